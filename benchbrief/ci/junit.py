@@ -1,7 +1,8 @@
 """Verdicts as JUnit XML, in the form that Jenkins, GitLab and GitHub actions read.
 
 One `testsuites`, with a `testsuite` for each group and a `testcase` for each verdict: nothing in it for one that holds,
-`failure` for one that does not, `error` for what can't be known and was to be, `skipped` for what does not count.
+`failure` for one that does not, `error` for what can't be known and was to be, `skipped` for what does not count. A
+remark on one that holds is its `system-out`.
 """
 
 from __future__ import annotations
@@ -25,6 +26,7 @@ class Case:
     state: State = "ok"
     detail: str = ""
     seconds: float = 0.0
+    remark: str = ""
 
 
 def junit(suite: str, cases: Sequence[Case]) -> bytes:
@@ -39,6 +41,8 @@ def junit(suite: str, cases: Sequence[Case]) -> bytes:
         if case.state != "ok":
             outcome = ET.SubElement(testcase, case.state, message=writable(case.detail))
             outcome.text = writable(case.detail)
+        elif case.remark:
+            ET.SubElement(testcase, "system-out").text = writable(case.remark)
     ET.indent(root, " ")
     body: bytes = ET.tostring(root, encoding="utf-8")
     return b'<?xml version="1.0" encoding="UTF-8"?>\n' + body + b"\n"

@@ -25,7 +25,6 @@ _SUMMARY = "GITHUB_STEP_SUMMARY"
 """The variable that names the page of a step; GitHub adds up what is appended to it."""
 _MARKS = {"ok": "✅", "failure": "❌", "error": "❗", "skipped": "⚪"}
 _NOT_MADE = "what was measured is kept; its tables or its brief could not be made"
-_HOLDS = {True: "holds", False: "does not hold", None: "can't be known"}
 
 
 def verdict_options(function: F) -> F:
@@ -115,13 +114,14 @@ def run_cases(finished: Finished, evidence: Evidence) -> Iterator[Case]:
 
 def expect_case(verdict: Verdict, *, simulated: bool = False) -> Case:
     said = f"{verdict.text}: " if verdict.name != verdict.text else ""
-    detail = f"{said}{verdict.detail} at {verdict.origin}"
+    detail = f"{said}{verdict.told} at {verdict.origin}"
     name = verdict.label
     if simulated:
         return Case("expect", name, "skipped", f"simulated, nothing was measured: {detail}")
     if verdict.holds is None:
         return Case("expect", name, "error", detail)
-    return Case("expect", name, "ok" if verdict.holds else "failure", detail)
+    remark = detail if verdict.decided is False else ""
+    return Case("expect", name, "ok" if verdict.holds else "failure", detail, remark=remark)
 
 
 def run_markdown(finished: Finished, counts: Mapping[str, int]) -> str:
@@ -144,7 +144,7 @@ def run_markdown(finished: Finished, counts: Mapping[str, int]) -> str:
 
 
 def _marked(verdict: Verdict, simulated: bool) -> str:
-    return f"{_MARKS[expect_case(verdict, simulated=simulated).state]} {_HOLDS[verdict.holds]}"
+    return f"{_MARKS[expect_case(verdict, simulated=simulated).state]} {verdict.judged}"
 
 
 def table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> list[str]:

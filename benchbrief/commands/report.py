@@ -103,8 +103,9 @@ def command(
             for path in paths:
                 show(path)
     broken = [verdict for verdict in verdicts if verdict.holds is not True]
-    for verdict in broken:
-        warn(verdict.of_simulated if simulated else verdict.warning)
+    for verdict in verdicts:
+        if verdict in broken or verdict.decided is False:
+            warn(verdict.of_simulated if simulated else verdict.warning)
     for text in briefs.undrawn:
         warn(f"missing from the brief: {text}")
     if briefs.undrawn:

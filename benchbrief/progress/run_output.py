@@ -205,6 +205,7 @@ def as_dict(finished: Finished, summary: Summary) -> dict[str, object]:
                 "expect": verdict.text,
                 "label": verdict.label,
                 "holds": verdict.holds,
+                "decided": verdict.decided,
                 "detail": verdict.detail,
                 "origin": verdict.origin,
             }
@@ -252,14 +253,14 @@ def tell(finished: Finished, summary: Summary) -> None:
         judged: Sequence[Verdict] = ()
     else:
         judged = finished.verdicts
-    kept = [verdict for verdict in judged if verdict.holds is True]
+    kept = [verdict for verdict in judged if verdict.holds is True and verdict.decided is not False]
     for verdict in kept if len(kept) <= _MOST else ():
         say(f"  expect holds: {verdict.name} ({verdict.detail})", "green")
     if len(kept) > _MOST:
         say(f"  expect holds: {len(kept)} of {len(judged)} expectations", "green")
     for verdict in judged:
-        if verdict.holds is not True:
-            say(f"  {verdict.warning}", "red")
+        if verdict not in kept:
+            say(f"  {verdict.warning}", "yellow" if verdict.holds else "red")
     for text in finished.undrawn:
         say(f"  missing {text}", "red")
     for paths in finished.reports.values():

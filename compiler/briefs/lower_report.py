@@ -54,6 +54,7 @@ from benchbrief.dsl.syntax import ast
 
 PAPERS = ("a4", "letter")
 PROVENANCE = ("full", "compact", "none")
+_BETTER: dict[str, Literal["higher", "lower"]] = {">": "higher", ">=": "higher", "<": "lower", "<=": "lower"}
 _HEAD = ("template", "paper", "subtitle", "language", "author", "parts", "provenance", "legal")
 _FLOW = ("text", "disclosure")
 _BLOCKS = ("callout", "table", "figure", "section", "each", "formula")
@@ -176,6 +177,7 @@ def _expect(typer: Typer, expect: ast.Expect, judged: set[str]) -> plan.Expect |
     sides = [(side, found) for side in compared if (found := typer.typed(side)) and found.term.unit is not None]
     # A share shows the unit of its comparison: `12.8 %` beside `< 5 %`.
     shown = next((found.unit for _, found in sides if found.unit.text), None)
+    better = _BETTER.get(condition.operator) if isinstance(condition, ast.Binary) else None
     return plan.Expect(
         text=text,
         label=_label(typer, expect.label) or text,
@@ -184,7 +186,8 @@ def _expect(typer: Typer, expect: ast.Expect, judged: set[str]) -> plan.Expect |
             query(typer, found.term, found.unit if found.unit.text else shown or found.unit, text_of(side))
             for side, found in sides
         ),
-        repeats=sides_by_repeat(typer, [side for side, _ in sides]) if typer.planning else (),
+        better=better,
+        repeats=sides_by_repeat(typer, [side for side, _ in sides], shown) if typer.planning and better else (),
         origin=origin(expect.span),
     )
 

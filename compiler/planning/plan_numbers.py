@@ -90,13 +90,15 @@ class Metric(Node):
 class Expect(Node):
     """A condition: `query` gives `value` 1.0 (holds), 0.0 (does not) or NULL (unknown) for each of its dims.
 
-    `sides` are the two sides of a comparison, whose numbers the verdict shows; empty for other conditions. `repeats`
-    has both with the values of each repeat (a further dim), where there are several.
+    `sides` are the two sides of a comparison, whose numbers the verdict shows; empty for other conditions. `better` is
+    what its left side must be to hold; None where it does not ask which side is larger. `repeats` has both sides with
+    the values of each repeat (a further dim), where it does and there are several.
     """
 
     text: str
     label: str
     query: Query
     sides: tuple[Query, ...] = ()
+    better: Literal["higher", "lower"] | None = None
     repeats: tuple[Query, ...] = ()
     origin: Origin

@@ -65,10 +65,12 @@ def _notices(results: Results, undrawn: Mapping[int, str], *, detailed: bool) ->
 
 
 def _expectations(results: Results) -> Iterator[Notice]:
-    """Return the failed expectations, and separately those that lack a value."""
+    """Return the failed expectations, and separately those that lack a value, and those that hold by their value
+    alone."""
     words, found = results.words, judged(results)
     unmet = [one for one in found if one.verdict == "fails"]
     untold = [one for one in found if one.verdict == "unknown"]
+    vague = [one for one in found if one.verdict == "holds" and one.decided is False]
 
     def notice(key: str, some: Sequence[Judged], severity: Severity) -> Notice:
         text = words["notice_expect_body"].format(n=len(some), total=len(found), listed=_listed(some, results))
@@ -78,6 +80,8 @@ def _expectations(results: Results) -> Iterator[Notice]:
         yield notice("notice_expect", unmet, "error")
     if untold:
         yield notice("notice_expect_unknown", untold, "warning")
+    if vague:
+        yield notice("notice_expect_undecided", vague, "warning")
 
 
 def _listed(found: Iterable[Judged], results: Results) -> str:

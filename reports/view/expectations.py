@@ -6,10 +6,12 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Literal
 
+from benchbrief.compiler.planning.budgets import strictest_level
 from benchbrief.compiler.planning.plan import Expect
 from benchbrief.reports.text.number_format import automatic, quantity
 from benchbrief.reports.view.report_data import Results
-from benchbrief.results.analysis.expectation_verdicts import is_number
+from benchbrief.reports.words.brief_words import counted
+from benchbrief.results.analysis.repeated_comparisons import Interval, decided, intervals, is_number, resting_on
 
 _MOST_DIGITS = 15
 _SHOWN = 3
@@ -18,11 +20,13 @@ _SHOWN = 3
 
 @dataclass(frozen=True)
 class Judged:
-    """`numbers` are the deciding places, with their compared values; "" when there are none."""
+    """`numbers` are the deciding places, with their compared values; "" when there are none. `decided` is whether the
+    repeats decide it; None where none can. Where they do not, `numbers` has the intervals too."""
 
     expect: Expect
     verdict: Literal["holds", "fails", "unknown"]
     numbers: str
+    decided: bool | None
 
 
 def judged(results: Results) -> list[Judged]:
@@ -31,7 +35,7 @@ def judged(results: Results) -> list[Judged]:
 
 def told(one: Judged, results: Results) -> str:
     """Return `throughput > 10k ops/s: does not hold (First folder, threads 4: throughput = 8,200 ops/s)`."""
-    verdict = results.words[f"d_expect_{one.verdict}"]
+    verdict = results.words[f"d_expect_{one.verdict}{'_undecided' if one.decided is False else ''}"]
     return f"{one.expect.text}{results.words['colon']}{verdict}" + (
         results.words["aside"].format(text=one.numbers) if one.numbers else ""
     )
@@ -47,8 +51,37 @@ def _judged(expect: Expect, results: Results) -> Judged:
     dims: tuple[str, ...] = expect.query.dims
     places = [dict(zip(dims, keys, strict=True)) for keys, value in rows.items() if value == decides]
     shown = [text for place in places[:_SHOWN] if (text := _place(expect, place, results))]
-    more = [results.words["expect_more"].format(n=len(places) - _SHOWN)] if shown and len(places) > _SHOWN else []
-    return Judged(expect, verdict, results.words["semicolon"].join((*shown, *more)))
+    shown += _more(len(places), results) if shown else []
+    vague, certain = _undecided(expect, {"fails": False, "unknown": None, "holds": True}[verdict], results)
+    return Judged(expect, verdict, results.words["semicolon"].join((*shown, *vague)), certain)
+
+
+def _undecided(expect: Expect, holds: bool | None, results: Results) -> tuple[list[str], bool | None]:
+    """Return the intervals of a verdict that the repeats do not decide, and whether they do."""
+    words = results.words
+    # No published value is one of a repeat.
+    found = resting_on(
+        intervals(expect, lambda query: results.rows(query).items(), strictest_level(results.plan)), holds
+    )
+    certain = decided(found, holds)
+    if certain is not False:
+        return [], certain
+    vague = [each for each in found if not each.decides]
+    told = [_interval(each, results) for each in vague[:_SHOWN]]
+    return [words["expect_intervals"] + words["semicolon"].join((*told, *_more(len(vague), results)))], certain
+
+
+def _interval(each: Interval, results: Results) -> str:
+    low, high = (quantity(end, each.unit) for end in (each.low, each.high))
+    key = "expect_difference" if each.is_difference else "expect_interval"
+    said = counted(results.words, key, each.repeats, of=each.of, low=low, high=high)
+    place = ((dim, float(key) if isinstance(key, int) else key) for dim, key in each.place.items())
+    where = results.words.locale.listed(_key(dim, key, results) for dim, key in place if key is not None)
+    return results.words["colon"].join(part for part in (where, said) if part)
+
+
+def _more(count: int, results: Results) -> list[str]:
+    return [results.words["expect_more"].format(n=count - _SHOWN)] if count > _SHOWN else []
 
 
 def _place(expect: Expect, place: dict[str, str | float], results: Results) -> str:

@@ -2,24 +2,40 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from benchbrief.compiler.planning.plan import Dimension, Expect, Plan, Query
+from benchbrief.compiler.rounding import formatted
+from benchbrief.dsl.diagnostics.plural import plural
+from benchbrief.results.analysis.repeated_comparisons import (
+    Interval,
+    decided,
+    intervals,
+    is_number,
+    reading,
+    resting_on,
+)
 from benchbrief.results.store.store import Key, Row, Store
+
+_SAID = {True: "holds", False: "does not hold", None: "can't be known"}
+_SHOWN = 3
 
 
 @dataclass(frozen=True)
 class Verdict:
     """The verdict on an expectation. `holds` is None when a missing result leaves it open. `origin` is its spec
-    line."""
+    line.
+
+    `decided` is whether the repeats decide it (`repeated_comparisons.py`); None where none can. Where they do not,
+    `detail` has the intervals."""
 
     text: str
     label: str
     holds: bool | None
     detail: str
     origin: str
+    decided: bool | None = None
 
     @property
     def name(self) -> str:
@@ -27,17 +43,27 @@ class Verdict:
         return f"{self.label}: {self.text}" if self.label and self.label != self.text else self.text
 
     @property
+    def judged(self) -> str:
+        """Return `holds`, `does not hold, but the repeats do not decide it`, or `can't be known`."""
+        said = _SAID[self.holds]
+        return f"{said}, but the repeats do not decide it" if self.decided is False else said
+
+    @property
+    def told(self) -> str:
+        """Return the detail, beginning with how it is judged."""
+        return f"{self.judged}{self._why(_SAID[self.holds])}" if self.decided is False else self.detail
+
+    @property
     def warning(self) -> str:
         """Return a warning on one line for a verdict that is not a certain yes."""
-        judged = "does not hold" if self.holds is False else "can't be known"
-        return f"expect {judged}: {self.name}{self._why(judged)} at {self.origin}"
+        return f"expect {self.judged}: {self.name}{self._why(_SAID[self.holds])} at {self.origin}"
 
     @property
     def of_simulated(self) -> str:
         """Return the verdict of simulated numbers, which decide nothing."""
         judged = {True: "would hold", False: "would not hold", None: "can't be known"}[self.holds]
-        said = {True: "holds", False: "does not hold", None: "can't be known"}[self.holds]
-        return f"expect of simulated numbers, which decide nothing: {self.name} {judged}{self._why(said)}"
+        said = self._why(_SAID[self.holds])
+        return f"expect of simulated numbers, which decide nothing: {self.name} {judged}{said}"
 
     def _why(self, judged: str) -> str:
         why = self.detail.removeprefix(judged).lstrip(": ")  # most begin with the verdict
@@ -54,7 +80,11 @@ def _verdict(expect: Expect, store: Store) -> Verdict:
     rows = store.query(expect.query)
     holds = _holds(rows)
     sides = [(side, store.query(side)) for side in expect.sides]
-    return Verdict(expect.text, expect.label, holds, _detail(expect, rows, holds, sides), str(expect.origin))
+    found = resting_on(intervals(expect, reading(store), store.level), holds)
+    detail = _detail(expect, rows, holds, sides)
+    if (certain := decided(found, holds)) is False:
+        detail += f"; {_spans(found, store.level)}"
+    return Verdict(expect.text, expect.label, holds, detail, str(expect.origin), certain)
 
 
 def _holds(rows: Sequence[Row]) -> bool | None:
@@ -63,6 +93,21 @@ def _holds(rows: Sequence[Row]) -> bool | None:
     if not rows or any(row.value is None for row in rows):
         return None
     return True
+
+
+def _spans(found: Sequence[Interval], level: float) -> str:
+    """Say `95 % intervals of the means over the repeats: threads 4: throughput is 12 ops/s to 18 ops/s (3 repeats)`."""
+    vague = [each for each in found if not each.decides]
+    told = [": ".join(part for part in (_place(each.place), _of(each)) if part) for each in vague[:_SHOWN]]
+    more = f"; and {len(vague) - _SHOWN} more" if len(vague) > _SHOWN else ""
+    percent = formatted(100 * level, ".4g")
+    return f"{percent} % intervals of the means over the repeats: {'; '.join(told)}{more}"
+
+
+def _of(each: Interval) -> str:
+    what = f"the difference {each.of}" if each.is_difference else each.of
+    low, high = (_quantity(float(f"{end:.4g}"), each.unit) for end in (each.low, each.high))
+    return f"{what} is {low} to {high} ({plural(each.repeats, 'repeat')})"
 
 
 Sides = Sequence[tuple[Query, Sequence[Row]]]
@@ -74,9 +119,9 @@ def _detail(expect: Expect, rows: Sequence[Row], holds: bool | None, sides: Side
         return "there is no result to judge it by"
     dims = expect.query.dims
     deciding = [row for row in rows if (row.value == 0 if holds is False else (row.value is None) == (holds is None))]
-    told = [_told(dims, row, sides) for row in deciding[:3]]
-    more = f"; and {len(deciding) - 3} more" if len(deciding) > 3 else ""
-    words = {True: "holds", False: "does not hold", None: "can't be known"}[holds]
+    told = [_told(dims, row, sides) for row in deciding[:_SHOWN]]
+    more = f"; and {len(deciding) - _SHOWN} more" if len(deciding) > _SHOWN else ""
+    words = _SAID[holds]
     count = f" for {len(deciding)} of {len(rows)}" if dims else ""
     listed = "; ".join(text for text in told if text)
     return f"{words}{count}: {listed}{more}" if listed else words + count
@@ -85,10 +130,14 @@ def _detail(expect: Expect, rows: Sequence[Row], holds: bool | None, sides: Side
 def _told(dims: Sequence[Dimension], row: Row, sides: Sides) -> str:
     """Say `hardware nvme, threads 4: throughput is 12.5 ops/s, limit is 15 ops/s`, or why it is unknown."""
     keys = dict(zip(dims, row.keys, strict=True))
-    place = ", ".join(f"{dim} {_number(key)}" for dim, key in keys.items())
+    place = _place(keys)
     numbers = [text for query, found in sides if (text := _side(query, found, keys))]
     said = row.reason if row.value is None else ", ".join(numbers)
     return ": ".join(part for part in (place, said) if part)
+
+
+def _place(keys: Mapping[Dimension, Key]) -> str:
+    return ", ".join(f"{dim} {_number(key)}" for dim, key in keys.items())
 
 
 def _side(query: Query, found: Sequence[Row], keys: dict[Dimension, Key]) -> str:
@@ -96,11 +145,6 @@ def _side(query: Query, found: Sequence[Row], keys: dict[Dimension, Key]) -> str
     wanted = [keys.get(dim) for dim in query.dims]
     value = next((row.value for row in found if list(row.keys) == wanted), None)
     return "" if value is None or is_number(query) else f"{query.text} is {_quantity(value, query.unit)}"
-
-
-def is_number(query: Query) -> bool:
-    """Return whether the query is a plain number of the spec, with or without sign and unit: `10k ops/s`, `-20 %`."""
-    return re.fullmatch(r"[-+]?\s*\d[\d._]*[kMGT]?\s*[^\s\d()*+-]*", query.text) is not None
 
 
 def _quantity(value: float, unit: str) -> str:

@@ -12,7 +12,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
 from benchbrief.compiler.planning.budgets import Point, is_budgeted, point_of
-from benchbrief.compiler.planning.plan import Dimension, Expect, Plan, Query
+from benchbrief.compiler.planning.plan import Dimension, Expect, Plan
+from benchbrief.results.analysis.repeated_comparisons import differences, reading
 from benchbrief.results.store.growing_tables import GrowingTables
 from benchbrief.results.store.store import Key, Store
 from benchbrief.runners.journal.run_record import RunRecord
@@ -20,7 +21,6 @@ from benchbrief.runners.measurement.confidence_interval import t_interval
 
 _FEWEST = 3
 """Differences that lie close together by chance are common among two."""
-_Place = tuple[tuple[Dimension, Key], ...]
 
 
 class OpenExpectations:
@@ -51,16 +51,10 @@ class OpenExpectations:
 
 def _undecided(expect: Expect, store: Store) -> Iterator[tuple[Mapping[Dimension, Key], float]]:
     """Yield the places at which the condition is open, each with its distance from a decision."""
-    left, right = (_by_place(query, store) for query in expect.repeats)
-    every = {place for side in (left, right) for place in side}
-    # A side with fewer dimensions, such as a plain number, stands at each place of the other.
-    for place in [place for place in every if not any(set(place) < set(other) for other in every)]:
-        found = [_values(side, place) for side in (left, right)]
-        repeats = sorted({repeat for values in found for repeat in values if repeat is not None})
-        pairs = [[values.get(repeat, values.get(None)) for values in found] for repeat in repeats]
-        far = distance([a - b for a, b in pairs if a is not None and b is not None], store.level)
+    for each in differences(expect, reading(store)):
+        far = distance(each.values, store.level)
         if far >= 1:
-            yield dict(place), far
+            yield each.place, far
 
 
 def distance(differences: Sequence[float], level: float) -> float:
@@ -70,20 +64,6 @@ def distance(differences: Sequence[float], level: float) -> float:
     mean = statistics.fmean(differences)
     low, high = t_interval(len(differences), mean, statistics.stdev(differences), level)
     return (high - low) / 2 / abs(mean) if low is not None and high is not None and mean else math.inf
-
-
-def _by_place(query: Query, store: Store) -> dict[_Place, dict[Key, float | None]]:
-    """Return the values by place, and there by repeat (None: of all)."""
-    found: dict[_Place, dict[Key, float | None]] = {}
-    for row in store.query(query):
-        keys = dict(zip(query.dims, row.keys, strict=True))
-        repeat = keys.pop("repeat", None)
-        found.setdefault(tuple(keys.items()), {})[repeat] = row.value
-    return found
-
-
-def _values(side: Mapping[_Place, Mapping[Key, float | None]], place: _Place) -> Mapping[Key, float | None]:
-    return next((values for other, values in side.items() if set(other) <= set(place)), {})
 
 
 def _read(expect: Expect, place: Mapping[Dimension, Key], plan: Plan) -> Iterator[Point]:

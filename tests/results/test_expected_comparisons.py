@@ -8,9 +8,14 @@ import numpy as np
 import pytest
 from scipy import stats
 
+from benchbrief.ci.junit import junit
 from benchbrief.ci.verdict_files import expect_case
 from benchbrief.compiler.compile import check
-from benchbrief.results.analysis.expectation_verdicts import evaluate
+from benchbrief.reports.disclosure.disclosure import disclosure
+from benchbrief.reports.notices.notices import notices
+from benchbrief.reports.view.report_data import Results
+from benchbrief.reports.words.brief_words import CATALOGUES
+from benchbrief.results.analysis.expectation_verdicts import Verdict, evaluate
 from benchbrief.results.imports.import_source import Source
 from benchbrief.results.imports.importers.table.table_importer import TableOfFigures
 from benchbrief.results.imports.keep_import import keep_run
@@ -66,3 +71,100 @@ def test_a_gate_by_significance_or_by_intervals_is_what_scipy_says(
     assert (cases[0].state == "failure") == bool(significant and np.mean(new) < np.mean(OLD))
     assert (cases[1].state == "ok") == bool(apart)
     assert cases[0].name == "not slower beyond noise"
+
+
+LIMITS = """
+metric gain in % = throughput[new] / throughput[old] - 1, higher is better
+expect "above" throughput[new] > {limit} ops/s
+expect "gain"  gain > -5 %
+expect "sides" throughput[new] > throughput[old]
+expect "sixth" throughput[new] == 1 ops/s
+"""
+REPORT = """
+report brief "B" {
+  language = LANGUAGE
+  table "T" { rows = hardware  columns = throughput by threads }
+  disclosure = automatic
+}
+"""
+
+
+def judged(tmp_path: Path, new: tuple[float, ...], limit: float, language: str = "en") -> tuple[list[Verdict], str]:
+    """Return the verdicts, and the texts of the brief's notices and disclosure, with `new` at each point."""
+    spec = tmp_path / "gate.bench"
+    spec.write_text(SPEC.partition("expect ")[0] + LIMITS.format(limit=limit) + REPORT.replace("LANGUAGE", language))
+    plan = check(spec).plan
+    assert plan is not None
+    rows = [
+        f"{hardware},{threads},{repeat},{value!r}"
+        for hardware, values in (("old", OLD), ("new", new))
+        for threads in (4, 8)
+        for repeat, value in enumerate(values, start=1)
+    ]
+    table = tmp_path / "table.csv"
+    table.write_text("\n".join(["hardware,threads,repeat,throughput (ops/s)", *rows]) + "\n")
+    with open_store(keep_run(tmp_path / "out", plan, {}, TableOfFigures().prepare(table, plan, TOLD))) as store:
+        results = Results(plan, store, CATALOGUES[language])
+        told = [f"{notice.title}: {notice.text}" for notice in notices(results, {})]
+        groups = disclosure(results, facts_shown=False, reports_from={}).groups
+        return evaluate(plan, store), "\n".join([*told, *(item.text for group in groups for item in group.items)])
+
+
+@pytest.mark.parametrize(
+    ("new", "limit", "holds", "decided"),
+    [
+        ((1000.0, 1010.0, 990.0, 1005.0, 995.0), 900, True, True),
+        ((1000.0, 1010.0, 990.0, 1005.0, 995.0), 1100, False, True),
+        ((1400.0, 600.0, 1000.0, 1300.0, 500.0), 900, True, False),
+        ((1400.0, 600.0, 1000.0, 1300.0, 500.0), 1000, False, False),
+    ],
+)
+def test_a_verdict_says_whether_the_repeats_decide_it_by_their_interval(
+    tmp_path: Path, new: tuple[float, ...], limit: float, holds: bool, decided: bool
+) -> None:
+    verdicts, _ = judged(tmp_path, new, limit)
+    found = verdicts[0]
+    assert (found.holds, found.decided) == (holds, decided)
+    half = stats.t.ppf(0.975, 4) * stats.sem(new)
+    assert decided == (float(np.mean(new)) - half > limit or float(np.mean(new)) + half < limit)
+    assert ("95 % intervals of the means over the repeats" in found.detail) == (not decided)
+    case = expect_case(found)
+    assert case.state == ("ok" if holds else "failure"), "the value decides, as ever"
+    if not decided:
+        ends = f"throughput[new] is {float(f'{np.mean(new) - half:.4g}'):,.6g} ops/s to "
+        assert ends in found.detail
+        assert found.warning.startswith(
+            f"expect {'holds' if holds else 'does not hold'}, but the repeats do not decide it: above: "
+        )
+        xml = junit("run", [case]).decode()
+        assert "but the repeats do not decide it" in xml
+        assert ("<system-out>" in xml) == holds
+        assert "decided" not in found.detail
+
+
+def test_an_expectation_over_two_measured_sides_tells_the_interval_of_their_difference(tmp_path: Path) -> None:
+    verdicts, told = judged(tmp_path, NOISE, 900)
+    above, gain, sides, equal = verdicts
+    assert (above.decided, gain.decided, sides.decided) == (True, True, False)
+    assert equal.decided is None, "an equality asks for no side of a limit"
+    differences = np.array(NOISE) - np.array(OLD)
+    half = stats.t.ppf(0.975, 4) * stats.sem(differences)
+    low, high = (differences.mean() + end for end in (-half, half))
+    assert (
+        f"threads 4: the difference throughput[new] - throughput[old] is {low:.4g} ops/s to {high:.4g} ops/s"
+        in sides.detail
+    )
+    assert "the difference throughput[new] - throughput[old] is −" in told
+    assert "does not hold, but the repeats do not decide it" in told
+
+
+def test_a_brief_tells_which_expectations_hold_by_their_value_alone_in_both_languages(tmp_path: Path) -> None:
+    wide = (1400.0, 600.0, 1000.0, 1300.0, 500.0)
+    _, told = judged(tmp_path, wide, 900)
+    assert (
+        "Expectations that the repeats do not decide: 2 of 4: above: throughput[new] > 900 ops/s: holds, but the"
+        in told
+    )
+    _, told = judged(tmp_path, wide, 900, "ja")
+    assert "反復からは判定できない期待条件: 4 件中 2 件：" in told
+    assert "成立。ただし反復からは判定できません" in told

@@ -165,13 +165,14 @@ def _plain(key: Key) -> str:
     return key if isinstance(key, str) else f"{key:.15g}"
 
 
-def sides_by_repeat(typer: Typer, sides: Sequence[ast.Expr]) -> tuple[plan.Query, ...]:
+def sides_by_repeat(typer: Typer, sides: Sequence[ast.Expr], shown: Unit | None) -> tuple[plan.Query, ...]:
     """Return both sides of a comparison for each repeat, in one unit; none where no side has several."""
     typed = [found for side in sides if (found := typer.side_by_repeat(side))]
     if len(typed) != len(sides) or not any(has_repeats(each.term) for each in typed):
         return ()
     texts = map(text_of, sides)
-    return tuple(query(typer, found.term, typed[0].unit, text) for found, text in zip(typed, texts, strict=True))
+    unit = shown or typed[0].unit
+    return tuple(query(typer, found.term, unit, text) for found, text in zip(typed, texts, strict=True))
 
 
 def named_params(expr: ast.Expr, params: Mapping[str, ast.Expr]) -> dict[str, str]:
