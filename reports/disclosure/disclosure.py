@@ -169,7 +169,7 @@ def _tools(results: Results) -> Iterable[Item]:
         versions = list(
             dict.fromkeys(f.value for f in results.observed if f.kind == "tool" and f.name == f"{driver}.version")
         )
-        text = " / ".join(words.said(each) for each in versions) or driver
+        text = words.locale.listed(words.said(each) for each in versions) or driver
         text = words["d_on"].format(tool=text, hosts=words.locale.listed(hosts))
         if path := found.get(f"{driver}.path"):
             text += f"{words['semicolon']}{words['d_tool_path']} {path}"
@@ -185,8 +185,9 @@ def _properties(driver: str, results: Results) -> Iterable[str]:
             found.setdefault(str(name), {})[str(value)] = None
     for name, values in found.items():
         if len(values) <= 2:  # such as service and intended latency
-            told = (results.words.said(value) for value in values)
-            yield f"{results.words.named(name)}{results.words['colon']}{' / '.join(told)}"
+            first, *others = (results.words.said(value) for value in values)
+            told = results.words["d_elsewhere"].format(first=first, second=others[0]) if others else first
+            yield f"{results.words.named(name)}{results.words['colon']}{told}"
 
 
 def _settings(results: Results) -> Iterable[Item]:
@@ -288,7 +289,7 @@ def _data(results: Results) -> Iterable[Item]:
             how = data_set_text(plan.workloads[cell.workload].family, fixed(cell.dataset.records, 0), results)
         users.setdefault(how, {})[plan.workloads[cell.workload].label] = None
     for how, labels in users.items():
-        yield Item(words["d_data"], f"{' / '.join(labels)}{words['colon']}{how}")
+        yield Item(words["d_data"], f"{words.locale.listed(labels)}{words['colon']}{how}")
 
 
 _BRIEF = ("os", "kernel", "cpu", "memory", "memory_limit")
@@ -354,7 +355,7 @@ def _repeats_merged(results: Results) -> Iterable[Item]:
 def _expects(results: Results) -> Iterable[Item]:
     for one in judged(results):
         label = one.expect.label if one.expect.label != one.expect.text else ""
-        yield Item(label, told(one, results), emphasis=one.verdict != "holds")
+        yield Item(label, told(one, results), emphasis=one.verdict != "holds" or one.decided is False)
 
 
 def _warnings(results: Results) -> Iterable[Item]:

@@ -23,6 +23,7 @@ from benchbrief.reports.view.report_data import Results
 from benchbrief.reports.words.brief_words import CATALOGUES
 from benchbrief.results.store import store_schema as s
 from benchbrief.results.store.size_and_event_tables import SizeRow
+from benchbrief.runners.messages.run_messages import say
 from tests.reports import briefs
 from tests.reports import world as w
 from tests.support.pages import as_text
@@ -344,6 +345,28 @@ def test_probes_data_set_and_compressible_values_are_disclosed(tmp_path: Path) -
     assert "busy cores of the whole host" in html
     assert "values compress to half" in html
     assert "200,000 records, loaded by db_bench with fillseq" in html
+
+
+@pytest.mark.parametrize(
+    ("language", "told"),
+    [
+        (
+            "en",
+            "background thread: the throughput, and <code>all</code>, leave its operations out, and --statistics counts",
+        ),
+        ("ja", "バックグラウンドスレッド：その操作はスループットと <code>all</code> に含みません。"),
+    ],
+)
+def test_what_a_throughput_leaves_out_is_disclosed_in_sentences(tmp_path: Path, language: str, told: str) -> None:
+    world, report = small(p.DisclosureElement(), language=language)
+    first, second, *_ = (cell.id for cell in world.plan().cells)
+    said = ((first, say.background_timed()), (second, say.background_unknown()))
+    rows = [s.PropertyRow(w.RUN, cell, "db_bench", "background thread", text) for cell, text in said]
+    store = w.make_store([*world.rows(), *rows])
+    html = render(world.plan(report), store, "brief", tmp_path, html_only=True).html.read_text("utf-8")
+    assert told in html.replace("\u00a0", " ")
+    elsewhere = CATALOGUES[language]["d_elsewhere"].partition("{first}")[2].partition("{second}")[0]
+    assert elsewhere in html, "what another measurement says is told as a sentence of its own"
 
 
 def test_reports_of_another_spec_than_the_run_are_disclosed(tmp_path: Path) -> None:

@@ -381,5 +381,5 @@ def _background(found: text.Output, operation: str, seconds: float) -> tuple[Ope
     count = round(last.count / last.seconds * seconds)
     return (
         Operation(operation=operation, count=count, in_total=False),
-        say.background_scaled(n=last.count, first=figure(last.seconds, ".1f"), seconds=figure(seconds, ".1f")),
+        say.background_by_status(),
     )
