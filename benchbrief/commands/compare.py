@@ -78,6 +78,7 @@ def command(
     A is what is compared with, B what is judged.
     """
     from benchbrief.comparing import compare_output as output
+    from benchbrief.comparing.comparison_cautions import cautions, told_loads
     from benchbrief.comparing.load_differences import compare_loads
     from benchbrief.comparing.named_contenders import contender, resolve
     from benchbrief.results.compare.comparison import compare
@@ -97,8 +98,8 @@ def command(
             hint = f"only A has {_some(outcome.only_first)}; only B has {_some(outcome.only_second)}"
             raise fail(f"{a} and {b} have measured no point in common", hint)
         found = [*loads.differences, *differences(first, second)]
-        notes = [*output.told_loads(outcome, loads, judged=other_load)]
-        notes += list(output.cautions(first, second, outcome, threshold))
+        notes = [*told_loads(outcome, loads, judged=other_load)]
+        notes += list(cautions(first, second, outcome, threshold))
         origins = first.origin, second.origin
     title = f"{_named(references[1])} against {_named(references[0])}"
     write_verdicts(title, list(output.cases(outcome, strict=strict)), junit)
@@ -143,7 +144,7 @@ def _refuse_mixture(first: Contender, second: Contender, mixed: bool) -> None:
 
 
 def _chosen(first: Contender, second: Contender, metrics: tuple[str, ...]) -> list[Quantity]:
-    from benchbrief.comparing.compare_output import told_definitions
+    from benchbrief.comparing.comparison_cautions import told_definitions
     from benchbrief.dsl.diagnostics.suggest import did_you_mean
     from benchbrief.results.compare.compared_quantities import by_default, quantities
 

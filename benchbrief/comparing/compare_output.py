@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Container, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import asdict
 from math import floor, log10
 from typing import TYPE_CHECKING
@@ -12,12 +12,9 @@ from benchbrief.ci.junit import Case, State
 from benchbrief.ci.verdict_files import inline, table
 from benchbrief.cli.readable_quantities import latency, rate
 from benchbrief.cli.terminal import one_line
-from benchbrief.dsl.diagnostics.plural import plural
 
 if TYPE_CHECKING:
-    from benchbrief.comparing.load_differences import Loads
     from benchbrief.comparing.named_contenders import Reference
-    from benchbrief.results.compare.compared_quantities import Contender
     from benchbrief.results.compare.comparison import Comparison, Outcome, Values
     from benchbrief.results.compare.contender_differences import Difference
 
@@ -131,7 +128,22 @@ def amount(value: float, unit: str) -> str:
 def change_of(row: Comparison) -> str:
     """`+17.2 % (+14.1 to +20.3)`, the interval of the ratio as changes; `19,000 times (120 to 41,000)` where one
     of them is huge, `(too wide to say)` where the interval holds anything; of shares, and where there is no ratio, the
-    difference: `−39.9 points (−41.1 to −38.7)`."""
+    difference: `−39.9 points (−41.1 to −38.7)`.
+
+    Where the repeats changed otherwise than A and B show: `+63 %, of repeats +94 % (−27 to +420)`."""
+    tested = _tested(row)
+    if not is_apart(row) or row.first is None or row.second is None:
+        return tested
+    first, second = row.first.value, row.second.value
+    if first is None or second is None:
+        return tested
+    if row.ratio is None or row.unit in _SHARES:
+        return f"{_difference(second - first, None, row.unit)}, of repeats {tested}"
+    shown = f"{_times(second / first)} times" if " times" in tested else f"{_percents(second / first)[0]} %"
+    return f"{shown}, of repeats {tested}"
+
+
+def _tested(row: Comparison) -> str:
     if row.ratio is None or row.unit in _SHARES:
         return _MISSING if row.difference is None else _difference(row.difference, row.difference_interval, row.unit)
     ends = row.interval or ()
@@ -197,106 +209,14 @@ def told_differences(found: Sequence[Difference]) -> Iterator[str]:
         yield f"and {len(found) - _MOST_DIFFERENCES} more (--json has them all)"
 
 
-def cautions(first: Contender, second: Contender, outcome: Outcome, threshold: float) -> Iterator[str]:
-    """What a reader has to know of the numbers."""
-    for origin, what in (("simulated", "nothing was measured"), ("imported", "not measured here")):
-        sides = [name for side, name in ((first, "A"), (second, "B")) if side.origin == origin]
-        if sides:
-            yield f"{' and '.join(sides)} {'is' if len(sides) == 1 else 'are'} {origin}: {what}"
-    for side, name in ((first, "A"), (second, "B")):
-        if any(metric.percentile is None for metric in side.plan.metrics):
-            yield (
-                f"metrics of the spec are left out: an earlier benchbrief made the plan of {name}, which does not say "
-                "which of them are percentiles; run the spec again to compare them"
-            )
-    yield from told_definitions(first, second)
-    same = sum(row.verdict == "same measurement" for row in outcome.comparisons)
-    if same:
-        yield (
-            f"{same} of {len(outcome.comparisons)} comparisons are of one measurement, which a run took from "
-            "an earlier one: measure anew with `bench run --fresh`"
-        )
-    for only, name in ((outcome.only_first, "A"), (outcome.only_second, "B")):
-        if only:
-            more = f" and {len(only) - 3} more" if len(only) > 3 else ""
-            yield f"only {name} has {', '.join(only[:3])}{more}"
-    few = sum("too few repeats" in row.reason for row in outcome.comparisons)
-    if few:
-        yield f"{few} comparisons can't be told from noise with one repeat: say `repeats = 3` or more in the experiment"
-    two = sum(row.verdict == "within noise" and row.fewest == 2 for row in outcome.comparisons)
-    if two:
-        yield (
-            f"{plural(two, 'comparison')} within noise {'has' if two == 1 else 'have'} two repeats, which can't tell a "
-            "difference from noise, however large it looks: say `repeats = 3` or more in the experiment"
-        )
-    yield from _told_few(first, second, outcome.comparisons)
-    yield from told_apart(outcome.comparisons)
-    tested = sum(row.p is not None for row in outcome.comparisons)
-    if tested:
-        yield (
-            "better and worse: p below 5 % after Holm's correction for the points of each metric"
-            + (f", and a change of {threshold * 100:.3g} % or more" if threshold else "")
-            + f"; ± and ( ) are {levels_of(outcome.comparisons)} intervals over repeats, "
-            "−/+ the repeats of a percentile"
-        )
-
-
-def levels_of(rows: Sequence[Comparison]) -> str:
-    """Return the level of the intervals, `95 %`, or from which to which level they are."""
-    levels = sorted({side.level for row in rows for side in (row.first, row.second) if side})
-    return " to ".join(f"{100 * each:.4g} %" for each in dict.fromkeys((levels[0], levels[-1])))
-
-
-def _told_few(first: Contender, second: Contender, rows: Sequence[Comparison]) -> Iterator[str]:
-    from benchbrief.results.analysis.tail_percentiles import FEWEST, resting_on_few
-
-    found = [row for side in (first, second) for row in resting_on_few(side, rows)]
-    few = [row for row in rows if row in found]
-    if few:
-        one = f"{few[0].quantity} at {one_line(point_of(few[0], {'experiment'}))}"
-        yield (
-            f"{len(few)} of {len(rows)} comparisons are of a percentile with fewer than {FEWEST} operations beyond it "
-            f"in some repeat, which decide it ({one}{', ...' if len(few) > 1 else ''}): measure for longer"
-        )
-
-
-def told_loads(outcome: Outcome, loads: Loads, *, judged: bool) -> Iterator[str]:
-    """That some of what is compared was measured with another load."""
-    count = sum(bool(loads.why_other(row.point)) for row in outcome.comparisons)
-    if count:
-        yield f"{count} of {len(outcome.comparisons)} comparisons are of another load, listed above" + (
-            "" if judged else ", and not judged: a change may be the load's; --other-load judges them all the same"
-        )
-
-
-def told_apart(rows: Sequence[Comparison]) -> Iterator[str]:
-    """The rows whose change is not the one that A and B show."""
-    apart = [f"{row.quantity} at {one_line(point_of(row, {'experiment'}))}" for row in rows if _apart(row)]
-    if apart:
-        more = f" and {len(apart) - 3} more" if len(apart) > 3 else ""
-        yield (
-            f"the change of {', '.join(apart[:3])}{more} is that of the repeats' own values, which the test compares; "
-            "A and B merge all repeats, and differ by another amount"
-        )
-
-
-def _apart(row: Comparison) -> bool:
+def is_apart(row: Comparison) -> bool:
+    """Whether the change of the repeats, which is tested, is another than the one that A and B show."""
     if row.first is None or row.second is None or row.first.value is None or row.second.value is None:
         return False
     if row.ratio is not None and row.unit not in _SHARES:
         return abs(row.ratio - row.second.value / row.first.value) > _PERCEPTIBLE
     shown, size = row.second.value - row.first.value, max(abs(row.first.value), abs(row.second.value))
     return row.difference is not None and abs(row.difference - shown) > _PERCEPTIBLE * size
-
-
-def told_definitions(first: Contender, second: Contender, names: Container[str] | None = None) -> Iterator[str]:
-    """The metrics (those of `names`) that are left out, since they are not the same in both."""
-    from benchbrief.results.compare.metric_definitions import defined_otherwise
-
-    for name, of, one, other in defined_otherwise(first.plan, second.plan):
-        if names is None or name in names:
-            whose = f"`{name}`" if of == name else f"`{name}`: `{of}`, which it is made of,"
-            yield f"{whose} is defined otherwise, and left out: {one} in A, {other} in B"
 
 
 def as_dict(

@@ -340,6 +340,28 @@ def test_a_revision_is_the_last_run_of_its_spec_and_last_counts_back(copied_run:
     assert "say `repeats = 3` or more in the experiment" in variants.out
 
 
+def test_too_few_repeats_after_a_budget_ask_for_a_larger_one(bench: Bench) -> None:
+    bench.spec(
+        """
+        hardware old { hosts = "old.lab" }
+        hardware new { hosts = "new.lab" }
+        database rocks { engine = rocksdb  path = "/data" }
+        workload rr from db_bench.readrandom { records = 10k }
+        experiment ramp {
+          hardware = [old, new]  workloads = rr  threads = [1, 4]
+          measure = 1 min  repeats = 5, interleaved  budget = 5 min
+        }
+        """
+    )
+    done = bench("run", "brief.bench", "--simulate", "--quiet")
+    assert done.code == 0, done.text
+    (run,) = (path.name for path in bench.run_dirs())
+    told = bench("compare", f"{run}:old", f"{run}:new")
+    assert "two repeats" in told.out, told.text
+    assert "run it with a larger budget" in told.out
+    assert "repeats = 3" not in told.out, "the experiment asks for five"
+
+
 def test_a_run_tells_a_build_server_what_held_and_what_failed(finished_run: FinishedRun, bench: Bench) -> None:
     bench.data, bench.tool = finished_run.bench.data, finished_run.bench.tool
     text = finished_run.spec.read_text().partition("report ")[0]

@@ -7,8 +7,9 @@ from dataclasses import replace
 
 import pytest
 
-from benchbrief.comparing.compare_output import cases, levels_of, markdown, quantity, told_apart, told_rows
+from benchbrief.comparing.compare_output import cases, markdown, quantity, told_rows
 from benchbrief.comparing.compare_table import table_of
+from benchbrief.comparing.comparison_cautions import levels_of, told_apart
 from benchbrief.results.compare.comparison import Outcome, Point, Quantity, Values, compare
 from benchbrief.results.compare.contender_differences import _readable
 
@@ -83,15 +84,15 @@ def test_a_change_and_its_interval_have_one_number_of_decimals_and_huge_ones_are
 
 
 def test_an_interval_with_a_huge_end_is_one_of_factors() -> None:
-    (row,) = compared("ops/s", (10.0, 11.0), (35.0, 36.0)).comparisons
+    (row,) = compared("ops/s", (10.0, 11.0), (1440.0, 1441.0)).comparisons
     wide = replace(row, ratio=137.2, interval=(1.5, 19143.65))
     assert told_rows([wide])[0][4] == "137 times (1.5 to 19,000)"
 
 
 def test_an_interval_that_holds_a_loss_and_a_gain_of_any_size_is_told_in_words() -> None:
     (row,) = compared("ops/s", (10.0, 11.0), (35.0, 36.0)).comparisons
-    wide = replace(row, ratio=1.372, interval=(0.0, 19143.65))
-    assert told_rows([wide])[0][4] == "1.37 times (too wide to say)"
+    wide = replace(row, ratio=3.381, interval=(0.0, 19143.65))
+    assert told_rows([wide])[0][4] == "3.38 times (too wide to say)"
 
 
 def test_the_two_sides_of_a_spread_have_one_number_of_decimals() -> None:
@@ -102,8 +103,14 @@ def test_the_two_sides_of_a_spread_have_one_number_of_decimals() -> None:
 
 def test_a_change_of_the_repeats_that_is_not_that_of_the_columns_is_told_as_such() -> None:
     apart = compared("ops/s/W", (10.0, 50.0), (20.0, 60.0), 15.0, 30.0)
+    assert told_rows(apart.comparisons)[0][2:5] == (
+        "15 ops/s/W ±1,794 %",
+        "30 ops/s/W ±880 %",
+        "+100 %, of repeats +33.3 % (unbounded)",
+    ), "the first change is that of the values beside it"
     (told,) = told_apart(apart.comparisons)
-    assert told.startswith("the change of gain at hot is that of the repeats' own values")
+    assert told.startswith("of repeats: the change of the repeats' own values, which the test compares.")
+    assert told.endswith("(gain at hot)")
     assert not list(told_apart(compared("ops/s/W", (10.0, 50.0), (20.0, 60.0)).comparisons))
 
 
