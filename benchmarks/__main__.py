@@ -20,6 +20,7 @@ NAMES = (
     "matrix",
     "open_loop",
     "adaptive",
+    "ycsb_guide",
 )
 
 

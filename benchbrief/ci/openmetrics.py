@@ -20,11 +20,12 @@ if TYPE_CHECKING:
     from benchbrief.compiler.planning.plan import Cell
     from benchbrief.progress.run_progress import Progress
     from benchbrief.progress.run_view import RunView
+    from benchbrief.results.runs.run_summary import CellState
     from benchbrief.runners.execution.live_numbers import Reading
 
 _EVERY_S = 5.0
 _FIRST_S = 0.2
-_CELL_STATES = ("waiting", "running", "ok", "failed", "no_room", "skipped")
+_CELL_STATES: tuple[CellState, ...] = ("waiting", "running", "ok", "failed", "no_room", "skipped")
 
 Labels = Mapping[str, str]
 
@@ -80,7 +81,7 @@ def families(view: RunView, readings: Sequence[Reading], state: str, now: float)
         "gauge",
         "",
         "Cells of the run by their state.",
-        [({**run, "state": each}, view.counts[each]) for each in _CELL_STATES],
+        [({**run, "state": each}, view.of(each)) for each in _CELL_STATES],
     )
     yield Family("benchbrief_attempts", "counter", "", "Attempts at cells that were begun.", [(run, view.attempts)])
     yield Family("benchbrief_failures", "counter", "", "Attempts at cells that failed.", [(run, view.failures)])

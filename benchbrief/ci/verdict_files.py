@@ -13,6 +13,7 @@ import click
 from benchbrief.ci.junit import Case, junit
 from benchbrief.cli.terminal import fail, printable
 from benchbrief.dsl.diagnostics.plural import plural
+from benchbrief.progress.total_cells import not_run
 
 if TYPE_CHECKING:
     from benchbrief.results.analysis.expectation_verdicts import Verdict
@@ -94,7 +95,7 @@ def run_cases(finished: Finished, evidence: Evidence) -> Iterator[Case]:
     good = [each for each in evidence.verdicts if each.status == "ok"]
     seconds = sum(took[each.cell.id] for each in good)
     if not finished.failed and not finished.without_room:
-        missing = sum(each.status == "missing" for each in evidence.verdicts)
+        missing = not_run(evidence)
         state, detail = ("error", f"{plural(missing, 'cell was', 'cells were')} not run") if missing else ("ok", "")
         every = len(good) + missing
         yield Case("cells", f"all {plural(every, 'cell')}" if every > 1 else "the only cell", state, detail, seconds)  # type: ignore[arg-type]  # one of both

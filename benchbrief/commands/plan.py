@@ -33,12 +33,13 @@ Examples:
 
 \b
 --json prints the plan and its `time`: {in_all: {loading_s, resets_s, warm_up_s, measuring_s, cooling_s, start_up_s,
-rendering_s, total_s}, experiments: {NAME: {the same}}, estimates: [{activity, of, estimate, run}],
+rendering_s, total_s}, experiments: {NAME: {the same}}, cells, estimates: [{activity, of, estimate, run}],
 advice: [{change, of, why, saves_s}],
 budgets: [{experiment, budget_s, one_pass_s, all_repeats_s, fits, times_each_point}],
 overlap: [{cell, loading_s, hidden_s, beside}]}. `overlap` has the loads that run while another hardware group is
-measured, and the cells of it. Without an experiment, a budget is that of `--budget`; `bench run` refuses one that does
-not fit, and one_pass_s or more would do.
+measured, and the cells of it. `time.cells` is how many cells a run measures at most; the plan's own `cells` have
+those of all candidates of adaptive ramps. Without an experiment, a budget is that of `--budget`; `bench run` refuses
+one that does not fit, and one_pass_s or more would do.
 Hosts that work side by side add up in it. `run` is the earlier run that an
 estimate was seen in, "" for a built-in one. `saves_s` is what a change of the spec saves by itself.
 
@@ -85,6 +86,7 @@ def command(
     from benchbrief.compiler.estimates.learned import with_history
     from benchbrief.compiler.estimates.overlapped_loads import hidden_loads
     from benchbrief.compiler.estimates.time_spent import time_spent
+    from benchbrief.compiler.planning.planned_cells import planned_cells
     from benchbrief.results.runs.learned_times import learned_times
 
     if spec is None:
@@ -112,6 +114,7 @@ def command(
                 **plan.model_dump(mode="json"),
                 "time": {
                     **time,
+                    "cells": planned_cells(plan),
                     "estimates": sources,
                     "advice": changes,
                     "budgets": budgets,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shutil
 import sys
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import asdict
 from pathlib import Path
@@ -35,6 +36,7 @@ _COLOURS = {
     "interrupted": "yellow",
     "running": "cyan",
     "skipped": "bright_black",
+    "not chosen": "bright_black",
     "missing": "bright_black",
 }
 _STATE = 11
@@ -53,7 +55,8 @@ Examples:
 `bench watch` shows the same until the run ends. What the run took is shown against what it was estimated to take, by
 activity. In --json, that is `time`: {estimated_s, taken_s, in_all: {loading: {estimated_s, taken_s}, ...}, experiments,
 learned_from}. `budgets` has what is spent of each: [{experiment, budget_s, spent_s}]. `choices` has the points of
-adaptive ramps: [{experiment, hardware, workload, axis, point, number, why}].
+adaptive ramps: [{experiment, hardware, workload, axis, point, number, why}]; the candidates that they left out are
+`not_chosen`, and no part of `total`.
 """
 )
 @run_argument
@@ -136,6 +139,8 @@ def _tell_cells(run: RunStatus) -> None:
     columns = shutil.get_terminal_size().columns if at_terminal else 0
     kind = marks(sys.stdout.encoding)
     for cell in run.cells:
+        if cell.status == "not_chosen":
+            continue
         number = rate(cell.ops_per_s) if cell.ops_per_s is not None else ""
         name = one_line(cell.cell_id)
         more = _more(cell)
@@ -149,6 +154,9 @@ def _tell_cells(run: RunStatus) -> None:
         show_painted(line)
         if more and not line.endswith(more):
             show(f"  {'':<{_STATE}} {more}")
+    left_out = Counter(cell.reason or "" for cell in run.cells if cell.status == "not_chosen")
+    for reason, count in left_out.items():
+        show_painted(f"  {_state('not chosen')} {counted(count, 'cell', 'cells'):>{_NUMBER}}  {one_line(reason)}")
 
 
 def _more(cell: CellStatus) -> str:

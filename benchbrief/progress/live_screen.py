@@ -18,6 +18,7 @@ from benchbrief.progress.run_view import CellView, RunView
 from benchbrief.runners.execution.live_numbers import load_of, measures_of
 
 if TYPE_CHECKING:
+    from benchbrief.results.runs.run_summary import CellState
     from benchbrief.runners.execution.live_numbers import Reading
 
 _BAR = 30
@@ -54,8 +55,8 @@ def _head(view: RunView, now: float, columns: int, marks: Marks) -> Any:
 
     parts = ["SIMULATED"] if view.simulated else []
     parts.append(f"{view.finished}/{counted(view.total, 'cell', 'cells')}")
-    told = {"failed": "failed", "no_room": "without room", "skipped": "skipped"}
-    parts += [f"{count} {word}" for state, word in told.items() if (count := view.counts[state])]
+    told: dict[CellState, str] = {"failed": "failed", "no_room": "without room", "skipped": "skipped"}
+    parts += [f"{count} {word}" for state, word in told.items() if (count := view.of(state))]
     left = view.remaining_s(now)
     parts.append(f"{duration(view.elapsed_s(now))} gone" + (f", about {duration(left)} left" if left else ""))
     words = "  ".join(parts)

@@ -17,16 +17,19 @@ from benchbrief.cli.simulation_options import SHORT, SIMULATED
 from benchbrief.cli.terminal import Stop, show, show_json
 from benchbrief.compiler.messages.text import Text
 from benchbrief.compiler.plain_amounts import counted
+from benchbrief.compiler.planning.planned_cells import unneeded_candidates
 from benchbrief.compiler.rounding import share_text
 from benchbrief.dsl.bench_error import ExitCode
 from benchbrief.progress.budgets_told import what_helps
 from benchbrief.progress.earlier_results import reused_as_dict
 from benchbrief.progress.run_progress import Progress
 from benchbrief.progress.times_told import in_short
+from benchbrief.progress.total_cells import not_run
 from benchbrief.reports.text.merged_remarks import merged
 from benchbrief.results.runs.estimate_and_actual import TimeCompared, compare_times
 from benchbrief.results.samples.sample_coverage import TOLD
 from benchbrief.runners.execution.first_failures import NotTried, shape_of_failure
+from benchbrief.runners.journal.cell_history import is_candidate_left_out
 from benchbrief.running.finished_run import Finished
 
 if TYPE_CHECKING:
@@ -111,13 +114,14 @@ class Summary:
 
 
 def summed_up(finished: Finished, evidence: Evidence, *, report: bool) -> Summary:
-    verdicts = evidence.verdicts
+    verdicts, unneeded = evidence.verdicts, unneeded_candidates(evidence.plan)
+    not_chosen = sum(is_candidate_left_out(each.reason) for each in verdicts)
     counts = {
         "ok": sum(each.status == "ok" for each in verdicts),
         "failed": sum(each.status == "failed" for each in verdicts),
         "without room": sum(each.no_room == "point" for each in verdicts),
-        "skipped": sum(each.status == "skipped" for each in verdicts),
-        "not run": sum(each.status == "missing" and not each.no_room for each in verdicts),
+        "skipped": sum(each.status == "skipped" for each in verdicts) - min(not_chosen, unneeded),
+        "not run": not_run(evidence),
         "retried": len(evidence.record.retried),
         "reused": len(finished.reused),
     }

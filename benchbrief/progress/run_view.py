@@ -8,8 +8,6 @@ from collections.abc import Collection
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from benchbrief.compiler.messages.text import Text
-
 if TYPE_CHECKING:
     from benchbrief.compiler.planning.plan import Plan
     from benchbrief.results.runs.run_summary import CellState
@@ -55,12 +53,11 @@ class RunView:
         self._locks = {cell.id: cell.locks for cell in plan.cells}
         self._hosts = {host: None for cell in plan.cells for host in cell.locks}
         self._records = {cell.id: cell.dataset.records for cell in plan.cells if cell.dataset}
-        from benchbrief.compiler.estimates.counted_cells import counted_cells
+        from benchbrief.compiler.planning.planned_cells import unneeded_candidates
         from benchbrief.results.runs.pace import Pace
 
-        self._beyond = len(plan.cells) - len(counted_cells(plan.cells, plan.experiments))
-        """How many candidates' cells an adaptive ramp leaves out at last: they are no part of the total."""
-        self._left_out = 0
+        self._beyond = unneeded_candidates(plan)
+        """How many candidates' cells adaptive ramps leave out at last: they are no part of the total."""
         self._planned = {cell.id: cell for cell in plan.cells}
         self._pace = Pace()
         self._left: float | None = None
@@ -74,8 +71,15 @@ class RunView:
     @property
     def finished(self) -> int:
         """How many cells have ended, without those that are no part of the total."""
-        ended = sum(self.counts[state] for state in ("ok", "failed", "no_room", "skipped"))
-        return ended - min(self._left_out, self._beyond)
+        return sum(self.of(state) for state in ("ok", "failed", "no_room", "skipped"))
+
+    def of(self, state: CellState) -> int:
+        """How many cells of the total are in a state. Candidates that wait count as far as they are part of it; so do
+        those that a ramp left out when it had nothing more to choose: they are skipped."""
+        not_chosen = self.counts["not_chosen"]
+        if state == "waiting":
+            return max(0, self.counts["waiting"] - max(0, self._beyond - not_chosen))
+        return self.counts[state] + (max(0, not_chosen - self._beyond) if state == "skipped" else 0)
 
     def now(self) -> float:
         """Epoch seconds by the time of the run's controller."""
@@ -131,9 +135,11 @@ class RunView:
             self._become(record.cell, record.status)
 
     def _on_cell_skipped(self, record: j.CellSkipped) -> None:
+        from benchbrief.runners.journal.cell_history import is_candidate_left_out
+
         if record.cell in self.cells:
-            self._left_out += isinstance(record.reason, Text) and record.reason.code == "point_not_needed"
-            self._become(record.cell, "no_room" if record.no_room == "point" else "skipped")
+            skipped: CellState = "not_chosen" if is_candidate_left_out(record.reason) else "skipped"
+            self._become(record.cell, "no_room" if record.no_room == "point" else skipped)
 
     def _on_run_ended(self, record: j.RunEnded) -> None:
         self.end = record

@@ -7,7 +7,11 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from benchbrief.progress.follow_run import Followed
     from benchbrief.progress.run_view import RunView
+    from benchbrief.results.runs.run_summary import CellState
     from benchbrief.runners.journal import events as j
+
+
+_ENDED: tuple[CellState, ...] = ("ok", "failed", "no_room", "skipped")
 
 
 def event(view: RunView, record: j.AnyRecord) -> dict[str, object] | None:
@@ -57,7 +61,7 @@ def present(view: RunView, followed: Followed, now: float) -> dict[str, object]:
         "simulated": view.simulated,
         "phase": followed.phase,
         "total": view.total,
-        **{state: view.counts[state] for state in ("ok", "failed", "no_room", "skipped")},
+        **{state: view.of(state) for state in _ENDED},
         "elapsed_s": view.elapsed_s(now),
         "remaining_s": view.remaining_s(now),
         "running": [

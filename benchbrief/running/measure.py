@@ -31,7 +31,8 @@ def measure(
 
     digest = hashlib.sha256((run_dir / PLAN).read_bytes()).hexdigest()
     before = read_run(run_dir)
-    with stop_on_signals(progress, run_dir) as stopping, progress.of(plan, before.finished(plan), monitor.now):
+    done = before.finished(plan) - before.not_chosen
+    with stop_on_signals(progress, run_dir) as stopping, progress.of(plan, done, monitor.now):
         outcome = execute(
             plan,
             digest,

@@ -11,7 +11,6 @@ from benchbrief.compiler import units
 from benchbrief.compiler.blocks.values.block_schema import BLOCKS
 from benchbrief.compiler.briefs.report_schema import ELEMENTS, OPTIONS
 from benchbrief.compiler.diagnostic_codes import code_info
-from benchbrief.compiler.estimates.counted_cells import most_cells
 from benchbrief.compiler.extensions.registry import ENGINE_SPECS, METER_SPECS, PROBE_SPECS, TEMPLATE_SPECS, TOOL_SPECS
 from benchbrief.compiler.frontend.name_index import Index, Symbol
 from benchbrief.compiler.frontend.resolve import Model
@@ -20,6 +19,7 @@ from benchbrief.compiler.metrics.measure_catalogue import FAMILIES, KINDS, famil
 from benchbrief.compiler.metrics.typing.expressions import Typer
 from benchbrief.compiler.plain_amounts import duration
 from benchbrief.compiler.planning import plan
+from benchbrief.compiler.planning.planned_cells import most_cells
 from benchbrief.compiler.problems import Findings
 from benchbrief.compiler.rounding import share_text
 from benchbrief.dsl.syntax import ast

@@ -20,14 +20,6 @@ def spread(points: Sequence[float], count: int) -> tuple[float, ...]:
     return tuple(points[round(i * (len(points) - 1) / max(1, count - 1))] for i in range(max(0, count)))
 
 
-def most_cells(experiment: Experiment) -> int:
-    """Return how many cells of an experiment a run measures at most: of an adaptive ramp, those of its points."""
-    points = max(1, len(experiment.points))
-    if experiment.adaptive:
-        points = min(points, experiment.adaptive.points)
-    return len(experiment.hardware) * len(experiment.workloads) * points * experiment.repeats
-
-
 def _point_on(experiment: Experiment, cell: Cell) -> float | None:
     """Return the cell's point on the axis of its experiment; None before a search has found it."""
     return cell.target if experiment.axis == "target" else cell.threads

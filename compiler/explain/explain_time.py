@@ -8,12 +8,12 @@ from benchbrief.compiler.estimates.advice import Advice
 from benchbrief.compiler.estimates.budget_fit import BudgetFit, most_s, without_budgets
 from benchbrief.compiler.estimates.counted_cells import counted_cells
 from benchbrief.compiler.estimates.learned import Estimated, Source
+from benchbrief.compiler.estimates.shared_data_places import shared_places
 from benchbrief.compiler.estimates.time_spent import ACTIVITIES, Activity, Spent, TimeSpent, time_spent
 from benchbrief.compiler.explain.explain_overlap import explain_overlap
 from benchbrief.compiler.explain.plain_text import Page
 from benchbrief.compiler.plain_amounts import counted, duration
 from benchbrief.compiler.planning.plan import Experiment, Plan
-from benchbrief.compiler.planning.shared_data_places import shared_places
 
 _LABELS: dict[Activity, str] = {
     "loading": "loading",

@@ -10,6 +10,7 @@ from typing import Literal
 from benchbrief.compiler.estimates.counted_cells import counted_cells
 from benchbrief.compiler.messages.text import Text
 from benchbrief.compiler.planning.plan import Cell, Plan
+from benchbrief.compiler.planning.planned_cells import unneeded_candidates
 from benchbrief.results.ingest.cell_verdicts import Verdict
 from benchbrief.results.ingest.run_evidence import Evidence, read_evidence
 from benchbrief.results.ingest.source_rows import origin_of
@@ -20,11 +21,13 @@ from benchbrief.results.runs.find_runs import RunState, run_state
 from benchbrief.results.runs.pace import Pace, pace_of
 from benchbrief.results.runs.times_taken import times_taken
 from benchbrief.runners.execution.live_numbers import Load, Reading, load_of, measures_of, present_readings, read_live
+from benchbrief.runners.journal.cell_history import is_candidate_left_out
 from benchbrief.runners.journal.controller_clock import now_in_run
 
-CellState = Literal["waiting", "running", "ok", "failed", "no_room", "interrupted", "skipped", "missing"]
+CellState = Literal["waiting", "running", "ok", "failed", "no_room", "interrupted", "skipped", "not_chosen", "missing"]
 """No room: its point is missing, as the budget had none for it. Skipped: not needed, as its search or its repeats are
-over. Missing: not in the imported files."""
+over. Not chosen: of a candidate that its adaptive ramp left out; no total counts it. Missing: not in the imported
+files."""
 
 
 @dataclass(frozen=True)
@@ -78,6 +81,9 @@ class RunStatus:
     reused: int
     """How many of the done cells were reused from earlier runs."""
     total: int
+    """How many cells are to be measured: without the candidates that adaptive ramps leave out."""
+    not_chosen: int
+    """The cells of such candidates, as far as the run has left them out."""
     elapsed_s: float
     remaining_s: float | None
     cells: tuple[CellStatus, ...]
@@ -97,6 +103,8 @@ def summarise(run_dir: Path) -> RunStatus:
     now = now_in_run(start) if status == "running" else _last_time(evidence)
     readings = present_readings(run_dir, now) if status == "running" else ()
     cells = tuple(_cell_status(evidence, verdict, status, now, readings) for verdict in evidence.verdicts)
+    unneeded = unneeded_candidates(evidence.plan)
+    not_chosen = sum(cell.status == "not_chosen" for cell in cells)
     return RunStatus(
         run_id=evidence.run_id,
         directory=str(run_dir),
@@ -110,10 +118,11 @@ def summarise(run_dir: Path) -> RunStatus:
         done=sum(cell.status == "ok" for cell in cells),
         failed=sum(cell.status == "failed" for cell in cells),
         no_room=sum(cell.status == "no_room" for cell in cells),
-        skipped=sum(cell.status == "skipped" for cell in cells),
+        skipped=sum(cell.status == "skipped" for cell in cells) + max(0, not_chosen - unneeded),
         unrepeated=sum(each.no_room == "repeat" for each in evidence.verdicts),
         reused=len(evidence.reused),
-        total=len(cells),
+        total=len(cells) - unneeded,
+        not_chosen=not_chosen,
         elapsed_s=_elapsed(evidence, now),
         remaining_s=remaining_s(
             ((planned, cell.status, cell.seconds) for planned, cell in zip(evidence.plan.cells, cells, strict=True)),
@@ -163,7 +172,7 @@ def _cell_status(
         attempt=verdict.attempt,
         seconds=so_far if verdict.seconds is None else verdict.seconds,
         ops_per_s=verdict.ops_per_s,
-        reason=reason if state in ("failed", "no_room", "interrupted", "skipped", "missing") else None,
+        reason=reason if state in ("failed", "no_room", "interrupted", "skipped", "not_chosen", "missing") else None,
         origin=str(cell.origin),
         reused_from=reused.reused_from if reused else None,
         now=load_of(cell.id, readings) if state == "running" else None,
@@ -173,6 +182,8 @@ def _cell_status(
 def _state(verdict: Verdict, run: RunState, *, imported: bool) -> CellState:
     if verdict.no_room == "point":
         return "no_room"
+    if is_candidate_left_out(verdict.reason):
+        return "not_chosen"
     if verdict.status != "missing":
         return verdict.status
     if verdict.attempt is None:
@@ -197,7 +208,7 @@ def remaining_s(
     """
     planned = list(states)
     experiments = plan.experiments if plan else {}
-    begun = {cell.id for cell, state, _ in planned if state not in ("waiting", "missing", "skipped")}
+    begun = {cell.id for cell, state, _ in planned if state not in ("waiting", "missing", "skipped", "not_chosen")}
     counted = counted_cells((cell for cell, _, _ in planned), experiments, begun)
     finished = [(pace.stepped(cell), seconds) for cell, state, seconds in planned if state == "ok" and seconds]
     plan_s = sum(stepped for stepped, _ in finished)
@@ -210,7 +221,7 @@ def remaining_s(
         for held in cell.holds if cell.id not in reused else ():
             of = spent.setdefault(held, {})
             of[cell.experiment] = of.get(cell.experiment, 0.0) + (seconds or 0.0)
-        if state in ("ok", "failed", "no_room", "skipped", "missing") or cell.id not in counted:
+        if state not in ("waiting", "running", "interrupted") or cell.id not in counted:
             continue
         left = pace.expected(cell) * factor  # a cell's own time ends before its hosts cool down
         if state == "running":

@@ -16,6 +16,7 @@ from pathlib import Path
 
 import benchbrief
 from benchbrief.compiler.planning.plan import Cell, Plan
+from benchbrief.compiler.planning.planned_cells import planned_cells
 from benchbrief.runners.errors import FolderMoved, HostBusy, HostError, NoHost, NotKept, RunnerError
 from benchbrief.runners.execution.lanes import Lane
 from benchbrief.runners.execution.live_numbers import Monitor, read_live
@@ -91,7 +92,7 @@ def execute(
         done, stop = record.finished(plan), stopping or threading.Event()
         if resumed and plan.cells and record.end and done >= {cell.id for cell in plan.cells}:
             # A complete run keeps its end. Its journal gets a record only when its status changes.
-            outcome = Outcome("done", say.done_before(n=len(plan.cells)), ())
+            outcome = Outcome("done", say.done_before(n=planned_cells(plan)), ())
             if record.end.status != outcome.status:
                 journal.write(j.RunEnded(at=now(), status=outcome.status, message=outcome.message))
             return outcome

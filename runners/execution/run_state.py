@@ -10,6 +10,7 @@ from typing import Literal
 
 from benchbrief.compiler.messages.text import Text, mapped
 from benchbrief.compiler.planning.plan import Cell, Plan
+from benchbrief.compiler.planning.planned_cells import planned_cells, unneeded_candidates
 from benchbrief.runners.errors import RunnerError
 from benchbrief.runners.execution.first_failures import FirstFailures, NotTried
 from benchbrief.runners.execution.live_numbers import Monitor
@@ -85,6 +86,7 @@ class RunState:
     last_alive: float = 0.0
     """When an earlier controller last showed a sign of life beside its journal, by the controller's clock."""
     skipped: int = 0
+    """Cells that are not needed, with candidates that adaptive ramps did not choose. Changed under the lock."""
     unrepeated: int = 0
     """Repeats that a budget had no room for. Changed under the lock."""
     failed: list[tuple[str, str]] = field(default_factory=list)
@@ -157,17 +159,19 @@ class RunState:
         if self.stopping.is_set() and not self._is_whole():
             return Outcome("interrupted", say.stopped_before_all(), failed, short)
         if self.halted_by:
-            left = len(self.plan.cells) - len(self.done | self.begun)
-            text = say.halted(cell=self.halted_by, left=left, n=len(self.plan.cells), failed=len(failed))
+            n = planned_cells(self.plan)
+            left = min(n, len(self.plan.cells) - len(self.done | self.begun))
+            text = say.halted(cell=self.halted_by, left=left, n=n, failed=len(failed))
             return Outcome("failed", text, failed, short)
         if failed or short:
             return Outcome("failed", self._what_is_missing(), failed, short)
         if not self._is_whole():
             return Outcome("interrupted", say.stopped_before_all(), failed, short)
-        said, n = say.cells(n=len(self.plan.cells)), self.reused
+        planned, n = planned_cells(self.plan), self.reused
+        said, skipped = say.cells(n=planned), self.skipped - unneeded_candidates(self.plan)
         if n:
-            said = say.cells_reused(said=said, n=n) if n < len(self.plan.cells) else say.cells_all_reused(said=said)
-        said = say.cells_skipped(said=said, n=self.skipped) if self.skipped else said
+            said = say.cells_reused(said=said, n=n) if n < planned else say.cells_all_reused(said=said)
+        said = say.cells_skipped(said=said, n=skipped) if skipped > 0 else said
         return Outcome("done", say.cells_unrepeated(said=said, n=self.unrepeated) if self.unrepeated else said, ())
 
     def _is_whole(self) -> bool:
@@ -176,7 +180,7 @@ class RunState:
         return all(cell.id in known for cell in self.plan.cells)
 
     def _what_is_missing(self) -> Text:
-        n, short = len(self.plan.cells), len(self.without_room)
+        n, short = planned_cells(self.plan), len(self.without_room)
         no_room = say.cells_without_room(short=short, n=n)
         if not self.failed:
             return no_room

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
+from benchbrief.compiler.messages.text import Text
 from benchbrief.compiler.planning.plan import StepKind
 from benchbrief.runners.journal import events as j
 from benchbrief.runners.journal.journal_file import Place
@@ -19,6 +20,11 @@ Kept = j.JobCollected | j.Counters | j.ClockRead | j.DatabaseSize | j.EventRan
 """An attempt's records that may be large. Readers find them again by their places in the journal."""
 Progressed = j.StepStarted | j.StepEnded | j.CounterReading | Kept
 """An attempt's records that say how far it got."""
+
+
+def is_candidate_left_out(reason: str | None) -> bool:
+    """Return whether a cell was skipped as that of a candidate that its adaptive ramp did not choose."""
+    return isinstance(reason, Text) and reason.code == "point_not_needed"
 
 
 class Started(NamedTuple):

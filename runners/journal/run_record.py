@@ -12,7 +12,7 @@ from pathlib import Path
 
 from benchbrief.compiler.planning.plan import Knee, Plan
 from benchbrief.runners.journal import events as j
-from benchbrief.runners.journal.cell_history import CellHistory, CellTimes, Left, Progressed
+from benchbrief.runners.journal.cell_history import CellHistory, CellTimes, Left, Progressed, is_candidate_left_out
 from benchbrief.runners.journal.journal_file import JOURNAL, Place, each_record, whole_bytes
 from benchbrief.runners.journal.merged_facts import together
 
@@ -85,8 +85,13 @@ class RunRecord:
 
     @property
     def skipped(self) -> int:
-        """Return how many cells were not needed."""
+        """Return how many cells were not needed, with candidates that adaptive ramps did not choose."""
         return sum(each.skipped is not None and not each.no_room for each in self.cells.values())
+
+    @property
+    def not_chosen(self) -> set[str]:
+        """Return the cells of candidates that adaptive ramps did not choose."""
+        return {name for name, each in self.cells.items() if is_candidate_left_out(each.skipped)}
 
     @property
     def unrepeated(self) -> int:

@@ -7,12 +7,13 @@ from pathlib import Path
 import pytest
 
 from benchbrief.compiler.compile import examine
-from benchbrief.compiler.estimates.counted_cells import counted_cells, most_cells
+from benchbrief.compiler.estimates.counted_cells import counted_cells
 from benchbrief.compiler.estimates.grouped_hardware import shares_points
 from benchbrief.compiler.estimates.learned import with_history
 from benchbrief.compiler.estimates.time_spent import time_spent
 from benchbrief.compiler.explain.explain_plan import explain
 from benchbrief.compiler.planning.plan import Plan
+from benchbrief.compiler.planning.planned_cells import most_cells
 from benchbrief.runners.scheduling.point_choice import ramps_of
 from tests.support.plans import compile_spec, compile_text
 

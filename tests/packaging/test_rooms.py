@@ -30,6 +30,7 @@ ONLY = {
         "benchbrief.compiler.planning.steady_rule",
         "benchbrief.compiler.planning.budgets",  # the level of intervals is one for all rooms
         "benchbrief.compiler.planning.achieved_load",
+        "benchbrief.compiler.planning.planned_cells",  # one number of cells for all rooms
         "benchbrief.compiler.planning.error_limit",
         "benchbrief.compiler.planning.fingerprint",  # where data lie
         "benchbrief.compiler.resets.data_states",  # whether the next cell must load, also in another order
@@ -43,6 +44,7 @@ ONLY = {
         "benchbrief.compiler.rounding",
         "benchbrief.compiler.estimates.learned",  # what earlier runs took is kept by the keys of estimates
         "benchbrief.compiler.estimates.time_spent",
+        "benchbrief.compiler.planning.planned_cells",  # one number of cells for all rooms
         "benchbrief.compiler.estimates.counted_cells",  # how much of an adaptive ramp is left
         "benchbrief.compiler.planning.error_limit",
         "benchbrief.compiler.resets.tolerated_changes",

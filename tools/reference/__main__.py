@@ -6,7 +6,19 @@ import sys
 from collections.abc import Callable, Mapping
 from pathlib import Path
 
-from tools.reference import blocks, commands, expressions, index, messages, reports, results, tools, units, workloads
+from tools.reference import (
+    blocks,
+    commands,
+    expressions,
+    index,
+    journal,
+    messages,
+    reports,
+    results,
+    tools,
+    units,
+    workloads,
+)
 
 FOLDER = Path(__file__).parents[2] / "docs" / "reference"
 PAGES: Mapping[str, Callable[[], str]] = {
@@ -18,6 +30,7 @@ PAGES: Mapping[str, Callable[[], str]] = {
     "expressions.md": expressions.page,
     "reports.md": reports.page,
     "results.md": results.page,
+    "journal.md": journal.page,
     "commands.md": commands.page,
     "messages.md": messages.page,
 }

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-import ast
 import inspect
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from datetime import datetime
 from types import NoneType, UnionType
 from typing import get_args, get_type_hints
 
 from benchbrief.results.store import measure_views, store_schema
+from tools.reference.field_docs import field_docs
 from tools.reference.markdown import code, joined, table, text
 
 _VIEW = re.compile(r"^    ((?:measure|metric)\.\w+) +(.*(?:\n {8,}.*)*)", re.MULTILINE)
@@ -38,7 +38,7 @@ def _views() -> Iterator[tuple[str, str]]:
 
 
 def _tables() -> Iterator[str]:
-    docs = _column_docs()
+    docs = field_docs(store_schema)
     for name, row in store_schema.TABLES.items():
         yield f"### `{name}`"
         own = inspect.getdoc(row) or ""
@@ -60,18 +60,3 @@ def _type(annotation: object) -> str:
     parts = get_args(annotation) if isinstance(annotation, UnionType) else (annotation,)
     words = [_TYPES.get(part, "list of `lo_s`, `hi_s`, `count`") for part in parts if part is not NoneType]
     return ", ".join([*words, *(["may be NULL"] if NoneType in parts else [])])
-
-
-def _column_docs() -> Mapping[tuple[str, str], str]:
-    """The text behind a field, by the class and the field."""
-    found = {}
-    for node in ast.parse(inspect.getsource(store_schema)).body:
-        if isinstance(node, ast.ClassDef):
-            for field, behind in zip(node.body, node.body[1:], strict=False):
-                match field, behind:
-                    case (
-                        ast.AnnAssign(target=ast.Name(id=name)),
-                        ast.Expr(value=ast.Constant(value=str(said))),
-                    ):
-                        found[node.name, name] = " ".join(said.split())
-    return found

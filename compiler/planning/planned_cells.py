@@ -1,0 +1,26 @@
+"""How many cells a plan has in every total: of adaptive ramps, whose points a run chooses, as many as it measures."""
+
+from __future__ import annotations
+
+from benchbrief.compiler.planning.plan import Experiment, Plan
+
+
+def most_cells(experiment: Experiment) -> int:
+    """Return how many cells of an experiment a run measures at most: of an adaptive ramp, those of its points."""
+    points = max(1, len(experiment.points))
+    if experiment.adaptive:
+        points = min(points, experiment.adaptive.points)
+    return len(experiment.hardware) * len(experiment.workloads) * points * experiment.repeats
+
+
+def unneeded_candidates(plan: Plan) -> int:
+    """Return how many cells of a plan are of candidates that adaptive ramps leave out at last: no total counts them."""
+    adaptive = [each for each in plan.experiments.values() if each.adaptive]
+    names = {each.name for each in adaptive}
+    of_all = sum(cell.experiment in names for cell in plan.cells) if names else 0
+    return max(0, of_all - sum(map(most_cells, adaptive)))
+
+
+def planned_cells(plan: Plan) -> int:
+    """Return the number of cells of a plan in every total: those that a run measures at most."""
+    return len(plan.cells) - unneeded_candidates(plan)
