@@ -1,9 +1,9 @@
 """The set-up says plainly what is wrong with a machine, and goes on where it can."""
 
 import os
+import resource
 import shutil
 import subprocess
-import time
 from pathlib import Path
 
 import pytest
@@ -92,9 +92,15 @@ def test_a_second_call_ends_at_once() -> None:
     if not (REPOSITORY / ".venv/.setup").exists():
         pytest.skip("this environment was not made by tools/setup.sh")
     assert setup(REPOSITORY, "python").returncode == 0
-    start = time.monotonic()
+    before = _processor_s()
     assert setup(REPOSITORY, "python").stdout == ""
-    assert time.monotonic() - start < 1.0
+    assert _processor_s() - before < 1.0
+
+
+def _processor_s() -> float:
+    """Return the processor time of all ended children: a busy machine does not lengthen it much."""
+    used = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return used.ru_utime + used.ru_stime
 
 
 @pytest.mark.parametrize(
