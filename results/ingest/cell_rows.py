@@ -121,7 +121,7 @@ def _operation_rows(run_id: str, verdict: Verdict, measured: Measured) -> Iterat
 
 
 def _buckets(histogram: Histogram | None) -> tuple[HistogramBucket, ...] | None:
-    return None if histogram is None else tuple(HistogramBucket(b.lo, b.hi, b.count) for b in histogram.buckets)
+    return None if histogram is None else tuple(map(HistogramBucket._make, histogram.buckets))
 
 
 def _without_histogram(op: Operation) -> str | None:

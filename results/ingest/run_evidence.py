@@ -155,19 +155,24 @@ def evidence_so_far(run_dir: Path, plan: Plan, record: RunRecord) -> Evidence:
 def check_files(run_dir: Path, job: j.JobCollected) -> dict[str, Problem | None]:
     """Return what is wrong with each file of a job: missing, changed since it was kept, or outside the run's
     directory."""
-    root = os.path.realpath(run_dir)
+    root, directory = os.path.realpath(run_dir), os.path.realpath(run_dir / job.directory)
     return {
-        f"{job.directory}/{name}": _problem(root, f"{job.directory}/{name}", sha256)
+        f"{job.directory}/{name}": _problem(root, f"{job.directory}/{name}", _real_path(directory, name), sha256)
         for name, sha256 in job.files.items()
     }
 
 
-def _problem(root: str, relative: str, sha256: str) -> Problem | None:
-    path = os.path.realpath(f"{root}/{relative}")
-    if not path.startswith(f"{root}{os.sep}"):
+def _real_path(directory: str, name: str) -> Path:
+    """Return where a file of a real directory is. Only a link, or a name with directories, leads elsewhere."""
+    path = Path(f"{directory}/{name}")
+    return Path(os.path.realpath(path)) if "/" in name or name == os.pardir or path.is_symlink() else path
+
+
+def _problem(root: str, relative: str, path: Path, sha256: str) -> Problem | None:
+    if not str(path).startswith(f"{root}{os.sep}"):
         return f"{relative} lies outside the run's directory"
     try:
-        found = sha256_of(Path(path))
+        found = sha256_of(path)
     except FileNotFoundError:
         return say.file_missing(path=relative)
     except OSError as error:

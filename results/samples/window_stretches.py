@@ -46,9 +46,15 @@ def stretches(samples: Sequence[Sample], every_s: float, seconds: float) -> list
     for place, sample in enumerate(samples):
         if not sample.seconds:
             gauges.setdefault((sample.measure, sample.node, sample.device), []).append(place)
+    read: dict[tuple[float, ...], list[Stretch]] = {}
+    """A probe reads all its measures at the same times."""
+    at = [sample.time for sample in samples]
     for places in gauges.values():
-        places.sort(key=lambda place: samples[place].time)
-        for place, part in zip(places, held([samples[place].time for place in places], every_s, seconds), strict=True):
+        places.sort(key=at.__getitem__)
+        times = tuple(at[place] for place in places)
+        if times not in read:
+            read[times] = held(times, every_s, seconds)
+        for place, part in zip(places, read[times], strict=True):
             found[place] = part
     return found
 

@@ -19,7 +19,9 @@ class Sentences:
 
     def add(self, row: Row) -> None:
         if not isinstance(row, SampleRow):  # the most frequent one, which has names only
-            self._known |= {field: field for field in row if isinstance(field, Text)}
+            for field in row:
+                if isinstance(field, Text):
+                    self._known[field] = field
 
     def rows(self, run_id: str) -> Iterator[SentenceRow]:
         for text in self._known.values():

@@ -3,10 +3,21 @@
 from __future__ import annotations
 
 import hashlib
+from io import FileIO
 from pathlib import Path
+
+_BLOCK = 1 << 18
 
 
 def sha256_of(path: Path) -> str:
     """Return the SHA-256 in hexadecimal digits. The file may be larger than the memory. Raises OSError."""
-    with path.open("rb") as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()
+    with FileIO(path) as file:
+        return sha256_in(file)
+
+
+def sha256_in(file: FileIO) -> str:
+    """Return the SHA-256 of what follows in an open file. Raises OSError."""
+    digest = hashlib.sha256()
+    while block := file.read(_BLOCK):
+        digest.update(block)
+    return digest.hexdigest()

@@ -10,13 +10,14 @@ import shutil
 import time
 from collections.abc import Callable, Mapping
 from contextlib import suppress
+from io import FileIO
 from pathlib import Path
 
 from benchbrief.compiler.planning.plan import Plan
 from benchbrief.runners.errors import Damaged, DiskFull, RunnerError
 from benchbrief.runners.journal.atomic_files import write_durably
 from benchbrief.runners.journal.events import Simulated
-from benchbrief.runners.journal.file_digests import sha256_of
+from benchbrief.runners.journal.file_digests import sha256_in, sha256_of
 from benchbrief.runners.journal.journal_file import JOURNAL, first_start
 from benchbrief.runners.journal.run_identity import IDENTITY, new_identity
 
@@ -206,12 +207,15 @@ def _slug(name: str) -> str:
 
 def digests(directory: Path) -> dict[str, str]:
     """Return the SHA-256 of every file below a directory, after flushing each to the disk. Raises DiskFull."""
-    found = {}
-    for path in sorted(p for p in directory.rglob("*") if p.is_file()):
+    found, above = {}, f"{directory}{os.sep}"
+    paths = sorted(Path(at, name) for at, _, names in os.walk(directory) for name in names)
+    for path in paths:
+        if not path.is_file():
+            continue
         try:
-            with path.open("rb") as file:
+            with FileIO(path) as file:
                 os.fsync(file.fileno())
-            found[str(path.relative_to(directory))] = sha256_of(path)
+                found[str(path).removeprefix(above)] = sha256_in(file)
         except OSError as error:
             raise DiskFull(f"{path} can't be kept: {error.strerror}", "free some space, then `bench resume`") from error
     return found

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Literal, NamedTuple
 
 from benchbrief.compiler.messages.text import share_figure
@@ -16,13 +17,12 @@ _SAME_WINDOW = 0.95
 """The share of the time in which all load generators must be active, so that their rates may be added."""
 
 
-@dataclass(frozen=True)
-class Bucket:
-    """`count` latencies in [lo, hi) seconds."""
+class Bucket(NamedTuple):
+    """`count` latencies in [lo, hi) seconds. A tuple, as a cell has hundreds."""
 
     lo: float
     hi: float
-    count: int
+    count: int  # type: ignore[assignment]  # a field, in place of tuple.count
 
 
 @dataclass(frozen=True)
@@ -34,7 +34,7 @@ class Histogram:
 
     buckets: tuple[Bucket, ...]
 
-    @property
+    @cached_property
     def count(self) -> int:
         return sum(bucket.count for bucket in self.buckets)
 
@@ -62,16 +62,16 @@ class Operation:
     in_total: bool = True
 
 
-@dataclass(frozen=True)
-class Interval:
+class Interval(NamedTuple):
     """Operations completed in a slice of the measured window, `start_s` from its start.
 
-    `p99_s` is the 99th percentile of their latencies; None where the tool does not tell it by slice.
+    `p99_s` is the 99th percentile of their latencies; None where the tool does not tell it by slice. A tuple, as a cell
+    has many.
     """
 
     start_s: float
     seconds: float
-    count: int
+    count: int  # type: ignore[assignment]  # a field, in place of tuple.count
     p99_s: float | None = None
 
 

@@ -162,7 +162,7 @@ def _residence(service_s: float, servers: float, found: float) -> float:
     return service_s / servers * (1 + found) + service_s * (servers - 1) / servers
 
 
-@lru_cache(maxsize=64)
+@lru_cache(maxsize=256)
 def _solved(network: Network, threads: int) -> tuple[Point, ...]:
     """Return the points for 1, 2, ... threads. An arriving operation finds the queues of a network with one thread
     less."""

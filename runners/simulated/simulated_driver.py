@@ -122,19 +122,20 @@ class SimulatedDriver:
     def parse(self, context: CellContext, output: JobOutput) -> Measurement:
         told = _told(output)
         window = (told.began_at, told.began_at + told.seconds)
-        phases = [(number, phase) for number, phase in enumerate(told.phases, start=1)]
+        phases = list(enumerate(told.phases, start=1))
         errors = sum(phase.errors for phase in told.phases)
         require_few_errors(output, "the simulated load", errors, told.count, context.experiment.max_error_share)
         if told.count <= 0:
             raise BadOutput(say.simulated_no_operations(), say.hint_longer())
-        by_phase = [_operation(op, number) for number, phase in phases for op in phase.operations]
-        whole = [_operation(op, None) for _, phase in phases for op in phase.operations]
+        operations = [_operation(op, None) for _, phase in phases for op in phase.operations]
+        if len(phases) > 1:
+            operations = _together(operations)
+            operations += [_operation(op, number) for number, phase in phases for op in phase.operations]
         total = PhaseThroughput(None, told.count, errors, told.seconds, told.count / told.seconds)
         several = [
             PhaseThroughput(number, phase.count, phase.errors, phase.seconds, phase.count / phase.seconds)
             for number, phase in phases
         ]
-        operations = [*_together(whole), *by_phase] if len(phases) > 1 else whole
         if not _spec(self._of).mergeable:
             operations = [_without_histogram(operation) for operation in operations]
         intervals = tuple(_intervals(told))

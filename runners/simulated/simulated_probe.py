@@ -42,8 +42,9 @@ class SimulatedProbe:
         except (OSError, ValidationError) as error:
             raise BadOutput(say.not_simulated_probe(path=output.stdout), say.hint_simulate()) from error
         start, end = window
+        units = {measure: reading_of(measure)[0] for measure in found.values}
         return tuple(
-            Sample(measure, output.host, "", time - start, value, reading_of(measure)[0])
+            Sample(measure, output.host, "", time - start, value, units[measure])
             for measure, values in found.values.items()
             for time, value in zip(found.times, values, strict=True)
             if value is not None and start <= time <= end

@@ -200,23 +200,21 @@ def sampled(sampler: Sampler, start: float, end: float, spans: Sequence[tuple[fl
     jitter = chance(sampler.seed, sampler.host, sampler.probe, start)
     factors = [max(0.0, 1.0 + _JITTER * jitter.gauss(0.0, 1.0)) for _ in times]
     at_work = [_busy_at(time, spans) for time in times]
-    values = {
-        measure: tuple(
-            _limited(measure, factor, reading_of(measure)[1](busy, sampler.machine))
+    loads = {id(busy): busy for busy in at_work}
+    """A load lasts for many samples."""
+    values = {}
+    for measure in measures_of(sampler.probe, sampler.library):
+        _, reading = reading_of(measure)
+        steady = {load: reading(busy, sampler.machine) for load, busy in loads.items()}
+        most = 1.0 if measure.endswith(_SHARES) else math.inf
+        values[measure] = tuple(
+            None if (value := steady[id(busy)]) is None else min(most, factor * value)
             for factor, busy in zip(factors, at_work, strict=True)
         )
-        for measure in measures_of(sampler.probe, sampler.library)
-    }
     return Samples(times, values)
 
 
 _SHARES = (".utilisation", ".pressure", ".iowait", ".cache_hit_ratio", ".stalled")
-
-
-def _limited(measure: str, factor: float, value: float | None) -> float | None:
-    if value is None:
-        return None
-    return min(1.0, factor * value) if measure.endswith(_SHARES) else factor * value
 
 
 def _busy_at(time: float, spans: Sequence[tuple[float, float, Busy]]) -> Busy:

@@ -9,7 +9,7 @@ import math
 import re
 from collections import Counter
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from itertools import pairwise
 
 from benchbrief.runners.drivers import output_invariants as rule
@@ -206,7 +206,7 @@ def _spread(output: Output) -> Iterator[str]:
         if said is not None and block.whole and block.count:
             edges = Histogram(
                 tuple(
-                    replace(bucket, lo=max(bucket.lo, block.min_s), hi=max(block.min_s, min(bucket.hi, block.max_s)))
+                    bucket._replace(lo=max(bucket.lo, block.min_s), hi=max(block.min_s, min(bucket.hi, block.max_s)))
                     for bucket in block.histogram.buckets
                 )
             )
