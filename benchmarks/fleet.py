@@ -72,7 +72,9 @@ def cost(*words: str, cwd: Path) -> tuple[Cost, str]:
 def process_cost(*words: str, cwd: Path) -> tuple[Cost, str]:
     """Of any process, with what it printed. Raises CalledProcessError."""
     started = time.perf_counter()
-    with subprocess.Popen(words, cwd=cwd, stdout=subprocess.PIPE, text=True) as process:
+    # Modules are compiled once on a user's machine, and not by each process.
+    env = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
+    with subprocess.Popen(words, cwd=cwd, env=env, stdout=subprocess.PIPE, text=True) as process:
         assert process.stdout
         said = process.stdout.read()
         # The resources of this very process, and not the most that any child has taken.
@@ -102,10 +104,9 @@ def main(hosts: int = HOSTS) -> bool:
         used, said = cost("run", "fleet.bench", "--simulate", "--no-report", "--quiet", "--json", cwd=folder)
         ran, run = told("run and store", used), json.loads(said)
         assert (run["status"], run["simulated"]) == ("done", True), run["message"]
-        stored = told("store", cost("rebuild", run["run"], cwd=folder)[0])
+        told("store", cost("rebuild", run["run"], cwd=folder)[0])
         told("brief as HTML", cost("report", run["run"], "--html-only", cwd=folder)[0])
-    a_cell = (ran.cpu_s - stored.cpu_s) / cells * 1e3
-    held = verdict("CPU of the controller without the store, a cell", a_cell, 5.0, "ms")
+    held = verdict("CPU of the run with its store, a cell", ran.cpu_s / cells * 1e3, 5.0, "ms")
     return verdict("peak memory of the run with its store", ran.peak_bytes / 1e6, 500.0, "MB") and held
 
 
