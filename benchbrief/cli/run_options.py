@@ -46,11 +46,12 @@ def metrics_option(function: F) -> F:
     )(function)
 
 
-def chosen_run(out: Path, run: str | None) -> Path:
-    """The run's directory. Raises RunnerError when there is none."""
+def chosen_run(out: Path, run: str | None, option: str = "") -> Path:
+    """The run's directory. `option` is what stands before a run's name on the command line. Raises RunnerError when
+    there is none."""
     from benchbrief.results.runs.find_runs import find_run, last_run
 
-    return find_run(out, run) if run else last_run(out)
+    return find_run(out, run) if run else last_run(out, option)
 
 
 def open_results(run_dir: Path) -> Store:

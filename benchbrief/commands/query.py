@@ -31,23 +31,28 @@ Examples:
 def command(sql: str, run: str | None, out: Path, as_json: bool, as_csv: bool, parquet: Path | None) -> None:
     """Ask the results of a run in SQL (DuckDB's). Read-only; latencies are in seconds, sizes in bytes.
 
+    On a terminal, numbers have four digits, and columns of one unit have it in their heads, times and shares in a
+    readable one. JSON, CSV and Parquet keep the stored numbers.
+
     Of a simulated run, every row has `simulated`, of an imported one, `imported`.
     """
+    from benchbrief.results.query.column_units import units_of
     from benchbrief.results.query.export import mark_of, marked, to_csv, to_json, to_parquet, to_text
 
     asked = [name for name, wanted in (("--json", as_json), ("--csv", as_csv), ("--parquet", parquet)) if wanted]
     if len(asked) > 1:
         raise fail(f"{' and '.join(asked)} are two formats for one answer", "leave out all but one")
-    with open_results(chosen_run(out, run)) as results:
+    with open_results(chosen_run(out, run, "--run ")) as results:
         if parquet is not None:
             rows = to_parquet(results, sql, parquet)
             show(f"{parquet}: {counted(rows, 'row', 'rows')}")
             return
-        table = results.sql(sql)
-        table = marked(table, mark_of(results))
+        answer = results.sql(sql)
+        table = marked(answer, mark_of(results))
+        units = () if as_csv or as_json else units_of(table, sql, results)
     if as_csv:
         show_data(to_csv(table).encode())
     elif as_json:
         show_json_text(to_json(table))
     else:
-        show_lines(f"{to_text(table)}\n")
+        show_lines(f"{to_text(table, units)}\n")

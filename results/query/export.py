@@ -32,6 +32,7 @@ SIMULATED = "simulated"
 IMPORTED = "imported"
 """The same for an imported run."""
 _GAP = "  "
+_TIMES = ((1.0, "s"), (1e3, "ms"), (1e6, "us"), (1e9, "ns"))
 
 
 def mark_of(store: Store) -> str:
@@ -48,19 +49,38 @@ def marked(table: Table, mark: str = SIMULATED) -> Table:
     return Table((*table.columns, mark), (*table.types, "BOOLEAN"), rows)
 
 
-def to_text(table: Table) -> str:
+def to_text(table: Table, units: Sequence[str] = ()) -> str:
     """Align columns by their width on a terminal, numbers to the right. No line end after the last line.
 
-    Measured numbers have six digits or all of those before the point, with separators of thousands. Whole numbers that
-    DuckDB has as integers are shown as they are: they may be ports, seeds or years.
+    Measured numbers have four digits or all of those before the point, with separators of thousands. Whole numbers
+    that DuckDB has as integers are shown as they are: they may be ports, seeds or years. A column with one of the
+    `units` has it in its head: times in that of the largest of them, shares as percentages.
     """
-    columns = [_shown(name) for name in table.columns]
-    rows = [[_cell(value) for value in row] for row in table.rows]
+    scales = [_scale(unit, [row[i] for row in table.rows]) for i, unit in enumerate(units or [""] * len(table.columns))]
+    heads = zip(table.columns, scales, strict=True)
+    columns = [_shown(f"{name} ({unit})" if unit else name) for name, (_, unit) in heads]
+    rows = [
+        [
+            _cell(value * factor if isinstance(value, float) else value)
+            for value, (factor, _) in zip(row, scales, strict=True)
+        ]
+        for row in table.rows
+    ]
     widths = [max(map(display_width, texts)) for texts in zip(columns, *rows, strict=True)]
     numeric = [_all_numbers(values) for values in zip(*table.rows, strict=True)] or [False] * len(columns)
     lines = [_line(columns, widths, numeric), _GAP.join("─" * width for width in widths)]
     lines += [_line(row, widths, numeric) for row in rows]
     return "\n".join(lines if rows else [*lines, "(no rows)"])
+
+
+def _scale(unit: str, values: Sequence[object]) -> tuple[float, str]:
+    """Return what a column is multiplied by, and the unit that it is then in."""
+    if unit == "share":
+        return 100.0, "%"
+    if unit != "s":
+        return 1.0, unit if unit != "1" else ""
+    largest = max((abs(value) for value in values if isinstance(value, float) and math.isfinite(value)), default=0.0)
+    return next((step for step in _TIMES if largest * step[0] >= 1), (1.0, "s"))
 
 
 def _line(texts: Sequence[str], widths: Sequence[int], right: Sequence[bool]) -> str:
@@ -83,7 +103,7 @@ def _cell(value: object) -> str:
     if isinstance(value, bool):
         return str(value).lower()
     if isinstance(value, float):
-        return f"{value:,.0f}" if 1e5 <= abs(value) < 1e15 else f"{value:,.6g}"
+        return f"{value:,.0f}" if 1000 <= abs(value) < 1e15 else f"{value:.4g}"
     return _shown(value if isinstance(value, str) else json.dumps(value, ensure_ascii=False))
 
 

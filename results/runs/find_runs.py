@@ -40,12 +40,13 @@ def list_real_runs(out: Path) -> list[Path]:
     return [run.path for run in _runs(out) if not run.simulated and not run.imported]
 
 
-def last_run(out: Path) -> Path:
-    """Return the last run that was measured here; others must be named. Raises ResultsError when there is none."""
-    return _real(out)[-1].path
+def last_run(out: Path, option: str = "") -> Path:
+    """Return the last run that was measured here; others must be named, behind this option of a command. Raises
+    ResultsError when there is none."""
+    return _real(out, option)[-1].path
 
 
-def _real(out: Path) -> list[Run]:
+def _real(out: Path, option: str = "") -> list[Run]:
     """Return the runs that were measured here, at least one. Raises ResultsError."""
     runs = _runs(out)
     if not runs:
@@ -54,7 +55,7 @@ def _real(out: Path) -> list[Run]:
     if not real:
         kinds = {"imported" if run.imported else "simulated" for run in runs}
         said = "imported" if runs[-1].imported else "simulated"
-        hint = f"say `{said}` for the last one, {runs[-1].run_id}; or measure with `bench run SPEC`"
+        hint = f"say `{option}{said}` for the last one, {runs[-1].run_id}; or measure with `bench run SPEC`"
         raise ResultsError(f"all runs in {out} are {' or '.join(sorted(kinds))}", hint)
     return real
 

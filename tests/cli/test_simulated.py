@@ -152,6 +152,8 @@ def test_what_is_last_is_what_was_last_measured(run: Simulated) -> None:
         assert ended.code == 2, words
         assert "all runs in bench-out are simulated" in ended.err
         assert run.name in ended.err
+        named = "--run simulated" if words[0] == "query" else "simulated"
+        assert f"say `{named}` for the last one" in ended.err, "as the command takes it"
     assert "no run of brief.bench" in run.bench("plan", "brief.bench", "--diff").err
 
 

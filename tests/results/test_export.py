@@ -12,6 +12,7 @@ import pytest
 
 from benchbrief.dsl.diagnostics.source_line import display_width
 from benchbrief.results.query import export
+from benchbrief.results.query.column_units import units_of
 from benchbrief.results.query.user_query import Table
 from benchbrief.results.store.store import open_store
 from benchbrief.results.store_errors import ResultsError
@@ -46,6 +47,15 @@ def test_numbers_of_one_column_are_written_alike_below_and_above_100_000() -> No
     assert [row["throughput"] for row in json.loads(export.to_json(values))] == [104_560.2, 37_094.0, 999.5]
 
 
+def test_a_column_of_one_unit_has_it_in_its_head_and_times_and_shares_are_readable() -> None:
+    answer = table(["threads", "mean", "p99", "cv"], (1, 90823.4567, 0.00012345678, 0.368496), (8, 5.25, 3.2e-06, None))
+    lines = export.to_text(answer, ["", "ops/s", "s", "share"]).splitlines()
+    assert lines[0].split("  ") == ["threads", "mean (ops/s)", "p99 (us)", "cv (%)"]
+    assert lines[2].split() == ["1", "90,823", "123.5", "36.85"]
+    assert lines[3].split() == ["8", "5.25", "3.2", "–"]
+    assert export.to_csv(answer).splitlines()[1] == "1,90823.4567,0.00012345678,0.368496", "a file keeps all digits"
+
+
 def test_no_rows_are_said_to_be_none() -> None:
     assert export.to_text(table(["a", "bc"])) == "a  bc\n─  ──\n(no rows)"
 
@@ -54,8 +64,8 @@ def test_no_rows_are_said_to_be_none() -> None:
     ("value", "shown"),
     [
         (True, "true"),
-        (0.000812345678, "0.000812346"),
-        (47494.9, "47,494.9"),
+        (0.000812345678, "0.0008123"),
+        (47494.9, "47,495"),
         (123456.7, "123,457"),
         (1e20, "1e+20"),
         (float("inf"), "–"),
@@ -160,3 +170,28 @@ def test_a_blank_that_opens_a_formula_does_not_open_a_cell(char: str) -> None:
     (row,) = csv.reader(io.StringIO(export.to_csv(table(["v"], (f"{char}=1+1",))).partition("\n")[2]))
     assert row == [f"\\x{ord(char):02x}=1+1"]
     assert export.defused(f"{char}=1") == f"'{char}=1"
+
+
+@pytest.mark.parametrize(
+    ("sql", "units"),
+    [
+        ("FROM measure.spread", ["", "", "", "", "", "", "", "", "ops/s", "ops/s", "share"]),
+        ("SELECT threads, avg(value) FROM measure.throughput GROUP BY ALL", ["", "ops/s"]),
+        ("SELECT t.value AS p99, 2 * value FROM measure.latency t", ["s", ""]),
+        ("SELECT round(value) FROM measure.latency", [""]),
+        ("SELECT l.value FROM measure.latency l JOIN measure.throughput t USING (threads)", [""]),
+        ("WITH spread AS (SELECT 1 AS mean) FROM spread", [""]),
+        ("SELECT value FROM (SELECT threads AS value FROM measure.latency)", [""]),
+        ("SELECT value FROM measure.latency UNION ALL SELECT value FROM measure.throughput", [""]),
+        ("SELECT measured_s FROM cells", [""]),
+        ("DESCRIBE measure.spread", [""] * 6),
+    ],
+)
+def test_a_column_has_the_unit_of_its_view_where_the_question_leaves_no_doubt(
+    tmp_path: Path, sql: str, units: list[str]
+) -> None:
+    cell = a_cell(threads=4)
+    run = RunMaker(tmp_path / "run", a_plan([cell]))
+    run.ok(cell, {"load-1": measurement([Operation("read", 100)])})
+    with open_store(run.run_dir) as store:
+        assert list(units_of(store.sql(sql), sql, store)) == units
