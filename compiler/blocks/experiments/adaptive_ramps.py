@@ -8,6 +8,7 @@ measured is decided by the rule of `runners/scheduling/next_point.py`.
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 
 from benchbrief.compiler.blocks.experiments import schedule_errors
 from benchbrief.compiler.blocks.values import structure_errors, value_errors
@@ -24,6 +25,7 @@ _SLACK = 1e-9
 ADAPTIVE_ARGUMENTS = ("points",)
 FEWEST_POINTS = 3
 """Both ends and the middle: fewer show no bend."""
+_USUAL_POINTS = 9
 _USAGE = {
     "threads": "`adaptive(1..512, points: 9)`",
     "target": "`adaptive(1k ops/s..100k ops/s, points: 9)`",
@@ -48,20 +50,29 @@ def read_adaptive(
             pass
         case _:
             why = "takes two ends and `points:`"
-            reader.findings.add(structure_errors.BadArgument(call.span, "adaptive", why, _USAGE[key]))
+            mended = _mended(call)
+            usage = f"`{mended}`" if mended else _USAGE[key]
+            reader.findings.add(structure_errors.BadArgument(call.span, "adaptive", why, usage, mended))
             return None
-    first, last = (reader.quantity(key, end, shape) for end in (ends.left, ends.right))
+    first = reader.quantity(key, ends.left, lowest(shape))
+    last = reader.quantity(key, ends.right, shape)
     count = reader.quantity("points", written, _POINTS)
     if first is None or last is None or count is None:
         return None
     if last.value <= first.value:
         same = last.value == first.value
         why = f"both its ends are {first.value:g}" if same else f"it runs from {first.value:g} down to {last.value:g}"
-        reader.findings.add(value_errors.EmptyRamp(ends.span, key, why, "the smaller number first"))
+        usage = "two numbers that differ" if same else "the smaller number first"
+        reader.findings.add(value_errors.EmptyRamp(ends.span, key, why, usage))
         return None
     found = candidates(first.value, last.value)
     if count.value < FEWEST_POINTS:
-        reader.findings.add(schedule_errors.TooFewAdaptivePoints(written.span, int(count.value), FEWEST_POINTS))
+        told = (ends.left.span.text, ends.right.span.text)
+        reader.findings.add(
+            schedule_errors.TooFewAdaptivePoints(
+                written.span, key, int(count.value), FEWEST_POINTS, _usual(len(found)), told
+            )
+        )
         return None
     if count.value > len(found):
         at, most = written.span, len(found)
@@ -69,6 +80,31 @@ def read_adaptive(
         reader.findings.add(few)
         return None
     return found, plan.Adaptive(points=int(count.value))
+
+
+def lowest(shape: Number) -> Number:
+    """Return the shape of a ramp's first number, whose example no last number is below."""
+    return replace(shape, example=f"1 {shape.unit}" if not shape.plain else "1")
+
+
+def _mended(call: ast.Call) -> str | None:
+    """Return the call as it was meant, where its ends are written."""
+    values = [argument.value for argument in call.arguments if argument.key is None]
+    if len(values) == 2:
+        first, last = (value.span.text for value in values)
+    elif len(values) == 1 and isinstance(values[0], ast.Binary) and values[0].operator == "..":
+        first, last = (value.span.text for value in (values[0].left, values[0].right))
+    else:
+        return None
+    named = {argument.key.text: argument.value.span.text for argument in call.arguments if argument.key is not None}
+    whole = first.isdecimal() and last.isdecimal() and 0 < int(first) < int(last)
+    usual = _usual(len(candidates(int(first), int(last)))) if whole else _USUAL_POINTS
+    return f"adaptive({first}..{last}, points: {named.get('points', usual)})"
+
+
+def _usual(candidates: int) -> int:
+    """Return as many points as one may well measure of so many candidates."""
+    return min(candidates, max(FEWEST_POINTS, min(_USUAL_POINTS, candidates // 2)))
 
 
 def candidates(first: float, last: float) -> tuple[float, ...]:

@@ -11,7 +11,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Literal
 
-from benchbrief.compiler.blocks.experiments.adaptive_ramps import read_adaptive
+from benchbrief.compiler.blocks.experiments.adaptive_ramps import lowest, read_adaptive
 from benchbrief.compiler.blocks.values import structure_errors, value_errors
 from benchbrief.compiler.blocks.values.block_schema import EXPERIMENT
 from benchbrief.compiler.blocks.values.block_values import Constant
@@ -126,7 +126,7 @@ def _search(key: str, call: ast.Call, reader: Reader) -> Ramp:
     if named is None:
         return Ramp()
     shape = _SHAPES[key]
-    first = reader.quantity("from", named["from"], shape)
+    first = reader.quantity("from", named["from"], lowest(shape))
     last = reader.quantity("to", named["to"], shape)
     way = "factor" if "factor" in named else "step"
     step = reader.quantity(way, named[way], _FACTOR if way == "factor" else shape)
@@ -234,7 +234,7 @@ def _listed(key: str, items: ast.List, reader: Reader) -> _Points | None:
 
 
 def _dots(key: str, expr: ast.Binary, reader: Reader) -> _Points | None:
-    first = reader.quantity(key, expr.left, _SHAPES[key])
+    first = reader.quantity(key, expr.left, lowest(_SHAPES[key]))
     last = reader.quantity(key, expr.right, _SHAPES[key])
     if first is None or last is None:
         return None
@@ -258,7 +258,7 @@ def _range(key: str, call: ast.Call, reader: Reader) -> _Points | None:
             usage = f"`{mended}`"
         reader.findings.add(structure_errors.BadArgument(call.span, "range", why, usage, mended))
         return None
-    first, last = (reader.quantity(key, end, shape) for end in positional)
+    first, last = reader.quantity(key, positional[0], lowest(shape)), reader.quantity(key, positional[1], shape)
     [(way, value)] = named.items()
     match way:
         case "step":

@@ -136,9 +136,17 @@ class TooFewAdaptivePoints(CompileProblem):
     code = "E0546"
     says = "an adaptive ramp has {fewest} points or more, and this one has {count}"
     mark = "the ends, and a point between them"
-    hint = "write `points: 9`, say; for fewer points, list them: `threads = [1, 512]`"
+    key: str
     count: int
     fewest: int
+    usual: int
+    """As many points as the ramp may well have."""
+    ends: tuple[str, str]
+
+    @property
+    def help(self) -> str:
+        listed = f"for fewer points, list them: `{self.key} = [{', '.join(self.ends)}]`"
+        return f"write `points: {self.usual}`, say; {listed}" if self.usual >= self.fewest else listed
 
 
 @dataclass(frozen=True)

@@ -1,0 +1,70 @@
+"""A help that proposes a value is right for the spec at hand: written there, it makes the diagnostic go away."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+from benchbrief.compiler.compile import check
+from benchbrief.dsl.diagnostics.diagnostic import Diagnostic
+
+SPEC = """
+hardware box {{ hosts = "box.lab" }}
+database rocks {{ engine = rocksdb  path = "/data"  options {{ cache = {cache} }} }}
+workload rr from db_bench.readrandom {{ records = 10k }}
+experiment ramp {{
+  hardware = box  workloads = rr  threads = {threads}  measure = {measure}  repeats = {repeats}
+  {budget}
+}}
+"""
+RIGHT = {"threads": "[1, 8]", "measure": "1 min", "cache": "8 MiB", "repeats": "3", "budget": ""}
+
+
+def checked(folder: Path, values: dict[str, str]) -> tuple[Diagnostic, ...]:
+    (folder / "a.bench").write_text(SPEC.format(**values))
+    return check(folder / "a.bench").diagnostics
+
+
+@pytest.mark.parametrize(
+    ("key", "wrong", "proposed"),
+    [
+        ("threads", "adaptive(1..8, points: 2)", ("adaptive(1..8, points: 4)", "[1, 8]")),
+        ("threads", "adaptive(1..2, points: 2)", ("[1, 2]",)),
+        ("threads", "adaptive(1, 8, points: 4)", ("adaptive(1..8, points: 4)",)),
+        ("threads", "adaptive(1..8)", ("adaptive(1..8, points: 4)",)),
+        ("threads", "adaptive(1..3)", ("adaptive(1..3, points: 3)",)),
+        ("threads", "adaptive(1..8, points: 9)", ("adaptive(1..8, points: 8)",)),
+        ("threads", "adaptive(0..8, points: 4)", ("adaptive(1..8, points: 4)",)),
+        ("threads", "adaptive(points: 4)", ("adaptive(1..512, points: 9)",)),
+        ("threads", "0..8", ("1..8",)),
+        ("threads", "range(0, 8, step: 2)", ("range(1, 8, step: 2)",)),
+        ("measure", "1000", ("20 min",)),
+        ("cache", "8", ("400 B",)),
+        ("cache", "8 mb", ("8 MB",)),
+        ("budget", "budget = 2 s", ("budget = 3 min",)),
+    ],
+)
+def test_what_a_help_proposes_mends_the_spec(tmp_path: Path, key: str, wrong: str, proposed: tuple[str, ...]) -> None:
+    first, *others = checked(tmp_path, RIGHT | {key: wrong})
+    assert not others
+    (text,) = {help_ for help_ in (first.help,) if help_}
+    written = re.findall(r"`([^`]*)`", text)
+    mended = [value for each in written for value in _applied(wrong, each)]
+    for value in proposed:
+        assert value in mended, (text, mended)
+        assert not checked(tmp_path, RIGHT | {key: value}), f"{value} is no mending"
+
+
+def _applied(wrong: str, proposal: str) -> list[str]:
+    """Return what may come of writing a proposal into a wrong value: as the whole of it, for its argument, for its
+    first number, or for its unit."""
+    name, colon, _ = proposal.partition(":")
+    return [
+        proposal,
+        proposal.partition(" = ")[2] or proposal,
+        re.sub(rf"\b{re.escape(name)}: *\d+", proposal, wrong) if colon else wrong,
+        re.sub(r"\b0\b", proposal, wrong, count=1),
+        re.sub(r"\bmb\b", proposal, wrong),
+    ]
