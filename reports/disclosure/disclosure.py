@@ -289,7 +289,7 @@ def _data(results: Results) -> Iterable[Item]:
             how = data_set_text(plan.workloads[cell.workload].family, fixed(cell.dataset.records, 0), results)
         users.setdefault(how, {})[plan.workloads[cell.workload].label] = None
     for how, labels in users.items():
-        yield Item(words["d_data"], f"{words.locale.listed(labels)}{words['colon']}{how}")
+        yield Item(words["d_data"], f"{' / '.join(labels)}{words['colon']}{how}")
 
 
 _BRIEF = ("os", "kernel", "cpu", "memory", "memory_limit")

@@ -20,6 +20,7 @@ from benchbrief.reports.charts.svg_converter import CONVERTER, NotDrawn
 from benchbrief.reports.disclosure import disclosure as d
 from benchbrief.reports.disclosure.run_origin import origin
 from benchbrief.reports.disclosure.test_configuration import fact_groups
+from benchbrief.reports.notices import point_remarks
 from benchbrief.reports.notices.notices import notices
 from benchbrief.reports.provenance.number_ledger import Ledger
 from benchbrief.reports.provenance.numbers_file import Printed
@@ -185,7 +186,7 @@ class _Builder:
                 self.results.why_missing(value.query if low is None or not value.high else value.high)
             )
             takes = len(belonging(unit, follows))
-        elif text := next((text for query in ends for text in self.foot.cautions.in_text(query)), ""):
+        elif text := next(self.foot.of_text(ends), ""):
             note = self.foot.note(text)
         printed = Printed(
             by="prose",
@@ -226,6 +227,7 @@ class _Builder:
             self.ledger.at(f"{self.words['table']} {self.tables}")
         element = needed(element, self.results)
         columns_by_unit = self.columns.of(element)
+        told = self.foot.numbered(point_remarks.of_table(element, self.results))
         lines = [self.line(element, line, columns_by_unit) for line in element.lines]
         heads = [head for head, _ in lines]
         keys = [Head(key_text(key.label, key.value), numeric=False) for key in element.keys]
@@ -236,6 +238,7 @@ class _Builder:
         else:
             columns = heads
             rows = [Row(key, tuple(cells[i] for _, cells in lines)) for i, key in enumerate(keys)]
+        columns = [replace(head, notes=(*head.notes, *told)) for head in columns]
         if element.heat:
             rows = shaded(rows, element.heat)
         self.foot.tell_boundaries([line.query for line in element.lines if line.query])
@@ -306,7 +309,6 @@ class _Builder:
         note = self.optional_prose(element.note)
         cards: tuple[Card, ...] = ()
         column = ""
-        notes = table.notes if table else ()
         upright = element.table is not None and not element.table.transposed
         if table and upright and len(table.columns) == 1 and len(table.rows) <= 6:
             head = table.columns[0]
@@ -322,7 +324,7 @@ class _Builder:
             None if cards else table,
             html,
             note,
-            (*notes, *self.foot.taken()),
+            (*(table.notes if table else ()), *self.foot.taken()),
             table.sources if table else (),
         )
 
@@ -343,6 +345,7 @@ class _Builder:
         queries = [q for s in element.series for q in (s.query, s.x_query) if q]
         entered = [q for s in element.series for q in (s.query, s.x_query, s.repeats) if q]
         row = self.ledger.figure(f"figure-{self.figures}", element.title, entered)
+        self.foot.numbered(point_remarks.of_figure(element, found.charts, self.results))
         self.foot.tell_boundaries(queries)
         self.foot.tell_quoted(queries)
         self.foot.tell_cautions(queries)
@@ -374,10 +377,9 @@ class _Builder:
         self.ledger.at(self.words["formula"])
         amounts = [self.amount(t.query, significant, declared_text(self.results, t.query)) for t in element.terms]
         numbers = Markup(as_written(escape(element.text))).format(*amounts)  # noqa: S704  # escaped just there
-        result = self.amount(element.result)
+        steps = (words, numbers, self.amount(element.result))
         queries = [*(term.query for term in element.terms), element.result]
         self.foot.tell_cautions(queries)
-        steps = (words, numbers, result)
         cells, sources = self.cells(queries), tuple(sources_of(queries))
         name, key = readable(element.name, self.words), element.for_label
         title = self.words["for_key"].format(name=name, key=key) if key else name

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 from benchbrief.compiler.planning import plan as p
 from benchbrief.reports.disclosure import power_meters
 from benchbrief.reports.notices.number_cautions import Cautions
+from benchbrief.reports.notices.point_remarks import not_chosen
 from benchbrief.reports.view.report_data import Key, Results
 from benchbrief.reports.view.view_model import Note
 
@@ -48,6 +49,12 @@ class Footnotes:
         """Add footnotes for the values of a drawing or a worked example."""
         queries = list(queries)
         self.numbered(text for query in queries for text in (*self.cautions.of(query), *self.cautions.at(query)))
+
+    def of_text(self, queries: Sequence[p.Query]) -> Iterator[str]:
+        """Yield the cautions of a number in a text, and which points of an adaptive ramp it is over."""
+        for query in queries:
+            yield from self.cautions.in_text(query)
+        yield from not_chosen(queries, self._results)
 
     def taken(self) -> tuple[Note, ...]:
         """Return the footnotes of the current block, and begin the next block."""

@@ -31,7 +31,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
         for key in "abcdefgh"
     ]
     table = p.TableElement(
-        title="Highest", dim="workload", dim_label="Workload", keys=w.keys({"a": "A", "b": "B", "i": "I"}),
+        title="Highest, 4 threads", dim="workload", dim_label="Workload", keys=w.keys({"a": "A", "b": "B", "i": "I"}),
         lines=(p.Line(label="Rate", unit="ops/s", query=w.throughput("workload", threads=4)),),
     )  # fmt: skip
     legal = w.text("No more than ", value(_at("h", 4)), " is promised.")

@@ -1,0 +1,100 @@
+"""What a table, a figure and a text say of the points behind them: a fixed one, and the unmeasured ones of a ramp."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+
+import pytest
+
+from benchbrief.reports.view.build_view import build
+from benchbrief.reports.view.view_model import Block, FigureRow, ReportView, SectionView
+from benchbrief.reports.words.brief_words import CATALOGUES
+from benchbrief.results.store.store import open_store, rebuild
+from benchbrief.runners.execution.executor import execute
+from benchbrief.runners.journal import events as j
+from benchbrief.runners.journal.run_folder import create_run
+from tests.support.plans import compile_text
+
+SPEC = """
+hardware box "Shared" {{
+  hosts = "box.lab"
+  variant plain "Plain"    {{ path = "/p" }}
+  variant zstd "Zstandard" {{ path = "/z" }}
+}}
+database rocks {{ engine = rocksdb  path = "{{path}}" }}
+workload rr  "Reads" from db_bench.readrandom {{ records = 10k }}
+workload rww "Both"  from db_bench.readwhilewriting {{ records = 10k }}
+experiment ramp {{ hardware = box.variants  workloads = [rr, rww]  threads = {threads}  measure = 1 min }}
+report brief "B" {{
+  text = "At most {{max(throughput over threads, workload, hardware)}}, and {{throughput[plain, rr, threads: 8]}}."
+  table "Fixed"    {{ rows = hardware  columns = throughput[threads: 8] by workload }}
+  table "Zstd"     {{ rows = threads   columns = throughput[zstd] by workload }}
+  table "Ramp"     {{ rows = hardware  columns = throughput[rr] by threads }}
+  table "At 8 threads" {{ rows = hardware  columns = throughput[threads: 8] by workload }}
+  figure "Bars"    {{ bars = throughput[rr, threads: 8] by hardware }}
+  figure "Curve"   {{ curve = throughput[rr], latency.p99[rr, read] along threads, color hardware }}
+  figure "Line"    {{ line = throughput[rr] by threads, color hardware }}
+}}
+"""
+
+
+def notes_of(folder: Path, threads: str, language: str = "en") -> Mapping[str, list[str]]:
+    """Return the footnotes of each block of the brief of a simulated run, by its title; of the text by ""."""
+    plan = compile_text(SPEC.format(threads=threads), folder)
+    run_dir = create_run(folder / "out", plan, {}, simulated=j.Simulated())
+    execute(plan, "", run_dir)
+    rebuild(run_dir, plan)
+    with open_store(run_dir) as store:
+        (report,) = plan.reports
+        return dict(_notes(build(plan, store, report, CATALOGUES[language])))
+
+
+def _notes(view: ReportView) -> Iterable[tuple[str, list[str]]]:
+    for block in _flat(view.blocks):
+        yield getattr(block, "title", ""), [note.text for note in getattr(block, "notes", ())]
+
+
+def _flat(blocks: Iterable[Block]) -> Iterable[Block]:
+    for block in blocks:
+        match block:
+            case FigureRow():
+                yield from block.figures
+            case SectionView():
+                yield from _flat(block.blocks)
+            case _:
+                yield block
+
+
+@pytest.mark.parametrize(
+    ("language", "fixed"),
+    [("en", "All values are for 8 threads."), ("ja", "値はすべて 8 スレッドのものです。")],
+)
+def test_a_point_fixed_by_brackets_is_told_where_no_label_says_it(tmp_path: Path, language: str, fixed: str) -> None:
+    found = notes_of(tmp_path, "[1, 2, 8]", language)
+    assert found["Fixed"] == [fixed]
+    assert fixed in found["Bars"], "its axis says `Reads`, and not how many threads"
+    assert found["At 8 threads"] == ([] if language == "en" else [fixed]), "its title says it in English"
+    assert not found[""], "a text says what it means itself"
+    assert [("Zstandard" in text) for text in found["Zstd"]] == [True]
+    assert [("Reads" in text) for text in found["Ramp"]] == [True]
+
+
+def test_unmeasured_candidates_of_an_adaptive_ramp_are_told_beside_all_that_is_over_it(tmp_path: Path) -> None:
+    found = notes_of(tmp_path, "adaptive(1..8, points: 4)")
+    said = {title: [text for text in texts if text.startswith("Adaptive ramp: ")] for title, texts in found.items()}
+    assert len(found[""]) == 1, "the maximum is over the ramp, and the other number is not"
+    for title in ("", "Zstd", "Ramp", "Curve"):
+        assert len(said[title]) == 1, (title, found[title])
+        assert "of 8 candidates" in said[title][0]
+    assert not said["Fixed"], "one point is no ramp"
+    assert not said["Bars"]
+    assert not said["Line"], "its axis marks them"
+    (tmp_path / "ja").mkdir()
+    japanese = notes_of(tmp_path / "ja", "adaptive(1..8, points: 4)", "ja")
+    assert any(text.startswith("適応ランプ：候補 8 点のうち、") for text in japanese["Curve"])
+
+
+def test_a_ramp_whose_points_are_all_measured_needs_no_remark(tmp_path: Path) -> None:
+    found = notes_of(tmp_path, "adaptive(6..8, points: 3)")
+    assert not [text for texts in found.values() for text in texts if text.startswith("Adaptive ramp")]
