@@ -31,6 +31,7 @@ from benchbrief.runners.journal import events as j
 from benchbrief.runners.journal.run_folder import cell_directory
 from benchbrief.runners.measurement.measurement import Histogram, Operation
 from benchbrief.runners.measurement.mser5 import find_transient
+from benchbrief.runners.measurement.steadiness import before_first
 
 _CLOCK_S = 0.01
 """A clock that is less off than this, in seconds, is not reported."""
@@ -94,8 +95,7 @@ def _transient_s(measured: Measured, events: Sequence[Event]) -> float | None:
     could be left out."""
     if measured.load:
         return None
-    until_s = min((event.at_s for event in events), default=math.inf)
-    before = ([i for i in m.intervals if i.start_s + i.seconds <= until_s] for m in measured.sources.values())
+    before = (before_first(events, m.intervals) for m in measured.sources.values())
     found = [each for intervals in before if (each := find_transient(intervals))]
     return max((each.seconds if each.noted else 0.0 for each in found), default=None)
 

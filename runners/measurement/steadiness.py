@@ -6,11 +6,13 @@ single seconds grows with their number, so a long run would fail the rule's firs
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
 from benchbrief.compiler.messages.text import figure, share_figure
+from benchbrief.compiler.planning.plan import Event
 from benchbrief.compiler.planning.steady_rule import MOST_RANGE, MOST_TREND, ROUNDING
 from benchbrief.runners.measurement.measurement import Interval
 from benchbrief.runners.measurement.mser5 import find_transient
@@ -66,11 +68,21 @@ def _rate(intervals: Sequence[Interval]) -> float:
     return sum(each.count for each in intervals) / sum(each.seconds for each in intervals)
 
 
-def judge_window(intervals: Sequence[Interval], remedy: str) -> tuple[tuple[str, ...], dict[str, str]]:
-    """Return the findings of both rules on a measured window: warnings, and the numbers behind them.
+def before_first(events: Sequence[Event], intervals: Sequence[Interval]) -> Sequence[Interval]:
+    """Return the intervals that end before the first event of a measurement: what it does is no unsteadiness."""
+    until_s = min((event.at_s for event in events), default=math.inf)
+    return [each for each in intervals if each.start_s + each.seconds <= until_s]
+
+
+def judge_window(
+    intervals: Sequence[Interval], remedy: str, events: Sequence[Event] = ()
+) -> tuple[tuple[str, ...], dict[str, str]]:
+    """Return the findings of both rules on a measured window, as far as its first event: warnings, and the numbers
+    behind them.
 
     `remedy` says what helps against a transient at the beginning.
     """
+    intervals = before_first(events, intervals)
     warnings: tuple[str, ...] = ()
     properties: dict[str, str] = {}
     if steady := steadiness(intervals):

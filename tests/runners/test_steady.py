@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import pytest
 
+from benchbrief.compiler.planning.plan import Event, Origin
 from benchbrief.runners.measurement.measurement import Interval
-from benchbrief.runners.measurement.steadiness import steadiness
+from benchbrief.runners.measurement.steadiness import judge_window, steadiness
+from benchbrief.runners.messages.run_messages import say
 
 
 def seconds(*counts: int) -> tuple[Interval, ...]:
@@ -62,3 +64,31 @@ def test_the_numbers_are_kept_beside_the_warning() -> None:
 def test_intervals_without_time_are_in_no_round() -> None:
     counts = seconds(89, 111, 100, 111, 89)
     assert steadiness((*counts[:1], *(Interval(1.0, 0.0, 0) for _ in range(3)), *counts[1:])) == steadiness(counts)
+
+
+def event(at_s: float) -> Event:
+    return Event(
+        at_s=at_s,
+        label="Stopped",
+        line="true",
+        hosts=("local",),
+        timeout_s=1,
+        window_s=5,
+        within=0.1,
+        steady_s=2,
+        outage=0.1,
+        origin=Origin(file="brief.bench", line=1, column=1),
+    )
+
+
+def test_what_an_event_does_is_no_unsteadiness() -> None:
+    outage = seconds(*[100] * 30, *[0] * 20, *[100] * 10)
+    warnings, properties = judge_window(outage, say.remedy_warm_up())
+    assert warnings[0] == say.unsteady_snia(), "without an event it is unsteady"
+    later, earlier = event(40), event(30)
+    warnings, properties = judge_window(outage, say.remedy_warm_up(), (later, earlier))
+    assert not warnings
+    assert properties["steady state"].startswith("range 0.0 %, trend 0.0 %")
+    drifting = seconds(*range(100, 160), *[100] * 30)
+    assert judge_window(drifting, say.remedy_warm_up(), (event(60),))[0] == (say.unsteady_snia(),)
+    assert judge_window(outage, say.remedy_warm_up(), (event(4),)) == ((), {}), "four seconds judge nothing"

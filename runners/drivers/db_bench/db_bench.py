@@ -171,7 +171,8 @@ class DbBench:
 
         intervals = tuple(Interval(*each) for each in counted)
         no_warm_up = _makes_its_data(benchmark) or _untimed(benchmark)
-        unsteady, told = judge_window(intervals, say.hint_longer() if no_warm_up else say.remedy_warm_up())
+        remedy = say.hint_longer() if no_warm_up else say.remedy_warm_up()
+        unsteady, told = judge_window(intervals, remedy, context.cell.events)
         properties |= told
         started = text.started_at(found, output.started_at, output.ended_at, seconds)
         return Measurement(

@@ -143,7 +143,7 @@ class Fio:
                 say.ended_early(tool="fio", seconds=figure(seconds, ".1f"), wanted=figure(wanted, "g"), said=said),
             )
         intervals = fio_output.read_intervals(sorted(output.directory.glob(_LOGS)), seconds)
-        unsteady, told = judge_window(intervals, say.remedy_warm_up())
+        unsteady, told = judge_window(intervals, say.remedy_warm_up(), context.cell.events)
         ended = min(output.ended_at, max(output.started_at + seconds, found.timestamp_ms / 1000))
         remarks, own = tell_own(found)
         return Measurement(

@@ -135,9 +135,8 @@ class GoYcsb:
         require_few_errors(output, "go-ycsb", own, count, allowed)
         tolerated = bool(own) and not context.experiment.max_error_share
         by_second = intervals(found, total.seconds)
-        unsteady, told = judge_window(
-            by_second, say.hint_longer() if properties.is_load(context.workload) else say.remedy_warm_up()
-        )
+        remedy = say.hint_longer() if properties.is_load(context.workload) else say.remedy_warm_up()
+        unsteady, told = judge_window(by_second, remedy, context.cell.events)
         return Measurement(
             window=(output.ended_at - total.seconds, output.ended_at),
             throughput=(PhaseThroughput(None, count, errors, total.seconds, count / total.seconds),),

@@ -47,7 +47,7 @@ def measurement_of(context: CellContext, run: Run, log: Log) -> Measurement:
         operations = [each for each in operations if each.kind == "service"]
     # The rate of steps, bursts and traces is not to be steady.
     even = arrivals is None or arrivals.kind in ("constant", "poisson")
-    unsteady, told = judge_window(intervals, say.remedy_warm_up()) if even else ((), {})
+    unsteady, told = judge_window(intervals, say.remedy_warm_up(), context.cell.events) if even else ((), {})
     return Measurement(
         window=(start, end),
         throughput=tuple(throughput),

@@ -175,9 +175,8 @@ def _measurement(context: CellContext, output: JobOutput, found: text.Text, logs
         )
         for start, end in pairwise(window.edges)
     )
-    unsteady, told = judge_window(
-        intervals, say.hint_longer() if properties.is_load(context.workload) else say.remedy_warm_up()
-    )
+    remedy = say.hint_longer() if properties.is_load(context.workload) else say.remedy_warm_up()
+    unsteady, told = judge_window(intervals, remedy, context.cell.events)
     return Measurement(
         window=(window.start, window.end),
         throughput=tuple(throughput),
