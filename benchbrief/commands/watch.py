@@ -60,6 +60,9 @@ def command(run: str | None, out: Path, every: float, as_json: bool) -> None:
 
 
 def _shown(run_dir: Path) -> Followed:
+    from benchbrief.progress.run_view import Known
+    from benchbrief.results.runs.learned_times import timed_plan
+    from benchbrief.results.runs.pace import Pace
     from benchbrief.runners.execution.live_numbers import Reading
     from benchbrief.runners.journal.run_folder import load_plan
 
@@ -67,7 +70,8 @@ def _shown(run_dir: Path) -> Followed:
     readings: tuple[Reading, ...] = ()
     follower = Follower(run_dir)
     last = follower.look()
-    with progress.of(load_plan(run_dir), readings=lambda: readings):
+    plan = load_plan(run_dir)
+    with progress.of(plan, Known(timed_plan(plan, run_dir), {}, Pace()), lambda: readings):
         for record in last.records:
             progress.catch_up(record)
         if last.code is None:
@@ -85,11 +89,14 @@ def _shown(run_dir: Path) -> Followed:
 
 
 def _as_json(run_dir: Path, every: float) -> Followed:
-    from benchbrief.progress.run_view import RunView
+    from benchbrief.progress.run_view import Known, RunView
     from benchbrief.progress.watch_events import event, present
+    from benchbrief.results.runs.learned_times import timed_plan
+    from benchbrief.results.runs.pace import Pace
     from benchbrief.runners.journal.run_folder import load_plan
 
-    view = RunView(load_plan(run_dir))
+    plan = load_plan(run_dir)
+    view = RunView(plan, Known(timed_plan(plan, run_dir), {}, Pace()))
     told_at, first = float("-inf"), True
     last = Followed(())
     for last in Follower(run_dir).looks():

@@ -57,13 +57,13 @@ def _head(view: RunView, now: float, columns: int, marks: Marks) -> Any:
     parts.append(f"{view.finished}/{counted(view.total, 'cell', 'cells')}")
     told: dict[CellState, str] = {"failed": "failed", "no_room": "without room", "skipped": "skipped"}
     parts += [f"{count} {word}" for state, word in told.items() if (count := view.of(state))]
-    left = view.remaining_s(now)
-    parts.append(f"{duration(view.elapsed_s(now))} gone" + (f", about {duration(left)} left" if left else ""))
+    left = view.left_told(now)
+    parts.append(f"{duration(view.elapsed_s(now))} gone" + (f", {left}" if left else ""))
     words = "  ".join(parts)
     bar = min(_BAR, columns - display_width(words) - 2)
     text = Text(no_wrap=True)
     if bar >= 5:
-        full = round(bar * view.finished / view.total) if view.total else bar
+        full = round(bar * view.share_done(now))
         text.append(marks.full * full, "green")
         text.append(marks.empty * (bar - full), "dim")
         text.append("  ")

@@ -6,7 +6,7 @@ import os
 import sys
 import threading
 import time
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, Any
 
@@ -18,7 +18,7 @@ from benchbrief.cli.terminal_marks import UNICODE, folded, marks, padded, shorte
 from benchbrief.dsl.diagnostics.plural import plural
 from benchbrief.dsl.diagnostics.source_line import display_width
 from benchbrief.progress.load_rate import load_rate
-from benchbrief.progress.run_view import RunView
+from benchbrief.progress.run_view import Known, RunView
 
 if TYPE_CHECKING:
     from benchbrief.compiler.planning.plan import Plan
@@ -68,14 +68,14 @@ class Progress:
 
     @contextmanager
     def of(
-        self, plan: Plan, done: Collection[str] = (), readings: Callable[[], Sequence[Reading]] = _nothing
+        self, plan: Plan, known: Known | None = None, readings: Callable[[], Sequence[Reading]] = _nothing
     ) -> Iterator[None]:
-        """Show the progress of this plan while the block runs. Cells that are `done` already count as finished.
+        """Show the progress of this plan while the block runs. Cells that are `known` to be done count as finished.
 
         `readings` gives the numbers of what runs now.
         """
         self._width = max((display_width(cell.id) for cell in plan.cells), default=0)
-        self.view = RunView(plan, done)
+        self.view = RunView(plan, known)
         self._readings = readings
         if self._quiet:
             yield
@@ -134,8 +134,8 @@ class Progress:
         if view is None:
             return ""
         now = view.now()
-        left = view.remaining_s(now)
-        end = f"; about {duration(left)} left" if left else ""
+        left = view.left_told(now)
+        end = f"; {left}" if left else ""
         if len(view.running) != 1:
             rates = [load.ops_per_s for cell in view.running if (load := self._load(cell))]
             together = f", {rate(sum(rates))} together" if rates else ""
@@ -197,24 +197,28 @@ class Progress:
         """Tell how far a run has come that goes on already."""
         with self._lock:
             view = self.view
-            left = view.remaining_s(view.now()) if view is not None else None
+            left = view.left_told(view.now()) if view is not None else ""
         if view is not None:
             failed = f", {view.counts['failed']} failed" if view.counts["failed"] else ""
-            more = f", about {duration(left)} left" if left else ""
+            more = f", {left}" if left else ""
             self._print(
                 [f"run {one_line(run_id)}: {view.finished} of {plural(view.total, 'cell')} finished{failed}{more}"]
             )
 
     def _on_run_started(self, record: j.RunStarted) -> None:
+        from benchbrief.compiler import plain_amounts
+        from benchbrief.compiler.estimates.time_spent import brief_told
+
         view = self.view
         if view is None:
             return
-        left = duration(view.remaining_s(record.at) or 0)
         before = f", {view.finished} done before" if view.finished else ""
         budget_s = view.plan.budget_s
         ends_early = any(e.search or e.confident or e.budget_s or budget_s for e in view.plan.experiments.values())
         up_to = "up to " if ends_early else ""
-        self._say(f"run {record.run_id}: {up_to}{plural(view.total, 'cell')}{before}, {up_to}about {left}")
+        at_first, for_brief = view.expected_s(record.at), view.rendering_s
+        takes = f"{up_to}about {plain_amounts.duration(at_first)}{brief_told(for_brief, at_first)}"
+        self._say(f"run {record.run_id}: {up_to}{plural(view.total, 'cell')}{before}, {takes}")
 
     def _on_engine_facts(self, record: j.EngineFacts) -> None:
         if sentence := record.facts.get("stand_in"):
@@ -238,12 +242,10 @@ class Progress:
             return
         count = f"[{view.finished:>{len(str(view.total))}}/{view.total}] "
         if record.status == "ok":
-            left = view.remaining_s(record.at)
+            left = view.left_told(record.at)
             seconds = view.cells[record.cell].seconds or 0.0
             numbers = f" {record.ops_per_s or 0:>12,.0f} ops/s  {seconds:6.1f} s"
-            self._say(
-                one_line(self._finished(count, record.cell, numbers, f"  about {duration(left)} left" if left else ""))
-            )
+            self._say(one_line(self._finished(count, record.cell, numbers, f"  {left}" if left else "")))
         else:
             word = self._style("failed, is tried again", "yellow") if record.retried else self._style("FAILED", "red")
             self._say(f"{one_line(self._name(count, record.cell))} {word}  {one_line(record.origin)}")

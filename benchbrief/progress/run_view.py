@@ -4,16 +4,19 @@ from __future__ import annotations
 
 import time
 from collections import Counter
-from collections.abc import Collection
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from benchbrief.compiler.planning.plan import Plan
+    from benchbrief.results.runs.pace import Pace
     from benchbrief.results.runs.run_summary import CellState
     from benchbrief.runners.execution.live_numbers import Load
     from benchbrief.runners.journal import events as j
 
+_ALIKE_S = 1.0
+"""Times that differ by less are one, in seconds."""
 _ESTIMATE_SHARE = 0.02
 """At most this share of the time is spent on estimating the time left, which looks at every cell of the plan."""
 
@@ -34,12 +37,33 @@ class CellView:
     ops_per_s: float | None = None
 
 
-class RunView:
-    """The state of a run. Cells that are `done` count as finished, whatever the records say of them later."""
+@dataclass(frozen=True)
+class Known:
+    """What is known of a run before its next record. `timed` is its plan with the times that were estimated for it.
 
-    def __init__(self, plan: Plan, done: Collection[str] = ()) -> None:
+    `done` has the cells that are done, which count as finished whatever the records say of them later, with the seconds
+    that they took; None for those of earlier runs. `wall_s` is how long the run is expected to take when it begins.
+    """
+
+    timed: Plan
+    done: Mapping[str, float | None]
+    pace: Pace
+    rendering_s: float = 0.0
+    wall_s: float | None = None
+    spent_s: float = 0.0
+    """How long earlier controllers drove the run."""
+
+
+class RunView:
+    """The state of a run."""
+
+    def __init__(self, plan: Plan, known: Known | None = None) -> None:
         self.plan = plan
-        self.cells = {cell.id: CellView("ok" if cell.id in done else "waiting") for cell in plan.cells}
+        self._known = known
+        done = known.done if known else {}
+        self.cells = {
+            cell.id: CellView("ok", seconds=done[cell.id]) if cell.id in done else CellView() for cell in plan.cells
+        }
         self.counts: Counter[str] = Counter(cell.state for cell in self.cells.values())
         self.running: dict[str, CellView] = {}
         self.run_id = ""
@@ -53,14 +77,24 @@ class RunView:
         self._locks = {cell.id: cell.locks for cell in plan.cells}
         self._hosts = {host: None for cell in plan.cells for host in cell.locks}
         self._records = {cell.id: cell.dataset.records for cell in plan.cells if cell.dataset}
+        from benchbrief.compiler.estimates.budget_fit import without_budgets
         from benchbrief.compiler.planning.planned_cells import unneeded_candidates
         from benchbrief.results.runs.pace import Pace
 
         self._beyond = unneeded_candidates(plan)
         """How many candidates' cells adaptive ramps leave out at last: they are no part of the total."""
-        self._planned = {cell.id: cell for cell in plan.cells}
-        self._pace = Pace()
+        self._timed = known.timed if known else plan
+        self._planned = {cell.id: cell for cell in self._timed.cells}
+        self._pace = known.pace if known else Pace()
+        self.rendering_s = known.rendering_s if known else 0.0
+        """How long the brief is expected to take after the last cell."""
+        self._free = without_budgets(self._timed)
+        self._budgeted = plan.budget_s is not None or any(e.budget_s is not None for e in plan.experiments.values())
+        self._reused = {name for name, seconds in done.items() if seconds is None}
+        self._by_budget = False
+        self._spent_before_s = known.spent_s if known else 0.0
         self._left: float | None = None
+        self._least = known.wall_s if known and known.wall_s is not None else float("inf")
         self._left_at = 0.0
         self._left_cost = 0.0
 
@@ -109,7 +143,7 @@ class RunView:
 
     def _on_cell_resumed(self, record: j.CellResumed) -> None:
         if cell := self.cells.get(record.cell):
-            steps = next(planned.steps for planned in self.plan.cells if planned.id == record.cell)
+            steps = self._planned[record.cell].steps
             cell.started = cell.started or record.began_at
             cell.step, cell.step_began = record.step.replace("_", " "), record.began_at
             cell.step_s = sum(step.seconds for step in steps if step.kind == record.step)
@@ -120,6 +154,15 @@ class RunView:
             self.running[record.cell] = self.cells[record.cell]
         if cell := self.running.get(record.cell):
             cell.step, cell.step_began, cell.step_s = record.step.replace("_", " "), record.at, record.seconds
+            if self._known:  # as the time left is estimated
+                steps = self._planned[record.cell].steps
+                cell.step_s = next((each.seconds for each in steps if each.kind == record.step), record.seconds)
+
+    def _on_time_estimated(self, record: j.TimeEstimated) -> None:
+        self.rendering_s = record.rendering_s
+
+    def _on_cell_reused(self, record: j.CellReused) -> None:
+        self._reused.add(record.cell)
 
     def _on_step_ended(self, record: j.StepEnded) -> None:
         if record.step == "cool_down":
@@ -160,27 +203,66 @@ class RunView:
         return max(0.0, until - self.start.at) if self.start is not None else 0.0
 
     def remaining_s(self, now: float) -> float | None:
-        """Estimated seconds left, None when nothing is. With many cells the estimate is made now and then only."""
-        from benchbrief.results.runs.run_summary import remaining_s
+        """Estimated seconds left, that of the brief included; None when nothing is left to measure.
 
+        With a budget, never more than was said before: what was learned since then may be that cells take longer, and
+        then fewer of them are run. With many cells the estimate is made now and then only.
+        """
         started = time.monotonic()
         if started - self._left_at < self._left_cost / _ESTIMATE_SHARE:
-            return max(0.0, self._left - (started - self._left_at)) if self._left is not None else None
-        self._left = remaining_s(
+            return self._never_more(self._left - (started - self._left_at)) if self._left is not None else None
+        left = self._cells_left_s(now, self._timed)
+        if left is not None:
+            self._by_budget = self._budgeted and left < (self._cells_left_s(now, self._free) or 0.0) - _ALIKE_S
+            left = self._never_more(left + self.rendering_s)
+        self._left = left
+        self._left_at = time.monotonic()
+        self._left_cost = self._left_at - started
+        return self._left
+
+    def _never_more(self, left: float) -> float:
+        """Return the time left; with a budget, no more than was said last."""
+        if self._budgeted:
+            self._least = left = min(left, self._least)
+        return max(0.0, left)
+
+    def _cells_left_s(self, now: float, plan: Plan) -> float | None:
+        from benchbrief.results.runs.run_summary import remaining_s
+
+        return remaining_s(
             (
                 (
                     cell,
                     (view := self.cells[cell.id]).state,
                     now - view.started if view.state == "running" and view.started is not None else view.seconds,
                 )
-                for cell in self.plan.cells
+                for cell in plan.cells
             ),
             self._pace,
-            self.plan,
+            plan,
+            self._reused,
         )
-        self._left_at = time.monotonic()
-        self._left_cost = self._left_at - started
-        return self._left
+
+    def expected_s(self, now: float) -> float:
+        """How long the run is expected to take, when it begins or goes on."""
+        said = self._known.wall_s if self._known else None
+        return said if said is not None else self.remaining_s(now) or 0.0
+
+    def left_told(self, now: float) -> str:
+        """The time left in words, "" when nothing is left: an estimate, or what a budget leaves, where that is less."""
+        from benchbrief.cli.readable_quantities import duration
+
+        left = self.remaining_s(now)
+        if not left:
+            return ""
+        return f"at most {duration(left)} left, by the budget" if self._by_budget else f"about {duration(left)} left"
+
+    def share_done(self, now: float) -> float:
+        """How much of the run is done: of its cells, or of its time with a budget, which may leave out cells."""
+        if not self._budgeted:
+            return self.finished / self.total if self.total else 1.0
+        left, spent_s = self.remaining_s(now), self._spent_before_s + self.elapsed_s(now)
+        return 1.0 if left is None else spent_s / (spent_s + left) if spent_s else 0.0
 
     def load_left_s(self, cell_id: str, load: Load | None, now: float) -> float | None:
         """Estimated seconds until a data set is loaded, at its average rate so far. None when nothing is loaded, or the

@@ -16,6 +16,7 @@ def expected_times(plan: Plan, run_dir: Path, before: RunRecord, *, report: bool
 
     `report`: the reports will be rendered. Returns None for a simulated run, and for one that has begun before.
     """
+    from benchbrief.compiler.estimates.budget_fit import most_s
     from benchbrief.compiler.estimates.counted_cells import counted_cells
     from benchbrief.compiler.estimates.estimate import alone
     from benchbrief.compiler.estimates.learned import with_history
@@ -28,7 +29,7 @@ def expected_times(plan: Plan, run_dir: Path, before: RunRecord, *, report: bool
         return None
     done = before.finished(plan)
     left = alone(plan.cells, counted_cells(plan.cells, plan.experiments, done) - done)
-    history = learned_times(run_dir.parent)
+    history = learned_times(run_dir.parent, before=run_dir)
     estimated = with_history(plan.model_copy(update={"cells": left}), history)
     rendering_s = estimated.rendering_s if report else 0.0
     spent = time_spent(estimated.plan, rendering_s)
@@ -36,6 +37,6 @@ def expected_times(plan: Plan, run_dir: Path, before: RunRecord, *, report: bool
         at=0.0,
         seconds={name: {**activities} for name, activities in spent.experiments.items()},
         rendering_s=rendering_s,
-        wall_s=estimated.plan.estimate_s + rendering_s,
+        wall_s=most_s(estimated.plan) + rendering_s,
         runs=tuple(dict.fromkeys(source.run for source in estimated.sources if source.run)),
     )

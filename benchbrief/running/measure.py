@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from benchbrief.progress.run_progress import Progress
 from benchbrief.running.expected_times import expected_times
 from benchbrief.running.finished_run import Finished
+from benchbrief.running.known_before import known_before
 from benchbrief.running.stop_signals import stop_on_signals
 
 if TYPE_CHECKING:
@@ -31,8 +32,9 @@ def measure(
 
     digest = hashlib.sha256((run_dir / PLAN).read_bytes()).hexdigest()
     before = read_run(run_dir)
-    done = before.finished(plan) - before.not_chosen
-    with stop_on_signals(progress, run_dir) as stopping, progress.of(plan, done, monitor.now):
+    expected = expected_times(plan, run_dir, before, report=report)
+    known = known_before(plan, run_dir, before, expected)
+    with stop_on_signals(progress, run_dir) as stopping, progress.of(plan, known, monitor.now):
         outcome = execute(
             plan,
             digest,
@@ -42,7 +44,7 @@ def measure(
             monitor=monitor,
             wait=progress.note if wait else None,
             before=before,
-            expected=expected_times(plan, run_dir, before, report=report),
+            expected=expected,
             open_points=OpenExpectations(run_dir, plan).points,
         )
     evidence = read_evidence(run_dir, plan, before)

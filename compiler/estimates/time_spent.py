@@ -11,6 +11,7 @@ from typing import Literal, get_args
 
 from benchbrief.compiler.estimates.counted_cells import counted_cells
 from benchbrief.compiler.estimates.estimate import alone, lanes
+from benchbrief.compiler.plain_amounts import duration
 from benchbrief.compiler.planning.plan import Cell, Plan, Step, StepKind
 
 Activity = Literal["loading", "resets", "warm_up", "measuring", "cooling", "start_up", "rendering"]
@@ -19,6 +20,8 @@ ACTIVITIES: tuple[Activity, ...] = get_args(Activity)
 Spent = Mapping[Activity, float]
 """Seconds by activity."""
 
+_TOLD = 0.01
+"""The brief is told from this share of an estimate on."""
 RENDERING_S = 10.0
 """The built-in estimate for one report: its tables, figures and pages."""
 
@@ -58,6 +61,11 @@ def time_spent(plan: Plan, rendering_s: float | None = None) -> TimeSpent:
             if step.kind != "cool_down" or cell.id not in last:
                 found[cell.experiment][activity_of(step)] += step.seconds
     return TimeSpent(found, RENDERING_S * len(plan.reports) if rendering_s is None else rendering_s)
+
+
+def brief_told(rendering_s: float, wall_s: float) -> str:
+    """Return how much of an estimate is for the brief, as the end of a sentence; "" where that is next to nothing."""
+    return f", {duration(round(rendering_s))} of it for the brief" if rendering_s >= max(1.0, _TOLD * wall_s) else ""
 
 
 def activity_of(step: Step) -> Activity:

@@ -9,11 +9,11 @@ from pathlib import Path
 from statistics import median
 from typing import NamedTuple
 
-from benchbrief.compiler.estimates.learned import Keys, Seen, rendering_key
+from benchbrief.compiler.estimates.learned import Keys, Seen, rendering_key, with_history
 from benchbrief.compiler.extensions.registry import TRANSPORT_SPECS
 from benchbrief.compiler.planning.plan import Plan
 from benchbrief.dsl.bench_error import BenchError
-from benchbrief.results.runs.find_runs import list_real_runs
+from benchbrief.results.runs.find_runs import is_simulated, list_real_runs
 from benchbrief.results.runs.times_taken import times_taken
 from benchbrief.runners.journal.run_folder import load_plan
 
@@ -24,17 +24,30 @@ _RESETS = {"snapshot": "copy"}
 """How a database with such a `reset` gets its data set back, where that has another name."""
 
 
-def learned_times(out: Path) -> dict[str, Seen]:
+def timed_plan(plan: Plan, run_dir: Path) -> Plan:
+    """Return a run's plan with the times that `bench plan` gave it: as the folder's runs before it took them.
+
+    A simulated run takes the times of its plan.
+    """
+    if is_simulated(run_dir):
+        return plan
+    history = learned_times(run_dir.parent, before=run_dir)
+    return with_history(plan, history).plan if history else plan
+
+
+def learned_times(out: Path, before: Path | None = None) -> dict[str, Seen]:
     """Return what steps took, by the keys of `compiler/estimates/learned.py`: of each, in the last run that had it.
 
-    A run that can't be read counts for nothing: `bench status` says what is wrong with it.
+    `before`: only in runs before that one. A run that can't be read counts for nothing: `bench status` says what is
+    wrong with it.
     """
     found: dict[str, Seen] = {}
     try:
         runs = list_real_runs(out)
     except _UNREADABLE:
         return found
-    for run_dir in reversed(runs[-_RUNS:]):
+    older = [run_dir for run_dir in runs if before is None or run_dir.name < before.name]
+    for run_dir in reversed(older[-_RUNS:]):
         try:
             of_run = _of_run(run_dir)
         except _UNREADABLE:

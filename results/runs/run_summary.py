@@ -18,6 +18,7 @@ from benchbrief.results.messages.result_messages import say
 from benchbrief.results.runs.budgets_spent import BudgetSpent, budgets_spent
 from benchbrief.results.runs.choices_told import Choice, choices_told
 from benchbrief.results.runs.find_runs import RunState, run_state
+from benchbrief.results.runs.learned_times import timed_plan
 from benchbrief.results.runs.pace import Pace, pace_of
 from benchbrief.results.runs.times_taken import times_taken
 from benchbrief.runners.execution.live_numbers import Load, Reading, load_of, measures_of, present_readings, read_live
@@ -124,18 +125,28 @@ def summarise(run_dir: Path) -> RunStatus:
         total=len(cells) - unneeded,
         not_chosen=not_chosen,
         elapsed_s=_elapsed(evidence, now),
-        remaining_s=remaining_s(
-            ((planned, cell.status, cell.seconds) for planned, cell in zip(evidence.plan.cells, cells, strict=True)),
-            pace_of(evidence.plan, times_taken(run_dir)) if evidence.starts else Pace(),
-            evidence.plan,
-            evidence.reused,
-        ),
+        remaining_s=_remaining_s(evidence, run_dir, cells),
         cells=cells,
         hosts=measures_of(readings),
         budgets=budgets_spent(evidence),
         choices=tuple(choices_told(evidence)),
         waits=live.waits if status == "running" and (live := read_live(run_dir)) else (),
     )
+
+
+def _remaining_s(evidence: Evidence, run_dir: Path, cells: Sequence[CellStatus]) -> float | None:
+    """Estimate as `bench run` does, with the time for the brief."""
+    if all(cell.status not in ("waiting", "running", "interrupted") for cell in cells):
+        return None
+    timed = timed_plan(evidence.plan, run_dir)
+    left = remaining_s(
+        ((planned, cell.status, cell.seconds) for planned, cell in zip(timed.cells, cells, strict=True)),
+        pace_of(timed, times_taken(run_dir)) if evidence.starts else Pace(),
+        timed,
+        evidence.reused,
+    )
+    rendering_s = evidence.record.estimated.rendering_s if evidence.record.estimated else 0.0
+    return left + rendering_s if left is not None else None
 
 
 def _last_time(evidence: Evidence) -> float:

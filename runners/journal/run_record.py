@@ -58,6 +58,8 @@ class RunRecord:
     searches: dict[Knee, j.SearchEnded] = field(default_factory=dict)
     choices: dict[tuple[str, tuple[str, ...], str], dict[float, j.PointChosen]] = field(default_factory=dict)
     """The points that each adaptive ramp chose, in their order: by experiment, hardware and workload."""
+    estimated: j.TimeEstimated | None = None
+    """What the run was expected to take when it began."""
     published: list[j.PublishedValue] = field(default_factory=list)
     warm: dict[str, int] = field(default_factory=dict)
     retried: set[str] = field(default_factory=set)
@@ -139,6 +141,8 @@ class RunRecord:
                 self.searches[search] = record
             case j.PointChosen():
                 self.choices.setdefault(record.ramp, {})[record.point] = record
+            case j.TimeEstimated():
+                self.estimated = record
             case j.PublishedValue():
                 self.published.append(record)
         self.end = record if isinstance(record, j.RunEnded) else self.end
