@@ -107,6 +107,15 @@ class TellsDatabase(Protocol):
         ...
 
 
+@runtime_checkable
+class HoldsEngine(Protocol):
+    """A driver whose tool has the database in its own process, and another version than the database's."""
+
+    def engine_version(self, path: str) -> Command:
+        """Return the command of the tool at this path that prints the library's version after its name."""
+        ...
+
+
 @dataclass(frozen=True)
 class Node:
     """A host under test, with its hardware group."""

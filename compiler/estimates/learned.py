@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from benchbrief.compiler.estimates.counted_cells import counted_cells
 from benchbrief.compiler.estimates.estimate import estimate_some
 from benchbrief.compiler.estimates.time_spent import RENDERING_S, Activity, activity_of
-from benchbrief.compiler.extensions.registry import TOOL_SPECS
+from benchbrief.compiler.extensions.registry import TOOL_SPECS, tool_word
 from benchbrief.compiler.plain_amounts import duration
 from benchbrief.compiler.planning.fingerprint import database_parts, digest, machines
 from benchbrief.compiler.planning.plan import Cell, Plan, Step
@@ -116,7 +116,7 @@ class _Learning:
 
     def _learned(self, cell: Cell) -> Iterator[Step]:
         keys = Keys.of(self.plan, cell)
-        of = f"{cell.database.database} on {cell.hardware} by {cell.tool.driver}"
+        of = f"{cell.database.database} on {cell.hardware} by {tool_word(cell.tool.driver)}"
         for step in cell.steps:
             match activity_of(step):
                 case "loading" if step.seconds:

@@ -15,7 +15,7 @@ from benchbrief.compiler.explain.explain_beside import events_told, probes_told
 from benchbrief.compiler.explain.explain_overlap import side_by_side, some
 from benchbrief.compiler.explain.explain_time import explain_time, up_to
 from benchbrief.compiler.explain.plain_text import Page, number
-from benchbrief.compiler.extensions.registry import ENGINE_SPECS, TOOL_SPECS
+from benchbrief.compiler.extensions.registry import ENGINE_SPECS, TOOL_SPECS, tool_word
 from benchbrief.compiler.plain_amounts import counted, duration, quantity_of_bytes
 from benchbrief.compiler.planning.plan import (
     Adaptive,
@@ -175,7 +175,7 @@ def _facts(plan: Plan, e: Experiment, cells: list[Cell]) -> Iterator[tuple[str, 
     if shared:
         yield "options", ", ".join(shared)
     where = f"on client {first.client}" if first.client else "on the host under test"
-    yield "load by", f"{first.tool.driver}{f' ({first.tool.path})' if first.tool.path else ''} {where}"
+    yield "load by", f"{tool_word(first.tool.driver)}{f' ({first.tool.path})' if first.tool.path else ''} {where}"
     if split := _split(cells):
         yield "load hosts", split
     if e.phases > 1:

@@ -189,6 +189,17 @@ def own_words(language: str) -> Mapping[str, str]:
     }
 
 
+def tool_word(name: str) -> str:
+    """Return the name by which specs call a tool."""
+    spec = TOOL_SPECS.usable(name)
+    return spec.word if spec else name
+
+
+def tool_words(engine: EngineSpec) -> tuple[str, ...]:
+    """Return what specs call the tools of an engine."""
+    return tuple(dict.fromkeys(map(tool_word, engine.tools)))
+
+
 def can_ask(probe: ProbeSpec, engine: EngineSpec) -> bool:
     """Return whether a probe that asks the database has an answer from this engine."""
     return probe.name in engine.probes or engine.name in probe.engines

@@ -142,6 +142,8 @@ class Flags:
     reserved: Mapping[str, str] = field(default_factory=dict)
     renamed: Mapping[str, str] = field(default_factory=dict)
     types: Mapping[str, FlagType] = field(default_factory=dict)
+    complete: bool = False
+    """Whether there are no others than the `known` ones."""
 
 
 @dataclass(frozen=True)
@@ -185,6 +187,8 @@ class ToolSpec(ExtensionSpec):
     kind: ClassVar[str] = "tool"
 
     label: str
+    stands_for: str = ""
+    """The tool by whose name specs call this one, where each of its programs is for one engine alone."""
     runs: str = ""
     workloads: Mapping[str, WorkloadSpec] = field(default_factory=dict)
     attributes: Mapping[str, Attribute] = field(default_factory=dict)
@@ -237,6 +241,11 @@ class ToolSpec(ExtensionSpec):
     def family(self) -> str:
         """The tool that brings its workloads."""
         return self.runs or self.name
+
+    @property
+    def word(self) -> str:
+        """The name by which specs call it."""
+        return self.stands_for or self.name
 
     @property
     def texts(self) -> Mapping[str, Texts]:
@@ -296,7 +305,7 @@ class ToolSpec(ExtensionSpec):
     def _wrong_measure(self) -> str:
         if self.measures and self.name in RESERVED:
             return f"it can't have measures of its own: `{self.name}` is a word of the language"
-        return wrong_measure(self.name, self.measures)
+        return wrong_measure(self.word, self.measures)
 
     def _wrong_workload(self) -> str:
         if bool(self.workloads) == bool(self.runs):

@@ -17,6 +17,7 @@ from benchbrief.compiler.blocks.power.power_warnings import warn_of_power
 from benchbrief.compiler.blocks.values.values import Reader
 from benchbrief.compiler.blocks.workloads.workloads import Load, read_workloads
 from benchbrief.compiler.extensions.extension_spec import LANGUAGES
+from benchbrief.compiler.extensions.registry import tool_word
 from benchbrief.compiler.frontend import name_errors
 from benchbrief.compiler.frontend.declarations import Declarations
 from benchbrief.compiler.frontend.declared_names import names_in
@@ -180,7 +181,7 @@ def _experiment_key(matrix: Matrix) -> ExperimentKey:
         length=(e.warm_up_s, e.measure_s),
         repeats=e.repeats,
         probes=matrix.asked,
-        tool=matrix.tool.driver,
+        tool=tool_word(matrix.tool.driver),
         events=any(matrix.events.values()),
         service_only=matrix.service_only,
         unmerged=matrix.unmerged,

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from benchbrief.compiler.blocks.power.meter_schema import METERS
 from benchbrief.compiler.extensions import ImporterSpec, ProbeSpec, ToolSpec
 from benchbrief.compiler.extensions.own_tools import own_tools
-from benchbrief.compiler.extensions.registry import ENGINE_SPECS, IMPORTER_SPECS, PROBE_SPECS, TOOL_SPECS
+from benchbrief.compiler.extensions.registry import ENGINE_SPECS, IMPORTER_SPECS, PROBE_SPECS, TOOL_SPECS, tool_words
 from benchbrief.compiler.metrics import word_meanings
 from benchbrief.compiler.metrics.measure_catalogue import measures_of
 from benchbrief.compiler.units import base_unit
@@ -22,7 +22,7 @@ def page() -> str:
             "## Engines",
             table(
                 ("engine", "what it is", "load generators"),
-                [(code(name), spec.doc, code(*spec.tools)) for name, spec in ENGINE_SPECS.own.items()],
+                [(code(name), spec.doc, code(*tool_words(spec))) for name, spec in ENGINE_SPECS.own.items()],
             ),
             "## Load generators",
             text("tools"),

@@ -13,7 +13,6 @@ class WorkloadMismatch(CompileProblem):
 
     code = "E0508"
     says = "workload `{workload}` is from {family}, and database `{database}` is {engine}"
-    hint = "{called} is loaded by {tool}: `workload ... from {base}`"
     workload: str
     family: str
     database: str
@@ -21,6 +20,13 @@ class WorkloadMismatch(CompileProblem):
     called: str
     tool: str
     base: str
+    other: str = ""
+    """Another tool of the engine, which has such workloads."""
+
+    @property
+    def help(self) -> str:
+        usual = f"{self.called} is loaded by {self.tool}: `workload ... from {self.base}`"
+        return f"{usual}; or write `tool = {self.other}` in the database" if self.other else usual
 
 
 @dataclass(frozen=True)
@@ -146,10 +152,16 @@ class NoFlag(CompileProblem):
     word: str
     meant: str | None
     tool: str
+    complete: bool = False
+    """Whether all flags of the tool are known."""
 
     @property
     def help(self) -> str:
-        return f"did you mean `{self.meant}`?" if self.meant else "its flags have lower-case letters, like `block_size`"
+        if self.meant:
+            return f"did you mean `{self.meant}`?"
+        if self.complete:
+            return "its options are those of the file OPTIONS-* in a database, like `max_background_jobs`"
+        return "its flags have lower-case letters, like `block_size`"
 
     @property
     def replacement(self) -> str | None:

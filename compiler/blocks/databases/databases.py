@@ -23,7 +23,7 @@ from benchbrief.compiler.blocks.workloads.load_generators import can_load, read_
 from benchbrief.compiler.extensions import EngineSpec
 from benchbrief.compiler.extensions.engine_spec import COMMON
 from benchbrief.compiler.extensions.extension_errors import UnusableExtension
-from benchbrief.compiler.extensions.registry import ENGINE_SPECS, TOOL_SPECS, Refused
+from benchbrief.compiler.extensions.registry import ENGINE_SPECS, TOOL_SPECS, Refused, tool_word, tool_words
 from benchbrief.compiler.frontend.declarations import Entry
 from benchbrief.compiler.metrics.metric_errors import UnknownFunction
 from benchbrief.compiler.planning import plan
@@ -154,9 +154,11 @@ def _engine(entry: Entry, reader: Reader) -> EngineSpec | None:
 
 def _tool(values: Values, engine: EngineSpec, reader: Reader) -> plan.Tool:
     tool = read_tool(values.series("tool"), reader) or usual_tool(engine)
-    if not can_load(engine, tool.driver):
-        reader.findings.add(database_errors.ToolMismatch(values.span("tool"), tool.driver, engine.name, engine.tools))
-    return tool
+    own = next((name for name in engine.tools if tool_word(name) == tool.driver), tool.driver)
+    if not can_load(engine, own):
+        known = tool_words(engine)
+        reader.findings.add(database_errors.ToolMismatch(values.span("tool"), tool.driver, engine.name, known))
+    return tool.model_copy(update={"driver": own})
 
 
 def _ways(engine: EngineSpec) -> str:

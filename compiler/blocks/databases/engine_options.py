@@ -127,7 +127,8 @@ class EngineOptions:
         if name in options or name in flags.known:
             return None
         meant = self._meant(flags, name)
-        return database_errors.NoFlag(span, name, meant, flags.of) if meant or name != name.lower() else None
+        wrong = meant or flags.complete or name != name.lower()
+        return database_errors.NoFlag(span, name, meant, flags.of, flags.complete) if wrong else None
 
     def _meant(self, flags: Flags, name: str) -> str | None:
         """Return the flag that `name` most likely means. A longer name that starts like a flag may be a newer flag."""

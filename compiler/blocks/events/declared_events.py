@@ -72,7 +72,7 @@ def read_events(
 
     def placed(client: plan.Client | None, tool: ToolSpec, loads: Sequence[Load]) -> Events:
         if drafts and not tool.time_series:
-            reader.findings.add(event_errors.NoTimeSeries(drafts[0][2].span, tool.name))
+            reader.findings.add(event_errors.NoTimeSeries(drafts[0][2].span, tool.word))
         if drafts and (load := next((load for load in loads if load.of), None)):
             reader.findings.add(event_errors.EventInLoad(drafts[0][2].span, load.of))
         return {

@@ -118,12 +118,12 @@ def check_arrivals(said: Said, tool: ToolSpec, engine: EngineSpec, reader: Reade
     arrivals = said.arrivals
     if arrivals.kind not in tool.arrivals:
         others = (TOOL_SPECS.usable(name) for name in engine.tools)
-        instead = tuple(other.name for other in others if other and arrivals.kind in other.arrivals)
-        reader.findings.add(wrong.ArrivalsNotOfTool(said.span, tool.name, arrivals.kind, tool.arrivals, instead))
+        instead = tuple(other.word for other in others if other and arrivals.kind in other.arrivals)
+        reader.findings.add(wrong.ArrivalsNotOfTool(said.span, tool.word, arrivals.kind, tool.arrivals, instead))
         return None
     if not tool.bounded_queue:
         for key, span in said.bounds.items():
-            reader.findings.add(wrong.NoBoundedQueue(span, tool.name, key))
+            reader.findings.add(wrong.NoBoundedQueue(span, tool.word, key))
     return None if arrivals == Arrivals(kind=tool.arrivals[0]) else arrivals
 
 

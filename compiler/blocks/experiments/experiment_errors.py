@@ -19,8 +19,14 @@ class NoMeasuredTime(CompileProblem):
 class ClosedLoopOnly(CompileProblem):
     code = "E0525"
     says = "`{tool}` runs as fast as it can: it can't offer a `target` load"
-    hint = "remove `target`, and ramp `threads`"
     tool: str
+    instead: tuple[str, ...] = ()
+    """Tools of the database that can."""
+
+    @property
+    def help(self) -> str:
+        use = f"use `tool = {self.instead[0]}`, or " if self.instead else ""
+        return f"{use}remove `target`, and ramp `threads`"
 
 
 @dataclass(frozen=True)

@@ -14,7 +14,7 @@ from benchbrief.compiler.blocks.values import value_errors
 from benchbrief.compiler.blocks.values.block_values import Values
 from benchbrief.compiler.blocks.values.values import Reader
 from benchbrief.compiler.blocks.workloads.workloads import Load, sized
-from benchbrief.compiler.extensions import ToolSpec
+from benchbrief.compiler.extensions import EngineSpec, ToolSpec
 from benchbrief.compiler.extensions.registry import TOOL_SPECS
 from benchbrief.compiler.frontend import name_errors
 from benchbrief.compiler.frontend.declarations import Entry
@@ -49,7 +49,7 @@ class Fit:
                 findings.add(experiment_errors.SmallTarget(self.values.span("target"), target, client.name, hosts))
         if not tool.mergeable:
             span = self.values.span("client") if self.values.said("client") else self.entry.head
-            findings.add(name_errors.PrintedPercentiles(span, tool.name, hosts))
+            findings.add(name_errors.PrintedPercentiles(span, tool.word, hosts))
         for load in loads:
             if load.from_one_host:
                 span, name = self.places["workload", load.workload.name], load.workload.name
@@ -62,30 +62,32 @@ class Fit:
             return None
         span = self.values.span("target")
         if ramps.ramp.search:
-            self.reader.findings.add(name_errors.ServiceKnee(span, tool.name))
-        return span, tool.name
+            self.reader.findings.add(name_errors.ServiceKnee(span, tool.word))
+        return span, tool.word
 
     def unmerged(self, tool: ToolSpec, client: plan.Client | None, repeats: int) -> tuple[Span, str] | None:
         """Return the place of repeats whose percentiles can't be merged. Several hosts are reported elsewhere."""
         if repeats < 2 or tool.mergeable or (client and len(client.hosts) > 1):
             return None
-        return self.values.span("repeats"), tool.name
+        return self.values.span("repeats"), tool.word
 
     def fitting(
         self, loads: tuple[Load, ...], database: DatabaseSpec, units: tuple[HardwareUnit, ...]
     ) -> tuple[Load, ...]:
         """Return the workloads for this database, with the records that fill its declared size."""
         findings, engine = self.reader.findings, database.engine
-        usual = TOOL_SPECS.usable(engine.default_tool)
+        usual = TOOL_SPECS.usable(database.tool.driver if database.tool else engine.default_tool)
         for load in loads:
             name, family = load.workload.name, load.family
             span = self.places["workload", name]
             if not _runs(database, family):
                 base = f"{usual.family}.{next(iter(_workloads_of(usual)), '')}" if usual else ""
                 label = usual.label if usual else engine.default_tool
+                tools = (TOOL_SPECS.usable(tool) for tool in engine.tools)
+                other = next((tool.word for tool in tools if tool and tool.family == family.name), "")
                 findings.add(
                     database_errors.WorkloadMismatch(
-                        span, name, family.name, database.name, engine.name, engine.label, label, base
+                        span, name, family.name, database.name, engine.name, engine.label, label, base, other
                     )
                 )
             elif not load.timed:
@@ -120,15 +122,15 @@ class Fit:
                 whole = quantity_of_bytes(database.size)
                 self.reader.findings.add(value_errors.BlockTooLarge(span, needs, database.name, whole, block, fewer))
 
-    def check_loads(self, loads: tuple[Load, ...], phases: int, tool: ToolSpec) -> None:
+    def check_loads(self, loads: tuple[Load, ...], phases: int, tool: ToolSpec, engine: EngineSpec) -> None:
         for load in loads:
             span, name = self.places["workload", load.workload.name], load.workload.name
-            instead = load.family.name if load.family.name != tool.name else ""
+            instead = load.family.name if load.family.name in {*engine.tools} - {tool.name} else ""
             for key, values in tool.lacks.items():
                 if (value := load.workload.properties.get(key)) in values:
-                    self.reader.findings.add(arrival_errors.NotOfTool(span, tool.name, key, str(value), name, instead))
+                    self.reader.findings.add(arrival_errors.NotOfTool(span, tool.word, key, str(value), name, instead))
             if load.of and load.family.loads and not tool.loads:
-                self.reader.findings.add(arrival_errors.LoadingNotTimed(span, tool.name, name, instead))
+                self.reader.findings.add(arrival_errors.LoadingNotTimed(span, tool.word, name, instead))
             if load.of and phases > 1:
                 span = self.places["workload", load.workload.name]
                 self.reader.findings.add(experiment_errors.LoadInPhases(span, load.workload.name))
@@ -136,12 +138,13 @@ class Fit:
     def check_tool(self, tool: ToolSpec, database: DatabaseSpec, phases: int) -> None:
         """Report what the tool can't do: an offered load, phases, parts of a second."""
         findings = self.reader.findings
+        others = [other for name in database.engine.tools if (other := TOOL_SPECS.usable(name))]
         if self.values.said("target") and not tool.open_loop:
-            findings.add(experiment_errors.ClosedLoopOnly(self.values.span("target"), tool.name))
+            able = tuple(other.word for other in others if other.open_loop)
+            findings.add(experiment_errors.ClosedLoopOnly(self.values.span("target"), tool.word, able))
         if phases > 1 and not tool.phases:
-            others = (TOOL_SPECS.usable(name) for name in database.engine.tools)
-            instead = next((other.name for other in others if other and other.phases), "")
-            findings.add(experiment_errors.NoPhases(self.values.span("phases"), tool.name, instead))
+            instead = next((other.word for other in others if other.phases), "")
+            findings.add(experiment_errors.NoPhases(self.values.span("phases"), tool.word, instead))
         if not tool.whole_seconds:
             return
         for key in ("warm_up", "measure"):
@@ -152,7 +155,8 @@ class Fit:
 
 def _runs(database: DatabaseSpec, family: ToolSpec) -> bool:
     """Return whether a tool of the database runs the workloads of a family."""
-    tools = [TOOL_SPECS.usable(tool) for tool in database.engine.tools]
+    of = (database.tool.driver,) if database.tool else database.engine.tools
+    tools = [TOOL_SPECS.usable(tool) for tool in of]
     named = any(tool is not None and tool.family == family.name for tool in tools)
     return named or database.engine.name in family.drives
 

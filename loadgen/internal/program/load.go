@@ -26,6 +26,7 @@ type loading struct {
 	failed    int64
 	busy      int64 // workers that have not ended
 	stopped   atomic.Bool
+	settled   atomic.Bool // the target need not settle any longer
 	failures  *failures
 	done      chan struct{}
 }
@@ -65,6 +66,11 @@ func (s *settings) load(p Program) error {
 	}
 	ended := l.watch(signals)
 	elapsed := float64(l.clock.Now()) / 1e9
+	if settling, ok := opened.(target.Settling); ok && ended == endedWhole {
+		if ended, err = l.settle(settling, signals); err != nil {
+			return failure{exitTarget, err}
+		}
+	}
 	completed, failed := atomic.LoadInt64(&l.completed), atomic.LoadInt64(&l.failed)
 	final := &record.Load{
 		Head:    s.head(p, "load", opened, ended, l.clock.Zero().UnixNano(), l.failures.list()),
@@ -112,6 +118,20 @@ func (l *loading) work(session target.Session) {
 				l.failures.add(err.Error())
 			}
 		}
+	}
+}
+
+// settle lets the target end what the load has left it to do. It is not of the load's time.
+func (l *loading) settle(target target.Settling, signals <-chan os.Signal) (string, error) {
+	done := make(chan error, 1)
+	go func() { done <- target.Settle(l.settled.Load) }()
+	select {
+	case err := <-done:
+		return endedWhole, err
+	case received := <-signals:
+		l.settings.received, _ = received.(syscall.Signal)
+		l.settled.Store(true)
+		return endedInterrupted, <-done
 	}
 }
 

@@ -42,7 +42,14 @@ func (s *settings) run(p Program) error {
 	signals := make(chan os.Signal, 1)
 	signal.Notify(signals, os.Interrupt, syscall.SIGTERM)
 	r := s.newRunning(offered, sessions, file, p.Name, cores)
+	counted, err := s.startCounting(opened, r)
+	if err != nil {
+		return failure{exitOutput, err}
+	}
 	ended := r.watch(signals)
+	if err := counted.end(); err != nil {
+		return failure{exitOutput, err}
+	}
 	final := s.final(p, opened, r, ended)
 	final.Refusals = selfcheck.Judge(s.limits, r.facts(final, opened.InProcess()))
 	if err := r.log.Flush(); err != nil {

@@ -10,7 +10,16 @@ import (
 const (
 	RecordFile = "record.json"
 	LogFile    = "histograms.hlog"
+
+	StatisticsFile = "statistics.jsonl"
 )
+
+// Grown is how much the target's counters have grown in some seconds, which ended at a time of the wall clock.
+type Grown struct {
+	Ended   float64          `json:"ended_at"`
+	Seconds float64          `json:"seconds_s"`
+	Grew    map[string]int64 `json:"grew"`
+}
 
 // Counts are of operations by what became of them.
 type Counts struct {

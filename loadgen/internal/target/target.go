@@ -38,3 +38,14 @@ type Options struct {
 	Fields  int
 	Load    bool // records are to be put in: the place is made if need be
 }
+
+// Settling is a target that has work left after a load, such as compactions: Settle ends when that is done, or when stopped says so.
+type Settling interface {
+	Settle(stopped func() bool) error
+}
+
+// Counting is a target with counters of its own, to be read every so often in the window; 0 for never.
+type Counting interface {
+	CountEvery() time.Duration
+	Counters() map[string]int64
+}

@@ -55,14 +55,18 @@ _RATES: Mapping[str, tuple[str, tuple[str, ...]]] = {
 }
 """The measures that are rates, their units, and the counters whose sum each is."""
 
-_USED = frozenset({_STALL, *_TO_STORAGE, *(name for _, names in _RATES.values() for name in names)})
+COUNTERS = frozenset({_STALL, *_TO_STORAGE, *(name for _, names in _RATES.values() for name in names)})
+"""The counters that measures are made of."""
 
 
 @dataclass(frozen=True)
 class Slice:
-    """How much counters grew in one interval, which ended in the second `ended` (epoch, by the host's clock)."""
+    """How much counters grew in one interval, which ended at `ended` (epoch seconds, by the host's clock).
 
-    ended: int
+    db_bench tells the second alone: on average, an interval ends in the middle of it.
+    """
+
+    ended: float
     grew: Mapping[str, int]
 
 
@@ -87,9 +91,9 @@ def slices(lines: Iterable[str]) -> tuple[Slice, ...]:
     """Return the history's counters that measures are made of, in order of time."""
     found: dict[int, dict[str, int]] = {}
     for line in lines:
-        if line.startswith(" ") and "rocksdb." in line and (match := _LINE.match(line)) and match[2] in _USED:
+        if line.startswith(" ") and "rocksdb." in line and (match := _LINE.match(line)) and match[2] in COUNTERS:
             found.setdefault(int(match[1]), {})[match[2]] = int(match[3])
-    return tuple(Slice(ended, found[ended]) for ended in sorted(found))
+    return tuple(Slice(ended + 0.5, found[ended]) for ended in sorted(found))
 
 
 def samples(found: Sequence[Slice], every_s: float, node: str, window: tuple[float, float]) -> tuple[Sample, ...]:
@@ -102,7 +106,7 @@ def samples(found: Sequence[Slice], every_s: float, node: str, window: tuple[flo
     length = window[1] - window[0]
     made = []
     for each in inside:
-        time = min(each.ended + 0.5 - window[0], length)
+        time = min(each.ended - window[0], length)
         lasted = min(time, seconds)
         for measure, (unit, names) in _RATES.items():
             if names[0] in each.grew:
@@ -117,14 +121,13 @@ def samples(found: Sequence[Slice], every_s: float, node: str, window: tuple[flo
 
 
 def _inside(found: Sequence[Slice], every_s: float, window: tuple[float, float]) -> Iterator[Slice]:
-    """Yield those inside the window, as far as that is known: on average they end in the middle of their second."""
+    """Yield those inside the window, as far as that is known."""
     for each in found:
-        end = each.ended + 0.5
-        if end - every_s >= window[0] - 0.5 and end <= window[1] + 0.5:
+        if each.ended - every_s >= window[0] - 0.5 and each.ended <= window[1] + 0.5:
             yield each
 
 
-def _seconds(ended: Sequence[int], every_s: float) -> float:
+def _seconds(ended: Sequence[float], every_s: float) -> float:
     """Return the length of an interval in seconds. On a busy host it is a little longer than asked for.
 
     Ends are known in whole seconds, so the length follows from many of them.

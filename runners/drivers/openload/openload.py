@@ -13,7 +13,14 @@ from typing import ClassVar
 from benchbrief.compiler.messages.text import figure
 from benchbrief.compiler.planning.error_limit import accepted_errors
 from benchbrief.runners.drivers.openload import openload_invariants
-from benchbrief.runners.drivers.openload.openload_flags import environment, files_of, load_flags, run_flags, told_flags
+from benchbrief.runners.drivers.openload.openload_flags import (
+    Flags,
+    environment,
+    files_of,
+    load_flags,
+    run_flags,
+    told_flags,
+)
 from benchbrief.runners.drivers.openload.openload_log import LOG, BadLog, read_log
 from benchbrief.runners.drivers.openload.openload_measurement import measurement_of
 from benchbrief.runners.drivers.openload.openload_messages import say_openload
@@ -35,7 +42,7 @@ from benchbrief.runners.drivers.output_evidence import (
 )
 from benchbrief.runners.drivers.ycsb import ycsb_properties as properties
 from benchbrief.runners.drivers.ycsb.inserted_keys import inserted_key
-from benchbrief.runners.errors import BadOutput
+from benchbrief.runners.errors import BadOutput, PlanRefused
 from benchbrief.runners.execution.driver_contexts import CellContext
 from benchbrief.runners.jobs.shell_scripts import read_script
 from benchbrief.runners.jobs.tasks import Command, Job, JobOutput
@@ -44,7 +51,6 @@ from benchbrief.runners.messages.run_messages import say
 from benchbrief.runners.seams import Interim, Requirement
 
 _CHECK = read_script(__file__, "check.sh")
-_SERVER = "mongodb"
 _REFUSED, _GAVE_UP = 1, 4
 _SHORT_S = 1e-3
 
@@ -53,10 +59,36 @@ FIGURES = (r'\{"kind":"(second|final)".*\}', r"Tag=[a-z-]{1,40},[0-9.]+,[0-9.]+,
 
 
 class Openload:
-    """The driver of openload on a server. Implements `seams.Driver`."""
+    """The driver of openload on a MongoDB server; on others, those below it. Implements `seams.Driver`."""
 
     name: ClassVar[str] = "openload"
     program: ClassVar[str] = "openload-mongodb"
+    telling: ClassVar[frozenset[str]] = frozenset(
+        {"target", "record-count", "distribution", "arrivals", "rate", "steps", "warm-up", "duration", "workers"}
+        | {"seed"}
+    )
+    """The flags that a record must have as they were asked for: an output with others is of another cell."""
+    hint: ClassVar[str] = "build it again for this machine: `make setup` in a checkout"
+
+    def target(self, context: CellContext) -> Flags:
+        """Return the flags that name the target, as far as they are known when an output is read again."""
+        del context  # the server is told by the environment, and has a password
+        return {"target": "mongodb"}
+
+    def loading(self, context: CellContext) -> Flags:
+        """Return the flags of the target for a load."""
+        return self.running(context)
+
+    def running(self, context: CellContext) -> Flags:
+        """Return the flags of the target for a run. Raises PlanRefused."""
+        if context.endpoint.uri is None:
+            raise PlanRefused("openload needs a server to talk to", 'add `uri = "mongodb://..."` to the database')
+        return self.target(context)
+
+    def own_files(self, context: CellContext) -> tuple[str, ...]:
+        """Return the names of files that a run writes beside its record and its log."""
+        del context
+        return ()
 
     def candidates(self, configured: str | None, tool_dirs: Sequence[str]) -> tuple[str, ...]:
         if configured:
@@ -65,10 +97,11 @@ class Openload:
 
     def requirements(self, path: str) -> tuple[Requirement, ...]:
         check = Command(("sh", "-c", _CHECK, "sh", path))
-        return (Requirement(self.program, check, "build it again for this machine: `make setup` in a checkout"),)
+        return (Requirement(self.program, check, self.hint),)
 
     def load(self, context: CellContext) -> Job | None:
-        command = Command((context.tool_path, "load", *load_flags(context)), env=environment(context))
+        arguments = load_flags(context, self.loading(context))
+        command = Command((context.tool_path, "load", *arguments), env=environment(context))
         timeout = timeout_s(context.cell, "load")
         return Job("load", command, timeout, collect=(RECORD,), figures=FIGURES)
 
@@ -94,13 +127,14 @@ class Openload:
         return None
 
     def measure(self, context: CellContext) -> Job:
-        command = Command((context.tool_path, "run", *run_flags(context)), env=environment(context))
+        arguments = run_flags(context, self.running(context))
+        command = Command((context.tool_path, "run", *arguments), env=environment(context))
         return Job(
             "measure",
             command,
             timeout_s(context.cell, "measure"),
             files=files_of(context),
-            collect=(RECORD, LOG),
+            collect=(RECORD, LOG, *self.own_files(context)),
             figures=FIGURES,
         )
 
@@ -112,7 +146,9 @@ class Openload:
         except BadLog as error:
             raise bad(output, say_openload.openload_log(said=str(error))) from error
         require_consistent(output, self.program, openload_invariants.problems(run, log))
-        for flag, asked in _asked(context):
+        for flag, asked in told_flags(context, self.target(context)).items():
+            if flag not in self.telling:
+                continue
             if run.settings.get(flag) != asked:
                 told = run.settings.get(flag, "")
                 raise bad(output, say_openload.openload_foreign(flag=flag, told=told, asked=asked))
@@ -161,15 +197,3 @@ class Openload:
             said = run.errors[0].text if run.errors else best_line(output)
             raise bad(output, say_openload.openload_gave_up(said=said))
         return run
-
-
-def _asked(context: CellContext) -> list[tuple[str, str]]:
-    """Return the flags of the cell with their values: an output with others is of another cell."""
-    told = {"target": _SERVER, **told_flags(context)}
-    return [(flag, value) for flag, value in told.items() if flag in _TELLING]
-
-
-_TELLING = frozenset(
-    {"target", "record-count", "distribution", "arrivals", "rate", "steps", "warm-up", "duration", "workers", "seed"}
-)
-"""The flags that a record must have as they were asked for."""

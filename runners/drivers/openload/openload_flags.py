@@ -17,6 +17,8 @@ TRACE_FILE = "trace.txt"
 URI = "OPENLOAD_URI"
 """The variable of the environment that names the server, so that no argument shows a password."""
 
+Flags = Mapping[str, object]
+
 _USUAL = (99.0,)
 """Judged where a spec asks for no percentile."""
 _SHARES = {
@@ -28,11 +30,12 @@ _SHARES = {
 }
 
 
-def load_flags(context: CellContext) -> list[str]:
+def load_flags(context: CellContext, target: Flags) -> list[str]:
+    """Return the arguments of a load. `target` are the flags that name it, and say how its records are laid out."""
     part = properties.load_part(context)
     flags = {
-        **_target(context),
         **_records(context),
+        **target,
         "insert-start": part.keys.start,
         "insert-count": len(part.keys),
         "workers": part.threads,
@@ -41,13 +44,13 @@ def load_flags(context: CellContext) -> list[str]:
     return _words(flags)
 
 
-def run_flags(context: CellContext) -> list[str]:
-    return _words(_target(context) | _run(context))
+def run_flags(context: CellContext, target: Flags) -> list[str]:
+    return _words({**_run(context), **target})
 
 
-def told_flags(context: CellContext) -> dict[str, str]:
-    """Return a run's flags with their values, but for the server, which is unknown when an output is read again."""
-    return {name: _text(value) for name, value in _run(context).items()}
+def told_flags(context: CellContext, target: Flags) -> dict[str, str]:
+    """Return a run's flags with their values, as far as they are known when an output is read again."""
+    return {name: _text(value) for name, value in {**_run(context), **target}.items()}
 
 
 def _run(context: CellContext) -> dict[str, object]:
@@ -130,12 +133,6 @@ def _schedule(context: CellContext) -> dict[str, object]:
         case "trace":
             found["trace"] = TRACE_FILE
     return found | times
-
-
-def _target(context: CellContext) -> dict[str, object]:
-    if context.endpoint.uri is not None:
-        return {"target": "mongodb"}
-    raise PlanRefused("openload needs a server to talk to", 'add `uri = "mongodb://..."` to the database')
 
 
 def _records(context: CellContext) -> dict[str, object]:

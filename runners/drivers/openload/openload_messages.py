@@ -35,6 +35,10 @@ class OpenloadMessages(Protocol):
     def openload_late_unasked(self, *, percentile: object, lag: object, latency: object) -> Text: ...
     def openload_dropped(self, *, dropped: object, n: object, share: object) -> Text: ...
     def openload_rmw(self) -> Text: ...
+    def openload_no_counters(self, *, said: object) -> Text: ...
+    def openload_ycsb_records(self) -> Text: ...
+    def openload_db_bench_records(self) -> Text: ...
+    def openload_statistics(self) -> Text: ...
     def hint_openload_late(self) -> Text: ...
     def hint_openload_drops(self) -> Text: ...
 
@@ -77,6 +81,16 @@ _WORDS: OwnWords = {
             "{dropped} of {n} operations that were due were dropped ({share}): no latency counts them"
         ),
         "openload_rmw": "a read-modify-write is one operation, whose halves are not counted as reads and updates",
+        "openload_no_counters": "openload wrote no counters of RocksDB's statistics: {said}",
+        "openload_ycsb_records": (
+            "as YCSB's RocksDB binding lays them out, with random values; an update of a field reads its record first; "
+            "loaded without the log, then flushed and compacted"
+        ),
+        "openload_db_bench_records": (
+            "as db_bench lays them out, with keys of 16 bytes, and values that compress to half; an update reads "
+            "nothing; loaded without the log, then flushed and compacted"
+        ),
+        "openload_statistics": "on, with RocksDB's timers, for the probe `database`",
         "hint_openload_late": (
             "give the generator a host with idle cores, or accept that a larger share of the numbers is its own: "
             "`arrivals = poisson(lag: 20 %)`"
@@ -116,6 +130,16 @@ _WORDS: OwnWords = {
             "送信すべき {n} 件のうち {dropped} 件が破棄されました（{share}）。これらはレイテンシーに含まれません"
         ),
         "openload_rmw": "read-modify-write は 1 操作として数え、その読み取りと更新は別に数えません",
+        "openload_no_counters": "openload の出力に RocksDB の統計のカウンターがありません：{said}",
+        "openload_ycsb_records": (
+            "YCSB の RocksDB バインディングと同じ形式で、値は乱数。フィールドの更新は先にレコードを読み取る。"
+            "ログなしでロードし、フラッシュしてコンパクション"
+        ),
+        "openload_db_bench_records": (
+            "db_bench と同じ形式（キーは 16 バイト、値は半分に圧縮可能）。更新は読み取りを伴わない。"
+            "ログなしでロードし、フラッシュしてコンパクション"
+        ),
+        "openload_statistics": "プローブ `database` のため有効（RocksDB のタイマーを含む）",
         "hint_openload_late": "負荷生成器のホストに空きコアを用意するか、許容する遅れの割合を大きくしてください："
         "`arrivals = poisson(lag: 20 %)`",
         "hint_openload_drops": (

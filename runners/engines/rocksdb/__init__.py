@@ -1,1 +1,1 @@
-"""RocksDB: a library that db_bench opens."""
+"""RocksDB: a library in the process of its load generator."""

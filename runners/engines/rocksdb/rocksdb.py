@@ -1,4 +1,4 @@
-"""RocksDB: a directory on the host under test, which db_bench opens. There is no server.
+"""RocksDB: a directory on the host under test, which its load generator opens. There is no server.
 
 The marker that makes the directory ours (see `data_directories.py`) also names the data set of a proven load. It
 records RocksDB's own identity of the database, which changes with each creation, so that a benchmark that fills the
@@ -12,6 +12,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import ClassVar, Literal
 
+from benchbrief.compiler.extensions.registry import TOOL_SPECS
 from benchbrief.compiler.planning.plan import Cell, Database, Hardware, Plan, Workload
 from benchbrief.compiler.resets.tolerated_changes import writes
 from benchbrief.runners.engines import data_directories
@@ -28,7 +29,7 @@ from benchbrief.runners.jobs.shell_scripts import read_script
 from benchbrief.runners.jobs.tasks import Command, Completed
 from benchbrief.runners.messages.run_messages import say
 from benchbrief.runners.plugins import driver
-from benchbrief.runners.seams import GoesOn, Hosts, Size, Stopping
+from benchbrief.runners.seams import GoesOn, HoldsEngine, Hosts, Size, Stopping
 from benchbrief.runners.takeover.shutdown import UNDERWAY
 
 _MARKER = data_directories.MARKER
@@ -52,6 +53,8 @@ _NO_DATABASE = "none"
 _SHOWN = 100
 """The most characters of a program's output that a reason quotes."""
 
+_LIBRARY = re.compile(r"librocksdb (\d+(?:\.\d+)+)")
+
 _SIZE = read_script(__file__, "scripts/database_size.sh")
 
 _DIGEST = 'sha256sum <"$2" | cut -d " " -f 1'
@@ -66,8 +69,9 @@ def room_for(plan: Plan, cell: Cell) -> int:
 
 
 def record_size(workload: Workload) -> float:
-    """Return the bytes of a key and its value, before compression."""
-    return sum(float(workload.properties.get(name, 0)) for name in ("key_size", "value_size"))
+    """Return the bytes of a record, before compression, as its load generator counts them; 0 when unknown."""
+    family = TOOL_SPECS.usable(workload.family)
+    return family.record_bytes(workload.properties) if family else 0.0
 
 
 class RocksDB:
@@ -157,7 +161,7 @@ class RocksDB:
         return facts
 
     def build(self) -> str:
-        return ""  # db_bench is linked with it, and its own build is known
+        return ""  # the load generator is linked with it, and its own build is known
 
     def holds(self, cell: Cell) -> bool:
         if cell.dataset is None or not cell.dataset.reuse:
@@ -336,14 +340,20 @@ class RocksDB:
         return int(said[0]) * 1024, int(said[1]) * 1024
 
     def _version(self) -> str:
-        """Return RocksDB's version, which is that of the db_bench it is linked into; "" when unknown."""
-        tool = next(
-            (cell.tool for cell in self._plan.cells if self._plan.databases[cell.database] == self._database), None
-        )
+        """Return RocksDB's version, which is that of the load generator it is linked into; "" when unknown."""
+        mine = (cell.tool for cell in self._plan.cells if self._plan.databases[cell.database] == self._database)
+        if (tool := next(mine, None)) is None:
+            return ""
+        host, program = self._hosts[self._host], driver(tool.driver)
         try:
-            return tool_discovery.find(self._hosts[self._host], driver("db_bench"), tool.path if tool else None).version
+            found = tool_discovery.find(host, program, tool.path)
         except ToolMissing:  # the cells that need it will report this
             return ""
+        if not isinstance(program, HoldsEngine):
+            return found.version
+        said = run_persistently(host, program.engine_version(found.path)).stdout
+        version = _LIBRARY.search(said)
+        return version[1] if version else ""
 
     def _script(self, script: str, *arguments: str) -> str | None:
         """Run a script. Returns None on success, else its output."""

@@ -12,14 +12,15 @@ SPEC = EngineSpec(
     api=1,
     name="rocksdb",
     label="RocksDB",
-    doc="RocksDB, inside db_bench on the hardware's own hosts.",
+    doc="RocksDB, inside its load generator on the hardware's own hosts.",
     implementation="benchbrief.runners.engines.rocksdb.rocksdb:RocksDB",
-    tools=("db_bench",),
+    tools=("db_bench", "openload_rocksdb"),
     in_process=True,
     attributes={
         "size": Key(
             Number("B", "1 TB", above=True),
-            "The data set's size; a workload without `records` then has size / (key_size + value_size).",
+            "The data set's size; a workload without `records` then has size / (key_size + value_size), "
+            "or size / record_size.",
         ),
         "options_file": Key(
             Text(absolute=True),

@@ -7,10 +7,11 @@ SPEC = ProbeSpec(
     name="database",
     doc=(
         "What the database counts itself: MongoDB's `serverStatus`, asked over the network, or RocksDB's "
-        "statistics, which are kept in db_bench for each interval, in whole seconds, and printed when it has "
-        "measured. They are of the measuring process alone, without load and warm-up; its first and last interval "
-        "may be missing. Counters alone are kept, unless the option `statistics` asks for more. RocksDB's wiki puts "
-        "the cost of all its statistics at 5 to 10 %: compare what was measured with the probe with what was, too."
+        "statistics, which its load generator keeps for each interval, in whole seconds. They are of the measuring "
+        "process alone, without load and warm-up; its first and last interval may be missing. db_bench keeps counters "
+        "alone, unless the option `statistics` asks for more; with openload, RocksDB keeps its timers too. RocksDB's "
+        "wiki puts the cost of all its statistics at 5 to 10 %: compare what was measured with the probe with what "
+        "was, too."
     ),
     implementation="benchbrief.runners.probes.database.server_probe:Database",
     measures={

@@ -92,16 +92,38 @@ def test_a_host_without_room_is_named(over_ssh: SshTransport, program: Program, 
         ship(over_ssh, program)
 
 
+@pytest.mark.parametrize("tool", ["openload", "openload_rocksdb"])
 def test_a_tool_that_is_not_on_a_host_is_shipped_when_it_is_found(
-    over_ssh: SshTransport, program: Program, monkeypatch: pytest.MonkeyPatch
+    tool: str, over_ssh: SshTransport, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    name = {"openload": "openload-mongodb", "openload_rocksdb": "openload-rocksdb"}[tool]
+    own = tmp_path / "own" / name
+    own.parent.mkdir()
+    shutil.copy(built_tool(f"openload/bin/{name}"), own)
     monkeypatch.setattr(tool_discovery, "tool_dirs", tuple)
-    monkeypatch.setenv("PATH", f"{program.path.parent}{os.pathsep}{os.environ['PATH']}")
-    found = tool_discovery.find(over_ssh, driver("openload"), None)
-    assert program.sha256 in found.path
+    monkeypatch.setenv("PATH", f"{own.parent}{os.pathsep}{os.environ['PATH']}")
+    found = tool_discovery.find(over_ssh, driver(tool), None)
+    assert sha256_of(own) in found.path
     assert found.version
     with pytest.raises(ToolMissing, match="openload is not on box"):
-        tool_discovery.find(over_ssh, driver("openload"), "/nowhere/openload-mongodb")
+        tool_discovery.find(over_ssh, driver(tool), f"/nowhere/{name}")
+
+
+def test_a_library_that_a_shipped_program_needs_is_named_where_it_is_missing(
+    over_ssh: SshTransport, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    own = tmp_path / "own" / "openload-rocksdb"
+    own.parent.mkdir()
+    # The library's name is the program's own text: here it asks for one that no host has.
+    own.write_bytes(
+        built_tool("openload/bin/openload-rocksdb").read_bytes().replace(b"rocksdb.so.7.8", b"rocksdb.so.0.0")
+    )
+    own.chmod(0o755)
+    monkeypatch.setattr(tool_discovery, "tool_dirs", tuple)
+    monkeypatch.setenv("PATH", f"{own.parent}{os.pathsep}{os.environ['PATH']}")
+    with pytest.raises(ToolMissing, match=r"librocksdb\.so\.0\.0 can't be used .*: install RocksDB 7\.8\.x") as caught:
+        tool_discovery.find(over_ssh, driver("openload_rocksdb"), None)
+    assert "Debian 12: the package librocksdb7.8" in caught.value.hint
 
 
 def test_the_controller_s_program_is_the_first_that_can_be_run(tmp_path: Path) -> None:

@@ -45,6 +45,12 @@ static struct {
     void (*add)(any, any, const char *, size_t, const char *, size_t);
     void (*write)(any, any, any, char **);
     void (*drop)(any);
+    void (*parse)(any, const char *, any, char **);
+    void (*statistics)(any);
+    char *(*counters)(any);
+    any (*flushing)(void);
+    void (*flush)(any, any, any, char **);
+    int (*number)(any, any, const char *, unsigned long long *);
     void (*release)(void *);
 } api;
 
@@ -84,11 +90,17 @@ static const struct {
     {"rocksdb_writebatch_put_cf", &api.add},
     {"rocksdb_write", &api.write},
     {"rocksdb_writebatch_destroy", &api.drop},
+    {"rocksdb_get_options_from_string", &api.parse},
+    {"rocksdb_options_enable_statistics", &api.statistics},
+    {"rocksdb_options_statistics_get_string", &api.counters},
+    {"rocksdb_flushoptions_create", &api.flushing},
+    {"rocksdb_flush_cf", &api.flush},
+    {"rocksdb_property_int_cf", &api.number},
     {"rocksdb_free", &api.release},
 };
 
 struct store {
-    any db, family, reading, writing;
+    any db, family, reading, writing, options;
     any *families;
     int count;
 };
@@ -126,46 +138,100 @@ static char *told(char *message) {
     return copy;
 }
 
-char *store_open(const char *path, const char *family, int create, size_t cache, int no_wal, int sync, store **opened) {
-    any blocks = api.lru(cache), options = NULL, *settings = NULL;
-    char **names = NULL, *error = NULL;
-    size_t count = 0;
-    api.latest(path, api.env(), false, blocks, &options, &count, &names, &settings, &error);
-    if (error != NULL && !create) return told(error);
-    const char *made[] = {"default", family};
-    any made_settings[2];
+// The options of a new database, or those of a file; the file that the database has written itself counts as one. names and settings
+// have room for one more column family than the file has.
+static char *options_of(const opening *how, any *options, char ***names, any **settings, size_t *count) {
+    any blocks = api.lru(how->cache);
+    char *error = NULL, **found = NULL;
+    any *those = NULL;
+    *count = 0;
+    api.latest(how->options_from != NULL ? how->options_from : how->path, api.env(), false, blocks, options, count, &found, &those, &error);
+    if (error != NULL && (!how->create || how->options_from != NULL)) return told(error);
     if (error != NULL) {  // there is none yet
         api.release(error);
-        error = NULL;
-        options = api.options();
+        *options = api.options();
         any table = api.table();
         api.set_cache(table, blocks);
-        api.set_table(options, table);
-        made_settings[0] = made_settings[1] = options;
-        count = strcmp(family, "default") == 0 ? 1 : 2;
-        names = (char **)made;
-        settings = made_settings;
+        api.set_table(*options, table);
+        *count = 0;
     }
-    api.create(options, create != 0);
-    api.create_families(options, create != 0);
+    *names = calloc(*count + 2, sizeof **names);
+    *settings = calloc(*count + 2, sizeof **settings);
+    for (size_t i = 0; i < *count; i++) (*names)[i] = found[i], (*settings)[i] = those[i];
+    if (*count == 0) (*names)[0] = "default", (*settings)[0] = *options, *count = 1;
+    bool there = false;
+    for (size_t i = 0; i < *count; i++) there = there || strcmp((*names)[i], how->family) == 0;
+    // An options file need not know our column family: it has the settings of the first one, `default`.
+    if (!there && (how->create || how->options_from != NULL)) {
+        (*names)[*count] = (char *)how->family;
+        (*settings)[(*count)++] = (*settings)[0];
+    }
+    return NULL;
+}
+
+// Gives options with those of a text, such as `write_buffer_size=8M`, in place of their own.
+static char *parsed(any *options, const char *text) {
+    char *error = NULL;
+    any made = api.options();
+    api.parse(*options, text, made, &error);
+    *options = made;
+    return told(error);
+}
+
+char *store_open(const opening *how, store **opened) {
+    any options = NULL, *settings = NULL;
+    char **names = NULL, *error = NULL;
+    size_t count = 0;
+    char *wrong = options_of(how, &options, &names, &settings, &count);
+    if (wrong != NULL) return wrong;
+    if (how->options[0] != 0) {
+        wrong = parsed(&options, how->options);
+        for (size_t i = 0; wrong == NULL && i < count; i++) wrong = parsed(&settings[i], how->options);
+        if (wrong != NULL) return wrong;
+    }
+    if (how->statistics) api.statistics(options);
+    api.create(options, how->create != 0);
+    api.create_families(options, how->create != 0);
     store *s = calloc(1, sizeof *s);
+    s->options = options;
     s->families = calloc(count, sizeof *s->families);
     s->count = (int)count;
-    s->db = api.open(options, path, s->count, (const char *const *)names, settings, s->families, &error);
+    s->db = api.open(options, how->path, s->count, (const char *const *)names, settings, s->families, &error);
     if (error != NULL) return told(error);
     for (size_t i = 0; i < count; i++)
-        if (strcmp(names[i], family) == 0) s->family = s->families[i];
+        if (strcmp(names[i], how->family) == 0) s->family = s->families[i];
     if (s->family == NULL) {
         char *message = NULL;
-        if (asprintf(&message, "it has no column family %s", family) < 0) return strdup("out of memory");
+        if (asprintf(&message, "it has no column family %s", how->family) < 0) return strdup("out of memory");
         return message;
     }
     s->reading = api.reading();
     s->writing = api.writing();
-    api.no_wal(s->writing, no_wal);
-    api.sync(s->writing, sync != 0);
+    api.no_wal(s->writing, how->no_wal);
+    api.sync(s->writing, how->sync != 0);
     *opened = s;
     return NULL;
+}
+
+char *store_flush(store *s) {
+    char *error = NULL;
+    api.flush(s->db, api.flushing(), s->family, &error);
+    return told(error);
+}
+
+int store_busy(store *s) {
+    static const char *const busy[] = {"rocksdb.num-running-compactions", "rocksdb.compaction-pending",
+                                       "rocksdb.num-running-flushes", "rocksdb.mem-table-flush-pending"};
+    for (size_t i = 0; i < sizeof busy / sizeof *busy; i++) {
+        unsigned long long number = 0;
+        if (api.number(s->db, s->family, busy[i], &number) == 0 && number > 0) return 1;
+    }
+    return 0;
+}
+
+char *store_counters(store *s) {
+    char *text = api.counters(s->options);
+    return text != NULL ? told(text) : NULL;
 }
 
 void store_close(store *s) {

@@ -20,6 +20,7 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
+	"time"
 	"unsafe"
 
 	"benchbrief/loadgen/internal/target"
@@ -73,9 +74,12 @@ const (
 
 type options struct {
 	path, layout, library string
+	file, own             string // an options file, and further options
 	keySize, valueSize    int
 	cache                 uint64
 	noWAL, sync           bool
+	statistics            string
+	every                 float64
 }
 
 // Flags adds the target's flags.
@@ -89,6 +93,10 @@ func Flags(flags *flag.FlagSet) (open func(target.Options, workload.Records) (ta
 	flags.Uint64Var(&o.cache, "cache-size", 8<<20, "bytes of the block cache")
 	flags.BoolVar(&o.noWAL, "disable-wal", false, "write without a log")
 	flags.BoolVar(&o.sync, "sync", false, "each write waits for the disk")
+	flags.StringVar(&o.file, "options-file", "", "an options file of RocksDB's")
+	flags.StringVar(&o.own, "options", "", "options in RocksDB's words: name=value;...")
+	flags.StringVar(&o.statistics, "statistics", "", "counters of RocksDB's to keep, separated by commas")
+	flags.Float64Var(&o.every, "statistics-every", 1, "seconds")
 	open = func(t target.Options, records workload.Records) (target.Target, error) { return o.open(t, records) }
 	adjust = func(records *workload.Records) {
 		if o.layout == layoutDBBench { // a value has no fields, and a key is the number
@@ -100,9 +108,10 @@ func Flags(flags *flag.FlagSet) (open func(target.Options, workload.Records) (ta
 
 type database struct {
 	options
-	store   *C.store
-	version string
-	fields  []string
+	store    *C.store
+	version  string
+	fields   []string
+	counters []string
 }
 
 // looked is how many of the first records may be missing before a database counts as empty: fillrandom leaves gaps.
@@ -120,6 +129,9 @@ func (o *options) open(t target.Options, records workload.Records) (target.Targe
 	case o.keySize < 8 || o.keySize > 4096 || o.valueSize < 1 || o.valueSize > 64<<20:
 		return nil, fmt.Errorf("keys of %d and values of %d bytes: from 8 to 4096, and from 1 to 64 MiB", o.keySize, o.valueSize)
 	}
+	if o.every < 0.1 || o.every > 3600 {
+		return nil, fmt.Errorf("--statistics-every %g: it must be from 0.1 to 3600", o.every)
+	}
 	version, err := library(o.library)
 	if err != nil {
 		return nil, err
@@ -132,11 +144,10 @@ func (o *options) open(t target.Options, records workload.Records) (target.Targe
 	for i := 0; i < t.Fields; i++ {
 		d.fields = append(d.fields, "field"+strconv.Itoa(i))
 	}
-	path, name := C.CString(o.path), C.CString(family)
-	defer C.free(unsafe.Pointer(path))
-	defer C.free(unsafe.Pointer(name))
-	err = failed(C.store_open(path, name, truth(missing != nil), C.size_t(o.cache), truth(o.noWAL), truth(o.sync), &d.store))
-	if err != nil {
+	if o.statistics != "" && !t.Load {
+		d.counters = strings.Split(o.statistics, ",")
+	}
+	if err := d.openStore(family, missing != nil); err != nil {
 		return nil, fmt.Errorf("%s can't be opened: %w", o.path, err)
 	}
 	if missing != nil && o.layout == layoutYCSB {
@@ -148,6 +159,45 @@ func (o *options) open(t target.Options, records workload.Records) (target.Targe
 		return d, d.hasRecords(records)
 	}
 	return d, nil
+}
+
+// openStore opens the database, or makes it.
+func (d *database) openStore(family string, create bool) error {
+	how := C.opening{
+		path: C.CString(d.path), family: C.CString(family), options: C.CString(d.own),
+		create: truth(create), no_wal: truth(d.noWAL), sync: truth(d.sync),
+		statistics: truth(len(d.counters) > 0), cache: C.size_t(d.cache),
+	}
+	defer C.free(unsafe.Pointer(how.path))
+	defer C.free(unsafe.Pointer(how.family))
+	defer C.free(unsafe.Pointer(how.options))
+	if d.file != "" {
+		folder, err := folderOf(d.file)
+		if err != nil {
+			return err
+		}
+		defer os.RemoveAll(folder)
+		how.options_from = C.CString(folder)
+		defer C.free(unsafe.Pointer(how.options_from))
+	}
+	return failed(C.store_open(&how, &d.store))
+}
+
+// folderOf makes a folder with an options file alone, under the name that RocksDB looks for: its C API reads no other.
+func folderOf(file string) (string, error) {
+	path, err := filepath.Abs(file)
+	if err != nil {
+		return "", err
+	}
+	folder, err := os.MkdirTemp("", "openload-options-")
+	if err != nil {
+		return "", err
+	}
+	if err := os.Symlink(path, filepath.Join(folder, "OPTIONS-000001")); err != nil {
+		os.RemoveAll(folder)
+		return "", err
+	}
+	return folder, nil
 }
 
 func (d *database) hasRecords(records workload.Records) error {
@@ -173,6 +223,39 @@ func truth(b bool) C.int {
 func (d *database) Name() string    { return "rocksdb" }
 func (d *database) Library() string { return "librocksdb " + d.version }
 func (d *database) InProcess() bool { return true }
+
+// Settle implements target.Settling.
+func (d *database) Settle(stopped func() bool) error {
+	if err := failed(C.store_flush(d.store)); err != nil {
+		return err
+	}
+	const look, quiet = 20 * time.Millisecond, 5 // a compaction that is due starts within moments
+	for idle := 0; idle < quiet && !stopped(); idle++ {
+		time.Sleep(look)
+		if C.store_busy(d.store) != 0 {
+			idle = -1
+		}
+	}
+	return nil
+}
+
+// CountEvery implements target.Counting.
+func (d *database) CountEvery() time.Duration {
+	if len(d.counters) == 0 {
+		return 0
+	}
+	return time.Duration(d.every * float64(time.Second))
+}
+
+// Counters implements target.Counting.
+func (d *database) Counters() map[string]int64 {
+	text := C.store_counters(d.store)
+	if text == nil {
+		return nil
+	}
+	defer C.free(unsafe.Pointer(text))
+	return countersIn(C.GoString(text), d.counters)
+}
 
 // Close is not called while a worker is still in the library: the process ends then.
 func (d *database) Close() { C.store_close(d.store) }

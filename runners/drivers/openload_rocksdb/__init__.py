@@ -1,0 +1,1 @@
+"""openload on RocksDB: the library is in its process."""

@@ -1,0 +1,174 @@
+"""openload on RocksDB: the database is a library in its process, so it runs on the host under test.
+
+Records of several fields are laid out as YCSB's RocksDB binding does: the column family `usertable`, YCSB's keys, and
+each field after its length. An update of one field reads the value first, as there. Records of one field are laid out
+as db_bench does: keys of 16 bytes with the record's number, and values that compress to half. db_bench reads them, and
+an update reads nothing.
+
+Loads go around the log. They are flushed, and wait for the compactions that follow.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+from pathlib import Path
+from typing import ClassVar
+
+from benchbrief.compiler.planning.plan import Option, Probe, Workload
+from benchbrief.runners.drivers.db_bench import rocksdb_statistics as history
+from benchbrief.runners.drivers.openload.openload import Openload
+from benchbrief.runners.drivers.openload.openload_flags import Flags
+from benchbrief.runners.drivers.openload.openload_messages import say_openload
+from benchbrief.runners.drivers.openload_rocksdb.rocksdb_options import OF_TABLES
+from benchbrief.runners.drivers.output_evidence import bad, best_line, lines
+from benchbrief.runners.errors import PlanRefused
+from benchbrief.runners.execution.driver_contexts import CellContext
+from benchbrief.runners.jobs.tasks import Command, JobOutput
+from benchbrief.runners.measurement.measurement import Measurement, Sample
+
+STATISTICS = "statistics.jsonl"
+_COMPRESSIONS = {
+    "none": "kNoCompression",
+    "snappy": "kSnappyCompression",
+    "zlib": "kZlibCompression",
+    "bzip2": "kBZip2Compression",
+    "lz4": "kLZ4Compression",
+    "lz4hc": "kLZ4HCCompression",
+    "zstd": "kZSTD",
+}
+
+
+class OpenloadRocksdb(Openload):
+    """The driver of openload on RocksDB. Implements `seams.Driver`."""
+
+    program: ClassVar[str] = "openload-rocksdb"
+    hint: ClassVar[str] = (
+        "it needs RocksDB 7.8 (Debian 12: the package librocksdb7.8), and is built by `make setup` in a checkout"
+    )
+    telling: ClassVar[frozenset[str]] = Openload.telling | {
+        *("layout", "value-size", "cache-size", "disable-wal", "sync", "options", "options-file")
+    }
+
+    def target(self, context: CellContext) -> Flags:
+        return {"target": "rocksdb", **_layout(context.workload), **_opened(context.database.options, context)}
+
+    def loading(self, context: CellContext) -> Flags:
+        return {**self.target(context), "db-path": _path(context), "disable-wal": True, "sync": False}
+
+    def running(self, context: CellContext) -> Flags:
+        flags = {**self.target(context), "db-path": _path(context)}
+        if probe := _database_probe(context):
+            flags |= {"statistics": ",".join(sorted(history.COUNTERS)), "statistics-every": probe.every_s}
+        return flags
+
+    def own_files(self, context: CellContext) -> tuple[str, ...]:
+        return (STATISTICS,) if _database_probe(context) else ()
+
+    def parse(self, context: CellContext, output: JobOutput) -> Measurement:
+        found = super().parse(context, output)
+        told: dict[str, str] = {
+            "records": (
+                say_openload.openload_ycsb_records()
+                if _has_fields(context.workload)
+                else say_openload.openload_db_bench_records()
+            )
+        }
+        if _database_probe(context):
+            told["statistics"] = say_openload.openload_statistics()
+        return replace(found, properties=(*found.properties, *told.items()))
+
+    def engine_version(self, path: str) -> Command:
+        """Implement `seams.HoldsEngine`."""
+        return Command((path, "version"))
+
+    def database_samples(
+        self, context: CellContext, output: JobOutput, window: tuple[float, float]
+    ) -> tuple[Sample, ...]:
+        """Implement `seams.TellsDatabase`."""
+        probe = _database_probe(context)
+        found = tuple(_slices(output.directory / STATISTICS)) if probe else ()
+        if probe is None or not found:
+            raise bad(output, say_openload.openload_no_counters(said=best_line(output)))
+        return history.samples(found, probe.every_s, output.host, window)
+
+
+def _database_probe(context: CellContext) -> Probe | None:
+    return next((probe for probe in context.cell.probes if probe.name == "database"), None)
+
+
+def _path(context: CellContext) -> str:
+    path = context.endpoint.path or context.database.path
+    if not path:
+        raise PlanRefused("a RocksDB database needs a path", 'add `path = "/directory"` to the database')
+    return path
+
+
+def _has_fields(workload: Workload) -> bool:
+    return float(workload.properties.get("fields", 10.0)) > 1
+
+
+def _layout(workload: Workload) -> dict[str, object]:
+    if _has_fields(workload):
+        return {"layout": "ycsb"}
+    return {"layout": "db_bench", "value-size": workload.properties.get("field_length", 100.0)}
+
+
+def _opened(options: Mapping[str, Option], context: CellContext) -> dict[str, object]:
+    """Return the flags that open the database: ours, and RocksDB's own options as a text of its."""
+    flags: dict[str, object] = {}
+    ours: list[str] = []
+    tables: list[str] = []
+    for name, value in options.items():
+        text = _text(name, value)
+        match name:
+            case "cache":
+                flags["cache-size"] = value
+            case "sync":
+                flags["sync"] = value
+            case "wal":
+                flags["disable-wal"] = not value
+            case "compression":
+                ours.append(f"compression={_COMPRESSIONS[text]}")
+            case "write_buffer":
+                ours.append(f"write_buffer_size={text}")
+            case "direct_io":
+                ours += [f"use_direct_reads={text}", f"use_direct_io_for_flush_and_compaction={text}"]
+            case "bloom_bits":
+                tables.append(f"filter_policy=bloomfilter:{text}:false" if value else "filter_policy=nullptr")
+            case _:
+                (tables if name in OF_TABLES else ours).append(f"{name}={text}")
+    if tables:
+        ours.append(f"block_based_table_factory={{{';'.join(tables)}}}")
+    if ours:
+        flags["options"] = ";".join(ours)
+    if context.database.options_file:
+        flags["options-file"] = context.database.options_file
+    return flags
+
+
+def _text(name: str, value: Option) -> str:
+    if isinstance(value, bool):
+        return str(value).lower()
+    if isinstance(value, float):
+        return str(int(value)) if value == int(value) else repr(value)
+    if ";" in value and not (value.startswith("{") and value.endswith("}")):
+        raise PlanRefused(
+            f"the option `{name}` has a `;`, which would begin another option of RocksDB's",
+            'write several parts in braces: `"{a=1;b=2}"`',
+        )
+    return value
+
+
+def _slices(path: Path) -> Iterator[history.Slice]:
+    """Yield what RocksDB's counters grew by; none from a damaged line on."""
+    if not path.is_file():
+        return
+    for line in lines(path):
+        try:
+            told = json.loads(line)
+            grew = {name: int(count) for name, count in told["grew"].items()}
+            yield history.Slice(float(told["ended_at"]), grew)
+        except (ValueError, KeyError, TypeError, AttributeError):
+            return
