@@ -93,29 +93,6 @@ class TellsInterim(Protocol):
         ...
 
 
-@runtime_checkable
-class TellsDatabase(Protocol):
-    """A driver whose tool has the database in its own process. Only this tool can report the database's counters."""
-
-    def database_samples(
-        self, context: CellContext, output: JobOutput, window: tuple[float, float]
-    ) -> tuple[Sample, ...]:
-        """Return samples of the probe `database` inside the window (epoch seconds, by the host's clock).
-
-        Raises BadOutput when the output of the measured job has no samples.
-        """
-        ...
-
-
-@runtime_checkable
-class HoldsEngine(Protocol):
-    """A driver whose tool has the database in its own process, and another version than the database's."""
-
-    def engine_version(self, path: str) -> Command:
-        """Return the command of the tool at this path that prints the library's version after its name."""
-        ...
-
-
 @dataclass(frozen=True)
 class Node:
     """A host under test, with its hardware group."""

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from benchbrief.compiler.planning.plan import Arrivals, Experiment
+
 KEEPS_UP = 0.95
 """A system keeps up with an offered load when it achieves this share of it. The rest is for the pace of the load
 generator, which is never exact."""
@@ -9,3 +11,19 @@ generator, which is never exact."""
 CATCHES_UP = 1.05
 """A load generator above this share of its offered load worked off a backlog: its schedule began in the warm-up, or
 a stall stopped it."""
+
+
+def offered(target: float, experiment: Experiment | None) -> float:
+    """Return the mean rate that is due in the measured time of a cell: its `target`, unless it has bursts."""
+    arrivals = experiment.arrivals if experiment else None
+    if experiment is None or arrivals is None or arrivals.kind != "burst":
+        return target
+    until = experiment.warm_up_s + experiment.measure_s
+    bursts = _in_bursts(arrivals, until) - _in_bursts(arrivals, experiment.warm_up_s)
+    return target + (arrivals.burst_rate - target) * bursts / experiment.measure_s
+
+
+def _in_bursts(arrivals: Arrivals, until: float) -> float:
+    """Return the seconds of bursts up to a time. A run begins with one."""
+    whole, rest = divmod(until, arrivals.every_s)
+    return whole * arrivals.lasting_s + min(rest, arrivals.lasting_s)

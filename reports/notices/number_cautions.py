@@ -32,8 +32,10 @@ class Cautions:
             "WHERE phase IS NULL AND operation = 'all' AND ops_per_s IS NOT NULL"
         ).rows
         achieved = {str(cell): float(rate) for cell, rate in rates}
-        offered = [cell for cell in results.cells if cell.target and cell.cell_id in achieved and not results.published]
-        self._short = {c.cell_id for c in offered if achieved[c.cell_id] < KEEPS_UP * (c.target or 0.0)}
+        offering = [
+            cell for cell in results.cells if cell.target and cell.cell_id in achieved and not results.published
+        ]
+        self._short = {c.cell_id for c in offering if achieved[c.cell_id] < KEEPS_UP * results.offered(c)}
         rows = results.store.sql("SELECT cell_id, measured_s FROM cells WHERE measured_s > 0").rows
         self._lasted = {str(cell): float(seconds) for cell, seconds in rows}
         self._shares = shares(results.store)

@@ -97,7 +97,9 @@ def _offered(results: Results, key_short: str = "v_short", key_ahead: str = "v_a
     ).rows
     rates = {str(cell): float(rate) for cell, rate in rows}
     known = (cell for cell in results.cells if cell.target and cell.status == "ok" and cell.cell_id in rates)
-    points = sorted((_Point(cell, cell.target or 0.0, rates[cell.cell_id]) for cell in known), key=lambda at: at.share)
+    points = sorted(
+        (_Point(cell, results.offered(cell), rates[cell.cell_id]) for cell in known), key=lambda at: at.share
+    )
     if not points:
         return "", "", ""
     short = [point for point in points if point.share < KEEPS_UP]

@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property
 from typing import Any, NamedTuple, Protocol, TypeVar
 
+from benchbrief.compiler.planning.achieved_load import offered
 from benchbrief.compiler.planning.budgets import strictest_level
 from benchbrief.compiler.planning.plan import Plan, Query, Read
 from benchbrief.reports.brief_error import ReportError
@@ -114,6 +115,10 @@ class Results:
             self._made[make] = make(self)
         made: Made = self._made[make]
         return made
+
+    def offered(self, cell: CellRow) -> float:
+        """Return the load that was due in a cell with a target, in ops/s."""
+        return offered(cell.target or 0.0, self.plan.experiments.get(cell.experiment))
 
     def rows(self, query: Query) -> dict[tuple[Key, ...], float | None]:
         """Return the value for each combination of the query's dims."""

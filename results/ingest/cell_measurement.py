@@ -25,8 +25,9 @@ from benchbrief.runners.hosts.host_connections import CONTROLLER
 from benchbrief.runners.jobs.tasks import JobOutput
 from benchbrief.runners.jobs.tool_clock import ClockSet, parse_trusted
 from benchbrief.runners.journal import events as j
+from benchbrief.runners.library_seams import TellsDatabase
 from benchbrief.runners.measurement.measurement import Measurement, Sample, Together
-from benchbrief.runners.seams import Driver, ProbeKind, TellsDatabase, TellsGaps
+from benchbrief.runners.seams import Driver, ProbeKind, TellsGaps
 from benchbrief.runners.worlds.real_world import World
 
 MEASURE = "measure"

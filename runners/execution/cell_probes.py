@@ -51,7 +51,7 @@ def sampled(world: World, cell: Cell) -> list[Sampled]:
     found = []
     for probe in cell.probes:
         if isinstance(world.probe_kind(probe.name), RecordsStatus):
-            continue  # no job: see `runners/execution/server_readings.py` and `seams.TellsDatabase`
+            continue  # no job: see `runners/execution/server_readings.py` and `library_seams.TellsDatabase`
         if _is_read_after(world, probe):
             continue
         for host_id in probe.hosts:

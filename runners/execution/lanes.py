@@ -276,7 +276,8 @@ class Lane:
         for text in measurement.warnings:
             if left is None or text not in left.said:
                 self.remark("warning", text, cell=cell.id)
-        if (text := off_schedule(cell, measurement)) and (left is None or text not in left.said):
+        experiment = run.plan.experiments[cell.experiment]
+        if (text := off_schedule(cell, measurement, experiment)) and (left is None or text not in left.said):
             self.remark("info", text, cell=cell.id)
         criterion, rate = run.searches.criterion(cell), measurement.total.ops_per_s
         latency_s = latency_of(measurement, criterion.latency) if criterion else None

@@ -51,7 +51,7 @@ def server_status(attempt: Attempt, engine: Engine) -> Iterator[None]:
         for probe in attempt.cell.probes:
             kind = attempt.world.probe_kind(probe.name)
             if probe.on == "tool":
-                continue  # the load generator reports it: see `seams.TellsDatabase`
+                continue  # the load generator reports it: see `library_seams.TellsDatabase`
             if isinstance(kind, RecordsStatus) and not _is_kept(attempt, probe):
                 if not isinstance(engine, TellsStatus):
                     raise RunnerError(

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from benchbrief.compiler.messages.text import figure, share_figure
-from benchbrief.compiler.planning.achieved_load import CATCHES_UP, KEEPS_UP
-from benchbrief.compiler.planning.plan import Cell
+from benchbrief.compiler.planning.achieved_load import CATCHES_UP, KEEPS_UP, offered
+from benchbrief.compiler.planning.plan import Cell, Experiment
 from benchbrief.runners.measurement.measurement import Measurement
 from benchbrief.runners.messages.run_messages import say
 
 
-def off_schedule(cell: Cell, measurement: Measurement) -> str:
+def off_schedule(cell: Cell, measurement: Measurement, experiment: Experiment | None = None) -> str:
     """Return a sentence for a cell that fell behind its offered load or caught up; "" for one on time, or without
     one.
 
@@ -20,12 +20,13 @@ def off_schedule(cell: Cell, measurement: Measurement) -> str:
     if cell.target is None:
         return ""
     achieved = measurement.total.ops_per_s
-    share = achieved / cell.target
+    wanted = offered(cell.target, experiment)
+    share = achieved / wanted
     if KEEPS_UP <= share <= CATCHES_UP:
         return ""
     intended = any(operation.kind == "intended" for operation in measurement.operations)
     late = say.behind_intended if intended else say.behind_closed
     what = (say.caught_up if share > CATCHES_UP else late)(
-        achieved=figure(achieved, ",.0f"), offered=figure(cell.target, ",.0f"), share=share_figure(share)
+        achieved=figure(achieved, ",.0f"), offered=figure(wanted, ",.0f"), share=share_figure(share)
     )
     return say.in_cell(cell=cell.id, what=what)

@@ -98,6 +98,7 @@ def test_each_plugin_of_its_own_loads(environment: Environment) -> None:
         "db_bench": "DbBench",
         "fio": "Fio",
         "openload": "Openload",
+        "openload_rocksdb": "OpenloadRocksdb",
         "mongodb": "MongoDB",
         "raw_storage": "RawStorage",
         "rocksdb": "RocksDB",

@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import pytest
 
+from benchbrief.compiler.planning.achieved_load import offered
+from benchbrief.compiler.planning.plan import Arrivals
 from benchbrief.runners.measurement.measurement import Measurement, Operation, PhaseThroughput
 from benchbrief.runners.measurement.offered_load import off_schedule
 from tests.results.making import a_cell
+from tests.support import cells
 
 
 def measured(rate: float, kind: str = "service") -> Measurement:
@@ -40,3 +43,14 @@ def test_more_than_was_offered_is_what_was_owed_from_before() -> None:
         f"{cell.id} achieved 1,580 of 1,000 ops/s offered (158 %): "
         "it was behind its schedule and caught up, so that the load was not the offered one"
     )
+
+
+def test_a_load_with_bursts_offers_what_is_due_in_the_measured_time() -> None:
+    bursts = Arrivals(kind="burst", burst_rate=600.0, every_s=3.0, lasting_s=1.0)
+    made = cells.context(cells.ycsb("a"), cells.embedded(), target=100.0, warm_up_s=2.0, measure_s=5.0)
+    experiment = made.experiment.model_copy(update={"arrivals": bursts})
+    # From 2 s to 7 s: a burst from 3 to 4 s, and one from 6 to 7 s.
+    assert offered(100.0, experiment) == pytest.approx((2 * 600 + 3 * 100) / 5)
+    assert offered(100.0, made.experiment) == offered(100.0, None) == 100.0
+    assert off_schedule(made.cell, measured(300.0), experiment) == ""
+    assert "achieved 150 of 300 ops/s" in off_schedule(made.cell, measured(150.0), experiment)

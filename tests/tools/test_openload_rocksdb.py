@@ -88,7 +88,11 @@ def test_a_disk_that_fills_ends_the_run_with_a_clear_code(tmp_path: Path) -> Non
         # Debian's RocksDB has assertions, of which one fails; others return an error for each operation from then on.
         assert done.code in {4, 5, 6}, done.errors
         assert len(done.errors.splitlines()) < 10
-        assert "no space left on device" in done.errors.lower() or "Is the disk full?" in done.errors or done.final["errors"]
+        assert (
+            "no space left on device" in done.errors.lower()
+            or "Is the disk full?" in done.errors
+            or done.final["errors"]
+        )
         assert not (tmp_path / "run/record.json").exists() or done.final["complete"] is False
     finally:
         subprocess.run(["umount", tmp_path], check=True)

@@ -68,7 +68,10 @@ class BadTrace(CompileProblem):
 
     code = "E0584"
     says = "line {line} of `{file}` {why}"
-    hint = "write a due time in each line, in seconds from the start, in rising order; lines with `#` are left out"
+    hint = (
+        "write a due time in each line, in seconds from the start, in rising order and at most 10 s apart; lines with "
+        "`#` are left out"
+    )
     file: str
     line: int
     why: str

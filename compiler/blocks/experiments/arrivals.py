@@ -57,6 +57,9 @@ _SHAPES = {
     "lag": Number("", "10 %", plain=True, above=True, maximum=1.0),
 }
 
+_HOLE_S = 10.0
+"""A longer time without arrivals is a hole in a trace, as its tool says too (`--trace-gap`)."""
+
 _ANY_S = 60.0
 """Stands for the time of arrivals with a mistake."""
 
@@ -68,6 +71,8 @@ class Said:
     arrivals: Arrivals
     span: Span
     bounds: Mapping[str, Span] = field(default_factory=dict)
+    last: tuple[int, float] = (0, 0.0)
+    """The last line of a trace, and its time."""
 
 
 def read_arrivals(entry: Entry, values: Values, reader: Reader) -> Said | None:
@@ -113,9 +118,16 @@ def times_of(said: Said | None, entry: Entry, values: Values, reader: Reader) ->
     return whole, count
 
 
-def check_arrivals(said: Said, tool: ToolSpec, engine: EngineSpec, reader: Reader) -> Arrivals | None:
-    """Report what the tool can't offer. Return None for its usual arrivals."""
+def check_arrivals(
+    said: Said, tool: ToolSpec, engine: EngineSpec, times: tuple[Values, float], reader: Reader
+) -> Arrivals | None:
+    """Report what the tool can't offer in these times: a warm-up, and seconds. Return None for its usual arrivals."""
     arrivals = said.arrivals
+    lasts_s = times[1] + (times[0].number("warm_up") or 0.0)
+    if arrivals.kind == "trace" and said.last[1] + _HOLE_S < lasts_s:
+        line, at = said.last
+        why = f"is the last one, at {at:g} s, and the experiment needs {lasts_s:g} s"
+        reader.findings.add(wrong.BadTrace(said.span, arrivals.file, line, why))
     if arrivals.kind not in tool.arrivals:
         others = (TOOL_SPECS.usable(name) for name in engine.tools)
         instead = tuple(other.word for other in others if other and arrivals.kind in other.arrivals)
@@ -141,6 +153,7 @@ def _called(kind: str, call: ast.Call, reader: Reader) -> Said | None:
     if None in numbers.values() or spacing is None:
         return None
     at = {name: number.value for name, number in numbers.items() if number}
+    last = (0, 0.0)
     told: dict[str, object] = {"kind": kind, **{name: at[name] for name in ("drops", "lag") if name in at}}
     if "queue" in at:
         told["queue"] = int(at["queue"])
@@ -167,9 +180,10 @@ def _called(kind: str, call: ast.Call, reader: Reader) -> Said | None:
             traced = _trace(rates[0], reader)
             if traced is None:
                 return None
-            told |= traced
+            told |= traced[0]
+            last = traced[1]
     bounds = {name: argument.span for name, argument in named.items() if name in BOUNDS}
-    return Said(Arrivals.model_validate(told), call.span, bounds)
+    return Said(Arrivals.model_validate(told), call.span, bounds, last)
 
 
 def _arguments(kind: str, call: ast.Call, reader: Reader) -> dict[str, ast.Argument] | None:
@@ -205,15 +219,15 @@ def _spacing(argument: ast.Argument, reader: Reader) -> str | None:
             return None
 
 
-def _trace(expr: ast.Expr, reader: Reader) -> dict[str, object] | None:
-    """Return the text of the file, and its name. Reports one that is no trace."""
+def _trace(expr: ast.Expr, reader: Reader) -> tuple[dict[str, object], tuple[int, float]] | None:
+    """Return the text of the file with its name, and its last line with its time. Reports one that is no trace."""
     file = reader.value("trace", expr, Text())
     if not isinstance(file, str):
         return None
     text = read_spec_file("trace", file, expr.span, reader.findings)
     if text is None:
         return None
-    before, due = 0.0, 0
+    before, due, last = 0.0, 0, 1
     for number, line in enumerate(text.splitlines(), start=1):
         if not line.strip() or line.startswith("#"):
             continue
@@ -224,11 +238,13 @@ def _trace(expr: ast.Expr, reader: Reader) -> dict[str, object] | None:
         why = "" if math.isfinite(at) and at >= 0 else f"is no time: `{line.strip()[:40]}`"
         if not why and at < before:
             why = f"is {at:g} s, and the one before is {before:g} s"
+        if not why and at - before > _HOLE_S:
+            why = f"is {at:g} s: nothing is due for {at - before:g} s before it, which is a hole in what was recorded"
         if why:
             reader.findings.add(wrong.BadTrace(expr.span, file, number, why))
             return None
-        before, due = at, due + 1
+        before, due, last = at, due + 1, number
     if not due:
         reader.findings.add(wrong.BadTrace(expr.span, file, 1, "ends without a due time"))
         return None
-    return {"trace": text, "file": file}
+    return {"trace": text, "file": file}, (last, before)

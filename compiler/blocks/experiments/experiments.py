@@ -163,7 +163,7 @@ class _Experiment:
         loads = fits.fitting(loads, database, units)
         fits.check_shares(client, spec, loads, ramps)
         fits.check_tool(spec, database, phases)
-        arrivals = check_arrivals(said, spec, database.engine, self.reader) if said else None
+        arrivals = check_arrivals(said, spec, database.engine, (self.values, measure_s), self.reader) if said else None
         fits.check_loads(loads, phases, spec, database.engine)
         fits.check_blocks(loads, database, ramps)
         if ramps is None:

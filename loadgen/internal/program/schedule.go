@@ -122,7 +122,8 @@ func (s *settings) readTrace(o *offer) error {
 		return fmt.Errorf("%s: %w", s.trace, err)
 	}
 	o.process, o.expected = trace, float64(trace.Len())
-	if whole := trace.Last() + 1; o.end == 0 || whole < o.end {
+	// A trace that ends a little before --duration is followed by a silence, as there may be within it.
+	if whole := trace.Last() + 1; o.end == 0 || whole+int64(seconds(s.traceGap)) < o.end {
 		o.end = whole
 	}
 	return nil

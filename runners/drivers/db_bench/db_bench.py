@@ -188,7 +188,7 @@ class DbBench:
     def database_samples(
         self, context: CellContext, output: JobOutput, window: tuple[float, float]
     ) -> tuple[Sample, ...]:
-        """Implement `seams.TellsDatabase`."""
+        """Implement `library_seams.TellsDatabase`."""
         probe = _database_probe(context)
         found = history.slices(lines(output.stdout, history.PRINTED_BYTES)) if probe else ()
         if probe is None or not found:

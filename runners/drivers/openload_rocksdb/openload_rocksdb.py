@@ -80,13 +80,13 @@ class OpenloadRocksdb(Openload):
         return replace(found, properties=(*found.properties, *told.items()))
 
     def engine_version(self, path: str) -> Command:
-        """Implement `seams.HoldsEngine`."""
+        """Implement `library_seams.HoldsEngine`."""
         return Command((path, "version"))
 
     def database_samples(
         self, context: CellContext, output: JobOutput, window: tuple[float, float]
     ) -> tuple[Sample, ...]:
-        """Implement `seams.TellsDatabase`."""
+        """Implement `library_seams.TellsDatabase`."""
         probe = _database_probe(context)
         found = tuple(_slices(output.directory / STATISTICS)) if probe else ()
         if probe is None or not found:

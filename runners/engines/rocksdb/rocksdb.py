@@ -27,9 +27,10 @@ from benchbrief.runners.hosts.facts.host_facts import size_text
 from benchbrief.runners.jobs.command_files import command_files
 from benchbrief.runners.jobs.shell_scripts import read_script
 from benchbrief.runners.jobs.tasks import Command, Completed
+from benchbrief.runners.library_seams import HoldsEngine
 from benchbrief.runners.messages.run_messages import say
 from benchbrief.runners.plugins import driver
-from benchbrief.runners.seams import GoesOn, HoldsEngine, Hosts, Size, Stopping
+from benchbrief.runners.seams import GoesOn, Hosts, Size, Stopping
 from benchbrief.runners.takeover.shutdown import UNDERWAY
 
 _MARKER = data_directories.MARKER
