@@ -225,9 +225,9 @@ class _Builder:
         if numbered:
             self.tables += 1
             self.ledger.at(f"{self.words['table']} {self.tables}")
+        told = self.foot.numbered(point_remarks.of_table(element, self.results))
         element = needed(element, self.results)
         columns_by_unit = self.columns.of(element)
-        told = self.foot.numbered(point_remarks.of_table(element, self.results))
         lines = [self.line(element, line, columns_by_unit) for line in element.lines]
         heads = [head for head, _ in lines]
         keys = [Head(key_text(key.label, key.value), numeric=False) for key in element.keys]
@@ -238,7 +238,6 @@ class _Builder:
         else:
             columns = heads
             rows = [Row(key, tuple(cells[i] for _, cells in lines)) for i, key in enumerate(keys)]
-        columns = [replace(head, notes=(*head.notes, *told)) for head in columns]
         if element.heat:
             rows = shaded(rows, element.heat)
         self.foot.tell_boundaries([line.query for line in element.lines if line.query])
@@ -256,6 +255,7 @@ class _Builder:
             head_rows(columns),
             parts_of(corner, columns, rows, room_of(self.slides, boxed=not numbered)),
             self.words[key_of(rows, element.heat)] if element.heat else "",
+            told,
         )
 
     def published(self) -> Iterable[TableView]:

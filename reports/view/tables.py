@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
@@ -11,9 +12,14 @@ from benchbrief.reports.text.number_format import Scale, decimals_for, scale_for
 from benchbrief.reports.view.report_data import Results
 from benchbrief.reports.view.view_model import Source
 
+_FIXED = re.compile(r"\b(threads|target)\s*:")
+"""A point in brackets: who writes it asks for it."""
+
 
 def needed(element: p.TableElement, results: Results) -> p.TableElement:
-    """Return the table without the points of a ramp at which no value of its lines is due."""
+    """Return the table without the points of a ramp at which no value is due: neither along its lines nor across."""
+    due = tuple(line for line in element.lines if not (line.query and _is_not_needed(line.query, results)))
+    element = element.model_copy(update={"lines": due or element.lines})
     queries = [line.query for line in element.lines if line.query]
     if element.dim not in ("threads", "target") or not queries:
         return element
@@ -27,6 +33,10 @@ def needed(element: p.TableElement, results: Results) -> p.TableElement:
         for line in element.lines
     )
     return element.model_copy(update={"keys": tuple(element.keys[i] for i in kept), "lines": lines})
+
+
+def _is_not_needed(query: p.Query, results: Results) -> bool:
+    return not _FIXED.search(query.text) and results.not_needed(query)
 
 
 @dataclass(frozen=True)

@@ -121,6 +121,8 @@ class TableView:
     """Its pieces, one below the other on paper."""
     heat: str = ""
     """The meaning of a heat table's shades."""
+    marks: tuple[int, ...] = ()
+    """The numbers of the notes on all of its values."""
     kind: Literal["table"] = "table"
 
     @property

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from benchbrief.reports.view.build_view import build
-from benchbrief.reports.view.view_model import Block, FigureRow, ReportView, SectionView
+from benchbrief.reports.view.view_model import Block, FigureRow, ReportView, SectionView, TableView
 from benchbrief.reports.words.brief_words import CATALOGUES
 from benchbrief.results.store.store import open_store, rebuild
 from benchbrief.runners.execution.executor import execute
@@ -41,13 +41,17 @@ report brief "B" {{
 
 def notes_of(folder: Path, threads: str, language: str = "en") -> Mapping[str, list[str]]:
     """Return the footnotes of each block of the brief of a simulated run, by its title; of the text by ""."""
+    return dict(_notes(view_of(folder, threads, language)))
+
+
+def view_of(folder: Path, threads: str, language: str = "en") -> ReportView:
     plan = compile_text(SPEC.format(threads=threads), folder)
     run_dir = create_run(folder / "out", plan, {}, simulated=j.Simulated())
     execute(plan, "", run_dir)
     rebuild(run_dir, plan)
     with open_store(run_dir) as store:
         (report,) = plan.reports
-        return dict(_notes(build(plan, store, report, CATALOGUES[language])))
+        return build(plan, store, report, CATALOGUES[language])
 
 
 def _notes(view: ReportView) -> Iterable[tuple[str, list[str]]]:
@@ -93,6 +97,15 @@ def test_unmeasured_candidates_of_an_adaptive_ramp_are_told_beside_all_that_is_o
     (tmp_path / "ja").mkdir()
     japanese = notes_of(tmp_path / "ja", "adaptive(1..8, points: 4)", "ja")
     assert any(text.startswith("適応ランプ：候補 8 点のうち、") for text in japanese["Curve"])
+
+
+def test_a_table_has_no_columns_for_points_that_its_ramp_has_not_chosen(tmp_path: Path) -> None:
+    view = view_of(tmp_path, "adaptive(1..8, points: 4)")
+    ramp, fixed = (next(b for b in view.blocks if isinstance(b, TableView) and b.title == t) for t in ("Ramp", "Fixed"))
+    assert len(ramp.columns) == 4
+    assert all(cell.value is not None for row in ramp.rows for cell in row.cells)
+    assert len(fixed.columns) == 2
+    assert fixed.marks == tuple(note.number for note in fixed.notes), "its title has the mark of its note"
 
 
 def test_a_ramp_whose_points_are_all_measured_needs_no_remark(tmp_path: Path) -> None:
