@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from benchbrief.dsl.bench_error import BenchError, ExitCode
+from benchbrief.runners.journal.record_base import Refused
 from benchbrief.runners.journal.secret_masking import hide
 
 # --- errors ------------------------------------------------------------------------------------------------------
@@ -20,6 +21,8 @@ class RunnerError(BenchError):
     """Whether the lane's server, or the way to it, is not to be relied on any more."""
     is_worth_another_attempt = False
     """Whether another attempt at the cell may succeed, when the plan is not the cause."""
+    refused_by: Refused = ""
+    """Who is the cause that numbers are refused, where that says something of the load that was offered."""
     is_tried_once_more = False
     """Whether the cell gets one more attempt than its experiment's `retries` when this happens to it."""
 
@@ -94,6 +97,20 @@ class BeganLate(BadOutput):
 
     code = "began_late"
     is_tried_once_more = True
+
+
+class NotServed(BadOutput):
+    """Too many of the operations failed, or too many of those that were due were never sent."""
+
+    code = "not_served"
+    refused_by = "system"
+
+
+class GeneratorLate(BadOutput):
+    """The load generator was itself so late that the numbers would be its own."""
+
+    code = "generator_late"
+    refused_by = "generator"
 
 
 class EventFailed(BadOutput):

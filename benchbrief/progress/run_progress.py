@@ -218,7 +218,9 @@ class Progress:
         up_to = "up to " if ends_early else ""
         at_first, for_brief = view.expected_s(record.at), view.rendering_s
         takes = f"{up_to}about {plain_amounts.duration(at_first)}{brief_told(for_brief, at_first)}"
-        self._say(f"run {record.run_id}: {up_to}{plural(view.total, 'cell')}{before}, {takes}")
+        # The time is that of a usual search for a promise, its cells those of the longest.
+        most = "up to " if ends_early or any(e.promise for e in view.plan.experiments.values()) else ""
+        self._say(f"run {record.run_id}: {most}{plural(view.total, 'cell')}{before}, {takes}")
 
     def _on_engine_facts(self, record: j.EngineFacts) -> None:
         if sentence := record.facts.get("stand_in"):
@@ -248,6 +250,8 @@ class Progress:
             self._say(one_line(self._finished(count, record.cell, numbers, f"  {left}" if left else "")))
         else:
             word = self._style("failed, is tried again", "yellow") if record.retried else self._style("FAILED", "red")
+            if view.is_answer(record) and not record.retried:
+                word = self._style("not offered" if record.refused == "generator" else "promise broken", "yellow")
             self._say(f"{one_line(self._name(count, record.cell))} {word}  {one_line(record.origin)}")
             self._say(f"    {one_line(record.reason)}")
 
@@ -272,6 +276,13 @@ class Progress:
         if record.knee is not None:  # a remark tells that there is none
             where = f"{record.experiment} (on {record.hardware}, with {record.workload})"
             self._say(one_line(f"knee of {where}: {load_text(record.knee, record.axis)}"))
+
+    def _on_promise_ended(self, record: j.PromiseEnded) -> None:
+        if record.sustained is not None:  # a remark tells why there is none
+            where = f"{record.experiment} (on {record.hardware}, with {record.workload})"
+            least = " at least" if record.kind == "at_least" else ""
+            held = f"in {record.held_met} of {record.held_out} held-out runs"
+            self._say(one_line(f"{where} keeps its promise at {record.sustained:,.0f} ops/s{least}, and {held}"))
 
     def _on_point_chosen(self, record: j.PointChosen) -> None:
         from benchbrief.runners.scheduling.knee_search import load_text

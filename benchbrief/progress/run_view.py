@@ -115,6 +115,11 @@ class RunView:
             return max(0, self.counts["waiting"] - max(0, self._beyond - not_chosen))
         return self.counts[state] + (max(0, not_chosen - self._beyond) if state == "skipped" else 0)
 
+    def is_answer(self, record: j.CellEnded) -> bool:
+        """Return whether a failure is an answer to a search for a promise: that this rate is too high."""
+        cell = self._planned.get(record.cell)
+        return bool(record.refused and cell and self.plan.experiments[cell.experiment].promise)
+
     def now(self) -> float:
         """Epoch seconds by the time of the run's controller."""
         from benchbrief.runners.journal.controller_clock import now_in_run
@@ -174,7 +179,7 @@ class RunView:
         if cell := self.cells.get(record.cell):
             cell.seconds = record.at - cell.started if cell.started is not None else None
             cell.ops_per_s = record.ops_per_s
-            self.failures += record.status == "failed"
+            self.failures += record.status == "failed" and not self.is_answer(record)
             self._become(record.cell, record.status)
 
     def _on_cell_skipped(self, record: j.CellSkipped) -> None:

@@ -41,6 +41,9 @@ def event(view: RunView, record: j.AnyRecord) -> dict[str, object] | None:
             ramp = {"experiment": record.experiment, "hardware": list(record.hardware), "workload": record.workload}
             chosen = {"axis": record.axis, "point": record.point, "number": record.number, "why": record.why}
             return {"event": "point_chosen", **base, **ramp, **chosen}
+        case j.PromiseEnded():
+            found = record.model_dump(mode="json", exclude={"type", "at"})
+            return {"event": "promise_ended", **base, **found, "sustained": record.sustained}
         case j.Remark():
             said = {"severity": record.severity, "text": record.text}
             return {"event": "remark", **base, **said, "cell": record.cell, "origin": record.origin or None}

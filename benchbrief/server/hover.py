@@ -292,12 +292,23 @@ def _hosts(hosts: tuple[str, ...]) -> str:
     return shown if len(hosts) <= _MOST_HOSTS else f"{shown} and {len(hosts) - _MOST_HOSTS} more"
 
 
+def _promise(experiment: plan.Experiment, rule: plan.Promise) -> str:
+    return (
+        f"{len(experiment.hardware)} hardware × {len(experiment.workloads)} workloads × a search among "
+        f"{len(experiment.points)} rates = **about {rule.usual} cells a search, {rule.most} at most**\n\n"
+        f"promise: `{rule.text}`  \nwithin {100 * rule.within:g} %, up to {rule.judged} runs a rate, "
+        f"{rule.held_out} held out  \nwarm-up {experiment.warm_up_s:,g} s, measured {experiment.measure_s:,g} s"
+    )
+
+
 def _experiment(experiment: plan.Experiment) -> str:
     cells = most_cells(experiment)
     points = ", ".join(f"{point:,g}" for point in experiment.points)
     count = f"{len(experiment.points)} points"
     if experiment.adaptive:
         count = f"{experiment.adaptive.points} of {len(experiment.points)} candidates"
+    if experiment.promise:
+        return _promise(experiment, experiment.promise)
     up_to = "up to " if experiment.confident or experiment.budget_s else ""
     return (
         f"{len(experiment.hardware)} hardware × {len(experiment.workloads)} workloads × {count} "

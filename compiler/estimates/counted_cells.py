@@ -1,13 +1,17 @@
-"""The cells that an estimate counts: of adaptive ramps, whose points a run chooses, as many as it measures.
+"""The cells that an estimate counts: of what chooses its points while it runs, as many as it measures.
 
-Until they are chosen, candidates at equal distances stand for them.
+Until they are chosen, candidates at equal distances stand for those of an adaptive ramp. For those of a search for a
+promise, the ones stand that lead to the rate in the middle.
 """
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
+from functools import lru_cache
 
-from benchbrief.compiler.planning.plan import Cell, Experiment
+from benchbrief.compiler.planning.plan import Cell, Experiment, Promise
+from benchbrief.compiler.searches.rate_search import Rule, walk
 
 _Curve = tuple[str, str, str]
 """An experiment, on one hardware and with one workload."""
@@ -32,11 +36,45 @@ def _curve_of(cell: Cell) -> _Curve:
 def counted_cells(
     cells: Iterable[Cell], experiments: Mapping[str, Experiment], begun: Collection[str] = ()
 ) -> set[str]:
-    """Return the ids of the cells that an estimate counts: all, but of each adaptive curve as many points as it has.
+    """Return the ids of the cells that an estimate counts: all, but of each adaptive curve as many points as it has,
+    and of each search for a promise as many cells as usual.
 
     `begun` are the ids of cells that have been measured or begun. Their points are among those that count.
     """
     cells = list(cells)
+    searched: dict[_Curve, list[Cell]] = {}
+    for cell in cells:
+        if experiments[cell.experiment].promise:
+            searched.setdefault(_curve_of(cell), []).append(cell)
+    likely = {id_ for curve, of in searched.items() for id_ in _searched(of, experiments[curve[0]], begun)}
+    return likely | _chosen([cell for cell in cells if not experiments[cell.experiment].promise], experiments, begun)
+
+
+def _searched(cells: Sequence[Cell], experiment: Experiment, begun: Collection[str]) -> set[str]:
+    """Return the ids of the cells of one search: those that have begun, and others up to the usual number."""
+    rule = experiment.promise
+    found = {cell.id for cell in cells if cell.id in begun}
+    if rule is None:
+        return found
+    by_run = {(cell.target, cell.repeat): cell.id for cell in cells}
+    likely = (by_run.get(run) for run in _likely(experiment.points, rule))
+    others = [id_ for id_ in likely if id_ is not None and id_ not in found]
+    return found | set(others[: max(0, rule.usual - len(found))])
+
+
+@lru_cache(maxsize=64)
+def _likely(rates: tuple[float, ...], promise: Promise) -> tuple[tuple[float, int], ...]:
+    """Return the runs of a search that ends in the middle, each a rate and a repeat."""
+    rule = Rule(promise.judged, promise.held_out, promise.most)
+    seen: Counter[tuple[float, bool]] = Counter()
+    runs: list[tuple[float, int]] = []
+    for rate, held in walk(rates, rule, lambda rate: rate <= rates[len(rates) // 2]):
+        seen[rate, held] += 1
+        runs.append((rate, seen[rate, held] + (promise.judged if held else 0)))
+    return tuple(runs)
+
+
+def _chosen(cells: list[Cell], experiments: Mapping[str, Experiment], begun: Collection[str]) -> set[str]:
     if not any(each.adaptive for each in experiments.values()):
         return {cell.id for cell in cells}
     points: dict[_Curve, dict[float | None, bool]] = {}

@@ -103,10 +103,12 @@ def _experiment(found: PlanDiff, name: str, page: Page) -> None:
 
 
 def _search(found: PlanDiff, search: SearchDiff) -> str:
-    told = ", ".join(part_text(part).removeprefix("search.").removeprefix("adaptive.") for part in search.parts)
+    told = ", ".join(part_text(part).partition(".")[2] for part in search.parts)
     was, now = found.before.experiments[search.experiment], found.after.experiments[search.experiment]
     if was.adaptive or now.adaptive:
         return f"its points are chosen anew ({told})" if now.adaptive else "no adaptive ramp any more"
+    if was.promise or now.promise:
+        return f"its rate is searched again ({told})" if now.promise else "no search for a promise any more"
     if was.search is None:
         return "a search now: its knee is decided for the first time"
     if now.search is None:

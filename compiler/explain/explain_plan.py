@@ -9,16 +9,15 @@ from benchbrief.compiler.blocks.values.shapes import Number, Shape
 from benchbrief.compiler.estimates.advice import Advice
 from benchbrief.compiler.estimates.budget_fit import BudgetFit, budget_fits
 from benchbrief.compiler.estimates.counted_cells import counted_cells
-from benchbrief.compiler.estimates.grouped_hardware import shares_points
 from benchbrief.compiler.estimates.learned import Estimated, with_history
 from benchbrief.compiler.explain.explain_beside import events_told, probes_told
 from benchbrief.compiler.explain.explain_overlap import side_by_side, some
+from benchbrief.compiler.explain.explain_promise import adaptive_told, promise_told
 from benchbrief.compiler.explain.explain_time import explain_time, up_to
 from benchbrief.compiler.explain.plain_text import Page, number
 from benchbrief.compiler.extensions.registry import ENGINE_SPECS, TOOL_SPECS, tool_word
 from benchbrief.compiler.plain_amounts import counted, duration, quantity_of_bytes
 from benchbrief.compiler.planning.plan import (
-    Adaptive,
     Cell,
     Confident,
     Database,
@@ -39,6 +38,7 @@ from benchbrief.compiler.resets.reset_words import RESET_WORDS
 _ORDERS = {
     "grouped": "one hardware after the other, each with its workloads, {axis} and repeats",
     "interleaved": "at each workload, {axis} and repeat, every hardware in turn",
+    "turns": "the searches of all hardware take turns, run by run",
     "random": "shuffled with seed {seed}",
 }
 _STOPS_TOGETHER = "; hardware that takes turns goes on until all of it is confident"
@@ -145,7 +145,8 @@ def _facts(plan: Plan, e: Experiment, cells: list[Cell]) -> Iterator[tuple[str, 
         (f"{e.confident.at_least} to " if e.confident else "") + counted(e.repeats, "repeat", "repeats"),
     )
     count = len(counted_cells(cells, plan.experiments))
-    yield "matrix", f"{' x '.join(counts)} = {up_to(e, plan.budget_s)}{counted(count, 'cell', 'cells')}"
+    most = "about " if e.promise else up_to(e, plan.budget_s)
+    yield "matrix", f"{' x '.join(counts[:3] if e.promise else counts)} = {most}{counted(count, 'cell', 'cells')}"
     first = cells[0]
     if e.axis == "target":
         yield "target", f"{_points(e.points)} ops/s" if e.points else _found_by(e.target_from)
@@ -156,7 +157,9 @@ def _facts(plan: Plan, e: Experiment, cells: list[Cell]) -> Iterator[tuple[str, 
     if e.search:
         yield "search", _search(e.search, len(e.points))
     if e.adaptive:
-        yield "points", _adaptive(plan, e, e.adaptive)
+        yield "points", adaptive_told(plan, e, e.adaptive)
+    if e.promise:
+        yield from promise_told(e.promise)
     if e.confident:
         yield "repeats", _confident(e, e.confident)
     if e.budget_s is not None:
@@ -165,7 +168,8 @@ def _facts(plan: Plan, e: Experiment, cells: list[Cell]) -> Iterator[tuple[str, 
         yield "waits for", ", ".join(e.requires)
     if e.arrivals:
         yield "arrivals", e.arrivals.kind
-    yield "order", f"{e.order}: " + _ORDERS[e.order].format(axis=e.axis, seed=e.seed)
+    order = "turns" if e.promise and e.order == "interleaved" else e.order
+    yield "order", f"{e.order}: " + _ORDERS[order].format(axis=e.axis, seed=e.seed)
     if together := side_by_side(plan, e):
         yield "side by side", together
     measured = tuple(dict.fromkeys(cell.workload for cell in cells))
@@ -197,16 +201,9 @@ def _facts(plan: Plan, e: Experiment, cells: list[Cell]) -> Iterator[tuple[str, 
 def _point_count(e: Experiment) -> str:
     if e.adaptive:
         return f"{e.adaptive.points} of {counted(len(e.points), 'candidate', 'candidates')}"
+    if e.promise:
+        return f"a search among {counted(len(e.points), 'rate', 'rates')}"
     return ("up to " if e.search else "") + counted(len(e.points) or 1, "point", "points")
-
-
-def _adaptive(plan: Plan, e: Experiment, rule: Adaptive) -> str:
-    shared = shares_points(plan, e.name)
-    turns = "; hardware that takes turns is measured at the same points" if shared else ""
-    return (
-        f"{rule.points} of the {len(e.points)} candidates, chosen while it runs: both ends, the middle, then where the "
-        f"throughput bends most{turns}"
-    )
 
 
 def _found_by(experiment: str | None) -> str:

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 
 from benchbrief.compiler.blocks.experiments.ramps import GAIN, LATENCY, RISE
 from benchbrief.compiler.blocks.experiments.repeats import FEWEST
+from benchbrief.compiler.blocks.promises.highest_rates import HELD_OUT
 from benchbrief.compiler.extensions.own_tools import own_tools
 from benchbrief.compiler.extensions.registry import ENGINE_SPECS, PROBE_SPECS, TEMPLATE_SPECS, TOOL_SPECS
 from benchbrief.compiler.metrics.measure_catalogue import find_measure
@@ -127,6 +128,11 @@ ARGUMENTS: Mapping[str, Mapping[str, str]] = {
     },
     "adaptive": {
         "points": "How many points are measured; the run chooses them, the ends first.",
+    },
+    "highest": {
+        "where": "What is promised: limits of latencies and errors, joined by `and`.",
+        "within": "How far apart the rates are that are tried, so how near the answer is to the true rate.",
+        "held_out": f"How many runs more confirm the rate that was found; {HELD_OUT} when left out.",
     },
     "confident": {
         "within": (

@@ -28,15 +28,15 @@ def point_of(cell: Cell) -> Point:
 
 
 def is_budgeted(plan: Plan, experiment: Experiment) -> bool:
-    """Return whether the experiment's repeats go where intervals are widest. A search judges by all its repeats, and
-    an adaptive ramp chooses by them."""
+    """Return whether the experiment's repeats go where intervals are widest. Searches judge by their repeats,
+    and an adaptive ramp chooses by them."""
     has_budget = experiment.budget_s is not None or plan.budget_s is not None
     return has_budget and not chooses(experiment) and experiment.repeats > 1
 
 
 def chooses(experiment: Experiment) -> bool:
-    """Return whether the run decides which of the experiment's points it measures, by all repeats of those before."""
-    return experiment.search is not None or experiment.adaptive is not None
+    """Return whether the run decides which of the experiment's points it measures, by the repeats of those before."""
+    return experiment.search is not None or experiment.adaptive is not None or experiment.promise is not None
 
 
 def first_look(experiment: Experiment) -> int:

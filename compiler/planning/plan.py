@@ -66,9 +66,11 @@ from benchbrief.compiler.planning.plan_systems import (
     Tool,
 )
 from benchbrief.compiler.resets.tolerated_changes import ResetWork
+from benchbrief.compiler.searches.plan_searches import Adaptive, Confident, Knee, KneeSearch, Promise, PromiseLimit
 
 __all__ = [  # other rooms import these from here
     "MOST_COLUMNS",
+    "Adaptive",
     "Arrivals",
     "Asset",
     "Auth",
@@ -76,6 +78,7 @@ __all__ = [  # other rooms import these from here
     "CalloutElement",
     "Change",
     "Client",
+    "Confident",
     "Database",
     "DatabaseKey",
     "Dimension",
@@ -91,12 +94,16 @@ __all__ = [  # other rooms import these from here
     "Hook",
     "Host",
     "Key",
+    "Knee",
+    "KneeSearch",
     "Label",
     "Line",
     "Metric",
     "Option",
     "Origin",
     "PowerMeter",
+    "Promise",
+    "PromiseLimit",
     "Prose",
     "Quantity",
     "Query",
@@ -202,43 +209,6 @@ class Dataset(Node):
     reuse: bool
 
 
-class KneeSearch(Node):
-    """A search that walks a ramp upwards to its knee: the point from which the next one raises the latency by at
-    least `rise`, while the throughput gains less than `gain` (both shares).
-
-    It judges a point after all its repeats, by their mean throughput and the highest of their latencies. `latency`
-    is a statistic in the store's words (mean, max, p50 ... p99.99), over all operations of a cell. `otherwise` is
-    the point for other experiments when the ramp has no knee; None: they can't run.
-    """
-
-    latency: str
-    rise: float
-    gain: float
-    otherwise: float | None = None
-
-
-class Confident(Node):
-    """When the repeats of a point end: after `at_least` of them, as soon as half the width of the 95 % confidence
-    interval of their mean throughput (Student's t) is at most `within` (a share) of that mean."""
-
-    at_least: int
-    within: float
-
-
-class Adaptive(Node):
-    """A ramp of which so many of the experiment's points are measured. The run chooses them, the ends first."""
-
-    points: int
-
-
-class Knee(Node):
-    """The point where an experiment's search, on one hardware and with one workload, finds the knee."""
-
-    experiment: str
-    hardware: str
-    workload: str
-
-
 class Cell(Node):
     """One point of the matrix: hardware x database x workload x ramp point x repeat.
 
@@ -291,7 +261,8 @@ Overlap = Literal["measuring", "loading", "none"]
 
 
 class Experiment(Node):
-    """`points` are those of `axis`; of a `search` or an `adaptive` ramp, all that it may try, in rising order.
+    """`points` are those of `axis`; of a `search`, an `adaptive` ramp or a `promise`, all that it may try, in rising
+    order.
 
     `threads_from` and `target_from` name the experiment whose knee counts; the axis then has no points. `requires`
     are the experiments that have to end before. `repeats` is the maximum where `confident` or a budget may end them
@@ -311,6 +282,7 @@ class Experiment(Node):
     points: tuple[float, ...]
     search: KneeSearch | None = None
     adaptive: Adaptive | None = None
+    promise: Promise | None = None
     threads_from: str | None = None
     target_from: str | None = None
     requires: tuple[str, ...] = ()
@@ -361,7 +333,7 @@ class Plan(Node):
     """The time that all cells together may take on each group of hosts: `bench run --budget`."""
     estimate_s: float
     """Estimated wall time: cells one after another on each host, independent groups side by side, searches in full,
-    and of adaptive ramps as many points as they measure."""
+    of adaptive ramps as many points as they measure, and of searches for a promise as many cells as usual."""
 
     @property
     def extensions(self) -> dict[str, str]:

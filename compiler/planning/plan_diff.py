@@ -60,7 +60,7 @@ class OutsideDiff:
 
 @dataclass(frozen=True)
 class SearchDiff:
-    """An experiment with another search criterion or adaptive ramp, or with one in one plan only.
+    """An experiment with another search criterion, adaptive ramp or promise, or with one in one plan only.
 
     Its cells may be equal, but other points may be measured. `parts` are as of a cell.
     """
@@ -189,10 +189,11 @@ def _searches(before: Plan, after: Plan) -> Iterator[SearchDiff]:
 
 def _choosing(experiment: Experiment) -> dict[str, object]:
     """Return the rules by which a run chooses the experiment's points, by name."""
-    rules = {"search": experiment.search, "adaptive": experiment.adaptive}
-    return {
+    rules = {"search": experiment.search, "adaptive": experiment.adaptive, "promise": experiment.promise}
+    found = {
         f"{kind}.{field}": value for kind, rule in rules.items() if rule for field, value in rule.model_dump().items()
     }
+    return {**found, "promise.limits": experiment.promise.text} if experiment.promise else found
 
 
 # --- the rest ----------------------------------------------------------------------------------------------------

@@ -11,6 +11,8 @@ run:
   a point of which no more is asked for (`left_out_repeats.py`).
 - Of an adaptive ramp, points are reused as long as the reused ones by themselves make its rule choose them. So it
   chooses the points that it would choose without them. A candidate that an earlier run left out is decided anew.
+- Of a search for a promise, cells are reused one by one, as long as its rule asks for them. A cell that it left out, or
+  whose numbers were refused, is decided anew.
 - A search belongs to the cells that were measured at its knee, and cells that it skipped stay skipped. A search is
   decided by a latency that each of its cells records, so only a search by the same statistic can reuse them.
 - A cell is reused only where no more could run on other hardware beside it than may now (`ran_beside.py`).
@@ -95,6 +97,9 @@ def blocks(plan: Plan) -> list[Block]:
 def _bonds(plan: Plan, cell: Cell) -> Iterator[Bond]:
     """Yield the bonds of a cell. Cells that share one belong together."""
     experiment = plan.experiments[cell.experiment]
+    if experiment.promise:
+        yield ("promise", cell.id)
+        return
     knees = [knee for knee in (cell.threads_from, cell.target_from) if knee]
     point = (cell.workload, cell.threads, cell.target, *knees)
     match experiment.order:
@@ -206,8 +211,13 @@ class _EarlierRun:
         different cells."""
         was, now = self._evidence.plan.experiments[verdict.cell.experiment], self._plan.experiments[cell.experiment]
         if verdict.status == "skipped":
+            if was.promise or now.promise:
+                return False
             points = (was.points if was.search else None) == (now.points if now.search else None)
             return points and stays_left_out(verdict, self._evidence.plan, cell, self._plan)
+        if now.promise:
+            ended = self._evidence.record.cells[verdict.cell.id].ended
+            return ended is not None and all(limit.name in ended.asked for limit in now.promise.limits)
         return now.search is None or (was.search is not None and was.search.latency == now.search.latency)
 
     def _is_left_out(self, taken: Iterable[Carried]) -> bool:

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from benchbrief.compiler.messages.text import share_figure
 from benchbrief.compiler.planning.plan import Cell, StepKind
-from benchbrief.runners.errors import BadOutput, OptionRefused
+from benchbrief.runners.errors import BadOutput, NotServed, OptionRefused
 from benchbrief.runners.jobs.tasks import JobOutput
 from benchbrief.runners.messages.run_messages import say
 
@@ -87,7 +87,7 @@ def require_exit(output: JobOutput, tool: str, accepted: tuple[int, ...] = (0,))
 
 
 def require_few_errors(output: JobOutput, tool: str, errors: int, successes: int, allowed: float) -> None:
-    """Raises BadOutput when more than the allowed share of the operations failed."""
+    """Raises NotServed when more than the allowed share of the operations failed."""
     total = errors + successes
     if total and errors / total > allowed:
         what = say.too_many_errors(
@@ -98,7 +98,8 @@ def require_few_errors(output: JobOutput, tool: str, errors: int, successes: int
             allowed=share_figure(allowed, 2),
             said=best_line(output),
         )
-        raise bad(output, what, say.hint_errors())
+        error = bad(output, what, say.hint_errors())
+        raise error if isinstance(error, OptionRefused) else NotServed(str(error), error.hint)
 
 
 def require_consistent(output: JobOutput, tool: str, problems: Sequence[str]) -> None:

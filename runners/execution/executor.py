@@ -38,6 +38,7 @@ from benchbrief.runners.scheduling.budgeted_repeats import Budgets, OpenPoints, 
 from benchbrief.runners.scheduling.confident_repeats import RepeatsUntil
 from benchbrief.runners.scheduling.knee_search import Searches
 from benchbrief.runners.scheduling.point_choice import AdaptiveRamps
+from benchbrief.runners.scheduling.promise_search import PromiseSearches
 from benchbrief.runners.takeover.rival_controllers import refuse_driven_elsewhere, refuse_driven_here
 from benchbrief.runners.takeover.takeover import hosts_of, take_over
 from benchbrief.runners.worlds.real_world import OpenHosts
@@ -158,6 +159,7 @@ def execute(
                     repeats,
                     budgets,
                     AdaptiveRamps(plan, record, journal.write),
+                    PromiseSearches(plan, record, journal.write),
                     world,
                     looking,
                     tools=tools,
@@ -297,7 +299,7 @@ def _run_lane(run: RunState, hosts: OpenHosts, cells: list[Cell]) -> None:
             lane.remember_warm(cells)
         lane.observe(cells)
         left = run.budgets.in_order([cell for cell in cells if cell.id not in over])
-        for cell in run.ramps.in_order(left, run.ending):
+        for cell in run.promises.in_order(run.ramps.in_order(left, run.ending), run.ending):
             if run.ending.is_set():
                 break
             lane.run_cell(cell)

@@ -18,12 +18,7 @@ from typing import Literal
 from benchbrief.compiler.messages.text import joined
 from benchbrief.compiler.planning.budgets import chooses, is_budgeted
 from benchbrief.compiler.planning.plan import Cell
-from benchbrief.runners.errors import (
-    HostError,
-    Interrupted,
-    NotKept,
-    RunnerError,
-)
+from benchbrief.runners.errors import HostError, Interrupted, NotKept, RunnerError
 from benchbrief.runners.execution.attempt import Attempt, NotWhole
 from benchbrief.runners.execution.cell_run import CellRun
 from benchbrief.runners.execution.equipment import Equipment
@@ -41,6 +36,7 @@ from benchbrief.runners.journal.secret_masking import hide
 from benchbrief.runners.measurement.offered_load import off_schedule
 from benchbrief.runners.messages.run_messages import say
 from benchbrief.runners.scheduling.knee_search import latency_of
+from benchbrief.runners.scheduling.promise_search import refused
 from benchbrief.runners.takeover.resume_attempt import end_jobs, tell_resumed
 from benchbrief.runners.worlds.real_world import OpenHosts
 
@@ -199,7 +195,7 @@ class Lane:
             return False
         finally:
             self._run.turns.give_up(cell)
-        self._run.ramps.taken_over(cell)
+        self._run.taken_over(cell)
         return True
 
     def _skip(self, cell: Cell, reason: str, no_room: j.NoRoom) -> None:
@@ -281,7 +277,7 @@ class Lane:
             self.remark("info", text, cell=cell.id)
         criterion, rate = run.searches.criterion(cell), measurement.total.ops_per_s
         latency_s = latency_of(measurement, criterion.latency) if criterion else None
-        asked = run.budgets.asked_values(cell, measurement)
+        asked = run.budgets.asked_values(cell, measurement) | run.promises.values(cell, measurement)
         self._ended(cell, attempt, ops_per_s=rate, latency_s=latency_s, asked=asked)
         return None
 
@@ -311,6 +307,7 @@ class Lane:
             retried=retried,
             by_plan=bool(failed and failed.by_plan),
             by_host=bool(failed and failed.by_host),
+            refused=failed.refused_by if failed else "",
         )
         self._run.journal.write(verdict)
         if not verdict.retried:
@@ -344,9 +341,12 @@ class Lane:
 
     def _failed(self, cell: Cell, attempt: int, error: RunnerError, *, again: bool = False) -> None:
         """Record the verdict on a failed attempt. With `again`, it is not the cell's last one."""
-        if not again:
+        told = not again and self._run.promises.learns_from(cell, error)
+        if not again and not told:
             self._run.fail(cell, error)
         self._ended(cell, attempt, failed=error, retried=again)
+        if told:  # the run lacks nothing
+            self._skip(cell, refused(error, one_line(error)), "")
 
     def _refuse_silent_meters(self, cell: Cell) -> None:
         """Raises the error of a silent power meter. Tries the meter first, as it may have been fixed."""

@@ -25,6 +25,7 @@ from benchbrief.runners.scheduling.confident_repeats import RepeatsUntil
 from benchbrief.runners.scheduling.knee_search import Searches
 from benchbrief.runners.scheduling.measuring_turns import MeasuringTurns
 from benchbrief.runners.scheduling.point_choice import AdaptiveRamps
+from benchbrief.runners.scheduling.promise_search import PromiseSearches
 from benchbrief.runners.worlds.real_world import World
 
 
@@ -76,6 +77,7 @@ class RunState:
     repeats: RepeatsUntil
     budgets: Budgets
     ramps: AdaptiveRamps
+    promises: PromiseSearches
     world: World
     monitor: Monitor = field(default_factory=Monitor)
     left: Mapping[str, Left] = field(default_factory=dict)
@@ -121,8 +123,13 @@ class RunState:
 
     def not_needed(self, cell: Cell) -> str:
         """Return why a cell need not be measured; "" when it must."""
-        deciders = (self.searches, self.ramps, self.repeats, self.budgets)
+        deciders = (self.searches, self.ramps, self.promises, self.repeats, self.budgets)
         return next((why for decider in deciders if (why := decider.not_needed(cell))), "")
+
+    def taken_over(self, cell: Cell) -> None:
+        """Take note of a cell whose attempt was resumed, and has its verdict."""
+        self.ramps.taken_over(cell)
+        self.promises.taken_over(cell)
 
     def begin(self, cell: Cell) -> None:
         with self.lock:

@@ -23,8 +23,8 @@ Progressed = j.StepStarted | j.StepEnded | j.CounterReading | Kept
 
 
 def is_candidate_left_out(reason: str | None) -> bool:
-    """Return whether a cell was skipped as that of a candidate that its adaptive ramp did not choose."""
-    return isinstance(reason, Text) and reason.code == "point_not_needed"
+    """Return whether a cell was skipped as that of a candidate that its adaptive ramp or search did not choose."""
+    return isinstance(reason, Text) and reason.code in ("point_not_needed", "rate_not_needed")
 
 
 class Started(NamedTuple):

@@ -33,7 +33,11 @@ from benchbrief.runners.journal.record_base import (
     ImportedFile,
     NoRoom,
     PointChosen,
+    PromiseEnded,
+    PublishedValue,
+    RateJudged,
     Record,
+    Refused,
     SearchEnded,
     SearchPoint,
     Simulated,
@@ -46,7 +50,11 @@ __all__ = [  # others import these from here
     "ImportedFile",
     "NoRoom",
     "PointChosen",
+    "PromiseEnded",
+    "PublishedValue",
+    "RateJudged",
     "Record",
+    "Refused",
     "SearchEnded",
     "SearchPoint",
     "Simulated",
@@ -227,21 +235,6 @@ class JobCollected(Record):
     """Cores of the host that were busy with other work, on average over the job; None when unknown."""
 
 
-class PublishedValue(Record):
-    """A metric of the spec as a source states it, without the data it was computed from. It is never a measurement.
-
-    `bound` is low or high when the source states a range. `keys` are the value's dimensions.
-    """
-
-    type: Literal["published_value"] = "published_value"
-    metric: str
-    bound: Literal["value", "low", "high"]
-    keys: dict[str, str | float]
-    value: float
-    unit: str
-    origin: str
-
-
 class CounterReading(Record):
     """A reading of server counters at the time `at`, kept for a controller that resumes the attempt.
 
@@ -320,11 +313,12 @@ class CellEnded(Record):
     ops_per_s: float | None = None
     latency_s: float | None = None
     asked: dict[str, float] = Field(default_factory=dict)
-    """With a budget: the other statistics that reports and expectations ask for, such as `p99 read`, in base units."""
+    """What a budget or a promise is decided by: other statistics such as `p99 read`, and `errors`, in base units."""
     retried: bool = False
     """A failed attempt that is not the cell's last: the cell is tried again, after a host that is away comes back."""
     by_plan: bool = False  # the plan itself is the cause of the failure, so that another attempt fails in the same way
     by_host: bool = False  # a host is the cause of the failure
+    refused: Refused = ""
 
 
 class CellSkipped(Record):
@@ -393,6 +387,7 @@ AnyRecord = Annotated[
     | ExpectationsRead
     | SearchEnded
     | PointChosen
+    | PromiseEnded
     | RunEnded
     | ReportMade,
     Field(discriminator="type"),

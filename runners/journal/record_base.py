@@ -1,4 +1,4 @@
-"""The base of all journal records, what searches and adaptive ramps choose, and whose numbers an import has."""
+"""The base of all journal records, what a run chooses and finds while it runs, and whose numbers an import has."""
 
 from __future__ import annotations
 
@@ -20,6 +20,10 @@ class Record(Frozen):
 
 NoRoom = Literal["", "repeat", "point"]
 """What a budget has no room for: a repeat, without which an interval is wider, or a point, which is missing then."""
+
+
+Refused = Literal["", "generator", "system"]
+"""Who is the cause that numbers are refused: a generator that was late, or a system that did not serve its load."""
 
 
 class Failing(Frozen):
@@ -66,6 +70,21 @@ class Imported(Frozen):
     files: tuple[ImportedFile, ...]
 
 
+class PublishedValue(Record):
+    """A metric of the spec as a source states it, without the data it was computed from. It is never a measurement.
+
+    `bound` is low or high when the source states a range. `keys` are the value's dimensions.
+    """
+
+    type: Literal["published_value"] = "published_value"
+    metric: str
+    bound: Literal["value", "low", "high"]
+    keys: dict[str, str | float]
+    value: float
+    unit: str
+    origin: str
+
+
 class PointChosen(Record):
     """The next point of an adaptive ramp, which its curves share: the `number`th of those that were tried.
 
@@ -84,6 +103,50 @@ class PointChosen(Record):
     @property
     def ramp(self) -> tuple[str, tuple[str, ...], str]:
         return self.experiment, self.hardware, self.workload
+
+
+class RateJudged(Frozen):
+    """How many runs at a rate kept a promise, broke it, were beyond the load generator, and failed."""
+
+    rate: float
+    met: int
+    broken: int
+    beyond: int = 0
+    failed: int = 0
+
+
+class PromiseEnded(Record):
+    """What a search for a promise found on one hardware with one workload: see `compiler/searches/rate_search.py`.
+
+    `above` is the next candidate, which breaks the promise, or with `by_generator` can't be offered. `sure`: the edge
+    was decided with confidence, and not by the majority of all repeats. `lowered`: held-out runs at higher rates broke
+    the promise. Of the `held_out` runs at `rate`, `held_met`
+    kept the promise. It follows from the verdicts of the cells, and is kept as it was decided.
+    """
+
+    type: Literal["promise_ended"] = "promise_ended"
+    experiment: str
+    hardware: str
+    workload: str
+    kind: Literal["found", "at_least", "none", "undecided"]
+    rate: float | None
+    above: float | None = None
+    by_generator: bool = False
+    sure: bool
+    lowered: bool = False
+    held_met: int = 0
+    held_out: int = 0
+    rates: tuple[RateJudged, ...]
+
+    @property
+    def confirmed(self) -> bool:
+        """Whether most of the held-out runs kept the promise."""
+        return 2 * self.held_met > self.held_out
+
+    @property
+    def sustained(self) -> float | None:
+        """The rate that keeps the promise, as far as the search shows; None where held-out runs contradict it."""
+        return self.rate if self.kind in ("found", "at_least") and self.confirmed else None
 
 
 class SearchPoint(Frozen):

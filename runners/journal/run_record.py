@@ -57,9 +57,11 @@ class RunRecord:
     reused: dict[str, j.CellReused] = field(default_factory=dict)
     searches: dict[Knee, j.SearchEnded] = field(default_factory=dict)
     choices: dict[tuple[str, tuple[str, ...], str], dict[float, j.PointChosen]] = field(default_factory=dict)
-    """The points that each adaptive ramp chose, in their order: by experiment, hardware and workload."""
+    """The points that each ramp or search chose, in their order: by experiment, hardware and workload."""
     estimated: j.TimeEstimated | None = None
     """What the run was expected to take when it began."""
+    promises: dict[Knee, j.PromiseEnded] = field(default_factory=dict)
+    """What each search for a promise has found."""
     published: list[j.PublishedValue] = field(default_factory=list)
     warm: dict[str, int] = field(default_factory=dict)
     retried: set[str] = field(default_factory=set)
@@ -139,8 +141,11 @@ class RunRecord:
             case j.SearchEnded():
                 search = Knee(experiment=record.experiment, hardware=record.hardware, workload=record.workload)
                 self.searches[search] = record
+            case j.PromiseEnded():
+                search = Knee(experiment=record.experiment, hardware=record.hardware, workload=record.workload)
+                self.promises[search] = record
             case j.PointChosen():
-                self.choices.setdefault(record.ramp, {})[record.point] = record
+                self.choices.setdefault(record.ramp, {}).setdefault(record.point, record)
             case j.TimeEstimated():
                 self.estimated = record
             case j.PublishedValue():

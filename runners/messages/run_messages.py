@@ -9,9 +9,10 @@ from benchbrief.runners.messages.driver_messages import DriverMessages
 from benchbrief.runners.messages.engine_messages import EngineMessages
 from benchbrief.runners.messages.event_messages import EventMessages
 from benchbrief.runners.messages.host_messages import HostMessages
+from benchbrief.runners.messages.promise_messages import PromiseMessages
 
 
-class RunMessages(DriverMessages, EngineMessages, EventMessages, HostMessages, Protocol):
+class RunMessages(DriverMessages, EngineMessages, EventMessages, HostMessages, PromiseMessages, Protocol):
     def caches_dropped(self, *, hosts: object) -> Text: ...
     def started_within(self, *, seconds: object) -> Text: ...
     def reached(self, *, host: object) -> Text: ...

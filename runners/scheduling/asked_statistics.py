@@ -1,4 +1,4 @@
-"""What reports and expectations ask for at a cell: throughput, and statistics of latency.
+"""What reports, expectations and promises ask for at a cell: throughput, and statistics of latency.
 
 A spec without reports and expectations asks for what its metrics read, or for the throughput of each point. Samples of
 probes do not count: they are read after the run.
@@ -29,6 +29,7 @@ class AskedStatistics:
         queries = [*_queries(plan.reports), *_queries(plan.expects)] or [*_queries(plan.metrics)]
         reads = {_key(read): read for query in queries for read in query.reads or ()}
         self._reads = [read for read in reads.values() if read.view in ("throughput", "latency")]
+        self._promised = {name: each.promise for name, each in plan.experiments.items() if each.promise}
         self._at = cache(self._names_at)
 
     def of(self, cell: Cell) -> tuple[str, ...]:
@@ -39,9 +40,11 @@ class AskedStatistics:
         keys = ("experiment", "hardware", "workload", "threads", "target")
         # A knee that is not found yet has no key that could be left out.
         place = {key: value for key, value in zip(keys, point, strict=True) if value is not None}
+        promise = self._promised.get(str(point[0]))
+        promised = {limit.name for limit in promise.limits if limit.measure == "latency"} if promise else set()
         if not self._reads:
-            return (THROUGHPUT,)
-        names = {name for read in self._reads if read.covers(place) for name in _names(read)}
+            return (THROUGHPUT, *sorted(promised))
+        names = promised | {name for read in self._reads if read.covers(place) for name in _names(read)}
         return tuple(sorted(names, key=lambda name: (name != THROUGHPUT, name)))
 
     def values(self, cell: Cell, measurement: Measurement) -> dict[str, float]:
@@ -49,12 +52,13 @@ class AskedStatistics:
         found: dict[str, float] = {}
         for name in self.of(cell):
             statistic, _, operation = name.partition(" ")
-            if name != THROUGHPUT and (value := _latency(measurement, statistic, operation)) is not None:
+            if name != THROUGHPUT and (value := latency_at(measurement, statistic, operation)) is not None:
                 found[name] = value
         return found
 
 
-def _latency(measurement: Measurement, statistic: str, operation: str) -> float | None:
+def latency_at(measurement: Measurement, statistic: str, operation: str) -> float | None:
+    """Return a statistic of one operation's latency, or of all operations together for "", in seconds."""
     if not operation:
         return latency_of(measurement, statistic)
     rows = tuple(replace(each, in_total=True) for each in measurement.operations if each.operation == operation)

@@ -15,6 +15,7 @@ from benchbrief.cli.terminal import MEANINGS
 from benchbrief.compiler.blocks.databases import database_schema
 from benchbrief.compiler.blocks.experiments import adaptive_ramps, ramps
 from benchbrief.compiler.blocks.power.meter_schema import BOUNDARIES, METERS
+from benchbrief.compiler.blocks.promises import highest_rates
 from benchbrief.compiler.blocks.values import block_schema
 from benchbrief.compiler.briefs.report_schema import ELEMENTS, OPTIONS
 from benchbrief.compiler.diagnostic_codes import all_codes
@@ -79,6 +80,7 @@ def test_every_function_and_every_code_has_its_place() -> None:
 def test_the_tables_of_words_have_all_that_there_is() -> None:
     assert set(word_meanings.ARGUMENTS["knee"]) == set(ramps.KNEE_ARGUMENTS)
     assert set(word_meanings.ARGUMENTS["range"]) == set(ramps.RANGE_ARGUMENTS)
+    assert set(word_meanings.ARGUMENTS["highest"]) == set(highest_rates.HIGHEST_ARGUMENTS)
     assert set(word_meanings.ARGUMENTS["adaptive"]) == set(adaptive_ramps.ADAPTIVE_ARGUMENTS)
     assert {name: tuple(word_meanings.ARGUMENTS[name]) for name in curves.ARGUMENTS} == curves.ARGUMENTS
     assert set(word_meanings.LANGUAGES) == set(LANGUAGES)

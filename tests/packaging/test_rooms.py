@@ -33,6 +33,7 @@ ONLY = {
         "benchbrief.compiler.planning.planned_cells",  # one number of cells for all rooms
         "benchbrief.compiler.planning.error_limit",
         "benchbrief.compiler.planning.fingerprint",  # where data lie
+        "benchbrief.compiler.searches.rate_search",  # estimates count what the rule of a search asks for
         "benchbrief.compiler.resets.data_states",  # whether the next cell must load, also in another order
         "benchbrief.compiler.resets.tolerated_changes",
         "benchbrief.compiler.rounding",
@@ -46,6 +47,7 @@ ONLY = {
         "benchbrief.compiler.estimates.time_spent",
         "benchbrief.compiler.planning.planned_cells",  # one number of cells for all rooms
         "benchbrief.compiler.estimates.counted_cells",  # how much of an adaptive ramp is left
+        "benchbrief.compiler.searches.rate_search",  # which results a search would ask for
         "benchbrief.compiler.planning.error_limit",
         "benchbrief.compiler.resets.tolerated_changes",
         "benchbrief.compiler.planning.plan",

@@ -231,6 +231,7 @@ class RunMaker:
         counter_samples: Sequence[tuple[float, dict[str, float]]] = (),
         counter_problem: str = "",
         remark: str = "",
+        asked: Mapping[str, float] | None = None,
     ) -> int:
         """A good attempt at a cell that took 12 s."""
         attempt = self.start(cell)
@@ -259,7 +260,7 @@ class RunMaker:
             )
         self.now += 12
         total = sum(measured.total.ops_per_s for measured in sources.values())
-        self.ended(cell, attempt, "ok", ops_per_s=total)
+        self.ended(cell, attempt, "ok", ops_per_s=total, asked=dict(asked or {}))
         return attempt
 
     def failed(self, cell: Cell, reason: str) -> None:

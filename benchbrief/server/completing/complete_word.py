@@ -208,7 +208,7 @@ class _Completer(ExpressionSuggestions):
         kind = block.head.name if block.head.keyword == "override" else kind
         if inner in METER_SPECS.names and last is not None and last.text == ":" and len(cursor.before) > 1:
             yield from self.meter_argument(inner, cursor.before[-2].text)
-        elif inner in ("range", "knee", "adaptive", "random", "confident") or (
+        elif inner in ("range", "knee", "adaptive", "highest", "random", "confident") or (
             inner and last is not None and last.text != ":"
         ):
             if last is None or last.text != ":":

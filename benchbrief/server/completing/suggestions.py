@@ -147,6 +147,14 @@ class Suggestions:
             "So many points between two ends, chosen while it runs: where the curve bends most.",
             ItemKind.Function,
         )
+        if key == "target":
+            promise = "where: latency.${3:p99}[${4:read}] < ${5:5 ms} and errors < 0.1 %, within: ${6:3 %}"
+            yield self.snippet(
+                "highest",
+                f"highest({ends}, {promise})",
+                "A search for the highest rate at which a promise is kept.",
+                ItemKind.Function,
+            )
         if key == "threads":
             search = "knee(from: 1, factor: 2, to: ${1:512}, latency: p99, rise: 10 %, gain: 3 %)"
             yield self.snippet("knee", search, "A search for the knee of the ramp.", ItemKind.Function)

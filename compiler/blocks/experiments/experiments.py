@@ -10,14 +10,15 @@ from typing import Literal, TypeVar
 from benchbrief.compiler.blocks.databases import database_errors
 from benchbrief.compiler.blocks.databases.databases import DatabaseSpec, fill
 from benchbrief.compiler.blocks.events.declared_events import Events, read_events
-from benchbrief.compiler.blocks.experiments import experiment_errors, schedule_errors
+from benchbrief.compiler.blocks.experiments import experiment_errors
 from benchbrief.compiler.blocks.experiments.arrivals import check_arrivals, read_arrivals, times_of
 from benchbrief.compiler.blocks.experiments.fitting_parts import Fit
 from benchbrief.compiler.blocks.experiments.measured_times import read_times
 from benchbrief.compiler.blocks.experiments.probes import AskedProbe, read_probes, warn_of_short_window
 from benchbrief.compiler.blocks.experiments.ramps import Axis, KneeOf, Ramp, Ramps, read_ramp
-from benchbrief.compiler.blocks.experiments.repeats import check_budget, overlap_of, read_repeats
+from benchbrief.compiler.blocks.experiments.repeats import fitting_repeats, overlap_of, read_repeats
 from benchbrief.compiler.blocks.hardware.hardware import HardwareUnit, origin
+from benchbrief.compiler.blocks.promises.highest_rates import check_promise, errors_allowed, planned
 from benchbrief.compiler.blocks.values import structure_errors, value_errors
 from benchbrief.compiler.blocks.values.block_schema import EXPERIMENT
 from benchbrief.compiler.blocks.values.values import Reader, listed
@@ -169,12 +170,9 @@ class _Experiment:
         if ramps is None:
             return None
         warn_of_short_window(self.entry.name, placed, measure_s, self.reader)
-        if ramps.ramp.search and repeats.order == "random":
-            self.reader.findings.add(experiment_errors.SearchInRandomOrder(self.values.span("repeats")))
-        if ramps.ramp.adaptive and repeats.order == "random":
-            self.reader.findings.add(schedule_errors.AdaptiveInRandomOrder(self.values.span("repeats")))
-        if budget_s is not None:
-            check_budget(self.values.span("budget"), repeats, ramps.ramp, self.reader)
+        repeats, promised = fitting_repeats(repeats, ramps.ramp, self.values, self.reader), ramps.ramp.promised
+        if promised:
+            check_promise(promised, loads, spec, database.engine, self.reader)
         name, awaits = self.entry.name, ramps.awaits
         return Matrix(
             experiment=plan.Experiment(
@@ -186,6 +184,7 @@ class _Experiment:
                 points=ramps.ramp.points,
                 search=ramps.ramp.search,
                 adaptive=ramps.ramp.adaptive,
+                promise=planned(promised, ramps.ramp.points, repeats.most) if promised else None,
                 threads_from=awaits["threads"].experiment if "threads" in awaits else None,
                 target_from=awaits["target"].experiment if "target" in awaits else None,
                 requires=tuple(dict.fromkeys(knee_of.experiment for knee_of in awaits.values())),
@@ -203,7 +202,7 @@ class _Experiment:
                 on_failure=self._on_failure(),
                 slack_s=self.values.number("timeout"),
                 unattended_s=self.values.number("unattended"),
-                max_error_share=self.values.number("max_errors") or 0.0,
+                max_error_share=errors_allowed(self.values.number("max_errors"), promised),
                 arrivals=arrivals,
                 origin=origin(self.entry.head),
             ),

@@ -1,7 +1,7 @@
 """Ramps: the points of `[1, 2, 4]`, `1..16` or `range(1, 64, factor: 2)`, counted before they are made.
 
-Also the points that `knee(from: 1, factor: 2, to: 512)` or `adaptive(1..512, points: 9)` may try, and `other.knee`,
-a point that a search finds.
+Also the points that `knee(from: 1, factor: 2, to: 512)`, `adaptive(1..512, points: 9)` or `highest(...)` may try, and
+`other.knee`, a point that a search finds.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from benchbrief.compiler.blocks.experiments.adaptive_ramps import lowest, read_adaptive
+from benchbrief.compiler.blocks.promises.highest_rates import Promised, read_highest
 from benchbrief.compiler.blocks.values import structure_errors, value_errors
 from benchbrief.compiler.blocks.values.block_schema import EXPERIMENT
 from benchbrief.compiler.blocks.values.block_values import Constant
@@ -64,11 +65,12 @@ class KneeOf:
 
 @dataclass(frozen=True)
 class Ramp:
-    """Points in base units: with `search` or `adaptive`, those that it may try; with `found_by`, none yet."""
+    """Points in base units: with `search`, `adaptive` or `promised`, those that it may try; with `found_by`, none."""
 
     points: tuple[float, ...] = ()
     search: plan.KneeSearch | None = None
     adaptive: plan.Adaptive | None = None
+    promised: Promised | None = None
     found_by: KneeOf | None = None
 
     def __bool__(self) -> bool:
@@ -101,6 +103,9 @@ def read_ramp(key: str, expr: ast.Expr, reader: Reader) -> Ramp:
         case ast.Call(function=ast.Name(text="adaptive")) as call:
             found = read_adaptive(key, call, _SHAPES[key], reader)
             return Ramp(found[0], adaptive=found[1]) if found else Ramp()
+        case ast.Call(function=ast.Name(text="highest")) as call:
+            highest = read_highest(key, call, _SHAPES[key], reader)
+            return Ramp(highest[0], promised=highest[1]) if highest else Ramp()
         case ast.Attr(base=ast.Name(text=experiment), field=field) as attr:
             if field.text == "knee":
                 return Ramp(found_by=KneeOf(experiment, attr.span))
@@ -210,7 +215,15 @@ def read_points(key: str, expr: ast.Expr, reader: Reader) -> _Points | None:
             return None if constant is None else [(constant.value, number.span)]
         case other:
             wanted = EXPERIMENT.keys[key].shape.wanted
-            reader.findings.add(wrong_value(other, key, wanted, ["range", "knee", "adaptive"], numbers=True))
+            reader.findings.add(
+                wrong_value(
+                    other,
+                    key,
+                    wanted,
+                    ["range", "knee", "adaptive", *(["highest"] if key == "target" else ())],
+                    numbers=True,
+                )
+            )
             return None
 
 

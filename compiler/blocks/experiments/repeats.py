@@ -6,10 +6,12 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Literal, get_args
 
-from benchbrief.compiler.blocks.experiments import schedule_errors
+from benchbrief.compiler.blocks.experiments import experiment_errors, schedule_errors
 from benchbrief.compiler.blocks.experiments.ramps import Ramp
+from benchbrief.compiler.blocks.promises.highest_rates import judging_repeats
 from benchbrief.compiler.blocks.values import structure_errors
 from benchbrief.compiler.blocks.values.block_schema import EXPERIMENT
+from benchbrief.compiler.blocks.values.block_values import Values
 from benchbrief.compiler.blocks.values.shapes import Number
 from benchbrief.compiler.blocks.values.values import Reader
 from benchbrief.compiler.blocks.values.wrong_forms import wrong_value
@@ -99,7 +101,22 @@ def _confident(call: ast.Call, reader: Reader) -> tuple[int, plan.Confident | No
     return int(last.value), plan.Confident(at_least=fewest, within=within.value)
 
 
-def check_budget(at: Span, repeats: Repeats, ramp: Ramp, reader: Reader) -> None:
+def fitting_repeats(repeats: Repeats, ramp: Ramp, values: Values, reader: Reader) -> Repeats:
+    """Return the repeats that the ramp has, and report an order or a budget that it can't have."""
+    if ramp.promised:
+        judged = judging_repeats(values, repeats.most, repeats.order, reader)
+        order: Order = "interleaved" if repeats.order == "interleaved" else "grouped"
+        return Repeats(judged + ramp.promised.held_out, order)
+    if repeats.order == "random" and ramp.search:
+        reader.findings.add(experiment_errors.SearchInRandomOrder(values.span("repeats")))
+    if repeats.order == "random" and ramp.adaptive:
+        reader.findings.add(schedule_errors.AdaptiveInRandomOrder(values.span("repeats")))
+    if values.number("budget") is not None:
+        _check_budget(values.span("budget"), repeats, ramp, reader)
+    return repeats
+
+
+def _check_budget(at: Span, repeats: Repeats, ramp: Ramp, reader: Reader) -> None:
     """Report a budget that has nothing to give away: what chooses points needs all repeats, and one is no choice."""
     if ramp.search:
         reader.findings.add(schedule_errors.BudgetOfSearch(at))

@@ -66,7 +66,9 @@ EXPERIMENT = BlockSchema(
             Special(
                 "`20k ops/s`, a list of those, `range(200 ops/s, 120k ops/s, steps: 25)`, "
                 "`adaptive(1k ops/s..100k ops/s, points: 9)`, a search such as "
-                "`knee(from: 1k ops/s, factor: 2, to: 100k ops/s)`, or what another experiment's found: `its_name.knee`"
+                "`knee(from: 1k ops/s, factor: 2, to: 100k ops/s)` or "
+                "`highest(1k ops/s..200k ops/s, where: latency.p99[read] < 5 ms, within: 3 %)`, or what another "
+                "experiment's found: `its_name.knee`"
             ),
             "The offered load; several make a ramp (open loop).",
             example="target = range(1k ops/s, 20k ops/s, steps: 20)",

@@ -42,7 +42,7 @@ from benchbrief.runners.drivers.output_evidence import (
 )
 from benchbrief.runners.drivers.ycsb import ycsb_properties as properties
 from benchbrief.runners.drivers.ycsb.inserted_keys import inserted_key
-from benchbrief.runners.errors import BadOutput, PlanRefused
+from benchbrief.runners.errors import BadOutput, GeneratorLate, NotServed, PlanRefused
 from benchbrief.runners.execution.driver_contexts import CellContext
 from benchbrief.runners.jobs.shell_scripts import read_script
 from benchbrief.runners.jobs.tasks import Command, Job, JobOutput
@@ -53,6 +53,8 @@ from benchbrief.runners.seams import Interim, Requirement
 _CHECK = read_script(__file__, "check.sh")
 _REFUSED, _GAVE_UP = 1, 4
 _SHORT_S = 1e-3
+_LATE, _UNSERVED = frozenset({"lag", "hiccups", "cpu", "pauses"}), frozenset({"drops", "errors"})
+"""The codes of refusals whose cause is the generator, and of those whose cause is the system under test."""
 
 FIGURES = (r'\{"kind":"(second|final)".*\}', r"Tag=[a-z-]{1,40},[0-9.]+,[0-9.]+,[0-9.]+,HIST[A-Za-z0-9+/=]*")
 """The lines that are read: see `tasks.Job.figures`."""
@@ -192,7 +194,10 @@ class Openload:
                 "errors": say.hint_errors(),
             }.get(first.code, say.hint_see(path=output.directory))
             texts = "; ".join(refusal.text for refusal in run.refusals)
-            raise BadOutput(say_openload.openload_refused(said=texts, code=first.code), hint)
+            codes = {refusal.code for refusal in run.refusals}
+            known = codes <= _LATE | _UNSERVED
+            kind = (GeneratorLate if codes & _LATE else NotServed) if known else BadOutput
+            raise kind(say_openload.openload_refused(said=texts, code=first.code), hint)
         if output.exit_code or not run.complete:
             said = run.errors[0].text if run.errors else best_line(output)
             raise bad(output, say_openload.openload_gave_up(said=said))

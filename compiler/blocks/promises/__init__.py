@@ -1,0 +1,1 @@
+"""The events of an experiment: commands at times of its measurement."""

@@ -1,0 +1,205 @@
+"""Searches for a promise: `highest(1k ops/s..200k ops/s, where: latency.p99[read] < 5 ms, within: 3 %)`.
+
+The candidates are fixed in the plan, so that each has its cells with their hashes, and a search can be resumed and its
+results reused. `compiler/searches/rate_search.py` has the rule by which a run chooses among them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+
+from benchbrief.compiler.blocks.promises import promise_errors as wrong
+from benchbrief.compiler.blocks.values import structure_errors, value_errors
+from benchbrief.compiler.blocks.values.block_values import Values
+from benchbrief.compiler.blocks.values.shapes import Number
+from benchbrief.compiler.blocks.values.values import Reader
+from benchbrief.compiler.blocks.values.wrong_forms import described
+from benchbrief.compiler.blocks.workloads.workloads import Load
+from benchbrief.compiler.extensions import EngineSpec, ToolSpec
+from benchbrief.compiler.extensions.registry import TOOL_SPECS
+from benchbrief.compiler.metrics.measure_catalogue import STATISTICS
+from benchbrief.compiler.planning import plan
+from benchbrief.compiler.searches.rate_search import LEAD, candidates, lengths
+from benchbrief.dsl.syntax import ast
+from benchbrief.dsl.syntax.source import Span
+
+JUDGED, HELD_OUT = 5, 3
+"""The repeats of a spec that says none: those that decide on a rate at most, and those that confirm the last."""
+MOST_CANDIDATES = 1000
+HIGHEST_ARGUMENTS = ("where", "within", "held_out")
+USAGE = "`highest(1k ops/s..200k ops/s, where: latency.p99[read] < 5 ms, within: 3 %)`"
+_WITHIN = Number("", "3 %", plain=True, above=True, maximum=0.5)
+_HELD_OUT = Number("", "3", plain=True, integer=True, minimum=1.0, maximum=100.0)
+_LATENCY = Number("s", "5 ms", above=True)
+_ERRORS = Number("", "0.1 %", plain=True, maximum=1.0)
+
+
+@dataclass(frozen=True)
+class Promised:
+    """A promise as it is written. `operations` are the places of those that its limits name."""
+
+    limits: tuple[plan.PromiseLimit, ...]
+    within: float
+    held_out: int
+    operations: tuple[tuple[str, Span], ...]
+    span: Span
+
+
+def read_highest(key: str, call: ast.Call, shape: Number, reader: Reader) -> tuple[tuple[float, ...], Promised] | None:
+    """Return the candidates and the promise; None after a mistake, which is reported."""
+    if key != "target":
+        reader.findings.add(wrong.HighestOfThreads(call.span))
+        return None
+    named = _arguments(call, reader)
+    if named is None:
+        return None
+    ends = call.arguments[0].value
+    if not isinstance(ends, ast.Binary):  # `_arguments` has looked
+        return None
+    limits = tuple(_Limits(reader).of(named["where"]))
+    first, last = (reader.quantity(key, end, shape) for end in (ends.left, ends.right))
+    within = reader.quantity("within", named["within"], _WITHIN)
+    held_out = reader.quantity("held_out", named["held_out"], _HELD_OUT) if "held_out" in named else None
+    if not limits or None in limits or first is None or last is None or within is None:
+        return None
+    if "held_out" in named and held_out is None:
+        return None
+    if last.value <= first.value:
+        same = last.value == first.value
+        why = f"both its ends are {first.value:g}" if same else f"it runs from {first.value:g} down to {last.value:g}"
+        reader.findings.add(value_errors.EmptyRamp(ends.span, key, why, "the smaller number first"))
+        return None
+    found = candidates(first.value, last.value, within.value)
+    if len(found) > MOST_CANDIDATES:
+        reader.findings.add(wrong.TooManyRates(named["within"].span, len(found), within.text, MOST_CANDIDATES))
+        return None
+    good = [limit for limit in limits if limit is not None]
+    operations = tuple((limit.operation, span) for limit, span in good if limit.operation)
+    count = int(held_out.value) if held_out else HELD_OUT
+    return found, Promised(tuple(limit for limit, _ in good), within.value, count, operations, call.span)
+
+
+def planned(promised: Promised, rates: tuple[float, ...], repeats: int) -> plan.Promise:
+    """Return the promise of a plan. `repeats` are all at a rate, the held-out ones at last."""
+    judged = repeats - promised.held_out
+    usual, most = lengths(rates, judged, promised.held_out)
+    return plan.Promise(
+        limits=promised.limits,
+        within=promised.within,
+        judged=judged,
+        held_out=promised.held_out,
+        usual=usual,
+        most=most,
+    )
+
+
+def errors_allowed(said: float | None, promised: Promised | None) -> float:
+    """Return the share of operations that may fail: as the spec says, or else as the promise allows."""
+    allowed = [limit.most for limit in (promised.limits if promised else ()) if limit.measure == "errors"]
+    return said if said is not None else min(allowed, default=0.0)
+
+
+def judging_repeats(values: Values, repeats: int, order: str, reader: Reader) -> int:
+    """Return how many repeats decide on a rate at most. Reports other rules for repeats, and too few of them."""
+    if values.said("budget"):
+        instead = "remove `budget`, and measure for a shorter time; `bench run --budget` is for the whole run"
+        reader.findings.add(wrong.RuleBesidePromise(values.span("budget"), "budget", instead))
+    if not values.said("repeats"):
+        return JUDGED
+    span = values.span("repeats")
+    if any(isinstance(part, ast.Call) for part in map(reader.deref, values.series("repeats"))) or order == "random":
+        what = "random" if order == "random" else "confident"
+        instead = "write `repeats = 5`: as many are measured at most, and only at the edge"
+        reader.findings.add(wrong.RuleBesidePromise(span, what, instead))
+    elif repeats < LEAD:
+        reader.findings.add(wrong.TooFewJudging(span, repeats, LEAD))
+    return max(repeats, LEAD)
+
+
+def check_promise(
+    promised: Promised, loads: Iterable[Load], tool: ToolSpec, engine: EngineSpec, reader: Reader
+) -> None:
+    """Report operations that are not done, and a tool that can't tell when operations were due."""
+    for operation, span in promised.operations:
+        for load in loads:
+            if operation not in load.operations:
+                known = tuple(load.operations)
+                reader.findings.add(wrong.OperationNotDone(span, operation, load.workload.name, known))
+    if promised.operations and tool.open_loop and not tool.intended_latency:
+        others = (TOOL_SPECS.usable(name) for name in engine.tools)
+        better = tuple(other.name for other in others if other and other.open_loop and other.intended_latency)
+        if better:
+            reader.findings.add(wrong.ServicePromise(promised.span, tool.name, better))
+
+
+def _arguments(call: ast.Call, reader: Reader) -> dict[str, ast.Expr] | None:
+    named: dict[str, ast.Argument] = {}
+    for argument in call.arguments:
+        if argument.key is None:
+            continue
+        name = argument.key.text
+        if name not in HIGHEST_ARGUMENTS:
+            problem = structure_errors.UnknownArgument(argument.key.span, "highest", name, HIGHEST_ARGUMENTS)
+            reader.findings.add(problem)
+            return None
+        if name in named:
+            reader.findings.add(structure_errors.DuplicateAttribute(argument.key.span, named[name].span, name))
+            return None
+        named[name] = argument
+    match call.arguments:
+        case [ast.Argument(key=None, value=ast.Binary(operator="..")), *rest] if {"where", "within"} <= named.keys():
+            if len(rest) == len(named):
+                return {name: argument.value for name, argument in named.items()}
+    why = "takes two ends, `where:` and `within:`"
+    reader.findings.add(structure_errors.BadArgument(call.span, "highest", why, USAGE))
+    return None
+
+
+_Limit = tuple[plan.PromiseLimit, Span]
+
+
+@dataclass(frozen=True)
+class _Limits:
+    reader: Reader
+
+    def of(self, expr: ast.Expr) -> Iterator[_Limit | None]:
+        """Yield each limit of a condition with its place; None for one with a mistake."""
+        match self.reader.deref(expr):
+            case ast.Binary(operator="and", left=left, right=right):
+                yield from self.of(left)
+                yield from self.of(right)
+            case ast.Binary(operator=("<" | "<="), left=left, right=right) as limit:
+                yield self._limit(limit, left, right)
+            case ast.Binary(operator=(">" | ">=" | "==" | "!=" | "or") as operator):
+                self._wrong(expr, f"`{operator}`")
+                yield None
+            case other:
+                self._wrong(expr, described(other))
+                yield None
+
+    def _limit(self, whole: ast.Binary, left: ast.Expr, right: ast.Expr) -> _Limit | None:
+        strict = whole.operator == "<"
+        match left:
+            case ast.Name(text="errors"):
+                most = self.reader.quantity("errors", right, _ERRORS)
+                if most is None:
+                    return None
+                told = f"errors {whole.operator} {most.text}"
+                return plan.PromiseLimit(measure="errors", most=most.value, strict=strict, text=told), left.span
+            case ast.Index(
+                base=ast.Attr(base=ast.Name(text="latency"), field=ast.Name(text=statistic)),
+                arguments=[ast.Argument(key=None, value=ast.Name(text=operation) as of)],
+            ) if statistic in STATISTICS and statistic != "min":
+                most = self.reader.quantity(f"latency.{statistic}", right, _LATENCY)
+                if most is None:
+                    return None
+                told = f"latency.{statistic}[{operation}] {whole.operator} {most.text}"
+                said = {"statistic": STATISTICS[statistic], "operation": operation, "text": told}
+                return plan.PromiseLimit(measure="latency", most=most.value, strict=strict, **said), of.span
+            case _:
+                self.reader.findings.add(wrong.NotPromised(left.span, left.span.text, "read"))
+                return None
+
+    def _wrong(self, expr: ast.Expr, what: str) -> None:
+        self.reader.findings.add(wrong.NotLimits(expr.span, what))

@@ -1,0 +1,110 @@
+"""Mistakes in searches for a promise: `highest(1k ops/s..200k ops/s, where: ..., within: 3 %)`."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from benchbrief.compiler.problems import CompileProblem, ticked
+
+
+@dataclass(frozen=True)
+class NotPromised(CompileProblem):
+    """A promise of something other than latencies and errors."""
+
+    code = "E0555"
+    says = "a promise limits the latency of an operation, or errors: `{what}` is neither"
+    hint = "write `latency.p99[{operation}] < 5 ms` or `errors < 0.1 %`; the rate itself is what `highest` finds"
+    what: str
+    operation: str
+
+
+@dataclass(frozen=True)
+class NotLimits(CompileProblem):
+    """A condition that is no list of upper limits."""
+
+    code = "E0556"
+    says = "a promise is upper limits, joined by `and`: this is {what}"
+    hint = "write it as in `where: latency.p99[read] < 5 ms and errors < 0.1 %`"
+    what: str
+
+
+@dataclass(frozen=True)
+class TooManyRates(CompileProblem):
+    """More candidates than a plan may have cells for."""
+
+    code = "E0565"
+    says = "there are {count:,} rates {within} apart between these ends; the limit is {limit:,}"
+    hint = "write a larger `within:`, or move the ends nearer to what you expect"
+    count: int
+    within: str
+    limit: int
+
+
+@dataclass(frozen=True)
+class HighestOfThreads(CompileProblem):
+    """A search for a promise on the axis of threads."""
+
+    code = "E0557"
+    says = "`highest` searches the offered load, not `threads`"
+    hint = "write `target = highest(...)` beside one number of `threads`; `knee(...)` searches threads"
+
+
+@dataclass(frozen=True)
+class OperationNotDone(CompileProblem):
+    """A promise on an operation that a workload of the experiment does not do."""
+
+    code = "E0560"
+    says = "workload `{workload}` does no `{operation}`, so this promise can't be judged"
+    operation: str
+    workload: str
+    known: tuple[str, ...]
+
+    @property
+    def help(self) -> str:
+        return f"name one of its operations, {ticked(self.known)}, or give each workload an experiment of its own"
+
+
+@dataclass(frozen=True)
+class TooFewJudging(CompileProblem):
+    """Fewer repeats than one side has to lead by."""
+
+    code = "E0561"
+    says = "{count} {noun} can't decide whether a rate keeps its promise"
+    mark = "one side has to lead by {fewest}"
+    hint = "write `repeats = 5`, or leave it out: as many are measured at most, and only at the edge"
+    count: int
+    fewest: int
+
+    @property
+    def noun(self) -> str:
+        return "repeat" if self.count == 1 else "repeats"
+
+
+@dataclass(frozen=True)
+class RuleBesidePromise(CompileProblem):
+    """Another rule for repeats or order than the search's own. `what` is that rule."""
+
+    code = "E0564"
+    says = (
+        "`{what}` has no place beside `highest`: the search itself decides which rate is measured next, and how often"
+    )
+    hint = "{instead}"
+    what: str
+    instead: str
+
+
+@dataclass(frozen=True)
+class ServicePromise(CompileProblem):
+    """A promise on latency, with a tool that leaves out the time that late operations wait."""
+
+    code = "W0510"
+    severity = "warning"
+    says = "this promise is judged by the latency of `{tool}`, which leaves out the time that late operations wait"
+    mark = "coordinated omission: the promise seems kept at too high a rate"
+    hint = "use a tool that measures latency from when each operation was due: {tools}"
+    tool: str
+    names: tuple[str, ...]
+
+    @property
+    def tools(self) -> str:
+        return ticked(self.names)

@@ -1,0 +1,37 @@
+"""Adaptive ramps and searches for a promise in words, for `bench plan`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from benchbrief.compiler.estimates.grouped_hardware import shares_points
+from benchbrief.compiler.plain_amounts import counted
+from benchbrief.compiler.planning.plan import Adaptive, Experiment, Plan, Promise
+from benchbrief.compiler.searches.rate_search import CONFIDENCE, LEAD
+
+
+def promise_told(rule: Promise) -> Iterator[tuple[str, str]]:
+    """Yield the rows of an experiment's table: what is promised, and how its highest rate is searched for."""
+    yield "promise", rule.text
+    yield "search", f"the highest rate that keeps it, within {100 * rule.within:g} %: doubling, then halving"
+    yield (
+        "at the edge",
+        (
+            f"again, until {LEAD} more runs keep the promise than break it, or the reverse ({100 * CONFIDENCE:.0f} % "
+            f"confidence, Wald's sequential test), {rule.judged} times a rate at most"
+        ),
+    )
+    runs = counted(rule.held_out, "run", "runs")
+    yield "held out", f"{runs} more at the rate that was found, and at a lower one where most break the promise"
+    yield "cells", f"about {rule.usual} for each search, {rule.most} at most"
+    yield "assumes", "a promise that is broken at one rate is broken at each higher one"
+
+
+def adaptive_told(plan: Plan, e: Experiment, rule: Adaptive) -> str:
+    """Return how the points of an adaptive ramp are chosen."""
+    shared = shares_points(plan, e.name)
+    turns = "; hardware that takes turns is measured at the same points" if shared else ""
+    return (
+        f"{rule.points} of the {len(e.points)} candidates, chosen while it runs: both ends, the middle, then where the "
+        f"throughput bends most{turns}"
+    )

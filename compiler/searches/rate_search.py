@@ -1,0 +1,213 @@
+"""The search for the highest rate at which a promise is kept: the rule itself, a function of what was measured.
+
+The candidates are rates that a factor `1 + within` lies between, so the answer is within that share of the true rate.
+The search assumes that a promise which is broken at one rate is broken at each higher one.
+
+1. **Doubling.** The lowest rate is the first. As long as each rate keeps the promise, the next is the highest
+   candidate up to twice the last one.
+2. **Halving.** Then the candidate in the middle between the highest rate that keeps the promise and the lowest that
+   breaks it, until none is left between.
+3. **Again at the edge.** One run is no proof there. Both neighbours are measured again, until the runs that keep the
+   promise lead those that break it by `LEAD`, or the reverse, or the repeats are used up. This is the sequential
+   probability ratio test of A. Wald, "Sequential Tests of Statistical Hypotheses", Annals of Mathematical Statistics 16
+   (1945): at a rate that `KEPT` of all runs keep, or `KEPT` of them break, it errs as rarely as `CONFIDENCE` says. A
+   neighbour that turns out to be on the other side moves the edge, and halving goes on from there.
+4. **Held out.** The rate that was found is measured again, by repeats which took no part in finding it. Where most of
+   them break the promise, the next lower candidate gets held-out repeats of its own, `LOWER` times at most.
+
+A run in which the generator was itself late says that it can't offer this rate: it counts against the rate, and is
+told apart. A failed run counts for nothing, and is followed by the next repeat.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import lru_cache
+from typing import Literal
+
+KEPT = 0.8
+"""The share of runs that keep the promise at a rate which is told from one where as many break it."""
+LEAD = 3
+"""By how many runs one side leads when a rate is decided: the least for 95 % confidence either way."""
+CONFIDENCE = 1 - 1 / (1 + (KEPT / (1 - KEPT)) ** LEAD)
+"""The confidence of a decided rate: the chance of the gambler's ruin at odds of `KEPT`."""
+FAILURES = 2
+"""So many failed runs at a rate, without a good one, end a search: nothing can be said of the rate."""
+
+LOWER = 3
+"""So many candidates below the rate that was found may be tried, where held-out repeats break the promise."""
+
+Kind = Literal["found", "at_least", "none", "undecided"]
+Why = Literal["first", "double", "halve", "again", "held_out"]
+
+
+@dataclass(frozen=True)
+class Tally:
+    """The runs at a rate: those that kept the promise, broke it, were `beyond` the generator, and failed."""
+
+    met: int = 0
+    broken: int = 0
+    beyond: int = 0
+    failed: int = 0
+
+    @property
+    def confirms(self) -> bool:
+        """Whether most of the runs, as held-out ones, kept the promise."""
+        return 2 * self.met > self.runs
+
+    @property
+    def votes(self) -> int:
+        return self.met + self.broken + self.beyond
+
+    @property
+    def runs(self) -> int:
+        return self.votes + self.failed
+
+    @property
+    def lead(self) -> int:
+        """By how many runs the promise is kept; below 0 where more break it."""
+        return self.met - self.broken - self.beyond
+
+    @property
+    def by_generator(self) -> bool:
+        """Whether the generator is what most of the runs against the rate found."""
+        return self.lead <= 0 and self.beyond > self.broken
+
+    def is_decided(self, judged: int) -> bool:
+        return self.is_sure or self.runs >= judged
+
+    @property
+    def is_sure(self) -> bool:
+        return abs(self.lead) >= LEAD
+
+    def and_one(self, vote: Vote) -> Tally:
+        return replace(self, **{vote: getattr(self, vote) + 1})
+
+
+Vote = Literal["met", "broken", "beyond", "failed"]
+NONE = Tally()
+
+
+@dataclass(frozen=True)
+class Rule:
+    """At most `judged` repeats decide on a rate, `held_out` confirm the last, and no search has more than `most`."""
+
+    judged: int
+    held_out: int
+    most: int
+
+    @property
+    def most_judged(self) -> int:
+        return self.most - self.held_out * (1 + LOWER)
+
+
+@dataclass(frozen=True)
+class Step:
+    """The rate of the next run. One that halves has the rates around it, one that doubles the one before."""
+
+    rate: float
+    why: Why
+    low: float | None = None
+    high: float | None = None
+
+
+@dataclass(frozen=True)
+class Answer:
+    """What was found. `rate` keeps the promise, and `above` is the next candidate, which does not.
+
+    found: both are known; `above` may be a rate whose held-out runs broke the promise. at_least: the highest candidate
+    keeps it. none: the lowest one breaks it. undecided: the runs at `rate` all failed, or the search used up its cells
+    (`rate` is None then).
+    """
+
+    kind: Kind
+    rate: float | None = None
+    above: float | None = None
+
+
+def next_step(
+    rates: Sequence[float], tallies: Mapping[float, Tally], held: Mapping[float, Tally], rule: Rule
+) -> Step | Answer:
+    """Return the next run, or the answer. `rates` are in rising order; `held` are the held-out runs at each."""
+    tried = {rate: tally for rate in rates if (tally := tallies.get(rate, NONE)).runs}
+    step = _next(rates, tried, rule)
+    if isinstance(step, Step):
+        spent = sum(tally.runs for tally in tried.values())
+        return Answer("undecided") if spent >= rule.most_judged else step
+    if step.kind not in ("found", "at_least") or step.rate is None:
+        return step
+    place = rates.index(step.rate)
+    for below in range(min(LOWER, place) + 1):
+        rate = rates[place - below]
+        tally = held.get(rate, NONE)
+        step = step if below == 0 else Answer("found", rate, rates[place - below + 1])
+        if tally.runs < rule.held_out:
+            return Step(rate, "held_out")
+        if tally.confirms:
+            break
+    return step
+
+
+def _next(rates: Sequence[float], tried: Mapping[float, Tally], rule: Rule) -> Step | Answer:
+    if not tried:
+        return Step(rates[0], "first")
+    for rate, tally in tried.items():
+        if not tally.votes and tally.runs >= min(FAILURES, rule.judged):
+            return Answer("undecided", rate)
+        if tally.lead == 0 and not tally.is_decided(rule.judged):
+            return Step(rate, "again")
+    # Where runs are even to the last, the promise does not count as kept.
+    over = min((rate for rate, tally in tried.items() if tally.lead <= 0), default=None)
+    under = max((rate for rate in tried if over is None or rate < over), default=None)
+    if over is None and under is not None and under != rates[-1]:
+        return Step(_doubled(under, rates), "double", low=under)
+    if over is not None and under is not None:
+        first, last = rates.index(under), rates.index(over)
+        if last - first > 1:
+            return Step(rates[(first + last) // 2], "halve", under, over)
+    edge = [rate for rate in (under, over) if rate is not None and not tried[rate].is_decided(rule.judged)]
+    if edge:
+        return Step(min(edge, key=lambda rate: tried[rate].runs), "again")
+    if under is None:
+        return Answer("none", None, over)
+    return Answer("found", under, over) if over is not None else Answer("at_least", under)
+
+
+def _doubled(rate: float, rates: Sequence[float]) -> float:
+    """Return the highest candidate up to twice a rate, and the next one at least."""
+    after = rates[rates.index(rate) + 1]
+    return max((each for each in rates if rate < each <= 2 * rate), default=after)
+
+
+def candidates(first: float, last: float, within: float) -> tuple[float, ...]:
+    """Return the rates of a search in rising order: whole numbers, a factor of 1 + within apart, with both ends."""
+    found, step = [first], 0
+    while found[-1] < last:
+        step += 1
+        found.append(min(last, max(found[-1] + 1, float(round(first * (1 + within) ** step)))))
+    return tuple(found)
+
+
+def walk(rates: Sequence[float], rule: Rule, keeps: Callable[[float], bool]) -> list[tuple[float, bool]]:
+    """Return the runs of a search without noise: their rates, and whether they are held out."""
+    tallies: dict[float, Tally] = {}
+    held: dict[float, Tally] = {}
+    runs: list[tuple[float, bool]] = []
+    while isinstance(step := next_step(rates, tallies, held, rule), Step):
+        of = held if step.why == "held_out" else tallies
+        of[step.rate] = of.get(step.rate, NONE).and_one("met" if keeps(step.rate) else "broken")
+        runs.append((step.rate, step.why == "held_out"))
+    return runs
+
+
+@lru_cache(maxsize=64)
+def lengths(rates: tuple[float, ...], judged: int, held_out: int) -> tuple[int, int]:
+    """Return how many cells a search measures without noise, on average over all answers, and the most it ever does.
+
+    The most is what the longest search would measure if each of its rates took all its repeats.
+    """
+    free = Rule(judged=1, held_out=0, most=1_000_000)
+    visits = [len(walk(rates, free, lambda rate, top=top: rate <= top)) for top in (0.0, *rates)]  # type: ignore[misc]
+    ends = 2 * (min(LEAD, judged) - 1)
+    return round(sum(visits) / len(visits)) + ends + held_out, max(visits) * judged + held_out * (1 + LOWER)

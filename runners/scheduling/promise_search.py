@@ -1,0 +1,316 @@
+"""Searches for a promise while they run: which rate is next, by the rule of `compiler/searches/rate_search.py`.
+
+Everything is decided by what the journal says of the cells, so that a resumed run decides as the interrupted one did,
+and a later run takes the results of an earlier one as far as the rule asks for them. A cell that failed is tried again
+by a resumed run. A rate whose repeats are cells of the plan takes them in their order: those that judge, then those
+that are held out.
+
+Each hardware and workload has a search of its own. When measured in turns (`interleaved`), the searches of one lane
+take turns run by run, so that drift affects them alike.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+
+from benchbrief.compiler.messages.text import Text, figure
+from benchbrief.compiler.planning.achieved_load import KEEPS_UP
+from benchbrief.compiler.planning.plan import Cell, Experiment, Knee, Plan, Promise
+from benchbrief.compiler.searches.rate_search import NONE, Answer, Rule, Step, Tally, Vote, next_step
+from benchbrief.runners.errors import RunnerError
+from benchbrief.runners.execution.shared_hosts import lanes
+from benchbrief.runners.journal import events as j
+from benchbrief.runners.journal.cell_history import CellHistory
+from benchbrief.runners.journal.controller_clock import now
+from benchbrief.runners.journal.run_record import RunRecord
+from benchbrief.runners.measurement.measurement import Measurement
+from benchbrief.runners.messages.run_messages import say
+from benchbrief.runners.scheduling.asked_statistics import latency_at
+from benchbrief.runners.scheduling.knee_search import Flag, key_of, load_text
+
+ERRORS = "errors"
+
+
+def values_of(promise: Promise, measurement: Measurement) -> dict[str, float]:
+    """Return what a measurement has of what the promise limits: latencies in seconds, and the share of errors."""
+    found: dict[str, float] = {}
+    for limit in promise.limits:
+        if limit.measure == ERRORS:
+            total = measurement.total
+            found[limit.name] = total.errors / (total.count + total.errors) if total.count + total.errors else 1.0
+        elif (value := latency_at(measurement, limit.statistic, limit.operation)) is not None:
+            found[limit.name] = value
+    return found
+
+
+def vote_of(history: CellHistory | None, cell: Cell, promise: Promise) -> Vote | None:
+    """Return what a cell's last verdict says of its rate; None without one for its present definition."""
+    ended = history.ended if history else None
+    if ended is None or ended.hash != cell.hash or cell.target is None:
+        return None
+    if ended.status == "failed":
+        return {"generator": "beyond", "system": "broken"}.get(ended.refused, "failed")  # type: ignore[return-value]
+    known = [(limit, ended.asked.get(limit.name)) for limit in promise.limits]
+    if ended.ops_per_s is None or any(value is None for _, value in known):
+        return "failed"
+    served = ended.ops_per_s >= KEEPS_UP * cell.target
+    return "met" if served and all(limit.keeps(value) for limit, value in known if value is not None) else "broken"
+
+
+@dataclass
+class Search:
+    """A search, with its cells by rate, in the order of their repeats."""
+
+    experiment: Experiment
+    promise: Promise
+    key: Knee
+    cells: dict[float, list[Cell]] = field(default_factory=dict)
+
+    @property
+    def rule(self) -> Rule:
+        return Rule(self.promise.judged, self.promise.held_out, self.promise.most)
+
+    @property
+    def where(self) -> dict[str, object]:
+        return {"experiment": self.key.experiment, "hardware": self.key.hardware, "workload": self.key.workload}
+
+    def judging(self, rate: float) -> list[Cell]:
+        return self.cells[rate][: self.promise.judged]
+
+    def held_out(self, rate: float) -> list[Cell]:
+        return self.cells[rate][self.promise.judged :]
+
+    def tallies(self, votes: Mapping[str, Vote]) -> tuple[dict[float, Tally], dict[float, Tally]]:
+        """Return the tallies of each rate by the votes of cells: of those that judge, and of those held out."""
+        judged = {rate: _tally(self.judging(rate), votes) for rate in self.cells}
+        return judged, {rate: _tally(self.held_out(rate), votes) for rate in self.cells}
+
+    def next(self, votes: Mapping[str, Vote]) -> tuple[Step | Answer, Cell | None]:
+        """Return the next run with its cell, or the answer."""
+        judged, held = self.tallies(votes)
+        step = next_step(self.experiment.points, judged, held, self.rule)
+        if isinstance(step, Answer):
+            return step, None
+        of = self.held_out(step.rate) if step.why == "held_out" else self.judging(step.rate)
+        return step, next(cell for cell in of if cell.id not in votes)
+
+
+def refused(error: RunnerError, said: str) -> Text:
+    """Return why a cell whose numbers were refused is not needed."""
+    why = say.rate_refused if error.refused_by == "generator" else say.rate_broken
+    return why(said=said)
+
+
+def _tally(cells: Iterable[Cell], votes: Mapping[str, Vote]) -> Tally:
+    tally = NONE
+    for cell in cells:
+        tally = tally.and_one(votes[cell.id]) if cell.id in votes else tally
+    return tally
+
+
+def searches_of(plan: Plan) -> list[Search]:
+    """Return the searches for promises of a plan, in its order."""
+    found: dict[Knee, Search] = {}
+    for cell in plan.cells:
+        experiment = plan.experiments[cell.experiment]
+        if experiment.promise and cell.target is not None:
+            search = found.setdefault(key_of(cell), Search(experiment, experiment.promise, key_of(cell)))
+            search.cells.setdefault(cell.target, []).append(cell)
+    for search in found.values():
+        for cells in search.cells.values():
+            cells.sort(key=lambda cell: cell.repeat)
+    return list(found.values())
+
+
+class PromiseSearches:
+    """The searches for promises of a run, shared by its lanes. The cells of one are in one lane.
+
+    `record` is the run so far, which its journal extends. `tell` writes to it.
+    """
+
+    def __init__(self, plan: Plan, record: RunRecord, tell: Callable[[j.AnyRecord], None]) -> None:
+        self._record, self._tell = record, tell
+        self._searches = searches_of(plan)
+        self._of = {cell.id: search for search in self._searches for of in search.cells.values() for cell in of}
+        lane_of = {cell.id: number for number, lane in enumerate(lanes(plan.cells)) for cell in lane if self._searches}
+        self._lane_of = {id(search): lane_of[next(iter(search.cells.values()))[0].id] for search in self._searches}
+        self._tried: set[str] = set()
+        """Cells that this execution ran, or took over: a failure of theirs counts."""
+        self._told: set[tuple[Knee, float, str]] = set()
+        self._left_out: dict[str, str] = {}
+        """Why cells are not run, by their ids."""
+
+    def taken_over(self, cell: Cell) -> None:
+        """Take note of a cell whose attempt was resumed, and has its verdict."""
+        self._tried.add(cell.id)
+
+    def learns_from(self, cell: Cell, error: RunnerError) -> bool:
+        """Return whether a failure is an answer to the cell's search: its numbers are refused for their rate."""
+        return cell.id in self._of and bool(error.refused_by)
+
+    def values(self, cell: Cell, measurement: Measurement) -> dict[str, float]:
+        """Return what the cell's verdict must have for the search; nothing for a cell outside one."""
+        search = self._of.get(cell.id)
+        return values_of(search.promise, measurement) if search else {}
+
+    def not_needed(self, cell: Cell) -> str:
+        """Return why a cell is not run; "" when it is."""
+        return self._left_out.get(cell.id, "")
+
+    def in_order(self, cells: Iterable[Cell], ending: Flag) -> Iterator[Cell]:
+        """Yield a lane's cells in the order in which they run, each search at its first cell.
+
+        Cells that are not run are yielded too: `not_needed` says so. Nothing more is chosen once `ending` is set.
+        """
+        done: set[int] = set()
+        for cell in cells:
+            search = self._of.get(cell.id)
+            if search is None:
+                yield cell
+            elif id(search) not in done:
+                together = [each for each in self._searches if self._take_turns(each, search)]
+                done.update(id(each) for each in together)
+                yield from _by_turns([self._measured(each, ending) for each in together])
+
+    def _take_turns(self, one: Search, other: Search) -> bool:
+        alike = one.key.experiment == other.key.experiment and one.key.workload == other.key.workload
+        by_turns = one.experiment.order == "interleaved" and self._lane_of[id(one)] == self._lane_of[id(other)]
+        return one is other or (alike and by_turns)
+
+    def _measured(self, search: Search, ending: Flag) -> Iterator[Cell]:
+        """Yield the cells of a search that are measured, then all others."""
+        number = sum(vote is not None for vote in self._votes(search).values())
+        while not ending.is_set():
+            votes = self._votes(search)
+            step, cell = search.next(votes)
+            if isinstance(step, Answer) or cell is None:
+                break
+            number = max(number + 1, len(votes) + 1)
+            self._note(search, step, number)
+            self._tried.add(cell.id)
+            yield cell
+        else:
+            return
+        if isinstance(step, Answer):
+            self._end(search, step, votes)
+        finished = (cell for of in search.cells.values() for cell in of)
+        others = [cell for cell in finished if not self._is_over(cell) and cell.id not in self._tried]
+        why = say.rate_not_needed(n=len(votes), cells=sum(map(len, search.cells.values())))
+        for cell in others:
+            self._left_out[cell.id] = say.rate_judged() if cell.id in votes else why
+        yield from others
+
+    def _votes(self, search: Search) -> dict[str, Vote]:
+        votes: dict[str, Vote] = {}
+        for of in search.cells.values():
+            for cell in of:
+                vote = vote_of(self._record.cells.get(cell.id), cell, search.promise)
+                if vote is not None and (vote != "failed" or cell.id in self._tried):
+                    votes[cell.id] = vote
+                elif cell.id in self._tried:  # it could not begin
+                    votes[cell.id] = "failed"
+        return votes
+
+    def _is_over(self, cell: Cell) -> bool:
+        history = self._record.cells.get(cell.id)
+        return history is not None and cell.hash in history.good
+
+    def _note(self, search: Search, step: Step, number: int) -> None:
+        """Write the choice of a rate to the journal, once for each reason."""
+        chosen = j.PointChosen(
+            at=now(),
+            experiment=search.key.experiment,
+            hardware=(search.key.hardware,),
+            workload=search.key.workload,
+            axis="target",
+            point=step.rate,
+            number=number,
+            why=_why(step),
+        )
+        before = self._record.choices.get(chosen.ramp, {}).get(step.rate)
+        told = search.key, step.rate, step.why
+        if told not in self._told and (before is None or step.why in ("again", "held_out")):
+            self._told.add(told)
+            self._tell(chosen)
+
+    def _end(self, search: Search, answer: Answer, votes: Mapping[str, Vote]) -> None:
+        """Write what the search found to the journal, unless it says so already, with a warning where it is no rate."""
+        ended = ended_of(search, answer, votes)
+        before = self._record.promises.get(search.key)
+        if before is not None and before.model_copy(update={"at": ended.at}) == ended:
+            return
+        self._tell(ended)
+        if text := _warning(search, ended):
+            origin = str(search.experiment.origin)
+            self._tell(j.Remark(at=now(), severity="warning", text=text, origin=origin))
+
+
+def ended_of(search: Search, answer: Answer, votes: Mapping[str, Vote]) -> j.PromiseEnded:
+    """Return the record of a search's answer."""
+    judged, held = search.tallies(votes)
+    seen = [rate for rate in search.experiment.points if judged[rate].runs or held[rate].runs]
+    rates = tuple(
+        j.RateJudged(
+            rate=rate,
+            met=judged[rate].met,
+            broken=judged[rate].broken,
+            beyond=judged[rate].beyond,
+            failed=judged[rate].failed,
+        )
+        for rate in seen
+    )
+    edge = [judged[rate] for rate in (answer.rate, answer.above) if rate is not None and answer.kind != "undecided"]
+    of_held = held.get(answer.rate, NONE) if answer.rate is not None else NONE
+    return j.PromiseEnded(
+        at=now(),
+        experiment=search.key.experiment,
+        hardware=search.key.hardware,
+        workload=search.key.workload,
+        kind=answer.kind,
+        rate=answer.rate,
+        above=answer.above,
+        by_generator=answer.above is not None and judged[answer.above].by_generator,
+        sure=bool(edge) and all(tally.is_sure for tally in edge),
+        lowered=any(tally.runs and rate != answer.rate for rate, tally in held.items()),
+        held_met=of_held.met,
+        held_out=of_held.runs,
+        rates=rates,
+    )
+
+
+def _by_turns(going: list[Iterator[Cell]]) -> Iterator[Cell]:
+    while going:
+        for each in list(going):
+            cell = next(each, None)
+            if cell is None:
+                going.remove(each)
+            else:
+                yield cell
+
+
+def _why(step: Step) -> Text:
+    if step.why == "double" and step.low is not None:
+        return say.rate_doubled(low=load_text(step.low, "target"))
+    if step.why == "halve" and step.low is not None and step.high is not None:
+        return say.rate_halved(low=load_text(step.low, "target"), high=load_text(step.high, "target"))
+    if step.why == "again":
+        return say.rate_again()
+    return say.rate_held_out() if step.why == "held_out" else say.rate_first()
+
+
+def _warning(search: Search, ended: j.PromiseEnded) -> str:
+    """Return why the search has no rate, or none that can be relied on; "" when it has."""
+    where, rate = search.where, figure(ended.rate or 0.0, ",.0f")
+    if ended.kind == "none":
+        lowest = figure(search.experiment.points[0], ",.0f")
+        return (say.rate_none_offered if ended.by_generator else say.rate_none)(**where, rate=lowest)
+    if ended.kind == "undecided":
+        n = sum(each.met + each.broken + each.beyond + each.failed for each in ended.rates)
+        return say.rate_failed(**where, rate=rate) if ended.rate is not None else say.rate_undecided(**where, n=n)
+    if not ended.confirmed:
+        return say.rate_unconfirmed(**where, rate=rate, met=ended.held_met, n=ended.held_out)
+    if ended.by_generator:
+        above = figure(ended.above or 0.0, ",.0f")
+        return say.rate_by_generator(**where, rate=rate, above=above)
+    return say.rate_at_least(**where, rate=rate) if ended.kind == "at_least" else ""

@@ -1,0 +1,97 @@
+"""Searches for a promise in real runs, by openload on a server: what is told, a killed controller, a later run.
+
+A busy machine may break any promise, so a test holds what was found to what was measured, and not to a rate.
+"""
+
+from __future__ import annotations
+
+import re
+import signal
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from benchbrief.compiler.searches.rate_search import Answer, Vote
+from benchbrief.runners.journal import events as j
+from benchbrief.runners.journal.journal_file import JOURNAL, read_journal
+from benchbrief.runners.journal.run_folder import load_plan
+from benchbrief.runners.journal.run_record import RunRecord
+from benchbrief.runners.scheduling.promise_search import ended_of, searches_of, vote_of
+from tests.support.bench import Bench, fresh_bench, records_of
+from tests.support.tools import built_tool
+from tests.support.waiting import until
+
+SPEC = """\
+hardware box { hosts = local }
+client load { hosts = local  tool = openload("@TOOL@") }
+database mongo { engine = mongodb  server = embedded  reset = as_needed }
+workload b from ycsb.b { records = 1k }
+experiment promise {
+  hardware = box  workloads = b  threads = 16  measure = 1 s  repeats = 3
+  target   = highest(100 ops/s..400 ops/s, where: @WHERE@, within: 50 %, held_out: 1)
+  arrivals = poisson(lag: 100 %, drops: 50 %)
+}
+"""
+
+
+@pytest.fixture
+def bench(tmp_path: Path) -> Iterator[Bench]:
+    with fresh_bench(tmp_path) as fresh:
+        yield fresh
+
+
+def spec(bench: Bench, where: str) -> None:
+    bench.spec(SPEC.replace("@TOOL@", str(built_tool("openload/bin/openload-mongodb"))).replace("@WHERE@", where))
+
+
+def by_the_rule(run_dir: Path) -> tuple[j.PromiseEnded, set[str]]:
+    """Return what follows from the verdicts of a run by the rule alone, and the cells that it asks for."""
+    record = RunRecord.of(read_journal(run_dir / JOURNAL))
+    (search,) = searches_of(load_plan(run_dir))
+    votes: dict[str, Vote] = {}
+    while True:
+        step, cell = search.next(votes)
+        if isinstance(step, Answer) or cell is None:
+            assert isinstance(step, Answer)
+            return ended_of(search, step, votes), set(votes)
+        vote = vote_of(record.cells.get(cell.id), cell, search.promise)
+        assert vote is not None, f"{cell.id} has no verdict"
+        votes[cell.id] = vote
+
+
+def found(run_dir: Path) -> j.PromiseEnded:
+    (ended,) = RunRecord.of(read_journal(run_dir / JOURNAL)).promises.values()
+    return ended
+
+
+def test_a_killed_search_goes_on_by_the_same_rule_and_a_later_run_takes_its_results(bench: Bench) -> None:
+    spec(bench, "latency.p99[read] < 5 s and errors < 1 %")
+    with bench.started("run", "brief.bench", "--no-report") as going:
+        until(lambda: any(bench.folder.glob(f"bench-out/*/{JOURNAL}")) and len(bench.journal("cell_ended")) >= 3, 120)
+        going.signal(signal.SIGKILL)
+        going.wait(60)
+    done = bench("resume", "--no-report", timeout=300)
+    assert done.code == 0, done.text
+    (run_dir,) = bench.run_dirs()
+    expected, asked = by_the_rule(run_dir)
+    assert found(run_dir).model_copy(update={"at": expected.at}) == expected
+    measured = [each["cell"] for each in bench.journal("cell_ended")]
+    assert sorted(measured) == sorted(asked), "nothing is measured twice, and nothing that the rule does not ask for"
+
+    assert re.search(r" +1\. target = 100 ops/s +the lowest rate", bench("status").out)
+    again = bench("run", "brief.bench", "--no-report", timeout=300)
+    assert again.code == 0, again.text
+    refused = any(each.get("refused") for each in records_of(run_dir))
+    taken = re.search(r"(\d+) of \d+ cells (?:are|is) taken from run", again.err)
+    assert taken or refused
+    assert found(bench.run_dirs()[-1]).rates[0].rate == 100
+
+
+def test_a_promise_that_no_server_keeps_is_told_as_met_at_no_rate(bench: Bench) -> None:
+    spec(bench, "latency.p50[read] < 1 us")
+    done = bench("run", "brief.bench", "--no-report", timeout=300)
+    assert done.code == 0, done.text
+    assert found(bench.run_dir).kind == "none"
+    assert re.search("promise (keeps its promise at no|knows no) rate", done.text)
+    assert len(bench.journal("cell_ended")) == 3

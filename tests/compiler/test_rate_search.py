@@ -1,0 +1,183 @@
+"""The rule of a search for a promise: what it measures next, and what it concludes."""
+
+from __future__ import annotations
+
+import math
+import random
+from collections.abc import Callable
+from itertools import pairwise
+
+import pytest
+
+from benchbrief.compiler.searches.rate_search import (
+    CONFIDENCE,
+    LEAD,
+    LOWER,
+    NONE,
+    Answer,
+    Rule,
+    Step,
+    Tally,
+    Vote,
+    candidates,
+    lengths,
+    next_step,
+    walk,
+)
+
+RATES = candidates(1_000, 200_000, 0.03)
+RULE = Rule(judged=5, held_out=3, most=10_000)
+Votes = Callable[[float], Vote]
+
+
+def searched(vote: Votes, rule: Rule = RULE, rates: tuple[float, ...] = RATES) -> tuple[Answer, list[Step]]:
+    tallies: dict[float, Tally] = {}
+    held: dict[float, Tally] = {}
+    steps: list[Step] = []
+    while isinstance(step := next_step(rates, tallies, held, rule), Step):
+        steps.append(step)
+        of = held if step.why == "held_out" else tallies
+        of[step.rate] = of.get(step.rate, NONE).and_one(vote(step.rate))
+    return step, steps
+
+
+def up_to(highest: float) -> Votes:
+    return lambda rate: "met" if rate <= highest else "broken"
+
+
+def test_candidates_are_whole_rates_a_factor_apart_with_both_ends() -> None:
+    assert RATES[0] == 1_000
+    assert RATES[-1] == 200_000
+    assert all(after <= 1.03 * before + 1 for before, after in pairwise(RATES))
+    assert all(rate == int(rate) for rate in RATES)
+    assert candidates(1, 10, 0.03) == tuple(range(1, 11)), "no rate comes twice where a factor is below one"
+
+
+@pytest.mark.parametrize("place", range(len(RATES) - 1))
+def test_without_noise_every_edge_is_found(place: int) -> None:
+    found, steps = searched(up_to(RATES[place]))
+    assert found == Answer("found", RATES[place], RATES[place + 1])
+    assert len(steps) < len(RATES) / 5
+    assert len(steps) <= lengths(RATES, 5, 3)[1]
+
+
+def test_it_doubles_then_halves_then_repeats_at_the_edge_then_holds_out() -> None:
+    _, steps = searched(up_to(5_500))
+    told = "".join(step.why[0] for step in steps)
+    assert told.rstrip("h") == "f" + "d" * 3 + "h" * (told.count("h") - 3) + "a" * 4, "first, double, halve, again"
+    assert told.endswith("hhh")
+    assert [step.why for step in steps[-3:]] == ["held_out"] * 3
+    doubled = [step for step in steps if step.why == "double"]
+    assert all(step.low is not None and 1.9 * step.low < step.rate <= 2 * step.low for step in doubled)
+
+
+def test_the_lowest_rate_that_breaks_the_promise_ends_the_search_without_an_answer() -> None:
+    found, steps = searched(up_to(0))
+    assert found == Answer("none", None, 1_000)
+    assert len(steps) == LEAD, "and nothing is held out"
+
+
+def test_the_highest_rate_that_keeps_it_is_a_lower_bound() -> None:
+    found, steps = searched(up_to(math.inf))
+    assert found == Answer("at_least", 200_000)
+    assert [step.why for step in steps[-3:]] == ["held_out"] * 3
+
+
+def test_one_run_on_the_wrong_side_does_not_move_the_edge() -> None:
+    seen: dict[float, int] = {}
+
+    def vote(rate: float) -> Vote:
+        seen[rate] = seen.get(rate, 0) + 1
+        kept = rate <= RATES[60]
+        return "met" if kept != (rate in (RATES[60], RATES[61]) and seen[rate] == 1) else "broken"
+
+    found, _ = searched(vote, Rule(judged=7, held_out=3, most=10_000))
+    assert found == Answer("found", RATES[60], RATES[61])
+
+
+def test_a_rate_whose_runs_are_even_to_the_last_does_not_keep_the_promise() -> None:
+    seen: dict[float, int] = {}
+
+    def vote(rate: float) -> Vote:
+        seen[rate] = seen.get(rate, 0) + 1
+        if rate != RATES[60]:
+            return "met" if rate < RATES[60] else "broken"
+        return "met" if seen[rate] % 2 else "broken"
+
+    found, _ = searched(vote, Rule(judged=6, held_out=1, most=10_000))
+    assert found == Answer("found", RATES[59], RATES[60])
+
+
+def test_a_generator_at_its_end_counts_against_a_rate_and_is_told_apart() -> None:
+    found, _ = searched(lambda rate: "met" if rate <= RATES[60] else "beyond")
+    assert found == Answer("found", RATES[60], RATES[61])
+    assert Tally(met=1, beyond=2).by_generator
+    assert not Tally(broken=2, beyond=1).by_generator
+    assert not Tally(met=3, beyond=1).by_generator
+
+
+def test_a_failed_run_is_followed_by_the_next_repeat_and_two_without_a_good_one_end_the_search() -> None:
+    failed: set[float] = set()
+
+    def once(rate: float) -> Vote:
+        if rate not in failed:
+            failed.add(rate)
+            return "failed"
+        return up_to(5_500)(rate)
+
+    assert searched(once)[0].kind == "found"
+    found, steps = searched(lambda rate: "failed" if rate > 3_000 else "met")
+    assert (found.kind, found.rate) == ("undecided", 3_895.0)
+    assert [step.rate for step in steps[-2:]] == [3_895.0] * 2
+
+
+@pytest.mark.parametrize("below", range(LOWER + 2))
+def test_held_out_runs_that_break_the_promise_lower_the_rate_up_to_a_bound(below: int) -> None:
+    tallies = {RATES[60]: Tally(met=3), RATES[61]: Tally(broken=3)}
+    held = {RATES[60 - n]: Tally(met=1, broken=2) for n in range(below)}
+    if below <= LOWER:
+        assert next_step(RATES, tallies, held, RULE) == Step(RATES[60 - below], "held_out")
+        held[RATES[60 - below]] = Tally(met=2, broken=1)
+        assert next_step(RATES, tallies, held, RULE) == Answer("found", RATES[60 - below], RATES[61 - below])
+    else:
+        assert next_step(RATES, tallies, held, RULE) == Answer("found", RATES[60 - LOWER], RATES[61 - LOWER])
+
+
+def test_a_search_ends_undecided_when_its_cells_are_used_up() -> None:
+    chance = random.Random(1)  # noqa: S311  # repeatable, not secret
+    _, most = lengths(RATES, 5, 3)
+    for _ in range(200):
+        _, steps = searched(lambda _: chance.choice(("met", "broken")), Rule(5, 3, most))
+        assert len(steps) <= most
+    found, steps = searched(up_to(5_500), Rule(5, 3, 19))
+    assert found == Answer("undecided")
+    assert len(steps) == 7
+
+
+def test_the_usual_and_the_most_cells_are_those_of_searches_without_noise() -> None:
+    usual, most = lengths(RATES, 5, 3)
+    lengths_ = [len(walk(RATES, RULE, lambda rate, top=top: rate <= top)) for top in RATES]  # type: ignore[misc]
+    assert min(lengths_) <= usual <= max(lengths_)
+    assert most == (max(lengths_) - 3 - 2 * (LEAD - 1)) * 5 + 3 * (1 + LOWER)
+
+
+def test_a_decided_rate_has_the_confidence_that_is_told() -> None:
+    """At a rate that four of five runs keep, a lead of three for the other side comes as rarely as told."""
+    chance = random.Random(7)  # noqa: S311  # repeatable, not secret
+    wrong = 0
+    for _ in range(20_000):
+        lead = 0
+        while abs(lead) < LEAD:
+            lead += 1 if chance.random() < 0.8 else -1
+        wrong += lead < 0
+    assert 1 - wrong / 20_000 == pytest.approx(CONFIDENCE, abs=0.004)
+    assert CONFIDENCE > 0.95
+    assert 1 - 1 / (1 + 4 ** (LEAD - 1)) < 0.95, "and a smaller lead would not do"
+
+
+def test_the_order_of_the_runs_does_not_matter() -> None:
+    """A resumed run knows the tallies and not their order."""
+    tallies = {RATES[0]: Tally(met=1), RATES[20]: Tally(met=1), RATES[40]: Tally(broken=1)}
+    step = next_step(RATES, tallies, {}, RULE)
+    assert step == next_step(RATES, dict(reversed(tallies.items())), {}, RULE)
+    assert step == Step(RATES[30], "halve", RATES[20], RATES[40])
