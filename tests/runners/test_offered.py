@@ -47,10 +47,10 @@ def test_more_than_was_offered_is_what_was_owed_from_before() -> None:
 
 def test_a_load_with_bursts_offers_what_is_due_in_the_measured_time() -> None:
     bursts = Arrivals(kind="burst", burst_rate=600.0, every_s=3.0, lasting_s=1.0)
-    made = cells.context(cells.ycsb("a"), cells.embedded(), target=100.0, warm_up_s=2.0, measure_s=5.0)
+    made = cells.context(cells.ycsb("a"), cells.embedded(), target=100.0, warm_up_s=2.0, measure_s=4.5)
     experiment = made.experiment.model_copy(update={"arrivals": bursts})
-    # From 2 s to 7 s: a burst from 3 to 4 s, and one from 6 to 7 s.
-    assert offered(100.0, experiment) == pytest.approx((2 * 600 + 3 * 100) / 5)
+    # From 2 s to 6.5 s: a burst from 3 to 4 s, and half of the one from 6 to 7 s.
+    assert offered(100.0, experiment) == pytest.approx((1.5 * 600 + 3 * 100) / 4.5)
     assert offered(100.0, made.experiment) == offered(100.0, None) == 100.0
-    assert off_schedule(made.cell, measured(300.0), experiment) == ""
-    assert "achieved 150 of 300 ops/s" in off_schedule(made.cell, measured(150.0), experiment)
+    assert off_schedule(made.cell, measured(270.0), experiment) == ""
+    assert "achieved 133 of 267 ops/s" in off_schedule(made.cell, measured(133.0), experiment)
