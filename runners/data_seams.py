@@ -24,6 +24,15 @@ class KnowsChanges(Protocol):
 
 
 @runtime_checkable
+class TakesBack(Protocol):
+    """An engine whose `settle` counts a cell among those that write, and that can take this back."""
+
+    def not_begun(self, cell: Cell) -> None:
+        """Take back that the last cell that `settle` counted would write: it never began. Raises RunnerError."""
+        ...
+
+
+@runtime_checkable
 class Undoes(Protocol):
     """An engine that can delete what cells have inserted."""
 

@@ -19,7 +19,8 @@ from typing import Literal
 
 from benchbrief.compiler.messages.text import figure
 from benchbrief.compiler.planning.plan import Cell, Database, Plan
-from benchbrief.runners.data_seams import KnowsChanges, Undoes
+from benchbrief.compiler.resets.tolerated_changes import writes
+from benchbrief.runners.data_seams import KnowsChanges, TakesBack, Undoes
 from benchbrief.runners.errors import BadOutput, NotKept, RunnerError, ServerFailed
 from benchbrief.runners.execution.attempt import Attempt, NotWhole, StepJob
 from benchbrief.runners.execution.cell_probes import probes
@@ -204,6 +205,9 @@ class CellRun:
     def _load(self, contexts: Mapping[str, CellContext]) -> None:
         engine = self.engine()
         goes_on = self.attempt.began("load") is not None
+        writes_here = writes(self._plan.workloads[self._cell.workload], self._cell.events)
+        if self.attempt.awaited and writes_here and isinstance(engine, TakesBack):
+            engine.not_begun(self._known_cell)
         if not goes_on and engine.holds(self._known_cell):
             if not isinstance(engine, Restores) or self._database.reset not in (
                 "snapshot",

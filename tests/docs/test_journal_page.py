@@ -92,6 +92,9 @@ def events_in(source: str) -> dict[str, set[str]]:
         ]
         (name,) = [str(value.value) for key, value in pairs if key == "event" and isinstance(value, ast.Constant)]
         found[name] = {str(key) for key, _ in pairs if key != "event"}
+        if "model_dump" in ast.unparse(case) and isinstance(case.pattern, ast.MatchClass):  # all of the record
+            (record,) = [each for each in journal.RECORDS if each.__name__ == ast.unparse(case.pattern.cls)[2:]]
+            found[name] |= set(record.model_fields) - {"type", "at"}
     return found
 
 

@@ -96,10 +96,13 @@ class Connection:
     @contextmanager
     def reaching(self) -> Iterator[None]:
         """Convert pymongo's errors to ServerFailed. Its messages contain addresses, never credentials."""
-        from pymongo.errors import OperationFailure, PyMongoError
+        from pymongo.errors import NotPrimaryError, OperationFailure, PyMongoError
 
         try:
             yield
+        except NotPrimaryError as error:
+            told = say.stepped_down(database=self._database.name, said=self._short(error))
+            raise ServerFailed(told, say.hint_election()) from None
         except OperationFailure as error:
             raise Refused(
                 f"the server of database {self._database.name} refuses: {self._short(error)}",

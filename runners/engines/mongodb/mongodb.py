@@ -158,6 +158,11 @@ class MongoDB:
         """Implement `data_seams.KnowsChanges`. Another client may have inserted or deleted records."""
         return self._data_set().foreign_changes(cell.dataset) if cell.dataset and cell.dataset.reuse else ""
 
+    def not_begun(self, cell: Cell) -> None:
+        """Implement `data_seams.TakesBack`."""
+        if cell.dataset:
+            self._data_set().not_begun(cell.dataset)
+
     def can_undo(self, cell: Cell) -> bool:
         """Implement `data_seams.Undoes`."""
         return inserted_records.can_delete(self._data_set(), cell)
@@ -242,10 +247,8 @@ class MongoDB:
         now = controller_clock.now()
         since = now - self._uptime()
         if since > self._running_since + _RESTART_SLACK_S:
-            raise ServerFailed(
-                say.server_restarted(database=self._database.name, seconds=figure(now - since, ".0f")),
-                say.hint_server_log(),
-            )
+            said = say.server_restarted(database=self._database.name, seconds=figure(now - since, ".0f"))
+            raise ServerFailed(said, say.hint_server_log())
         primary = part(self._started().hello()).primary
         if primary != self._primary_at:
             raise ServerFailed(
@@ -267,10 +270,7 @@ class MongoDB:
 
     def require_running_since(self, at: float) -> None:
         if self._running_since > at + _RESTART_SLACK_S:
-            raise ServerFailed(
-                say.server_anew(database=self._database.name),
-                say.hint_server_log(),
-            )
+            raise ServerFailed(say.server_anew(database=self._database.name), say.hint_server_log())
 
     def stop(self) -> None:
         """Stop what was started, and leave attached servers alone. Raises TeardownFailed after that."""

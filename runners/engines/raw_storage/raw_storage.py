@@ -169,6 +169,11 @@ class RawStorage:
             self._remember(cell.dataset.hash, writers + 1)
         return data_directories.aged(writers)
 
+    def not_begun(self, cell: Cell) -> None:
+        """Implement `data_seams.TakesBack`."""
+        if cell.dataset and (writers := self._writers(cell.dataset.hash)):
+            self._remember(cell.dataset.hash, writers - 1)
+
     def reset(self, cell: Cell) -> None:
         """Make way for a layout: remove the file; of a device, check that it may be overwritten. Raises RunnerError."""
         del cell

@@ -211,6 +211,11 @@ class RocksDB:
             self._remember(cell.dataset.hash, writers + 1)
         return data_directories.aged(writers)
 
+    def not_begun(self, cell: Cell) -> None:
+        """Implement `data_seams.TakesBack`."""
+        if cell.dataset and (writers := self._writers(cell.dataset.hash, snapshot=False)):
+            self._remember(cell.dataset.hash, writers - 1)
+
     def reset(self, cell: Cell) -> None:
         """Empty the directory. Raises RunnerError when it is not ours, or has no room for the load."""
         said = self._script(self._way.forget) if self._way and self._way.forget else None

@@ -15,10 +15,11 @@ from benchbrief.runners.engines.mongodb import inserted_records
 from benchbrief.runners.engines.mongodb.delete_routes import Routes
 from benchbrief.runners.engines.mongodb.mongo_client import Connection
 from benchbrief.runners.engines.mongodb.mongo_data import Data
-from benchbrief.runners.errors import Interrupted
+from benchbrief.runners.errors import Interrupted, ServerFailed
 from benchbrief.runners.messages.run_messages import say
 from tests.support import cells
 from tests.support.mongo import running_stand_in
+from tests.support.mongo_peer import scripted_mongod
 from tests.support.tools import built_tool, tools_dir
 
 RECORDS, INSERTED = 100, 2500
@@ -99,6 +100,40 @@ def test_a_load_s_record_that_is_missing_is_noticed_after_the_undo(connection: C
     assert not done
     assert "99 records, and 100 were loaded" in told
     assert not data.fit(cell.dataset, ("nothing", "updates"))
+
+
+def test_an_election_before_the_deletes_is_told_and_leaves_data_that_are_loaded_again(connection: Connection) -> None:
+    """A scripted member that has stepped down stands in for the old primary: the stand-in server knows no elections."""
+    data, cell = inserted(connection)
+    assert cell.dataset
+    data.finish(cell.dataset)
+    down = {"ok": 0, "code": 10107, "codeName": "NotWritablePrimary", "errmsg": "not primary"}
+    hello = {"ismaster": True, "maxWireVersion": 17, "minWireVersion": 0, "maxBsonObjectSize": 16777216}
+    with scripted_mongod({"isMaster": {**hello, "setName": "rs0"}, "delete": down}) as (host, port):
+        old = Connection(f"mongodb://{host}:{port}/?directConnection=true", cells.attached(""))
+        try:
+            route = Routes((Data(old, "ycsb"),), say.sent_by_hosts(hosts="load-1"))
+            with pytest.raises(ServerFailed, match="no longer takes writes, as another primary was elected") as failed:
+                inserted_records.delete(data, cell, route, threading.Event())
+        finally:
+            old.close()
+    assert "election" in failed.value.hint
+    assert data.count(cell.dataset) == RECORDS + INSERTED
+    assert not inserted_records.can_delete(data, cell), "what the data set holds is unknown"
+    assert not data.fit(cell.dataset, ("nothing", "updates", "inserts"))
+
+
+def test_a_cell_that_never_began_leaves_the_data_set_as_it_found_it(connection: Connection) -> None:
+    data, cell = inserted(connection)
+    assert cell.dataset
+    data.finish(cell.dataset)
+    before = data.kept(cell.dataset)
+    assert data.begin(cell.dataset, "anything") == 1
+    assert data.kept(cell.dataset) != before
+    data.not_begun(cell.dataset)
+    assert data.kept(cell.dataset) == before
+    data.not_begun(cell.dataset)
+    assert data.kept(cell.dataset) == before, "nothing is taken back twice"
 
 
 @pytest.mark.parametrize(("ordered", "padding"), [(True, 1), (True, 12), (False, 24)])

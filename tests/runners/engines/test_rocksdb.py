@@ -240,6 +240,16 @@ def test_a_data_set_that_a_cell_wrote_to_is_loaded_again_before_the_next(tmp_pat
     assert not later.holds(context.cell), "nor does a later run take it for new"
 
 
+def test_a_cell_that_never_began_leaves_the_data_set_as_it_found_it(tmp_path: Path) -> None:
+    engine, context = loaded_with(tmp_path / "db", "after_writes")
+    engine.settle(context.cell)
+    assert not engine.holds(context.cell)
+    engine.not_begun(context.cell)
+    assert engine.holds(context.cell)
+    engine.not_begun(context.cell)
+    assert engine.holds(context.cell)
+
+
 def test_a_data_set_that_cells_only_read_stays(tmp_path: Path) -> None:
     engine, context = loaded_with(tmp_path / "db", "after_writes")
     reading = context.plan.workloads[context.cell.workload].model_copy(update={"writes": False})

@@ -168,6 +168,30 @@ def test_after_a_kill_what_was_measured_keeps_its_turn(bench: Bench) -> None:
 
 
 @pytest.mark.timeout(240)
+@pytest.mark.parametrize("how", [signal.SIGINT, signal.SIGKILL])
+def test_the_load_of_a_cell_that_waited_is_used_after_a_resume(bench: Bench, how: signal.Signals) -> None:
+    """Although its workload writes, and was counted as a writer before it waited."""
+    text = SPEC.replace("drop_and_load", "after_writes").replace("readrandom", "readwhilewriting")
+    text = text.replace("[1, 2]", "[1]").replace("measure = 2 s", "measure = 8 s")
+    bench.spec(text, TOOL=bench.tool, OVERLAP="loading")
+    with bench.started("run", "brief.bench", "--no-report", stays=True) as run:
+        until(lambda: waiting(bench), 60)
+        (waited,) = waiting(bench)
+        run.signal(how)
+        run.process.wait(60)
+    ended = bench("resume", "--no-report")
+    assert ended.code == 0, ended.text
+    of_cell = [record for record in bench.journal() if record.get("cell") == waited]
+    assert [each["attempt"] for each in of_cell if each["type"] == "cell_started"] == [1, 2]
+    assert [each["attempt"] for each in of_cell if each["type"] == "job_collected" and each["step"] == "load"] == [1]
+    (again,) = [
+        each for each in of_cell if each["type"] == "step_ended" and each["step"] == "load" and each["attempt"] == 2
+    ]
+    assert again["skipped"]
+    assert {each["status"] for each in bench.journal("cell_ended")} == {"ok"}
+
+
+@pytest.mark.timeout(240)
 @pytest.mark.parametrize("step", ["load", "measure"])
 def test_a_kill_beside_a_load_leaves_no_half_of_it(bench: Bench, step: str) -> None:
     bench.spec(SPEC, TOOL=bench.tool, OVERLAP="loading")
