@@ -99,10 +99,12 @@ def _named(words: tuple[Path, ...], run: str | None, out: Path) -> Iterator[Path
 
 
 def _briefs_of(run_dir: Path) -> Iterator[Path]:
-    """Yield each brief in the folder of a run: its PDF, or else its HTML. Raises Stop."""
+    """Yield each brief in the folder of a run: its PDF, or else its HTML. The names of those whose numbers were not
+    measured here say so. Raises Stop."""
     from benchbrief.runners.journal.run_folder import load_plan
 
-    names = [report.name for report in load_plan(run_dir).reports]
+    reports = [report.name for report in load_plan(run_dir).reports]
+    names = [f"{name}{mark}" for name in reports for mark in ("", "-simulated", "-imported")]
     files = (run_dir / "reports" / f"{name}{suffix}" for name in names for suffix in (".pdf", ".html"))
     made = {path.stem: path for path in reversed([path for path in files if path.is_file()])}
     if not made:

@@ -97,6 +97,9 @@ def test_what_a_run_keeps_of_its_beginning_is_as_it_was(bench: Bench, name: str)
     assert bench("report", "simulated", "--html-only").code == 0
     side = made(bench, "brief-simulated.json")
     assert bench("verify", str(side)).code == 0
+    by_run = bench("verify", "simulated")
+    assert by_run.code == 0, by_run.text
+    assert "all hold" in by_run.out, "a run stands for its briefs, also where their names say that it was simulated"
     kept = bench.run_dir / name
     kept.write_bytes(kept.read_bytes() + b" ")
     done = bench("verify", str(side))
