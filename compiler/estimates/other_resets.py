@@ -19,8 +19,9 @@ WAYS: Mapping[Reset, str] = {
 }
 """Ways to reset that leave cells comparable, from the one that restores the most, with what they do.
 
-`btrfs` is none: `links` restores the same files in less time wherever it could be declared, and on any file system. It
-needs a directory that is a subvolume, and a user who may remove those, which no plan knows."""
+A snapshot by the file system is none: `links` restores the same files in less time wherever one could be declared, and
+on any file system. It needs a directory that is a subvolume, a dataset or a volume, and a user who may remove those,
+which no plan knows."""
 USERS_OWN: tuple[Reset, ...] = ("reuse", "command")
 """Ways of which only the user knows what they restore. None is better."""
 ALIKE = 0.05

@@ -10,11 +10,28 @@ from typing import ClassVar, Literal, get_args
 from benchbrief.compiler.blocks.values.shapes import Flag, Key, Login, Number, Special, Text, Word
 from benchbrief.compiler.extensions.extension_spec import NAME, ExtensionSpec
 
-Reset = Literal["drop_and_load", "after_writes", "as_needed", "undo", "snapshot", "links", "btrfs", "reuse", "command"]
+Reset = Literal[
+    "drop_and_load",
+    "after_writes",
+    "as_needed",
+    "undo",
+    "snapshot",
+    "links",
+    "btrfs",
+    "zfs",
+    "lvm_thin",
+    "reuse",
+    "command",
+]
 """How a cell gets its data set: loaded again; loaded again after a cell that writes, or after one whose changes the
 next cell would notice; with what cells inserted deleted; copied or linked back from a snapshot made after the load, or
-put back by btrfs;
-left as it is; or reset by the database's own commands."""
+put back by the file system; left as it is; or reset by the database's own commands."""
+
+BY_FILE_SYSTEM: Mapping[Reset, str] = {"btrfs": "btrfs", "zfs": "ZFS", "lvm_thin": "LVM"}
+"""The resets by a snapshot of what keeps the files, with its name."""
+
+RESTORED: tuple[Reset, ...] = ("snapshot", "links", *BY_FILE_SYSTEM, "command")
+"""The resets that bring the data back before each cell, whatever the cells before it did."""
 
 EVERYWHERE: tuple[Reset, ...] = ("drop_and_load", "after_writes", "as_needed", "snapshot", "reuse", "command")
 """What every engine understands."""

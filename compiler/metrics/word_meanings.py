@@ -242,6 +242,8 @@ RESETS: Mapping[str, str] = {
     "snapshot": "they are copied back, as they were after the load, before each cell",
     "links": "the same files are linked back before each cell, in no time and without room; RocksDB only",
     "btrfs": "a btrfs snapshot is put back before each cell, in no time and without room; RocksDB only",
+    "zfs": "a ZFS dataset is rolled back before each cell, in no time and without room; RocksDB only",
+    "lvm_thin": "a thin volume of LVM is put back before each cell, in no time and without room; RocksDB only",
     "reuse": "they stay as the cells before have left them",
 }
 """How each cell gets its data."""

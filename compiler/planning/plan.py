@@ -12,7 +12,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field, model_validator
 
-from benchbrief.compiler.extensions.engine_spec import Reset
+from benchbrief.compiler.extensions.engine_spec import BY_FILE_SYSTEM, RESTORED, Reset
 from benchbrief.compiler.extensions.meter_spec import Boundary
 from benchbrief.compiler.extensions.registry import TOOL_SPECS
 from benchbrief.compiler.extensions.tool_spec import Change
@@ -69,7 +69,9 @@ from benchbrief.compiler.resets.tolerated_changes import ResetWork
 from benchbrief.compiler.searches.plan_searches import Adaptive, Confident, Knee, KneeSearch, Promise, PromiseLimit
 
 __all__ = [  # other rooms import these from here
+    "BY_FILE_SYSTEM",
     "MOST_COLUMNS",
+    "RESTORED",
     "Adaptive",
     "Arrivals",
     "Asset",

@@ -11,8 +11,6 @@ from benchbrief.compiler.resets.tolerated_changes import ResetWork, tolerated, w
 
 COPIED_BYTES_PER_S = 500e6
 """How fast a snapshot is estimated to be copied."""
-_SHARED_S: Mapping[Reset, float] = {"links": 0.5, "btrfs": 2.0}
-"""Seconds in which files are brought back that are not copied, however large they are."""
 
 
 @dataclass(frozen=True)
@@ -30,6 +28,15 @@ class ResetStep:
 
     work: ResetWork = ""
     seconds: float = 0.0
+
+
+_SHARED: Mapping[Reset, ResetStep] = {
+    "links": ResetStep("links", 0.5),
+    "btrfs": ResetStep("btrfs", 2.0),
+    "zfs": ResetStep("zfs", 2.0),
+    "lvm_thin": ResetStep("lvm_thin", 3.0),
+}
+"""How files are brought back that are not copied, in as many seconds however large they are."""
 
 
 @dataclass
@@ -50,8 +57,8 @@ class DataStates:
         self._held[place] = there if there and fit else _State(dataset)
         if reset == "command":
             return ResetStep("command")
-        if there and reset in ("links", "btrfs"):
-            return ResetStep(reset, _SHARED_S[reset])
+        if there and (shared := _SHARED.get(reset)):
+            return shared
         if there and reset == "snapshot":
             return ResetStep("copy", min(load_s, float(-(-bytes_ // COPIED_BYTES_PER_S))))
         if fit:

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 
-from benchbrief.compiler.extensions.engine_spec import Reset
+from benchbrief.compiler.extensions.engine_spec import BY_FILE_SYSTEM, Reset
 
 RESET_WORDS: Mapping[Reset, str] = {
     "drop_and_load": "loaded again for each cell",
@@ -11,7 +11,7 @@ RESET_WORDS: Mapping[Reset, str] = {
     "undo": "loaded once, and what cells insert is deleted",
     "snapshot": "loaded once, and copied back for each cell",
     "links": "loaded once, and linked back for each cell",
-    "btrfs": "loaded once, and a btrfs snapshot put back for each cell",
+    **{how: f"loaded once, and a snapshot by {name} put back for each cell" for how, name in BY_FILE_SYSTEM.items()},
     "reuse": "loaded once and kept",
     "command": "brought back by a command for each cell",
 }

@@ -5,18 +5,18 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Literal, Protocol
 
-from benchbrief.compiler.extensions.engine_spec import Reset
+from benchbrief.compiler.extensions.engine_spec import RESTORED, Reset
 from benchbrief.compiler.extensions.registry import ENGINE_SPECS
 from benchbrief.compiler.extensions.tool_spec import CHANGES, Change
 
-ResetWork = Literal["", "load", "undo", "copy", "links", "btrfs", "command"]
+ResetWork = Literal["", "load", "undo", "copy", "links", "btrfs", "zfs", "lvm_thin", "command"]
 """How a cell gets its data set: by a load, by deleting what cells inserted, by copying, linking or putting a snapshot
 back, or by the declared commands; "" when it is there already."""
 
 
 def tolerated(reset: Reset, engine: str) -> tuple[Change, ...]:
     """Return which changes by a cell leave a data set fit for the next one, so that it is neither loaded nor undone."""
-    if reset in ("reuse", "command", "snapshot", "links", "btrfs"):  # all but the first bring it back before each cell
+    if reset in ("reuse", *RESTORED):  # all but the first bring it back before each cell
         return CHANGES
     spec = ENGINE_SPECS.usable(engine)
     if reset in ("as_needed", "undo") and spec and spec.updates_in_place:

@@ -18,7 +18,7 @@ from functools import cached_property
 from typing import Literal
 
 from benchbrief.compiler.messages.text import figure
-from benchbrief.compiler.planning.plan import Cell, Database, Plan
+from benchbrief.compiler.planning.plan import RESTORED, Cell, Database, Plan
 from benchbrief.compiler.resets.tolerated_changes import writes
 from benchbrief.runners.data_seams import KnowsChanges, TakesBack, Undoes
 from benchbrief.runners.errors import BadOutput, NotKept, RunnerError, ServerFailed
@@ -209,12 +209,7 @@ class CellRun:
         if self.attempt.awaited and writes_here and isinstance(engine, TakesBack):
             engine.not_begun(self._known_cell)
         if not goes_on and engine.holds(self._known_cell):
-            if not isinstance(engine, Restores) or self._database.reset not in (
-                "snapshot",
-                "links",
-                "btrfs",
-                "command",
-            ):
+            if not isinstance(engine, Restores) or self._database.reset not in RESTORED:
                 self.attempt.skip("load", say.dataset_reused())
                 self._settle()
                 return

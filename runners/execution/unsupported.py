@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from urllib.parse import unquote
 
 from benchbrief.compiler.extensions.registry import METER_SPECS
-from benchbrief.compiler.planning.plan import Cell, Database, Plan
+from benchbrief.compiler.planning.plan import BY_FILE_SYSTEM, Cell, Database, Plan
 from benchbrief.runners.errors import HostError, NoTool, RunnerError, ToolMissing
 from benchbrief.runners.hosts import tool_discovery
 from benchbrief.runners.hosts.fan_out import each_of
@@ -175,7 +175,7 @@ def refuse_places(plan: Plan, cells: Iterable[Cell], hosts: Hosts, held: Iterabl
     there = set(held)
     for key in dict.fromkeys(cell.database for cell in cells):
         database, hardware = plan.databases[key], plan.hardware[key.hardware]
-        if world.simulated or database.reset != "btrfs" or database.hooks or hardware.prepare:
+        if world.simulated or database.reset not in BY_FILE_SYSTEM or database.hooks or hardware.prepare:
             continue
         engine = world.engine(plan, database, hardware, hosts)
         if hardware.hosts[0] in there and isinstance(engine, ChecksPlace):

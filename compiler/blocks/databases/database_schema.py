@@ -27,12 +27,12 @@ def database_schema(other: EngineSpec | None = None) -> BlockSchema:
             "reset": Key(
                 Special(
                     "`as_needed`, `after_writes`, `drop_and_load`, `undo` (mongodb), `snapshot`, `links` (rocksdb), "
-                    '`btrfs` (rocksdb), `reuse`, or what brings the data back, `command("...")`'
+                    '`btrfs`, `zfs` or `lvm_thin` (rocksdb), `reuse`, or what brings the data back, `command("...")`'
                 ),
                 "How each cell comes by its data: loaded again if it would notice what the cells before it changed "
                 "(all inserts; updates too, but for MongoDB); loaded again if a cell that wrote was before it; loaded "
-                "again always; without what the cells before it inserted; copied, linked or put back by btrfs as they "
-                "were after the load; as the cells before have left them; or by a command.",
+                "again always; without what the cells before it inserted; copied, linked or put back by the file "
+                "system as they were after the load; as the cells before have left them; or by a command.",
                 default=resets.replace(" and ", ", ", len(specs) - 2),
                 example="reset = after_writes",
             ),

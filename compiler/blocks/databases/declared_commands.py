@@ -26,6 +26,8 @@ _WAYS: Mapping[str, plan.Reset] = {
     "snapshot": "snapshot",
     "links": "links",
     "btrfs": "btrfs",
+    "zfs": "zfs",
+    "lvm_thin": "lvm_thin",
     "reuse": "reuse",
 }
 _ARGUMENTS: Mapping[str, Shape] = {"on": Word(("each", "first")), "timeout": Number("s", "10 min", above=True)}

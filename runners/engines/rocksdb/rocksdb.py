@@ -18,7 +18,7 @@ from benchbrief.compiler.resets.tolerated_changes import writes
 from benchbrief.runners.engines import data_directories
 from benchbrief.runners.engines.declared_hooks import run_hooks
 from benchbrief.runners.engines.rocksdb import linked_snapshots
-from benchbrief.runners.engines.rocksdb.snapshot_ways import WAYS, SnapshotWay
+from benchbrief.runners.engines.rocksdb.snapshot_ways import FREE, WAYS, SnapshotWay
 from benchbrief.runners.errors import LoadShort, PlanRefused, RunnerError, ServerFailed, ToolMissing
 from benchbrief.runners.execution.driver_contexts import Endpoint
 from benchbrief.runners.hosts import tool_discovery
@@ -45,8 +45,6 @@ could not write completely."""
 # Every script gets the directory as $1. It exits with 0, or prints why not and exits with 1. The marker's words are
 # the data set, RocksDB's identity of the database, and how many cells wrote to it since.
 _HOLDS = read_script(__file__, "scripts/holds_data.sh")
-
-_FREE = "df -Pk -- \"$1\" | awk 'NR == 2 { print $4, $2 }'"
 
 _REMEMBER = read_script(__file__, "scripts/remember_data.sh")
 
@@ -340,7 +338,7 @@ class RocksDB:
 
     def _room(self) -> tuple[int | None, int | None]:
         """Return the free bytes where the data are, and all bytes; None when unknown."""
-        said = self._run(_FREE).stdout.split()
+        said = self._run(self._way.free if self._way else FREE).stdout.split()
         if len(said) != 2 or not all(re.fullmatch(r"\d{1,18}", word) for word in said):
             return None, None
         return int(said[0]) * 1024, int(said[1]) * 1024

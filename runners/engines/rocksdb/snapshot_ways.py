@@ -4,13 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import partial
 
 from benchbrief.compiler.messages.text import Text
-from benchbrief.compiler.planning.plan import Reset
-from benchbrief.runners.engines import data_directories, subvolumes
+from benchbrief.compiler.planning.plan import BY_FILE_SYSTEM, Reset
+from benchbrief.runners.engines import data_directories
+from benchbrief.runners.engines.file_systems.file_system_snapshots import free, step, with_system
 from benchbrief.runners.engines.rocksdb import linked_snapshots
-from benchbrief.runners.jobs.shell_scripts import read_script, with_values
+from benchbrief.runners.jobs.shell_scripts import read_script
 from benchbrief.runners.messages.run_messages import say
+
+FREE = "df -Pk -- \"$1\" | awk 'NR == 2 { print $4, $2 }'"
 
 
 @dataclass(frozen=True)
@@ -18,8 +22,8 @@ class SnapshotWay:
     """Scripts that take a snapshot, restore it, and tell what it holds, and the sentence `told` on a restore.
 
     `check`, `open` and `forget` are run before the directory is looked at, made ours and emptied; "" does nothing.
-    `alone`: nothing of the database may lie outside the directory, as no load would follow to notice. `without_room`:
-    the snapshot takes no second copy's room.
+    `free` prints the free and all KiB. `alone`: nothing of the database may lie outside the directory, as no load would
+    follow to notice. `without_room`: the snapshot takes no second copy's room.
     """
 
     take: str
@@ -29,8 +33,23 @@ class SnapshotWay:
     check: str = ""
     open: str = ""
     forget: str = ""
+    free: str = FREE
     alone: bool = True
     without_room: bool = True
+
+
+def _by(system: Reset) -> SnapshotWay:
+    """Return the way of a file system."""
+    return SnapshotWay(
+        step(system, "take"),
+        step(system, "restore"),
+        with_system(system, read_script(__file__, "scripts/system_holds_data.sh")),
+        partial(say.restored_by_system, system=BY_FILE_SYSTEM[system]),
+        check=step(system, "check"),
+        open=step(system, "open"),
+        forget=step(system, "forget"),
+        free=free(system),
+    )
 
 
 WAYS: Mapping[Reset, SnapshotWay] = {
@@ -45,13 +64,5 @@ WAYS: Mapping[Reset, SnapshotWay] = {
     "links": SnapshotWay(
         linked_snapshots.TAKE, linked_snapshots.RESTORE, linked_snapshots.HOLDS, say.restored_by_links
     ),
-    "btrfs": SnapshotWay(
-        subvolumes.TAKE,
-        subvolumes.RESTORE,
-        with_values(read_script(__file__, "scripts/subvolume_holds_data.sh"), **subvolumes.VALUES),
-        say.restored_by_btrfs,
-        check=subvolumes.CHECK,
-        open=subvolumes.OPEN,
-        forget=subvolumes.FORGET,
-    ),
+    **{system: _by(system) for system in BY_FILE_SYSTEM},
 }

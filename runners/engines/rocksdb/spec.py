@@ -48,6 +48,6 @@ SPEC = EngineSpec(
         "wal": Option(Key(Flag(), "`false` turns the write-ahead log off.", example="wal = false"), shapes_data=False),
     },
     default_reset="after_writes",
-    resets=("links", "btrfs"),
+    resets=("links", "btrfs", "zfs", "lvm_thin"),
     probes=("database",),
 )

@@ -13,8 +13,8 @@ from pathlib import Path
 import pytest
 
 from benchbrief.runners.errors import RunnerError
+from tests.runners.engines.file_systems.test_btrfs import engine_at, loaded, names
 from tests.runners.engines.test_linked_snapshots import RECORDS, db_bench, hashes, overwritten
-from tests.runners.engines.test_subvolumes import engine_at, loaded, names
 from tests.support.tools import system_tool
 
 SIZE = 160 << 20

@@ -1,0 +1,3 @@
+#!/bin/sh
+# Removes the snapshot of the directory $1.
+forget

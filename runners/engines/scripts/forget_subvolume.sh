@@ -1,4 +1,0 @@
-#!/bin/sh
-# Removes the snapshot of the subvolume $1.
-. parts/subvolume.sh
-drop "$kept"
