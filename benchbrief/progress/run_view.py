@@ -213,6 +213,8 @@ class RunView:
         With a budget, never more than was said before: what was learned since then may be that cells take longer, and
         then fewer of them are run. With many cells the estimate is made now and then only.
         """
+        if self.finished >= self.total and not self.running:
+            return None
         started = time.monotonic()
         if started - self._left_at < self._left_cost / _ESTIMATE_SHARE:
             return self._never_more(self._left - (started - self._left_at)) if self._left is not None else None
