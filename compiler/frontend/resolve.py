@@ -183,6 +183,7 @@ def _experiment_key(matrix: Matrix) -> ExperimentKey:
         probes=matrix.asked,
         tool=tool_word(matrix.tool.driver),
         events=any(matrix.events.values()),
+        promise=e.promise is not None,
         service_only=matrix.service_only,
         unmerged=matrix.unmerged,
         span=matrix.span,

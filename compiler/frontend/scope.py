@@ -68,8 +68,10 @@ class ExperimentKey:
     span: Span = field(compare=False)
     unknown: tuple[tuple[str, str], ...] = ()
     chosen: int | None = None
-    """How many of the points an adaptive ramp measures."""
+    """How many of the points a ramp or a search measures, which chooses them."""
     events: bool = False
+    promise: bool = False
+    """Whether it searches for the highest rate of a promise."""
     service_only: tuple[Span, str] | None = None
     unmerged: tuple[Span, str] | None = None
 

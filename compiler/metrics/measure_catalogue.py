@@ -43,7 +43,7 @@ class MeasureKind:
     """
 
     name: str
-    view: Literal["throughput", "latency", "errors", "sample"]
+    view: Literal["throughput", "latency", "errors", "sample", "sustained"]
     unit: UnitDimension
     on_demand: frozenset[Dimension]
     statistic: str = ""
@@ -107,6 +107,7 @@ def _kinds() -> dict[str, MeasureKind]:
     kinds = [
         MeasureKind("throughput", "throughput", unit("ops/s"), by_operation),
         MeasureKind("errors", "errors", unit(""), dims("phase", "repeat")),
+        MeasureKind("sustained", "sustained", unit("ops/s"), frozenset()),
     ]
     kinds += [
         MeasureKind(f"latency.{name}", "latency", unit("s"), by_operation, statistic=statistic)

@@ -1,4 +1,4 @@
-"""Mistakes in measures that nothing of an experiment tells (E0709, E0724, W0711), with all of their prose."""
+"""Mistakes in measures that nothing of an experiment tells (E0566, E0598, E0709, E0724, W0711), with their prose."""
 
 from __future__ import annotations
 
@@ -49,6 +49,25 @@ class NeedsEvent(CompileProblem):
     says = "`{measure}` needs an event"
     mark = "no experiment has one"
     hint = 'add `at 5 min "What happens" {{ command("...", on: first) }}` to experiment {where}'
+    measure: str
+    experiments: tuple[str, ...]
+
+    @property
+    def where(self) -> str:
+        return ticked(self.experiments)
+
+
+@dataclass(frozen=True)
+class NeedsPromise(CompileProblem):
+    """What a search for a promise finds, where no experiment has one."""
+
+    code = "E0566"
+    says = "`{measure}` needs a search for a promise"
+    mark = "no experiment has one"
+    hint = (
+        "write `target = highest(1k ops/s..200k ops/s, where: latency.p99[read] < 5 ms, within: 3 %)` in "
+        "experiment {where}"
+    )
     measure: str
     experiments: tuple[str, ...]
 

@@ -31,6 +31,7 @@ DIMENSIONS: Mapping[Dimension, str] = {
 _MEASURES: Mapping[str, str] = {
     "throughput": "Operations per second; `throughput[insert]` for one kind of operation.",
     "errors": "The share of operations that failed.",
+    "sustained": "The highest rate at which a promise was kept, as a search with `highest(...)` found it.",
     "database.size": (
         "The size of the cell's database on disk after its measurement; lower is better. Of RocksDB, the blocks that "
         "its directory takes, without its own log; of MongoDB, `storageSize` and `indexSize` of `dbStats`, of one "

@@ -25,7 +25,7 @@ class Read(Node):
     """
 
     measure: str
-    view: Literal["throughput", "latency", "errors", "sample"]
+    view: Literal["throughput", "latency", "errors", "sample", "sustained"]
     statistic: str = ""
     probe: str = ""
     counted: LatencyKind | Literal[""] = ""

@@ -14,7 +14,7 @@ from benchbrief.compiler.planning.budgets import is_budgeted
 from benchbrief.reports.disclosure import memory_fit, overlapped_groups, power_meters, source_told
 from benchbrief.reports.disclosure.events_told import events_told
 from benchbrief.reports.disclosure.load_spacing import spacing
-from benchbrief.reports.disclosure.measured_points import adaptive_ramp, tried
+from benchbrief.reports.disclosure.measured_points import chosen_points, tried
 from benchbrief.reports.disclosure.systems_under_test import settings_text, systems
 from benchbrief.reports.disclosure.test_configuration import fact_name
 from benchbrief.reports.disclosure.tool_texts import always_texts, data_set_text
@@ -205,7 +205,7 @@ def _settings(results: Results) -> Iterable[Item]:
         elif experiment.confident:
             ends = {"low": experiment.confident.at_least, "high": experiment.repeats}
             parts.append(words["d_repeats_until"].format(within=f"{100 * experiment.confident.within:g} %", **ends))
-        else:
+        elif not experiment.promise:
             parts.append(words["d_repeats"].format(n=experiment.repeats))
         if experiment.cool_down_s:
             parts.append(words["d_cool_down"].format(time=duration(experiment.cool_down_s)))
@@ -220,8 +220,8 @@ def _settings(results: Results) -> Iterable[Item]:
 def _load_points(experiment: p.Experiment, results: Results) -> Iterable[str]:
     """Return the ramp, or the points that a search found, with its criterion and knees."""
     words, axis = results.words, experiment.axis
-    if experiment.adaptive:
-        yield adaptive_ramp(experiment, experiment.adaptive, results)
+    if experiment.adaptive or experiment.promise:
+        yield chosen_points(experiment, results)
     elif experiment.points:
         yield words[f"d_points_{axis}"].format(points=points(experiment.points))
     for key, other in (("threads", experiment.threads_from), ("target", experiment.target_from)):

@@ -1,11 +1,19 @@
-"""The points that were measured of a ramp whose points a run chooses, and the rule that it chose them by."""
+"""The points that were measured of a ramp or search whose points a run chooses, and the rule that it chose by."""
 
 from __future__ import annotations
 
 from benchbrief.compiler.estimates.grouped_hardware import shares_points
 from benchbrief.compiler.planning import plan as p
+from benchbrief.compiler.searches.rate_search import CONFIDENCE, LEAD
 from benchbrief.reports.text.number_format import points
-from benchbrief.reports.view.report_data import Results, Search
+from benchbrief.reports.view.report_data import Promised, Results, Search
+
+
+def chosen_points(experiment: p.Experiment, results: Results) -> str:
+    """Return how a run chose the points of an experiment, and which it measured; "" where it did not choose."""
+    if experiment.promise:
+        return promise_search(experiment, experiment.promise, results)
+    return adaptive_ramp(experiment, experiment.adaptive, results) if experiment.adaptive else ""
 
 
 def adaptive_ramp(experiment: p.Experiment, rule: p.Adaptive, results: Results) -> str:
@@ -28,6 +36,43 @@ def adaptive_ramp(experiment: p.Experiment, rule: p.Adaptive, results: Results) 
         own=words["d_adaptive_shared" if shared else "d_adaptive_own"],
         measured=words["semicolon"].join(told),
     )
+
+
+def promise_search(experiment: p.Experiment, rule: p.Promise, results: Results) -> str:
+    """Return the rule of a search for a promise, with what it found and the runs at each rate."""
+    words = results.words
+    found = [_promised(each, results) for each in results.promises if each.experiment == experiment.name]
+    return words["d_promise"].format(
+        promise=rule.text,
+        candidates=len(experiment.points),
+        low=points(experiment.points[:1]),
+        high=points(experiment.points[-1:]),
+        within=f"{100 * rule.within:g} %",
+        lead=LEAD,
+        confidence=f"{100 * CONFIDENCE:.0f} %",
+        judged=rule.judged,
+        held_out=rule.held_out,
+        found=words["semicolon"].join(found) or words["missing"],
+    )
+
+
+def _promised(found: Promised, results: Results) -> str:
+    words, plan = results.words, results.plan
+    where = {
+        "hardware": plan.hardware[found.hardware].label,
+        "workload": plan.workloads[found.workload].label,
+        "rates": words.locale.listed(
+            [words["d_rate_runs"].format(rate=points([rate]), met=met, n=n) for rate, met, n in found.rates]
+        )
+        or words["missing"],
+    }
+    if found.sustained is None:
+        return words["d_not_sustained"].format(**where, reason=words.said(found.reason) or words["no_reason"])
+    key = "d_sustained_at_least" if found.kind == "at_least" else "d_sustained_found"
+    key = "d_sustained_generator" if found.by_generator else key
+    sure = words["d_edge_sure" if found.sure else "d_edge_majority"]
+    held = {"met": found.held_met, "n": found.held_out}
+    return words[key].format(**where, rate=points([found.sustained]), sure=sure, **held)
 
 
 def tried(search: Search, axis: str, results: Results) -> list[float]:

@@ -96,6 +96,25 @@ class Search(NamedTuple):
     knee: float | None
 
 
+class Promised(NamedTuple):
+    """What a search for a promise found, as in `results/store/promise_tables.py`.
+
+    `rates` has the runs at each rate: those that kept the promise, and all that were judged.
+    """
+
+    experiment: str
+    hardware: str
+    workload: str
+    sustained: float | None
+    kind: str | None
+    by_generator: bool
+    sure: bool
+    held_met: int
+    held_out: int
+    reason: str
+    rates: tuple[tuple[float, int, int], ...]
+
+
 class Results:
     """The results of one run, as the report reads them."""
 
@@ -279,6 +298,19 @@ class Results:
     def searches(self) -> tuple[Search, ...]:
         rows = self.store.sql("SELECT experiment, hardware, workload, knee FROM searches").rows
         return tuple(Search(*row) for row in rows)
+
+    @cached_property
+    def promises(self) -> tuple[Promised, ...]:
+        """What each search for a promise found."""
+        rates: dict[tuple[object, ...], list[tuple[float, int, int]]] = {}
+        told = "SELECT experiment, hardware, workload, target, met, met + broken + beyond FROM rates ORDER BY target"
+        for experiment, hardware, workload, rate, met, judged in self.store.sql(told).rows:
+            rates.setdefault((experiment, hardware, workload), []).append((rate, met, judged))
+        rows = self.store.sql(
+            "SELECT experiment, hardware, workload, sustained, kind, by_generator, sure, held_met, held_out, "
+            "coalesce(reason, '') FROM promises"
+        ).rows
+        return tuple(Promised._make((*row, tuple(rates.get(tuple(row[:3]), [])))) for row in rows)
 
     @cached_property
     def remarks(self) -> tuple[str, ...]:

@@ -20,6 +20,7 @@ from benchbrief.results.ingest.cell_measurement import Measured
 from benchbrief.results.ingest.cell_rows import cell_rows
 from benchbrief.results.ingest.cell_verdicts import Verdict
 from benchbrief.results.ingest.latency_rows import Statistic, statistics
+from benchbrief.results.ingest.promise_rows import promise_rows
 from benchbrief.results.ingest.run_evidence import Evidence
 from benchbrief.results.ingest.source_rows import origin_of, source_rows
 from benchbrief.results.messages.result_messages import say
@@ -36,6 +37,7 @@ def ingest(evidence: Evidence) -> Iterator[Row]:
     yield from _fact_rows(evidence)
     yield from _note_rows(evidence)
     yield from _search_rows(evidence)
+    yield from promise_rows(evidence)
     yield from _metric_rows(evidence)
     table = _table_importer(evidence)
     for verdicts in by_point(evidence.verdicts).values():

@@ -21,6 +21,8 @@ They have one row for each combination of their dimensions, for cells with statu
     measure.spread      experiment, hardware, workload, threads, target, phase, operation, repeats, mean, sd, cv:
                         throughput over repeats [ops/s]; sd and cv are NULL with fewer than two
 
+    measure.sustained   experiment, hardware, workload, value [ops/s]: the rate that a search for a promise found
+
     metric.NAME         the spec's metric of that name, as the run was planned: its dimensions, then value, in the unit
                         that the table `metrics` has; a missing value is NULL
 
@@ -29,9 +31,11 @@ Types and units are those of the tables (`store_schema.py`).
 
 from __future__ import annotations
 
+from benchbrief.results.store.promise_tables import SUSTAINED
 from benchbrief.results.store.size_and_event_tables import EVENT_MEANS
 
-VIEWS = """
+VIEWS = (
+    """
 CREATE SCHEMA measure;
 
 -- The mean of samples over the time that they stand for; where that is not told, all are alike.
@@ -126,3 +130,5 @@ SELECT experiment, hardware, workload, threads, target, phase, operation,
 FROM measure.throughput
 GROUP BY ALL;
 """.replace("@EVENTS@", EVENT_MEANS)
+    + SUSTAINED
+)

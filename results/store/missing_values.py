@@ -28,6 +28,9 @@ class MissingValues:
         """Return why there is no value for these keys: a cell behind them is not ok, or lacks such a number."""
         known: dict[str, Key] = dict(zip(query.dims, keys, strict=True))
         reads = query.reads or ()
+        for search in self._searches if any(read.view == "sustained" for read in reads) else ():
+            if _concerns(search, known, [read for read in reads if read.view == "sustained"]):
+                return self._said(search["reason"])
         told = query.reads is not None  # by keys alone, as an older plan has no `reads`
         bad = [cell for cell in self._bad_cells if _concerns(cell, known, reads if told else None)]
         needed = [cell for cell in bad if cell["status"] != "skipped" or cell["reason"] == str(say.not_published())]
@@ -74,6 +77,11 @@ class MissingValues:
             "SELECT cell_id, status, reason, experiment, hardware, workload, threads, target, repeat "
             "FROM cells WHERE status <> 'ok' ORDER BY status = 'skipped'"  # skipped cells explain least
         )
+
+    @cached_property
+    def _searches(self) -> list[dict[str, Any]]:
+        """Return the searches for a promise that found no rate."""
+        return self._records("SELECT experiment, hardware, workload, reason FROM promises WHERE sustained IS NULL")
 
     @cached_property
     def _gaps(self) -> list[dict[str, Any]]:

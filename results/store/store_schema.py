@@ -14,9 +14,10 @@ from __future__ import annotations
 from datetime import UTC, datetime
 from typing import NamedTuple
 
+from benchbrief.results.store.promise_tables import PromiseRow, RateRow
 from benchbrief.results.store.size_and_event_tables import EventRow, SizeRow
 
-SCHEMA_VERSION = 16
+SCHEMA_VERSION = 17
 """Raised with every change of a table or a view: a store of another version is built again."""
 
 
@@ -361,6 +362,8 @@ Row = (
     | SentenceRow
     | FileRow
     | SearchRow
+    | PromiseRow
+    | RateRow
     | MetricRow
     | SourceRow
     | PublishedRow
@@ -384,6 +387,8 @@ TABLES: dict[str, type[tuple[object, ...]]] = {
     "sentences": SentenceRow,
     "files": FileRow,
     "searches": SearchRow,
+    "promises": PromiseRow,
+    "rates": RateRow,
     "metrics": MetricRow,
     "sources": SourceRow,
     "published": PublishedRow,

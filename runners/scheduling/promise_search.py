@@ -71,10 +71,6 @@ class Search:
     def rule(self) -> Rule:
         return Rule(self.promise.judged, self.promise.held_out, self.promise.most)
 
-    @property
-    def where(self) -> dict[str, object]:
-        return {"experiment": self.key.experiment, "hardware": self.key.hardware, "workload": self.key.workload}
-
     def judging(self, rate: float) -> list[Cell]:
         return self.cells[rate][: self.promise.judged]
 
@@ -241,7 +237,7 @@ class PromiseSearches:
         if before is not None and before.model_copy(update={"at": ended.at}) == ended:
             return
         self._tell(ended)
-        if text := _warning(search, ended):
+        if text := warning_of(search.experiment.points[0], ended):
             origin = str(search.experiment.origin)
             self._tell(j.Remark(at=now(), severity="warning", text=text, origin=origin))
 
@@ -299,18 +295,17 @@ def _why(step: Step) -> Text:
     return say.rate_held_out() if step.why == "held_out" else say.rate_first()
 
 
-def _warning(search: Search, ended: j.PromiseEnded) -> str:
-    """Return why the search has no rate, or none that can be relied on; "" when it has."""
-    where, rate = search.where, figure(ended.rate or 0.0, ",.0f")
+def warning_of(lowest: float, ended: j.PromiseEnded) -> str:
+    """Return why the search has no rate, or none that can be relied on; "" when it has. `lowest` is its lowest rate."""
+    where: dict[str, object] = ended.model_dump(include={"experiment", "hardware", "workload"})
+    rate = figure(ended.rate or 0.0, ",.0f")
     if ended.kind == "none":
-        lowest = figure(search.experiment.points[0], ",.0f")
-        return (say.rate_none_offered if ended.by_generator else say.rate_none)(**where, rate=lowest)
+        return (say.rate_none_offered if ended.by_generator else say.rate_none)(**where, rate=figure(lowest, ",.0f"))
     if ended.kind == "undecided":
         n = sum(each.met + each.broken + each.beyond + each.failed for each in ended.rates)
         return say.rate_failed(**where, rate=rate) if ended.rate is not None else say.rate_undecided(**where, n=n)
     if not ended.confirmed:
         return say.rate_unconfirmed(**where, rate=rate, met=ended.held_met, n=ended.held_out)
     if ended.by_generator:
-        above = figure(ended.above or 0.0, ",.0f")
-        return say.rate_by_generator(**where, rate=rate, above=above)
+        return say.rate_by_generator(**where, rate=rate, above=figure(ended.above or 0.0, ",.0f"))
     return say.rate_at_least(**where, rate=rate) if ended.kind == "at_least" else ""

@@ -64,6 +64,7 @@ ONLY = {
         "benchbrief.compiler.messages.text",  # the sentences of a run
         "benchbrief.compiler.estimates.grouped_hardware",  # what was measured side by side
         "benchbrief.compiler.planning.plan",
+        "benchbrief.compiler.searches.rate_search",  # the confidence that a disclosure tells
         "benchbrief.compiler.planning.achieved_load",
         "benchbrief.compiler.planning.error_limit",
         "benchbrief.compiler.resets.tolerated_changes",

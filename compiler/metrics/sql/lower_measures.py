@@ -26,11 +26,12 @@ def measure_tables(name: str, measure: Measure, runs: Runs) -> list[Table]:
 
 
 def _counted(measure: Measure, runs: Runs) -> str:
-    """Throughput, latencies and errors: the store has a row for each cell, phase and operation."""
+    """Throughput, latencies, errors and what searches found: the store has rows by cell, phase and operation."""
     kind, fixed = measure.kind, dict(measure.fixed)
     where: dict[Dimension, str] = {dim: f"c.{dim}" for dim in _CELL}
     joins: list[str] = []
-    match = ["experiment", "hardware", "workload", "threads", "target"]
+    of_search = kind.view == "sustained"
+    match = ["experiment", "hardware", "workload", *(() if of_search else ("threads", "target"))]
     conditions: list[str] = []
     if "phase" in kind.on_demand:
         if "phase" in measure.dims:
@@ -47,12 +48,14 @@ def _counted(measure: Measure, runs: Runs) -> str:
     if kind.view == "latency":
         counted = f"m.kind = {key_literal(measure.counted)}" if measure.counted else "m.reported"
         conditions += [f"m.statistic = {key_literal(kind.statistic)}", counted]
-    if kind.view != "latency" or "repeat" in measure.dims or "repeat" in fixed:
+    if of_search:
+        pass  # one value for all rates and repeats
+    elif kind.view != "latency" or "repeat" in measure.dims or "repeat" in fixed:
         match.append("repeat")
     else:
         conditions.append("m.repeat IS NULL")  # the store's merge over the repeats' histograms
     # Every repeat of a cell meets the same merged row; a mean over some of the repeats is not the point's.
-    value = "any_value(m.value)" if kind.view == "latency" else _whole_mean("m.value")
+    value = "any_value(m.value)" if kind.view in ("latency", "sustained") else _whole_mean("m.value")
     columns = [where[dim] for dim in measure.dims]
     lines = [
         f"SELECT {', '.join([*columns, f'{value} AS value'])}",

@@ -21,7 +21,13 @@ from benchbrief.compiler.metrics.measure_catalogue import (
     family_of,
     find_measure,
 )
-from benchbrief.compiler.metrics.missing_measure_errors import DeclaredNotSampled, NeedsEvent, NeedsProbe, NeedsTool
+from benchbrief.compiler.metrics.missing_measure_errors import (
+    DeclaredNotSampled,
+    NeedsEvent,
+    NeedsProbe,
+    NeedsPromise,
+    NeedsTool,
+)
 from benchbrief.compiler.metrics.typing.curves import steady
 from benchbrief.compiler.metrics.typing.terms import AxisValue, Fact, Measure
 from benchbrief.compiler.metrics.typing.typed_expression import Demanded, Typed, dotted
@@ -167,6 +173,12 @@ def _measure(typer: Typer, span: Span, kind: MeasureKind, demanded: Demanded) ->
         if not runs:
             experiments = tuple(experiment.key for experiment in typer.scope.experiments)
             typer.findings.add(NeedsEvent(span, name, experiments))
+            return None
+    if kind.view == "sustained":
+        runs = runs.with_promise
+        if not runs:
+            experiments = tuple(experiment.key for experiment in typer.scope.experiments)
+            typer.findings.add(NeedsPromise(span, name, experiments))
             return None
     if "phase" in demanded:
         if kind.view == "sample":

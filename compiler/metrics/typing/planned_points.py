@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Literal
 
@@ -32,6 +32,7 @@ class Run:
     tool: str
     unknown: tuple[tuple[str, str], ...] = ()
     events: bool = False
+    promise: bool = False
 
     def keys(self, dimension: Dimension) -> tuple[Key, ...]:
         """Return the planned keys of a dimension; none for node and time, which only the samples have."""
@@ -104,6 +105,11 @@ class Runs(tuple[Run, ...]):
         return Runs(run for run in self if run.events)
 
     @cached_property
+    def with_promise(self) -> Runs:
+        """The runs that search for the highest rate of a promise, without their rates: one value stands for all."""
+        return Runs(replace(run, axis=None, points=()) for run in self if run.promise)
+
+    @cached_property
     def in_phases(self) -> Runs:
         """The runs with measurements in phases."""
         return Runs(run for run in self if run.phases > 1)
@@ -151,6 +157,7 @@ def planned_runs(scope: Scope) -> Runs:
             experiment.tool,
             experiment.unknown,
             experiment.events,
+            experiment.promise,
         )
         for experiment in scope.experiments
         for hardware in experiment.hardware

@@ -1,0 +1,57 @@
+"""The tables of searches for a promise, and the view of what they found."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+
+class PromiseRow(NamedTuple):
+    """A search for the highest rate of a promise on one hardware with one workload, and what it found.
+
+    `within` and `confidence` are shares. `kind` is found, at_least, none or undecided. `sustained` is the rate in ops/s
+    that counts; where it is NULL, `reason` says why. `found` is the rate of the search, also where held-out runs
+    broke the promise, and `above` the next candidate, which broke it; `by_generator`: which the load generator could
+    not offer. `sure`: the edge was decided with that confidence, and not by the majority of all repeats. Of `held_out`
+    runs, `held_met` kept the promise.
+    """
+
+    run_id: str
+    experiment: str
+    hardware: str
+    workload: str
+    promise: str
+    within: float
+    confidence: float
+    kind: str | None
+    sustained: float | None
+    found: float | None
+    above: float | None
+    by_generator: bool
+    sure: bool
+    held_met: int
+    held_out: int
+    reason: str | None
+
+
+class RateRow(NamedTuple):
+    """A rate that a search measured: how many runs kept the promise, broke it, were beyond the generator, or failed.
+
+    Held-out runs do not count here.
+    """
+
+    run_id: str
+    experiment: str
+    hardware: str
+    workload: str
+    target: float
+    met: int
+    broken: int
+    beyond: int
+    failed: int
+
+
+SUSTAINED = """
+
+CREATE VIEW measure.sustained AS
+SELECT experiment, hardware, workload, sustained AS value FROM main.promises;
+"""
