@@ -262,3 +262,11 @@ def test_a_later_search_takes_what_its_rule_asks_for_and_nothing_that_was_left_o
 
     other = plan_of(tmp_path, where="latency.p95[read] < 5 ms", within="20 %")
     assert not find_reusable(other, tmp_path / "out").carried, "their verdicts do not tell this latency"
+
+
+def test_what_a_search_found_is_a_measure_without_a_load(tmp_path: Path) -> None:
+    other = "experiment other { hardware = box.one  workloads = a  threads = [1, 2]  measure = 1 min"
+    plan = plan_of(tmp_path, f"}}\nmetric best in ops/s = sustained\n{other}", "box.variants")
+    (metric,) = plan.metrics
+    assert metric.query.dims == ("hardware", "workload")
+    assert [read.view for read in metric.query.reads or ()] == ["sustained"]
