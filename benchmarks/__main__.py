@@ -20,6 +20,7 @@ NAMES = (
     "matrix",
     "open_loop",
     "adaptive",
+    "highest",
     "ycsb_guide",
 )
 
