@@ -337,8 +337,13 @@ class Lane:
             self._equipment.stop_engine()
 
     def _may_go_well(self, cell: Cell, error: RunnerError) -> bool:
-        """Return whether another attempt may succeed: not with a wrong definition, or a host that refuses us."""
-        return error.is_worth_another_attempt and not error.by_plan and not self._lost.for_good(cell)
+        """Return whether another attempt may succeed: not with a wrong definition, or a host that refuses us.
+
+        A failure that answers its search has done so: another attempt would let the lucky one decide.
+        """
+        if error.by_plan or self._run.promises.learns_from(cell, error):
+            return False
+        return error.is_worth_another_attempt and not self._lost.for_good(cell)
 
     def _failed(self, cell: Cell, attempt: int, error: RunnerError, *, again: bool = False) -> None:
         """Record the verdict on a failed attempt. With `again`, it is not the cell's last one."""

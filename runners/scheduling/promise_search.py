@@ -45,9 +45,10 @@ def values_of(promise: Promise, measurement: Measurement) -> dict[str, float]:
 
 
 def vote_of(history: CellHistory | None, cell: Cell, promise: Promise) -> Vote | None:
-    """Return what a cell's last verdict says of its rate; None without one for its present definition."""
+    """Return what a cell's last verdict says of its rate; None without one for its present definition, and for one
+    that another attempt was to replace."""
     ended = history.ended if history else None
-    if ended is None or ended.hash != cell.hash or cell.target is None:
+    if ended is None or ended.retried or ended.hash != cell.hash or cell.target is None:
         return None
     if ended.status == "failed":
         return {"generator": "beyond", "system": "broken"}.get(ended.refused, "failed")  # type: ignore[return-value]

@@ -96,3 +96,15 @@ def test_a_promise_that_no_server_keeps_is_told_as_met_at_no_rate(bench: Bench) 
     assert found(bench.run_dir).kind == "none"
     assert re.search("promise (keeps its promise at no|knows no) rate", done.text)
     assert len(bench.journal("cell_ended")) == 3
+
+
+def test_a_run_that_breaks_the_promise_answers_the_search_and_is_not_tried_again(bench: Bench) -> None:
+    """Or the lucky one of some attempts would decide."""
+    spec(bench, "errors < 1 %")
+    path = bench.folder / "brief.bench"
+    path.write_text(path.read_text().replace("repeats = 3", "repeats = 3  retries = 2"))
+    done = bench("run", "brief.bench", "--no-report", "--simulate", "--errors", "5%")
+    assert done.code == 0, done.text
+    assert found(bench.run_dir).kind == "none"
+    assert [each["attempt"] for each in bench.journal("cell_started")] == [1, 1, 1]
+    assert [each["refused"] for each in bench.journal("cell_ended")] == ["system"] * 3

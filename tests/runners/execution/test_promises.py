@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import pytest
@@ -56,7 +56,7 @@ class Run:
     """A run in memory. A resumed one goes on with the records of another."""
 
     def __init__(
-        self, plan: Plan, gives: Callable[[Cell], Asked], before: list[j.AnyRecord] | None = None, served: float = 1.0
+        self, plan: Plan, gives: Callable[[Cell], Asked], before: Sequence[j.AnyRecord] | None = None, served: float = 1.0
     ) -> None:
         self.plan, self.gives, self.served, self.now = plan, gives, served, 0.0
         self.records: list[j.AnyRecord] = []
@@ -204,6 +204,20 @@ def test_a_failed_cell_is_followed_by_the_next_repeat_and_tried_again_by_a_resum
     assert plan.cells[0].id not in failing.record.finished(plan)
     again = Run(plan, up_to(7_000), failing.records).go()
     assert again.found == failing.found.model_copy(update={"at": again.found.at, "rates": again.found.rates})
+
+
+def test_a_verdict_that_another_attempt_was_to_replace_does_not_count(tmp_path: Path) -> None:
+    """As in the run that was killed during that attempt."""
+    plan = plan_of(tmp_path)
+    refused = Run(plan, lambda _: "system").go(1)
+    before = [
+        each.model_copy(update={"retried": True}) if isinstance(each, j.CellEnded) else each
+        for each in refused.records
+        if not isinstance(each, j.CellSkipped)
+    ]
+    resumed = Run(plan, up_to(7_000), before).go()
+    assert resumed.measured[:2] == [plan.cells[0].id] * 2
+    assert resumed.found.rates[0] == j.RateJudged(rate=1_000, met=1, broken=0)
 
 
 def test_runs_that_all_fail_leave_the_search_undecided(tmp_path: Path) -> None:
