@@ -128,6 +128,12 @@ RUN = "run --target null --record-count 10 --workload a --output OUT"
         (f"{RUN} --read 1 --arrivals closed --duration 1", "--read has no meaning with --workload"),
         (f"{RUN} --judge p99 --arrivals closed --duration 1", "percentiles are above 0 and below 100"),
         (f"{RUN} --workers 1000000 --arrivals closed --duration 1", "--workers 1e+06: it must be from 1 to"),
+        (
+            f"{RUN} --arrivals closed --duration 99 --steady-within 0.1 --steady-from 49",
+            "--steady-from 49: it must be at",
+        ),
+        (f"{RUN} --arrivals closed --duration 99 --steady-within 0.1 --steady-from 99", "it must be below --duration"),
+        (f"{RUN} --arrivals closed --duration 99 --steady-within 2", "--steady-within 2: it must be above 0"),
         (f"{RUN} extra", '"extra" is no flag'),
         (f"{RUN} --rat 5", "flag provided but not defined: -rat"),
         ("load --target null --record-count 9 --insert-count 10 --output OUT", "--insert-count 10"),

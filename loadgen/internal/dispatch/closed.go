@@ -12,6 +12,7 @@ type Closed struct {
 	plan    Plan
 	clock   clock.Clock
 	stopped atomic.Bool
+	end     atomic.Int64
 	index   atomic.Uint64
 	mutex   sync.Mutex
 	workers map[*Worker]struct{}
@@ -19,7 +20,9 @@ type Closed struct {
 
 // NewClosed takes WarmUp, End, Operations and Kind from the plan.
 func NewClosed(plan Plan, c clock.Clock) *Closed {
-	return &Closed{plan: plan, clock: c, workers: map[*Worker]struct{}{}}
+	loop := &Closed{plan: plan, clock: c, workers: map[*Worker]struct{}{}}
+	loop.end.Store(plan.End)
+	return loop
 }
 
 // Join makes a worker known, before its first Next.
@@ -32,7 +35,7 @@ func (c *Closed) Join(worker *Worker) {
 // Next implements Source.
 func (c *Closed) Next(worker *Worker) (Ticket, bool) {
 	now := c.clock.Now()
-	if c.stopped.Load() || (c.plan.End > 0 && now >= c.plan.End) {
+	if end := c.end.Load(); c.stopped.Load() || (end > 0 && now >= end) {
 		return Ticket{}, false
 	}
 	index := c.index.Add(1) - 1
@@ -50,6 +53,13 @@ func (c *Closed) Next(worker *Worker) (Ticket, bool) {
 
 // Stop implements Source.
 func (c *Closed) Stop() { c.stopped.Store(true) }
+
+// EndSoon implements Source.
+func (c *Closed) EndSoon() int64 {
+	end := c.plan.soon(c.clock.Now())
+	c.end.Store(end)
+	return end
+}
 
 // Tally implements Source.
 func (c *Closed) Tally() Tally {

@@ -10,6 +10,7 @@ package dispatch
 import (
 	"sync"
 	"sync/atomic"
+	"time"
 
 	"benchbrief/loadgen/internal/arrivals"
 	"benchbrief/loadgen/internal/clock"
@@ -50,6 +51,9 @@ type Source interface {
 	Next(worker *Worker) (ticket Ticket, ok bool)
 	// Stop ends the schedule now: what waits in the queue is abandoned.
 	Stop()
+	// EndSoon ends the schedule at the next whole second of its window, which it gives, and not after the plan's end. What is due
+	// before is offered.
+	EndSoon() int64
 	// Tally may be called at any time.
 	Tally() Tally
 }
@@ -94,6 +98,7 @@ type Open struct {
 	plan    Plan
 	clock   clock.Clock
 	stopped atomic.Bool
+	over    atomic.Bool // nothing is due any longer, though an operation was drawn
 
 	mutex     sync.Mutex
 	queue     []waiting // a ring
@@ -196,7 +201,7 @@ func (o *Open) Next(worker *Worker) (Ticket, bool) {
 			leads, o.led = true, true
 			due := o.next.due
 			o.mutex.Unlock()
-			o.clock.Sleep(due, o.stopped.Load)
+			o.clock.Sleep(due, func() bool { return o.stopped.Load() || o.over.Load() })
 		}
 		o.mutex.Lock()
 		now = o.clock.Now()
@@ -253,6 +258,33 @@ func (o *Open) Stop() {
 	o.stopped.Store(true)
 	o.wakeAll()
 	o.mutex.Unlock()
+}
+
+// EndSoon implements Source.
+func (o *Open) EndSoon() int64 {
+	o.mutex.Lock()
+	defer o.mutex.Unlock()
+	now := o.clock.Now()
+	o.arrive(now) // all that was due so far is before the end
+	o.plan.End = o.plan.soon(now)
+	if o.more && o.next.due >= o.plan.End {
+		o.more = false
+		o.over.Store(true)
+		o.wakeAll()
+	}
+	return o.plan.End
+}
+
+// soon is the first whole second of the window after now, or the end where that comes first.
+func (p Plan) soon(now int64) int64 {
+	whole := int64(time.Second)
+	if now > p.WarmUp {
+		whole += (now - p.WarmUp) / int64(time.Second) * int64(time.Second)
+	}
+	if soon := p.WarmUp + whole; p.End == 0 || soon < p.End {
+		return soon
+	}
+	return p.End
 }
 
 // Tally implements Source. While all workers are out it is what lets operations arrive.

@@ -156,6 +156,79 @@ func TestStopEndsAllWorkersAndAbandonsTheQueue(t *testing.T) {
 	}
 }
 
+// drain takes all operations of a source, with so many workers, and returns within 10 s.
+func drain(t *testing.T, from Source, workers ...*Worker) {
+	t.Helper()
+	var all sync.WaitGroup
+	for _, worker := range workers {
+		all.Add(1)
+		go func(worker *Worker) {
+			defer all.Done()
+			for more := true; more; {
+				_, more = from.Next(worker)
+			}
+		}(worker)
+	}
+	ended := make(chan struct{})
+	go func() { all.Wait(); close(ended) }()
+	select {
+	case <-ended:
+	case <-time.After(10 * time.Second):
+		t.Fatal("workers still wait")
+	}
+}
+
+func TestAScheduleThatEndsSoonOffersAllThatIsDueBefore(t *testing.T) {
+	o := NewOpen(plan(t, 1000, false, time.Hour, 2, 100_000), clock.New())
+	time.Sleep(50 * time.Millisecond)
+	end := o.EndSoon()
+	drain(t, o, NewWorker(), NewWorker())
+	counts := o.Tally().Counts[Window][workload.Read]
+	// One that is due at the end itself is of no window.
+	if due := end / int64(time.Millisecond); end%int64(time.Second) != 0 || counts.Offered != due || counts.Started != due || counts.Dropped != 0 {
+		t.Errorf("ended at %d: %+v", end, counts)
+	}
+}
+
+func TestAScheduleThatEndsSoonDoesNotWaitForWhatIsDueAfter(t *testing.T) {
+	o := NewOpen(plan(t, 0.001, false, time.Hour, 2, 10), clock.New())
+	time.AfterFunc(50*time.Millisecond, func() { o.EndSoon() }) // one was handed out at once, the next is due in 1000 s
+	drain(t, o, NewWorker(), NewWorker())
+	if counts := o.Tally().Counts[Window][workload.Read]; counts.Offered != 1 || counts.Started != 1 {
+		t.Errorf("%+v", counts)
+	}
+}
+
+func TestAScheduleNeverEndsAfterItsPlan(t *testing.T) {
+	p := plan(t, 1000, false, 300*time.Millisecond, 1, 10)
+	open, closed := NewOpen(p, clock.New()), NewClosed(p, clock.New())
+	for _, source := range []Source{open, closed} {
+		if end := source.EndSoon(); end != p.End {
+			t.Errorf("%d in place of %d", end, p.End)
+		}
+	}
+}
+
+func TestTheEndIsAWholeSecondOfTheWindow(t *testing.T) {
+	p := Plan{WarmUp: 700, End: 0}
+	for now, want := range map[int64]int64{0: 1_000_000_700, 700: 1_000_000_700, 1_000_000_699: 1_000_000_700, 1_000_000_700: 2_000_000_700} {
+		if got := p.soon(now); got != want {
+			t.Errorf("at %d: %d in place of %d", now, got, want)
+		}
+	}
+}
+
+func TestAClosedLoopEndsSoon(t *testing.T) {
+	c := clock.New()
+	loop, worker := NewClosed(Plan{Kind: reads, End: int64(time.Hour)}, c), NewWorker()
+	loop.Join(worker)
+	end := loop.EndSoon()
+	drain(t, loop, worker)
+	if now := c.Now(); now < end || end != int64(time.Second) {
+		t.Errorf("ended at %d, and the schedule at %d", now, end)
+	}
+}
+
 func TestAClosedLoopGivesTheNextAtOnceUntilItsCount(t *testing.T) {
 	c := clock.New()
 	loop := NewClosed(Plan{Kind: reads, Operations: 1000}, c)

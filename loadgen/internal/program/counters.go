@@ -43,7 +43,7 @@ func (c *counting) read(from target.Counting, r *running, to *json.Encoder) erro
 		return nil
 	}
 	before, last := from.Counters(), r.clock.Now()
-	for r.offer.end == 0 || at+every <= r.offer.end {
+	for end := r.end.Load(); end == 0 || at+every <= end; end = r.end.Load() {
 		at += every
 		if !c.wait(r, at) {
 			break

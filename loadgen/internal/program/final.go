@@ -25,8 +25,8 @@ func (s *settings) final(p Program, opened target.Target, r *running, ended stri
 	}
 	until := stopped
 	byTime := ended == endedWhole && s.operations == 0 // then the window is whole, even if nothing was due at its end
-	if r.offer.end > 0 && (r.offer.end < until || byTime) {
-		until = r.offer.end
+	if end := r.end.Load(); end > 0 && (end < until || byTime) {
+		until = end
 	}
 	if until < r.offer.warmUp {
 		until = r.offer.warmUp
@@ -58,6 +58,9 @@ func (s *settings) final(p Program, opened target.Target, r *running, ended stri
 	both := final.Counts.Plus(final.WarmUp)
 	final.Complete = ended == endedWhole && both.Abandoned == 0 && both.Unfinished == 0
 	final.Self = r.monitor.Self(r.totals.InWindow(), r.totals.Clamped(), r.lag.Total(percentiles), r.monitor.Hiccup.Total(percentiles))
+	if r.steady != nil {
+		final.Steady = r.steady.record()
+	}
 	return final
 }
 

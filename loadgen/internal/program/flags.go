@@ -59,6 +59,7 @@ type settings struct {
 	seed                               uint64
 	warmUp, duration                   float64
 	operations                         int64
+	steadyWithin, steadyFrom           float64
 	workers, queue, batch              int
 
 	limits selfcheck.Limits
@@ -119,6 +120,8 @@ func newSettings(p Program, command string) *settings {
 	f.Float64Var(&s.warmUp, "warm-up", 0, "seconds")
 	f.Float64Var(&s.duration, "duration", 0, "seconds")
 	f.Int64Var(&s.operations, "operations", 0, "")
+	f.Float64Var(&s.steadyWithin, "steady-within", 0, "share of the mean")
+	f.Float64Var(&s.steadyFrom, "steady-from", 120, "seconds of the window")
 	f.IntVar(&s.queue, "queue", 10000, "operations")
 	f.Float64Var(&s.limits.Drops, "accept-drops", 0, "")
 	f.Float64Var(&s.limits.Lag, "accept-lag", 0.1, "")

@@ -5,6 +5,7 @@ import (
 	"os"
 	"os/signal"
 	"path/filepath"
+	"sync/atomic"
 	"syscall"
 
 	"benchbrief/loadgen/internal/clock"
@@ -109,6 +110,8 @@ type running struct {
 	failures *failures
 	cores    int
 	done     chan struct{} // closed when all workers have ended
+	end      atomic.Int64  // of the window; 0 where it is not known yet
+	steady   *steadying    // nil where nobody asks
 
 	mostInFlight int64
 	stopped      int64 // nanoseconds: when the last worker ended, or the run was cut
@@ -123,6 +126,11 @@ func (s *settings) newRunning(o *offer, sessions []target.Session, file *os.File
 	r := &running{
 		settings: s, offer: o, lag: record.NewGauge(), failures: newFailures(), cores: cores, done: make(chan struct{}),
 		recorder: record.NewRecorder(shards, o.warmUp, o.end),
+	}
+	r.end.Store(o.end)
+	if s.steadyWithin > 0 {
+		r.steady = s.newSteadying(o)
+		r.recorder.CountBatches(int64(r.steady.batch))
 	}
 	workers := make([]*dispatch.Worker, len(sessions))
 	for i := range workers {

@@ -35,6 +35,9 @@ func (s *settings) offer() (*offer, error) {
 	if o.end > 0 && o.end <= o.warmUp {
 		return nil, fmt.Errorf("the run ends after %g s, within its warm-up of %g s", float64(o.end)/1e9, s.warmUp)
 	}
+	if err := s.checkSteady(); err != nil {
+		return nil, err
+	}
 	if s.operations > 0 && (o.expected == 0 || float64(s.operations) < o.expected) {
 		o.expected = float64(s.operations)
 	}

@@ -55,13 +55,14 @@ func (r *running) watch(signals <-chan os.Signal) string {
 		second++
 		now := r.look()
 		r.closeSecond(second, before, now)
+		r.lookForSteady(now.at)
 		switch {
 		case now.completed > before.completed, now.inFlight() == 0 && now.queued == 0 && now.failed == before.failed:
 			lastSuccess = now.at
 		case now.at-lastSuccess > give && ended == endedWhole && whole:
 			ended = endedGaveUp
 		}
-		if overAt == 0 && r.offer.end > 0 && now.at > r.offer.end {
+		if overAt == 0 && r.end.Load() > 0 && now.at > r.end.Load() {
 			overAt = now.at
 		}
 		// What is still out when the schedule is over must end, too; so long and no longer.
@@ -75,7 +76,9 @@ func (r *running) watch(signals <-chan os.Signal) string {
 		}
 	}
 	r.source.Stop()
-	if ended != endedWhole {
+	if ended == endedWhole {
+		r.lookForSteady(r.end.Load()) // nothing more is due, which may be known before
+	} else {
 		r.stopped = r.clock.Now()
 		select {
 		case <-r.done:
@@ -129,7 +132,7 @@ func (r *running) phase(at int64) string {
 	switch {
 	case at < r.offer.warmUp:
 		return dispatch.WarmUp.String()
-	case r.offer.end == 0 || at < r.offer.end:
+	case r.end.Load() == 0 || at < r.end.Load():
 		return dispatch.Window.String()
 	}
 	return "drain"
@@ -138,7 +141,7 @@ func (r *running) phase(at int64) string {
 // closeSecond puts a second into the log, and onto standard output.
 func (r *running) closeSecond(second int, before, now progress) {
 	r.monitor.Second()
-	if r.offer.end == 0 || before.at < r.offer.end {
+	if r.end.Load() == 0 || before.at < r.end.Load() {
 		r.monitor.End() // the window so far; the drain is not of it
 	}
 	intended, service := r.totals.Second(before.at, now.at)

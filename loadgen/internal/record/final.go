@@ -101,6 +101,25 @@ type Head struct {
 	Errors    []Failure         `json:"errors"`
 }
 
+// Steady is whether the window was steady, and when that was seen. What has no value is null.
+type Steady struct {
+	Steady       bool      `json:"steady"`
+	BatchSeconds float64   `json:"batch_s"`
+	SeenSeconds  float64   `json:"seen_s"`
+	CutSeconds   *float64  `json:"cut_s"`
+	Throughput   *Estimate `json:"throughput_per_s"`
+	Latency      *Estimate `json:"intended_us"`
+	Completed    []int64   `json:"completed"`
+	LatencyNs    []int64   `json:"intended_ns"`
+}
+
+// Estimate is of the batches after the cut.
+type Estimate struct {
+	Mean            float64 `json:"mean"`
+	HalfWidth       float64 `json:"half_width_share"`
+	Autocorrelation float64 `json:"autocorrelation"`
+}
+
 // Run is the final record of `run`.
 type Run struct {
 	Head
@@ -115,6 +134,7 @@ type Run struct {
 	Operations   map[string]Operation `json:"operations"`
 	All          Latencies            `json:"all"`
 	Self         Self                 `json:"self"`
+	Steady       *Steady              `json:"steady"`
 }
 
 // Load is the final record of `load`.

@@ -2,6 +2,7 @@ package record
 
 import (
 	"sync"
+	"sync/atomic"
 
 	hdr "github.com/HdrHistogram/hdrhistogram-go"
 
@@ -48,6 +49,7 @@ type shard struct {
 	mutex  sync.Mutex
 	now    *cells
 	counts counts
+	ended  []batch  // from the window's start
 	_      [64]byte // workers of different shards don't share a cache line
 }
 
@@ -56,18 +58,43 @@ type Recorder struct {
 	shards      []shard
 	spare       []*cells // of each shard, empty
 	windowFrom  int64
-	windowUntil int64
+	windowUntil atomic.Int64
+	batchLength int64
 }
+
+// batch is what ended in some seconds of the window and succeeded, whenever it was due.
+type batch struct{ completed, intended int64 }
 
 // NewRecorder has so many shards, which workers use in turn; until is 0 for a window without an end yet.
 func NewRecorder(shards int, windowFrom, windowUntil int64) *Recorder {
 	r := &Recorder{
-		shards: make([]shard, shards), spare: make([]*cells, shards), windowFrom: windowFrom, windowUntil: windowUntil,
+		shards: make([]shard, shards), spare: make([]*cells, shards), windowFrom: windowFrom,
 	}
+	r.windowUntil.Store(windowUntil)
 	for i := range r.shards {
 		r.shards[i].now, r.spare[i] = &cells{}, &cells{}
 	}
 	return r
+}
+
+// CountBatches makes Batch count, in batches of so many nanoseconds. It is called before anything is recorded.
+func (r *Recorder) CountBatches(length int64) { r.batchLength = length }
+
+// Until changes the window's end to one that has not come yet.
+func (r *Recorder) Until(windowUntil int64) { r.windowUntil.Store(windowUntil) }
+
+// Batch is what ended in a batch of the window and succeeded, the first one being 0: how many, and the sum of their intended latencies.
+func (r *Recorder) Batch(number int) (completed, intendedSum int64) {
+	for i := range r.shards {
+		s := &r.shards[i]
+		s.mutex.Lock()
+		if number < len(s.ended) {
+			completed += s.ended[number].completed
+			intendedSum += s.ended[number].intended
+		}
+		s.mutex.Unlock()
+	}
+	return completed, intendedSum
 }
 
 // Record is called by a worker for each operation that has ended.
@@ -98,8 +125,17 @@ func (r *Recorder) Record(worker int, result Result) {
 	if result.NotFound {
 		ended.NotFound++
 	}
-	if result.Ended >= r.windowFrom && (r.windowUntil == 0 || result.Ended < r.windowUntil) {
-		s.counts.inWindow++
+	if until := r.windowUntil.Load(); result.Ended < r.windowFrom || (until > 0 && result.Ended >= until) {
+		return
+	}
+	s.counts.inWindow++
+	if r.batchLength > 0 {
+		number := int((result.Ended - r.windowFrom) / r.batchLength)
+		for number >= len(s.ended) {
+			s.ended = append(s.ended, batch{})
+		}
+		s.ended[number].completed++
+		s.ended[number].intended += result.Ended - result.Due
 	}
 }
 

@@ -18,7 +18,8 @@ type Monitor struct {
 	clock   clock.Clock
 	Hiccup  *record.Gauge
 	stopped atomic.Bool
-	window  [2]int64 // nanoseconds: from, until; until 0 for no end
+	from    int64        // nanoseconds: the window
+	until   atomic.Int64 // 0 for no end
 
 	cores       int
 	pauses      int64
@@ -26,7 +27,7 @@ type Monitor struct {
 	longest     time.Duration
 	collections int64
 	cpuFrom     time.Duration
-	from        int64
+	begun       int64
 	cpu         time.Duration
 	length      time.Duration
 	step        time.Duration
@@ -34,7 +35,8 @@ type Monitor struct {
 
 // NewMonitor starts watching; cores are those that the process may use. The window's end is 0 where it is not known yet.
 func NewMonitor(c clock.Clock, cores int, from, until int64) *Monitor {
-	m := &Monitor{clock: c, Hiccup: record.NewGauge(), cores: cores, window: [2]int64{from, until}}
+	m := &Monitor{clock: c, Hiccup: record.NewGauge(), cores: cores, from: from}
+	m.until.Store(until)
 	m.Begin()
 	go m.hiccups()
 	return m
@@ -48,18 +50,21 @@ func (m *Monitor) hiccups() {
 		clock.Nap(interval)
 		now := m.clock.Now()
 		phase := dispatch.Window
-		if before < m.window[0] || (m.window[1] > 0 && before >= m.window[1]) {
+		if until := m.until.Load(); before < m.from || (until > 0 && before >= until) {
 			phase = dispatch.WarmUp
 		}
 		m.Hiccup.Add(now-before-int64(interval), phase)
 	}
 }
 
+// Until changes the window's end to one that has not come yet.
+func (m *Monitor) Until(until int64) { m.until.Store(until) }
+
 // Begin says that the window starts.
 func (m *Monitor) Begin() {
 	m.readPauses()
 	m.pauses, m.paused, m.longest = 0, 0, 0
-	m.cpuFrom, m.from = CPU(), m.clock.Now()
+	m.cpuFrom, m.begun = CPU(), m.clock.Now()
 }
 
 // Second reads what must be read often.
@@ -73,7 +78,7 @@ func (m *Monitor) Second() {
 // End says that the window is over.
 func (m *Monitor) End() {
 	m.Second()
-	m.cpu, m.length = CPU()-m.cpuFrom, time.Duration(m.clock.Now()-m.from)
+	m.cpu, m.length = CPU()-m.cpuFrom, time.Duration(m.clock.Now()-m.begun)
 }
 
 // Stop ends watching.

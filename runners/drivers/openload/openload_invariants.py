@@ -8,6 +8,7 @@ from itertools import pairwise
 
 from benchbrief.runners.drivers import output_invariants as rule
 from benchbrief.runners.drivers.openload.openload_log import (
+    EDGE,
     FAILED,
     OPERATIONS,
     OWN,
@@ -18,6 +19,7 @@ from benchbrief.runners.drivers.openload.openload_log import (
     tag_of,
 )
 from benchbrief.runners.drivers.openload.openload_record import Counts, Latency, Run
+from benchbrief.runners.drivers.openload.openload_steady import steady_problems
 from benchbrief.runners.drivers.output_invariants import Invariant, Latencies
 from benchbrief.runners.measurement import histogram as h
 from benchbrief.runners.measurement.measurement import Histogram
@@ -25,8 +27,6 @@ from benchbrief.runners.measurement.measurement import Histogram
 _US = 1e-6
 _STAMP_S = 0.0021
 """How far rounded time stamps of slices that follow each other may be apart, in seconds."""
-_EDGE = 0.1
-"""The share of a second's operations that may stand beyond an edge of the window: a second ends when a thread wakes."""
 _DIGIT_S = 1e-9
 """The last digit of a printed latency: a nanosecond."""
 
@@ -211,8 +211,12 @@ def _throughput(output: Output) -> Iterator[str]:
             if piece.start < edge < piece.end:
                 off += 2 * count * min(edge - piece.start, piece.end - edge) / seconds
     said = run.throughput_per_s * run.window_s
-    if abs(said - inside) > off + 2 * _EDGE * most:
+    if abs(said - inside) > off + 2 * EDGE * most:
         yield f"its throughput makes {said:.0f} operations in the window, and the log has {inside}"
+
+
+def _steady(output: Output) -> Iterator[str]:
+    yield from steady_problems(output.run, output.log)
 
 
 def _own_lag(output: Output) -> Iterator[str]:
@@ -259,6 +263,7 @@ TABLE: tuple[Invariant[Output], ...] = (
     Invariant("No operation is faster from when it was due than from when it was sent", _waits),
     Invariant("Each interval of the log is there once", _once),
     Invariant("The throughput is that of the log", _throughput),
+    Invariant("Whether it was steady follows from its batches, and these from the log", _steady),
     Invariant("The generator's own lateness is in the log", _own_lag),
     Invariant("No latency is beyond the histograms", _clamped),
 )

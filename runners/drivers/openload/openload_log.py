@@ -24,6 +24,8 @@ OPERATIONS: Mapping[str, str] = {
 """Our names of operations, by openload's."""
 OWN = ("lag", "hiccup")
 _NS_IN_US = 1e-3
+EDGE = 0.1
+"""The share of a second's operations that may stand beyond an edge: a second ends when a thread wakes."""
 _VERSION = "#[Histogram log format version 1.3]"
 
 

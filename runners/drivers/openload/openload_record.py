@@ -79,6 +79,25 @@ class Self(_Part):
     clamped: int
 
 
+class Mean(_Part):
+    mean: float
+    half_width_share: float
+    autocorrelation: float
+
+
+class Steady(_Part):
+    """Whether the window was steady, and the batches that this was decided from."""
+
+    steady: bool
+    batch_s: float = Field(gt=0)
+    seen_s: float = Field(ge=0)
+    cut_s: float | None
+    throughput_per_s: Mean | None
+    intended_us: Mean | None
+    completed: tuple[int, ...]
+    intended_ns: tuple[int, ...]
+
+
 class _Head(_Part):
     format: int
     program: str
@@ -110,6 +129,7 @@ class Run(_Head, Counts):
     operations: dict[str, Operation]
     all: Latencies
     own: Self = Field(alias="self")
+    steady: Steady | None = None
 
 
 class Load(_Head):

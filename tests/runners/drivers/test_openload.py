@@ -84,7 +84,9 @@ def test_a_recorded_run_is_read_to_its_last_number(
     golden(OUTPUTS / name / "measurement.txt", rendered(DRIVER.parse(made(), output(name))))
 
 
-@pytest.mark.parametrize("name", ["poisson", "constant", "steps", "closed", "refused", "gaveup", "interrupted"])
+@pytest.mark.parametrize(
+    "name", ["poisson", "constant", "steps", "closed", "steady", "refused", "gaveup", "interrupted"]
+)
 def test_no_real_output_breaks_a_rule(name: str) -> None:
     folder = OUTPUTS / name
     assert openload_invariants.problems(read_run(folder), read_log(folder / "histograms.hlog")) == []
@@ -250,6 +252,39 @@ def test_a_record_that_was_changed_contradicts_itself(tmp_path: Path, said: str)
         assert any(said in each for each in problems), problems
     with pytest.raises(BadOutput, match="contradicts itself"):
         DRIVER.parse(constant_cell(), changed)
+
+
+STEADY_CHANGES: dict[str, Callable[[dict[str, Any]], None]] = {
+    "it says steady = false": lambda record: record["steady"].update(steady=False),
+    "are a transient, and its batches": _plus("steady", "cut_s", by=5),
+    "what it says of the throughput": _plus("steady", "throughput_per_s", "half_width_share", by=0.001),
+    "what it says of the latency": _plus("steady", "intended_us", "mean", by=-1),
+    "and the log has": lambda record: record["steady"]["completed"].__setitem__(3, 999),
+    "and its batches last": _plus("steady", "seen_s", by=5),
+    "and its record does not say": lambda record: record.update(steady=None),
+    "steady-within=0,": lambda record: record["settings"].update({"steady-within": "0"}),
+    "and went on for": lambda record: record["steady"].update(
+        completed=[*record["steady"]["completed"], 500], intended_ns=[*record["steady"]["intended_ns"], 2_000_000]
+    ),
+    "batches of operations, and": lambda record: record["steady"]["completed"].pop(),
+}
+
+
+@pytest.mark.parametrize("said", STEADY_CHANGES)
+def test_a_decision_that_does_not_follow_from_its_batches_is_no_evidence(tmp_path: Path, said: str) -> None:
+    changed_record(tmp_path, "steady", STEADY_CHANGES[said])
+    problems = openload_invariants.problems(read_run(tmp_path), read_log(tmp_path / "histograms.hlog"))
+    assert any(said in each for each in problems), problems
+
+
+def test_a_run_that_ended_before_its_time_was_steady(tmp_path: Path) -> None:
+    def change(record: dict[str, Any]) -> None:
+        record["settings"]["steady-within"] = "0.000001"
+        record["steady"]["steady"] = False
+
+    changed_record(tmp_path, "steady", change)
+    problems = openload_invariants.problems(read_run(tmp_path), read_log(tmp_path / "histograms.hlog"))
+    assert any("it was not steady, and it ended" in each for each in problems), problems
 
 
 def test_a_complete_run_has_nothing_out(tmp_path: Path) -> None:
