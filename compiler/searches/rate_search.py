@@ -16,7 +16,8 @@ The search assumes that a promise which is broken at one rate is broken at each 
    them break the promise, the next lower candidate gets held-out repeats of its own, `LOWER` times at most.
 
 A run in which the generator was itself late says that it can't offer this rate: it counts against the rate, and is
-told apart. A failed run counts for nothing, and is followed by the next repeat.
+told apart. A failed run counts for nothing, and is followed by the next repeat. Where failed runs leave open what most
+of the held-out ones say, the search is undecided.
 """
 
 from __future__ import annotations
@@ -53,8 +54,14 @@ class Tally:
 
     @property
     def confirms(self) -> bool:
-        """Whether most of the runs, as held-out ones, kept the promise."""
-        return 2 * self.met > self.runs
+        """Whether most of the votes, as those of held-out runs, kept the promise."""
+        return 2 * self.met > self.votes
+
+    def is_open(self, held_out: int) -> bool:
+        """Whether failed runs leave open what most of `held_out` runs say, whatever those to come say."""
+        to_come = held_out - self.runs
+        against = self.broken + self.beyond
+        return 2 * (self.met + to_come) <= held_out and 2 * (against + to_come) < held_out
 
     @property
     def votes(self) -> int:
@@ -117,7 +124,7 @@ class Answer:
     """What was found. `rate` keeps the promise, and `above` is the next candidate, which does not.
 
     found: both are known; `above` may be a rate whose held-out runs broke the promise. at_least: the highest candidate
-    keeps it. none: the lowest one breaks it. undecided: the runs at `rate` all failed, or the search used up its cells
+    keeps it. none: the lowest one breaks it. undecided: too many runs at `rate` failed, or the search used up its cells
     (`rate` is None then).
     """
 
@@ -142,6 +149,8 @@ def next_step(
         rate = rates[place - below]
         tally = held.get(rate, NONE)
         step = step if below == 0 else Answer("found", rate, rates[place - below + 1])
+        if tally.is_open(rule.held_out):
+            return Answer("undecided", rate)
         if tally.runs < rule.held_out:
             return Step(rate, "held_out")
         if tally.confirms:

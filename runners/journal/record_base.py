@@ -118,9 +118,9 @@ class RateJudged(Frozen):
 class PromiseEnded(Record):
     """What a search for a promise found on one hardware with one workload: see `compiler/searches/rate_search.py`.
 
-    `above` is the next candidate, which breaks the promise, or with `by_generator` can't be offered. `sure`: the edge
-    was decided with confidence, and not by the majority of all repeats. `lowered`: held-out runs at higher rates broke
-    the promise. Of the `held_out` runs at `rate`, `held_met`
+    `above` is the next candidate, which breaks the promise, or with `by_generator` can't be offered. `sure`: both sides
+    of the edge were decided with confidence, and not by the majority of all repeats or by held-out runs. `lowered`:
+    held-out runs at higher rates broke the promise. Of the `held_out` runs at `rate` that have not failed, `held_met`
     kept the promise. It follows from the verdicts of the cells, and is kept as it was decided.
     """
 

@@ -17,7 +17,7 @@ from dataclasses import dataclass, field
 from benchbrief.compiler.messages.text import Text, figure
 from benchbrief.compiler.planning.achieved_load import KEEPS_UP
 from benchbrief.compiler.planning.plan import Cell, Experiment, Knee, Plan, Promise
-from benchbrief.compiler.searches.rate_search import NONE, Answer, Rule, Step, Tally, Vote, next_step
+from benchbrief.compiler.searches.rate_search import LEAD, NONE, Answer, Rule, Step, Tally, Vote, next_step
 from benchbrief.runners.errors import RunnerError
 from benchbrief.runners.execution.shared_hosts import lanes
 from benchbrief.runners.journal import events as j
@@ -177,7 +177,7 @@ class PromiseSearches:
 
     def _measured(self, search: Search, ending: Flag) -> Iterator[Cell]:
         """Yield the cells of a search that are measured, then all others."""
-        number = sum(vote is not None for vote in self._votes(search).values())
+        number = len(self._votes(search))
         while not ending.is_set():
             votes = self._votes(search)
             step, cell = search.next(votes)
@@ -257,21 +257,23 @@ def ended_of(search: Search, answer: Answer, votes: Mapping[str, Vote]) -> j.Pro
         )
         for rate in seen
     )
-    edge = [judged[rate] for rate in (answer.rate, answer.above) if rate is not None and answer.kind != "undecided"]
-    of_held = held.get(answer.rate, NONE) if answer.rate is not None else NONE
+    rate, above = answer.rate, answer.above
+    keeps = rate is None or judged[rate].lead >= LEAD
+    breaks = above is None or judged[above].lead <= -LEAD
+    of_held = held[rate] if rate is not None else NONE
     return j.PromiseEnded(
         at=now(),
         experiment=search.key.experiment,
         hardware=search.key.hardware,
         workload=search.key.workload,
         kind=answer.kind,
-        rate=answer.rate,
-        above=answer.above,
-        by_generator=answer.above is not None and judged[answer.above].by_generator,
-        sure=bool(edge) and all(tally.is_sure for tally in edge),
-        lowered=any(tally.runs and rate != answer.rate for rate, tally in held.items()),
+        rate=rate,
+        above=above,
+        by_generator=above is not None and (judged[above].by_generator or held[above].by_generator),
+        sure=answer.kind != "undecided" and keeps and breaks,
+        lowered=rate is not None and any(each > rate and of.votes and not of.confirms for each, of in held.items()),
         held_met=of_held.met,
-        held_out=of_held.runs,
+        held_out=of_held.votes,
         rates=rates,
     )
 

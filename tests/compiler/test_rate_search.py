@@ -143,6 +143,28 @@ def test_held_out_runs_that_break_the_promise_lower_the_rate_up_to_a_bound(below
         assert next_step(RATES, tallies, held, RULE) == Answer("found", RATES[60 - LOWER], RATES[61 - LOWER])
 
 
+@pytest.mark.parametrize(
+    ("held", "expected"),
+    [
+        (Tally(met=2, failed=1), Answer("found", RATES[60], RATES[61])),
+        (Tally(broken=2, failed=1), Step(RATES[59], "held_out")),
+        (Tally(broken=1, beyond=1, failed=1), Step(RATES[59], "held_out")),
+        (Tally(met=1, failed=1), Step(RATES[60], "held_out")),
+        (Tally(met=1, broken=1, failed=1), Answer("undecided", RATES[60])),
+        (Tally(failed=2), Answer("undecided", RATES[60])),
+        (Tally(met=1, failed=2), Answer("undecided", RATES[60])),
+    ],
+)
+def test_failed_held_out_runs_count_for_nothing(held: Tally, expected: Step | Answer) -> None:
+    tallies = {RATES[60]: Tally(met=3), RATES[61]: Tally(broken=3)}
+    assert next_step(RATES, tallies, {RATES[60]: held}, RULE) == expected
+
+
+def test_held_out_runs_without_a_failure_leave_nothing_open() -> None:
+    counts = [(met, held_out) for held_out in range(1, 8) for met in range(held_out + 1)]
+    assert not any(Tally(met=met, broken=broken).is_open(n) for met, n in counts for broken in range(n - met + 1))
+
+
 def test_a_search_ends_undecided_when_its_cells_are_used_up() -> None:
     chance = random.Random(1)  # noqa: S311  # repeatable, not secret
     _, most = lengths(RATES, 5, 3)

@@ -9,11 +9,12 @@ from pathlib import Path
 import pytest
 
 from benchbrief.compiler.planning.plan import Cell, Knee, Plan
+from benchbrief.compiler.searches.rate_search import Answer, Vote
 from benchbrief.results.runs.reusable_results import find_reusable
 from benchbrief.runners.journal import events as j
 from benchbrief.runners.journal.run_record import NOWHERE, RunRecord
 from benchbrief.runners.measurement.measurement import Operation
-from benchbrief.runners.scheduling.promise_search import PromiseSearches
+from benchbrief.runners.scheduling.promise_search import PromiseSearches, ended_of, searches_of
 from tests.results.making import RunMaker, measurement
 from tests.support.plans import compile_text
 
@@ -56,7 +57,11 @@ class Run:
     """A run in memory. A resumed one goes on with the records of another."""
 
     def __init__(
-        self, plan: Plan, gives: Callable[[Cell], Asked], before: Sequence[j.AnyRecord] | None = None, served: float = 1.0
+        self,
+        plan: Plan,
+        gives: Callable[[Cell], Asked],
+        before: Sequence[j.AnyRecord] | None = None,
+        served: float = 1.0,
     ) -> None:
         self.plan, self.gives, self.served, self.now = plan, gives, served, 0.0
         self.records: list[j.AnyRecord] = []
@@ -193,6 +198,43 @@ def test_the_rate_is_lowered_until_held_out_runs_keep_the_promise(tmp_path: Path
     assert run.found.sustained <= 6_400 < 1.051 * run.found.sustained
     assert run.found.lowered
     assert not Run(run.plan, up_to(7_000)).go().found.lowered
+
+
+def test_failed_held_out_runs_leave_the_search_undecided_until_a_resumed_run_measures_them(tmp_path: Path) -> None:
+    plan = plan_of(tmp_path)
+    failing = Run(plan, lambda cell: "failed" if cell.repeat in (6, 7) else up_to(7_000)(cell)).go()
+    assert (failing.found.kind, failing.found.sustained, failing.found.lowered) == ("undecided", None, False)
+    assert "too many of its runs at 6," in failing.remarks[0]
+    whole = Run(plan, up_to(7_000)).go()
+    again = Run(plan, up_to(7_000), failing.records).go()
+    assert again.found == whole.found.model_copy(update={"at": again.found.at})
+
+    one = Run(plan, lambda cell: "failed" if cell.repeat == 7 else up_to(7_000)(cell)).go()
+    assert (one.found.sustained, one.found.held_met, one.found.held_out) == (whole.found.rate, 2, 2)
+
+
+def test_a_rate_that_the_generator_could_not_hold_out_is_told_as_its_limit(tmp_path: Path) -> None:
+    def tired(cell: Cell) -> Asked:
+        return "generator" if cell.repeat > 5 and (cell.target or 0) > 6_400 else up_to(7_000)(cell)
+
+    run = Run(plan_of(tmp_path), tired).go()
+    assert run.found.lowered
+    assert run.found.by_generator
+    assert not run.found.sure, "held-out runs are no test of the edge"
+    assert f"the load generator could not offer {run.found.above:,.0f} ops/s" in run.remarks[0]
+
+
+def test_an_edge_that_held_out_runs_moved_is_not_sure(tmp_path: Path) -> None:
+    """Also where the runs that judge were all on one side at both its rates."""
+    plan = plan_of(tmp_path)
+    (search,) = searches_of(plan)
+    low, middle, high = search.experiment.points[20:23]
+    votes: dict[str, Vote] = {cell.id: "met" for rate in (low, middle) for cell in search.judging(rate)[:3]}
+    votes |= {cell.id: "broken" for cell in (*search.judging(high)[:3], *search.held_out(middle))}
+    votes |= {cell.id: "met" for cell in search.held_out(low)}
+    answer, _ = search.next(votes)
+    assert answer == Answer("found", low, middle)
+    assert not ended_of(search, answer, votes).sure
 
 
 def test_a_failed_cell_is_followed_by_the_next_repeat_and_tried_again_by_a_resumed_run(tmp_path: Path) -> None:
