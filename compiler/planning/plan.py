@@ -50,6 +50,7 @@ from benchbrief.compiler.planning.plan_reports import (
     Value,
     Wording,
 )
+from benchbrief.compiler.planning.plan_searches import Adaptive, Confident, Knee, KneeSearch, Promise, PromiseLimit
 from benchbrief.compiler.planning.plan_systems import (
     Arrivals,
     Auth,
@@ -66,7 +67,6 @@ from benchbrief.compiler.planning.plan_systems import (
     Tool,
 )
 from benchbrief.compiler.resets.tolerated_changes import ResetWork
-from benchbrief.compiler.searches.plan_searches import Adaptive, Confident, Knee, KneeSearch, Promise, PromiseLimit
 
 __all__ = [  # other rooms import these from here
     "BY_FILE_SYSTEM",

@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 from benchbrief.compiler.rounding import magnitude, to_digits
 from benchbrief.reports.charts.chart import Chart
 from benchbrief.reports.charts.drawn_series import Drawn, written
-from benchbrief.reports.text.number_format import fixed, with_unit
+from benchbrief.reports.text.number_format import fixed, points, with_unit
 from benchbrief.reports.view.report_data import Results
 from benchbrief.reports.words.brief_words import Words, counted
 
@@ -38,7 +38,9 @@ def alternative(charts: Sequence[Chart], drawn: Sequence[Drawn], results: Result
         sentences += _findings(own, words)
         if len(drawn) <= _MANY:
             told = zip(drawn, written(drawn), strict=True)
-            sentences += [_ends(d, text, words) for d, text in told if d.panel == panel.heading]
+            for d, text in told:
+                if d.panel == panel.heading:
+                    sentences += [_ends(d, text, words), *_verdicts(d, words)]
     return " ".join(sentences)
 
 
@@ -47,6 +49,8 @@ def _ends(d: Drawn, text: Callable[[float], str], words: Words) -> str:
     name = d.trace.name
     if not shown:
         return words["alt_empty"].format(name=name)
+    if d.named:
+        return words["alt_named"].format(name=name)
     first, last = with_unit(shown[0][0], d.unit), with_unit(shown[-1][0], d.unit)
     if not shown[0][1]:
         key = "alt_constant"
@@ -55,6 +59,20 @@ def _ends(d: Drawn, text: Callable[[float], str], words: Words) -> str:
     else:
         key = "alt_level" if shown[0][0] == shown[-1][0] else "alt_trace"
     return words[key].format(name=name, first=first, last=last, first_x=shown[0][1], last_x=shown[-1][1])
+
+
+def _verdicts(d: Drawn, words: Words) -> list[str]:
+    """Return the rates at which a line's promise was broken, and those that the generator could not offer."""
+    hollow = [p.x for p in d.trace.points if p.hollow and p.y is not None]
+    told = {
+        "alt_broken": sorted([*hollow, *(mark.x for mark in d.trace.refused if not mark.beyond)]),
+        "alt_beyond": [mark.x for mark in d.trace.refused if mark.beyond],
+    }
+    return [
+        words[key].format(name=d.trace.name, rates=words.locale.listed([points([rate]) for rate in rates]))
+        for key, rates in told.items()
+        if rates
+    ]
 
 
 def _findings(drawn: Sequence[Drawn], words: Words) -> list[str]:

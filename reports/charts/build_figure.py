@@ -11,7 +11,7 @@ from benchbrief.compiler.planning import plan
 from benchbrief.compiler.planning.budgets import strictest_level
 from benchbrief.reports.charts.alt_text import alternative
 from benchbrief.reports.charts.chart import Chart, Point, Trace, XAxis, XKind
-from benchbrief.reports.charts.drawn_series import Detail, Drawn, column, event_rules, written
+from benchbrief.reports.charts.drawn_series import Detail, Drawn, column, written
 from benchbrief.reports.charts.figure_scales import (
     axis_scale,
     axis_title,
@@ -19,10 +19,18 @@ from benchbrief.reports.charts.figure_scales import (
     label_with_unit,
     without_shared_end,
 )
-from benchbrief.reports.charts.signed_quantities import may_be_negative
+from benchbrief.reports.charts.searched_points import (
+    chosen_ramp,
+    low_limits,
+    not_chosen,
+    round_rates,
+    with_rules,
+    with_verdicts,
+)
 from benchbrief.reports.text.measure_labels import readable
 from benchbrief.reports.text.merged_remarks import merged
 from benchbrief.reports.text.number_format import Scale, is_counted, key_text, scale_for, with_unit
+from benchbrief.reports.text.signed_quantities import may_be_negative
 from benchbrief.reports.view.report_data import Key, Results
 from benchbrief.reports.words.brief_words import Words, counted
 from benchbrief.results.analysis.repeat_spread import t_interval
@@ -89,14 +97,16 @@ def drawing(figure: plan.FigureElement, results: Results) -> Drawing:
     planned = _keys(figure, x_dim)
     figure = figure.model_copy(update={"keys": _all_keys(figure, results)})
     remarks = _Remarks()
-    adaptive = is_adaptive(figure, x_dim, results)
-    kind = _x_kind(figure, x_dim, adaptive=adaptive)
+    chosen = chosen_ramp(figure, x_dim, results)
+    kind = _x_kind(figure, x_dim, chosen=bool(chosen))
     drawn = [
         d for panel in _panels(figure) for s in figure.series for d in _traces(figure, s, kind, panel, results, remarks)
     ]
-    drawn += event_rules(figure, _panels(figure), results) if any(d.has_values for d in drawn) else ()
+    drawn = with_rules(figure, _panels(figure), drawn, results, remarks.notes)
+    low = low_limits(drawn)
     bars = {s.axis for s in figure.series if s.mark == "bar"}  # which start at zero
-    log_y, log_y_right = figure.log_y and "left" not in bars, figure.log_y_right and "right" not in bars
+    log_y = (figure.log_y or False in low) and "left" not in bars
+    log_y_right = (figure.log_y_right or True in low) and "right" not in bars
     if log_y or log_y_right or kind == "log":
         drawn = _without_non_positive(drawn, results, remarks, {False: log_y, True: log_y_right}, log_x=kind == "log")
     left = [d for d in drawn if not d.trace.right]
@@ -112,13 +122,16 @@ def drawing(figure: plan.FigureElement, results: Results) -> Drawing:
     x_label = x_label or results.words.get(x_dim or "", "")
     x_keys = _keys(figure, x_dim)
     categories = tuple(key_text(k.label, k.value) for k in x_keys) if kind == "category" else ()
-    ticks = () if curve or kind == "category" else tuple(float(k.value) for k in x_keys)
+    places = () if curve or kind == "category" else tuple(float(k.value) for k in x_keys)
+    ticks = round_rates(places) if chosen == "searched" else places
     if curve:
         x_label = without_shared_end(x_label, readable(curve.label, results.words))
-    open_ticks = _not_chosen(planned, x_keys) if adaptive and kind == "log" and not curve else ()
+    left_out = not_chosen(planned, x_keys) if chosen and kind == "log" and not curve else ()
+    open_ticks = left_out if chosen == "adaptive" else ()
     axis = XAxis(label_with_unit(x_label, x_scale.unit), kind, categories, ticks, open_ticks)
-    if open_ticks:
-        remarks.notes[counted(results.words, "candidates", len(open_ticks), of=len(planned))] = None
+    if left_out:
+        told = "candidates" if chosen == "adaptive" else "rates_left_out"
+        remarks.notes[counted(results.words, told, len(left_out), of=len(planned))] = None
     titles = axis_title(left, y_scale), axis_title(right, y_right)
     charts = tuple(
         Chart(tuple(d.trace for d in scaled if d.panel == name), axis, *titles, log_y, log_y_right, name)
@@ -172,22 +185,7 @@ def _keys(figure: plan.FigureElement, dim: str | None) -> tuple[plan.Key, ...]:
     return figure.keys.get(dim, ()) if dim else ()
 
 
-def is_adaptive(figure: plan.FigureElement, dim: str | None, results: Results) -> bool:
-    """Return whether the figure's x axis has the points of an adaptive ramp."""
-    if dim not in ("threads", "target"):
-        return False
-    behind = (cell.experiment for s in figure.series if s.x_dim == dim for cell in results.cells_behind(s.query))
-    experiments = [results.plan.experiments[name] for name in dict.fromkeys(behind)]
-    return any(each.adaptive is not None and each.axis == dim for each in experiments)
-
-
-def _not_chosen(planned: Sequence[plan.Key], drawn: Sequence[plan.Key]) -> tuple[float, ...]:
-    """Return the candidates of an adaptive ramp that are not drawn."""
-    kept = {key.value for key in drawn}
-    return tuple(float(key.value) for key in planned if key.value not in kept)
-
-
-def _x_kind(figure: plan.FigureElement, dim: str | None, *, adaptive: bool = False) -> XKind:
+def _x_kind(figure: plan.FigureElement, dim: str | None, *, chosen: bool = False) -> XKind:
     if any(s.mark == "curve" for s in figure.series):
         return "log" if figure.log_x else "linear"
     keys = _keys(figure, dim)
@@ -200,7 +198,7 @@ def _x_kind(figure: plan.FigureElement, dim: str | None, *, adaptive: bool = Fal
         return "linear"
     ratios = [b / a for a, b in pairwise(values)]
     spaced = dim == "threads" and len(ratios) > 1 and min(ratios) >= 1.5
-    return "log" if figure.log_x or spaced or adaptive else "linear"
+    return "log" if figure.log_x or spaced or chosen else "linear"
 
 
 def _panels(figure: plan.FigureElement) -> Sequence[plan.Key | None]:
@@ -247,6 +245,7 @@ def _traces(
             points = [_standing(point, figure, series.x_dim, kind) for point in points]
         right, counted = series.axis == "right", is_counted(series.query.unit)
         trace = Trace(name, series.mark, tuple(points), color, right, series.dashed, loose, counted)
+        trace = with_verdicts(trace, series, keys, where, kind, results)
         yield Drawn(series, label, trace, details, panel.label if panel else "")
 
 
@@ -373,9 +372,6 @@ def _without_non_positive(
     if dropped:
         remarks.notes[counted(results.words, "not_positive", dropped)] = None
     return found
-
-
-# --- scales and titles -------------------------------------------------------------------------------------------
 
 
 # --- words and data ----------------------------------------------------------------------------------------------

@@ -24,7 +24,7 @@ class Point:
     """`x` is a number, or the index of a category. `y` None is a gap. `low` and `high`: a confidence interval.
     `repeats`: values of single repeats, drawn where they are too few for an interval.
 
-    An `upright` point is the place of a rule on the x axis.
+    An `upright` point is the place of a rule on the x axis. A `hollow` one is a rate that did not keep its promise.
     """
 
     x: float
@@ -34,6 +34,15 @@ class Point:
     high: float | None = None
     repeats: tuple[float, ...] = ()
     upright: bool = False
+    hollow: bool = False
+
+
+@dataclass(frozen=True)
+class Refused:
+    """A place on the x axis where no value stands: the promise was broken, or the load was `beyond` the generator."""
+
+    x: float
+    beyond: bool
 
 
 @dataclass(frozen=True)
@@ -52,6 +61,7 @@ class Trace:
     loose: bool = False
     counted: bool = False
     """Whether its values are numbers of things, such as nodes."""
+    refused: tuple[Refused, ...] = ()
 
     @property
     def whole(self) -> bool:

@@ -114,7 +114,8 @@ class Plot:
     def x_values(self) -> list[float]:
         drawn = [(t.mark, p) for t in self.chart.sharing for p in t.points]
         known = [(mark, p) for mark, p in drawn if p.y is not None or mark in ("line", "bar")]
-        return [p.x for mark, p in known if p.upright or mark != "rule"]
+        refused = [mark.x for t in self.chart.sharing for mark in t.refused]
+        return [*(p.x for mark, p in known if p.upright or mark != "rule"), *refused]
 
     @property
     def x_ticks(self) -> tuple[float, ...]:

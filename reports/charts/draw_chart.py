@@ -24,6 +24,7 @@ from benchbrief.reports.text.writable_text import writable
 
 _WIDEST = 1200.0
 """Pixels of a text, beyond any figure: the converter takes minutes for a text of thousands of characters."""
+_CROSS = "M-0.8,-0.8L0.8,0.8M-0.8,0.8L0.8,-0.8"
 Layer = dict[str, Any]
 """A layer in Vega-Lite's form."""
 
@@ -233,7 +234,14 @@ def _lookup(values: Sequence[float], labels: Sequence[str]) -> str:
 
 def _rows(trace: Trace, *, category: bool) -> list[dict[str, Any]]:
     return [
-        {"x": str(int(p.x)) if category else p.x, "y": p.y, "low": p.low, "high": p.high, "order": i}
+        {
+            "x": str(int(p.x)) if category else p.x,
+            "y": p.y,
+            "low": p.low,
+            "high": p.high,
+            "order": i,
+            "hollow": p.hollow,
+        }
         for i, p in enumerate(trace.points)
     ]
 
@@ -266,7 +274,32 @@ def _line(plot: Plot, trace: Trace, x: Any, y: Any, low: Any) -> list[Any]:
                 shape=trace.shape,
             )
         )
-    return layers
+    if any(p.hollow and p.y is not None for p in trace.points):
+        hollow = base.transform_filter("isValid(datum.y) && datum.hollow")
+        layers.append(hollow.mark_point(**_hollow(trace, 48)))
+    return [*layers, *_refused(plot, trace)]
+
+
+def _hollow(trace: Trace, size: float) -> dict[str, Any]:
+    look = {"fill": PAPER, "stroke": trace.paint, "strokeWidth": 1.8, "shape": trace.shape}
+    return {"filled": True, "opacity": 1, "size": size, **look}
+
+
+def _refused(plot: Plot, trace: Trace) -> list[Any]:
+    """Return the marks inside the x axis of rates without a value: hollow points, and crosses for the generator's."""
+    alt = _altair()
+    x, found = plot.x_pixel(), []
+    for beyond in (False, True):
+        marks = [{"px": x(mark.x)} for mark in trace.refused if mark.beyond == beyond]
+        cross = {"filled": False, "stroke": trace.paint, "strokeWidth": 1.8, "size": 48, "opacity": 1, "shape": _CROSS}
+        if marks:
+            at = {
+                "x": alt.X(field="px", type="quantitative", scale=None, axis=None),
+                "y": alt.YValue(plot.height - 6),
+            }
+            base = alt.Chart(alt.Data(values=marks))
+            found.append(base.mark_point(**(cross if beyond else _hollow(trace, 48))).encode(**at))
+    return found
 
 
 def _repeats(trace: Trace, base: Any, places: Sequence[dict[str, Any]], ink: str = "") -> list[Any]:

@@ -40,6 +40,8 @@ class Drawn:
     panel: str = ""
     y: Scale = _AS_IT_IS
     x: Scale = _AS_IT_IS
+    named: bool = False
+    """Whether its name tells its value."""
 
     @property
     def labels(self) -> tuple[str, ...]:
@@ -80,7 +82,7 @@ def event_rules(figure: plan.FigureElement, panels: Sequence[plan.Key | None], r
             name = results.words["event_at"].format(seconds=automatic(at_s), label=label)
             trace = Trace(name, "rule", (Point(at_s, at_s, upright=True),), None)
             detail = Detail("", None, at_s, None, None, 0, ())
-            yield Drawn(rule, name, trace, (detail,), panel.label if panel else "")
+            yield Drawn(rule, name, trace, (detail,), panel.label if panel else "", named=True)
 
 
 def written(drawn: Sequence[Drawn]) -> list[Callable[[float], str]]:

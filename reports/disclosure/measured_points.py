@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 from benchbrief.compiler.estimates.grouped_hardware import shares_points
 from benchbrief.compiler.planning import plan as p
 from benchbrief.compiler.searches.rate_search import CONFIDENCE, LEAD
@@ -41,8 +43,9 @@ def adaptive_ramp(experiment: p.Experiment, rule: p.Adaptive, results: Results) 
 def promise_search(experiment: p.Experiment, rule: p.Promise, results: Results) -> str:
     """Return the rule of a search for a promise, with what it found and the runs at each rate."""
     words = results.words
-    found = [_promised(each, results) for each in results.promises if each.experiment == experiment.name]
-    return words["d_promise"].format(
+    promises = [each for each in results.promises if each.experiment == experiment.name]
+    found = [_promised(each, results) for each in promises]
+    text = words["d_promise"].format(
         promise=rule.text,
         candidates=len(experiment.points),
         low=points(experiment.points[:1]),
@@ -54,6 +57,9 @@ def promise_search(experiment: p.Experiment, rule: p.Promise, results: Results) 
         held_out=rule.held_out,
         found=words["semicolon"].join(found) or words["missing"],
     )
+    for sentence in (each for promised in promises for each in _remarkable(promised, results)):
+        text = words["d_promise_and"].format(text=text, sentence=sentence)
+    return text
 
 
 def _promised(found: Promised, results: Results) -> str:
@@ -62,7 +68,7 @@ def _promised(found: Promised, results: Results) -> str:
         "hardware": plan.hardware[found.hardware].label,
         "workload": plan.workloads[found.workload].label,
         "rates": words.locale.listed(
-            [words["d_rate_runs"].format(rate=points([rate]), met=met, n=n) for rate, met, n in found.rates]
+            [words["d_rate_runs"].format(rate=points([r.rate]), met=r.met, n=r.judged) for r in found.rates if r.judged]
         )
         or words["missing"],
     }
@@ -73,6 +79,20 @@ def _promised(found: Promised, results: Results) -> str:
     sure = words["d_edge_sure" if found.sure else "d_edge_majority"]
     held = {"met": found.held_met, "n": found.held_out}
     return words[key].format(**where, rate=points([found.sustained]), sure=sure, **held)
+
+
+def _remarkable(found: Promised, results: Results) -> Iterator[str]:
+    """Yield that held-out runs lowered the rate, and what contradicts the assumption of the search."""
+    words, plan = results.words, results.plan
+    where = {"hardware": plan.hardware[found.hardware].label, "workload": plan.workloads[found.workload].label}
+    refuted = [rate for rate in found.rates if rate.refuted]
+    if found.sustained is not None and refuted:
+        told = [words["d_rate_runs"].format(rate=points([r.rate]), met=r.held_met, n=r.held_out) for r in refuted]
+        yield words["d_lowered"].format(**where, rates=words.locale.listed(told))
+    broken = min((rate.rate for rate in found.rates if rate.verdict == "broken"), default=None)
+    kept = max((rate.rate for rate in found.rates if rate.verdict == "kept"), default=None)
+    if broken is not None and kept is not None and kept > broken:
+        yield words["d_contradicted"].format(**where, broken=points([broken]), kept=points([kept]))
 
 
 def tried(search: Search, axis: str, results: Results) -> list[float]:

@@ -9,8 +9,8 @@ from collections.abc import Iterable, Iterator
 from itertools import combinations
 from typing import NamedTuple
 
+from benchbrief.compiler.extensions.error_limit import accepted_errors, stray_errors
 from benchbrief.compiler.planning import plan as p
-from benchbrief.compiler.planning.error_limit import accepted_errors, stray_errors
 from benchbrief.reports.text.number_format import fixed, percent
 from benchbrief.reports.view.imported_briefs import is_imported
 from benchbrief.reports.view.report_data import Results

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property
-from typing import Any, NamedTuple, Protocol, TypeVar
+from typing import Any, Literal, NamedTuple, Protocol, TypeVar
 
 from benchbrief.compiler.planning.achieved_load import offered
 from benchbrief.compiler.planning.budgets import strictest_level
@@ -96,11 +96,39 @@ class Search(NamedTuple):
     knee: float | None
 
 
-class Promised(NamedTuple):
-    """What a search for a promise found, as in `results/store/promise_tables.py`.
+class RateRuns(NamedTuple):
+    """How many runs at a rate kept a promise, broke it, and were beyond the load generator; its held-out runs apart."""
 
-    `rates` has the runs at each rate: those that kept the promise, and all that were judged.
-    """
+    rate: float
+    met: int
+    broken: int
+    beyond: int
+    held_met: int
+    held_out: int
+
+    @property
+    def judged(self) -> int:
+        return self.met + self.broken + self.beyond
+
+    @property
+    def refuted(self) -> bool:
+        """Whether held-out runs did not confirm the rate."""
+        return bool(self.held_out) and 2 * self.held_met <= self.held_out
+
+    @property
+    def verdict(self) -> Literal["kept", "broken", "beyond"] | None:
+        """What the runs say of the rate; None where all failed."""
+        if self.refuted:
+            return "broken"
+        if not self.judged:
+            return "kept" if self.held_out else None
+        if 2 * self.met > self.judged:
+            return "kept"
+        return "beyond" if self.beyond > self.broken else "broken"
+
+
+class Promised(NamedTuple):
+    """What a search for a promise found, as in `results/store/promise_tables.py`, with the runs at each rate."""
 
     experiment: str
     hardware: str
@@ -112,7 +140,11 @@ class Promised(NamedTuple):
     held_met: int
     held_out: int
     reason: str
-    rates: tuple[tuple[float, int, int], ...]
+    rates: tuple[RateRuns, ...]
+
+    @property
+    def place(self) -> tuple[str, str, str]:
+        return self.experiment, self.hardware, self.workload
 
 
 class Results:
@@ -302,10 +334,10 @@ class Results:
     @cached_property
     def promises(self) -> tuple[Promised, ...]:
         """What each search for a promise found."""
-        rates: dict[tuple[object, ...], list[tuple[float, int, int]]] = {}
-        told = "SELECT experiment, hardware, workload, target, met, met + broken + beyond FROM rates ORDER BY target"
-        for experiment, hardware, workload, rate, met, judged in self.store.sql(told).rows:
-            rates.setdefault((experiment, hardware, workload), []).append((rate, met, judged))
+        rates: dict[tuple[object, ...], list[RateRuns]] = {}
+        told = "SELECT * EXCLUDE (run_id, failed) FROM rates ORDER BY target"
+        for experiment, hardware, workload, *runs in self.store.sql(told).rows:
+            rates.setdefault((experiment, hardware, workload), []).append(RateRuns(*runs))
         rows = self.store.sql(
             "SELECT experiment, hardware, workload, sustained, kind, by_generator, sure, held_met, held_out, "
             "coalesce(reason, '') FROM promises"

@@ -24,7 +24,11 @@ def promise_rows(evidence: Evidence) -> Iterator[PromiseRow | RateRow]:
             yield _row(evidence, key, experiment.promise, experiment.points[0], ended)
             for each in ended.rates if ended else ():
                 place = (evidence.run_id, experiment.name, hardware, workload, each.rate)
-                yield RateRow(*place, each.met, each.broken, each.beyond, each.failed)
+                yield RateRow(*place, *_runs(each))
+
+
+def _runs(rate: j.RateJudged) -> tuple[int, int, int, int, int, int]:
+    return rate.met, rate.broken, rate.beyond, rate.failed, rate.held_met, rate.held_out
 
 
 def _row(evidence: Evidence, key: Knee, promise: Promise, lowest: float, ended: j.PromiseEnded | None) -> PromiseRow:

@@ -36,7 +36,7 @@ class PromiseRow(NamedTuple):
 class RateRow(NamedTuple):
     """A rate that a search measured: how many runs kept the promise, broke it, were beyond the generator, or failed.
 
-    Held-out runs do not count here.
+    Its held-out runs do not count there: of `held_out`, `held_met` kept the promise.
     """
 
     run_id: str
@@ -48,6 +48,8 @@ class RateRow(NamedTuple):
     broken: int
     beyond: int
     failed: int
+    held_met: int
+    held_out: int
 
 
 SUSTAINED = """

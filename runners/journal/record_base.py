@@ -106,13 +106,16 @@ class PointChosen(Record):
 
 
 class RateJudged(Frozen):
-    """How many runs at a rate kept a promise, broke it, were beyond the load generator, and failed."""
+    """How many runs at a rate kept a promise, broke it, were beyond the load generator, and failed; and how many of its
+    `held_out` runs, which do not count there, kept it."""
 
     rate: float
     met: int
     broken: int
     beyond: int = 0
     failed: int = 0
+    held_met: int = 0
+    held_out: int = 0
 
 
 class PromiseEnded(Record):

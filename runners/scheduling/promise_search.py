@@ -254,6 +254,8 @@ def ended_of(search: Search, answer: Answer, votes: Mapping[str, Vote]) -> j.Pro
             broken=judged[rate].broken,
             beyond=judged[rate].beyond,
             failed=judged[rate].failed,
+            held_met=held[rate].met,
+            held_out=held[rate].runs,
         )
         for rate in seen
     )

@@ -31,7 +31,7 @@ ONLY = {
         "benchbrief.compiler.planning.budgets",  # the level of intervals is one for all rooms
         "benchbrief.compiler.planning.achieved_load",
         "benchbrief.compiler.planning.planned_cells",  # one number of cells for all rooms
-        "benchbrief.compiler.planning.error_limit",
+        "benchbrief.compiler.extensions.error_limit",
         "benchbrief.compiler.planning.fingerprint",  # where data lie
         "benchbrief.compiler.searches.rate_search",  # estimates count what the rule of a search asks for
         "benchbrief.compiler.resets.data_states",  # whether the next cell must load, also in another order
@@ -48,7 +48,7 @@ ONLY = {
         "benchbrief.compiler.planning.planned_cells",  # one number of cells for all rooms
         "benchbrief.compiler.estimates.counted_cells",  # how much of an adaptive ramp is left
         "benchbrief.compiler.searches.rate_search",  # which results a search would ask for
-        "benchbrief.compiler.planning.error_limit",
+        "benchbrief.compiler.extensions.error_limit",
         "benchbrief.compiler.resets.tolerated_changes",
         "benchbrief.compiler.planning.plan",
         "benchbrief.compiler.extensions",
@@ -66,7 +66,7 @@ ONLY = {
         "benchbrief.compiler.planning.plan",
         "benchbrief.compiler.searches.rate_search",  # the confidence that a disclosure tells
         "benchbrief.compiler.planning.achieved_load",
-        "benchbrief.compiler.planning.error_limit",
+        "benchbrief.compiler.extensions.error_limit",
         "benchbrief.compiler.resets.tolerated_changes",
         "benchbrief.compiler.rounding",
         "benchbrief.compiler.units",  # what a source tells is in the units that it chose

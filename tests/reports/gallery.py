@@ -13,12 +13,20 @@ WORKLOADS = XAxis("Workload", "category", ("Session store", "Photo tagging", "Tr
 LONG = "Micron 7450 MAX 12.8 TB behind a controller with a battery-backed cache, firmware 51.35.7-0092"
 
 
-def line(name: str, values: Iterable[float | None], color: int | None = 0, *, band: float = 0, **more: bool) -> Trace:
+def line(
+    name: str,
+    values: Iterable[float | None],
+    color: int | None = 0,
+    *,
+    band: float = 0,
+    right: bool = False,
+    dashed: bool = False,
+) -> Trace:
     points = tuple(
         Point(float(2**i), y, low=y * (1 - band) if y and band else None, high=y * (1 + band) if y and band else None)
         for i, y in enumerate(values)
     )
-    return Trace(name, "line", points, color, **more)
+    return Trace(name, "line", points, color, right, dashed)
 
 
 def bars(name: str, values: Iterable[float | None], color: int = 0, *, band: float = 0) -> Trace:

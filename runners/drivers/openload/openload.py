@@ -10,8 +10,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import ClassVar
 
+from benchbrief.compiler.extensions.error_limit import accepted_errors
 from benchbrief.compiler.messages.text import figure
-from benchbrief.compiler.planning.error_limit import accepted_errors
 from benchbrief.runners.drivers.openload import openload_invariants
 from benchbrief.runners.drivers.openload.openload_flags import (
     Flags,

@@ -1,0 +1,241 @@
+"""What a figure shows of loads that a run chooses: candidates, kept and broken promises, and the rates found."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from typing import Literal
+
+from benchbrief.compiler.planning import plan
+from benchbrief.compiler.rounding import magnitude
+from benchbrief.compiler.units import parse_unit
+from benchbrief.reports.charts.chart import Point, Refused, Trace, XKind
+from benchbrief.reports.charts.drawn_series import Detail, Drawn, event_rules
+from benchbrief.reports.text.measure_labels import readable
+from benchbrief.reports.text.number_format import points, quantity
+from benchbrief.reports.view.report_data import Key, Promised, RateRuns, Results
+from benchbrief.reports.words.brief_words import Words
+
+LOST = 10.0
+"""A limit below this part of the largest value is not to be read on a linear axis."""
+_PLAIN = re.compile(r"[a-z_][a-z0-9_.]*(\[[^\[\]]*\])?")
+"""A measure by itself, or the name of a metric."""
+
+
+def chosen_ramp(
+    figure: plan.FigureElement, dim: str | None, results: Results
+) -> Literal["adaptive", "searched"] | None:
+    """Return how a run chose the points of the figure's x axis; None where it did not."""
+    if dim not in ("threads", "target"):
+        return None
+    behind = (cell.experiment for s in figure.series if s.x_dim == dim for cell in results.cells_behind(s.query))
+    experiments = [results.plan.experiments[name] for name in dict.fromkeys(behind)]
+    if any(each.promise is not None and each.axis == dim for each in experiments):
+        return "searched"
+    return "adaptive" if any(each.adaptive is not None and each.axis == dim for each in experiments) else None
+
+
+def not_chosen(planned: Sequence[plan.Key], drawn: Sequence[plan.Key]) -> tuple[float, ...]:
+    """Return the candidates that are not drawn."""
+    kept = {key.value for key in drawn}
+    return tuple(float(key.value) for key in planned if key.value not in kept)
+
+
+def with_verdicts(
+    trace: Trace,
+    series: plan.Series,
+    keys: Sequence[plan.Key],
+    where: Mapping[str, Key],
+    kind: XKind,
+    results: Results,
+) -> Trace:
+    """Return a line over searched rates with the verdict on each: of its points, and of rates without a value."""
+    if series.x_dim != "target" or trace.mark != "line" or kind == "category":
+        return trace
+    behind = _behind(series, where, results)
+    runs: dict[float, list[RateRuns]] = {}
+    for each in _promised(behind, results):
+        for rate in each.rates:
+            runs.setdefault(rate.rate, []).append(rate)
+    verdicts = {
+        rate: RateRuns(rate, *map(sum, zip(*(r[1:] for r in of), strict=True))).verdict for rate, of in runs.items()
+    }
+    shown = {key.value for key, point in zip(keys, trace.points, strict=True) if point.y is not None}
+    marked = tuple(
+        replace(point, hollow=verdicts.get(float(key.value)) in ("broken", "beyond"))
+        for key, point in zip(keys, trace.points, strict=True)
+    )
+    refused = tuple(
+        Refused(rate, beyond=verdict == "beyond")
+        for rate, verdict in sorted(verdicts.items())
+        if verdict in ("broken", "beyond") and rate not in shown
+    )
+    return replace(trace, points=marked, refused=refused)
+
+
+def with_rules(
+    figure: plan.FigureElement,
+    panels: Sequence[plan.Key | None],
+    drawn: Sequence[Drawn],
+    results: Results,
+    notes: dict[str, None],
+) -> list[Drawn]:
+    """Return the series of a figure panel by panel, each with its events, limits of promises and rates that were found.
+
+    There are none in a figure without a value.
+    """
+    if not any(d.has_values for d in drawn):
+        return list(drawn)
+    notes |= dict.fromkeys(_notes_on_verdicts(drawn, results.words))
+    rules = [*event_rules(figure, panels, results), *_limit_rules(figure, panels, results)]
+    together = [*drawn, *rules, *_found_rules(figure, panels, results, notes)]
+    order = list(dict.fromkeys(d.panel for d in together))
+    return sorted(together, key=lambda d: order.index(d.panel))
+
+
+def round_rates(values: Sequence[float]) -> tuple[float, ...]:
+    """Return the round numbers between the ends of a logarithmic axis: 1k, 2k, 5k, 10k."""
+    low, high = min(values, default=1.0), max(values, default=1.0)
+    powers = range(magnitude(low), magnitude(high) + 1)
+    found = tuple(rate for power in powers for n in (1, 2, 5) if low <= (rate := n * 10.0**power) <= high)
+    return found if len(found) > 1 else (low, high)
+
+
+def _notes_on_verdicts(drawn: Sequence[Drawn], words: Words) -> Iterator[str]:
+    """Yield what hollow points and the marks on the x axis mean."""
+    if any(p.hollow and p.y is not None for d in drawn for p in d.trace.points):
+        yield words["promise_points"]
+    for beyond in (False, True):
+        if any(mark.beyond == beyond for d in drawn for mark in d.trace.refused):
+            yield words["promise_beyond" if beyond else "promise_refused"]
+
+
+def _limit_rules(figure: plan.FigureElement, panels: Sequence[plan.Key | None], results: Results) -> Iterator[Drawn]:
+    """Yield a level line in each panel for each limit of a promise that a line of the figure has the measure of."""
+    for panel in panels:
+        found: dict[tuple[float, str], Drawn] = {}
+        for line in _lines(figure):
+            factor = parse_unit(line.query.unit).factor
+            for name, _, _ in _behind(line, _at(figure, panel), results):
+                rule = results.plan.experiments[name].promise
+                for limit in rule.limits if rule else ():
+                    if not _measures(line.query, limit, results.plan):
+                        continue
+                    value = limit.most / factor
+                    told = results.words["promise_limit"].format(value=quantity(value, line.query.unit))
+                    drawn = _rule(
+                        line, line.query, told, Point(0.0, value), None, panel, readable(line.label, results.words)
+                    )
+                    found.setdefault((limit.most, line.axis), drawn)
+        yield from found.values()
+
+
+def _found_rules(
+    figure: plan.FigureElement, panels: Sequence[plan.Key | None], results: Results, notes: dict[str, None]
+) -> Iterator[Drawn]:
+    """Yield an upright line in each panel for each rate that was found. A search without one is told in the notes.
+
+    The legend of several panels is that of the first one, so their rates are in the notes.
+    """
+    told: dict[str, None] = {}
+    for panel in panels:
+        found: dict[tuple[str, str, str], tuple[plan.Series, Promised]] = {}
+        for line in _lines(figure):
+            for each in _promised(_behind(line, _at(figure, panel), results), results):
+                found.setdefault(each.place, (line, each))
+        alone = panel is None and len(found) == 1
+        for line, each in found.values():
+            name = _found(each, results, alone=alone)
+            if each.sustained is None:
+                reason = results.words.said(each.reason) or results.words["no_reason"]
+                notes[results.words["no_mark"].format(name=name, reasons=reason)] = None
+                continue
+            if panel is not None:
+                told[name] = None
+                name = results.words["promise_found"]
+            query = line.query.model_copy(update={"unit": "ops/s", "dims": ()})
+            point = Point(each.sustained, each.sustained, upright=True)
+            yield _rule(line, query, name, point, _color(line, each, results), panel, name)
+    if told:
+        notes[results.words["promise_found_at"].format(rates=results.words["semicolon"].join(told))] = None
+
+
+def low_limits(drawn: Sequence[Drawn]) -> set[bool]:
+    """Return the axes (True: the right one) on which a limit is too far below the largest value for a linear scale."""
+    found = set()
+    for right in (False, True):
+        levels = [d for d in drawn if d.trace.right == right and not d.upright]
+        limits = [p.y for d in levels if d.named for p in d.trace.points if p.y]
+        values = [p.y for d in levels for p in d.trace.points if p.y is not None]
+        if limits and max(values) > LOST * min(limits):
+            found.add(right)
+    return found
+
+
+def _lines(figure: plan.FigureElement) -> list[plan.Series]:
+    return [each for each in figure.series if each.x_dim == "target" and each.mark == "line"]
+
+
+def _at(figure: plan.FigureElement, panel: plan.Key | None) -> dict[str, Key]:
+    return {figure.panel_dim: panel.value} if panel is not None and figure.panel_dim else {}
+
+
+def _behind(line: plan.Series, where: Mapping[str, Key], results: Results) -> dict[tuple[str, str, str], None]:
+    """Return the experiments, hardware and workloads behind a line."""
+    cells = results.cells_behind(line.query, **where)
+    return dict.fromkeys((cell.experiment, cell.hardware, cell.workload) for cell in cells)
+
+
+def _promised(places: Mapping[tuple[str, str, str], None], results: Results) -> list[Promised]:
+    return [each for each in results.promises if each.place in places]
+
+
+def _measures(query: plan.Query, limit: plan.PromiseLimit, of: plan.Plan) -> bool:
+    """Return whether a query is what the promise limits, and nothing that is computed of it."""
+    metrics = {metric.name: metric.query.text for metric in of.metrics}
+    text = query.text
+    while text in metrics and metrics[text] != text:
+        text = metrics[text]
+    if not query.reads or len(query.reads) != 1 or not _PLAIN.fullmatch(text):
+        return False
+    (read,) = query.reads
+    if limit.measure == "errors":
+        return read.view == "errors" and "operation" not in {*read.keys, *query.dims}
+    operation = read.keys.get("operation")
+    known = read.view, read.statistic, read.counted != "service"
+    return known == ("latency", limit.statistic, True) and operation == (limit.operation,)
+
+
+def _rule(
+    line: plan.Series,
+    query: plan.Query,
+    name: str,
+    point: Point,
+    color: int | None,
+    panel: plan.Key | None,
+    label: str,
+) -> Drawn:
+    rule = line.model_copy(update={"mark": "rule", "query": query, "color_dim": None, "band": False})
+    right = rule.axis == "right" and not point.upright
+    detail = Detail("", None, point.y, None, None, 0, ())
+    trace = Trace(name, "rule", (point,), color, right)
+    return Drawn(rule, label, trace, (detail,), panel.label if panel else "", named=True)
+
+
+def _color(line: plan.Series, each: Promised, results: Results) -> int | None:
+    """Return the colour that the line has of the hardware or workload, as `build_figure.py` gives it."""
+    if line.color_dim == "hardware":
+        return list(results.plan.hardware).index(each.hardware)
+    return list(results.plan.workloads).index(each.workload) if line.color_dim == "workload" else None
+
+
+def _found(each: Promised, results: Results, *, alone: bool) -> str:
+    words, plan_ = results.words, results.plan
+    several = len({other.workload for other in results.promises if other.experiment == each.experiment}) > 1
+    labels = [plan_.hardware[each.hardware].label, *([plan_.workloads[each.workload].label] if several else [])]
+    name = words["promise_found"] if alone else words.locale.listed([words["promise_found"], *labels])
+    if each.sustained is None:
+        return name
+    more = each.by_generator or each.kind == "at_least"
+    return words["promise_rate_more" if more else "promise_rate"].format(name=name, rate=points([each.sustained]))

@@ -1,0 +1,195 @@
+"""What a figure and the disclosure show of a search for a promise: verdicts on rates, limits, and the rate found."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from pathlib import Path
+
+import pytest
+
+from benchbrief.reports.view.build_view import build
+from benchbrief.reports.view.report_data import RateRuns
+from benchbrief.reports.view.view_model import Block, DisclosureView, FigureRow, FigureView, ReportView, SectionView
+from benchbrief.reports.words.brief_words import CATALOGUES
+from benchbrief.results.store.store import open_store, rebuild
+from benchbrief.runners.execution.executor import execute
+from benchbrief.runners.journal import events as j
+from benchbrief.runners.journal.journal_file import JOURNAL, read_journal
+from benchbrief.runners.journal.journal_writer import Journal
+from benchbrief.runners.journal.run_folder import create_run
+from benchbrief.runners.journal.run_record import RunRecord
+from tests.support.plans import compile_text
+
+SPEC = """
+hardware eco    "Eco"    { hosts = "eco.lab" }
+hardware legacy "Legacy" { hosts = "legacy.lab" }
+client load { hosts = "load.lab"  tool = ycsb("/opt/ycsb-0.17.0") }
+database mongo { engine = mongodb  uri = "mongodb://{hosts}/ycsb"  reset = as_needed }
+workload b "Sessions" from ycsb.b { records = 1M }
+experiment e "Search" {
+  hardware  = [eco, legacy]
+  workloads = b
+  threads   = 64
+  target    = highest(1k ops/s..200k ops/s, where: latency.p99[read] < 10 ms and errors < 0.1 %, within: 30 %)
+  measure   = 30 s
+}
+metric tail "Tail" in ms = latency.p99[e, read], lower is better
+report brief "B" {
+  figure "Both"   { line = tail by target, color hardware }
+  figure "Panels" { line = tail by target  multiples = hardware }
+  figure "Double" { line = 2 * tail[eco] by target }
+  figure "Served" { line = throughput[eco] by target }
+  disclosure = automatic
+}
+"""
+
+
+def simulated(folder: Path) -> Path:
+    """Return the folder of a simulated run."""
+    plan = compile_text(SPEC, folder)
+    run_dir = create_run(folder / "out", plan, {}, simulated=j.Simulated())
+    execute(plan, "", run_dir)
+    return run_dir
+
+
+def found_by(run_dir: Path, hardware: str = "eco") -> j.PromiseEnded:
+    promises = RunRecord.of(read_journal(run_dir / JOURNAL)).promises
+    return next(ended for key, ended in promises.items() if key.hardware == hardware)
+
+
+def instead(run_dir: Path, ended: j.PromiseEnded) -> None:
+    """Let the journal say something else of a search, as another course of it would have."""
+    journal = Journal(run_dir)
+    journal.write(ended)
+    journal.close()
+
+
+def view_of(folder: Path, run_dir: Path, language: str = "en") -> ReportView:
+    plan = compile_text(SPEC, folder)
+    rebuild(run_dir, plan)
+    with open_store(run_dir) as store:
+        (report,) = plan.reports
+        return build(plan, store, report, CATALOGUES[language])
+
+
+def figures_of(view: ReportView) -> dict[str, FigureView]:
+    return {block.title: block for block in _flat(view.blocks) if isinstance(block, FigureView)}
+
+
+def disclosed(view: ReportView) -> str:
+    return "\n".join(repr(block) for block in _flat(view.blocks) if isinstance(block, DisclosureView))
+
+
+def _flat(blocks: Iterable[Block]) -> Iterable[Block]:
+    for block in blocks:
+        match block:
+            case FigureRow():
+                yield from block.figures
+            case SectionView():
+                yield from _flat(block.blocks)
+            case _:
+                yield block
+
+
+def notes(figure: FigureView) -> str:
+    return "\n".join(note.text for note in figure.notes)
+
+
+@pytest.mark.parametrize(
+    ("runs", "verdict"),
+    [
+        (RateRuns(1, met=3, broken=2, beyond=0, held_met=0, held_out=0), "kept"),
+        (RateRuns(1, met=2, broken=2, beyond=0, held_met=0, held_out=0), "broken"),
+        (RateRuns(1, met=1, broken=1, beyond=2, held_met=0, held_out=0), "beyond"),
+        (RateRuns(1, met=5, broken=0, beyond=0, held_met=1, held_out=3), "broken"),
+        (RateRuns(1, met=0, broken=0, beyond=0, held_met=2, held_out=3), "kept"),
+        (RateRuns(1, met=0, broken=0, beyond=0, held_met=0, held_out=0), None),
+    ],
+)
+def test_the_verdict_on_a_rate_is_that_of_most_runs_and_held_out_runs_overrule_it(
+    runs: RateRuns, verdict: str | None
+) -> None:
+    assert runs.verdict == verdict
+
+
+def test_a_figure_of_a_search_shows_the_limit_the_rate_found_and_which_rates_broke_the_promise(tmp_path: Path) -> None:
+    run_dir = simulated(tmp_path)
+    eco, legacy = found_by(run_dir), found_by(run_dir, "legacy")
+    assert eco.sustained
+    assert legacy.sustained
+    figures = figures_of(view_of(tmp_path, run_dir))
+    both = figures["Both"]
+    assert "limit of the promise: 10\u00a0ms." in both.alt
+    assert f"sustained, Eco: {eco.sustained:,.0f} ops/s." in both.alt
+    assert f"sustained, Legacy: {legacy.sustained:,.0f} ops/s." in both.alt
+    broken = ", ".join(f"{each.rate:,.0f}" for each in eco.rates if each.rate > eco.sustained)
+    assert f"Eco: the promise is broken at {broken} ops/s." in both.alt
+    assert "Hollow points: rates at which they did not." in notes(both)
+    assert re.search(r"A search chose the rates: \d+ of 22 that it did not need", notes(both))
+    for label in ("1k", "10k", "50k"):
+        assert f">{label}</text>" in both.svg, "a logarithmic axis with round numbers"
+    assert both.svg.count("stroke-dasharray") >= 3
+
+    panels = figures["Panels"]
+    told = f"Upright dashed lines: sustained, Eco: {eco.sustained:,.0f} ops/s; sustained, Legacy: "
+    assert told in notes(panels), "the legend of the panels is that of the first one"
+    assert "limit of the promise" not in figures["Double"].alt, "what is computed has another limit"
+    assert "limit of the promise" not in figures["Served"].alt
+    assert f"sustained: {eco.sustained:,.0f} ops/s." in figures["Served"].alt
+
+
+def test_a_japanese_brief_says_the_same(tmp_path: Path) -> None:
+    view = view_of(tmp_path, simulated(tmp_path), "ja")
+    both = figures_of(view)["Both"]
+    assert "約束の上限：10\u00a0ms" in both.alt
+    assert "持続レート、Eco：" in both.alt
+    assert "中抜きの点：守られなかったレート。" in notes(both)
+
+
+def test_rates_without_a_value_stand_on_the_axis_and_the_generators_are_marked_apart(tmp_path: Path) -> None:
+    run_dir = simulated(tmp_path)
+    plain = figures_of(view_of(tmp_path, run_dir))["Both"]
+    ended = found_by(run_dir)
+    seen = {each.rate for each in ended.rates}
+    plan = compile_text(SPEC, tmp_path)
+    lower, higher = [rate for rate in plan.experiments["e"].points if rate not in seen][-2:]
+    more = (j.RateJudged(rate=lower, met=0, broken=3), j.RateJudged(rate=higher, met=0, broken=0, beyond=3))
+    instead(run_dir, ended.model_copy(update={"rates": (*ended.rates, *more)}))
+    marked = figures_of(view_of(tmp_path, run_dir))["Both"]
+    assert "Hollow points on the x axis: rates that broke the promise in runs without a value to draw." in notes(marked)
+    assert "Crosses on the x axis: rates that the load generator could not offer." in notes(marked)
+    assert f"Eco: the load generator could not offer {higher:,.0f} ops/s." in marked.alt
+    assert f", {lower:,.0f} ops/s." in marked.alt
+    assert "on the x axis" not in notes(plain)
+    assert marked.svg != plain.svg
+
+
+def test_a_search_without_a_rate_has_no_mark_and_says_why(tmp_path: Path) -> None:
+    run_dir = simulated(tmp_path)
+    ended = found_by(run_dir)
+    instead(run_dir, ended.model_copy(update={"held_met": 1, "held_out": 3}))
+    figure = figures_of(view_of(tmp_path, run_dir))["Both"]
+    assert "sustained, Eco:" not in figure.alt
+    assert re.search("“sustained, Eco” is not marked .*only 1 of 3 held-out runs", notes(figure))
+
+
+def test_the_disclosure_says_that_held_out_runs_lowered_the_rate_and_what_contradicts_the_assumption(
+    tmp_path: Path,
+) -> None:
+    run_dir = simulated(tmp_path)
+    before = disclosed(view_of(tmp_path, run_dir))
+    ended = found_by(run_dir)
+    assert ended.rate
+    above = next(each for each in ended.rates if each.rate > ended.rate)
+    refuted = above.model_copy(update={"met": 5, "broken": 0, "held_met": 1, "held_out": 3})
+    highest = max(compile_text(SPEC, tmp_path).experiments["e"].points)
+    rates = [refuted if each is above else each for each in ended.rates]
+    instead(run_dir, ended.model_copy(update={"rates": (*rates, j.RateJudged(rate=highest, met=1, broken=0))}))
+    after = disclosed(view_of(tmp_path, run_dir))
+    lowered = f"On Eco, Sessions, held-out runs lowered the rate; kept at the higher ones: {above.rate:,.0f}: 1 of 3"
+    contradicted = f"{above.rate:,.0f} ops/s broke the promise, though {highest:,.0f} ops/s, a higher rate, kept it"
+    assert lowered in after
+    assert contradicted in after
+    assert "On Eco, Sessions, held-out runs" not in before
+    assert "a higher rate, kept it" not in before.replace("On Legacy", "")
