@@ -40,7 +40,6 @@ func decided(t *testing.T, final *record.Run, rule steady.Rule) {
 }
 
 func TestAnOpenLoopEndsByItselfOnceItIsSteady(t *testing.T) {
-	t.Parallel()
 	address := serving(t, peer.Script{Servers: 8, Mean: 2000})
 	final, code := measured(t, "--target peer --peer "+address+
 		" --arrivals constant --rate 500 --warm-up 0.5 --duration 60 --steady-within 0.5 --steady-from 1.5 --accept-pauses 1")
@@ -63,7 +62,6 @@ func TestAnOpenLoopEndsByItselfOnceItIsSteady(t *testing.T) {
 }
 
 func TestARunThatIsNeverSteadyEndsAtItsDurationAndSaysSo(t *testing.T) {
-	t.Parallel()
 	final, code := measured(t, "--target null --arrivals poisson --rate 200 --duration 3 --steady-within 0.000001 --steady-from 1 --accept-pauses 1")
 	if code != 0 || !final.Complete || final.Steady.Steady || final.WindowSeconds != 3 || final.Steady.SeenSeconds != 3 {
 		t.Fatalf("code %d, %g s: %+v", code, final.WindowSeconds, final.Steady)
@@ -80,7 +78,6 @@ func TestARunThatIsNeverSteadyEndsAtItsDurationAndSaysSo(t *testing.T) {
 }
 
 func TestAClosedLoopIsJudgedByItsThroughputAlone(t *testing.T) {
-	t.Parallel()
 	address := serving(t, peer.Script{Servers: 2, Mean: 2000})
 	final, code := measured(t, "--target peer --peer "+address+
 		" --arrivals closed --workers 2 --duration 60 --steady-within 0.5 --steady-from 1 --accept-pauses 1")
@@ -91,7 +88,6 @@ func TestAClosedLoopIsJudgedByItsThroughputAlone(t *testing.T) {
 }
 
 func TestARunThatWasNotAskedSaysNothingOfItsSteadiness(t *testing.T) {
-	t.Parallel()
 	if final, _ := measured(t, "--target null --arrivals constant --rate 100 --duration 1"); final.Steady != nil {
 		t.Errorf("%+v", final.Steady)
 	}
