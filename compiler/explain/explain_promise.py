@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 from benchbrief.compiler.estimates.grouped_hardware import shares_points
 from benchbrief.compiler.plain_amounts import counted
+from benchbrief.compiler.planning.achieved_load import to_serve
 from benchbrief.compiler.planning.plan import Adaptive, Experiment, Plan, Promise
 from benchbrief.compiler.searches.rate_search import CONFIDENCE, LEAD
 
@@ -13,7 +14,8 @@ from benchbrief.compiler.searches.rate_search import CONFIDENCE, LEAD
 def promise_told(rule: Promise) -> Iterator[tuple[str, str]]:
     """Yield the rows of an experiment's table: what is promised, and how its highest rate is searched for."""
     yield "promise", rule.text
-    yield "search", f"the highest rate that keeps it, within {100 * rule.within:g} %: doubling, then halving"
+    yield "served", f"{100 * to_serve(rule):g} % of the offered load at least, or the promise is broken"
+    yield "search", f"the highest that keeps it, of rates {100 * rule.within:g} % apart: doubling, then halving"
     yield (
         "at the edge",
         (

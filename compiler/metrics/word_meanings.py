@@ -132,7 +132,7 @@ ARGUMENTS: Mapping[str, Mapping[str, str]] = {
     },
     "highest": {
         "where": "What is promised: limits of latencies and errors, joined by `and`.",
-        "within": "How far apart the rates are that are tried, so how near the answer is to the true rate.",
+        "within": "How far apart the rates are that may be tried. Chance in the runs at the edge adds to that.",
         "held_out": f"How many runs more confirm the rate that was found; {HELD_OUT} when left out.",
     },
     "confident": {

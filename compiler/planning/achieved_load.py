@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from benchbrief.compiler.planning.plan import Arrivals, Experiment
+from benchbrief.compiler.planning.plan import Arrivals, Experiment, Promise
 
 KEEPS_UP = 0.95
 """A system keeps up with an offered load when it achieves this share of it. The rest is for the pace of the load
@@ -11,6 +11,12 @@ generator, which is never exact."""
 CATCHES_UP = 1.05
 """A load generator above this share of its offered load worked off a backlog: its schedule began in the warm-up, or
 a stall stopped it."""
+
+
+def to_serve(promise: Promise) -> float:
+    """Return the share of its offered load that a run has to serve for a promise: a rate that was served to less can't
+    be told from the next candidates."""
+    return max(KEEPS_UP, 1 - promise.within)
 
 
 def offered(target: float, experiment: Experiment | None) -> float:

@@ -1,7 +1,8 @@
 """The search for the highest rate at which a promise is kept: the rule itself, a function of what was measured.
 
-The candidates are rates that a factor `1 + within` lies between, so the answer is within that share of the true rate.
-The search assumes that a promise which is broken at one rate is broken at each higher one.
+The candidates are rates with a factor of `1 + within` between them at most: the answer is one of them, as sure as the
+runs at it and at the next one are. The search assumes that a promise which is broken at one rate is broken at each
+higher one.
 
 1. **Doubling.** The lowest rate is the first. As long as each rate keeps the promise, the next is the highest
    candidate up to twice the last one.
@@ -25,6 +26,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
+from math import floor
 from typing import Literal
 
 KEPT = 0.8
@@ -190,11 +192,12 @@ def _doubled(rate: float, rates: Sequence[float]) -> float:
 
 
 def candidates(first: float, last: float, within: float) -> tuple[float, ...]:
-    """Return the rates of a search in rising order: whole numbers, a factor of 1 + within apart, with both ends."""
-    found, step = [first], 0
+    """Return the rates of a search in rising order, with both ends: the others are whole numbers, each the highest one
+    up to a factor of 1 + within above that before, where that is a higher one."""
+    found = [first]
     while found[-1] < last:
-        step += 1
-        found.append(min(last, max(found[-1] + 1, float(round(first * (1 + within) ** step)))))
+        after = max(floor(found[-1]) + 1, floor(found[-1] * (1 + within) + 1e-6))
+        found.append(min(last, float(after)))
     return tuple(found)
 
 

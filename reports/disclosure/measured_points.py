@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 from benchbrief.compiler.estimates.grouped_hardware import shares_points
 from benchbrief.compiler.planning import plan as p
+from benchbrief.compiler.planning.achieved_load import to_serve
 from benchbrief.compiler.searches.rate_search import CONFIDENCE, LEAD
 from benchbrief.reports.text.number_format import points
 from benchbrief.reports.view.report_data import Promised, Results, Search
@@ -54,6 +55,7 @@ def promise_search(experiment: p.Experiment, rule: p.Promise, results: Results) 
         lead=LEAD,
         confidence=f"{100 * CONFIDENCE:.0f} %",
         judged=rule.judged,
+        served=f"{100 * to_serve(rule):g} %",
         held_out=rule.held_out,
         found=words["semicolon"].join(found) or words["missing"],
     )

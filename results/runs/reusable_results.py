@@ -41,6 +41,7 @@ from benchbrief.results.runs.ran_beside import Beside, ran_beside
 from benchbrief.runners.errors import Damaged, RunnerError
 from benchbrief.runners.journal import events as j
 from benchbrief.runners.journal.run_folder import PLAN
+from benchbrief.runners.scheduling.promise_search import SERVED
 from benchbrief.runners.takeover.carried_results import Carried, Facts
 
 Block = tuple[Cell, ...]
@@ -217,7 +218,7 @@ class _EarlierRun:
             return points and stays_left_out(verdict, self._evidence.plan, cell, self._plan)
         if now.promise:
             ended = self._evidence.record.cells[verdict.cell.id].ended
-            return ended is not None and all(limit.name in ended.asked for limit in now.promise.limits)
+            return ended is not None and {SERVED, *(limit.name for limit in now.promise.limits)} <= ended.asked.keys()
         return now.search is None or (was.search is not None and was.search.latency == now.search.latency)
 
     def _is_left_out(self, taken: Iterable[Carried]) -> bool:

@@ -313,7 +313,8 @@ class CellEnded(Record):
     ops_per_s: float | None = None
     latency_s: float | None = None
     asked: dict[str, float] = Field(default_factory=dict)
-    """What a budget or a promise is decided by: other statistics such as `p99 read`, and `errors`, in base units."""
+    """What a budget or a promise is decided by: other statistics such as `p99 read`, `errors`, and the share of the
+    offered load that was `served`, in base units."""
     retried: bool = False
     """A failed attempt that is not the cell's last: the cell is tried again, after a host that is away comes back."""
     by_plan: bool = False  # the plan itself is the cause of the failure, so that another attempt fails in the same way

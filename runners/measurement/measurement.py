@@ -111,6 +111,10 @@ class Measurement:
     properties: tuple[tuple[str, str], ...] = ()
     samples: tuple[Sample, ...] = ()
     tool_s: float | None = None
+    due: int | None = None
+    """The operations that the tool's schedule had due in the window; None where it does not tell."""
+    dropped: int = 0
+    """Those of them that were never sent."""
 
     @property
     def total(self) -> PhaseThroughput:
@@ -192,6 +196,8 @@ class Together:
             throughput=(total,),
             operations=tuple(operation for each in self.each for operation in each.operations),
             intervals=(),
+            due=None if any(each.due is None for each in self.each) else sum(each.due or 0 for each in self.each),
+            dropped=sum(each.dropped for each in self.each),
             warnings=tuple(dict.fromkeys(text for each in ((self.remark,), *told) for text in each if text)),
         )
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from math import ceil
 
 from benchbrief.compiler.blocks.promises import promise_errors as wrong
 from benchbrief.compiler.blocks.values import structure_errors, value_errors
@@ -69,6 +70,10 @@ def read_highest(key: str, call: ast.Call, shape: Number, reader: Reader) -> tup
         same = last.value == first.value
         why = f"both its ends are {first.value:g}" if same else f"it runs from {first.value:g} down to {last.value:g}"
         reader.findings.add(value_errors.EmptyRamp(ends.span, key, why, "the smaller number first"))
+        return None
+    if first.value * within.value < 1:
+        lowest = ceil(1 / within.value)
+        reader.findings.add(wrong.RatesTooNear(named["within"].span, within.text, first.value, lowest))
         return None
     found = candidates(first.value, last.value, within.value)
     if len(found) > MOST_CANDIDATES:

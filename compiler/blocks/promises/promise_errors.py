@@ -41,6 +41,18 @@ class TooManyRates(CompileProblem):
 
 
 @dataclass(frozen=True)
+class RatesTooNear(CompileProblem):
+    """Rates nearer to each other than one operation a second."""
+
+    code = "E0567"
+    says = "{within} of {rate:g} ops/s is less than one operation a second, the least that two rates can be apart"
+    hint = "write a larger `within:`, or search from {lowest:,} ops/s"
+    within: str
+    rate: float
+    lowest: int
+
+
+@dataclass(frozen=True)
 class HighestOfThreads(CompileProblem):
     """A search for a promise on the axis of threads."""
 

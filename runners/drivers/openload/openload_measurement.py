@@ -56,6 +56,8 @@ def measurement_of(context: CellContext, run: Run, log: Log) -> Measurement:
         warnings=(*_warnings(context, run), *unsteady),
         tool_version=f"{run.program} {run.version} ({run.library})",
         tool_s=run.warm_up_s + run.window_s,
+        due=None if arrivals is None else run.offered,
+        dropped=run.dropped,
         samples=tuple(_samples(run, offered=arrivals is not None)),
         properties=tuple({**_disclosed(context, run, arrivals), **told}.items()),
     )

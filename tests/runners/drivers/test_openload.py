@@ -135,6 +135,9 @@ def test_the_generator_tells_of_itself() -> None:
     told = {each.measure: each.value for each in measurement.samples}
     assert set(told) == {f"openload.{name}" for name in ("drops", "lag", "queue", "cpu_per_operation", "pauses")}
     assert told["openload.drops"] == 0.0
+    assert measurement.due is not None
+    assert measurement.total.count == pytest.approx(measurement.due, rel=0.02), "those that came, and not the mean rate"
+    assert measurement.dropped == 0
     assert 0 < told["openload.lag"] < 1
     properties = dict(measurement.properties)
     assert re.fullmatch(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -14,13 +15,13 @@ from benchbrief.results.runs.reusable_results import find_reusable
 from benchbrief.runners.journal import events as j
 from benchbrief.runners.journal.run_record import NOWHERE, RunRecord
 from benchbrief.runners.measurement.measurement import Operation
-from benchbrief.runners.scheduling.promise_search import PromiseSearches, ended_of, searches_of
+from benchbrief.runners.scheduling.promise_search import PromiseSearches, ended_of, searches_of, served_of, values_of
 from tests.results.making import RunMaker, measurement
 from tests.support.plans import compile_text
 
 SPEC = """
 hardware box { hosts = "box.lab"  variant one { storage = "one" }  variant two { storage = "two" } }
-client load { hosts = "load.lab"  tool = ycsb }
+client load { hosts = "load.lab"  tool = @LOADER@ }
 database mongo { engine = mongodb  uri = "mongodb://{hosts}/ycsb"  reset = drop_and_load }
 workload a from ycsb.a { records = 1k }
 experiment e {
@@ -34,10 +35,15 @@ KEY = Knee(experiment="e", hardware="one", workload="a")
 
 
 def plan_of(
-    tmp_path: Path, more: str = "", hardware: str = "box.one", where: str = LATENCY, within: str = "5 %"
+    tmp_path: Path,
+    more: str = "",
+    hardware: str = "box.one",
+    where: str = LATENCY,
+    within: str = "5 %",
+    tool: str = "ycsb",
 ) -> Plan:
     text = SPEC.replace("@MORE@", more).replace("@HARDWARE@", hardware).replace("@WHERE@", where)
-    text = text.replace("@WITHIN@", within)
+    text = text.replace("@WITHIN@", within).replace("@LOADER@", tool)
     return compile_text(text, tmp_path)
 
 
@@ -96,8 +102,8 @@ class Run:
     def _end(self, cell: Cell, attempt: int, given: Asked) -> None:
         ended = j.CellEnded(at=0, cell=cell.id, hash=cell.hash, attempt=attempt, status="failed")
         if isinstance(given, dict):
-            rate = self.served * (cell.target or 0)
-            self._write(ended.model_copy(update={"status": "ok", "asked": given, "ops_per_s": rate}))
+            asked = {"served": self.served, **given}
+            self._write(ended.model_copy(update={"status": "ok", "asked": asked, "ops_per_s": cell.target}))
             return
         self._write(ended.model_copy(update={"refused": "" if given == "failed" else given}))
         if given != "failed":
@@ -148,6 +154,30 @@ def test_a_promise_of_errors_alone_is_broken_where_the_load_is_not_served(tmp_pa
     slow = Run(plan, lambda _: {"errors": 0.0}, served=0.9).go()
     assert slow.found.kind == "none"
     assert Run(plan, lambda cell: {"errors": 0.0 if (cell.target or 0) < 4_000 else 0.01}).go().found.rate is not None
+
+
+@pytest.mark.parametrize(("within", "served", "kind"), [("1 %", 0.985, "none"), ("5 %", 0.955, "at_least")])
+def test_a_rate_is_served_as_exactly_as_the_next_one_is_near(
+    tmp_path: Path, within: str, served: float, kind: str
+) -> None:
+    plan = plan_of(tmp_path, where="errors <= 0 %", within=within)
+    assert Run(plan, lambda _: {"errors": 0.0}, served=served).go().found.kind == kind
+    kept_up = Run(plan, lambda _: {"errors": 0.0}, served=0.995).go()
+    assert kept_up.found.kind == "at_least"
+
+
+def test_what_is_served_is_of_the_operations_that_were_due(tmp_path: Path) -> None:
+    """Of bursts, between them and in them; of random arrivals, those that came; never sent ones are not done."""
+    bursts = plan_of(
+        tmp_path, "warm_up = 20 s  arrivals = burst(60k ops/s, every: 20 s, lasting: 2 s)", tool="openload"
+    )
+    (search, *_), cell = searches_of(bursts), bursts.cells[0]
+    due = 54 * 1_000 + 6 * 60_000
+    slow = measurement([Operation("read", 60_000)], seconds=60.0)
+    assert served_of(search.experiment, cell, slow) == pytest.approx(60_000 / due)
+    told = replace(slow, due=61_000, dropped=1_000)
+    assert values_of(search, cell, told)["served"] == pytest.approx(60 / 61)
+    assert values_of(search, cell, told)["errors"] == pytest.approx(1 / 61)
 
 
 def test_a_promise_that_the_lowest_rate_breaks_is_met_at_no_rate(tmp_path: Path) -> None:
