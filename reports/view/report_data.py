@@ -105,6 +105,7 @@ class RateRuns(NamedTuple):
     beyond: int
     held_met: int
     held_out: int
+    held_beyond: int = 0
 
     @property
     def judged(self) -> int:
@@ -119,7 +120,7 @@ class RateRuns(NamedTuple):
     def verdict(self) -> Literal["kept", "broken", "beyond"] | None:
         """What the runs say of the rate; None where all failed."""
         if self.refuted:
-            return "broken"
+            return "beyond" if 2 * self.held_beyond > self.held_out - self.held_met else "broken"
         if not self.judged:
             return "kept" if self.held_out else None
         if 2 * self.met > self.judged:

@@ -27,8 +27,8 @@ def promise_rows(evidence: Evidence) -> Iterator[PromiseRow | RateRow]:
                 yield RateRow(*place, *_runs(each))
 
 
-def _runs(rate: j.RateJudged) -> tuple[int, int, int, int, int, int]:
-    return rate.met, rate.broken, rate.beyond, rate.failed, rate.held_met, rate.held_out
+def _runs(rate: j.RateJudged) -> tuple[int, ...]:
+    return rate.met, rate.broken, rate.beyond, rate.failed, rate.held_met, rate.held_out, rate.held_beyond
 
 
 def _row(evidence: Evidence, key: Knee, promise: Promise, lowest: float, ended: j.PromiseEnded | None) -> PromiseRow:

@@ -36,7 +36,8 @@ class PromiseRow(NamedTuple):
 class RateRow(NamedTuple):
     """A rate that a search measured: how many runs kept the promise, broke it, were beyond the generator, or failed.
 
-    Its held-out runs do not count there: of `held_out`, `held_met` kept the promise.
+    Its held-out runs do not count there: of `held_out`, `held_met` kept the promise, and
+    `held_beyond` were beyond the generator.
     """
 
     run_id: str
@@ -50,6 +51,7 @@ class RateRow(NamedTuple):
     failed: int
     held_met: int
     held_out: int
+    held_beyond: int
 
 
 SUSTAINED = """

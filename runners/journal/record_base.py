@@ -107,7 +107,7 @@ class PointChosen(Record):
 
 class RateJudged(Frozen):
     """How many runs at a rate kept a promise, broke it, were beyond the load generator, and failed; and how many of its
-    `held_out` runs, which do not count there, kept it."""
+    good `held_out` runs, which do not count there, kept it, or were beyond the generator."""
 
     rate: float
     met: int
@@ -116,6 +116,7 @@ class RateJudged(Frozen):
     failed: int = 0
     held_met: int = 0
     held_out: int = 0
+    held_beyond: int = 0
 
 
 class PromiseEnded(Record):

@@ -279,7 +279,8 @@ def ended_of(search: Search, answer: Answer, votes: Mapping[str, Vote]) -> j.Pro
             beyond=judged[rate].beyond,
             failed=judged[rate].failed,
             held_met=held[rate].met,
-            held_out=held[rate].runs,
+            held_out=held[rate].votes,
+            held_beyond=held[rate].beyond,
         )
         for rate in seen
     )

@@ -103,6 +103,7 @@ def notes(figure: FigureView) -> str:
         (RateRuns(1, met=2, broken=2, beyond=0, held_met=0, held_out=0), "broken"),
         (RateRuns(1, met=1, broken=1, beyond=2, held_met=0, held_out=0), "beyond"),
         (RateRuns(1, met=5, broken=0, beyond=0, held_met=1, held_out=3), "broken"),
+        (RateRuns(1, met=3, broken=0, beyond=0, held_met=1, held_out=3, held_beyond=2), "beyond"),
         (RateRuns(1, met=0, broken=0, beyond=0, held_met=2, held_out=3), "kept"),
         (RateRuns(1, met=0, broken=0, beyond=0, held_met=0, held_out=0), None),
     ],
