@@ -82,7 +82,7 @@ class RunView:
         from benchbrief.results.runs.pace import Pace
 
         self._beyond = unneeded_candidates(plan)
-        """How many candidates' cells adaptive ramps leave out at last: they are no part of the total."""
+        """How many candidates' cells adaptive ramps and searches leave out at last: they are no part of the total."""
         self._timed = known.timed if known else plan
         self._planned = {cell.id: cell for cell in self._timed.cells}
         self._pace = known.pace if known else Pace()

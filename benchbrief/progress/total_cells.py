@@ -12,7 +12,8 @@ if TYPE_CHECKING:
 
 
 def not_run(evidence: Evidence) -> int:
-    """Return how many cells have no verdict, without the candidates that adaptive ramps would have left out at last."""
+    """Return how many cells have no verdict, without the candidates that adaptive ramps and searches would have left
+    out at last."""
     missing = sum(each.status == "missing" and not each.no_room for each in evidence.verdicts)
     not_chosen = sum(is_candidate_left_out(each.reason) for each in evidence.verdicts)
     return max(0, missing - max(0, unneeded_candidates(evidence.plan) - not_chosen))

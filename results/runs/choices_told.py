@@ -1,4 +1,4 @@
-"""Why each point of the adaptive ramps of a run was chosen, as its journal says."""
+"""Why each point of the adaptive ramps and searches of a run was chosen, as its journal says."""
 
 from __future__ import annotations
 

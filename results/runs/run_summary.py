@@ -82,7 +82,7 @@ class RunStatus:
     reused: int
     """How many of the done cells were reused from earlier runs."""
     total: int
-    """How many cells are to be measured: without the candidates that adaptive ramps leave out."""
+    """How many cells are to be measured: without the candidates that adaptive ramps and searches leave out."""
     not_chosen: int
     """The cells of such candidates, as far as the run has left them out."""
     elapsed_s: float

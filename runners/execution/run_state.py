@@ -61,8 +61,7 @@ class RunState:
     """The state of one execution. `failed`, `fatal`, `skipped` and `begun` change under the lock.
 
     `left` holds, by cell, an earlier controller's attempts to resume. `tools_before` holds where it found tools, by
-    host
-    and driver. `warm` holds its attempts that no cool-down followed, in order.
+    host and driver. `warm` holds its attempts that no cool-down followed, in order.
     """
 
     plan: Plan
@@ -88,7 +87,8 @@ class RunState:
     last_alive: float = 0.0
     """When an earlier controller last showed a sign of life beside its journal, by the controller's clock."""
     skipped: int = 0
-    """Cells that are not needed, with candidates that adaptive ramps did not choose. Changed under the lock."""
+    """Cells that are not needed, with candidates that adaptive ramps and searches did not choose. Changes under the
+    lock."""
     unrepeated: int = 0
     """Repeats that a budget had no room for. Changed under the lock."""
     failed: list[tuple[str, str]] = field(default_factory=list)

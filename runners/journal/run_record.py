@@ -10,6 +10,7 @@ from copy import deepcopy
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
+from benchbrief.compiler.messages.text import Text
 from benchbrief.compiler.planning.plan import Knee, Plan
 from benchbrief.runners.journal import events as j
 from benchbrief.runners.journal.cell_history import CellHistory, CellTimes, Left, Progressed, is_candidate_left_out
@@ -58,6 +59,8 @@ class RunRecord:
     searches: dict[Knee, j.SearchEnded] = field(default_factory=dict)
     choices: dict[tuple[str, tuple[str, ...], str], dict[float, j.PointChosen]] = field(default_factory=dict)
     """The points that each ramp or search chose, in their order: by experiment, hardware and workload."""
+    chosen: set[tuple[tuple[str, tuple[str, ...], str], float, str]] = field(default_factory=set)
+    """Each choice of a ramp or search: its point, and the code of its reason. A search chooses a point for several."""
     estimated: j.TimeEstimated | None = None
     """What the run was expected to take when it began."""
     promises: dict[Knee, j.PromiseEnded] = field(default_factory=dict)
@@ -89,12 +92,12 @@ class RunRecord:
 
     @property
     def skipped(self) -> int:
-        """Return how many cells were not needed, with candidates that adaptive ramps did not choose."""
+        """Return how many cells were not needed, with candidates that adaptive ramps and searches did not choose."""
         return sum(each.skipped is not None and not each.no_room for each in self.cells.values())
 
     @property
     def not_chosen(self) -> set[str]:
-        """Return the cells of candidates that adaptive ramps did not choose."""
+        """Return the cells of candidates that adaptive ramps and searches did not choose."""
         return {name for name, each in self.cells.items() if is_candidate_left_out(each.skipped)}
 
     @property
@@ -146,6 +149,8 @@ class RunRecord:
                 self.promises[search] = record
             case j.PointChosen():
                 self.choices.setdefault(record.ramp, {}).setdefault(record.point, record)
+                why = record.why.code if isinstance(record.why, Text) else record.why
+                self.chosen.add((record.ramp, record.point, why))
             case j.TimeEstimated():
                 self.estimated = record
             case j.PublishedValue():

@@ -158,7 +158,6 @@ class PromiseSearches:
         self._lane_of = {id(search): lane_of[next(iter(search.cells.values()))[0].id] for search in self._searches}
         self._tried: set[str] = set()
         """Cells that this execution ran, or took over: a failure of theirs counts."""
-        self._told: set[tuple[Knee, float, str]] = set()
         self._left_out: dict[str, str] = {}
         """Why cells are not run, by their ids."""
 
@@ -249,10 +248,7 @@ class PromiseSearches:
             number=number,
             why=_why(step),
         )
-        before = self._record.choices.get(chosen.ramp, {}).get(step.rate)
-        told = search.key, step.rate, step.why
-        if told not in self._told and (before is None or step.why in ("again", "held_out")):
-            self._told.add(told)
+        if (chosen.ramp, step.rate, _why(step).code) not in self._record.chosen:
             self._tell(chosen)
 
     def _end(self, search: Search, answer: Answer, votes: Mapping[str, Vote]) -> None:

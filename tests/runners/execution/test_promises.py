@@ -110,6 +110,11 @@ class Run:
             self._write(j.CellSkipped(at=0, cell=cell.id, hash=cell.hash, reason="refused"))
 
     @property
+    def choices(self) -> list[tuple[float, str, str]]:
+        told = (each for each in self.records if isinstance(each, j.PointChosen))
+        return sorted((each.point, str(each.why), each.hardware[0]) for each in told)
+
+    @property
     def measured(self) -> list[str]:
         return [each.cell for each in self.records if isinstance(each, j.CellEnded)]
 
@@ -304,6 +309,7 @@ def test_a_resumed_run_decides_alike(tmp_path: Path, killed_after: int, order: s
     plan = plan_of(tmp_path, order, "box.variants")
     whole = Run(plan, up_to(7_000)).go()
     resumed = Run(plan, up_to(7_000), Run(plan, up_to(7_000)).go(killed_after).records).go()
+    assert resumed.choices == whole.choices, "each is told once for each reason"
     assert sorted(resumed.measured) == sorted(whole.measured), "nothing is lost, and nothing is measured twice"
     found = {key: (each.rate, each.rates) for key, each in resumed.record.promises.items()}
     assert found == {key: (each.rate, each.rates) for key, each in whole.record.promises.items()}
