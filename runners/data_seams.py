@@ -11,7 +11,7 @@ from benchbrief.compiler.planning.plan import Cell
 class KnowsChanges(Protocol):
     """An engine that remembers what cells did to a data set, and so can keep it for cells that do not notice.
 
-    `settle` takes a cell that writes for one that leaves unknown data, until `finish`.
+    `begin` takes a cell that writes for one that leaves unknown data, until `finish`.
     """
 
     def finish(self, cell: Cell) -> None:
@@ -24,11 +24,15 @@ class KnowsChanges(Protocol):
 
 
 @runtime_checkable
-class TakesBack(Protocol):
-    """An engine whose `settle` counts a cell among those that write, and that can take this back."""
+class CountsWriters(Protocol):
+    """An engine that remembers beside the data which cells have written to them."""
 
-    def not_begun(self, cell: Cell) -> None:
-        """Take back that the last cell that `settle` counted would write: it never began. Raises RunnerError."""
+    def begin(self, cell: Cell) -> tuple[str, ...]:
+        """Count the cell among those that write, if it does: its load generator is about to start.
+
+        Only from now on is the data set another than its load left. A cell that is interrupted before this, in its wait
+        for a turn too, leaves it as it found it. Returns remarks on the cells before it. Raises RunnerError.
+        """
         ...
 
 

@@ -208,7 +208,7 @@ class Settles(Protocol):
     """An engine that has work to do, or to wait for, between the load and the measurement."""
 
     def settle(self, cell: Cell) -> tuple[str, ...]:
-        """Wait until the system under test is ready for this cell, and remember how the cell will change the data.
+        """Wait until the system under test is ready for this cell.
 
         Returns remarks for the run and the brief. Raises RunnerError.
         """

@@ -61,8 +61,6 @@ class Attempt:
     monitor: Monitor = field(default_factory=Monitor)
     left: Left | None = None
     turns: MeasuringTurns | None = None
-    awaited: bool = False
-    """Whether the attempt before it ended while it waited for its turn, and nothing has used its data set since."""
 
     @contextmanager
     def turn(self) -> Iterator[None]:

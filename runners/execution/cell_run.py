@@ -19,8 +19,7 @@ from typing import Literal
 
 from benchbrief.compiler.messages.text import figure
 from benchbrief.compiler.planning.plan import RESTORED, Cell, Database, Plan
-from benchbrief.compiler.resets.tolerated_changes import writes
-from benchbrief.runners.data_seams import KnowsChanges, TakesBack, Undoes
+from benchbrief.runners.data_seams import CountsWriters, KnowsChanges, Undoes
 from benchbrief.runners.errors import BadOutput, NotKept, RunnerError, ServerFailed
 from benchbrief.runners.execution.attempt import Attempt, NotWhole, StepJob
 from benchbrief.runners.execution.cell_probes import probes
@@ -81,6 +80,8 @@ class CellRun:
         if self._cell.dataset and self.attempt.is_due("load"):
             self._load(contexts)
         with self.attempt.turn():
+            if self.attempt.is_due("load"):
+                self._begin()
             if self.attempt.is_due("warm_up"):
                 self._warm_up(contexts)
             if self.attempt.is_due("measure"):
@@ -205,9 +206,6 @@ class CellRun:
     def _load(self, contexts: Mapping[str, CellContext]) -> None:
         engine = self.engine()
         goes_on = self.attempt.began("load") is not None
-        writes_here = writes(self._plan.workloads[self._cell.workload], self._cell.events)
-        if self.attempt.awaited and writes_here and isinstance(engine, TakesBack):
-            engine.not_begun(self._known_cell)
         if not goes_on and engine.holds(self._known_cell):
             if not isinstance(engine, Restores) or self._database.reset not in RESTORED:
                 self.attempt.skip("load", say.dataset_reused())
@@ -255,8 +253,7 @@ class CellRun:
                 require_seconds(self.driver.name, output, 0.0 if limited else self._cell.warm_up_s)
 
     def _settle(self) -> None:
-        """Let the engine finish its work on the loaded data. Only the warm-up comes between this and the
-        measurement, and with `overlap = loading` a wait for the turn before it."""
+        """Let the engine finish its work on the loaded data. With `overlap = loading`, a wait for the turn follows."""
         engine = self.engine()
         if self._cell.dataset:
             self._note_size("loaded")
@@ -268,6 +265,14 @@ class CellRun:
             for host_id in hosts:
                 drop_page_cache(self.attempt.hosts[host_id], self._database, self.attempt.stopping)
             self._remark("info", say.caches_dropped(hosts=", ".join(hosts)))
+
+    def _begin(self) -> None:
+        """Let the engine count the cell among those that write. Only the warm-up comes between this and the
+        measurement, and no wait for the turn."""
+        engine = self.engine()
+        if isinstance(engine, CountsWriters):
+            for text in engine.begin(self._known_cell):
+                self._remark("warning", text)
 
     @property
     def _database(self) -> Database:

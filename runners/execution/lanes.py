@@ -256,7 +256,6 @@ class Lane:
                         monitor=run.monitor,
                         left=left,
                         turns=run.turns,
-                        awaited=run.awaited(cell) and left is None,
                     ),
                     engine=lambda: self._equipment.engine(cell, before=left is not None),
                     with_data_set=self._equipment.with_data_set,

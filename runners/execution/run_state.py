@@ -95,8 +95,6 @@ class RunState:
     without_room: list[tuple[str, str]] = field(default_factory=list)
     """Cells of points that a budget had no room for, each with the reason. Changed under the lock."""
     fatal: list[RunnerError] = field(default_factory=list)
-    awaiting: dict[str, Cell] = field(default_factory=dict)
-    """Cells whose last attempt ended while they waited for their turn, by their ids. Changes under the lock."""
     begun: set[str] = field(default_factory=set)
     judged: set[str] = field(default_factory=set)
     """Cells that have their final verdict in this execution, or were not needed."""
@@ -132,15 +130,6 @@ class RunState:
         """Take note of a cell whose attempt was resumed, and has its verdict."""
         self.ramps.taken_over(cell)
         self.promises.taken_over(cell)
-
-    def awaited(self, cell: Cell) -> bool:
-        """Return whether the cell's last attempt ended while it waited for its turn, and nothing has used the data sets
-        of its hosts since. From now on, this attempt has."""
-        with self.lock:
-            found = cell.id in self.awaiting
-            hosts = set(cell.locks)
-            self.awaiting = {name: each for name, each in self.awaiting.items() if hosts.isdisjoint(each.locks)}
-        return found
 
     def begin(self, cell: Cell) -> None:
         with self.lock:

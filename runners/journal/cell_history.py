@@ -106,11 +106,6 @@ class Left:
             return next(kind for kind in KINDS if kind == self.step.step)
         return "collect" if self.step.step in ("measure", "collect") else None
 
-    @property
-    def awaited_its_turn(self) -> bool:
-        """Return whether its data set was there, and nothing of the cell had begun to use it."""
-        return self.step is not None and self.step.step == TURN and TURN not in self.over
-
     def output(self, step: str, job: str, host: str) -> j.JobCollected | None:
         return self.collected.get((step, job, host))
 

@@ -69,8 +69,8 @@ class SimulatedEngine:
             deleted=deleted, n=records, sent=say.sent_by_hosts(hosts=", ".join(loading_hosts(cell)))
         )
 
-    def settle(self, cell: Cell) -> tuple[str, ...]:
-        """Implement `seams.Settles`."""
+    def begin(self, cell: Cell) -> tuple[str, ...]:
+        """Implement `data_seams.CountsWriters`."""
         found, changes = self._hosts.datasets.get(self._key, ("", "nothing"))
         if cell.dataset and found:
             self._hosts.datasets[self._key] = (

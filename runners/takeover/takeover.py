@@ -35,7 +35,6 @@ def take_over(run: RunState, hosts: Hosts, earlier: LeftBehind) -> dict[str, Lef
     """Return the attempts to resume, by cell. Ends everything else that the run's controller left on the hosts."""
     cells = {cell.id: cell for cell in run.plan.cells}
     left = [each for each in earlier.attempts if each.cell in cells and each.cell not in run.done]
-    run.awaiting = {each.cell: cells[each.cell] for each in left if each.awaited_its_turn}
     with ThreadPoolExecutor(_AT_ONCE, thread_name_prefix="take-over") as pool:
         reasons = list(pool.map(lambda each: why_not_resumable(each, cells[each.cell], run, hosts), left))
         found = {each.cell: each for each, reason in zip(left, reasons, strict=True) if not reason}

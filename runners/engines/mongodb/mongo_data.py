@@ -30,8 +30,6 @@ class Kept:
     writers: int
     changes: Change
     after: Change
-    before: Change | None = None
-    """What others had changed before the cell that writes now; None when none does."""
 
 
 class Data:
@@ -51,7 +49,7 @@ class Data:
             return None
         writers = int(note.get("writers", 0))
         changes: Change = note.get("changes", "anything" if writers else "nothing")
-        return Kept(writers, changes, note.get("after", changes), note.get("before"))
+        return Kept(writers, changes, note.get("after", changes))
 
     def fit(self, dataset: Dataset, changes: Sequence[Change]) -> bool:
         """Return whether it is there, with no other changes since its load than these, and as many records."""
@@ -73,14 +71,8 @@ class Data:
         """
         kept = self.kept(dataset)
         if kept is not None and changes != "nothing":
-            self._remember(dataset, kept.writers + 1, "anything", worse(kept.changes, changes), before=kept.changes)
+            self._remember(dataset, kept.writers + 1, "anything", worse(kept.changes, changes))
         return kept.writers if kept else 0
-
-    def not_begun(self, dataset: Dataset) -> None:
-        """Take the last `begin` back: that cell never wrote."""
-        kept = self.kept(dataset)
-        if kept is not None and kept.before is not None:
-            self._remember(dataset, kept.writers - 1, kept.before)
 
     def finish(self, dataset: Dataset) -> None:
         """Record that the cell that wrote has ended well."""
@@ -167,15 +159,8 @@ class Data:
     def _routed(self) -> bool:
         return part(self._connection.hello()).topology == "sharded"
 
-    def _remember(
-        self,
-        dataset: Dataset,
-        writers: int,
-        changes: Change,
-        after: Change | None = None,
-        before: Change | None = None,
-    ) -> None:
+    def _remember(self, dataset: Dataset, writers: int, changes: Change, after: Change | None = None) -> None:
         note = {"dataset": dataset.hash, "records": dataset.records, "writers": writers, "changes": changes}
-        note |= {key: value for key, value in (("after", after), ("before", before)) if value}
+        note |= {"after": after} if after else {}
         with self._connection.reaching():
             self._notes.replace_one({"_id": self.name}, note, upsert=True)

@@ -158,11 +158,6 @@ class MongoDB:
         """Implement `data_seams.KnowsChanges`. Another client may have inserted or deleted records."""
         return self._data_set().foreign_changes(cell.dataset) if cell.dataset and cell.dataset.reuse else ""
 
-    def not_begun(self, cell: Cell) -> None:
-        """Implement `data_seams.TakesBack`."""
-        if cell.dataset:
-            self._data_set().not_begun(cell.dataset)
-
     def can_undo(self, cell: Cell) -> bool:
         """Implement `data_seams.Undoes`."""
         return inserted_records.can_delete(self._data_set(), cell)
@@ -204,11 +199,16 @@ class MongoDB:
             self._cluster.take_snapshot(cell.dataset)
             self._connect_again()
 
+    def begin(self, cell: Cell) -> tuple[str, ...]:
+        """Implement `data_seams.CountsWriters`."""
+        if cell.dataset is None or self._database.reset not in ("reuse", "after_writes", "as_needed", "undo"):
+            return ()
+        writers = self._data_set().begin(cell.dataset, changes_of(self._plan.workloads[cell.workload], cell.events))
+        return data_directories.aged(writers) if self._database.reset == "reuse" else ()
+
     def settle(self, cell: Cell) -> tuple[str, ...]:
+        del cell
         told: tuple[str, ...] = ()
-        if cell.dataset and self._database.reset in ("reuse", "after_writes", "as_needed", "undo"):
-            writers = self._data_set().begin(cell.dataset, changes_of(self._plan.workloads[cell.workload], cell.events))
-            told += data_directories.aged(writers) if self._database.reset == "reuse" else ()
         if self._cluster:
             for primary in self._cluster.connections():
                 try:

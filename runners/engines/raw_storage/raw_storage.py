@@ -156,8 +156,8 @@ class RawStorage:
             )
         return say.restored()
 
-    def settle(self, cell: Cell) -> tuple[str, ...]:
-        """Check a device once more, count the cell among those that write, and remark on those before it."""
+    def begin(self, cell: Cell) -> tuple[str, ...]:
+        """Implement `data_seams.CountsWriters`. Checks a device once more."""
         if self._device is not None:
             self.check_place()
         if cell.dataset is None or self._database.reset == "command":
@@ -168,11 +168,6 @@ class RawStorage:
         if writes(self._plan.workloads[cell.workload], cell.events):
             self._remember(cell.dataset.hash, writers + 1)
         return data_directories.aged(writers)
-
-    def not_begun(self, cell: Cell) -> None:
-        """Implement `data_seams.TakesBack`."""
-        if cell.dataset and (writers := self._writers(cell.dataset.hash)):
-            self._remember(cell.dataset.hash, writers - 1)
 
     def reset(self, cell: Cell) -> None:
         """Make way for a layout: remove the file; of a device, check that it may be overwritten. Raises RunnerError."""

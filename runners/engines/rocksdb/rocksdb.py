@@ -198,8 +198,8 @@ class RocksDB:
     def finish(self, cell: Cell) -> None:
         """Does nothing: what a cell leaves is never used after any write."""
 
-    def settle(self, cell: Cell) -> tuple[str, ...]:
-        """Count the cell among those that write, and remark on those before it."""
+    def begin(self, cell: Cell) -> tuple[str, ...]:
+        """Implement `data_seams.CountsWriters`."""
         if cell.dataset is None or self._database.reset == "command":
             return ()
         writers = self._writers(cell.dataset.hash, snapshot=False)
@@ -208,11 +208,6 @@ class RocksDB:
         if writes(self._plan.workloads[cell.workload], cell.events):
             self._remember(cell.dataset.hash, writers + 1)
         return data_directories.aged(writers)
-
-    def not_begun(self, cell: Cell) -> None:
-        """Implement `data_seams.TakesBack`."""
-        if cell.dataset and (writers := self._writers(cell.dataset.hash, snapshot=False)):
-            self._remember(cell.dataset.hash, writers - 1)
 
     def reset(self, cell: Cell) -> None:
         """Empty the directory. Raises RunnerError when it is not ours, or has no room for the load."""

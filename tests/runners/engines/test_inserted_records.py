@@ -123,19 +123,6 @@ def test_an_election_before_the_deletes_is_told_and_leaves_data_that_are_loaded_
     assert not data.fit(cell.dataset, ("nothing", "updates", "inserts"))
 
 
-def test_a_cell_that_never_began_leaves_the_data_set_as_it_found_it(connection: Connection) -> None:
-    data, cell = inserted(connection)
-    assert cell.dataset
-    data.finish(cell.dataset)
-    before = data.kept(cell.dataset)
-    assert data.begin(cell.dataset, "anything") == 1
-    assert data.kept(cell.dataset) != before
-    data.not_begun(cell.dataset)
-    assert data.kept(cell.dataset) == before
-    data.not_begun(cell.dataset)
-    assert data.kept(cell.dataset) == before, "nothing is taken back twice"
-
-
 @pytest.mark.parametrize(("ordered", "padding"), [(True, 1), (True, 12), (False, 24)])
 def test_keys_in_another_order_or_padded_are_known_by_those_of_the_load(
     connection: Connection, ordered: bool, padding: int

@@ -69,7 +69,7 @@ def test_a_database_is_the_same_bytes_after_any_writes(tmp_path: Path) -> None:
     before = hashes(tmp_path / "db")
     assert any(name.endswith(".sst") for name in before)
     for _ in range(2):
-        engine.settle(context.cell)
+        engine.begin(context.cell)
         overwritten(tmp_path / "db")
         assert hashes(tmp_path / "db").keys().isdisjoint(name for name in before if name.endswith(".sst"))
         assert engine.holds(context.cell)
@@ -124,7 +124,7 @@ def test_a_snapshot_that_was_killed_while_it_was_made_is_none(tmp_path: Path, pr
 def test_a_restore_that_was_killed_is_made_again_from_the_same_snapshot(tmp_path: Path, program: str) -> None:
     engine, context = loaded(tmp_path / "db")
     before = hashes(tmp_path / "db")
-    engine.settle(context.cell)
+    engine.begin(context.cell)
     overwritten(tmp_path / "db")
     killed_at(program, linked_snapshots.RESTORE, tmp_path / "db", tmp_path)
     assert engine.holds(context.cell)

@@ -61,12 +61,12 @@ def test_a_file_is_known_by_its_data_set_and_size_and_by_the_cells_that_wrote(tm
     lay_out(tmp_path / "raw")
     engine.loaded(cell, SIZE)
     assert engine.holds(cell)
-    assert engine.settle(cell) == ()
+    assert engine.begin(cell) == ()
     assert not engine.holds(cell), "this cell writes"
     again, other = opened(tmp_path / "raw", reset="reuse")
     again.start()
     assert again.holds(other.cell)
-    (remark,) = again.settle(other.cell)
+    (remark,) = again.begin(other.cell)
     assert "by 1 earlier cell" in remark
     lay_out(tmp_path / "raw", SIZE - 1)
     assert not again.holds(other.cell)
@@ -107,7 +107,7 @@ def test_a_snapshot_brings_the_layout_back(tmp_path: Path) -> None:
     engine.start()
     lay_out(tmp_path / "raw")
     engine.loaded(context.cell, SIZE)
-    engine.settle(context.cell)
+    engine.begin(context.cell)
     (tmp_path / "raw/data").write_bytes(b"y" * SIZE)
     assert engine.holds(context.cell)
     engine.restore(context.cell)
@@ -136,7 +136,7 @@ def device(tmp_path: Path) -> Iterator[str]:
 
 def refusal(path: str, **more: str | float) -> str:
     engine, context = opened(path, **{"destroys": path, **more})  # type: ignore[arg-type]  # by name
-    for step in (engine.start, lambda: engine.reset(context.cell), lambda: engine.settle(context.cell)):
+    for step in (engine.start, lambda: engine.reset(context.cell), lambda: engine.begin(context.cell)):
         with pytest.raises(RunnerError) as refused:
             step()
     with pytest.raises(RunnerError):

@@ -233,21 +233,11 @@ def with_reset(database: Database, reset: Reset) -> Database:
 def test_a_data_set_that_a_cell_wrote_to_is_loaded_again_before_the_next(tmp_path: Path) -> None:
     engine, context = loaded_with(tmp_path / "db", "after_writes")
     assert engine.holds(context.cell), "nothing was measured yet"
-    assert engine.settle(context.cell) == ()
+    assert engine.begin(context.cell) == ()
     assert not engine.holds(context.cell)
     later = RocksDB(context.plan, context.database, context.hardware, HostPool(context.plan))
     later.start()
     assert not later.holds(context.cell), "nor does a later run take it for new"
-
-
-def test_a_cell_that_never_began_leaves_the_data_set_as_it_found_it(tmp_path: Path) -> None:
-    engine, context = loaded_with(tmp_path / "db", "after_writes")
-    engine.settle(context.cell)
-    assert not engine.holds(context.cell)
-    engine.not_begun(context.cell)
-    assert engine.holds(context.cell)
-    engine.not_begun(context.cell)
-    assert engine.holds(context.cell)
 
 
 def test_a_data_set_that_cells_only_read_stays(tmp_path: Path) -> None:
@@ -256,16 +246,16 @@ def test_a_data_set_that_cells_only_read_stays(tmp_path: Path) -> None:
     plan = context.plan.model_copy(update={"workloads": {reading.name: reading}})
     engine = RocksDB(plan, context.database, context.hardware, HostPool(plan))
     engine.start()
-    assert engine.settle(context.cell) == ()
+    assert engine.begin(context.cell) == ()
     assert engine.holds(context.cell)
 
 
 def test_a_data_set_that_is_reused_tells_how_many_cells_wrote_to_it(tmp_path: Path) -> None:
     engine, context = loaded_with(tmp_path / "db", "reuse")
-    assert engine.settle(context.cell) == ()
-    (told,) = engine.settle(context.cell)
+    assert engine.begin(context.cell) == ()
+    (told,) = engine.begin(context.cell)
     assert told.startswith("the data set had been written to by 1 earlier cell since it was loaded")
-    (told,) = engine.settle(context.cell)
+    (told,) = engine.begin(context.cell)
     assert "2 earlier cells" in told
     assert engine.holds(context.cell)
 
@@ -275,13 +265,13 @@ def test_a_snapshot_brings_back_what_the_load_left(tmp_path: Path) -> None:
     before = contents(tmp_path / "db")
     (tmp_path / "db/000007.sst").write_text("a compaction")
     (tmp_path / "db/CURRENT").write_text("MANIFEST-000009\n")
-    engine.settle(context.cell)
+    engine.begin(context.cell)
     assert engine.holds(context.cell)
     assert engine.restore(context.cell) == (
         "the data set was copied back from the snapshot that was taken after its load before the measurement"
     )
     assert contents(tmp_path / "db") == before
-    assert engine.settle(context.cell) == ()
+    assert engine.begin(context.cell) == ()
 
 
 def test_a_snapshot_that_was_cut_short_or_of_another_data_set_is_none(tmp_path: Path) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import signal
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import ExitStack
 from itertools import combinations
 from pathlib import Path
@@ -27,6 +27,7 @@ experiment e {
   probes = [cpu every 1 s]  overlap = @OVERLAP@
 }
 """
+WRITING = SPEC.replace("drop_and_load", "after_writes").replace("readrandom", "readwhilewriting").replace("2 s", "8 s")
 CELLS = [f"e/{hardware}/rr/threads={threads}/r1" for hardware in ("one", "two") for threads in (1, 2)]
 LOAD_S = 2
 Span = tuple[float, float]
@@ -170,25 +171,68 @@ def test_after_a_kill_what_was_measured_keeps_its_turn(bench: Bench) -> None:
 @pytest.mark.timeout(240)
 @pytest.mark.parametrize("how", [signal.SIGINT, signal.SIGKILL])
 def test_the_load_of_a_cell_that_waited_is_used_after_a_resume(bench: Bench, how: signal.Signals) -> None:
-    """Although its workload writes, and was counted as a writer before it waited."""
-    text = SPEC.replace("drop_and_load", "after_writes").replace("readrandom", "readwhilewriting")
-    text = text.replace("[1, 2]", "[1]").replace("measure = 2 s", "measure = 8 s")
-    bench.spec(text, TOOL=bench.tool, OVERLAP="loading")
-    with bench.started("run", "brief.bench", "--no-report", stays=True) as run:
-        until(lambda: waiting(bench), 60)
-        (waited,) = waiting(bench)
-        run.signal(how)
-        run.process.wait(60)
+    """Although its workload writes: it is counted as a writer once it has its turn."""
+    bench.spec(WRITING.replace("[1, 2]", "[1]"), TOOL=bench.tool, OVERLAP="loading")
+    waited = interrupted_in_its_wait(bench, how)
     ended = bench("resume", "--no-report")
     assert ended.code == 0, ended.text
-    of_cell = [record for record in bench.journal() if record.get("cell") == waited]
-    assert [each["attempt"] for each in of_cell if each["type"] == "cell_started"] == [1, 2]
-    assert [each["attempt"] for each in of_cell if each["type"] == "job_collected" and each["step"] == "load"] == [1]
+    assert [each["attempt"] for each in bench.journal("cell_started") if each["cell"] == waited] == [1, 2]
+    assert loads_of(bench, waited) == [1]
     (again,) = [
-        each for each in of_cell if each["type"] == "step_ended" and each["step"] == "load" and each["attempt"] == 2
+        each
+        for each in bench.journal("step_ended")
+        if (each["cell"], each["step"], each["attempt"]) == (waited, "load", 2)
     ]
     assert again["skipped"]
     assert {each["status"] for each in bench.journal("cell_ended")} == {"ok"}
+
+
+def interrupted_in_its_wait(bench: Bench, how: signal.Signals, cells: Sequence[str] = CELLS) -> str:
+    """Start a run, and end it while one of these cells waits for its turn. Returns that cell."""
+    with bench.started("run", "brief.bench", "--no-report", stays=True) as run:
+        until(lambda: waiting(bench) & set(cells), 60)
+        (waited,) = waiting(bench)
+        run.signal(how)
+        run.process.wait(60)
+    return waited
+
+
+def loads_of(bench: Bench, cell: str) -> list[int]:
+    """The attempts at a cell that loaded its data set."""
+    return [
+        each["attempt"] for each in bench.journal("job_collected") if (each["cell"], each["step"]) == (cell, "load")
+    ]
+
+
+@pytest.mark.timeout(240)
+def test_data_that_another_run_wrote_to_after_the_wait_are_loaded_again(bench: Bench) -> None:
+    bench.spec(WRITING.replace("[1, 2]", "[1]"), TOOL=bench.tool, OVERLAP="loading")
+    waited = interrupted_in_its_wait(bench, signal.SIGINT)
+    alone = WRITING.replace("[1, 2]", "[1]").replace("[one, two]", hardware(waited)).replace("8 s", "2 s")
+    other = bench.spec(alone, "other.bench", TOOL=bench.tool, OVERLAP="none")
+    ended = bench("run", other.name, "--fresh", "--no-report", "--out", "elsewhere")
+    assert ended.code == 0, ended.text
+    ended = bench("resume", str(bench.run_dir), "--no-report")
+    assert ended.code == 0, ended.text
+    assert loads_of(bench, waited) == [1, 2]
+
+
+@pytest.mark.timeout(240)
+def test_data_that_another_cell_wrote_to_after_the_wait_are_loaded_again(bench: Bench) -> None:
+    """The first cell of the group fails in the first run, and is the one that is run between."""
+    failed = bench.folder / "failed"
+    once = f"*/two*fillseq*) [ -e {failed} ] || {{ touch {failed}; exit 7; }};;"
+    tool = wrapped.db_bench(bench.folder / "once", once)
+    bench.spec(WRITING, TOOL=f'db_bench("{tool}")', OVERLAP="loading")
+    first, waited = CELLS[2:]
+    interrupted_in_its_wait(bench, signal.SIGKILL, [waited])
+    assert [(each["cell"], each["status"]) for each in bench.journal("cell_ended")] == [(first, "failed")]
+    until_killed(bench, {"type": "cell_ended", "cell": first, "status": "ok"}, "resume", "--no-report")
+    assert [each["attempt"] for each in bench.journal("cell_started") if each["cell"] == waited] == [1]
+    ended = bench("resume", "--no-report")
+    assert ended.code == 0, ended.text
+    assert loads_of(bench, waited) == [1, 2]
+    assert {each["status"] for each in bench.journal("cell_ended") if each["cell"] == waited} == {"ok"}
 
 
 @pytest.mark.timeout(240)

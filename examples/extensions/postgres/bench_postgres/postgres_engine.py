@@ -176,16 +176,21 @@ class Postgresql:
         self._require_rows(cell.dataset)
         self._note(cell.dataset, 0)
 
+    def begin(self, cell: Cell) -> tuple[str, ...]:
+        """Implement `data_seams.CountsWriters`."""
+        if cell.dataset is None or self._database.reset not in ("reuse", "after_writes"):
+            return ()
+        writers = self._writers(cell.dataset)
+        if writers is None:
+            return ()
+        if self._plan.workloads[cell.workload].writes:
+            self._note(cell.dataset, writers + 1)
+        return aged(writers)
+
     def settle(self, cell: Cell) -> tuple[str, ...]:
         """Implement `seams.Settles`. The accounts are not read: the measurement is to find the caches as they are."""
         workload = self._plan.workloads[cell.workload]
         told: tuple[str, ...] = ()
-        if cell.dataset and self._database.reset in ("reuse", "after_writes"):
-            writers = self._writers(cell.dataset)
-            if writers is not None:
-                told += aged(writers)
-                if workload.writes:
-                    self._note(cell.dataset, writers + 1)
         if workload.benchmark in BUILTIN:
             self._reached().do(*_TIDY, timeout_s=_LONG_S)
         told += self._left_by_reset(workload)

@@ -94,7 +94,7 @@ def test_a_database_is_the_same_bytes_after_any_writes(place: Path) -> None:
     engine, context = loaded(place / "db")
     before = hashes(place / "db")
     for _ in range(2):
-        engine.settle(context.cell)
+        engine.begin(context.cell)
         overwritten(place / "db")
         assert hashes(place / "db") != before
         assert engine.holds(context.cell)
@@ -150,7 +150,7 @@ def test_a_restore_that_was_killed_is_made_again_from_the_same_snapshot(
 ) -> None:
     engine, context = loaded(place / "db")
     before = hashes(place / "db")
-    engine.settle(context.cell)
+    engine.begin(context.cell)
     overwritten(place / "db")
     killed_at(program, step("btrfs", "restore"), place / "db", tmp_path)
     after, context = engine_at(place / "db")

@@ -70,7 +70,7 @@ def _written(path: Path, size: int) -> bool:
 def test_data_are_brought_back_on_a_full_disk_and_the_room_of_what_replaced_them_is_free(place: Path) -> None:
     engine, context = loaded(place / "db")
     before = hashes(place / "db")
-    engine.settle(context.cell)
+    engine.begin(context.cell)
     overwritten(place / "db")
     fill(place)
     engine.restore(context.cell)
