@@ -7,6 +7,7 @@ with snapshot_vm(tmp_path) as machine:
 
 from __future__ import annotations
 
+import os
 import shlex
 import subprocess
 from collections.abc import Iterator
@@ -48,6 +49,8 @@ def snapshot_vm(folder: Path) -> Iterator[Machine]:
     key = Path(subprocess.run([TOOL, "key"], check=True, capture_output=True, text=True).stdout.strip())
     if not (key.parent / "disk").exists():
         pytest.skip("there is no virtual machine with ZFS and LVM: run `tools/snapshot-vm build`")
+    if not os.access(key, os.R_OK):
+        pytest.skip(f"the key of the virtual machine can't be read: `sudo chown $USER {key}`")
     port = free_port()
     (folder / ".ssh").mkdir()
     (folder / ".ssh" / "config").write_text(

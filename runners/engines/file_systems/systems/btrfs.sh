@@ -53,7 +53,7 @@ forget() { drop "$kept"; }
 # The file system frees room in the background, which would go on during a measurement.
 drop() {
     [ -e "$1" ] || return 0
-    [ -f "$1/$marker" ] || { echo "$1 is in the way, and was not made by benchbrief"; return 1; }
+    [ -f "$1/$marker" ] || { echo "$1 is in the way, and was not made by benchbrief: move or remove it"; return 1; }
     id=$(btrfs inspect-internal rootid "$1" 2>&1) || { echo "$1 is in the way: $id"; return 1; }
     said=$(btrfs subvolume delete --commit-after "$1" 2>&1) || { echo "$1 can't be removed: $said"; return 1; }
     btrfs subvolume sync "${1%/*}" "$id" >/dev/null 2>&1 || return 0
