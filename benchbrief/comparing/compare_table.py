@@ -36,7 +36,8 @@ class Table(NamedTuple):
 def table_of(comparisons: Sequence[Comparison], columns: int | None) -> Table:
     """The table in at most so many columns, where a point's name leaves room for it; None: as wide as it gets.
 
-    Intervals give way first, then each point takes two lines. What is 0 on both sides, or missing, is a sentence.
+    Intervals give way first, then each point takes two lines or three. What is 0 on both sides, or missing, is a
+    sentence.
     """
     rows = [row for row in comparisons if not _is_zero(row) and not _is_missing(row)]
     notes = [*_zeros(comparisons), *_untold(comparisons)]
@@ -45,7 +46,7 @@ def table_of(comparisons: Sequence[Comparison], columns: int | None) -> Table:
         if columns is None or max(map(_width, lines), default=0) <= columns:
             break
     else:
-        lines = _stacked(rows)
+        lines = _stacked(rows, columns)
     if not (with_spread and with_interval):
         notes.append("there is no room for all intervals: a wider terminal, or --json, shows them")
     return Table(tuple(lines), tuple(notes))
@@ -104,18 +105,18 @@ def _aligned(rows: Sequence[Comparison], *, with_spread: bool, with_interval: bo
     return lines
 
 
-def _stacked(rows: Sequence[Comparison]) -> list[Line]:
-    """Two lines for each point, for names that leave no room beside them."""
+def _stacked(rows: Sequence[Comparison], columns: int | None) -> list[Line]:
+    """Two lines for each point, for names that leave no room beside them; three where the change has none either."""
     hidden = same_everywhere(rows)
     lines = []
     for metric, of in groupby(rows, key=lambda row: row.quantity):
         lines.append(Line(one_line(metric)))
         for row in of:
             first, second, change, verdict = _cells(row, with_spread=False, with_interval=False)
-            lines += [
-                Line(f"  {one_line(point_of(row, hidden))}", row),
-                Line(f"    A {first}, B {second}: {change}, {verdict}", row),
-            ]
+            told = [f"    A {first}, B {second}: {change}, {verdict}"]
+            if columns is not None and display_width(told[0]) > columns:
+                told = [f"    A {first}, B {second}:", f"      {change}, {verdict}"]
+            lines += [Line(text, row) for text in (f"  {one_line(point_of(row, hidden))}", *told)]
     return lines
 
 

@@ -42,12 +42,13 @@ def counted_cells(
     `begun` are the ids of cells that have been measured or begun. Their points are among those that count.
     """
     cells = list(cells)
+    searches = {name for name, each in experiments.items() if each.promise}
     searched: dict[_Curve, list[Cell]] = {}
     for cell in cells:
-        if experiments[cell.experiment].promise:
+        if cell.experiment in searches:
             searched.setdefault(_curve_of(cell), []).append(cell)
     likely = {id_ for curve, of in searched.items() for id_ in _searched(of, experiments[curve[0]], begun)}
-    return likely | _chosen([cell for cell in cells if not experiments[cell.experiment].promise], experiments, begun)
+    return likely | _chosen([cell for cell in cells if cell.experiment not in searches], experiments, begun)
 
 
 def _searched(cells: Sequence[Cell], experiment: Experiment, begun: Collection[str]) -> set[str]:

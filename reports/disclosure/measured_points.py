@@ -8,7 +8,7 @@ from benchbrief.compiler.estimates.grouped_hardware import shares_points
 from benchbrief.compiler.planning import plan as p
 from benchbrief.compiler.planning.achieved_load import to_serve
 from benchbrief.compiler.searches.rate_search import CONFIDENCE, LEAD
-from benchbrief.reports.text.number_format import points
+from benchbrief.reports.text.number_format import percent, points
 from benchbrief.reports.view.report_data import Promised, Results, Search
 
 
@@ -53,7 +53,7 @@ def promise_search(experiment: p.Experiment, rule: p.Promise, results: Results) 
         high=points(experiment.points[-1:]),
         within=f"{100 * rule.within:g} %",
         lead=LEAD,
-        confidence=f"{100 * CONFIDENCE:.0f} %",
+        confidence=percent(CONFIDENCE),
         judged=rule.judged,
         served=f"{100 * to_serve(rule):g} %",
         held_out=rule.held_out,

@@ -128,8 +128,7 @@ def test_secrets_hidden_in_the_facts_of_before_are_no_difference(
     """Facts are kept with secrets hidden."""
     monkeypatch.setenv("BENCH_WORD", "RocksDB")
     read_reference(Reference(kind="secret", name="BENCH_WORD"), "a test")
-    before = "none: *** is a library in db_bench's process"
+    before = "none: *** is a library in the load generator's process"
     assert changes({"server": before}) == ""
-    assert changes({"server": before.replace("library", "service")}).endswith(
-        "server is none: *** is a library in db_bench's process, and was none: *** is a service in db_bench's process"
-    )
+    was = before.replace("library", "service")
+    assert changes({"server": was}).endswith(f"server is {before}, and was {was}")

@@ -11,6 +11,7 @@ import pytest
 
 from benchbrief.compiler.extensions import registry
 from benchbrief.compiler.extensions.registry import TOOL_SPECS
+from benchbrief.compiler.extensions.tool_spec import ToolSpec
 from benchbrief.runners import plugins
 from benchbrief.runners.drivers.db_bench.db_bench import DbBench
 from benchbrief.runners.engines.mongodb.mongodb import MongoDB
@@ -47,8 +48,10 @@ def test_our_own_are_installed() -> None:
 
 
 @pytest.mark.parametrize("name", TOOL_SPECS.own)
-def test_every_driver_bears_the_name_it_is_found_by(name: str) -> None:
-    assert plugins.driver(name).name == name
+def test_every_driver_bears_the_name_that_specs_call_it_by(name: str) -> None:
+    spec = TOOL_SPECS.find(name)
+    assert isinstance(spec, ToolSpec)
+    assert plugins.driver(name).name == spec.word
 
 
 def test_an_unknown_name_lists_those_there_are() -> None:

@@ -31,8 +31,8 @@ def database_schema(other: EngineSpec | None = None) -> BlockSchema:
                 ),
                 "How each cell comes by its data: loaded again if it would notice what the cells before it changed "
                 "(all inserts; updates too, but for MongoDB); loaded again if a cell that wrote was before it; loaded "
-                "again always; without what the cells before it inserted; copied, linked or put back by the file "
-                "system as they were after the load; as the cells before have left them; or by a command.",
+                "again always; without what the cells before it inserted; copied, linked or put back by a "
+                "snapshot as they were after the load; as the cells before have left them; or by a command.",
                 default=resets.replace(" and ", ", ", len(specs) - 2),
                 example="reset = after_writes",
             ),
