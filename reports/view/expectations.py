@@ -72,9 +72,12 @@ def _undecided(expect: Expect, holds: bool | None, results: Results) -> tuple[li
 
 
 def _interval(each: Interval, results: Results) -> str:
-    low, high = (quantity(end, each.unit) for end in (each.low, each.high))
-    key = "expect_difference" if each.is_difference else "expect_interval"
-    said = counted(results.words, key, each.repeats, of=each.of, low=low, high=high)
+    if each.has_ends:
+        low, high = (quantity(end, each.unit) for end in (each.low, each.high))
+        key = "expect_difference" if each.is_difference else "expect_interval"
+        said = counted(results.words, key, each.repeats, of=each.of, low=low, high=high)
+    else:
+        said = counted(results.words, "expect_no_interval", each.repeats, of=each.of)
     place = ((dim, float(key) if isinstance(key, int) else key) for dim, key in each.place.items())
     where = results.words.locale.listed(_key(dim, key, results) for dim, key in place if key is not None)
     return results.words["colon"].join(part for part in (where, said) if part)

@@ -106,6 +106,8 @@ def _spans(found: Sequence[Interval], level: float) -> str:
 
 def _of(each: Interval) -> str:
     what = f"the difference {each.of}" if each.is_difference else each.of
+    if not each.has_ends:
+        return f"{what} has no interval ({plural(each.repeats, 'repeat')})"
     low, high = (_quantity(float(f"{end:.4g}"), each.unit) for end in (each.low, each.high))
     return f"{what} is {low} to {high} ({plural(each.repeats, 'repeat')})"
 

@@ -1,11 +1,13 @@
 """What the repeats say of an expectation: the interval of the mean difference of its two sides, at each place.
 
 An expectation is judged by its value, which is over all repeats. The repeats decide it where the interval of the mean
-difference lies on one side of 0. Runs with a budget ask the same while they go on (`open_expectations.py`).
+difference lies on one side of 0. A place with one repeat has no interval, and is not decided. Runs with a budget ask
+the same while they go on (`open_expectations.py`).
 """
 
 from __future__ import annotations
 
+import math
 import re
 import statistics
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -48,7 +50,7 @@ def differences(expect: Expect, read: Read) -> Iterator[Differences]:
 class Interval:
     """The interval of the mean over `repeats` at a place: of a side that is compared with a plain number, else of the
     difference `left - right`, whose limit is 0. `holds` is the verdict there. `decides`: whether the interval lies
-    wholly on its side."""
+    wholly on its side. With one repeat, the interval has no ends."""
 
     place: Mapping[Dimension, Key]
     of: str
@@ -60,10 +62,14 @@ class Interval:
     holds: bool
     decides: bool
 
+    @property
+    def has_ends(self) -> bool:
+        return math.isfinite(self.low) and math.isfinite(self.high)
+
 
 def intervals(expect: Expect, read: Read, level: float) -> list[Interval]:
-    """Return the interval at each place that has a verdict and two repeats or more. None where sides are not compared
-    by order, and where no experiment is repeated."""
+    """Return the interval at each place that has a verdict. None where sides are not compared by order, and where no
+    place is repeated."""
     if not expect.repeats or expect.better is None:
         return []
     verdicts = [(dict(zip(expect.query.dims, keys, strict=True)), value) for keys, value in read(expect.query)]
@@ -73,16 +79,16 @@ def intervals(expect: Expect, read: Read, level: float) -> list[Interval]:
         for place, value in verdicts
         if value is not None and place == each.place
     ]
-    return [found for each, here in holds if (found := _interval(expect, each, here, level, read))]
+    if all(len(each.values) < 2 for each, _ in holds):
+        return []
+    return [_interval(expect, each, here, level, read) for each, here in holds]
 
 
-def _interval(expect: Expect, found: Differences, holds: bool, level: float, read: Read) -> Interval | None:
-    n = len(found.values)
-    if n < 2:
-        return None
-    low, high = t_interval(n, statistics.fmean(found.values), statistics.stdev(found.values), level)
-    if low is None or high is None:
-        return None
+def _interval(expect: Expect, found: Differences, holds: bool, level: float, read: Read) -> Interval:
+    n, low, high = len(found.values), -math.inf, math.inf
+    if n >= 2:
+        ends = t_interval(n, statistics.fmean(found.values), statistics.stdev(found.values), level)
+        low, high = (-math.inf, math.inf) if ends[0] is None else ends
     decides = low >= 0 if holds == (expect.better == "higher") else high <= 0
     left, right = expect.repeats
     of, limit, is_difference = f"{left.text} - {right.text}", 0.0, True

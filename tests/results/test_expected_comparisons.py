@@ -11,15 +11,17 @@ from scipy import stats
 from benchbrief.ci.junit import junit
 from benchbrief.ci.verdict_files import expect_case
 from benchbrief.compiler.compile import check
+from benchbrief.compiler.planning.plan import Dimension, Query
 from benchbrief.reports.disclosure.disclosure import disclosure
 from benchbrief.reports.notices.notices import notices
 from benchbrief.reports.view.report_data import Results
 from benchbrief.reports.words.brief_words import CATALOGUES
 from benchbrief.results.analysis.expectation_verdicts import Verdict, evaluate
+from benchbrief.results.analysis.repeated_comparisons import Read, decided, intervals, is_number, resting_on
 from benchbrief.results.imports.import_source import Source
 from benchbrief.results.imports.importers.table.table_importer import TableOfFigures
 from benchbrief.results.imports.keep_import import keep_run
-from benchbrief.results.store.store import open_store
+from benchbrief.results.store.store import Key, open_store
 
 SPEC = """
 hardware old { hosts = "old.lab" }
@@ -140,6 +142,35 @@ def test_a_verdict_says_whether_the_repeats_decide_it_by_their_interval(
         assert "but the repeats do not decide it" in xml
         assert ("<system-out>" in xml) == holds
         assert "decided" not in found.detail
+
+
+def test_a_place_with_one_repeat_leaves_a_verdict_undecided(tmp_path: Path) -> None:
+    """However sure another place with repeats is."""
+    spec = tmp_path / "gate.bench"
+    spec.write_text(SPEC.partition("expect ")[0] + "expect throughput[new] > 900 ops/s\n")
+    plan = check(spec).plan
+    assert plan is not None
+    (expect,) = plan.expects
+    keys: dict[Dimension, Key] = {"experiment": "ramp", "workload": "a", "hardware": "new"}
+
+    def read(repeats_at_8: int) -> Read:
+        def rows(query: Query) -> list[tuple[list[Key], float | None]]:
+            if is_number(query):
+                return [([], 900.0)]
+            found: list[tuple[list[Key], float | None]] = []
+            for threads, repeats in ((4, 5), (8, repeats_at_8)):
+                for repeat in range(1, repeats + 1) if "repeat" in query.dims else (1,):
+                    at = {**keys, "threads": threads, "repeat": repeat}
+                    value = 1.0 if query is expect.query else OLD[repeat - 1]
+                    found.append(([at.get(dim) for dim in query.dims], value))
+            return found
+
+        return rows
+
+    for repeats, expected in ((5, True), (1, False)):
+        found = resting_on(intervals(expect, read(repeats), 0.95), True)
+        assert decided(found, True) is expected
+        assert [each.has_ends for each in found] == [True, repeats > 1]
 
 
 def test_an_expectation_over_two_measured_sides_tells_the_interval_of_their_difference(tmp_path: Path) -> None:
