@@ -54,6 +54,18 @@ from benchbrief.runners.seams import (
 from benchbrief.runners.worlds.real_world import Readings
 
 
+def started_event(cell: Cell, attempt: int) -> j.CellStarted:
+    """Return the event that begins the cell, with the numbers that a search has found for it so far."""
+    return j.CellStarted(
+        at=now(),
+        cell=cell.id,
+        hash=cell.hash,
+        attempt=attempt,
+        threads=cell.threads if cell.threads_from else None,
+        target=cell.target if cell.target_from else None,
+    )
+
+
 @dataclass(frozen=True)
 class CellRun:
     """One attempt at one cell, with all that it needs.

@@ -20,7 +20,7 @@ from benchbrief.compiler.planning.budgets import chooses, is_budgeted
 from benchbrief.compiler.planning.plan import Cell
 from benchbrief.runners.errors import HostError, Interrupted, NotKept, RunnerError
 from benchbrief.runners.execution.attempt import Attempt, NotWhole
-from benchbrief.runners.execution.cell_run import CellRun
+from benchbrief.runners.execution.cell_run import CellRun, started_event
 from benchbrief.runners.execution.equipment import Equipment
 from benchbrief.runners.execution.run_state import RunState, one_line
 from benchbrief.runners.execution.unsupported import meters_of
@@ -130,7 +130,7 @@ class Lane:
             if left is not None:
                 raise NotWhole(str(error)) from error
             run.begin(cell)
-            run.journal.write(_started(cell, attempt))
+            run.journal.write(started_event(cell, attempt))
             self._failed(cell, attempt, error)
             return
         if known is not None:
@@ -148,13 +148,13 @@ class Lane:
         run, known, attempt, last, before = self._run, what.cell, what.attempt, what.last, what.before
         if left is None and (untried := run.why_not_tried(known)):
             run.begin(known)
-            run.journal.write(_started(known, attempt))
+            run.journal.write(started_event(known, attempt))
             self._failed(known, attempt, untried)
             return
         while left is not None or self._cooled():
             run.begin(known)
             if left is None:
-                run.journal.write(_started(known, attempt))
+                run.journal.write(started_event(known, attempt))
             else:
                 tell_resumed(run, known, left)
             if before:
@@ -389,15 +389,3 @@ class Lane:
 
     def close(self) -> None:
         self._equipment.stop_engine()
-
-
-def _started(cell: Cell, attempt: int) -> j.CellStarted:
-    """Return the event that begins the cell, with the numbers that a search has found for it so far."""
-    return j.CellStarted(
-        at=now(),
-        cell=cell.id,
-        hash=cell.hash,
-        attempt=attempt,
-        threads=cell.threads if cell.threads_from else None,
-        target=cell.target if cell.target_from else None,
-    )
