@@ -19,7 +19,7 @@ from benchbrief.compiler.planning.plan import Cell, Plan, Step
 MOST_TIMES = 20.0
 """How many times larger than what was seen a load may be, for its time to follow from that."""
 _TOLD_SHARE = 0.02
-"""A part of a load is told from this share of its time on."""
+"""The parts of a load that take this share of its time or more are shown."""
 _NOT_OF_A_LOAD = ("reset", "drop_caches", "max_lag_s")
 
 

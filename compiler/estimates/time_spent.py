@@ -21,7 +21,7 @@ Spent = Mapping[Activity, float]
 """Seconds by activity."""
 
 _TOLD = 0.01
-"""The brief is told from this share of an estimate on."""
+"""An estimate names the time of the brief when it is this share of the whole or more."""
 RENDERING_S = 10.0
 """The built-in estimate for one report: its tables, figures and pages."""
 
