@@ -19,7 +19,7 @@ def find_driving_processes() -> Iterator[tuple[int, Path]]:
 
     A process that drives a run has its journal open for writing. Works on Linux only.
     """
-    for link in Path("/proc").glob("[0-9]*/fd/*") if sys.platform == "linux" else ():
+    for link in _open_files() if sys.platform == "linux" else ():
         with suppress(OSError, ValueError):
             journal = link.readlink()
             if journal.name == JOURNAL:
@@ -27,6 +27,13 @@ def find_driving_processes() -> Iterator[tuple[int, Path]]:
                 flags = next(line for line in info.splitlines() if line.startswith("flags:"))
                 if int(flags.split()[1], 8) & os.O_ACCMODE != os.O_RDONLY:
                     yield int(link.parts[2]), journal.parent
+
+
+def _open_files() -> Iterator[Path]:
+    """Yield the links of the files that the processes have open. A process that ends meanwhile is passed over."""
+    for process in Path("/proc").glob("[0-9]*"):
+        with suppress(OSError):
+            yield from (process / "fd").iterdir()
 
 
 def driver_of(owner: str) -> tuple[int, Path] | None:

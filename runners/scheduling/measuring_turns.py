@@ -97,10 +97,11 @@ class MeasuringTurns:
 
     def _wait(self, cell: Cell, stopping: threading.Event) -> None:
         with self._changed:
-            while not self._is_next(cell):
-                if stopping.is_set():
-                    raise Interrupted
+            # An interrupt ends the measured cell first. A cell that took over its turn would count as a writer.
+            while not stopping.is_set() and not self._is_next(cell):
                 self._changed.wait(_LOOK_EVERY_S)
+            if stopping.is_set():
+                raise Interrupted
             self._measured[cell.turn] = cell.id
             also = {each.hardware: None for each in self._loading.values() if each.turn == cell.turn}
             self._beside.setdefault(cell.id, {}).update(also)

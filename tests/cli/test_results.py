@@ -28,7 +28,7 @@ def test_a_query_is_answered_as_a_table(finished_run: FinishedRun) -> None:
     done = finished_run.bench("query", THROUGHPUT)
     assert done.code == 0, done.err
     head, rule, *rows = done.out.splitlines()
-    assert head.split() == ["hardware", "threads", "value"]
+    assert head.split() == ["hardware", "threads", "value", "(ops/s)"]
     assert set(rule) == {"─", " "}
     assert [tuple(row.split()[:2]) for row in rows] == [(name, str(threads)) for name, threads in POINTS]
 

@@ -41,7 +41,8 @@ def bench(tmp_path: Path) -> Iterator[Bench]:
     with ExitStack() as stack:
         fresh = stack.enter_context(fresh_bench(tmp_path))
         one, two = (stack.enter_context(sshd(config=f"SetEnv BENCHBRIEF_TEST={fresh.mark}")) for _ in range(2))
-        fresh.tool = f'db_bench("{wrapped.db_bench(fresh.folder / "tool", f"*fillrandom*) sleep {LOAD_S};;")}")'
+        tool = wrapped.db_bench(fresh.folder / "tool", f"*fillrandom*|*fillseq*) sleep {LOAD_S};;")
+        fresh.tool = f'db_bench("{tool}")'
         blocks = [
             f"Host {name}\n  HostName 127.0.0.1\n  Port {each.port}\n  User {each.user}\n  IdentityFile {each.key}"
             for name, each in (("one", one), ("two", two))
