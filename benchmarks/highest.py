@@ -19,7 +19,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from benchbrief.compiler.searches.rate_search import NONE, Answer, Rule, Tally, candidates, lengths, next_step
+from benchbrief.compiler.searches.rate_search import NONE, Answer, Rule, Tally, candidates, lengths, next_step, ramp
 
 SEARCHES = 300
 WITHIN = 0.03
@@ -61,7 +61,7 @@ def searched(mu: float, limit: float, seed: int) -> tuple[Answer, int, bool]:
 class Found:
     """What a search found: its `error` as a share of the known answer, None where held-out runs contradict it.
 
-    `ramp` is how many rates a ramp measures that ends at the first one above the known answer.
+    `ramp` is how many rates 3 % apart a ramp measures that ends at the first one above the known answer.
     """
 
     error: float | None
@@ -77,7 +77,7 @@ def found(number: int) -> Found:
     true, limit = mu * busy, math.log(100) / (mu * (1 - busy))
     answer, runs, confirmed = searched(mu, limit, number)
     error = answer.rate / true - 1 if confirmed and answer.rate is not None else None
-    return Found(error, runs, 1 + sum(rate <= true for rate in candidates(FIRST, LAST, WITHIN)))
+    return Found(error, runs, 1 + sum(rate <= true for rate in ramp(FIRST, LAST, WITHIN)))
 
 
 def interval(count: int, of: int) -> tuple[float, float]:
@@ -91,13 +91,13 @@ def main() -> bool:
     """Print how near the searches come. Returns whether 95 of 100 are within 3 %, with half of a ramp's seconds."""
     with ProcessPoolExecutor() as pool:
         all_found = list(pool.map(found, range(SEARCHES)))
-    rates = candidates(FIRST, LAST, WITHIN)
+    rates, fine = candidates(FIRST, LAST, WITHIN), ramp(FIRST, LAST, WITHIN)
     off = sorted(abs(each.error) for each in all_found if each.error is not None)
     near = sum(error <= WITHIN for error in off)
     low, high = interval(near, SEARCHES)
     runs = [each.runs for each in all_found]
     mean = statistics.fmean(runs)
-    ramp = statistics.fmean(each.ramp for each in all_found)
+    up_to = statistics.fmean(each.ramp for each in all_found)
     usual, most = lengths(rates, JUDGED, HELD_OUT)
     print(f"{SEARCHES} queues (M/M/1, 4k to 16k ops/s, answer at 30 to 90 % of it), {len(rates)} rates")
     told = f"{100 * near / SEARCHES:.1f} %, 95 % interval {100 * low:.1f} to {100 * high:.1f} %"
@@ -105,6 +105,7 @@ def main() -> bool:
     print(f"  error: median {100 * off[len(off) // 2]:.1f} %, largest {100 * off[-1]:.1f} %")
     print(f"  no rate, as held-out runs contradict it: {SEARCHES - len(off)} of {SEARCHES}, which count as not near")
     print(f"  runs: {mean:.1f} on average, {min(runs)} to {max(runs)} (planned: about {usual}, {most} at most)")
-    print(f"  measured seconds: {100 * mean / ramp:.0f} % of a ramp up to the answer, {ramp:.0f} rates, each once")
-    print(f"    {100 * mean / len(rates):.0f} % of a ramp over all {len(rates)} rates")
-    return near >= 0.95 * SEARCHES and mean < 0.5 * ramp
+    told = f"{up_to:.0f} rates {100 * WITHIN:g} % apart, each once"
+    print(f"  measured seconds: {100 * mean / up_to:.0f} % of a ramp up to the answer, {told}")
+    print(f"    {100 * mean / len(fine):.0f} % of a ramp over all {len(fine)} rates")
+    return near >= 0.95 * SEARCHES and mean < 0.5 * up_to

@@ -15,7 +15,8 @@ def promise_told(rule: Promise) -> Iterator[tuple[str, str]]:
     """Yield the rows of an experiment's table: what is promised, and how its highest rate is searched for."""
     yield "promise", rule.text
     yield "served", f"{100 * to_serve(rule):g} % of the offered load at least, or the promise is broken"
-    yield "search", f"the highest that keeps it, of rates {100 * rule.within:g} % apart: doubling, then halving"
+    apart, within = (f"{share * rule.within:g} %" for share in (50, 100))
+    yield "search", f"the highest that keeps it, of rates {apart} apart, to be within {within}: doubling, then halving"
     yield (
         "at the edge",
         (

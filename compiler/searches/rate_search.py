@@ -1,8 +1,8 @@
 """The search for the highest rate at which a promise is kept: the rule itself, a function of what was measured.
 
-The candidates are rates with a factor of `1 + within` between them at most: the answer is one of them, as sure as the
-runs at it and at the next one are. The search assumes that a promise which is broken at one rate is broken at each
-higher one.
+The candidates are rates with a factor of `1 + within` between each and the next but one. Near the true rate chance
+decides a run, so the candidate just below it may be lost: the one below that is still near enough. The search assumes
+that a promise which is broken at one rate is broken at each higher one.
 
 1. **Doubling.** The lowest rate is the first. As long as each rate keeps the promise, the next is the highest
    candidate up to twice the last one.
@@ -23,10 +23,11 @@ of the held-out ones say, the search is undecided.
 
 from __future__ import annotations
 
+from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
-from math import floor
+from math import floor, sqrt
 from typing import Literal
 
 KEPT = 0.8
@@ -38,7 +39,7 @@ CONFIDENCE = 1 - 1 / (1 + (KEPT / (1 - KEPT)) ** LEAD)
 FAILURES = 2
 """So many failed runs at a rate, without a good one, end a search: nothing can be said of the rate."""
 
-LOWER = 3
+LOWER = 6
 """So many candidates below the rate that was found may be tried, where held-out repeats break the promise."""
 
 Kind = Literal["found", "at_least", "none", "undecided"]
@@ -139,14 +140,14 @@ def next_step(
     rates: Sequence[float], tallies: Mapping[float, Tally], held: Mapping[float, Tally], rule: Rule
 ) -> Step | Answer:
     """Return the next run, or the answer. `rates` are in rising order; `held` are the held-out runs at each."""
-    tried = {rate: tally for rate in rates if (tally := tallies.get(rate, NONE)).runs}
+    tried = {rate: tallies[rate] for rate in sorted(tallies) if tallies[rate].runs}
     step = _next(rates, tried, rule)
     if isinstance(step, Step):
         spent = sum(tally.runs for tally in tried.values())
         return Answer("undecided") if spent >= rule.most_judged else step
     if step.kind not in ("found", "at_least") or step.rate is None:
         return step
-    place = rates.index(step.rate)
+    place = bisect_left(rates, step.rate)
     for below in range(min(LOWER, place) + 1):
         rate = rates[place - below]
         tally = held.get(rate, NONE)
@@ -174,7 +175,7 @@ def _next(rates: Sequence[float], tried: Mapping[float, Tally], rule: Rule) -> S
     if over is None and under is not None and under != rates[-1]:
         return Step(_doubled(under, rates), "double", low=under)
     if over is not None and under is not None:
-        first, last = rates.index(under), rates.index(over)
+        first, last = bisect_left(rates, under), bisect_left(rates, over)
         if last - first > 1:
             return Step(rates[(first + last) // 2], "halve", under, over)
     edge = [rate for rate in (under, over) if rate is not None and not tried[rate].is_decided(rule.judged)]
@@ -187,16 +188,21 @@ def _next(rates: Sequence[float], tried: Mapping[float, Tally], rule: Rule) -> S
 
 def _doubled(rate: float, rates: Sequence[float]) -> float:
     """Return the highest candidate up to twice a rate, and the next one at least."""
-    after = rates[rates.index(rate) + 1]
-    return max((each for each in rates if rate < each <= 2 * rate), default=after)
+    return rates[max(bisect_left(rates, rate) + 1, bisect_right(rates, 2 * rate) - 1)]
 
 
 def candidates(first: float, last: float, within: float) -> tuple[float, ...]:
-    """Return the rates of a search in rising order, with both ends: the others are whole numbers, each the highest one
-    up to a factor of 1 + within above that before, where that is a higher one."""
+    """Return the rates of a search in rising order, with both ends. The others are whole numbers: each is the highest
+    that is at most half of `within` above the one before (in logarithms), or the next one where that is above it."""
+    return ramp(first, last, sqrt(1 + within) - 1)
+
+
+def ramp(first: float, last: float, apart: float) -> tuple[float, ...]:
+    """Return whole numbers in rising order, with both ends: each the highest up to a factor of 1 + apart above the one
+    before, or the next one where that is above it."""
     found = [first]
     while found[-1] < last:
-        after = max(floor(found[-1]) + 1, floor(found[-1] * (1 + within) + 1e-6))
+        after = max(floor(found[-1]) + 1, floor(found[-1] * (1 + apart) + 1e-6))
         found.append(min(last, float(after)))
     return tuple(found)
 

@@ -51,6 +51,7 @@ def promise_search(experiment: p.Experiment, rule: p.Promise, results: Results) 
         candidates=len(experiment.points),
         low=points(experiment.points[:1]),
         high=points(experiment.points[-1:]),
+        apart=f"{50 * rule.within:g} %",
         within=f"{100 * rule.within:g} %",
         lead=LEAD,
         confidence=percent(CONFIDENCE),

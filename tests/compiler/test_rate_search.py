@@ -45,13 +45,17 @@ def up_to(highest: float) -> Votes:
     return lambda rate: "met" if rate <= highest else "broken"
 
 
-def test_candidates_are_whole_rates_a_factor_apart_with_both_ends() -> None:
+def test_candidates_are_whole_rates_with_both_ends_and_the_next_but_one_is_near_enough() -> None:
     assert RATES[0] == 1_000
     assert RATES[-1] == 200_000
-    for first, within in ((1_000, 0.03), (100, 0.03), (100, 0.01), (33.9, 0.03), (2, 0.5)):
-        steps = list(pairwise(candidates(first, 1_000, within)))
-        assert all(before < after <= before * (1 + within) + 1e-6 for before, after in steps)
     assert all(rate == int(rate) for rate in RATES)
+    for first, within in ((1_000, 0.03), (100, 0.03), (66.7, 0.03), (200, 0.01), (4, 0.5)):
+        rates = candidates(first, 2_000, within)
+        assert all(before < after for before, after in pairwise(rates))
+        assert all(after <= before * (1 + within) + 1e-6 for before, after in zip(rates, rates[2:], strict=False))
+
+
+def test_whole_rates_are_one_operation_a_second_apart_where_nothing_less_is_possible() -> None:
     assert candidates(1, 10, 0.03) == tuple(range(1, 11)), "no rate comes twice where a factor is below one"
 
 
@@ -162,6 +166,12 @@ def test_failed_held_out_runs_count_for_nothing(held: Tally, expected: Step | An
     assert next_step(RATES, tallies, {RATES[60]: held}, RULE) == expected
 
 
+def test_held_out_runs_that_are_even_do_not_confirm_a_rate() -> None:
+    tallies = {RATES[60]: Tally(met=3), RATES[61]: Tally(broken=3)}
+    held = {RATES[60]: Tally(met=1, broken=1)}
+    assert next_step(RATES, tallies, held, Rule(5, 2, 10_000)) == Step(RATES[59], "held_out")
+
+
 def test_held_out_runs_without_a_failure_leave_nothing_open() -> None:
     counts = [(met, held_out) for held_out in range(1, 8) for met in range(held_out + 1)]
     assert not any(Tally(met=met, broken=broken).is_open(n) for met, n in counts for broken in range(n - met + 1))
@@ -173,7 +183,7 @@ def test_a_search_ends_undecided_when_its_cells_are_used_up() -> None:
     for _ in range(200):
         _, steps = searched(lambda _: chance.choice(("met", "broken")), Rule(5, 3, most))
         assert len(steps) <= most
-    found, steps = searched(up_to(5_500), Rule(5, 3, 19))
+    found, steps = searched(up_to(5_500), Rule(5, 3, 28))
     assert found == Answer("undecided")
     assert len(steps) == 7
 

@@ -127,7 +127,7 @@ def test_a_figure_of_a_search_shows_the_limit_the_rate_found_and_which_rates_bro
     broken = ", ".join(f"{each.rate:,.0f}" for each in eco.rates if each.rate > eco.sustained)
     assert f"Eco: the promise is broken at {broken} ops/s." in both.alt
     assert "Hollow points: rates at which they did not." in notes(both)
-    assert re.search(r"A search chose the rates: \d+ of 22 that it did not need", notes(both))
+    assert re.search(r"A search chose the rates: \d+ of 42 that it did not need", notes(both))
     for label in ("1k", "10k", "50k"):
         assert f">{label}</text>" in both.svg, "a logarithmic axis with round numbers"
     assert both.svg.count("stroke-dasharray") >= 3

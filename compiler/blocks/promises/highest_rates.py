@@ -27,7 +27,7 @@ from benchbrief.dsl.syntax.source import Span
 
 JUDGED, HELD_OUT = 5, 3
 """The repeats of a spec that says none: those that decide on a rate at most, and those that confirm the last."""
-MOST_CANDIDATES = 1000
+MOST_CANDIDATES = 2000
 HIGHEST_ARGUMENTS = ("where", "within", "held_out")
 USAGE = "`highest(1k ops/s..200k ops/s, where: latency.p99[read] < 5 ms, within: 3 %)`"
 _WITHIN = Number("", "3 %", plain=True, above=True, maximum=0.5)
@@ -71,13 +71,14 @@ def read_highest(key: str, call: ast.Call, shape: Number, reader: Reader) -> tup
         why = f"both its ends are {first.value:g}" if same else f"it runs from {first.value:g} down to {last.value:g}"
         reader.findings.add(value_errors.EmptyRamp(ends.span, key, why, "the smaller number first"))
         return None
-    if first.value * within.value < 1:
-        lowest = ceil(1 / within.value)
+    if first.value * within.value < 2:  # the rates are whole, and the next but one is to be within it
+        lowest = ceil(2 / within.value)
         reader.findings.add(wrong.RatesTooNear(named["within"].span, within.text, first.value, lowest))
         return None
     found = candidates(first.value, last.value, within.value)
     if len(found) > MOST_CANDIDATES:
-        reader.findings.add(wrong.TooManyRates(named["within"].span, len(found), within.text, MOST_CANDIDATES))
+        apart = f"{50 * within.value:g} %"
+        reader.findings.add(wrong.TooManyRates(named["within"].span, len(found), apart, MOST_CANDIDATES))
         return None
     good = [limit for limit in limits if limit is not None]
     operations = tuple((limit.operation, span) for limit, span in good if limit.operation)

@@ -33,10 +33,10 @@ class TooManyRates(CompileProblem):
     """More candidates than a plan may have cells for."""
 
     code = "E0565"
-    says = "there are {count:,} rates {within} apart between these ends; the limit is {limit:,}"
+    says = "there are {count:,} rates {apart} apart between these ends; the limit is {limit:,}"
     hint = "write a larger `within:`, or move the ends nearer to what you expect"
     count: int
-    within: str
+    apart: str
     limit: int
 
 
@@ -45,7 +45,7 @@ class RatesTooNear(CompileProblem):
     """Rates nearer to each other than one operation a second."""
 
     code = "E0567"
-    says = "{within} of {rate:g} ops/s is less than one operation a second, the least that two rates can be apart"
+    says = "half of {within} of {rate:g} ops/s is less than one operation a second, the least that two rates can be apart"
     hint = "write a larger `within:`, or search from {lowest:,} ops/s"
     within: str
     rate: float
