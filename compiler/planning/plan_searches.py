@@ -68,8 +68,8 @@ class PromiseLimit(Node):
 
 
 class Promise(Node):
-    """A search for the highest of an experiment's points, which are rates half of `within` apart, at which each limit is kept.
-    `judged` repeats decide on a rate at most, and `held_out` more confirm the one that was found. No search
+    """A search for the highest of an experiment's points, which are rates half of `within` apart, at which each limit
+    is kept. `judged` repeats decide on a rate at most, and `held_out` more confirm the one that was found. No search
     measures more than `most` cells, and one of typical length `usual` (see `compiler/searches/rate_search.py`)."""
 
     limits: tuple[PromiseLimit, ...]

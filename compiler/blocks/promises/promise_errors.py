@@ -45,7 +45,9 @@ class RatesTooNear(CompileProblem):
     """Rates nearer to each other than one operation a second."""
 
     code = "E0567"
-    says = "half of {within} of {rate:g} ops/s is less than one operation a second, the least that two rates can be apart"
+    says = (
+        "half of {within} of {rate:g} ops/s is less than one operation a second, the least that two rates can be apart"
+    )
     hint = "write a larger `within:`, or search from {lowest:,} ops/s"
     within: str
     rate: float
