@@ -9,9 +9,9 @@ All looks together then miss in 5 % of all cases at most, whenever the repeats e
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 
-from benchbrief.compiler.planning.plan import Cell, Experiment, Plan
+from benchbrief.compiler.planning.plan import Cell, Dimension, Expect, Experiment, Plan
 
 LEVEL = 0.95
 """The level of every confidence interval and test, unless a budget looks at it several times."""
@@ -25,6 +25,18 @@ Point = tuple[str, str, str, int | None, float | None]
 def point_of(cell: Cell) -> Point:
     """Return the point of a cell. One whose knee is not found yet is one point."""
     return cell.experiment, cell.hardware, cell.workload, cell.threads, cell.target
+
+
+def keys_of(cell: Cell) -> dict[Dimension, str | int | float | None]:
+    """Return the keys of the cell's point by dimension; None where it has none, or a search has not found it yet."""
+    experiment, hardware, workload, threads, target = point_of(cell)
+    return {
+        "experiment": experiment,
+        "hardware": hardware,
+        "workload": workload,
+        "threads": threads,
+        "target": target,
+    }
 
 
 def is_budgeted(plan: Plan, experiment: Experiment) -> bool:
@@ -57,6 +69,24 @@ def level(plan: Plan, experiment: Experiment) -> float:
 def strictest_level(plan: Plan) -> float:
     """Return the highest level of the plan's experiments, which holds for numbers over several of them."""
     return max((level(plan, each) for each in plan.experiments.values()), default=LEVEL)
+
+
+def budgeted_cells(plan: Plan, expect: Expect) -> Iterator[Cell]:
+    """Yield the cells of experiments with a budget that an expectation reads."""
+    budgeted = {name for name, each in plan.experiments.items() if is_budgeted(plan, each)}
+    reads = expect.query.reads or ()
+    for cell in plan.cells if budgeted else ():
+        if cell.experiment in budgeted:
+            known: dict[str, object] = {dim: key for dim, key in keys_of(cell).items() if key is not None}
+            if any(read.covers(known) for read in reads):
+                yield cell
+
+
+def fewest_to_decide(plan: Plan, expect: Expect) -> int:
+    """Return how many repeats the interval of an expectation takes: an interval that is looked at earlier than its
+    points' would be one look too many (`looks`)."""
+    read = {cell.experiment for cell in budgeted_cells(plan, expect)}
+    return max((first_look(plan.experiments[name]) for name in read), default=_FIRST_LOOK)
 
 
 def first_pass(cells: Iterable[Cell]) -> set[str]:

@@ -353,9 +353,12 @@ def _repeats_merged(results: Results) -> Iterable[Item]:
 
 
 def _expects(results: Results) -> Iterable[Item]:
-    for one in judged(results):
+    found = judged(results)
+    for one in found:
         label = one.expect.label if one.expect.label != one.expect.text else ""
         yield Item(label, told(one, results), emphasis=one.verdict != "holds" or one.decided is False)
+    if any(one.decided is not None and one.places > 1 for one in found):
+        yield Item("", results.words["d_expect_places"])
 
 
 def _warnings(results: Results) -> Iterable[Item]:

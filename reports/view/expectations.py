@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Literal
 
-from benchbrief.compiler.planning.budgets import strictest_level
+from benchbrief.compiler.planning.budgets import fewest_to_decide, strictest_level
 from benchbrief.compiler.planning.plan import Expect
+from benchbrief.compiler.rounding import formatted
 from benchbrief.reports.text.number_format import automatic, quantity
 from benchbrief.reports.view.report_data import Results
 from benchbrief.reports.words.brief_words import counted
-from benchbrief.results.analysis.repeated_comparisons import Interval, decided, intervals, is_number, resting_on
+from benchbrief.results.analysis.repeated_comparisons import Interval, Judgement, is_number, judge
 
+_Verdict = Literal["holds", "fails", "unknown"]
+_VERDICTS: Mapping[bool | None, _Verdict] = {True: "holds", False: "fails", None: "unknown"}
 _MOST_DIGITS = 15
 _SHOWN = 3
 """The most shown places; further ones are counted."""
@@ -24,9 +27,11 @@ class Judged:
     repeats decide it; None where none can. Where they do not, `numbers` has the intervals too."""
 
     expect: Expect
-    verdict: Literal["holds", "fails", "unknown"]
+    verdict: _Verdict
     numbers: str
     decided: bool | None
+    places: int = 1
+    """Those that it is asked at."""
 
 
 def judged(results: Results) -> list[Judged]:
@@ -43,32 +48,31 @@ def told(one: Judged, results: Results) -> str:
 
 def _judged(expect: Expect, results: Results) -> Judged:
     rows = results.rows(expect.query)
-    values = list(rows.values()) or [None]
-    verdict: Literal["holds", "fails", "unknown"] = (
-        "fails" if 0.0 in values else "unknown" if None in values else "holds"
+    # No published value is one of a repeat.
+    found = judge(
+        expect,
+        lambda query: results.rows(query).items(),
+        strictest_level(results.plan),
+        fewest_to_decide(results.plan, expect),
     )
-    decides = {"fails": 0.0, "unknown": None, "holds": 1.0}[verdict]
     dims: tuple[str, ...] = expect.query.dims
-    places = [dict(zip(dims, keys, strict=True)) for keys, value in rows.items() if value == decides]
+    places = [dict(zip(dims, keys, strict=True)) for keys, value in rows.items() if value == found.holds]
     shown = [text for place in places[:_SHOWN] if (text := _place(expect, place, results))]
     shown += _more(len(places), results) if shown else []
-    vague, certain = _undecided(expect, {"fails": False, "unknown": None, "holds": True}[verdict], results)
-    return Judged(expect, verdict, results.words["semicolon"].join((*shown, *vague)), certain)
+    vague = _vague(found, results) if found.decided is False else []
+    verdict = _VERDICTS[found.holds]
+    return Judged(expect, verdict, results.words["semicolon"].join((*shown, *vague)), found.decided, found.places)
 
 
-def _undecided(expect: Expect, holds: bool | None, results: Results) -> tuple[list[str], bool | None]:
-    """Return the intervals of a verdict that the repeats do not decide, and whether they do."""
+def _vague(found: Judgement, results: Results) -> list[str]:
+    """Return the intervals of a verdict that the repeats do not decide."""
     words = results.words
-    # No published value is one of a repeat.
-    found = resting_on(
-        intervals(expect, lambda query: results.rows(query).items(), strictest_level(results.plan)), holds
-    )
-    certain = decided(found, holds)
-    if certain is not False:
-        return [], certain
-    vague = [each for each in found if not each.decides]
-    told = [_interval(each, results) for each in vague[:_SHOWN]]
-    return [words["expect_intervals"] + words["semicolon"].join((*told, *_more(len(vague), results)))], certain
+    told = [_interval(each, results) for each in found.vague[:_SHOWN]]
+    listed = words["semicolon"].join((*told, *_more(len(found.vague), results)))
+    if not found.is_corrected:
+        return [words["expect_intervals"] + listed]
+    level = words.locale.numerals(formatted(100 * found.level, ".4g"))
+    return [words["expect_intervals_corrected"].format(wide=level, places=found.places) + listed]
 
 
 def _interval(each: Interval, results: Results) -> str:

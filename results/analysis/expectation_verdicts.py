@@ -5,17 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+from benchbrief.compiler.planning.budgets import fewest_to_decide
 from benchbrief.compiler.planning.plan import Dimension, Expect, Plan, Query
 from benchbrief.compiler.rounding import formatted
 from benchbrief.dsl.diagnostics.plural import plural
-from benchbrief.results.analysis.repeated_comparisons import (
-    Interval,
-    decided,
-    intervals,
-    is_number,
-    reading,
-    resting_on,
-)
+from benchbrief.results.analysis.repeated_comparisons import Interval, Judgement, is_number, judge, reading
 from benchbrief.results.store.store import Key, Row, Store
 
 _SAID = {True: "holds", False: "does not hold", None: "can't be known"}
@@ -73,35 +67,27 @@ class Verdict:
 def evaluate(plan: Plan, store: Store) -> list[Verdict]:
     """Return a verdict for each of the plan's expectations. One that fails anywhere does not hold. Raises
     RunnerError."""
-    return [_verdict(expect, store) for expect in plan.expects]
+    return [_verdict(expect, plan, store) for expect in plan.expects]
 
 
-def _verdict(expect: Expect, store: Store) -> Verdict:
+def _verdict(expect: Expect, plan: Plan, store: Store) -> Verdict:
     rows = store.query(expect.query)
-    holds = _holds(rows)
     sides = [(side, store.query(side)) for side in expect.sides]
-    found = resting_on(intervals(expect, reading(store), store.level), holds)
-    detail = _detail(expect, rows, holds, sides)
-    if (certain := decided(found, holds)) is False:
-        detail += f"; {_spans(found, store.level)}"
-    return Verdict(expect.text, expect.label, holds, detail, str(expect.origin), certain)
+    found = judge(expect, reading(store), store.level, fewest_to_decide(plan, expect))
+    detail = _detail(expect, rows, found.holds, sides)
+    if found.decided is False:
+        detail += f"; {_spans(found)}"
+    return Verdict(expect.text, expect.label, found.holds, detail, str(expect.origin), found.decided)
 
 
-def _holds(rows: Sequence[Row]) -> bool | None:
-    if any(row.value == 0 for row in rows):
-        return False
-    if not rows or any(row.value is None for row in rows):
-        return None
-    return True
-
-
-def _spans(found: Sequence[Interval], level: float) -> str:
+def _spans(found: Judgement) -> str:
     """Say `95 % intervals of the means over the repeats: threads 4: throughput is 12 ops/s to 18 ops/s (3 repeats)`."""
-    vague = [each for each in found if not each.decides]
+    vague = found.vague
     told = [": ".join(part for part in (_place(each.place), _of(each)) if part) for each in vague[:_SHOWN]]
     more = f"; and {len(vague) - _SHOWN} more" if len(vague) > _SHOWN else ""
-    percent = formatted(100 * level, ".4g")
-    return f"{percent} % intervals of the means over the repeats: {'; '.join(told)}{more}"
+    corrected = f", corrected for {found.places} places" if found.is_corrected else ""
+    percent = formatted(100 * found.level, ".4g")
+    return f"{percent} % intervals of the means over the repeats{corrected}: {'; '.join(told)}{more}"
 
 
 def _of(each: Interval) -> str:

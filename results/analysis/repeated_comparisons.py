@@ -1,8 +1,15 @@
-"""What the repeats say of an expectation: the interval of the mean difference of its two sides, at each place.
+"""What the repeats say of an expectation: whether they decide its verdict, and at which places they do not yet.
 
-An expectation is judged by its value, which is over all repeats. The repeats decide it where the interval of the mean
-difference lies on one side of 0. A place with one repeat has no interval, and is not decided. Runs with a budget ask
-the same while they go on (`open_expectations.py`).
+An expectation is judged by its value, which is over all repeats. The repeats decide it by intervals of the mean
+difference of its two sides, one at each place, which lie wholly on the side of the verdict or do not. `judge` is the
+one rule: the verdict asks it after a run, and a budget while the run goes on (`open_expectations.py`).
+
+An expectation over several places holds where every place holds. That is decided when each place's interval decides
+it. No correction is due, as the false claim needs an error at each place that fails: R. L. Berger, "Multiparameter
+Hypothesis Testing and Acceptance Sampling", Technometrics 24 (1982). It fails where any place fails. One place among
+many fails by chance more easily, so each interval then has a part of the chance to be wrong, by the number of places:
+O. J. Dunn, "Multiple Comparisons Among Means", Journal of the American Statistical Association 56 (1961). S. Holm's
+procedure (1979) begins with the same part, and one place is enough.
 """
 
 from __future__ import annotations
@@ -49,8 +56,10 @@ def differences(expect: Expect, read: Read) -> Iterator[Differences]:
 @dataclass(frozen=True)
 class Interval:
     """The interval of the mean over `repeats` at a place: of a side that is compared with a plain number, else of the
-    difference `left - right`, whose limit is 0. `holds` is the verdict there. `decides`: whether the interval lies
-    wholly on its side. With one repeat, the interval has no ends."""
+    difference `left - right`, whose limit is 0. `decides`: whether it lies wholly on the side of the verdict.
+
+    `distance` is how far it is from that: half its width as a share of what lies between its middle and the limit.
+    Infinite where the middle is on the other side. With too few repeats, the interval has no ends."""
 
     place: Mapping[Dimension, Key]
     of: str
@@ -59,58 +68,78 @@ class Interval:
     low: float
     high: float
     repeats: int
-    holds: bool
     decides: bool
+    distance: float
 
     @property
     def has_ends(self) -> bool:
         return math.isfinite(self.low) and math.isfinite(self.high)
 
 
-def intervals(expect: Expect, read: Read, level: float) -> list[Interval]:
-    """Return the interval at each place that has a verdict. None where sides are not compared by order, and where no
-    place is repeated."""
-    if not expect.repeats or expect.better is None:
-        return []
+@dataclass(frozen=True)
+class Judgement:
+    """What an expectation is found to be by its values: `holds` is None where one is missing and none fails.
+
+    `intervals` are those of the places that this rests on: all of one that holds, and of one that does not those where
+    it fails. Each has the level `level`, which is corrected where one of `places` is enough."""
+
+    holds: bool | None
+    intervals: Sequence[Interval]
+    level: float
+    places: int
+
+    @property
+    def is_corrected(self) -> bool:
+        return self.holds is False and self.places > 1
+
+    @property
+    def decided(self) -> bool | None:
+        """Return whether the repeats decide the verdict; None where nothing is repeated that could."""
+        if all(each.repeats < 2 for each in self.intervals):
+            return None
+        return self._is_decided
+
+    @property
+    def vague(self) -> list[Interval]:
+        """Return the intervals that more repeats could make decide the verdict; none once it is decided."""
+        return [] if self._is_decided else [each for each in self.intervals if not each.decides]
+
+    @property
+    def _is_decided(self) -> bool:
+        return (any if self.holds is False else all)(each.decides for each in self.intervals)
+
+
+def judge(expect: Expect, read: Read, level: float, fewest: int = 2) -> Judgement:
+    """Return the judgement by intervals of this level. They take `fewest` repeats: `budgets.fewest_to_decide`."""
     verdicts = [(dict(zip(expect.query.dims, keys, strict=True)), value) for keys, value in read(expect.query)]
-    holds = [
-        (each, bool(value))
-        for each in differences(expect, read)
-        for place, value in verdicts
-        if value is not None and place == each.place
-    ]
-    if all(len(each.values) < 2 for each, _ in holds):
-        return []
-    return [_interval(expect, each, here, level, read) for each, here in holds]
+    values = [value for _, value in verdicts]
+    holds = False if 0.0 in values else None if not values or None in values else True
+    if holds is False:
+        level = 1 - (1 - level) / len(verdicts)
+    if holds is None or not expect.repeats or expect.better is None:
+        return Judgement(holds, (), level, len(verdicts))
+    resting = {frozenset(place.items()) for place, value in verdicts if value == holds}
+    found = [each for each in differences(expect, read) if frozenset(each.place.items()) in resting]
+    intervals = [_interval(expect, each, holds, level, fewest, read) for each in found]
+    return Judgement(holds, intervals, level, len(verdicts))
 
 
-def _interval(expect: Expect, found: Differences, holds: bool, level: float, read: Read) -> Interval:
-    n, low, high = len(found.values), -math.inf, math.inf
-    if n >= 2:
-        ends = t_interval(n, statistics.fmean(found.values), statistics.stdev(found.values), level)
+def _interval(expect: Expect, found: Differences, holds: bool, level: float, fewest: int, read: Read) -> Interval:
+    n, low, high, distance = len(found.values), -math.inf, math.inf, math.inf
+    above = holds == (expect.better == "higher")
+    if n >= fewest:
+        mean = statistics.fmean(found.values)
+        ends = t_interval(n, mean, statistics.stdev(found.values), level)
         low, high = (-math.inf, math.inf) if ends[0] is None else ends
-    decides = low >= 0 if holds == (expect.better == "higher") else high <= 0
+        distance = (high - low) / 2 / abs(mean) if mean and (mean > 0) == above else math.inf
+    decides = low >= 0 if above else high <= 0
     left, right = expect.repeats
     of, limit, is_difference = f"{left.text} - {right.text}", 0.0, True
     if is_number(right):
         of, limit, is_difference = left.text, _only(right, read), False
     elif is_number(left):
         of, limit, is_difference, (low, high) = right.text, _only(left, read), False, (-high, -low)
-    return Interval(found.place, of, is_difference, left.unit, limit + low, limit + high, n, holds, decides)
-
-
-def resting_on(found: Sequence[Interval], holds: bool | None) -> list[Interval]:
-    """Return the intervals of the places that a verdict rests on: all of one that holds, and of one that does not the
-    places where it fails."""
-    return [each for each in found if each.holds is holds]
-
-
-def decided(found: Sequence[Interval], holds: bool | None) -> bool | None:
-    """Return whether the repeats decide a verdict, by the intervals that it rests on; None without any. One place
-    where an expectation certainly fails is enough for one that does not hold."""
-    if not found or holds is None:
-        return None
-    return all(each.decides for each in found) if holds else any(each.decides for each in found)
+    return Interval(found.place, of, is_difference, left.unit, limit + low, limit + high, n, decides, distance)
 
 
 def is_number(query: Query) -> bool:

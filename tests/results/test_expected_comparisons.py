@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+from collections.abc import Mapping
 from pathlib import Path
 
 import numpy as np
@@ -11,13 +13,13 @@ from scipy import stats
 from benchbrief.ci.junit import junit
 from benchbrief.ci.verdict_files import expect_case
 from benchbrief.compiler.compile import check
-from benchbrief.compiler.planning.plan import Dimension, Query
+from benchbrief.compiler.planning.plan import Dimension, Expect, Query
 from benchbrief.reports.disclosure.disclosure import disclosure
 from benchbrief.reports.notices.notices import notices
 from benchbrief.reports.view.report_data import Results
 from benchbrief.reports.words.brief_words import CATALOGUES
 from benchbrief.results.analysis.expectation_verdicts import Verdict, evaluate
-from benchbrief.results.analysis.repeated_comparisons import Read, decided, intervals, is_number, resting_on
+from benchbrief.results.analysis.repeated_comparisons import Judgement, is_number, judge
 from benchbrief.results.imports.import_source import Source
 from benchbrief.results.imports.importers.table.table_importer import TableOfFigures
 from benchbrief.results.imports.keep_import import keep_run
@@ -127,9 +129,12 @@ def test_a_verdict_says_whether_the_repeats_decide_it_by_their_interval(
     verdicts, _ = judged(tmp_path, new, limit)
     found = verdicts[0]
     assert (found.holds, found.decided) == (holds, decided)
-    half = stats.t.ppf(0.975, 4) * stats.sem(new)
+    half = stats.t.ppf(1 - 0.05 / (1 if holds else 2) / 2, 4) * stats.sem(new)
     assert decided == (float(np.mean(new)) - half > limit or float(np.mean(new)) + half < limit)
-    assert ("95 % intervals of the means over the repeats" in found.detail) == (not decided)
+    said = f"{95 if holds else 97.5:g} % intervals of the means over the repeats" + (
+        "" if holds else ", corrected for 2"
+    )
+    assert (said in found.detail) == (not decided)
     case = expect_case(found)
     assert case.state == ("ok" if holds else "failure"), "the value decides, as ever"
     if not decided:
@@ -144,33 +149,97 @@ def test_a_verdict_says_whether_the_repeats_decide_it_by_their_interval(
         assert "decided" not in found.detail
 
 
-def test_a_place_with_one_repeat_leaves_a_verdict_undecided(tmp_path: Path) -> None:
-    """However sure another place with repeats is."""
-    spec = tmp_path / "gate.bench"
+@pytest.fixture(scope="module")
+def above(tmp_path_factory: pytest.TempPathFactory) -> Expect:
+    """Return `throughput[new] > 900 ops/s`."""
+    spec = tmp_path_factory.mktemp("gate") / "gate.bench"
     spec.write_text(SPEC.partition("expect ")[0] + "expect throughput[new] > 900 ops/s\n")
     plan = check(spec).plan
     assert plan is not None
-    (expect,) = plan.expects
+    return plan.expects[0]
+
+
+def found_at(
+    expect: Expect, at: Mapping[int, tuple[float, ...]], fewest: int = 2, verdict: float | None = None
+) -> Judgement:
+    """Return the judgement by 95 % intervals, with these repeats by threads. Each place has the verdict of its mean."""
     keys: dict[Dimension, Key] = {"experiment": "ramp", "workload": "a", "hardware": "new"}
 
-    def read(repeats_at_8: int) -> Read:
-        def rows(query: Query) -> list[tuple[list[Key], float | None]]:
-            if is_number(query):
-                return [([], 900.0)]
-            found: list[tuple[list[Key], float | None]] = []
-            for threads, repeats in ((4, 5), (8, repeats_at_8)):
-                for repeat in range(1, repeats + 1) if "repeat" in query.dims else (1,):
-                    at = {**keys, "threads": threads, "repeat": repeat}
-                    value = 1.0 if query is expect.query else OLD[repeat - 1]
-                    found.append(([at.get(dim) for dim in query.dims], value))
-            return found
+    def read(query: Query) -> list[tuple[list[Key], float | None]]:
+        if is_number(query):
+            return [([], 900.0)]
+        found: list[tuple[list[Key], float | None]] = []
+        for threads, values in at.items():
+            mean = float(np.mean(values))
+            for repeat, value in enumerate(values, 1) if "repeat" in query.dims else ((1, mean),):
+                place = {**keys, "threads": threads, "repeat": repeat}
+                shown = (float(mean > 900) if verdict is None else verdict) if query is expect.query else value
+                found.append(([place.get(dim) for dim in query.dims], shown))
+        return found
 
-        return rows
+    return judge(expect, read, 0.95, fewest)
 
+
+def test_a_place_with_one_repeat_leaves_a_verdict_undecided(above: Expect) -> None:
+    """However sure another place with repeats is."""
     for repeats, expected in ((5, True), (1, False)):
-        found = resting_on(intervals(expect, read(repeats), 0.95), True)
-        assert decided(found, True) is expected
-        assert [each.has_ends for each in found] == [True, repeats > 1]
+        found = found_at(above, {4: OLD, 8: OLD[:repeats]})
+        assert (found.holds, found.decided) == (True, expected)
+        assert [each.has_ends for each in found.intervals] == [True, repeats > 1]
+    assert found_at(above, {4: OLD[:1], 8: OLD[:1]}).decided is None
+
+
+def test_values_of_repeats_against_the_verdict_do_not_decide_it(above: Expect) -> None:
+    """A value over all repeats may lie on the other side than their mean, as a percentile does."""
+    found = found_at(above, {4: OLD}, verdict=0.0)
+    assert (found.holds, found.decided) == (False, False)
+    assert found.vague[0].distance == math.inf
+
+
+def test_fewer_repeats_than_an_interval_takes_decide_nothing(above: Expect) -> None:
+    close = (1000.0, 1000.1, 1000.2)
+    assert [found_at(above, {4: close[:n]}, fewest=3).decided for n in (2, 3)] == [False, True]
+    assert found_at(above, {4: close[:2]}, fewest=2).decided is True
+
+
+@pytest.mark.parametrize(("places", "decided"), [(1, True), (2, True), (3, False), (10, False)])
+def test_that_one_of_several_places_fails_is_decided_by_a_corrected_interval(
+    above: Expect, places: int, decided: bool
+) -> None:
+    near = (862.0, 892.0, 872.0, 891.0, 877.0)
+    at = {1: near} | dict.fromkeys(range(2, places + 1), OLD)
+    found = found_at(above, at)
+    assert (found.holds, found.decided, found.is_corrected) == (False, decided, places > 1)
+    half = stats.t.ppf(1 - 0.05 / places / 2, 4) * stats.sem(near)
+    (interval,) = found.intervals
+    assert interval.high == pytest.approx(np.mean(near) + half)
+    assert decided == (np.mean(near) + half <= 900)
+    assert [each.place["threads"] for each in found.vague] == ([] if decided else [1])
+
+
+def test_one_place_that_surely_fails_is_enough_whatever_others_say(above: Expect) -> None:
+    low, vague = tuple(value - 500 for value in OLD), (1200.0, 400.0, 1000.0, 900.0, 600.0)
+    found = found_at(above, {1: low, 2: vague, 3: OLD})
+    assert ([each.decides for each in found.intervals], found.decided) == ([True, False], True)
+    assert found.vague == []
+
+
+def test_that_all_of_several_places_hold_needs_no_correction(above: Expect) -> None:
+    high = tuple(1800 - value for value in (862.0, 892.0, 872.0, 891.0, 877.0))
+    assert [found_at(above, dict.fromkeys(range(n), high)).decided for n in (1, 10)] == [True, True]
+
+
+def test_chance_fails_one_of_many_places_in_5_percent_of_cases_at_most(above: Expect) -> None:
+    """All places are just as fast as asked, so that each claim that one is slower is false."""
+    chance = np.random.default_rng(7)
+    wrong = [0, 0]
+    for _ in range(200):
+        at = {threads: tuple(chance.normal(900, 20, 5)) for threads in range(8)}
+        found = found_at(above, at)
+        wrong[0] += found.holds is False and found.decided is True
+        uncorrected = [np.mean(v) + stats.t.ppf(0.975, 4) * stats.sem(v) <= 900 for v in at.values()]
+        wrong[1] += any(uncorrected)
+    assert wrong[0] / 200 < 0.05 < wrong[1] / 200
 
 
 def test_an_expectation_over_two_measured_sides_tells_the_interval_of_their_difference(tmp_path: Path) -> None:
@@ -179,13 +248,15 @@ def test_an_expectation_over_two_measured_sides_tells_the_interval_of_their_diff
     assert (above.decided, gain.decided, sides.decided) == (True, True, False)
     assert equal.decided is None, "an equality asks for no side of a limit"
     differences = np.array(NOISE) - np.array(OLD)
-    half = stats.t.ppf(0.975, 4) * stats.sem(differences)
+    half = stats.t.ppf(1 - 0.025 / 2, 4) * stats.sem(differences)  # one of two places that fails is enough
     low, high = (differences.mean() + end for end in (-half, half))
     assert (
         f"threads 4: the difference throughput[new] - throughput[old] is {low:.4g} ops/s to {high:.4g} ops/s"
         in sides.detail
     )
     assert "the difference throughput[new] - throughput[old] is −" in told
+    assert "97.5 % intervals of the means over the repeats, corrected for 2 places, of which one" in told
+    assert "One over several places holds where every place holds, which needs no correction (R. L. Berger" in told
     assert "does not hold, but the repeats do not decide it" in told
 
 
@@ -199,3 +270,7 @@ def test_a_brief_tells_which_expectations_hold_by_their_value_alone_in_both_lang
     _, told = judged(tmp_path, wide, 900, "ja")
     assert "反復からは判定できない期待条件: 4 件中 2 件：" in told
     assert "成立。ただし反復からは判定できません" in told
+    assert "k か所のうち 1 か所でも不成立なら全体が不成立となるため" in told
+    _, told = judged(tmp_path, wide, 1000, "ja")
+    assert "反復の平均の 97.5 % 信頼区間" in told
+    assert "2 か所について補正" in told

@@ -4,10 +4,16 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from benchbrief.compiler.planning.budgets import point_of
+import pytest
+
+from benchbrief.compiler.planning.budgets import Point, fewest_to_decide, point_of
+from benchbrief.compiler.planning.plan import Plan
+from benchbrief.results.analysis.expectation_verdicts import evaluate
 from benchbrief.results.analysis.open_expectations import OpenExpectations
+from benchbrief.results.store.growing_tables import GrowingTables
 from benchbrief.runners.execution.executor import execute
 from benchbrief.runners.journal import events as j
+from benchbrief.runners.journal.journal_file import JOURNAL, each_record
 from benchbrief.runners.journal.run_folder import create_run
 from benchbrief.runners.journal.run_record import RunRecord, read_run
 from tests.support.plans import compile_spec
@@ -17,25 +23,71 @@ hardware box { hosts = "box.lab"  variant one { path = "/one" }  variant two { p
 database rocks { engine = rocksdb  path = "{path}" }
 workload rr from db_bench.readrandom { records = 10k }
 experiment ramp {
-  hardware = box.variants  workloads = rr  threads = [1, 4]  measure = 1 min  repeats = 4, interleaved  budget = 1 h
+  hardware = box.variants  workloads = rr  threads = [1, 4]  measure = 1 min
+  repeats = @REPEATS@, interleaved  budget = 1 h
 }
 metric gain in % = throughput[two] / throughput[one] - 1, higher is better
 """
 
 
-def test_an_expectation_is_open_until_the_repeats_decide_it(tmp_path: Path) -> None:
-    (tmp_path / "a.bench").write_text(
-        SPEC + "expect gain > -50 %\nexpect throughput[two, threads: 4] > 1.0 * throughput[one, threads: 4]\n"
-    )
-    plan = compile_spec(tmp_path / "a.bench")
-    assert [len(expect.repeats) for expect in plan.expects] == [2, 2]
+def plan_of(tmp_path: Path, expects: str, repeats: str = "4") -> Plan:
+    (tmp_path / "a.bench").write_text(SPEC.replace("@REPEATS@", repeats) + expects)
+    return compile_spec(tmp_path / "a.bench")
+
+
+def simulated(tmp_path: Path, plan: Plan) -> Path:
     run_dir = create_run(tmp_path / "out", plan, {}, simulated=j.Simulated())
     execute(plan, "", run_dir)
+    return run_dir
+
+
+def points(plan: Plan, *threads: int) -> set[Point]:
+    return {point_of(cell) for cell in plan.cells if cell.threads in threads}
+
+
+def test_an_expectation_is_open_until_the_repeats_decide_it(tmp_path: Path) -> None:
+    limits = "expect throughput[two, threads: 4] > 1.0 * throughput[one, threads: 4]\n"
+    plan = plan_of(tmp_path, "expect gain > -50 %\n" + limits)
+    assert [len(expect.repeats) for expect in plan.expects] == [2, 2]
+    run_dir = simulated(tmp_path, plan)
     found = OpenExpectations(run_dir, plan).points(read_run(run_dir))
-    assert set(found) == {point_of(cell) for cell in plan.cells if cell.threads == 4}, "the first is decided"
+    assert set(found) == points(plan, 4), "the first is decided"
     assert all(distance >= 1 for distance in found.values())
 
 
+@pytest.mark.parametrize("repeats", ["4", "confident(within: 0.01 %, from: 3, to: 4)"])
+def test_what_is_open_is_what_the_verdict_calls_undecided_after_every_cell(tmp_path: Path, repeats: str) -> None:
+    expects = (
+        "expect gain > -50 %\n"  # at two places, both of which hold
+        "expect gain > 50 %\n"  # both of which fail
+        "expect gain > 0 %\n"  # within noise
+        "expect throughput[one] > 1.0 * throughput[two]\n"
+        "expect throughput[two] == 1 ops/s\n"  # which no interval decides
+    )
+    plan = plan_of(tmp_path, expects, repeats)
+    whole = simulated(tmp_path, plan)
+    alone = [plan.model_copy(update={"expects": (expect,)}) for expect in plan.expects]
+    tables, record = GrowingTables(whole, plan, samples=False), RunRecord()
+    looks = [OpenExpectations(whole, each) for each in alone]
+    ended = 0
+    seen: set[tuple[int, bool | None]] = set()
+    for place, each in each_record(whole / JOURNAL):
+        record.add(place, each)
+        ended += isinstance(each, j.CellEnded)
+        if not isinstance(each, j.CellEnded) or ended % 2:
+            continue
+        for number, look in enumerate(looks):
+            look._tables = tables  # each would read all the raw outputs
+            still = look.points(record)
+            with tables.store(record) as store:
+                (verdict,) = evaluate(alone[number], store)
+            if verdict.decided is not None:
+                assert bool(still) == (not verdict.decided), (verdict, still)
+            seen.add((number, verdict.decided))
+    assert {(0, True), (1, True), (2, False), (4, None)} <= seen
+    assert all(fewest_to_decide(plan, each) == (2 if repeats == "4" else 3) for each in plan.expects)
+
+
 def test_without_repeats_to_compare_nothing_is_open(tmp_path: Path) -> None:
-    (tmp_path / "a.bench").write_text(SPEC)
+    (tmp_path / "a.bench").write_text(SPEC.replace("@REPEATS@", "4"))
     assert OpenExpectations(tmp_path, compile_spec(tmp_path / "a.bench")).points(RunRecord()) == {}
