@@ -56,9 +56,7 @@ class BudgetFit:
         if not self.fits:
             return f"{duration(self.budget_s)} for {self.whose} is {self.too_small}"
         if self.pass_s >= self.all_s:
-            return (
-                f"{duration(self.budget_s)} for {self.whose}: all that it measures takes about {duration(self.all_s)}"
-            )
+            return f"{duration(self.budget_s)} for {self.whose}: all cells together take about {duration(self.all_s)}"
         once = f"one pass takes about {duration(self.pass_s)}"
         if self.all_s <= self.budget_s:
             return f"{duration(self.budget_s)} for {self.whose}: {once}, and all repeats about {duration(self.all_s)}"
@@ -213,7 +211,7 @@ def check_budgets(model: Model, findings: Findings) -> None:
         needed_s, budget_s, once = estimate(declared), matrix.experiment.budget_s or 0.0, alone(theirs, first)
         pass_s, loading_s = estimate(once), _loading_s(once)
         if needed_s > budget_s:
-            findings.add(BudgetBelowPass(matrix.places["budget"], budget_s, needed_s, pass_s, loading_s))
+            findings.add(BudgetBelowPass(matrix.places["budget"], budget_s, pass_s, loading_s, needed_s))
         elif pass_s > budget_s:
             findings.add(BudgetBelowEstimate(matrix.places["budget"], budget_s, pass_s, loading_s))
 

@@ -263,8 +263,7 @@ Overlap = Literal["measuring", "loading", "none"]
 
 
 class Experiment(Node):
-    """`points` are those of `axis`; of a `search`, an `adaptive` ramp or a `promise`, all that it may try, in rising
-    order.
+    """`points` are those of `axis`. A `search`, an `adaptive` ramp or a `promise` chooses among them, and they rise.
 
     `threads_from` and `target_from` name the experiment whose knee counts; the axis then has no points. `requires`
     are the experiments that have to end before. `repeats` is the maximum where `confident` or a budget may end them

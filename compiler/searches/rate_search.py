@@ -16,8 +16,8 @@ that a promise which is broken at one rate is broken at each higher one.
 4. **Held out.** The rate that was found is measured again, by repeats which took no part in finding it. Where most of
    them break the promise, the next lower candidate gets held-out repeats of its own, `LOWER` times at most.
 
-A run in which the generator was itself late says that it can't offer this rate: it counts against the rate, and is
-told apart. A failed run counts for nothing, and is followed by the next repeat. Where failed runs leave open what most
+A run whose generator was late says that the generator can't offer this rate. It counts against the rate, and is told
+apart. A failed run counts for nothing, and is followed by the next repeat. Where failed runs leave open what most
 of the held-out ones say, the search is undecided.
 """
 
@@ -31,11 +31,12 @@ from math import floor, sqrt
 from typing import Literal
 
 KEPT = 0.8
-"""The share of runs that keep the promise at a rate which is told from one where as many break it."""
+"""Rates are to be told apart where this share of the runs keeps the promise, and where as many break it."""
 LEAD = 3
 """By how many runs one side leads when a rate is decided: the least for 95 % confidence either way."""
 CONFIDENCE = 1 - 1 / (1 + (KEPT / (1 - KEPT)) ** LEAD)
-"""The confidence of a decided rate: the chance of the gambler's ruin at odds of `KEPT`."""
+"""The chance that a rate is decided rightly, where this share of its runs keeps the promise, or breaks it: that of a
+gambler at these odds who ends a game `LEAD` ahead or behind."""
 FAILURES = 2
 """So many failed runs at a rate, without a good one, end a search: nothing can be said of the rate."""
 

@@ -22,6 +22,7 @@ from benchbrief.runners.journal import events as j
 from benchbrief.runners.journal.controller_clock import now
 from benchbrief.runners.journal.run_record import RunRecord
 from benchbrief.runners.messages.run_messages import say
+from benchbrief.runners.scheduling.first_cells import at_first_cells
 from benchbrief.runners.scheduling.knee_search import Flag, load_text, point_of
 from benchbrief.runners.scheduling.next_point import Choice, Curve, next_point
 
@@ -66,18 +67,11 @@ class AdaptiveRamps:
         return self._left_out.get(cell.id, "")
 
     def in_order(self, cells: Iterable[Cell], ending: Flag) -> Iterator[Cell]:
-        """Yield a lane's cells in the order in which they run, each adaptive ramp at its first cell.
+        """Return a lane's cells in the order in which they run, each adaptive ramp at its first cell.
 
-        Cells that are not run are yielded too: `not_needed` says so. Nothing more is chosen once `ending` is set.
+        Cells that are not run are among them: `not_needed` says so. Nothing more is chosen once `ending` is set.
         """
-        done: set[int] = set()
-        for cell in cells:
-            ramp = self._ramp_of.get(cell.id)
-            if ramp is None:
-                yield cell
-            elif id(ramp) not in done:
-                done.add(id(ramp))
-                yield from self._measured(ramp, ending)
+        return at_first_cells(cells, self._ramp_of, lambda ramp: self._measured(ramp, ending))
 
     def _measured(self, ramp: _Ramp, ending: Flag) -> Iterator[Cell]:
         """Yield the cells that are left of a ramp: those of its points in their order, then all others."""

@@ -28,6 +28,7 @@ from benchbrief.runners.journal.run_record import RunRecord
 from benchbrief.runners.measurement.measurement import Measurement
 from benchbrief.runners.messages.run_messages import say
 from benchbrief.runners.scheduling.asked_statistics import latency_at
+from benchbrief.runners.scheduling.first_cells import at_first_cells
 from benchbrief.runners.scheduling.knee_search import Flag, key_of, load_text
 
 ERRORS, SERVED = "errors", "served"
@@ -156,6 +157,12 @@ class PromiseSearches:
         self._of = {cell.id: search for search in self._searches for of in search.cells.values() for cell in of}
         lane_of = {cell.id: number for number, lane in enumerate(lanes(plan.cells)) for cell in lane if self._searches}
         self._lane_of = {id(search): lane_of[next(iter(search.cells.values()))[0].id] for search in self._searches}
+        self._turns: dict[str, tuple[Search, ...]] = {}
+        """The searches that take turns, by the ids of their cells."""
+        for search in self._searches:
+            together = tuple(each for each in self._searches if self._take_turns(each, search))
+            theirs = (cell.id for each in together for of in each.cells.values() for cell in of)
+            self._turns |= {} if search is not together[0] else dict.fromkeys(theirs, together)
         self._tried: set[str] = set()
         """Cells that this execution ran, or took over: a failure of theirs counts."""
         self._left_out: dict[str, str] = {}
@@ -179,19 +186,15 @@ class PromiseSearches:
         return self._left_out.get(cell.id, "")
 
     def in_order(self, cells: Iterable[Cell], ending: Flag) -> Iterator[Cell]:
-        """Yield a lane's cells in the order in which they run, each search at its first cell.
+        """Return a lane's cells in the order in which they run, each search at its first cell.
 
-        Cells that are not run are yielded too: `not_needed` says so. Nothing more is chosen once `ending` is set.
+        Cells that are not run are among them: `not_needed` says so. Nothing more is chosen once `ending` is set.
         """
-        done: set[int] = set()
-        for cell in cells:
-            search = self._of.get(cell.id)
-            if search is None:
-                yield cell
-            elif id(search) not in done:
-                together = [each for each in self._searches if self._take_turns(each, search)]
-                done.update(id(each) for each in together)
-                yield from _by_turns([self._measured(each, ending) for each in together])
+
+        def measured(together: tuple[Search, ...]) -> Iterator[Cell]:
+            return _by_turns([self._measured(each, ending) for each in together])
+
+        return at_first_cells(cells, self._turns, measured)
 
     def _take_turns(self, one: Search, other: Search) -> bool:
         alike = one.key.experiment == other.key.experiment and one.key.workload == other.key.workload

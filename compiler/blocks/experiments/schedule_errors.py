@@ -60,54 +60,10 @@ class NoRepeatsToChoose(CompileProblem):
 
 
 @dataclass(frozen=True)
-class BudgetBelowPass(CompileProblem):
-    """A budget in which not even each point can be measured once, by the times that the spec declares."""
+class _BudgetTooSmall(CompileProblem):
+    """A budget in which one pass does not fit. `pass_s` is what one takes by the estimates, and `loading_s` the part of
+    it that loads and resets."""
 
-    code = "E0554"
-    says = "the budget of {budget} is below one pass: to measure each point once takes {needed}, without any load"
-    mark = "less than {needed}"
-    hint = (
-        "write `budget = {enough}` or more, which has room for {loading} to load and reset data, by the estimates of "
-        "`bench plan`; or measure fewer points, or for a shorter time"
-    )
-    budget_s: float
-    needed_s: float
-    pass_s: float
-    """What one pass takes by the estimates, loads included."""
-    loading_s: float
-
-    @property
-    def budget(self) -> str:
-        return duration(self.budget_s)
-
-    @property
-    def needed(self) -> str:
-        return duration(self.needed_s)
-
-    @property
-    def loading(self) -> str:
-        return duration(self.loading_s)
-
-    @property
-    def enough(self) -> str:
-        return enough_time(self.pass_s)
-
-
-@dataclass(frozen=True)
-class BudgetBelowEstimate(CompileProblem):
-    """A budget in which each point can be measured once by the declared times, but not with the estimated loads."""
-
-    code = "W0509"
-    severity = "warning"
-    says = (
-        "the budget of {budget} is below one pass by the estimates: to measure each point once takes about {needed}, "
-        "{loading} of it to load and reset data"
-    )
-    mark = "less than about {needed}"
-    hint = (
-        "write `budget = {enough}` or more; `bench run` refuses less, unless earlier runs of its folder have measured "
-        "some of it, or tell that loads take less"
-    )
     budget_s: float
     pass_s: float
     loading_s: float
@@ -127,6 +83,41 @@ class BudgetBelowEstimate(CompileProblem):
     @property
     def enough(self) -> str:
         return enough_time(self.pass_s)
+
+
+@dataclass(frozen=True)
+class BudgetBelowPass(_BudgetTooSmall):
+    """A budget in which not even each point can be measured once, by the times that the spec declares."""
+
+    code = "E0554"
+    says = "the budget of {budget} is below one pass: to measure each point once takes {needed}, without any load"
+    mark = "less than {needed}"
+    hint = (
+        "write `budget = {enough}` or more, which has room for {loading} to load and reset data, by the estimates of "
+        "`bench plan`; or measure fewer points, or for a shorter time"
+    )
+    declared_s: float
+
+    @property
+    def needed(self) -> str:
+        return duration(self.declared_s)
+
+
+@dataclass(frozen=True)
+class BudgetBelowEstimate(_BudgetTooSmall):
+    """A budget in which each point can be measured once by the declared times, but not with the estimated loads."""
+
+    code = "W0509"
+    severity = "warning"
+    says = (
+        "the budget of {budget} is below one pass by the estimates: to measure each point once takes about {needed}, "
+        "{loading} of it to load and reset data"
+    )
+    mark = "less than about {needed}"
+    hint = (
+        "write `budget = {enough}` or more; `bench run` refuses less, unless earlier runs of its folder have measured "
+        "some of it, or tell that loads take less"
+    )
 
 
 @dataclass(frozen=True)
