@@ -13,6 +13,7 @@ from benchbrief.compiler.planning import plan as p
 from benchbrief.compiler.planning.budgets import is_budgeted
 from benchbrief.reports.disclosure import memory_fit, overlapped_groups, power_meters, source_told
 from benchbrief.reports.disclosure.events_told import events_told
+from benchbrief.reports.disclosure.expects_told import expects_told
 from benchbrief.reports.disclosure.load_spacing import spacing
 from benchbrief.reports.disclosure.measured_points import chosen_points, tried
 from benchbrief.reports.disclosure.systems_under_test import settings_text, systems
@@ -25,7 +26,6 @@ from benchbrief.reports.text.document_names import shown_names
 from benchbrief.reports.text.merged_remarks import merged
 from benchbrief.reports.text.number_format import NBSP, duration, fixed, points
 from benchbrief.reports.view import imported_briefs
-from benchbrief.reports.view.expectations import judged, told
 from benchbrief.reports.view.report_data import NOT_PUBLISHED, CellRow, Results, Search
 from benchbrief.reports.view.view_model import CellLine, DisclosureGroup, DisclosureView, Item
 from benchbrief.reports.words.brief_words import Words, counted, some_of
@@ -43,7 +43,7 @@ def disclosure(results: Results, *, facts_shown: bool, reports_from: Mapping[str
         *_conditions(results, facts_shown=facts_shown),
         DisclosureGroup(words["d_repeatability"], tuple(paragraph(results))),
         DisclosureGroup(words["d_validity"], (*of_runs, *result_limits.paragraphs(results))),
-        DisclosureGroup(words["d_expects"], tuple(_expects(results))),
+        DisclosureGroup(words["d_expects"], tuple(expects_told(results))),
         DisclosureGroup(words["d_warnings"], tuple(_warnings(results))),
     ]
     lines = tuple(CellLine(c.cell_id, *_outcome(c, words), c.raw_dir) for c in results.cells)
@@ -350,15 +350,6 @@ def _repeats_merged(results: Results) -> Iterable[Item]:
     repeats = Counter((cell.experiment, cell.hardware, cell.workload, cell.threads, cell.target) for cell in good)
     if max(repeats.values(), default=0) > 1:
         yield Item("", results.words["d_repeat_mean"])
-
-
-def _expects(results: Results) -> Iterable[Item]:
-    found = judged(results)
-    for one in found:
-        label = one.expect.label if one.expect.label != one.expect.text else ""
-        yield Item(label, told(one, results), emphasis=one.verdict != "holds" or one.decided is False)
-    if any(one.decided is not None and one.places > 1 for one in found):
-        yield Item("", results.words["d_expect_places"])
 
 
 def _warnings(results: Results) -> Iterable[Item]:
