@@ -103,7 +103,8 @@ def _briefs_of(run_dir: Path) -> Iterator[Path]:
     measured here say so. Raises Stop."""
     from benchbrief.runners.journal.run_folder import load_plan
 
-    reports = [report.name for report in load_plan(run_dir).reports]
+    with _reading_run():
+        reports = [report.name for report in load_plan(run_dir).reports]
     names = [f"{name}{mark}" for name in reports for mark in ("", "-simulated", "-imported")]
     files = (run_dir / "reports" / f"{name}{suffix}" for name in names for suffix in (".pdf", ".html"))
     made = {path.stem: path for path in reversed([path for path in files if path.is_file()])}

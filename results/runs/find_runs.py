@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Literal, get_args
 
 from benchbrief.results.store_errors import ResultsError
+from benchbrief.runners.errors import Damaged, RunnerError
 from benchbrief.runners.journal.events import Imported, RunEnded
 from benchbrief.runners.journal.journal_file import JOURNAL, first_start, is_being_written, last_record
 from benchbrief.runners.journal.run_folder import PLAN, SIMULATION
@@ -105,6 +106,7 @@ def find_run(out: Path, name: str) -> Path:
     if found := _LAST.fullmatch(name):
         return _counted_back(out, name, found[1], int(found[2] or 0))
     runs = _runs(out)
+    _refuse_without_plan(out, name, runs)
     if not runs:
         raise _none_in(out)
     fitting = [run.path for run in runs if run.run_id == name] or [r.path for r in runs if r.run_id.startswith(name)]
@@ -113,6 +115,27 @@ def find_run(out: Path, name: str) -> Path:
     if fitting:
         raise ResultsError(f"{len(fitting)} runs in {out} begin with {name}", f"say more of it: {_some(fitting)}")
     raise ResultsError(f"no run {name} in {out}", f"the last ones are {_some([run.path for run in runs])}")
+
+
+def _refuse_without_plan(out: Path, name: str, runs: list[Run]) -> None:
+    """Raise Damaged when the name is that of a run that lost its plan, and of no other."""
+    if any(run.run_id.startswith(name) for run in runs):
+        return
+    for path in (Path(name), *_without_plan(out)):
+        if (path / JOURNAL).is_file() and (path == Path(name) or path.name.startswith(name)):
+            raise _lost_plan(path)
+
+
+def _without_plan(out: Path) -> list[Path]:
+    found = sorted(journal.parent for journal in out.glob(f"*/{JOURNAL}"))
+    return [path for path in found if not (path / PLAN).is_file()]
+
+
+def _lost_plan(path: Path) -> Damaged:
+    return Damaged(
+        f"{path / PLAN} is missing, without which the run can't be read",
+        "put the file back from a copy; its results are left as they are; or run the spec again",
+    )
 
 
 def _counted_back(out: Path, name: str, kind: str, back: int) -> Path:
@@ -161,7 +184,9 @@ def started_at(run_dir: Path) -> float:
     return start.at if start else (run_dir / PLAN).stat().st_mtime
 
 
-def _none_in(out: Path) -> ResultsError:
+def _none_in(out: Path) -> RunnerError:
+    if lost := _without_plan(out):
+        return _lost_plan(lost[-1])
     return ResultsError(f"no run in {out}", "start one with `bench run SPEC`, or name another folder with --out")
 
 

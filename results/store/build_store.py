@@ -37,6 +37,8 @@ from benchbrief.results.store.store_schema import (
     SentenceRow,
 )
 from benchbrief.results.store_errors import NoRoom, ResultsError
+from benchbrief.runners.journal.journal_file import JOURNAL, has_begun
+from benchbrief.runners.journal.run_folder import require_journal
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -69,6 +71,9 @@ def rebuild(run_dir: Path, plan: Plan | None = None, evidence: Evidence | None =
     `plan` is the run's own, and `evidence` what its journal says, when they were read before.
     """
     store = run_dir / STORE
+    if evidence is None and not has_begun(run_dir / JOURNAL):
+        require_journal(run_dir)
+        raise ResultsError(f"{run_dir.name} has no results: it never began", f"begin it: bench resume {run_dir.name}")
     try:
         with _builder(store) as building:
             from benchbrief.results.ingest.run_evidence import (

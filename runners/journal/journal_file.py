@@ -152,6 +152,17 @@ def first_start(path: Path) -> RunStarted | None:
     return None
 
 
+def has_begun(path: Path) -> bool:
+    """Return whether the journal has a complete line that tells of the run itself, be it readable or not."""
+    try:
+        with path.open("rb") as file:
+            return any(line.endswith(b"\n") and b'"type":"report_made"' not in line for line in file)
+    except FileNotFoundError:
+        return False
+    except OSError:  # who reads it says why it can't be read
+        return True
+
+
 def last_record(path: Path) -> AnyRecord | None:
     """Return the last complete record of the run, read from the journal's end; None when it can't be read."""
     try:

@@ -18,10 +18,12 @@ from benchbrief.runners.errors import Damaged, DiskFull, RunnerError
 from benchbrief.runners.journal.atomic_files import write_durably
 from benchbrief.runners.journal.events import Simulated
 from benchbrief.runners.journal.file_digests import sha256_in, sha256_of
-from benchbrief.runners.journal.journal_file import JOURNAL, first_start
+from benchbrief.runners.journal.journal_file import JOURNAL, first_start, has_begun
 from benchbrief.runners.journal.run_identity import IDENTITY, new_identity
 
 PLAN = "plan.json"
+_RESULTS = ("raw", "store", "reports")
+"""The folders in a run that nothing is written into before its journal has begun."""
 SIMULATION = "simulation.json"
 """How a run is simulated. Only a simulated run has this file."""
 REVISION = "revision.json"
@@ -138,8 +140,10 @@ def kept_file(run_dir: Path, name: str, sha256: str) -> Path:
 
 
 def load_plan(run_dir: Path) -> Plan:
-    """Return a run's plan. Raises RunnerError when it is missing, of another version, or was changed."""
+    """Return a run's plan. Raises RunnerError when it is missing, of another version, or was changed, and Damaged
+    also when the run has results and its journal is lost."""
     path = run_dir / PLAN
+    require_journal(run_dir)
     try:
         content = path.read_bytes()
     except OSError as error:
@@ -154,6 +158,20 @@ def load_plan(run_dir: Path) -> Plan:
         return Plan.model_validate_json(content)
     except ValueError as error:
         raise RunnerError(f"{path} is not a plan that this benchbrief reads", "run the spec again") from error
+
+
+def require_journal(run_dir: Path) -> None:
+    """Raise Damaged when a run's folder holds results, and no journal that tells of them."""
+    journal = run_dir / JOURNAL
+    if has_begun(journal):
+        return
+    kept = [name for name in _RESULTS if any((run_dir / name).glob("*"))]
+    if kept:
+        state = "is missing" if not journal.exists() else "has no record of the run"
+        raise Damaged(
+            f"{journal} {state}, though the run has results ({', '.join(f'{name}/' for name in kept)})",
+            "put the journal back from a copy; without it, nothing proves the results, which are left as they are",
+        )
 
 
 def recorded_plan(run_dir: Path) -> str:

@@ -135,3 +135,48 @@ def test_a_verdict_on_another_definition_of_a_cell_does_not_make_it_done(copied_
     assert done.code == 0
     assert copied_run.verdicts()[cell] == ("ok", 2)
     assert copied_run("status", "--json").json["done"] == 4
+
+
+def contents(folder: Path) -> dict[str, bytes]:
+    return {str(path.relative_to(folder)): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
+
+
+@pytest.mark.parametrize("state", ["is missing", "has no record of the run"])
+def test_a_run_with_results_whose_journal_is_lost_is_refused_and_nothing_is_written(
+    copied_run: Bench, state: str
+) -> None:
+    run_dir = copied_run.run_dir
+    if state == "is missing":
+        (run_dir / JOURNAL).unlink()
+    else:
+        (run_dir / JOURNAL).write_bytes(b"")
+    before = contents(run_dir)
+    for command in (("report",), ("rebuild",), ("status",), ("status", "--openmetrics"), ("resume", run_dir.name)):
+        done = copied_run(*command)
+        assert done.code == 2, command
+        assert f"journal.jsonl {state}, though the run has results (raw/, store/, reports/)" in done.err
+        assert "put the journal back from a copy" in done.err
+    for named in ((), (str(run_dir / "reports" / "brief.pdf"),)):
+        done = copied_run("verify", *named)
+        assert (done.code, state in done.err) == (3, True), done.text
+    assert contents(run_dir) == before
+
+
+def test_a_journal_that_only_tells_of_a_brief_proves_nothing(copied_run: Bench) -> None:
+    """An earlier benchbrief made an empty brief of a lost journal, and noted it."""
+    journal = copied_run.run_dir / JOURNAL
+    lines = journal.read_bytes().splitlines(keepends=True)
+    journal.write_bytes(b"".join(line for line in lines if b'"type":"report_made"' in line))
+    done = copied_run("verify", str(copied_run.run_dir / "reports" / "brief.pdf"))
+    assert (done.code, "has no record of the run" in done.err) == (3, True), done.text
+
+
+@pytest.mark.parametrize("named", [True, False])
+def test_a_run_whose_plan_is_lost_is_named_with_what_to_do(copied_run: Bench, *, named: bool) -> None:
+    run_dir = copied_run.run_dir
+    (run_dir / PLAN).unlink()
+    for name in (run_dir.name, run_dir.name[:8], f"bench-out/{run_dir.name}") if named else ("",):
+        done = copied_run("status", *([name] if name else ()))
+        assert done.code == 2
+        assert f"bench-out/{run_dir.name}/plan.json is missing" in done.err
+        assert "put the file back from a copy" in done.err

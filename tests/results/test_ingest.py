@@ -6,6 +6,7 @@ import pytest
 
 from benchbrief.results.store.build_store import rebuild
 from benchbrief.results.store.store import open_store
+from benchbrief.results.store_errors import ResultsError
 from benchbrief.runners.errors import RunnerError
 from benchbrief.runners.journal import events as j
 from benchbrief.runners.measurement.measurement import Interval, Measurement, Operation, PhaseThroughput
@@ -496,8 +497,9 @@ def test_the_store_keeps_histograms_whole(tmp_path: Path) -> None:
     assert buckets == [{"lo_s": 0.001, "hi_s": 0.002, "count": 90}, {"lo_s": 0.004, "hi_s": 0.008, "count": 10}]
 
 
-def test_a_run_without_a_journal_has_only_missing_cells(tmp_path: Path) -> None:
+def test_a_run_that_never_began_has_no_tables(tmp_path: Path) -> None:
     run = RunMaker(tmp_path / "run", a_plan([a_cell()]))
     (run.run_dir / "journal.jsonl").unlink()
-    with open_store(run.run_dir) as store:
-        assert rows(store, "SELECT status, reason FROM cells") == [("missing", "not run yet")]
+    with pytest.raises(ResultsError, match="has no results: it never began"):
+        open_store(run.run_dir)
+    assert not (run.run_dir / "store").exists()
