@@ -6,11 +6,15 @@ import gc
 import os
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
 from hypothesis import settings
 
 from benchbrief.runners.journal.secret_masking import KNOWN
+
+if TYPE_CHECKING:
+    from tests.support.bench import Bench
 
 # An example that takes long on a busy machine is no counterexample: pytest's own time-out ends what hangs.
 settings.register_profile("benchbrief", deadline=None)
@@ -41,6 +45,12 @@ def _no_secrets_of_other_tests() -> Iterator[None]:
     """What one test makes known as a secret is not hidden in another's messages."""
     with KNOWN.apart():
         yield
+
+
+@pytest.fixture
+def paper(bench: Bench) -> None:
+    """The test's `bench` draws PDFs."""
+    bench.paper = True
 
 
 @pytest.fixture

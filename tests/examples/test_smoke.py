@@ -115,7 +115,7 @@ def bench(tmp_path: Path) -> Iterator[Bench]:
         system_tool(tool)
     for tool in ("ycsb", "go-ycsb", "mongo-stand-in"):
         built_tool(tool)
-    with fresh_bench(tmp_path) as fresh:
+    with fresh_bench(tmp_path, paper=True) as fresh:
         yield fresh
 
 

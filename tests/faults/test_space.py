@@ -57,7 +57,7 @@ def test_a_host_without_room_for_the_jobs_outputs_fails_its_cells(bench: Bench, 
 def room_taken(tmp_path_factory: pytest.TempPathFactory) -> dict[str, int]:
     """Bytes of the disk that a good run of the two cells takes, by what they hold."""
     system_tool("db_bench")
-    with fresh_bench(tmp_path_factory.mktemp("good")) as bench:
+    with fresh_bench(tmp_path_factory.mktemp("good"), paper=True) as bench:
         bench.spec(TWO_CELLS + REPORT)
         assert bench("run", "brief.bench").code == 0
         parts = {
@@ -76,6 +76,7 @@ def _room(path: Path) -> int:
     return sum(-(-each.stat().st_size // PAGE) * PAGE for each in files)
 
 
+@pytest.mark.usefixtures("paper")
 @pytest.mark.parametrize(
     ("full", "said"),
     [

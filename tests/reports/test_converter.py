@@ -185,7 +185,7 @@ def test_run_and_report_end_with_code_3_when_no_figure_can_be_drawn(tmp_path: Pa
 
 
 def test_a_stored_run_of_an_earlier_version_keeps_its_brief_whatever_its_texts_hold(tmp_path: Path) -> None:
-    with fresh_bench(tmp_path) as bench:
+    with fresh_bench(tmp_path, paper=True) as bench:
         bench.spec(SMALL)
         assert bench("run", "brief.bench", "--simulate", "--no-report").code == 0
         change_texts(bench.run_dir, lambda text: text.replace("First folder", "First\x1b\x01\uffff folder"))

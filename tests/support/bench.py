@@ -73,6 +73,8 @@ class Bench:
         self.tmp = folder / "tmp"
         self.data = folder / "data"
         self.tool = "db_bench"
+        self.paper = True
+        """Whether PDFs are drawn, which no test needs that does not look at them: else they hold a line of text."""
         for each in (self.home, self.tmp):
             each.mkdir(parents=True, exist_ok=True)
         self.mark = uuid.uuid4().hex
@@ -90,7 +92,7 @@ class Bench:
     def __call__(self, *words: str | Path, timeout: float = 120, env: Mapping[str, str] | None = None) -> Ended:
         typed, its = [str(word) for word in words], {**self.env, **(env or {})}
         if starts_alike(env or {}):
-            done = warm().run(typed, self.folder, its, timeout)
+            done = warm().run(typed, self.folder, its, timeout, paper=self.paper)
         else:
             done = subprocess.run(
                 [PROGRAM, *typed],
@@ -187,9 +189,13 @@ class Bench:
 
 
 @contextmanager
-def fresh_bench(folder: Path) -> Iterator[Bench]:
-    """A `bench` of a test's own; the test fails when anything that it started is still running at the end."""
+def fresh_bench(folder: Path, *, paper: bool = False) -> Iterator[Bench]:
+    """A `bench` of a test's own, which draws PDFs with `paper` alone.
+
+    The test fails when anything that it started is still running at the end.
+    """
     bench = Bench(folder)
+    bench.paper = paper
     yield bench
     left = bench.strays()
     bench.end_strays()

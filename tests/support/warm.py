@@ -30,6 +30,7 @@ from pathlib import Path
 from typing import Any, NoReturn
 
 from benchbrief.reports.charts.svg_converter import CONVERTER, Converter
+from benchbrief.reports.render import page_pdf
 from benchbrief.runners.engines.mongodb import mongo_stand_in
 from tests.support import killed
 
@@ -44,6 +45,7 @@ _ROOMS = (
 )
 _REPOSITORY = Path(__file__).parents[2]
 _MOST_BYTES = 200_000
+_UNDRAWN = b"no PDF: this command of the tests was asked for none\n"
 _BROKEN = 70
 """No exit code of `bench`: something left its `main` that never should."""
 
@@ -88,10 +90,14 @@ class Warm:
         env: Mapping[str, str],
         timeout: float,
         killed_at: Mapping[str, str] | None = None,
+        paper: bool = True,
     ) -> subprocess.CompletedProcess[bytes]:
-        """Run `bench` with these words. It dies at the point `killed_at`: see `killed.py`."""
+        """Run `bench` with these words. It dies at the point `killed_at`: see `killed.py`.
+
+        Without `paper`, all is done but the drawing of PDFs, most of what a brief costs: they hold a line of text.
+        """
         with tempfile.TemporaryFile() as out, tempfile.TemporaryFile() as err:
-            asked = {"words": words, "cwd": str(cwd), "env": dict(env), "killed_at": killed_at}
+            asked = {"words": words, "cwd": str(cwd), "env": dict(env), "killed_at": killed_at, "paper": paper}
             with self._asked(asked, out.fileno(), err.fileno()) as status:
                 pid = int(status.readline())
                 if not select.select([status], [], [], timeout)[0]:
@@ -226,6 +232,8 @@ def _become_bench(request: dict[str, object], out: int, err: int) -> NoReturn:
             sys.stdin, sys.stdout, sys.stderr = open(0), open(1, "w", buffering=1), open(2, "w", buffering=1)  # noqa: SIM115
         for number in {out, err}:
             os.close(number)
+        if not request.get("paper", True):
+            page_pdf.to_pdf = lambda *_, **__: _UNDRAWN
         if request.get("killed_at"):
             killed.arm(request["killed_at"])  # type: ignore[arg-type]  # the same
         sys.argv = ["bench", *request["words"]]  # type: ignore[misc]  # the same
