@@ -27,8 +27,22 @@ gc.set_threshold(50_000, 20, 50)
 os.environ.setdefault("JAVA_OPTS", "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC")
 
 
+CLOCKED = ("cli", "docs", "examples", "extensions", "faults", "runners", "tools")
+"""Folders of tests with servers, load generators and whole runs: they wait, and are held to clocks."""
+
+
 def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption(
+        "--share", choices=("clocked", "rest"), help="only the tests that wait and look at clocks, or only the others"
+    )
     parser.addoption("--update-goldens", action="store_true", help="write golden files anew; read the difference")
+
+
+def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
+    share = config.getoption("--share")
+    if not share or collection_path.parent != Path(__file__).parent or not collection_path.is_dir():
+        return None
+    return (collection_path.name in CLOCKED) != (share == "clocked") or None
 
 
 def pytest_collection_finish() -> None:
