@@ -27,8 +27,6 @@ Examples:
   bench import table published.csv --spec brief.bench
   bench import table published.csv --spec brief.bench --dry-run
   bench import table ramp.csv --spec brief.bench --experiment ramp --title "Ramp of 2019" --publisher "Example Ltd" --url https://example.com/ramp --licence "cited with its source"
-
-\b
   bench import ycsb out/*/*.txt --spec brief.bench --as "out/{hardware}/{workload}-t{threads}.txt" --title "Lab runs" --publisher "Example Ltd" --document "lab book 12" --licence internal
   bench import db_bench run.log --spec rocks.bench --cell hardware=nvme,workload=rr,threads=16 --title "Lab runs" --publisher "Example Ltd" --document "lab book 12" --licence internal
   bench import hdr a/*.hlog --spec brief.bench --as "a/{workload}-t{threads}-{operation}.hlog" --unit ns --title "Lab runs" --publisher "Example Ltd" --document "lab book 12" --licence internal

@@ -352,7 +352,7 @@ def test_probes_data_set_and_compressible_values_are_disclosed(tmp_path: Path) -
     [
         (
             "en",
-            "background thread: the throughput, and <code>all</code>, leave its operations out, and --statistics",
+            "background thread: its operations are left out of the throughput and of <code>all</code>; --statistics",
         ),
         ("ja", "バックグラウンドスレッド：その操作はスループットと <code>all</code> に含みません。"),
     ],

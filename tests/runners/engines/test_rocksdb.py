@@ -268,7 +268,7 @@ def test_a_snapshot_brings_back_what_the_load_left(tmp_path: Path) -> None:
     engine.begin(context.cell)
     assert engine.holds(context.cell)
     assert engine.restore(context.cell) == (
-        "the data set was copied back from the snapshot that was taken after its load before the measurement"
+        "before the measurement, the data set was copied back from the snapshot taken after its load"
     )
     assert contents(tmp_path / "db") == before
     assert engine.begin(context.cell) == ()
