@@ -89,6 +89,32 @@ def test_openload_reads_and_writes_what_ycsb_loaded(uri: str, tmp_path: Path) ->
     assert done.final["completed"] == 500
 
 
+def test_records_that_are_not_there_are_errors(uri: str, tmp_path: Path) -> None:
+    database = f"--uri {uri} --database gone --insert-order ordered"
+    assert openload(f"load {database} --record-count {RECORDS} --output {tmp_path}/load").code == 0
+    records = f"--record-count {RECORDS * 9 // 8}"
+    run = f"run {database} {records} --arrivals closed --workers 2 --operations 900 {JUDGED_GENTLY}"
+    done = openload(f"{run} --read 0.4 --update 0.3 --read-modify-write 0.3 --output {tmp_path}/run")
+    assert done.code == 1
+    assert [refusal["code"] for refusal in done.final["refusals"]] == ["errors", "not-found"]
+    for operation in done.final["operations"].values():
+        assert operation["not_found"] == operation["failed"] > 0
+    assert done.final["failed"] / done.final["started"] == pytest.approx(1 / 9, abs=0.05)
+    invariants_hold(done.final, tmp_path / "run")
+
+
+def test_what_was_just_inserted_may_be_missing_where_reads_may_be_stale(uri: str, tmp_path: Path) -> None:
+    """The stand-in has no secondaries: records that were never inserted stand for those that are not there yet."""
+    database = f"--uri '{uri}?readPreference=secondaryPreferred' --database stale --insert-order ordered"
+    assert openload(f"load {database} --record-count {RECORDS} --output {tmp_path}/load").code == 0
+    run = f"run {database} --arrivals closed --operations 400 --distribution latest {JUDGED_GENTLY}"
+    done = openload(f"{run} --record-count {RECORDS} --read 0.5 --insert 0.5 --output {tmp_path}/run")
+    assert (done.code, done.final["failed"]) == (0, 0), done.errors
+    done = openload(f"{run} --record-count {RECORDS * 2} --read 1 --output {tmp_path}/loaded")
+    assert done.code == 1, "the records of the load must be there"
+    assert done.final["operations"]["read"]["failed"] > 0
+
+
 def test_the_schedule_is_the_same_for_the_same_seed_and_is_what_is_run(tmp_path: Path) -> None:
     flags = "--record-count 100 --workload d --arrivals poisson --rate 500 --duration 2"
     schedules = [

@@ -43,6 +43,20 @@ def test_it_reads_and_writes_what_db_bench_loaded_and_db_bench_what_it_wrote(by_
     assert f"({RECORDS} of {RECORDS} found)" in db_bench(by_db_bench, "readrandom", "--use_existing_db=1")
 
 
+def test_records_that_are_not_there_are_errors(by_db_bench: Path, tmp_path: Path) -> None:
+    records = f"--db-path {by_db_bench} --record-count {RECORDS * 9 // 8}"
+    run = f"run {records} --arrivals closed --operations 2000 {JUDGED_GENTLY}"
+    done = openload(f"{run} --read 0.5 --read-modify-write 0.5 --output {tmp_path}/run", PROGRAM)
+    assert done.code == 1
+    assert [refusal["code"] for refusal in done.final["refusals"]] == ["errors", "not-found"]
+    for operation in done.final["operations"].values():
+        assert operation["not_found"] == operation["failed"]
+        assert operation["failed"] / operation["started"] == pytest.approx(1 / 9, abs=0.05)
+    invariants_hold(done.final, tmp_path / "run")
+    assert done.final["errors"][0]["text"] == "no record was found under a key that was loaded or inserted"
+    assert openload(f"{run} --read 1 --accept-errors 0.2 --output {tmp_path}/more", PROGRAM).code == 0
+
+
 def test_db_bench_finds_what_it_loaded(tmp_path: Path) -> None:
     loaded = openload(f"load --db-path {tmp_path}/db --record-count {RECORDS} --output {tmp_path}/load", PROGRAM)
     assert (loaded.code, loaded.final["completed"]) == (0, RECORDS)

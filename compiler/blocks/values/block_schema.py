@@ -124,7 +124,8 @@ EXPERIMENT = BlockSchema(
         ),
         "max_errors": Key(
             _SHARE,
-            "A cell with a larger share of failed operations is a failed cell.",
+            "A cell with a larger share of failed operations is a failed cell. An operation that finds no record under "
+            "a key that was loaded has failed, too.",
             default="0 %",
             example="max_errors = 0.1 %",
         ),

@@ -74,10 +74,13 @@ func sum(tally dispatch.Tally, outcomes [dispatch.Phases][workload.Kinds]record.
 
 // facts are what a run is judged by.
 func (r *running) facts(final *record.Run, inProcess bool) selfcheck.Facts {
-	reads := final.Operations[workload.Read.String()]
+	var absent int64
+	for _, ended := range r.totals.Ended()[dispatch.Window] {
+		absent += ended.Absent
+	}
 	return selfcheck.Facts{
 		Offered: final.Offered, Started: final.Started, Dropped: final.Dropped, Completed: final.Completed, Failed: final.Failed,
-		Reads: reads.Completed, ReadsNotFound: reads.NotFound,
+		Absent:   absent,
 		Intended: final.All.Intended, Lag: final.Self.Lag, Hiccup: final.Self.Hiccup,
 		OpenLoop: r.offer.process != nil, InProcess: inProcess,
 		CPUShare: final.Self.CPUShare, PauseShare: final.Self.PauseShare, ClockStep: final.Self.ClockStep,

@@ -17,7 +17,7 @@ import (
 )
 
 // Version is the generator's own.
-const Version = "1.0.0"
+const Version = "1.1.0"
 
 // Exit codes.
 const (

@@ -42,7 +42,8 @@ func (s *settings) run(p Program) error {
 	defer file.Close()
 	signals := make(chan os.Signal, 1)
 	signal.Notify(signals, os.Interrupt, syscall.SIGTERM)
-	r := s.newRunning(offered, sessions, file, p.Name, cores)
+	stale, _ := opened.(target.Stale)
+	r := s.newRunning(offered, sessions, file, p.Name, cores, stale != nil && stale.Stale())
 	counted, err := s.startCounting(opened, r)
 	if err != nil {
 		return failure{exitOutput, err}
@@ -109,6 +110,7 @@ type running struct {
 	log      *record.Log
 	failures *failures
 	cores    int
+	stale    bool          // what this run inserts may not be found at once
 	done     chan struct{} // closed when all workers have ended
 	end      atomic.Int64  // of the window; 0 where it is not known yet
 	steady   *steadying    // nil where nobody asks
@@ -118,13 +120,13 @@ type running struct {
 }
 
 // newRunning starts the clock, the workers and the schedule.
-func (s *settings) newRunning(o *offer, sessions []target.Session, file *os.File, program string, cores int) *running {
+func (s *settings) newRunning(o *offer, sessions []target.Session, file *os.File, program string, cores int, stale bool) *running {
 	shards := cores
 	if shards > 8 {
 		shards = 8
 	}
 	r := &running{
-		settings: s, offer: o, lag: record.NewGauge(), failures: newFailures(), cores: cores, done: make(chan struct{}),
+		settings: s, offer: o, lag: record.NewGauge(), failures: newFailures(), cores: cores, stale: stale, done: make(chan struct{}),
 		recorder: record.NewRecorder(shards, o.warmUp, o.end),
 	}
 	r.end.Store(o.end)
@@ -184,15 +186,23 @@ func (r *running) work(number int, worker *dispatch.Worker, session target.Sessi
 		ended := r.clock.Now()
 		worker.Spent(ended - sent)
 		r.offer.work.Ended(&op)
-		late := outcome.Err == nil && ended-sent > timeout
+		late, absent := outcome.Err == nil && ended-sent > timeout, false
 		if late {
 			r.failures.add("an operation took longer than --timeout")
 		} else if outcome.Err != nil {
 			r.failures.add(outcome.Err.Error())
+		} else if outcome.NotFound && r.mustBeThere(op.Number) {
+			absent = true
+			r.failures.add("no record was found under a key that was loaded or inserted")
 		}
 		r.recorder.Record(number, record.Result{
 			Kind: op.Kind, Phase: ticket.Phase, Due: ticket.Due, Sent: sent, Ended: ended,
-			Failed: late || outcome.Err != nil, NotFound: outcome.NotFound,
+			Failed: late || absent || outcome.Err != nil, NotFound: outcome.NotFound,
 		})
 	}
+}
+
+// mustBeThere says that a record must be found: keys are chosen only among those that were loaded, and those whose insert has ended.
+func (r *running) mustBeThere(number int64) bool {
+	return !r.stale || number < r.settings.start+r.settings.recordCount
 }

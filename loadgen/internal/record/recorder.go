@@ -36,8 +36,8 @@ const (
 // cells are the histograms of a second; those without values stay nil.
 type cells [dispatch.Phases][workload.Kinds][outcomes][latencies]*hdr.Histogram
 
-// Ended counts operations by what became of them.
-type Ended struct{ Completed, Failed, NotFound int64 }
+// Ended counts operations by what became of them. NotFound are some of either, Absent those that failed by it.
+type Ended struct{ Completed, Failed, NotFound, Absent int64 }
 
 type counts struct {
 	ended    [dispatch.Phases][workload.Kinds]Ended
@@ -117,14 +117,17 @@ func (r *Recorder) Record(worker int, result Result) {
 		s.counts.clamped++
 	}
 	ended := &s.counts.ended[result.Phase][result.Kind]
-	if result.Failed {
-		ended.Failed++
-		return
-	}
-	ended.Completed++
 	if result.NotFound {
 		ended.NotFound++
 	}
+	if result.Failed {
+		ended.Failed++
+		if result.NotFound {
+			ended.Absent++
+		}
+		return
+	}
+	ended.Completed++
 	if until := r.windowUntil.Load(); result.Ended < r.windowFrom || (until > 0 && result.Ended >= until) {
 		return
 	}
@@ -178,6 +181,7 @@ func (c *counts) add(other *counts) {
 			to.Completed += from.Completed
 			to.Failed += from.Failed
 			to.NotFound += from.NotFound
+			to.Absent += from.Absent
 		}
 	}
 	c.inWindow += other.inWindow

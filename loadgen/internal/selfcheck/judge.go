@@ -15,7 +15,7 @@ type Limits struct {
 // Facts are what a run's window was.
 type Facts struct {
 	Offered, Started, Dropped, Completed, Failed int64
-	Reads, ReadsNotFound                         int64
+	Absent                                       int64 // failed, as they found no record
 	Intended, Lag, Hiccup                        record.Latency
 	OpenLoop, InProcess                          bool
 	CPUShare, PauseShare, ClockStep              float64
@@ -38,8 +38,8 @@ func Judge(limits Limits, f Facts) []record.Refusal {
 	if errors := share(f.Failed, f.Started); errors > limits.Errors {
 		refuse("errors", errors, limits.Errors, nil, "%d of %d operations failed", f.Failed, f.Started)
 	}
-	if f.Reads > 0 && f.ReadsNotFound == f.Reads {
-		refuse("not-found", 1, 0, nil, "none of %d reads found its record: were these records loaded?", f.Reads)
+	if absent := share(f.Absent, f.Started); absent > limits.Errors {
+		refuse("not-found", absent, limits.Errors, nil, "%d of %d operations found no record: are all records still there that were loaded?", f.Absent, f.Started)
 	}
 	if f.OpenLoop {
 		judgeLateness(limits, f, refuse)

@@ -10,7 +10,7 @@ var strict = Limits{Lag: 0.1, CPU: 0.9, Pauses: 0.01, ClockStep: 0.1, Judged: []
 
 func sound() Facts {
 	return Facts{
-		Offered: 1000, Started: 1000, Completed: 1000, Reads: 500, OpenLoop: true, CPUShare: 0.5,
+		Offered: 1000, Started: 1000, Completed: 1000, OpenLoop: true, CPUShare: 0.5,
 		Intended: record.Latency{"p50": 1000, "p99": 5000}, Lag: record.Latency{"p50": 20, "p99": 400}, Hiccup: record.Latency{"p50": 20, "p99": 300},
 	}
 }
@@ -23,15 +23,14 @@ func TestASoundRunIsNotRefused(t *testing.T) {
 
 func TestEachThingThatMakesANumberTheGeneratorsIsRefused(t *testing.T) {
 	for code, change := range map[string]func(*Facts){
-		"drops":     func(f *Facts) { f.Dropped, f.Started, f.Completed = 1, 999, 999 },
-		"errors":    func(f *Facts) { f.Failed, f.Completed = 1, 999 },
-		"nothing":   func(f *Facts) { f.Offered, f.Started, f.Completed, f.Reads, f.Intended = 0, 0, 0, 0, nil },
-		"not-found": func(f *Facts) { f.ReadsNotFound = 500 },
-		"lag":       func(f *Facts) { f.Lag = record.Latency{"p50": 20, "p99": 501} },
-		"hiccups":   func(f *Facts) { f.Hiccup = record.Latency{"p50": 101, "p99": 300} },
-		"cpu":       func(f *Facts) { f.CPUShare = 0.91 },
-		"pauses":    func(f *Facts) { f.PauseShare = 0.011 },
-		"clock":     func(f *Facts) { f.ClockStep = -3600 },
+		"drops":   func(f *Facts) { f.Dropped, f.Started, f.Completed = 1, 999, 999 },
+		"errors":  func(f *Facts) { f.Failed, f.Completed = 1, 999 },
+		"nothing": func(f *Facts) { f.Offered, f.Started, f.Completed, f.Intended = 0, 0, 0, nil },
+		"lag":     func(f *Facts) { f.Lag = record.Latency{"p50": 20, "p99": 501} },
+		"hiccups": func(f *Facts) { f.Hiccup = record.Latency{"p50": 101, "p99": 300} },
+		"cpu":     func(f *Facts) { f.CPUShare = 0.91 },
+		"pauses":  func(f *Facts) { f.PauseShare = 0.011 },
+		"clock":   func(f *Facts) { f.ClockStep = -3600 },
 	} {
 		f := sound()
 		change(&f)
@@ -39,6 +38,29 @@ func TestEachThingThatMakesANumberTheGeneratorsIsRefused(t *testing.T) {
 		if len(refusals) != 1 || refusals[0].Code != code || refusals[0].Text == "" {
 			t.Errorf("%s: %+v", code, refusals)
 		}
+	}
+}
+
+func TestOperationsThatFindNoRecordAreErrorsAndSayMore(t *testing.T) {
+	f := sound()
+	f.Failed, f.Absent, f.Completed = 108, 100, 892
+	limits := strict
+	codes := func() (found []string) {
+		for _, refusal := range Judge(limits, f) {
+			found = append(found, refusal.Code)
+		}
+		return found
+	}
+	if found := codes(); len(found) != 2 || found[0] != "errors" || found[1] != "not-found" {
+		t.Errorf("%v", found)
+	}
+	limits.Errors = 0.105
+	if found := codes(); len(found) != 1 || found[0] != "errors" {
+		t.Errorf("%v", found)
+	}
+	limits.Errors = 0.11
+	if found := codes(); len(found) != 0 {
+		t.Errorf("%v", found)
 	}
 }
 

@@ -7,7 +7,7 @@ import (
 	"benchbrief/loadgen/internal/workload"
 )
 
-// Outcome is what became of an operation. A record that is not there is no failure, and is counted.
+// Outcome is what became of an operation. Whether a record that is not there is a failure, the caller decides.
 type Outcome struct {
 	Err      error
 	NotFound bool
@@ -43,6 +43,9 @@ type Options struct {
 type Settling interface {
 	Settle(stopped func() bool) error
 }
+
+// Stale is a target that may not show at once what it has acknowledged, such as a replica that is behind.
+type Stale interface{ Stale() bool }
 
 // Counting is a target with counters of its own, to be read every so often in the window; 0 for never.
 type Counting interface {

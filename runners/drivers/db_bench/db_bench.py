@@ -14,12 +14,13 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import ClassVar
 
-from benchbrief.compiler.messages.text import figure, share_figure
+from benchbrief.compiler.messages.text import figure
 from benchbrief.compiler.planning.plan import Probe
 from benchbrief.runners.drivers.db_bench import db_bench_invariants
 from benchbrief.runners.drivers.db_bench import db_bench_output as text
 from benchbrief.runners.drivers.db_bench import rocksdb_statistics as history
 from benchbrief.runners.drivers.db_bench.db_bench_flags import FLAG, RESERVED
+from benchbrief.runners.drivers.db_bench.found_keys import few_found, require_found
 from benchbrief.runners.drivers.output_evidence import (
     bad,
     best_line,
@@ -180,7 +181,7 @@ class DbBench:
             throughput=(PhaseThroughput(None, count, 0, seconds, count / seconds),),
             operations=tuple(operations),
             intervals=intervals,
-            warnings=(*found.warnings, *not_found(headline), *unsteady),
+            warnings=(*found.warnings, *few_found(headline), *unsteady),
             tool_version=f"db_bench {found.version}".strip(),
             properties=tuple(properties.items()),
         )
@@ -324,26 +325,10 @@ def _proven(context: CellContext, output: JobOutput, found: text.Output) -> text
         raise bad(output, say.no_db_bench_histogram(benchmark=benchmark, said=best_line(output)))
     if headline.ops_per_s == 0 or not sum(block.count for block in found.blocks):
         raise bad(output, say.no_operations(tool=benchmark, said=best_line(output)))
-    if headline.found is not None and benchmark != "readmissing":
-        hits, asked = headline.found
-        if hits == 0 and asked > 0:
-            raise BadOutput(
-                say.found_none(benchmark=benchmark, asked=asked),
-                say.hint_keys(),
-            )
     threads = None if _untimed(benchmark) else context.threads
     require_consistent(output, "db_bench", db_bench_invariants.problems(found, headline, threads))
+    require_found(context, headline)
     return headline
-
-
-def not_found(headline: text.Headline) -> tuple[str, ...]:
-    """Return a warning when some of the keys that were looked up are not there."""
-    if headline.found is None or headline.name == "readmissing":
-        return ()
-    hits, asked = headline.found
-    if hits >= asked:
-        return ()
-    return (say.found_fewer(benchmark=headline.name, share=share_figure(hits / asked, 1)),)
 
 
 def _properties(context: CellContext, found: text.Output) -> dict[str, str]:

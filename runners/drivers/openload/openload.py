@@ -185,19 +185,22 @@ class Openload:
             raise bad(output, say_openload.openload_record(said=str(error))) from error
         if run.refusals:
             first = run.refusals[0]
-            hint = {
+            hints = {
                 "lag": say_openload.hint_openload_late(),
                 "hiccups": say_openload.hint_openload_late(),
                 "cpu": say_openload.hint_openload_late(),
                 "pauses": say_openload.hint_openload_late(),
                 "drops": say_openload.hint_openload_drops(),
                 "errors": say.hint_errors(),
-            }.get(first.code, say.hint_see(path=output.directory))
-            texts = "; ".join(refusal.text for refusal in run.refusals)
+                "not-found": say.hint_records_gone(),
+            }
             codes = {refusal.code for refusal in run.refusals}
+            code = "not-found" if "not-found" in codes else first.code
+            hint = hints.get(code, say.hint_see(path=output.directory))
+            texts = "; ".join(refusal.text for refusal in run.refusals)
             known = codes <= _LATE | _UNSERVED
             kind = (GeneratorLate if codes & _LATE else NotServed) if known else BadOutput
-            raise kind(say_openload.openload_refused(said=texts, code=first.code), hint)
+            raise kind(say_openload.openload_refused(said=texts, code=code), hint)
         if output.exit_code or not run.complete:
             said = run.errors[0].text if run.errors else best_line(output)
             raise bad(output, say_openload.openload_gave_up(said=said))

@@ -139,6 +139,10 @@ def _warnings(context: CellContext, run: Run) -> Iterator[str]:
         yield say_openload.openload_dropped(
             dropped=run.dropped, n=run.offered, share=share_figure(run.dropped / run.offered, 2)
         )
+    # A failed one is an error already.
+    missed = sum(max(0, of.not_found - of.failed) for of in run.operations.values())
+    if missed:
+        yield say_openload.openload_not_found(n=missed, of=run.completed)
     lag, latency, arrivals = run.own.lag_us, run.all.intended_us, arrivals_of(context)
     if not lag or not latency or arrivals is None:
         return

@@ -34,6 +34,7 @@ class OpenloadMessages(Protocol):
     def openload_percentiles(self) -> Text: ...
     def openload_late_unasked(self, *, percentile: object, lag: object, latency: object) -> Text: ...
     def openload_dropped(self, *, dropped: object, n: object, share: object) -> Text: ...
+    def openload_not_found(self, *, n: object, of: object) -> Text: ...
     def openload_rmw(self) -> Text: ...
     def openload_no_counters(self, *, said: object) -> Text: ...
     def openload_ycsb_records(self) -> Text: ...
@@ -79,6 +80,10 @@ _WORDS: OwnWords = {
         ),
         "openload_dropped": (
             "{dropped} of {n} operations that were due were dropped ({share}): no latency counts them"
+        ),
+        "openload_not_found": (
+            "{n} operations found no record, and are among the {of} that succeeded: they may be of records that were "
+            "just inserted, where reads go to secondaries or writes are not acknowledged"
         ),
         "openload_rmw": "a read-modify-write is one operation, whose halves are not counted as reads and updates",
         "openload_no_counters": "openload wrote no counters of RocksDB's statistics: {said}",
@@ -128,6 +133,10 @@ _WORDS: OwnWords = {
         ),
         "openload_dropped": (
             "送信すべき {n} 件のうち {dropped} 件が破棄されました（{share}）。これらはレイテンシーに含まれません"
+        ),
+        "openload_not_found": (
+            "{n} 件の操作でレコードが見つからず、成功した {of} 件に含まれています。セカンダリから読むか、"
+            "書き込みの確認応答を求めない場合、挿入直後のレコードである可能性があります"
         ),
         "openload_rmw": "read-modify-write は 1 操作として数え、その読み取りと更新は別に数えません",
         "openload_no_counters": "openload の出力に RocksDB の統計のカウンターがありません：{said}",

@@ -10,7 +10,8 @@ from pathlib import Path
 import pytest
 
 from benchbrief.runners.drivers.db_bench.db_bench import DbBench
-from benchbrief.runners.drivers.db_bench.db_bench_output import counts_by_second, interim, intervals, read
+from benchbrief.runners.drivers.db_bench.db_bench_output import Headline, counts_by_second, interim, intervals, read
+from benchbrief.runners.drivers.db_bench.found_keys import require_found
 from benchbrief.runners.errors import BadOutput, OptionRefused, RunnerError
 from benchbrief.runners.execution.driver_contexts import CellContext
 from benchbrief.runners.jobs.tasks import JobOutput
@@ -117,9 +118,32 @@ def test_the_tool_s_own_warning_goes_with_the_measurement() -> None:
     )
 
 
-def test_keys_that_were_not_found_are_a_warning() -> None:
-    measurement = DRIVER.parse(cell("readrandom", measure_s=2.0), output("fewer-records"))
-    assert "found 50.0 % of the keys" in measurement.warnings[-1]
+def test_keys_that_were_not_found_fail_the_cell_and_say_why() -> None:
+    with pytest.raises(BadOutput, match="the database is not the one that was loaded for this cell") as caught:
+        DRIVER.parse(cell("readrandom", measure_s=2.0), output("fewer-records"))
+    assert caught.value.hint is not None
+    assert "load it again" in caught.value.hint
+
+
+def test_keys_may_be_missing_where_the_experiment_allows_it() -> None:
+    made = context(db_bench("readrandom"), rocksdb("/data/db"), measure_s=2.0, max_error_share=0.51)
+    assert "found 50.0 % of the keys" in DRIVER.parse(made, output("fewer-records")).warnings[-1]
+
+
+@pytest.mark.parametrize(("reset", "share", "good"), [
+    ("command", 0.632, True), ("command", 0.5, False), ("after_writes", 0.632, False), ("reuse", 0.632, False),
+    ("reuse", 1.0, True),
+])  # fmt: skip
+def test_only_the_reset_s_own_commands_may_bring_keys_as_fillrandom_leaves_them(
+    reset: str, share: float, good: bool
+) -> None:
+    made = context(db_bench("readrandom"), rocksdb("/data/db").model_copy(update={"reset": reset}))
+    headline = Headline("readrandom", 1, None, None, (round(100_000 * share), 100_000))
+    if good:
+        require_found(made, headline)
+    else:
+        with pytest.raises(BadOutput, match="and the data set has all of them"):
+            require_found(made, headline)
 
 
 # The moment of the recording's banner and status lines.

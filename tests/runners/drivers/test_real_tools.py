@@ -140,6 +140,19 @@ def test_an_empty_database_is_no_measurement(tmp_path: Path) -> None:
         made.measure()
 
 
+def test_a_database_of_other_records_is_no_measurement(tmp_path: Path) -> None:
+    database = cells.rocksdb(tmp_path / "db")
+    with bench(tmp_path, cells.db_bench("readrandom", records=2000), database, "db_bench", measure_s=1) as made:
+        made.load()
+    for benchmark in ("readrandom", "readwhilewriting", "readrandomwriterandom"):
+        more = cells.db_bench(benchmark, records=20_000)
+        with (
+            bench(tmp_path / benchmark, more, database, "db_bench", measure_s=1) as made,
+            pytest.raises(BadOutput, match="the database is not the one that was loaded for this cell"),
+        ):
+            made.measure()
+
+
 def test_an_option_that_db_bench_does_not_know_is_named(loaded: Path, tmp_path: Path) -> None:
     database = cells.rocksdb(loaded, no_such_flag=1.0)
     with (

@@ -16,6 +16,7 @@ import (
 	"go.mongodb.org/mongo-driver/v2/event"
 	"go.mongodb.org/mongo-driver/v2/mongo"
 	"go.mongodb.org/mongo-driver/v2/mongo/options"
+	"go.mongodb.org/mongo-driver/v2/mongo/readpref"
 	"go.mongodb.org/mongo-driver/v2/version"
 
 	"benchbrief/loadgen/internal/target"
@@ -46,6 +47,7 @@ type server struct {
 	client     *mongo.Client
 	collection *mongo.Collection
 	fields     []string
+	stale      bool
 }
 
 // looked is how many of the first records may be missing before a collection counts as empty.
@@ -67,6 +69,10 @@ func open(uri, database, collection string, o target.Options, records workload.R
 		return nil, err
 	}
 	s := &server{client: client, collection: client.Database(database).Collection(collection)}
+	// Secondaries may be behind, and a write that nobody acknowledges may be under way.
+	if from, to := settings.ReadPreference, settings.WriteConcern; from != nil && from.Mode() != readpref.PrimaryMode || !to.Acknowledged() {
+		s.stale = true
+	}
 	for i := 0; i < o.Fields; i++ {
 		s.fields = append(s.fields, "field"+strconv.Itoa(i))
 	}
@@ -122,6 +128,9 @@ func (s *server) hasRecords(records workload.Records) error {
 func (s *server) Name() string    { return "mongodb" }
 func (s *server) Library() string { library, _ := Library(); return library }
 func (s *server) InProcess() bool { return false }
+
+// Stale implements target.Stale.
+func (s *server) Stale() bool { return s.stale }
 
 func (s *server) Close() {
 	ctx, cancel := context.WithTimeout(context.Background(), time.Second)

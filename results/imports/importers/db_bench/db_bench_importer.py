@@ -25,7 +25,8 @@ from benchbrief.results.imports.imported_files import (
 from benchbrief.results.imports.importer_seams import OutputImporter, Setting
 from benchbrief.results.imports.importers.db_bench.spec import SPEC
 from benchbrief.results.messages.result_messages import say
-from benchbrief.runners.drivers.db_bench import db_bench, db_bench_invariants, db_bench_output
+from benchbrief.runners.drivers.db_bench import db_bench_invariants, db_bench_output
+from benchbrief.runners.drivers.db_bench.found_keys import few_found
 from benchbrief.runners.drivers.output_evidence import lines
 from benchbrief.runners.measurement.measurement import Measurement, PhaseThroughput
 
@@ -88,7 +89,7 @@ class DbBenchImporter(OutputImporter):
             # Up to RocksDB 7.2, a result without a histogram has only the rate.
             throughput=(PhaseThroughput(None, count, 0, seconds, count / seconds if count else headline.ops_per_s),),
             operations=operations,
-            warnings=(*found.warnings, *db_bench.not_found(headline), *missing),
+            warnings=(*found.warnings, *few_found(headline), *missing),
             tool_version=f"db_bench {found.version}".strip(),
             properties=(
                 ("latency", say.latency_service() if operations else say.none()),
