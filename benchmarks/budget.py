@@ -2,8 +2,8 @@
 
 A campaign has `WORKLOADS` workloads at `POINTS` points on two hardware groups, measured in turns. Each point has a
 noise of its own, between 0.5 and 8 %; the second group is faster or slower by up to 10 %. The question at each point is
-that of the spec, `expect throughput[two] > throughput[one]`: it is answered where the interval of the mean difference
-excludes 0.
+an expectation of the spec, `throughput[two] > throughput[one]` there: it is answered where the product's verdict says
+that the repeats decide it (`judge` in `results/analysis/repeated_comparisons.py`).
 
 Fixed: each point is repeated equally often, with a 95 % interval. Budgeted: the product's own allocator chooses each
 cell (`Budgets` in `runners/scheduling/budgeted_repeats.py`), by the records of a journal, as in a simulated run, until
@@ -17,14 +17,15 @@ import random
 import statistics
 import tempfile
 from collections import defaultdict
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from benchbrief.compiler.compile import check
-from benchbrief.compiler.planning.budgets import LEVEL, Point, point_of, strictest_level
-from benchbrief.compiler.planning.plan import Cell, Plan
-from benchbrief.results.analysis.open_expectations import distance
+from benchbrief.compiler.planning.budgets import LEVEL, Point, fewest_to_decide, point_of, strictest_level
+from benchbrief.compiler.planning.plan import Cell, Expect, Plan, Query
+from benchbrief.results.analysis.repeated_comparisons import Judgement, judge
+from benchbrief.results.store.store import Key
 from benchbrief.runners.journal import events as j
 from benchbrief.runners.journal.run_record import NOWHERE, RunRecord
 from benchbrief.runners.measurement.confidence_interval import t_interval
@@ -43,7 +44,7 @@ experiment ramp {
   hardware = box.variants  workloads = [@NAMES@]  threads = 1..@POINTS@  measure = 15 min
   repeats = confident(within: 5 %, from: @FEWEST@, to: @MOST@), interleaved
 }
-expect throughput[two] > 1.0 * throughput[one]
+@EXPECTS@
 """
 
 _Question = tuple[str, int | None]
@@ -100,8 +101,13 @@ def side_of(cell: Cell) -> str:
 class Answers:
     """What was measured so far: the values of each question, by hardware and repeat."""
 
-    def __init__(self) -> None:
+    def __init__(self, plan: Plan) -> None:
         self._values: defaultdict[_Question, dict[str, dict[int, float]]] = defaultdict(lambda: {"one": {}, "two": {}})
+        questions = dict.fromkeys(map(question_of, plan.cells))
+        self._asked: dict[_Question, tuple[Expect, int]] = {
+            question: (expect, fewest_to_decide(plan, expect))
+            for question, expect in zip(questions, _in_order(plan, questions), strict=True)
+        }
 
     def add(self, cell: Cell, value: float) -> None:
         self._values[question_of(cell)][side_of(cell)][cell.repeat] = value
@@ -110,24 +116,44 @@ class Answers:
         found = self._values[question]
         return list(found["one"].values()), list(found["two"].values())
 
-    def differences(self, question: _Question) -> list[float]:
+    def judged(self, question: _Question, level: float) -> Judgement:
+        expect, fewest = self._asked[question]
         one, two = (self._values[question][side] for side in ("one", "two"))
-        return [two[repeat] - one[repeat] for repeat in one if repeat in two]
+
+        def read(query: Query) -> list[tuple[list[Key], float | None]]:
+            if query is expect.query:
+                faster = statistics.fmean(two.values()) > statistics.fmean(one.values())
+                return [([None for _ in query.dims], float(faster))]
+            side = two if query is expect.repeats[0] else one
+            return [([repeat if dim == "repeat" else None for dim in query.dims], side[repeat]) for repeat in side]
+
+        return judge(expect, read, level, fewest)
 
     def answer(self, question: _Question, level: float) -> bool | None:
-        differences = self.differences(question)
-        if len(differences) < FEWEST or distance(differences, level) >= 1:
-            return None
-        return statistics.fmean(differences) > 0
+        found = self.judged(question, level)
+        return found.holds if found.decided else None
 
     def open_points(self, cells: Sequence[Cell], level: float) -> dict[Point, float]:
-        far = {question: distance(self.differences(question), level) for question in map(question_of, cells)}
-        return {point_of(cell): far[question_of(cell)] for cell in cells if far[question_of(cell)] >= 1}
+        vague = {question: self.judged(question, level).vague for question in map(question_of, cells)}
+        return {point_of(cell): found[0].distance for cell in cells if (found := vague[question_of(cell)])}
+
+
+def _in_order(plan: Plan, questions: Iterable[_Question]) -> list[Expect]:
+    """Return the expectation of each question."""
+    by_text = {expect.text: expect for expect in plan.expects}
+    return [by_text[asked(*question)] for question in questions]
+
+
+def asked(workload: str, threads: int | None) -> str:
+    place = f"{workload}, threads: {threads}"
+    return f"throughput[two, {place}] > 1.0 * throughput[one, {place}]"
 
 
 def planned(budget_s: float | None = None) -> Plan:
     names = [f"w{number}" for number in range(WORKLOADS)]
     text = SPEC.replace("@WORKLOADS@", "\n".join(f"workload {name} from db_bench.fillrandom" for name in names))
+    expects = "\n".join(f"expect {asked(name, threads)}" for name in names for threads in range(1, POINTS + 1))
+    text = text.replace("@EXPECTS@", expects)
     for hole, filled in (("NAMES", ", ".join(names)), ("POINTS", POINTS), ("FEWEST", FEWEST), ("MOST", MOST)):
         text = text.replace(f"@{hole}@", str(filled))
     with tempfile.TemporaryDirectory(prefix="benchbrief-budget-") as folder:
@@ -144,15 +170,15 @@ def hours_of(cells: Sequence[Cell]) -> float:
 
 
 def fixed(plan: Plan, campaign: Campaign, repeats: int, tally: Tally) -> None:
-    answers, cells = Answers(), [cell for cell in plan.cells if cell.repeat <= repeats]
+    answers, cells = Answers(plan), [cell for cell in plan.cells if cell.repeat <= repeats]
     for cell in cells:
         answers.add(cell, campaign.measured(cell))
-    judge(campaign, answers, LEVEL, tally)
+    count(campaign, answers, LEVEL, tally)
     tally.hours.append(hours_of(cells))
 
 
 def budgeted(plan: Plan, campaign: Campaign, tally: Tally) -> None:
-    answers, record, level = Answers(), RunRecord(), strictest_level(plan)
+    answers, record, level = Answers(plan), RunRecord(), strictest_level(plan)
     points = list({point_of(cell): cell for cell in plan.cells}.values())
     write: Callable[[j.AnyRecord], None] = lambda each: record.add(NOWHERE, each)  # noqa: E731
     start = {"run_id": "r", "plan_sha256": "", "benchbrief": "", "spec": "", "profile": None, "controller_pid": 1}
@@ -171,11 +197,11 @@ def budgeted(plan: Plan, campaign: Campaign, tally: Tally) -> None:
         answers.add(cell, value)
         write(j.CellStarted.model_validate({**named, "attempt": 1}))
         write(j.CellEnded.model_validate({**named, "attempt": 1, "status": "ok", "ops_per_s": value}))
-    judge(campaign, answers, level, tally)
+    count(campaign, answers, level, tally)
     tally.hours.append(sum(spent_s(cell, record, simulated=True) for cell in plan.cells) / 3600)
 
 
-def judge(campaign: Campaign, answers: Answers, level: float, tally: Tally) -> None:
+def count(campaign: Campaign, answers: Answers, level: float, tally: Tally) -> None:
     for question, means in campaign.means.items():
         answer = answers.answer(question, level)
         tally.asked += 1
