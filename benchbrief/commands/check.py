@@ -45,6 +45,10 @@ def command(
 ) -> None:
     """Check SPECS: names, units, dimensions, values. Runs nothing and touches no host.
 
+    Says how many cells a right spec has, how often its data are loaded, and how long a run takes, by the built-in
+    estimates: `bench plan` knows what earlier runs took, and where the time goes. A spec of more than 2,000 cells has
+    no time.
+
     Ends with code 1 when any spec has an error; warnings do not count.
     """
     from benchbrief.compiler.compile import examine
@@ -59,10 +63,14 @@ def command(
 
 
 def _text(checked: list[tuple[Path, Examined]]) -> None:
+    from benchbrief.compiler.estimates.checked_time import checked_time
+
     for spec, each in checked:
         show_diagnostics(each.in_context())
         if not each.failed:
-            show(f"{spec}: ok, {plural(each.cells or 0, 'cell')}{_unjudged(each, spec)}")
+            time = checked_time(each)
+            known = f", {time.text}" if time else ""
+            show(f"{spec}: ok, {plural(each.cells or 0, 'cell')}{known}{_unjudged(each, spec)}")
         else:
             errors = sum(diagnostic.severity == "error" for diagnostic in each.diagnostics)
             show(f"{spec}: {errors} error{'s' if errors != 1 else ''}", err=True)
@@ -81,6 +89,7 @@ def _unjudged(examined: Examined, spec: Path) -> str:
 
 
 def _json(checked: list[tuple[Path, Examined]]) -> None:
+    from benchbrief.compiler.estimates.checked_time import checked_time
     from benchbrief.dsl.diagnostics.render import as_json
 
     found: list[dict[str, Any]] = [
@@ -88,6 +97,7 @@ def _json(checked: list[tuple[Path, Examined]]) -> None:
             "file": str(spec),
             "ok": not each.failed,
             "cells": each.cells,
+            "time": time.as_dict() if (time := checked_time(each)) else None,
             "diagnostics": [as_json(diagnostic) for diagnostic in each.in_context()],
         }
         for spec, each in checked

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import re
+from pathlib import Path
 
 import pytest
 
@@ -17,8 +19,34 @@ def test_many_specs_are_checked_at_once_and_each_is_named(bench: Bench) -> None:
     one, two = bench.spec(SMALL, "one.bench"), bench.spec(SMALL, "two.bench")
     done = bench("check", one.name, two.name)
     assert done.code == 0, done.err
-    assert done.out == "one.bench: ok, 4 cells\ntwo.bench: ok, 4 cells\n"
+    assert re.fullmatch("one.bench: ok, 4 cells(, .*)\ntwo.bench: ok, 4 cells\\1\n", done.out)
     assert done.err == ""
+
+
+@pytest.mark.parametrize("example", EXAMPLES, ids=lambda example: example.stem)
+def test_a_check_tells_the_time_that_a_plan_tells(bench: Bench, example: Path) -> None:
+    (checked,) = bench("check", str(example), "--json").json
+    plan = bench("plan", str(example), "--no-history", "--json").json
+    loads = [
+        step
+        for cell in plan["cells"]
+        for step in cell["steps"]
+        if step["kind"] == "load" and step["reset"] in ("", "load")
+    ]
+    assert checked["time"]["loads"] == len(loads)
+    assert checked["time"]["total_s"] == pytest.approx(plan["estimate_s"] + plan["time"]["in_all"]["rendering_s"])
+    said = bench("check", str(example)).out.rpartition("about ")[2].strip()
+    total = bench("plan", str(example), "--no-history").out.rpartition("Total")[2]
+    assert f"about {said}" in " ".join(total.split())
+
+
+def test_a_wrong_spec_and_one_of_many_cells_have_no_time(bench: Bench) -> None:
+    bench.spec(WRONG, "wrong.bench")
+    bench.spec(re.sub(r"threads +=.*", "threads = range(1, 200, step: 1)\n  repeats = 8", SMALL), "many.bench")
+    wrong, many = bench("check", "wrong.bench", "many.bench", "--json").json
+    assert (wrong["time"], many["time"]) == (None, None)
+    assert many["cells"] > 2000
+    assert "about" not in bench("check", "many.bench").out
 
 
 def test_one_wrong_spec_among_many_gives_code_1_and_the_others_are_still_checked(bench: Bench) -> None:
@@ -67,7 +95,7 @@ def test_an_unknown_profile_or_param_is_an_error_of_the_spec(bench: Bench) -> No
     done = bench("check", "brief.bench", "--param", "records=5")
     assert done.code == 1
     assert "records" in done.err
-    assert bench("check", "brief.bench", "--profile", "quick").out == "brief.bench: ok, 2 cells\n"
+    assert bench("check", "brief.bench", "--profile", "quick").out.startswith("brief.bench: ok, 2 cells, ")
 
 
 @pytest.mark.parametrize("content", [b"\xff\xfe", b"hardware \x00", b"[" * 100_000])
@@ -143,8 +171,8 @@ def test_the_starter_spec_is_right_as_it_stands(bench: Bench) -> None:
     text = (bench.folder / "brief.bench").read_text(encoding="utf-8")
     assert "{name}" not in text
     checked = bench("check", "brief.bench")
-    assert (checked.out, checked.err) == ("brief.bench: ok, 12 cells\n", "")
-    assert bench("check", "brief.bench", "--profile", "quick").out == "brief.bench: ok, 8 cells\n"
+    assert (checked.out.startswith("brief.bench: ok, 12 cells, "), checked.err) == (True, "")
+    assert bench("check", "brief.bench", "--profile", "quick").out.startswith("brief.bench: ok, 8 cells, ")
     assert "12 cells" in bench("plan", "brief.bench").out
 
 

@@ -1,0 +1,51 @@
+"""How long a checked spec would take, as `bench plan --no-history` says it, without the queries of a whole plan."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from benchbrief.compiler.assemble import assemble
+from benchbrief.compiler.estimates.budget_fit import most_s
+from benchbrief.compiler.estimates.counted_cells import counted_cells
+from benchbrief.compiler.estimates.estimate import alone
+from benchbrief.compiler.estimates.time_spent import RENDERING_S, activity_of
+from benchbrief.compiler.examined import Examined
+from benchbrief.compiler.explain.explain_time import up_to
+from benchbrief.compiler.plain_amounts import duration
+from benchbrief.dsl.diagnostics.plural import plural
+
+_MOST_CELLS = 2000
+"""With more cells, a check leaves the time to `bench plan`: to make them takes longer than to check the spec."""
+
+
+@dataclass(frozen=True)
+class CheckedTime:
+    """The wall time of a run in seconds with its brief, by the built-in estimates, and how often data are loaded.
+
+    `at_most`: whether the run may end before its last point or repeat."""
+
+    total_s: float
+    loads: int
+    at_most: bool
+
+    @property
+    def text(self) -> str:
+        """Return `8 loads, about 2 min 35 s`."""
+        about = f"{'up to ' if self.at_most else ''}about {duration(self.total_s)}"
+        return f"{plural(self.loads, 'load')}, {about}" if self.loads else about
+
+    def as_dict(self) -> dict[str, object]:
+        return {"total_s": round(self.total_s, 3), "loads": self.loads, "at_most": self.at_most}
+
+
+def checked_time(examined: Examined) -> CheckedTime | None:
+    """Return the time; None for a spec with an error, or with too many cells."""
+    if examined.cells is None or examined.cells > _MOST_CELLS:
+        return None
+    plan = assemble("", examined, profile=None, params={})
+    if plan is None:
+        return None
+    cells = alone(plan.cells, counted_cells(plan.cells, plan.experiments))
+    loads = sum(activity_of(step) == "loading" for cell in cells for step in cell.steps)
+    at_most = any(up_to(each) for each in plan.experiments.values())
+    return CheckedTime(most_s(plan) + RENDERING_S * len(plan.reports), loads, at_most)
