@@ -19,7 +19,17 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from benchbrief.compiler.searches.rate_search import NONE, Answer, Rule, Tally, candidates, lengths, next_step, ramp
+from benchbrief.compiler.searches.rate_search import (
+    NONE,
+    Answer,
+    Rule,
+    Tally,
+    agreed,
+    candidates,
+    lengths,
+    next_step,
+    ramp,
+)
 
 SEARCHES = 300
 WITHIN = 0.03
@@ -39,8 +49,18 @@ def percentile_of(rate: float, mu: float, chance: np.random.Generator) -> float:
     return float(np.percentile((waits + served)[kept], 99))
 
 
-def searched(mu: float, limit: float, seed: int) -> tuple[Answer, int, bool]:
-    """Return the answer of a search, its number of runs, and whether most of its held-out runs kept the promise."""
+@dataclass(frozen=True)
+class Search:
+    """The answer of a search, its number of runs, whether most of its held-out runs kept the promise, and the rates
+    between which its runs disagree."""
+
+    answer: Answer
+    runs: int
+    confirmed: bool
+    between: tuple[float, float]
+
+
+def searched(mu: float, limit: float, seed: int) -> Search:
     rates = candidates(FIRST, LAST, WITHIN)
     rule = Rule(JUDGED, HELD_OUT, lengths(rates, JUDGED, HELD_OUT)[1])
     chance = np.random.default_rng(seed)
@@ -54,19 +74,25 @@ def searched(mu: float, limit: float, seed: int) -> tuple[Answer, int, bool]:
         of[step.rate] = of.get(step.rate, NONE).and_one("met" if kept else "broken")
         runs += 1
     tally = held.get(step.rate, NONE) if step.rate is not None else NONE
-    return step, runs, 2 * tally.met > tally.runs
+    kept_to, broken_from = agreed(
+        [rate for of in (tallies, held) for rate, tally in of.items() if tally.met],
+        [rate for of in (tallies, held) for rate, tally in of.items() if tally.broken],
+    )
+    return Search(step, runs, 2 * tally.met > tally.runs, (kept_to or 0.0, broken_from or math.inf))
 
 
 @dataclass(frozen=True)
 class Found:
     """What a search found: its `error` as a share of the known answer, None where held-out runs contradict it.
 
-    `ramp` is how many rates 3 % apart a ramp measures that ends at the first one above the known answer.
+    `ramp` is how many rates 3 % apart a ramp measures that ends at the first one above the known answer. `between` is
+    where the runs disagree, as shares of that answer.
     """
 
     error: float | None
     runs: int
     ramp: int
+    between: tuple[float, float]
 
 
 def found(number: int) -> Found:
@@ -75,9 +101,11 @@ def found(number: int) -> Found:
     mu = 4_000 * 4 ** chance.random()
     busy = chance.uniform(0.3, 0.9)
     true, limit = mu * busy, math.log(100) / (mu * (1 - busy))
-    answer, runs, confirmed = searched(mu, limit, number)
-    error = answer.rate / true - 1 if confirmed and answer.rate is not None else None
-    return Found(error, runs, 1 + sum(rate <= true for rate in ramp(FIRST, LAST, WITHIN)))
+    search = searched(mu, limit, number)
+    rate = search.answer.rate
+    error = rate / true - 1 if search.confirmed and rate is not None else None
+    low, high = (end / true for end in search.between)
+    return Found(error, search.runs, 1 + sum(rate <= true for rate in ramp(FIRST, LAST, WITHIN)), (low, high))
 
 
 def interval(count: int, of: int) -> tuple[float, float]:
@@ -95,6 +123,9 @@ def main() -> bool:
     off = sorted(abs(each.error) for each in all_found if each.error is not None)
     near = sum(error <= WITHIN for error in off)
     low, high = interval(near, SEARCHES)
+    holding = sum(each.between[0] <= 1 <= each.between[1] for each in all_found)
+    pairs = list(zip(all_found[::2], all_found[1::2], strict=True))
+    apart = sum(one.between[1] <= other.between[0] or other.between[1] <= one.between[0] for one, other in pairs)
     runs = [each.runs for each in all_found]
     mean = statistics.fmean(runs)
     up_to = statistics.fmean(each.ramp for each in all_found)
@@ -104,6 +135,11 @@ def main() -> bool:
     print(f"  runs of {MEASURE_S:g} s; within {100 * WITHIN:g} % of the known answer: {near} of {SEARCHES} ({told})")
     print(f"  error: median {100 * off[len(off) // 2]:.1f} %, largest {100 * off[-1]:.1f} %")
     print(f"  no rate, as held-out runs contradict it: {SEARCHES - len(off)} of {SEARCHES}, which count as not near")
+    low, high = interval(holding, SEARCHES)
+    told = f"95 % interval {100 * low:.1f} to {100 * high:.1f} %"
+    print(f"  rates between which runs disagree, with the answer among them: {holding} of {SEARCHES} ({told})")
+    told = f"{apart} of {len(pairs)}"
+    print(f"  pairs of searches, as shares of their answers, that `bench compare` would tell apart: {told}")
     print(f"  runs: {mean:.1f} on average, {min(runs)} to {max(runs)} (planned: about {usual}, {most} at most)")
     told = f"{up_to:.0f} rates {100 * WITHIN:g} % apart, each once"
     print(f"  measured seconds: {100 * mean / up_to:.0f} % of a ramp up to the answer, {told}")

@@ -47,8 +47,8 @@ the last run whose spec was that of the git revision; each with `:hardware` behi
     "metrics",
     multiple=True,
     metavar="NAME",
-    help="Compare this: throughput, latency.p95, latency.p99[read], errors, or a metric of the spec. Repeatable. "
-    "[default: throughput, 99th percentiles, errors, and the spec's metrics]",
+    help="Compare this: throughput, latency.p95, latency.p99[read], errors, sustained, or a metric of the spec. "
+    "Repeatable. [default: throughput, 99th percentiles, errors, what searches found, and the spec's metrics]",
 )
 @click.option(
     "--threshold", type=Share(), default=0.0, metavar="SHARE", help="Changes smaller than this count for nothing: 5%."
@@ -115,7 +115,7 @@ def command(
 
 def _with_unlike(quantity: Quantity, loads: Loads) -> Quantity:
     reasons = {point: loads.why_other(point) for point in quantity.points}
-    return replace(quantity, unlike={point: why for point, why in reasons.items() if why})
+    return replace(quantity, unlike={**{point: why for point, why in reasons.items() if why}, **quantity.unlike})
 
 
 def _named(reference: Reference) -> str:
@@ -150,7 +150,7 @@ def _chosen(first: Contender, second: Contender, metrics: tuple[str, ...]) -> li
 
     known = {each.name: each for each in quantities(first, second)}
     if not metrics:
-        return [known[name] for name in by_default(known)]
+        return by_default(known, first.plan, second.plan)
     chosen: dict[str, Quantity] = {}
     for wanted in metrics:
         named = [name for name in known if name == wanted or name.startswith(f"{wanted}[")]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict
-from math import floor, log10
+from math import floor, inf, isfinite, log10
 from typing import TYPE_CHECKING
 
 from benchbrief.ci.junit import Case, State
@@ -75,7 +75,10 @@ def point_of(row: Comparison, hidden: set[str]) -> str:
 
 
 def measured(values: Values | None, unit: str, *, with_spread: bool = True) -> str:
-    """`15,203 ops/s ±0.8 %`; of a percentile, how far the repeats lie below and above: `1.23 ms −3.0/+5.2 %`."""
+    """`15,203 ops/s ±0.8 %`; of a percentile, how far the repeats lie below and above: `1.23 ms −3.0/+5.2 %`; of what
+    lies between bounds, these: `5,000 ops/s (4,926 to 5,075)`."""
+    if values is not None and values.bounds is not None:
+        return _bounded(values.value, *values.bounds, unit, with_spread=with_spread)
     if values is None or values.value is None:
         return _MISSING
     text = quantity(values.value, unit)
@@ -89,6 +92,22 @@ def measured(values: Values | None, unit: str, *, with_spread: bool = True) -> s
         return f"{text} ±{fixed(high, _decimals(10, high))} %"
     decimals = _decimals(10, low, high)
     return f"{text} −{fixed(low, decimals)}/+{fixed(high, decimals)} %"
+
+
+def _bounded(value: float | None, low: float, high: float, unit: str, *, with_spread: bool) -> str:
+    """`5,000 ops/s (4,926 to 5,075)`, `20,000 ops/s or more`, `below 1,000 ops/s`."""
+    if value is None:
+        return f"below {quantity(high, unit)}" if not low else f"{plain(low, unit)} to {quantity(high, unit)}"
+    if high == inf:
+        return f"{quantity(value, unit)} or more"
+    return (
+        f"{quantity(value, unit)} ({plain(low, unit)} to {plain(high, unit)})" if with_spread else quantity(value, unit)
+    )
+
+
+def plain(value: float, unit: str) -> str:
+    """A quantity without its unit."""
+    return quantity(value, unit).removesuffix(unit).rstrip()
 
 
 def _decimals(whole_from: float, *values: float) -> int:
@@ -147,12 +166,14 @@ def _tested(row: Comparison) -> str:
     if row.ratio is None or row.unit in _SHARES:
         return _MISSING if row.difference is None else _difference(row.difference, row.difference_interval, row.unit)
     ends = row.interval or ()
-    if max((row.ratio, *ends)) > _HUGE:
+    if max(each for each in (row.ratio, *ends) if isfinite(each)) > _HUGE:
         change, *interval = (_times(ratio) for ratio in (row.ratio, *ends))
         change += " times"
     else:
         change, *interval = _percents(row.ratio, *ends)
         change += " %"
+    if ends and ends[1] == inf:
+        return f"{change} ({interval[0]} or more)"
     if interval and _says_nothing(*ends):
         return f"{change} (too wide to say)"
     if interval:
@@ -249,7 +270,7 @@ def _row(row: Comparison) -> dict[str, object]:
         name: side
         and {
             "value": side.value,
-            "interval": side.interval,
+            "interval": _finite(side.interval),
             "repeats": list(side.repeats),
             "percentile": side.percentile,
         }
@@ -262,14 +283,22 @@ def _row(row: Comparison) -> dict[str, object]:
         **dict(row.point),
         **sides,
         "ratio": row.ratio,
-        "interval": row.interval,
+        "interval": _finite(row.interval),
         "difference": row.difference,
-        "difference_interval": row.difference_interval,
+        "difference_interval": _finite(row.difference_interval),
         "p": row.p,
         "p_holm": row.p_holm,
         "verdict": row.verdict,
         "reason": row.reason,
     }
+
+
+def _finite(interval: tuple[float, float] | None) -> tuple[float | None, float | None] | None:
+    """An interval for JSON, which has no infinity: null is no end."""
+    if interval is None:
+        return None
+    low, high = (end if isfinite(end) else None for end in interval)
+    return low, high
 
 
 def cases(outcome: Outcome, *, strict: bool = False) -> Iterator[Case]:

@@ -57,7 +57,7 @@ def _is_zero(row: Comparison) -> bool:
 
 
 def _is_missing(row: Comparison) -> bool:
-    return all(side is None or side.value is None for side in (row.first, row.second))
+    return all(side is None or not side.is_known for side in (row.first, row.second))
 
 
 def _zeros(comparisons: Sequence[Comparison]) -> Iterator[str]:

@@ -53,6 +53,7 @@ def cautions(first: Contender, second: Contender, outcome: Outcome, threshold: f
         )
     yield from _told_few(first, second, outcome.comparisons)
     yield from told_apart(outcome.comparisons)
+    yield from _told_bounds(outcome.comparisons)
     tested = sum(row.p is not None for row in outcome.comparisons)
     if tested:
         yield (
@@ -60,6 +61,14 @@ def cautions(first: Contender, second: Contender, outcome: Outcome, threshold: f
             + (f", and a change of {threshold * 100:.3g} % or more" if threshold else "")
             + f"; ± and ( ) are {levels_of(outcome.comparisons)} intervals over repeats, "
             "−/+ the repeats of a percentile"
+        )
+
+
+def _told_bounds(rows: Sequence[Comparison]) -> Iterator[str]:
+    if any(side is not None and side.bounds for row in rows for side in (row.first, row.second)):
+        yield (
+            "sustained: ( ) is where the runs of a search disagree: up to the lower rate none broke the promise, from "
+            "the upper one on none kept it; better and worse are told where those of A and B lie apart"
         )
 
 

@@ -82,3 +82,8 @@ class Promise(Node):
     @property
     def text(self) -> str:
         return " and ".join(limit.text for limit in self.limits)
+
+    def is_same(self, other: Promise) -> bool:
+        """Whether both have the same limits, in whatever order and units."""
+        ours, theirs = ({limit.model_copy(update={"text": ""}) for limit in each.limits} for each in (self, other))
+        return ours == theirs

@@ -24,10 +24,10 @@ of the held-out ones say, the search is undecided.
 from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
-from math import floor, sqrt
+from math import floor, inf, sqrt
 from typing import Literal
 
 KEPT = 0.8
@@ -190,6 +190,15 @@ def _next(rates: Sequence[float], tried: Mapping[float, Tally], rule: Rule) -> S
 def _doubled(rate: float, rates: Sequence[float]) -> float:
     """Return the highest candidate up to twice a rate, and the next one at least."""
     return rates[max(bisect_left(rates, rate) + 1, bisect_right(rates, 2 * rate) - 1)]
+
+
+def agreed(kept: Collection[float], broken: Collection[float]) -> tuple[float | None, float | None]:
+    """Return the highest rate up to which no run broke the promise, and the lowest from which on none kept it, of the
+    rates of runs that kept it and of those that broke it. None where there is no such rate."""
+    below = min(broken, default=inf)
+    above = max(kept, default=0.0)
+    kept_to = max((rate for rate in kept if rate < below), default=None)
+    return kept_to, min((rate for rate in broken if rate > above), default=None)
 
 
 def candidates(first: float, last: float, within: float) -> tuple[float, ...]:

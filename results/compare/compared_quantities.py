@@ -7,6 +7,7 @@ the other repeats are another sample than the planned one.
 
 from __future__ import annotations
 
+import math
 import re
 import statistics
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -24,6 +25,7 @@ from benchbrief.results.store.store import Key
 _MINUS = re.compile(r"-|\b(?:ln|log\w*|regr_\w+|corr|covar\w*)\(")
 _QUOTED = re.compile(r"'[^']*'|\"[^\"]*\"")
 _POINT = ("experiment", "hardware", "workload", "threads", "target")
+SUSTAINED = "sustained"
 
 
 class Rows(Protocol):
@@ -58,6 +60,7 @@ class _Gathered:
 
     values: dict[Point, tuple[float | None, str]] = field(default_factory=dict)
     repeats: dict[Point, list[float | None]] = field(default_factory=dict)
+    bounds: dict[Point, tuple[float, float]] = field(default_factory=dict)
 
     def at(self, point: Point, planned: int, behind: _Measurements, *, percentile: bool) -> Values | None:
         """Return the values at a point. `planned` is its number of repeats in the plan, 0 when there is none or
@@ -72,7 +75,8 @@ class _Gathered:
             value, reason = None, f"{of - len(known)} of {of} repeats without a value"
         elif value is None and not reason:
             reason = f"{say.unmergeable()} over repeats" if percentile and len(known) > 1 else "no repeat has a value"
-        return Values(value, known, percentile, reason, *behind.at(point), level=behind.level)
+        bounds = self.bounds.get(point)
+        return Values(value, known, percentile, reason, *behind.at(point), level=behind.level, bounds=bounds)
 
 
 class _Measurements:
@@ -115,7 +119,8 @@ class _Side:
 
 
 def quantities(first: Contender, second: Contender, *, metrics: bool = True) -> Iterator[Quantity]:
-    """Yield all that both contenders have: throughput, errors, and latency percentiles and means by operation.
+    """Yield all that both contenders have: throughput, errors, latency percentiles and means by operation, and the
+    rates that searches for a promise found.
 
     Also yields each metric that has a value for each repeat and is the same in both specs, unless `metrics` is
     False.
@@ -142,7 +147,7 @@ def _side(side: Contender, metrics: bool) -> _Side:
         and each.percentile is not None
         and (side.hardware is None or "hardware" in each.query.dims)
     }
-    found = {"throughput": _throughput(side), **_latencies(side), "errors": _errors(side)}
+    found = {"throughput": _throughput(side), **_latencies(side), "errors": _errors(side), SUSTAINED: _sustained(side)}
     return _Side(side, _planned(side), _Measurements(side), found, told)
 
 
@@ -156,6 +161,9 @@ def _in_common(*sides: _Side) -> Iterator[Quantity]:
         found = [side.found.get(name, _Gathered()) for side in sides]
         if name.startswith("latency."):
             yield quantity(name, "s", "lower", found, name.startswith("latency.p"))
+        elif name == SUSTAINED and any(each.values for each in found):
+            searched = quantity(name, "ops/s", "higher", found, percentile=False)
+            yield replace(searched, unlike=dict(_other_promises(sides, searched.points)))
         elif name == "throughput":
             yield quantity(name, "ops/s", "higher", found, percentile=False)
         elif any(value for each in found for value, _ in each.values.values()):
@@ -169,6 +177,15 @@ def _in_common(*sides: _Side) -> Iterator[Quantity]:
         yield quantity(
             name, metric.query.unit, metric.better, found, bool(metric.percentile), signed=_may_be_below_0(metric.query)
         )
+
+
+def _other_promises(sides: Sequence[_Side], points: Iterable[Point]) -> Iterator[tuple[Point, str]]:
+    """Yield the points whose searches are for another promise, with both."""
+    for point in points:
+        name = str(dict(point).get("experiment"))
+        one, other = (side.of.plan.experiments.get(name) for side in sides)
+        if one and other and one.promise and other.promise and not one.promise.is_same(other.promise):
+            yield point, f"another promise: {one.promise.text} in A, {other.promise.text} in B"
 
 
 def _may_be_below_0(query: Query) -> bool:
@@ -274,6 +291,21 @@ def _latencies(side: Contender) -> dict[str, _Gathered]:
     return found
 
 
+def _sustained(side: Contender) -> _Gathered:
+    """Return what searches for a promise found. A rate that can't be told has no value, and may have bounds."""
+    rows = side.store.sql(
+        "SELECT c.experiment, c.hardware, c.workload, c.sustained, coalesce(c.reason, ''), c.kept_to, c.broken_from "  # noqa: S608  # ours
+        f"FROM main.promises AS c WHERE c.kind IS NOT NULL AND {_of(side)} ORDER BY ALL"
+    ).rows
+    found = _Gathered()
+    for *keys, value, reason, kept_to, broken_from in rows:
+        point = _point(side, dict(zip(_POINT, keys, strict=False)))
+        found.values[point] = (value, reason)
+        if any(each is not None for each in (value, kept_to, broken_from)):
+            found.bounds[point] = (kept_to or 0.0, math.inf if broken_from is None else broken_from)
+    return found
+
+
 def _metric(side: Contender, query: Query, repeats: Query | None) -> _Gathered:
     found = _Gathered()
     for keys, value, reason in _rows(side, query):
@@ -291,6 +323,23 @@ def _rows(side: Contender, query: Query) -> Iterator[tuple[dict[str, Key], float
             yield keys, row[-1], getattr(row, "reason", None) or ""
 
 
-def by_default(names: Iterable[str]) -> list[str]:
-    """Return the quantities that are shown by default: of latencies only the 99th percentile."""
-    return [name for name in names if not name.startswith("latency.") or name.startswith("latency.p99[")]
+def by_default(known: Mapping[str, Quantity], *plans: Plan) -> list[Quantity]:
+    """Return the quantities that are shown by default: of latencies only the 99th percentile, and of searches for a
+    promise only what they found, as each measures rates of its own choice."""
+    searching = {name for plan in plans for name, each in plan.experiments.items() if each.promise}
+    reads = {metric.name: metric.query.reads or () for plan in plans for metric in plan.metrics}
+    names = {name for plan in plans for name in plan.experiments}
+
+    def is_chosen(quantity: str, point: Point) -> bool:
+        keys = dict(point)
+        if keys.get("target") is None:
+            return False
+        read = {name for name in names for each in reads.get(quantity, ()) if each.covers({"experiment": name})}
+        return keys.get("experiment") in searching or (bool(read) and read <= searching)
+
+    shown = (each for name, each in known.items() if not name.startswith("latency.") or name.startswith("latency.p99["))
+    planned = (
+        replace(each, points={at: sides for at, sides in each.points.items() if not is_chosen(each.name, at)})
+        for each in shown
+    )
+    return [each for each in planned if each.points]

@@ -52,11 +52,20 @@ class Values:
     seconds: float = 0.0
     level: float = LEVEL
     """The level of each interval: above 0.95 where the repeats were looked at several times."""
+    bounds: tuple[float, float] | None = None
+    """From where to where the value is, of what no repeat has a value of its own, such as a rate that was searched for.
+    The upper one may be infinite."""
+
+    @property
+    def is_known(self) -> bool:
+        return self.value is not None or self.bounds is not None
 
     @property
     def interval(self) -> tuple[float, float] | None:
         """Return the confidence interval of the mean at `level`; for percentiles, the lowest and the highest of the
-        repeats."""
+        repeats; else the bounds."""
+        if self.bounds is not None:
+            return self.bounds
         if len(self.repeats) < 2:
             return None
         if self.percentile:
@@ -187,7 +196,10 @@ def _outcome(rows: Sequence[Comparison], corrected: Mapping[int, float], thresho
 def _compared(quantity: Quantity, point: Point, first: Values | None, second: Values | None) -> Comparison:
     ratio = interval = p = None
     apart: Estimate | None = None
-    if first is not None and second is not None and first.value is not None and second.value is not None:
+    if first is not None and second is not None and first.bounds and second.bounds:
+        ratio, interval = _bounded_ratio(first, second)
+        apart = _bounded_difference(first, second)
+    elif first is not None and second is not None and first.value is not None and second.value is not None:
         level = max(first.level, second.level)
         several = min(len(first.repeats), len(second.repeats)) > 1
         apart = Estimate(second.value - first.value, None, None)
@@ -231,6 +243,21 @@ def _ratio(first: Values, second: Values) -> tuple[float | None, tuple[float, fl
     return ratio, _ends(between)
 
 
+def _bounded_ratio(first: Values, second: Values) -> tuple[float | None, tuple[float, float] | None]:
+    """Return the ratio of two values that lie between bounds; none where one of them is not known itself."""
+    if first.bounds is None or second.bounds is None or not first.value or second.value is None:
+        return None, None
+    (low, high), (other_low, other_high) = first.bounds, second.bounds
+    return second.value / first.value, (other_low / high, other_high / low if low else math.inf)
+
+
+def _bounded_difference(first: Values, second: Values) -> Estimate | None:
+    if first.bounds is None or second.bounds is None or first.value is None or second.value is None:
+        return None
+    apart = second.bounds[0] - first.bounds[1], second.bounds[1] - first.bounds[0]
+    return Estimate(second.value - first.value, *apart)
+
+
 def _ends(of: Estimate | None) -> tuple[float, float] | None:
     return None if of is None or of.low is None or of.high is None else (of.low, of.high)
 
@@ -242,6 +269,8 @@ _NO_SPREAD = (
 
 def _judged(row: Comparison, threshold: float) -> Comparison:
     first, second = row.first, row.second
+    if first is not None and second is not None and first.bounds and second.bounds:
+        return _not_judged(row, first, second) or _judged_by_bounds(row, first.bounds, second.bounds, threshold)
     if first is None or second is None or first.value is None or second.value is None:
         lacking: dict[str, list[str]] = {}
         for name, side in (("A", first), ("B", second)):
@@ -249,10 +278,8 @@ def _judged(row: Comparison, threshold: float) -> Comparison:
                 lacking.setdefault(side.reason if side else say.not_measured(), []).append(name)
         why = "; ".join(f"missing in {' and '.join(names)}: {reason}" for reason, names in lacking.items())
         return replace(row, reason=why)
-    if row.reason:
-        return row
-    if _same_measurement(first, second):
-        return replace(row, verdict="same measurement", reason="one took its results from the other")
+    if found := _not_judged(row, first, second):
+        return found
     fewest = min(len(first.repeats), len(second.repeats))
     if row.p_holm is None and fewest > 1:
         return replace(row, verdict="within noise", reason="all repeats of both have the same value")
@@ -264,14 +291,40 @@ def _judged(row: Comparison, threshold: float) -> Comparison:
         return replace(row, reason=_NO_SPREAD)
     if row.p_holm >= SIGNIFICANT:
         return replace(row, verdict="within noise")
+    rises = difference(first.repeats, second.repeats, percentile=first.percentile) > 0
+    found = _of_direction(row, rises, threshold)
+    against = (second.value <= first.value) if rises else (second.value >= first.value)
+    if against and found.verdict in ("better", "worse"):
+        went = ("rise", "does not") if rises else ("fall", "does not")
+        return replace(row, reason=f"the repeats' own values {went[0]}, and that of all of them {went[1]}")
+    return found
+
+
+def _not_judged(row: Comparison, first: Values, second: Values) -> Comparison | None:
+    """Return the comparison where what is compared is not alike, or the same; None where it is to be judged."""
+    if row.reason:
+        return row
+    if _same_measurement(first, second):
+        return replace(row, verdict="same measurement", reason="one took its results from the other")
+    return None
+
+
+def _judged_by_bounds(
+    row: Comparison, first: tuple[float, float], second: tuple[float, float], threshold: float
+) -> Comparison:
+    """Judge values that are only known to lie between bounds: they differ where the bounds lie apart."""
+    rises = first[1] <= second[0]
+    if not rises and first[0] < second[1]:
+        return replace(row, verdict="within noise", reason="what they are known to lie between overlaps")
+    return _of_direction(row, rises, threshold)
+
+
+def _of_direction(row: Comparison, rises: bool, threshold: float) -> Comparison:
+    """Return the verdict on values that differ, by whether the second one is higher."""
     if _change(row) < threshold:
         return replace(row, verdict="within threshold")
     if row.better is None:
         return replace(row, verdict="differs")
-    rises = difference(first.repeats, second.repeats, percentile=first.percentile) > 0
-    if (second.value <= first.value) if rises else (second.value >= first.value):
-        went = ("rise", "does not") if rises else ("fall", "does not")
-        return replace(row, reason=f"the repeats' own values {went[0]}, and that of all of them {went[1]}")
     return replace(row, verdict="better" if rises == (row.better == "higher") else "worse")
 
 

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from itertools import product
 
 from benchbrief.compiler.planning.plan import Knee, Promise
-from benchbrief.compiler.searches.rate_search import CONFIDENCE
+from benchbrief.compiler.searches.rate_search import CONFIDENCE, agreed
 from benchbrief.results.ingest.run_evidence import Evidence
 from benchbrief.results.messages.result_messages import say
 from benchbrief.results.store.promise_tables import PromiseRow, RateRow
@@ -34,6 +34,8 @@ def _runs(rate: j.RateJudged) -> tuple[int, ...]:
 def _row(evidence: Evidence, key: Knee, promise: Promise, lowest: float, ended: j.PromiseEnded | None) -> PromiseRow:
     unknown = say.rate_imported() if evidence.imported else say.rate_unended()
     sustained = ended.sustained if ended else None
+    runs = ended.rates if ended else ()
+    kept_to, broken_from = agreed([e.rate for e in runs if e.all_met], [e.rate for e in runs if e.all_broken])
     reason = (warning_of(lowest, ended) if ended else unknown) if sustained is None else None
     return PromiseRow(
         evidence.run_id,
@@ -49,6 +51,8 @@ def _row(evidence: Evidence, key: Knee, promise: Promise, lowest: float, ended: 
         ended.above if ended else None,
         bool(ended and ended.by_generator),
         bool(ended and ended.sure),
+        kept_to,
+        broken_from,
         ended.held_met if ended else 0,
         ended.held_out if ended else 0,
         reason,

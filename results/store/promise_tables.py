@@ -11,8 +11,9 @@ class PromiseRow(NamedTuple):
     `within` and `confidence` are shares. `kind` is found, at_least, none or undecided. `sustained` is the rate in ops/s
     that counts; where it is NULL, `reason` says why. `found` is the rate of the search, also where held-out runs
     broke the promise, and `above` the next candidate, which broke it; `by_generator`: which the load generator could
-    not offer. `sure`: the edge was decided with that confidence, and not by the majority of all repeats. Of `held_out`
-    runs, `held_met` kept the promise.
+    not offer. `sure`: the edge was decided with that confidence, and not by the majority of all repeats. Up to
+    the rate `kept_to` no run broke the promise, and from `broken_from` on none kept it (NULL where there is no such
+    rate): runs disagree between the two. Of `held_out` runs, `held_met` kept the promise.
     """
 
     run_id: str
@@ -28,6 +29,8 @@ class PromiseRow(NamedTuple):
     above: float | None
     by_generator: bool
     sure: bool
+    kept_to: float | None
+    broken_from: float | None
     held_met: int
     held_out: int
     reason: str | None

@@ -17,7 +17,7 @@ from typing import NamedTuple
 from benchbrief.results.store.promise_tables import PromiseRow, RateRow
 from benchbrief.results.store.size_and_event_tables import EventRow, SizeRow
 
-SCHEMA_VERSION = 18
+SCHEMA_VERSION = 19
 """Raised with every change of a table or a view: a store of another version is built again."""
 
 

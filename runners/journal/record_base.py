@@ -118,6 +118,15 @@ class RateJudged(Frozen):
     held_out: int = 0
     held_beyond: int = 0
 
+    @property
+    def all_met(self) -> int:
+        return self.met + self.held_met
+
+    @property
+    def all_broken(self) -> int:
+        """How many runs broke the promise, without those that were beyond the generator."""
+        return self.broken + self.held_out - self.held_met - self.held_beyond
+
 
 class PromiseEnded(Record):
     """What a search for a promise found on one hardware with one workload: see `compiler/searches/rate_search.py`.

@@ -19,6 +19,7 @@ from benchbrief.compiler.searches.rate_search import (
     Step,
     Tally,
     Vote,
+    agreed,
     candidates,
     lengths,
     next_step,
@@ -193,6 +194,23 @@ def test_the_usual_and_the_most_cells_are_those_of_searches_without_noise() -> N
     lengths_ = [len(walk(RATES, RULE, lambda rate, top=top: rate <= top)) for top in RATES]  # type: ignore[misc]
     assert min(lengths_) <= usual <= max(lengths_)
     assert most == (max(lengths_) - 3 - 2 * (LEAD - 1)) * 5 + 3 * (1 + LOWER)
+
+
+@pytest.mark.parametrize(
+    ("kept", "broken", "expected"),
+    [
+        ((100, 200), (300, 400), (200, 300)),
+        ((100, 200, 300), (200, 400), (100, 400)),
+        ((100, 300), (200, 400), (100, 400)),
+        ((300,), (200,), (None, None)),
+        ((100, 200), (), (200, None)),
+        ((), (100, 200), (None, 100)),
+    ],
+)
+def test_runs_agree_up_to_a_rate_and_from_one_on(
+    kept: tuple[float, ...], broken: tuple[float, ...], expected: tuple[float | None, float | None]
+) -> None:
+    assert agreed(kept, broken) == expected
 
 
 def judged_often(kept: float, judged: int, seed: int = 7) -> tuple[float, float, float]:

@@ -1,0 +1,172 @@
+"""`bench compare` of two searches for a promise: what they found, with the rates between which their runs disagree."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+from benchbrief.comparing.compare_output import cases, told_rows
+from benchbrief.results.compare.comparison import Comparison, Point, Quantity, Values, compare
+from tests.support.bench import Bench, fresh_bench
+
+SPEC = """
+hardware eco    { hosts = "eco.lab"     cores = 4 }
+hardware legacy { hosts = "legacy.lab"  cores = 16 }
+client load { hosts = "load.lab"  tool = ycsb }
+database mongo { engine = mongodb  uri = "mongodb://{hosts}/ycsb"  reset = as_needed }
+workload b from ycsb.b { records = 100k }
+experiment e {
+  hardware = [eco, legacy]  workloads = b  threads = 64  measure = 10 s  repeats = 3
+  target   = highest(@FIRST@ ops/s..200k ops/s, where: @WHERE@, within: 20 %, held_out: 1)
+}
+metric tail in ms = latency.p99[e, read], lower is better
+"""
+INF = float("inf")
+POINT: Point = (("experiment", "e"), ("workload", "b"))
+
+
+def judged(first: Values, second: Values, threshold: float = 0.0) -> Comparison:
+    (row,) = compare([Quantity("sustained", "ops/s", "higher", {POINT: (first, second)})], threshold).comparisons
+    return row
+
+
+def found(value: float | None, low: float, high: float) -> Values:
+    return Values(value, (), percentile=False, bounds=(low, high))
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "verdict"),
+    [
+        (found(5_000, 4_900, 5_100), found(5_200, 5_100, 5_300), "better"),
+        (found(5_200, 5_100, 5_300), found(5_000, 4_900, 5_100), "worse"),
+        (found(5_000, 4_900, 5_100), found(5_100, 5_000, 5_300), "within noise"),
+        (found(5_000, 4_900, 5_100), found(5_000, 4_900, 5_100), "within noise"),
+        (found(20_000, 20_000, INF), found(5_000, 4_900, 5_100), "worse"),
+        (found(20_000, 20_000, INF), found(20_000, 20_000, INF), "within noise"),
+        (found(5_000, 4_900, 5_100), found(None, 0.0, 1_000), "worse"),
+        (found(None, 0.0, 1_000), found(None, 0.0, 1_000), "within noise"),
+        (found(5_000, 4_900, 5_100), Values(None, (), percentile=False, reason="it failed"), "unknown"),
+    ],
+)
+def test_what_searches_found_differs_where_their_runs_do_not_disagree(
+    first: Values, second: Values, verdict: str
+) -> None:
+    assert judged(first, second).verdict == verdict
+
+
+def test_a_change_below_the_threshold_counts_for_nothing() -> None:
+    sides = found(5_000, 4_900, 5_050), found(5_100, 5_075, 5_200)
+    assert judged(*sides).verdict == "better"
+    assert judged(*sides, threshold=0.05).verdict == "within threshold"
+    assert judged(found(5_000, 4_900, 5_050), found(None, 0.0, 1_000), threshold=0.05).verdict == "worse"
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "told"),
+    [
+        (
+            found(5_000, 4_900, 5_100),
+            found(5_200, 5_100, 5_300),
+            ("5,000 ops/s (4,900 to 5,100)", "5,200 ops/s (5,100 to 5,300)", "+4.0 % (+0.0 to +8.2)", "better"),
+        ),
+        (
+            found(5_000, 4_900, 5_100),
+            found(20_000, 20_000, INF),
+            ("5,000 ops/s (4,900 to 5,100)", "20,000 ops/s or more", "+300 % (+292 or more)", "better"),
+        ),
+        (
+            found(5_000, 4_900, 5_100),
+            found(None, 0.0, 1_000),
+            ("5,000 ops/s (4,900 to 5,100)", "below 1,000 ops/s", "–", "worse"),
+        ),
+        (
+            found(5_000, 4_900, 5_100),
+            found(None, 3_000, 5_000),
+            ("5,000 ops/s (4,900 to 5,100)", "3,000 to 5,000 ops/s", "–", "within noise"),
+        ),
+    ],
+)
+def test_a_rate_is_shown_with_where_runs_disagree(first: Values, second: Values, told: tuple[str, ...]) -> None:
+    ((_, _, *cells),) = told_rows([judged(first, second)])
+    assert tuple(cells) == told
+
+
+@pytest.fixture(scope="module")
+def bench(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Bench]:
+    with fresh_bench(tmp_path_factory.mktemp("searches")) as fresh:
+        yield fresh
+
+
+def run(bench: Bench, name: str, where: str = "latency.p99[read] < 10 ms", first: str = "1k", seed: int = 1) -> str:
+    """Return the name of a simulated run."""
+    path = bench.folder / f"{name}.bench"
+    path.write_text(SPEC.replace("@WHERE@", where).replace("@FIRST@", first))
+    done = bench("run", path.name, "--simulate", "--seed", str(seed), "--no-report", "--fresh")
+    assert done.code == 0, done.text
+    return next(each.name for each in reversed(bench.run_dirs()) if f"-{name}-" in each.name)
+
+
+@pytest.fixture(scope="module")
+def first(bench: Bench) -> str:
+    return run(bench, "first")
+
+
+def rows(bench: Bench, *words: str) -> list[dict[str, Any]]:
+    told: list[dict[str, Any]] = bench("compare", *words, "--json").json["comparisons"]
+    return told
+
+
+def test_two_searches_are_compared_by_what_they_found_alone(bench: Bench, first: str) -> None:
+    """Each measures rates of its own choice: these are no points that the other lacks."""
+    second = run(bench, "second", seed=2)
+    told = bench("compare", first, second, "--json").json
+    assert [(row["metric"], row["hardware"], row["workload"]) for row in told["comparisons"]] == [
+        ("sustained", "eco", "b"),
+        ("sustained", "legacy", "b"),
+    ]
+    assert (told["only_first"], told["only_second"]) == ([], [])
+    for row in told["comparisons"]:
+        low, high = row["first"]["interval"]
+        assert low <= row["first"]["value"] < high
+        assert row["p"] is None
+    assert {row["metric"] for row in rows(bench, first, second, "--metric", "latency.p99[read]")} == {
+        "latency.p99[read]"
+    }, "but they are, when asked for"
+
+
+def test_hardware_that_sustains_more_is_better_and_the_exit_code_says_so(bench: Bench, first: str) -> None:
+    (row,) = rows(bench, f"{first}:eco", f"{first}:legacy")
+    assert row["verdict"] == "better"
+    assert row["interval"][0] > 1
+    back = bench("compare", f"{first}:legacy", f"{first}:eco", "--metric", "sustained")
+    assert back.code == 4
+    assert "1 worse" in back.out
+    assert "better and worse are told where those of A and B lie apart" in " ".join(back.out.split())
+
+
+def test_searches_for_other_promises_are_shown_and_not_judged(bench: Bench, first: str) -> None:
+    other = run(bench, "other", where="latency.p99[read] < 4 ms")
+    for row in [*rows(bench, first, other), *rows(bench, first, other, "--other-load")]:
+        assert row["verdict"] == "unknown"
+        assert row["reason"] == "another promise: latency.p99[read] < 10 ms in A, latency.p99[read] < 4 ms in B"
+        assert row["first"]["value"]
+    alike = run(bench, "alike", where="latency.p99[read] < 10000 us")
+    assert "unknown" not in {row["verdict"] for row in rows(bench, first, alike)}, "the same limit in another unit"
+
+
+def test_a_promise_that_no_rate_keeps_is_compared_by_the_lowest_rate_that_broke_it(bench: Bench, first: str) -> None:
+    none = run(bench, "none", where="latency.p99[read] < 10 ms", first="150k")
+    told = rows(bench, first, none)
+    assert [row["verdict"] for row in told] == ["within noise"] * 2, "below 150k ops/s: so may be A"
+    assert [row["second"]["interval"] for row in told] == [[0.0, 150_000.0]] * 2
+
+
+def test_a_build_server_is_told_what_the_rates_were() -> None:
+    outcome = compare(
+        [Quantity("sustained", "ops/s", "higher", {POINT: (found(5_000, 4_900, 5_100), found(None, 0.0, 1_000))})]
+    )
+    (case,) = cases(outcome)
+    assert case.state == "failure"
+    assert "5,000 ops/s (4,900 to 5,100) -> below 1,000 ops/s" in case.detail
