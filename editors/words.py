@@ -48,7 +48,16 @@ REFERENCES = ("env", "secret")
 
 FUNCTIONS = (*lookups.FUNCTIONS, "range")
 
-TOOLS = (*own_tools(), "adaptive", "confident", "highest", "random", "replica_set", *meter_schema.METERS)
+TOOLS = (
+    *own_tools(),
+    "adaptive",
+    "confident",
+    "highest",
+    "random",
+    "replica_set",
+    "until_steady",
+    *meter_schema.METERS,
+)
 """Calls that are settings, not numbers."""
 
 MEASURES = tuple(dict.fromkeys((*KINDS, *FAMILIES, "nodes")))

@@ -43,8 +43,8 @@ one that does not fit, and one_pass_s or more would do.
 Hosts that work side by side add up in it. `run` is the earlier run that an
 estimate was seen in, "" for a built-in one. `saves_s` is what a change of the spec saves by itself.
 
-Loads, resets, start-up and rendering are estimated by what they took in earlier runs of the folder, for the same hosts,
-database and tool. Where there are none, built-in estimates hold.
+Loads, resets, start-up, rendering and `until_steady` are estimated by what they took in earlier runs of the folder, for
+the same hosts, database and tool. Where there are none, built-in estimates hold.
 
 \b
 With --diff, --json prints {spec, against, differs, cells, searches, besides, run}:

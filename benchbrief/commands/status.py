@@ -27,6 +27,7 @@ from benchbrief.progress.times_told import in_full
 if TYPE_CHECKING:
     from benchbrief.results.runs.estimate_and_actual import TimeCompared
     from benchbrief.results.runs.run_summary import CellStatus, RunStatus
+    from benchbrief.runners.measurement.measurement import SteadyEnd
 
 _COLOURS = {
     "done": "green",
@@ -56,7 +57,8 @@ Examples:
 activity. In --json, that is `time`: {estimated_s, taken_s, in_all: {loading: {estimated_s, taken_s}, ...}, experiments,
 learned_from}. `budgets` has what is spent of each: [{experiment, budget_s, spent_s}]. `choices` has the points of
 adaptive ramps: [{experiment, hardware, workload, axis, point, number, why}]; the candidates that they left out are
-`not_chosen`, and no part of `total`.
+`not_chosen`, and no part of `total`. A cell that was to be measured until it is steady has `measuring`: {steady,
+lasted_s, cut_s, throughput_half_width, throughput_correlation, latency_half_width, latency_correlation}.
 """
 )
 @run_argument
@@ -167,6 +169,8 @@ def _more(cell: CellStatus) -> str:
         parts.append(f"{rate(cell.now.ops_per_s)} now")
         if cell.now.latency_s is not None:
             parts.append(f"{cell.now.latency_of} {latency(cell.now.latency_s)}")
+    if cell.measuring:
+        parts.append(_measuring(cell.measuring))
     if cell.reason:
         parts.append(one_line(cell.reason))
     if cell.attempt is not None and cell.attempt > 1:
@@ -174,6 +178,12 @@ def _more(cell: CellStatus) -> str:
     if cell.reused_from:
         parts.append(f"from run {one_line(cell.reused_from)}")
     return "  ".join(parts)
+
+
+def _measuring(end: SteadyEnd) -> str:
+    """Say how a measurement ended by itself."""
+    cut = f", the first {duration(end.cut_s)} cut off" if end.cut_s else ""
+    return f"{'steady' if end.steady else 'NOT steady'} after {duration(end.lasted_s)}{cut}"
 
 
 def _tell_choices(run: RunStatus) -> None:

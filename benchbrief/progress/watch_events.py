@@ -44,6 +44,8 @@ def event(view: RunView, record: j.AnyRecord) -> dict[str, object] | None:
         case j.PromiseEnded():
             found = record.model_dump(mode="json", exclude={"type", "at"})
             return {"event": "promise_ended", **base, **found, "sustained": record.sustained}
+        case j.MeasuringEnded():
+            return {"event": "measuring_ended", **base, **record.model_dump(mode="json", exclude={"type", "at"})}
         case j.Remark():
             said = {"severity": record.severity, "text": record.text}
             return {"event": "remark", **base, **said, "cell": record.cell, "origin": record.origin or None}

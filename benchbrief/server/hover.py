@@ -11,6 +11,7 @@ from benchbrief.compiler import units
 from benchbrief.compiler.blocks.values.block_schema import BLOCKS
 from benchbrief.compiler.briefs.report_schema import ELEMENTS, OPTIONS
 from benchbrief.compiler.diagnostic_codes import code_info
+from benchbrief.compiler.explain.explain_steady import measured_for
 from benchbrief.compiler.extensions.registry import ENGINE_SPECS, METER_SPECS, PROBE_SPECS, TEMPLATE_SPECS, TOOL_SPECS
 from benchbrief.compiler.frontend.name_index import Index, Symbol
 from benchbrief.compiler.frontend.resolve import Model
@@ -36,6 +37,7 @@ _TOLD = {
     **word_meanings.PROBES,
     **word_meanings.ORDERS,
     **word_meanings.RESETS,
+    **{name: doc for name, (_, doc) in word_meanings.SETTINGS.items()},
 }
 _FENCE = re.compile(r"```bench .*")
 
@@ -297,7 +299,7 @@ def _promise(experiment: plan.Experiment, rule: plan.Promise) -> str:
         f"{len(experiment.hardware)} hardware × {len(experiment.workloads)} workloads × a search among "
         f"{len(experiment.points)} rates = **about {rule.usual} cells a search, {rule.most} at most**\n\n"
         f"promise: `{rule.text}`  \nwithin {100 * rule.within:g} %, up to {rule.judged} runs a rate, "
-        f"{rule.held_out} held out  \nwarm-up {experiment.warm_up_s:,g} s, measured {experiment.measure_s:,g} s"
+        f"{rule.held_out} held out  \nwarm-up {experiment.warm_up_s:,g} s, measured {_measured(experiment)}"
     )
 
 
@@ -313,9 +315,13 @@ def _experiment(experiment: plan.Experiment) -> str:
     return (
         f"{len(experiment.hardware)} hardware × {len(experiment.workloads)} workloads × {count} "
         f"× {_repeats(experiment)} repeats = **{up_to}{cells:,} cells**\n\n"
-        f"{experiment.axis}: {points}  \nwarm-up {experiment.warm_up_s:,g} s, measured {experiment.measure_s:,g} s"
+        f"{experiment.axis}: {points}  \nwarm-up {experiment.warm_up_s:,g} s, measured {_measured(experiment)}"
         + (f"  \nbudget {duration(experiment.budget_s)}" if experiment.budget_s else "")
     )
+
+
+def _measured(experiment: plan.Experiment) -> str:
+    return measured_for(experiment) if experiment.until_steady else f"{experiment.measure_s:,g} s"
 
 
 def _repeats(experiment: plan.Experiment) -> str:

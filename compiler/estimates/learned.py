@@ -1,4 +1,4 @@
-"""Estimates from what earlier runs took: loads, resets, start-up and rendering.
+"""Estimates from what earlier runs took: loads, resets, start-up, rendering, and measuring until it is steady.
 
 What was seen counts for the same hosts, database and tool only. The built-in estimate holds for the rest.
 """
@@ -13,7 +13,7 @@ from benchbrief.compiler.estimates.estimate import estimate_some
 from benchbrief.compiler.estimates.time_spent import RENDERING_S, Activity, activity_of
 from benchbrief.compiler.extensions.registry import TOOL_SPECS, tool_word
 from benchbrief.compiler.plain_amounts import duration
-from benchbrief.compiler.planning.fingerprint import database_parts, digest, machines
+from benchbrief.compiler.planning.fingerprint import database_parts, digest, machines, workload_parts
 from benchbrief.compiler.planning.plan import Cell, Plan, Step
 
 MOST_TIMES = 20.0
@@ -47,6 +47,8 @@ class Keys:
     amount: float
     start_up: str
     resets: str
+    steadied: str = ""
+    """Of a measurement that ends when it is steady; "" for others."""
 
     @classmethod
     def of(cls, plan: Plan, cell: Cell) -> Keys:
@@ -65,8 +67,17 @@ class Keys:
         shape = {key: value for key, value in workload.properties.items() if key in shaping}
         amount = float(workload.properties.get("records", database.size_bytes or 0.0))
         planned = [step.seconds for step in cell.steps if step.kind == "prepare"]  # tells who starts a server
+        experiment = plan.experiments[cell.experiment]
+        steadied = ""
+        if rule := experiment.until_steady:
+            load = [workload_parts(workload), experiment.axis, experiment.warm_up_s, experiment.measure_s]
+            steadied = digest(["steadied", *on, *load, rule.model_dump()])
         return cls(
-            digest(["load", *on, shape]), amount, digest(["start_up", *on, planned]), digest(["resets", *on, shape])
+            digest(["load", *on, shape]),
+            amount,
+            digest(["start_up", *on, planned]),
+            digest(["resets", *on, shape]),
+            steadied,
         )
 
     def reset(self, how: str) -> str:
@@ -109,7 +120,7 @@ class _Learning:
 
     def steps(self, cell: Cell) -> tuple[Step, ...]:
         """Return the steps of a cell. The cells of a block share them."""
-        block = (cell.database, cell.workload, cell.load_hosts, cell.tool.driver, cell.steps)
+        block = (cell.experiment, cell.database, cell.workload, cell.load_hosts, cell.tool.driver, cell.steps)
         if block not in self._steps:
             self._steps[block] = tuple(self._learned(cell))
         return self._steps[block]
@@ -133,6 +144,11 @@ class _Learning:
                     collect_s = sum(each.seconds for each in cell.steps if each.kind == "collect")
                     seconds, run = (max(0.0, seen.seconds - collect_s), seen.run) if seen else (step.seconds, "")
                     self._note("start_up", of, f"{duration(_short(seconds + collect_s))} a cell", run)
+                case "measuring" if rule := self.plan.experiments[cell.experiment].until_steady:
+                    seen = self.history.get(keys.steadied)
+                    seconds, run = (seen.seconds, seen.run) if seen else (step.seconds, "")
+                    ends = f"between {duration(rule.from_s)} and {duration(cell.measure_s)}"
+                    self._note("measuring", cell.experiment, f"{duration(_short(seconds))} a cell, {ends}", run)
                 case _:
                     seconds = step.seconds
             yield step if seconds == step.seconds else step.model_copy(update={"seconds": round(seconds, 3)})

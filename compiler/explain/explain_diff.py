@@ -203,10 +203,11 @@ _SAID = {
     "cool_down_s": "cool_down",
     "measure_s": "measure",
     "max_error_share": "max_errors",
+    "until_steady.from_s": "until_steady.from",
     "hooks": "commands",
 }
 _OF_BYTES = ("record_size", "field_length", "key_size", "value_size")
-_SHARES = ("read", "update", "insert", "scan", "read_modify_write", "max_error_share", "rise", "gain")
+_SHARES = ("read", "update", "insert", "scan", "read_modify_write", "max_error_share", "rise", "gain", "within")
 
 
 def part_text(part: Part) -> str:

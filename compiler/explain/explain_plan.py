@@ -13,6 +13,7 @@ from benchbrief.compiler.estimates.learned import Estimated, with_history
 from benchbrief.compiler.explain.explain_beside import events_told, probes_told
 from benchbrief.compiler.explain.explain_overlap import side_by_side, some
 from benchbrief.compiler.explain.explain_promise import adaptive_told, promise_told
+from benchbrief.compiler.explain.explain_steady import steady_told
 from benchbrief.compiler.explain.explain_time import explain_time, up_to
 from benchbrief.compiler.explain.plain_text import Page, number
 from benchbrief.compiler.extensions.registry import ENGINE_SPECS, TOOL_SPECS, tool_word
@@ -45,6 +46,7 @@ _STOPS_TOGETHER = "; hardware that takes turns goes on until all of it is confid
 _BUDGET = "each point once, then repeats where expectations are open or intervals are widest"
 _SHOWN_POINTS = 20
 _STEPS: tuple[StepKind, ...] = ("prepare", "load", "warm_up", "measure", "collect", "cool_down")
+_DECLARED: tuple[StepKind, ...] = ("warm_up", "measure", "cool_down")
 
 
 def explain(
@@ -134,7 +136,8 @@ def _experiment(plan: Plan, e: Experiment, page: Page) -> None:
     )
     page.gap()
     measured = counted_cells(cells, plan.experiments)
-    page.table(_steps([cell for cell in cells if cell.id in measured]), ("step", "time", "time-out", "cells"))
+    counts = [cell for cell in cells if cell.id in measured]
+    page.table(_steps(counts, until_steady=e.until_steady is not None), ("step", "time", "time-out", "cells"))
 
 
 def _facts(plan: Plan, e: Experiment, cells: list[Cell]) -> Iterator[tuple[str, str]]:
@@ -182,6 +185,8 @@ def _facts(plan: Plan, e: Experiment, cells: list[Cell]) -> Iterator[tuple[str, 
     yield "load by", f"{tool_word(first.tool.driver)}{f' ({first.tool.path})' if first.tool.path else ''} {where}"
     if split := _split(cells):
         yield "load hosts", split
+    if e.until_steady:
+        yield from steady_told(e, e.until_steady)
     if e.phases > 1:
         yield "phases", f"{e.phases} x {duration(e.measure_s / e.phases)}"
     yield "probes", ", ".join(probes_told(cells)) or "none"
@@ -341,7 +346,7 @@ def _setting(shape: Shape, value: str | float | bool) -> str:
     return f"{100 * float(value):g} %" if shape.maximum == 1.0 else number(float(value))
 
 
-def _steps(cells: list[Cell]) -> Iterator[tuple[str, ...]]:
+def _steps(cells: list[Cell], *, until_steady: bool) -> Iterator[tuple[str, ...]]:
     """Return each kind of step with its length, its time-out and its number of cells. Cells that skip it are left
     out."""
     for kind in _STEPS:
@@ -351,7 +356,7 @@ def _steps(cells: list[Cell]) -> Iterator[tuple[str, ...]]:
             times = _span(step.seconds for step in taken)
             yield (
                 kind.replace("_", "-"),
-                times if kind in ("warm_up", "measure", "cool_down") else f"about {times}",
+                times if kind in _DECLARED and not (kind == "measure" and until_steady) else f"about {times}",
                 _span(step.timeout_s for step in steps),
                 number(len(taken)),
             )

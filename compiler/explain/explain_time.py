@@ -9,6 +9,7 @@ from benchbrief.compiler.estimates.budget_fit import BudgetFit, most_s, without_
 from benchbrief.compiler.estimates.counted_cells import counted_cells
 from benchbrief.compiler.estimates.learned import Estimated, Source
 from benchbrief.compiler.estimates.shared_data_places import shared_places
+from benchbrief.compiler.estimates.steady_spans import steady_span
 from benchbrief.compiler.estimates.time_spent import ACTIVITIES, Activity, Spent, TimeSpent, brief_told, time_spent
 from benchbrief.compiler.explain.explain_overlap import explain_overlap
 from benchbrief.compiler.explain.plain_text import Page
@@ -72,6 +73,11 @@ def _total(plan: Plan, spent: TimeSpent, page: Page, *, refused: bool) -> None:
     if cells_s == plan.estimate_s and wall_s < alone_s - 1:
         text += f" with independent hosts side by side ({duration(alone_s)} one after another)"
     page.paragraph(text + brief_told(spent.rendering_s, wall_s))
+    if span := steady_span(plan):
+        low, high = (duration(round(seconds + spent.rendering_s)) for seconds in span)
+        page.paragraph(
+            f"between {low} and {high}: cells are measured until they are steady, and nobody knows before when that is"
+        )
     cells = [cell for cell in plan.cells if cell.id in measured]
     for shared in shared_places(cells, plan.hardware, plan.databases, plan.workloads, plan.hosts):
         owed = f"{counted(len(shared.cells), 'cell loads', 'cells load')} again what others have replaced in one place"

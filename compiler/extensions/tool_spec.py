@@ -172,6 +172,8 @@ class ToolSpec(ExtensionSpec):
     (`CellContext.loaded_range`); `whole_seconds`, it runs for whole seconds only. `stray_errors` is the accepted share
     of failed operations where the spec allows none. `arrivals` are how it can space an offered load, its usual way
     first; none for a tool that does not tell. `bounded_queue`: operations that are due wait in a queue with a bound.
+    `ends_when_steady`: it can end a run by itself at the first look that finds a steady state, by the rule of
+    `planning/steady_rule.py`; then its driver measures from the end of the transient (`Measurement.steady`).
 
     `measures` are numbers of its own, beside throughput and latencies: each name is the tool's, a dot and a word. The
     driver tells them in `Measurement.samples`.
@@ -219,6 +221,7 @@ class ToolSpec(ExtensionSpec):
     loads: bool = False
     loads_in_parts: bool = False
     whole_seconds: bool = False
+    ends_when_steady: bool = False
     stray_errors: float = 0.0
 
     start_s: float = 0.0

@@ -178,7 +178,7 @@ def _experiment_key(matrix: Matrix) -> ExperimentKey:
         chosen=e.adaptive.points if e.adaptive else None,
         phases=e.phases,
         phase_s=e.measure_s / e.phases,
-        length=(e.warm_up_s, e.measure_s),
+        length=(e.warm_up_s, e.until_steady.from_s if e.until_steady else e.measure_s, e.measure_s),
         repeats=e.repeats,
         probes=matrix.asked,
         tool=tool_word(matrix.tool.driver),

@@ -61,7 +61,7 @@ class ExperimentKey:
     points: tuple[float, ...]
     phases: int
     phase_s: float
-    length: tuple[float, float]
+    length: tuple[float, float, float]
     repeats: int
     probes: tuple[str, ...]
     tool: str

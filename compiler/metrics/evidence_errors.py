@@ -126,13 +126,15 @@ class OtherLengths(CompileProblem):
     mark = "the lengths alone can make a difference"
     hint = "give these experiments the same `warm_up` and `measure`; otherwise the brief says so in a footnote"
     text: str
-    experiments: tuple[tuple[str, float, float], ...]
+    experiments: tuple[tuple[str, float, float, float], ...]
+    """Each with its warm-up, and how long it is measured at least and at most."""
 
     @property
     def listed(self) -> str:
         return ", ".join(
-            f"`{name}` {duration(measured)} after {f'{duration(warm_up)} of' if warm_up else 'no'} warm-up"
-            for name, warm_up, measured in self.experiments
+            f"`{name}` {f'{duration(least)} to ' if least < most else ''}{duration(most)} "
+            f"after {f'{duration(warm_up)} of' if warm_up else 'no'} warm-up"
+            for name, warm_up, least, most in self.experiments
         )
 
 

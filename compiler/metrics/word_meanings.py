@@ -13,7 +13,7 @@ from benchbrief.compiler.metrics.measure_catalogue import find_measure
 from benchbrief.compiler.metrics.typing.curves import FEWEST_LOADS, FEWEST_POINTS
 from benchbrief.compiler.planning.achieved_load import KEEPS_UP
 from benchbrief.compiler.planning.plan import Boundary, Dimension
-from benchbrief.compiler.planning.steady_rule import FEWEST_PHASES, MOST_RANGE, MOST_TREND
+from benchbrief.compiler.planning.steady_rule import FEWEST_PHASES, MOST_RANGE, MOST_TREND, SOONEST_S
 
 DIMENSIONS: Mapping[Dimension, str] = {
     "hardware": "The hardware groups and variants that are compared.",
@@ -111,6 +111,14 @@ FUNCTIONS: Mapping[str, tuple[str, str]] = {
 }
 """The functions: a snippet and a sentence."""
 
+SETTINGS: Mapping[str, tuple[str, str]] = {
+    "until_steady": (
+        "until_steady(within: ${1:2 %}, from: ${2:2 min}, to: ${3:30 min})",
+        "Until the mean is known well enough, after the transient; for load generators that can end by themselves.",
+    ),
+}
+"""Calls that are settings: a snippet and a sentence."""
+
 ARGUMENTS: Mapping[str, Mapping[str, str]] = {
     "range": {
         "step": "What is between two points.",
@@ -134,6 +142,14 @@ ARGUMENTS: Mapping[str, Mapping[str, str]] = {
         "where": "What is promised: limits of latencies and errors, joined by `and`.",
         "within": "How far apart the rates are that may be tried. Chance in the runs at the edge adds to that.",
         "held_out": f"How many runs more confirm the rate that was found; {HELD_OUT} when left out.",
+    },
+    "until_steady": {
+        "within": (
+            "How far the 95 % confidence interval of the mean may reach to either side, as a share of the mean, when a "
+            "cell ends: of throughput, and of an offered load's latency too."
+        ),
+        "from": f"The first look, and so the shortest time; {SOONEST_S:g} s at least.",
+        "to": "The longest time. A cell that is not steady by then counts, and is marked.",
     },
     "confident": {
         "within": (

@@ -38,6 +38,7 @@ from benchbrief.compiler.planning.plan import (
     Probe,
     Step,
 )
+from benchbrief.compiler.planning.steady_rule import usual_length
 from benchbrief.compiler.planning.workload_order import workloads_in_order
 from benchbrief.compiler.resets.data_states import DataStates, ResetStep
 from benchbrief.compiler.resets.tolerated_changes import changes_of
@@ -276,7 +277,8 @@ class _Block:
         if self.warm_up_s > 0:
             yield Step(kind="warm_up", seconds=self.warm_up_s, timeout_s=_with_slack(self.warm_up_s, e.slack_s))
         timeout = _with_slack(self.warm_up_s + e.measure_s, e.slack_s)
-        yield Step(kind="measure", seconds=e.measure_s, timeout_s=timeout)
+        seconds = _whole(usual_length(e.until_steady.from_s, e.measure_s)) if e.until_steady else e.measure_s
+        yield Step(kind="measure", seconds=seconds, timeout_s=timeout)
         yield Step(kind="collect", seconds=_COLLECT_S, timeout_s=_whole(300 + 0.1 * e.measure_s))
         if e.cool_down_s > 0:
             yield Step(kind="cool_down", seconds=e.cool_down_s, timeout_s=e.cool_down_s)

@@ -88,6 +88,8 @@ def shared_parts(
         told["cool_down_s"] = experiment.cool_down_s
     if experiment.arrivals:
         told["arrivals"] = experiment.arrivals.model_dump(exclude_defaults=True)
+    if experiment.until_steady:
+        told["until_steady"] = experiment.until_steady.model_dump()
     if events:
         told["events"] = event_parts(events)
     told |= size_parts(database, workload)

@@ -50,7 +50,15 @@ from benchbrief.compiler.planning.plan_reports import (
     Value,
     Wording,
 )
-from benchbrief.compiler.planning.plan_searches import Adaptive, Confident, Knee, KneeSearch, Promise, PromiseLimit
+from benchbrief.compiler.planning.plan_searches import (
+    Adaptive,
+    Confident,
+    Knee,
+    KneeSearch,
+    Promise,
+    PromiseLimit,
+    UntilSteady,
+)
 from benchbrief.compiler.planning.plan_systems import (
     Arrivals,
     Auth,
@@ -125,6 +133,7 @@ __all__ = [  # other rooms import these from here
     "Theme",
     "Tls",
     "Tool",
+    "UntilSteady",
     "Value",
     "Wording",
 ]
@@ -269,6 +278,7 @@ class Experiment(Node):
     are the experiments that have to end before. `repeats` is the maximum where `confident` or a budget may end them
     early. `budget_s` is the time that its cells may take on each group of hosts (see `budgets.py`).
     `arrivals` is how an offered load is spaced, where that is not the tool's usual way.
+    Cells that are measured `until_steady` end by themselves; then `measure_s`, also of cells, is the most.
     `cool_down_s` passes after each cell, `retries` is how often a failed one is tried again, and `slack_s` how much
     longer than planned a measured job may take (None: see `expand.py`). `overlap` is what may run on its other hardware
     groups while one is measured. `unattended_s` is how long a job goes on
@@ -289,6 +299,7 @@ class Experiment(Node):
     requires: tuple[str, ...] = ()
     warm_up_s: float
     measure_s: float
+    until_steady: UntilSteady | None = None
     phases: int
     repeats: int
     confident: Confident | None = None

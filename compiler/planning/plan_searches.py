@@ -1,4 +1,7 @@
-"""How a run chooses what it measures: knee searches, repeats until confident, adaptive ramps, searches for promises."""
+"""How a run chooses what it measures, and for how long.
+
+These are knee searches, repeats until confident, adaptive ramps, searches for promises, and measuring until steady.
+"""
 
 from __future__ import annotations
 
@@ -28,6 +31,15 @@ class Confident(Node):
 
     at_least: int
     within: float
+
+
+class UntilSteady(Node):
+    """When the measurement of a cell ends: from `from_s` on, at the first look that finds it steady, and at the latest
+    after the experiment's `measure_s`. Steady is what MSER-5 and Student's interval of the mean say, within a share of
+    the mean to either side (`runners/measurement/steady_ends.py`)."""
+
+    within: float
+    from_s: float
 
 
 class Adaptive(Node):

@@ -1,7 +1,8 @@
-"""The rule for steady throughput, for the phases of an experiment and the rounds of a single run.
+"""The rules for a steady state: of throughput, for the phases of an experiment and the rounds of a single run, and of a
+run that ends by itself (`runners/measurement/steady_ends.py` has its arithmetic).
 
-The rule is SNIA's for solid-state storage ("Solid State Storage Performance Test Specification", PTS 2.0.x, definition
-of "Steady State"), over consecutive measurements of equal length:
+The first one is SNIA's for solid-state storage ("Solid State Storage Performance Test Specification", PTS 2.0.x,
+definition of "Steady State"), over consecutive measurements of equal length:
 
 (1) max - min of the measurements <= 20 % of their average;
 
@@ -12,6 +13,8 @@ The excursion is how far the fitted line rises or falls from the first measureme
 
 from __future__ import annotations
 
+import math
+
 MOST_RANGE = 0.20
 MOST_TREND = 0.10
 
@@ -21,3 +24,20 @@ jumps. SNIA's five would leave six phases hardly any choice."""
 
 ROUNDING = 1e-9
 """The share of the limits that binary arithmetic may exceed them by."""
+
+BATCH_S = 5.0
+"""The seconds of a batch of a run that ends by itself: MSER-5 looks at means of five values, here of seconds."""
+
+FEWEST_BATCHES = 10
+"""With fewer, the transient is mostly found by chance."""
+
+SOONEST_S = BATCH_S * FEWEST_BATCHES
+
+MOST_WITHIN = 0.5
+"""An interval half as wide as the mean shows nothing: a larger number most likely lacks its `%`."""
+
+
+def usual_length(soonest_s: float, most_s: float) -> float:
+    """Return the seconds that an estimate takes a cell to be measured, which ends by itself between two times: as many
+    times the shortest as the longest is of it."""
+    return math.sqrt(soonest_s * most_s)

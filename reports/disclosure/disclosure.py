@@ -16,6 +16,7 @@ from benchbrief.reports.disclosure.events_told import events_told
 from benchbrief.reports.disclosure.expects_told import expects_told
 from benchbrief.reports.disclosure.load_spacing import spacing
 from benchbrief.reports.disclosure.measured_points import chosen_points, tried
+from benchbrief.reports.disclosure.steady_told import measured_for, steady_told
 from benchbrief.reports.disclosure.systems_under_test import settings_text, systems
 from benchbrief.reports.disclosure.test_configuration import fact_name
 from benchbrief.reports.disclosure.tool_texts import always_texts, data_set_text
@@ -196,9 +197,7 @@ def _settings(results: Results) -> Iterable[Item]:
         parts = list(_load_points(experiment, results))
         warm_up = words["d_warm_up"].format(time=duration(experiment.warm_up_s))
         parts.append(warm_up if experiment.warm_up_s else words["d_no_warm_up"])
-        parts.append(words["d_measure"].format(time=duration(experiment.measure_s)))
-        if experiment.phases > 1:
-            parts.append(words["d_phases"].format(n=experiment.phases))
+        parts += measured_for(experiment, results)
         parts += spacing(experiment, results)
         if is_budgeted(results.plan, experiment):
             parts.append(rule(experiment, results))
@@ -313,6 +312,7 @@ def _method(results: Results) -> Iterable[Item]:
     yield from overlapped_groups.items(results)
     yield from _sampled(results)
     yield from events_told(results)
+    yield from steady_told(results)
     yield from memory_fit.items(results)
     yield from (Item("", text) for text in always_texts(results))
     yield from _latency_origins(results)

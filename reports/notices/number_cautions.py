@@ -7,7 +7,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from benchbrief.compiler.planning.achieved_load import KEEPS_UP
-from benchbrief.compiler.planning.plan import Query
+from benchbrief.compiler.planning.plan import Experiment, Query
 from benchbrief.compiler.rounding import to_digits
 from benchbrief.reports.text.number_format import duration, percent
 from benchbrief.reports.view.imported_briefs import cells_of_unknown_kind, is_imported
@@ -95,15 +95,21 @@ class Cautions:
             return
         named = dict.fromkeys(cell.experiment for cell in cells)
         found = {name: experiments[name] for name in named if name in experiments}
-        if len({(each.warm_up_s, each.measure_s) for each in found.values()}) < 2:
+        if len({(each.warm_up_s, each.measure_s, each.until_steady) for each in found.values()}) < 2:
             return
         told = (
             words["c_length"].format(
-                label=each.label, warm_up=duration(each.warm_up_s), measured=duration(each.measure_s)
+                label=each.label, warm_up=duration(each.warm_up_s), measured=self._measured_for(each)
             )
             for each in found.values()
         )
         yield words["c_lengths"].format(told=words.locale.listed(told))
+
+    def _measured_for(self, experiment: Experiment) -> str:
+        if experiment.until_steady is None:
+            return duration(experiment.measure_s)
+        times = {"low": duration(experiment.until_steady.from_s), "high": duration(experiment.measure_s)}
+        return self._results.words["d_until_times"].format(**times)
 
     def few(self, query: Query, **where: Key) -> Iterator[str]:
         """Return that few operations lie beyond a percentile of the values."""

@@ -10,11 +10,11 @@ from benchbrief.compiler.planning.achieved_load import CATCHES_UP, KEEPS_UP
 from benchbrief.compiler.planning.budgets import is_budgeted
 from benchbrief.compiler.rounding import formatted
 from benchbrief.reports.notices.budget_notice import budgeted
-from benchbrief.reports.text.number_format import NBSP, percent, quantity
+from benchbrief.reports.text.number_format import NBSP, duration, percent, quantity
 from benchbrief.reports.view.imported_briefs import cells_of_unknown_kind, is_imported
 from benchbrief.reports.view.report_data import CellRow, Results
 from benchbrief.reports.view.view_model import Item, Notice
-from benchbrief.reports.words.brief_words import counted
+from benchbrief.reports.words.brief_words import counted, some_of
 from benchbrief.results.analysis.repeat_spread import t_interval
 from benchbrief.results.samples.sample_coverage import TOLD, patchy
 
@@ -23,6 +23,8 @@ def notice(results: Results) -> Iterable[Notice]:
     """Return what a reader must know before any number: transients, missed loads, probes with too few samples."""
     if text := _transients(results, "notice_transient_body"):
         yield Notice(results.words["notice_transient"], text, "warning")
+    if text := _never_steady(results):
+        yield Notice(results.words["notice_never_steady"], text, "warning")
     _, short, ahead = _offered(results, "notice_short_body", "notice_ahead_body")
     if short:
         yield Notice(results.words["notice_short"], short, "warning")
@@ -65,6 +67,20 @@ def _transients(results: Results, key: str = "v_transient") -> str:
     digits = ".0f" if seconds >= 10 else ".2g"
     worst = {"cell": cell, "seconds": formatted(seconds, digits), "window": formatted(window, digits)}
     return counted(results.words, key, len(rows), noted=len(noted), **worst)
+
+
+def _never_steady(results: Results) -> str:
+    """Return how many measurements had their longest time without being steady; "" for none."""
+    rows = results.store.sql(
+        "SELECT cell_id, steady, most_s FROM steady_ends JOIN cells USING (run_id, cell_id) WHERE status = 'ok' "
+        "ORDER BY cell_id"
+    ).rows
+    late = [(str(cell), float(most)) for cell, steady, most in rows if not steady]
+    if not late:
+        return ""
+    first, most = late[0]
+    told = {"which": some_of(results.words, len(late), len(rows)), "cell": first, "most": duration(most)}
+    return counted(results.words, "notice_never_steady_body", len(late), **told)
 
 
 class _Point(NamedTuple):

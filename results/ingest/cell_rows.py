@@ -15,6 +15,7 @@ from benchbrief.results.ingest.run_evidence import Evidence, Problem, check_file
 from benchbrief.results.messages.result_messages import say
 from benchbrief.results.samples.probe_samples import Gap, Sampled, sampled
 from benchbrief.results.samples.window_counters import around_window
+from benchbrief.results.store.steady_table import SteadyRow
 from benchbrief.results.store.store_schema import (
     CellRow,
     CounterRow,
@@ -55,6 +56,7 @@ def cell_rows(evidence: Evidence, verdict: Verdict) -> tuple[Measured, list[Row]
         *beside.coverage,
         *size_rows(evidence, verdict, measured),
         *events,
+        *_steady_rows(evidence, verdict, measured),
         *_counter_rows(run_id, verdict, measured),
         *_note_rows(evidence, verdict, measured, problems, beside.gaps),
         *(NoteRow(run_id, verdict.cell.id, "warning", event.reason, "") for event in events if event.reason),
@@ -88,6 +90,18 @@ def cell_row(evidence: Evidence, verdict: Verdict, measured: Measured) -> CellRo
         reused_from=reused.reused_from if reused else None,
         transient_s=_transient_s(measured, cell.events),
     )
+
+
+def _steady_rows(evidence: Evidence, verdict: Verdict, measured: Measured) -> Iterator[SteadyRow]:
+    rule = evidence.plan.experiments[verdict.cell.experiment].until_steady
+    ends = [each.steady for each in measured.sources.values() if each.steady]
+    if rule and ends:
+        (end,) = ends  # of one load generator
+        rules = (rule.within, rule.from_s, verdict.cell.measure_s)
+        widths = (end.throughput_half_width, end.throughput_correlation)
+        others = (end.latency_half_width, end.latency_correlation)
+        place = (evidence.run_id, verdict.cell.id)
+        yield SteadyRow(*place, end.steady, *rules, end.lasted_s, end.cut_s, *widths, *others)
 
 
 def _transient_s(measured: Measured, events: Sequence[Event]) -> float | None:

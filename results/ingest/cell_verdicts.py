@@ -67,6 +67,11 @@ class Verdict:
         return tuple(record for record in self._kept if isinstance(record, j.EventRan))
 
     @cached_property
+    def measuring_ended(self) -> j.MeasuringEnded | None:
+        """How its measurement ended that was to go on until it is steady."""
+        return next((record for record in reversed(self._kept) if isinstance(record, j.MeasuringEnded)), None)
+
+    @cached_property
     def sizes(self) -> tuple[j.DatabaseSize, ...]:
         return tuple(record for record in self._kept if isinstance(record, j.DatabaseSize))
 

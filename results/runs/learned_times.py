@@ -77,6 +77,8 @@ def _of_run(run_dir: Path) -> dict[str, Seen]:
             continue
         keys, spent = Keys.of(plan, cell), attempt.spent(cell)
         steps[keys.start_up].append(_Step(spent["start_up"]))
+        if keys.steadied:
+            steps[keys.steadied].append(_Step(spent["measuring"]))
         if attempt.loaded:
             steps[keys.load].append(_Step(spent["loading"], keys.amount))
         elif spent["resets"]:

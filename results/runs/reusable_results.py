@@ -332,6 +332,7 @@ def _histories(evidence: Evidence) -> dict[tuple[str, int | None], _History]:
                 | j.Counters()
                 | j.ClockRead()
                 | j.DatabaseSize()
+                | j.MeasuringEnded()
             ):
                 if (record.cell, record.attempt) in found:
                     found[record.cell, record.attempt].records.append(record)

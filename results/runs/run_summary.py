@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Container, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from pathlib import Path
 from typing import Literal
 
@@ -24,6 +24,7 @@ from benchbrief.results.runs.times_taken import times_taken
 from benchbrief.runners.execution.live_numbers import Load, Reading, load_of, measures_of, present_readings, read_live
 from benchbrief.runners.journal.cell_history import is_candidate_left_out
 from benchbrief.runners.journal.controller_clock import now_in_run
+from benchbrief.runners.measurement.measurement import SteadyEnd
 
 CellState = Literal["waiting", "running", "ok", "failed", "no_room", "interrupted", "skipped", "not_chosen", "missing"]
 """No room: its point is missing, as the budget had none for it. Skipped: not needed, as its search or its repeats are
@@ -48,6 +49,8 @@ class CellStatus:
     """The earlier run that measured it."""
     now: Load | None
     """The current numbers of its load generators, while it is measured."""
+    measuring: SteadyEnd | None = None
+    """How its measurement ended that was to go on until it is steady."""
 
 
 @dataclass(frozen=True)
@@ -187,7 +190,17 @@ def _cell_status(
         origin=str(cell.origin),
         reused_from=reused.reused_from if reused else None,
         now=load_of(cell.id, readings) if state == "running" else None,
+        measuring=_measuring(evidence, verdict) if state == "ok" else None,
     )
+
+
+def _measuring(evidence: Evidence, verdict: Verdict) -> SteadyEnd | None:
+    """Only cells with the rule are looked at, as their records are read."""
+    if evidence.plan.experiments[verdict.cell.experiment].until_steady is None:
+        return None
+    if (ended := verdict.measuring_ended) is None:
+        return None
+    return SteadyEnd(**ended.model_dump(include={field.name for field in fields(SteadyEnd)}))
 
 
 def _state(verdict: Verdict, run: RunState, *, imported: bool) -> CellState:

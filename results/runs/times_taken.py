@@ -17,6 +17,7 @@ _READ = tuple(
     f'"type":"{kind}"'.encode()
     for kind in (
         *("cell_started", "cell_resumed", "cell_reused", "cell_ended", "step_ended", "job_collected"),
+        "measuring_ended",
         *("host_facts", "report_made", "run_started", "run_ended", "time_estimated"),
     )
 )
@@ -37,6 +38,8 @@ class Attempt:
     loaded: bool = False
     """Whether its data set was loaded. Otherwise a step `load` brought the data back."""
     steps: dict[str, float] = field(default_factory=dict)
+    lasted_s: float | None = None
+    """How long it was measured, where that ended by itself."""
 
     def spent(self, cell: Cell) -> dict[Activity, float]:
         """Return the seconds of each activity.
@@ -44,15 +47,15 @@ class Attempt:
         A tool that warms up and measures in one process has the warm-up in its step `measure`. What a tool takes
         beyond the declared times is its start-up.
         """
-        ran = self.steps.get("measure", 0.0)
-        inside = min(cell.warm_up_s, max(0.0, ran - cell.measure_s)) if "warm_up" not in self.steps else 0.0
+        ran, measure_s = self.steps.get("measure", 0.0), cell.measure_s if self.lasted_s is None else self.lasted_s
+        inside = min(cell.warm_up_s, max(0.0, ran - measure_s)) if "warm_up" not in self.steps else 0.0
         data = self.steps.get("load", 0.0)
         found: dict[Activity, float] = {
             **dict.fromkeys(ACTIVITIES, 0.0),
             "loading": data if self.loaded else 0.0,
             "resets": 0.0 if self.loaded else data,
             "warm_up": min(cell.warm_up_s, self.steps.get("warm_up", inside)),
-            "measuring": min(cell.measure_s, ran - inside),
+            "measuring": min(measure_s, ran - inside),
             "cooling": self.steps.get("cool_down", 0.0),
         }
         if self.ended_at is not None:
@@ -113,7 +116,7 @@ def times_taken(run_dir: Path) -> TimesTaken:
                 found.estimated = record
             case j.ReportMade() if record.seconds is not None:
                 found.reports.setdefault(record.report, record.seconds)
-            case j.CellResumed() | j.StepEnded() | j.JobCollected() | j.CellEnded():
+            case j.CellResumed() | j.StepEnded() | j.JobCollected() | j.MeasuringEnded() | j.CellEnded():
                 if attempt := found.attempts.get((record.cell, record.attempt)):
                     _note(attempt, record)
             case _:
@@ -122,7 +125,9 @@ def times_taken(run_dir: Path) -> TimesTaken:
     return found
 
 
-def _note(attempt: Attempt, record: j.CellResumed | j.StepEnded | j.JobCollected | j.CellEnded) -> None:
+def _note(
+    attempt: Attempt, record: j.CellResumed | j.StepEnded | j.JobCollected | j.MeasuringEnded | j.CellEnded
+) -> None:
     match record:
         case j.CellResumed():
             attempt.whole = False
@@ -130,6 +135,8 @@ def _note(attempt: Attempt, record: j.CellResumed | j.StepEnded | j.JobCollected
             attempt.steps[record.step] = 0.0 if record.skipped else record.seconds
         case j.JobCollected():
             attempt.loaded = attempt.loaded or (record.step, record.job) == ("load", "load")
+        case j.MeasuringEnded():
+            attempt.lasted_s = record.lasted_s
         case j.CellEnded():
             attempt.ended_at, attempt.good = record.at, record.status == "ok"
 

@@ -16,6 +16,7 @@ from typing import NamedTuple
 
 from benchbrief.results.store.promise_tables import PromiseRow, RateRow
 from benchbrief.results.store.size_and_event_tables import EventRow, SizeRow
+from benchbrief.results.store.steady_table import SteadyRow
 
 SCHEMA_VERSION = 19
 """Raised with every change of a table or a view: a store of another version is built again."""
@@ -355,6 +356,7 @@ Row = (
     | CoverageRow
     | SizeRow
     | EventRow
+    | SteadyRow
     | CounterRow
     | FactRow
     | PropertyRow
@@ -380,6 +382,7 @@ TABLES: dict[str, type[tuple[object, ...]]] = {
     "coverage": CoverageRow,
     "sizes": SizeRow,
     "events": EventRow,
+    "steady_ends": SteadyRow,
     "counters": CounterRow,
     "facts": FactRow,
     "properties": PropertyRow,

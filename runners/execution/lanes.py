@@ -34,6 +34,7 @@ from benchbrief.runners.journal.controller_clock import now
 from benchbrief.runners.journal.run_folder import cell_directory
 from benchbrief.runners.journal.secret_masking import hide
 from benchbrief.runners.measurement.offered_load import off_schedule
+from benchbrief.runners.measurement.steady_verdicts import measuring_ended
 from benchbrief.runners.messages.run_messages import say
 from benchbrief.runners.scheduling.knee_search import latency_of
 from benchbrief.runners.scheduling.promise_search import refused
@@ -269,10 +270,12 @@ class Lane:
         except RunnerError as error:
             return error
         run.first_failures.good(cell)
+        experiment = run.plan.experiments[cell.experiment]
+        if measurement.steady and experiment.until_steady and not (left and left.ended):
+            run.journal.write(measuring_ended(cell, attempt, experiment.until_steady, measurement.steady))
         for text in measurement.warnings:
             if left is None or text not in left.said:
                 self.remark("warning", text, cell=cell.id)
-        experiment = run.plan.experiments[cell.experiment]
         if (text := off_schedule(cell, measurement, experiment)) and (left is None or text not in left.said):
             self.remark("info", text, cell=cell.id)
         criterion, rate = run.searches.criterion(cell), measurement.total.ops_per_s

@@ -16,7 +16,7 @@ KINDS: tuple[StepKind, ...] = ("prepare", "load", "warm_up", "measure", "collect
 TURN = "wait_for_turn"
 """A step beside those of the plan: the data set is there, and another hardware group is measured."""
 
-Kept = j.JobCollected | j.Counters | j.ClockRead | j.DatabaseSize | j.EventRan
+Kept = j.JobCollected | j.Counters | j.ClockRead | j.DatabaseSize | j.EventRan | j.MeasuringEnded
 """An attempt's records that may be large. Readers find them again by their places in the journal."""
 Progressed = j.StepStarted | j.StepEnded | j.CounterReading | Kept
 """An attempt's records that say how far it got."""
@@ -96,6 +96,8 @@ class Left:
     clocks_after: dict[str, j.ClockRead] = field(default_factory=dict)
     said: set[str] = field(default_factory=set)
     events: list[j.EventRan] = field(default_factory=list)
+    ended: bool = False
+    """Whether the journal says how its measurement ended by itself."""
 
     @property
     def current(self) -> StepKind | None:
@@ -126,6 +128,8 @@ class Left:
                 (self.clocks if record.when == "before" else self.clocks_after)[record.host] = record
             case j.EventRan():
                 self.events.append(record)
+            case j.MeasuringEnded():
+                self.ended = True
             case j.DatabaseSize():
                 pass
 

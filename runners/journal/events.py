@@ -31,6 +31,7 @@ from benchbrief.runners.journal.record_base import (
     Failing,
     Imported,
     ImportedFile,
+    MeasuringEnded,
     NoRoom,
     PointChosen,
     PromiseEnded,
@@ -48,6 +49,7 @@ __all__ = [  # others import these from here
     "Failing",
     "Imported",
     "ImportedFile",
+    "MeasuringEnded",
     "NoRoom",
     "PointChosen",
     "PromiseEnded",
@@ -382,6 +384,7 @@ AnyRecord = Annotated[
     | Counters
     | ClockRead
     | EventRan
+    | MeasuringEnded
     | DatabaseSize
     | CellEnded
     | CellSkipped

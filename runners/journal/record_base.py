@@ -185,6 +185,30 @@ class SearchEnded(Record):
     points: tuple[SearchPoint, ...]
 
 
+class MeasuringEnded(Record):
+    """How a measurement ended that was to go on until it is steady, within a share of the mean (`within`), for `from_s`
+    at least and `most_s` at most: `steady`, after `lasted_s`, or after its longest time.
+
+    `cut_s` is the transient at its beginning, which no number is of; null where that goes into the second half, so that
+    all of it counts. Of the rest, half the width of the 95 % interval of each mean is a share of the mean, and the
+    correlation that of batches that follow each other; null where there is no mean.
+    """
+
+    type: Literal["measuring_ended"] = "measuring_ended"
+    cell: str
+    attempt: int
+    steady: bool
+    within: float
+    from_s: float
+    most_s: float
+    lasted_s: float
+    cut_s: float | None
+    throughput_half_width: float | None = None
+    throughput_correlation: float | None = None
+    latency_half_width: float | None = None
+    latency_correlation: float | None = None
+
+
 class EventRan(Record):
     """How the command of an event ran on a host, beside the measurement of a cell. `number` counts from 1.
 

@@ -90,6 +90,25 @@ class PhaseThroughput:
 
 
 @dataclass(frozen=True)
+class SteadyEnd:
+    """How a measurement ended that ends by itself: `steady`, or after its longest time. Times are in seconds.
+
+    It went on for `lasted_s`, and the `cut_s` at its beginning are the transient, which no number is of; None where the
+    transient goes into the second half, so that all of it counts. Of the rest, half the width of the 95 % interval of
+    each mean is known, as a share of the mean, and the correlation of batches that follow each other; None where
+    there is no mean, and of latency in a closed loop.
+    """
+
+    steady: bool
+    lasted_s: float
+    cut_s: float | None
+    throughput_half_width: float | None = None
+    throughput_correlation: float | None = None
+    latency_half_width: float | None = None
+    latency_correlation: float | None = None
+
+
+@dataclass(frozen=True)
 class Measurement:
     """The parsed result of one measured job.
 
@@ -115,6 +134,8 @@ class Measurement:
     """The operations that the tool's schedule had due in the window; None where it does not tell."""
     dropped: int = 0
     """Those of them that were never sent."""
+    steady: SteadyEnd | None = None
+    """How it ended, where it was measured until it is steady; `window` begins after the transient then."""
 
     @property
     def total(self) -> PhaseThroughput:

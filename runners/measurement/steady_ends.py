@@ -12,7 +12,8 @@ from dataclasses import dataclass
 from itertools import pairwise
 from math import sqrt
 
-FEWEST_BATCHES = 10
+from benchbrief.compiler.planning.steady_rule import FEWEST_BATCHES
+
 _FEWEST_LEFT = 5
 _Z = 1.959963984540054
 

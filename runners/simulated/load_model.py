@@ -10,10 +10,13 @@ import math
 import random
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Literal
 
 from pydantic import TypeAdapter
 
+from benchbrief.compiler.planning.steady_rule import BATCH_S
+from benchbrief.runners.measurement.steady_ends import Verdict, judge_batches
 from benchbrief.runners.simulated.latency_distribution import Counts, Latencies, edge
 from benchbrief.runners.simulated.queueing_model import Machine, Network, demand_of, mixed
 
@@ -42,6 +45,7 @@ class Task:
     which no throughput counts. `intended`: latencies are also counted from
     when operations are due. `errors` is the share of operations that fail. `failing` names hosts; one of them
     fails the whole task. After each of `events_at`, in seconds of the measured time, the service is out for `OUTAGE_S`.
+    With `steady_within` above 0 it ends when it is steady, from `steady_from_s` on.
     """
 
     step: Literal["load", "measure"]
@@ -66,6 +70,8 @@ class Task:
     errors: float = 0.0
     failing: tuple[str, ...] = ()
     events_at: tuple[float, ...] = ()
+    steady_within: float = 0.0
+    steady_from_s: float = 0.0
     format: Literal["benchbrief-simulation-1"] = "benchbrief-simulation-1"
 
 
@@ -99,8 +105,20 @@ class ToldPhase:
 
 
 @dataclass(frozen=True)
+class ToldSteady:
+    """How a load ended by itself: the operations of each batch and, of an offered load, their mean latency in
+    nanoseconds. `cut_s` of them are the transient."""
+
+    completed: tuple[int, ...]
+    latency_ns: tuple[int, ...] | None
+    cut_s: float
+    lasted_s: float
+
+
+@dataclass(frozen=True)
 class Told:
-    """A simulated tool's report. `phases` follow each other from `began_at`, the end of the warm-up.
+    """A simulated tool's report. `phases` follow each other from `began_at`, the end of the warm-up, or, where a load
+    ended by itself, of its transient.
 
     `began_at` is in epoch seconds by the simulated clock. `intervals` are consecutive pairs of seconds and
     operations from there on.
@@ -109,6 +127,7 @@ class Told:
     began_at: float
     phases: tuple[ToldPhase, ...]
     intervals: tuple[tuple[float, int], ...]
+    steady: ToldSteady | None = None
     format: Literal["benchbrief-simulation-1"] = "benchbrief-simulation-1"
 
     @property
@@ -179,18 +198,52 @@ class Load:
 
     @property
     def seconds(self) -> float:
-        """Return how long it measures."""
+        """Return how long it measures, with its transient."""
         task = self.task
+        if self.steady:
+            return self.steady.lasted_s
         rate = self.rate(task.warm_up_s, task.warm_up_s + task.measure_s)
         needed = task.limit / rate if task.limit else math.inf
         return needed if task.step == "load" else min(task.measure_s, needed)
 
+    @cached_property
+    def steady(self) -> ToldSteady | None:
+        """Return how it ends by itself, by the same rule as real ones; None where it lasts for a set time."""
+        task = self.task
+        if not task.steady_within:
+            return None
+        completed: list[int] = []
+        latency: list[int] | None = [] if task.target is not None and task.intended else None
+        jitter = chance(task.seed, task.hash, task.cell, "batches")
+        verdict = Verdict(None)
+        while (len(completed) + 1) * BATCH_S <= task.measure_s:
+            start = task.warm_up_s + len(completed) * BATCH_S
+            completed.append(
+                round(self.rate(start, start + BATCH_S) * BATCH_S * (1 + _JITTER * jitter.gauss(0.0, 1.0)))
+            )
+            if latency is not None:
+                mean_s = self._mean_latency_s(start, start + BATCH_S)
+                latency.append(round(1e9 * mean_s * (1 + _JITTER * jitter.gauss(0.0, 1.0))))
+            if len(completed) * BATCH_S >= task.steady_from_s:
+                verdict = judge_batches(completed, latency)
+                if verdict.steady(task.steady_within):
+                    break
+        lasted_s = len(completed) * BATCH_S if verdict.steady(task.steady_within) else task.measure_s
+        batches = tuple(completed), None if latency is None else tuple(latency)
+        return ToldSteady(*batches, (verdict.cut or 0) * BATCH_S, lasted_s)
+
+    def _mean_latency_s(self, start: float, end: float) -> float:
+        shares = self.task.mix.items()
+        return sum(share * self._intended_latencies(name, start, end).mean_s for name, share in shares)
+
     def told(self, started_at: float) -> Told:
         start, seconds = self.task.warm_up_s, self.seconds
+        if self.steady:
+            start, seconds = start + self.steady.cut_s, seconds - self.steady.cut_s
         step = seconds / self.task.phases
         phases = tuple(self._phase(start + i * step, start + (i + 1) * step) for i in range(self.task.phases))
         whole = sum(phase.count for phase in phases)
-        return Told(started_at + start, phases, tuple(self._intervals(start, seconds, whole)))
+        return Told(started_at + start, phases, tuple(self._intervals(start, seconds, whole)), self.steady)
 
     def _phase(self, start: float, end: float) -> ToldPhase:
         rate = self.rate(start, end)
@@ -218,6 +271,10 @@ class Load:
         return Latencies(cpu * slower, disk * slower, network * slower)
 
     def _intended(self, operation: str, count: int, start: float, end: float) -> ToldOperation:
+        latencies = self._intended_latencies(operation, start, end)
+        return ToldOperation(operation, "intended", count, 0, latencies.mean_s, latencies.counts(count), in_total=False)
+
+    def _intended_latencies(self, operation: str, start: float, end: float) -> Latencies:
         """Return intended latency: service time, the wait for a free thread, and the lag behind the schedule.
 
         The wait follows Sakasegawa's formula for a queue with several servers (1977). The lag grows from the load's
@@ -229,15 +286,13 @@ class Load:
         threads = self.task.threads
         wait = service.mean_s / threads * busy ** (math.sqrt(2 * (threads + 1)) - 1) / (1 - busy)
         behind = max(0.0, 1.0 - capacity / offered)
-        latencies = Latencies(
+        return Latencies(
             max(service.first_s, service.second_s) + wait,
             min(service.first_s, service.second_s),
             service.fixed_s,
             start * behind,
             end * behind,
         )
-        buckets = latencies.counts(count)
-        return ToldOperation(operation, "intended", count, 0, latencies.mean_s, buckets, in_total=False)
 
     def _beside(self, start: float, end: float) -> Iterator[ToldOperation]:
         """Yield the operation of one more thread, which `busy` does not count."""

@@ -12,7 +12,7 @@ from pydantic import ValidationError
 from benchbrief.compiler.extensions import ToolSpec
 from benchbrief.compiler.extensions.registry import TOOL_SPECS
 from benchbrief.compiler.messages.text import from_data
-from benchbrief.compiler.planning.plan import Workload
+from benchbrief.compiler.planning.plan import UntilSteady, Workload
 from benchbrief.runners.drivers.output_evidence import require_few_errors, timeout_s
 from benchbrief.runners.errors import BadOutput, RunnerError
 from benchbrief.runners.execution.driver_contexts import CellContext
@@ -26,12 +26,15 @@ from benchbrief.runners.measurement.measurement import (
     Operation,
     PhaseThroughput,
     Sample,
+    SteadyEnd,
 )
 from benchbrief.runners.measurement.steadiness import steadiness
+from benchbrief.runners.measurement.steady_ends import judge_batches
+from benchbrief.runners.measurement.steady_verdicts import steady_end, warnings_of
 from benchbrief.runners.messages.run_messages import say
 from benchbrief.runners.seams import Requirement
 from benchbrief.runners.simulated.latency_distribution import Counts, edge
-from benchbrief.runners.simulated.load_model import TASK, TOLD, Task, Told, ToldOperation
+from benchbrief.runners.simulated.load_model import TASK, TOLD, Task, Told, ToldOperation, ToldSteady
 from benchbrief.runners.simulated.queueing_model import Machine
 from benchbrief.runners.simulated.simulated_hosts import LOAD, TASK_FILE
 
@@ -93,6 +96,7 @@ class SimulatedDriver:
     def measure(self, context: CellContext) -> Job:
         cell, load = context.cell, context.workload.phase == "load"
         mix, beside = _mix(context.workload)
+        rule = context.experiment.until_steady
         task = Task(
             step="measure",
             cell=cell.id,
@@ -116,6 +120,8 @@ class SimulatedDriver:
             errors=self._errors,
             failing=self._fails(context),
             events_at=tuple(event.at_s for event in cell.events),
+            steady_within=rule.within if rule else 0.0,
+            steady_from_s=rule.from_s if rule else 0.0,
         )
         return _job(context, task)
 
@@ -140,6 +146,8 @@ class SimulatedDriver:
             operations = [_without_histogram(operation) for operation in operations]
         intervals = tuple(_intervals(told))
         steady = steadiness(intervals)
+        rule = context.experiment.until_steady
+        ended = _ended(told.steady, rule) if told.steady and rule else None
         intended = any(operation.kind == "intended" for operation in operations)
         properties = {
             "simulated": say.simulated_model(),
@@ -151,11 +159,19 @@ class SimulatedDriver:
             throughput=(total, *several) if len(phases) > 1 else (total,),
             operations=tuple(operations),
             intervals=intervals,
-            warnings=steady.warnings if steady else (),
+            warnings=(
+                *(warnings_of(ended, rule) if ended and rule else ()),
+                *(steady.warnings if steady else ()),
+            ),
+            steady=ended,
             samples=_samples(_spec(self._of), told.seconds, offered=context.cell.target is not None),
             tool_version=say.simulated(),
             properties=tuple({**properties, **(steady.properties if steady else {})}.items()),
         )
+
+
+def _ended(told: ToldSteady, rule: UntilSteady) -> SteadyEnd:
+    return steady_end(judge_batches(told.completed, told.latency_ns), rule.within, told.lasted_s)
 
 
 def _job(context: CellContext, task: Task) -> Job:

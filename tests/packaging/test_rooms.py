@@ -66,6 +66,7 @@ ONLY = {
         "benchbrief.compiler.planning.plan",
         "benchbrief.compiler.searches.rate_search",  # the confidence that a disclosure tells
         "benchbrief.compiler.planning.achieved_load",
+        "benchbrief.compiler.planning.steady_rule",
         "benchbrief.compiler.extensions.error_limit",
         "benchbrief.compiler.resets.tolerated_changes",
         "benchbrief.compiler.rounding",

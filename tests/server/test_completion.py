@@ -84,6 +84,10 @@ def test_a_workload_is_offered_what_its_family_has(client: Client) -> None:
         pytest.param("experiment e { repeats = 3, |", ["interleaved", "random", "grouped"], [], id="orders"),
         pytest.param("experiment e { threads = |", ["range", "knee", "adaptive", "ramp.knee"], ["one"], id="ramps"),
         pytest.param("experiment e { target = |", ["range", "adaptive", "highest"], ["knee"], id="offered loads"),
+        pytest.param("experiment e { measure = |", ["until_steady", "20 min"], ["phases"], id="measured times"),
+        pytest.param(
+            "experiment e { measure = until_steady(|", ["within", "from", "to"], ["points"], id="until steady"
+        ),
         pytest.param("experiment e { target = highest(|", ["where", "within", "held_out"], ["points"], id="highest"),
         pytest.param("experiment e { threads = adaptive(|", ["points"], ["from"], id="adaptive"),
         pytest.param("experiment e { threads = range(1, 64, |", ["step", "factor", "steps"], [], id="arguments"),

@@ -208,7 +208,7 @@ class _Completer(ExpressionSuggestions):
         kind = block.head.name if block.head.keyword == "override" else kind
         if inner in METER_SPECS.names and last is not None and last.text == ":" and len(cursor.before) > 1:
             yield from self.meter_argument(inner, cursor.before[-2].text)
-        elif inner in ("range", "knee", "adaptive", "highest", "random", "confident") or (
+        elif inner in ("range", "knee", "adaptive", "highest", "random", "confident", "until_steady") or (
             inner and last is not None and last.text != ":"
         ):
             if last is None or last.text != ":":
@@ -240,6 +240,10 @@ class _Completer(ExpressionSuggestions):
                     yield self.snippet(name, f"{name} every ${{1:1 s}}", doc, ItemKind.Function)
             case "experiment", ("threads" | "target"):
                 yield from self.ramps(key)
+            case "experiment", "measure":
+                yield self.word("20 min", "A time, for example.", ItemKind.Value)
+                for name, (call, doc) in word_meanings.SETTINGS.items():
+                    yield self.snippet(name, call, doc, ItemKind.Function)
             case "experiment", "repeats":
                 call = "confident(within: ${1:5 %}, from: ${2:3}, to: ${3:10})"
                 yield self.snippet(

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from typing import get_args
 
 from benchbrief.compiler.blocks.experiments import arrival_errors as wrong
+from benchbrief.compiler.blocks.experiments.measured_times import Times
 from benchbrief.compiler.blocks.experiments.ramps import TARGET, read_points
 from benchbrief.compiler.blocks.values import structure_errors
 from benchbrief.compiler.blocks.values.block_schema import EXPERIMENT
@@ -60,9 +61,6 @@ _SHAPES = {
 _HOLE_S = 10.0
 """A longer time without arrivals is a hole in a trace, as its tool says too (`--trace-gap`)."""
 
-_ANY_S = 60.0
-"""Stands for the time of arrivals with a mistake."""
-
 
 @dataclass(frozen=True)
 class Said:
@@ -103,10 +101,10 @@ def read_arrivals(entry: Entry, values: Values, reader: Reader) -> Said | None:
     return said
 
 
-def times_of(said: Said | None, entry: Entry, values: Values, reader: Reader) -> tuple[float, int] | None:
-    """Return the measured seconds of a staircase and its number of steps; None for other arrivals."""
+def times_of(said: Said | None, entry: Entry, values: Values, reader: Reader) -> Times | None:
+    """Return the times of a staircase, whose steps are phases; None for other arrivals."""
     if said is None and values.said("arrivals") and not (values.said("measure") or values.said("phases")):
-        return _ANY_S, 1  # its mistake may hide the time
+        return Times()  # its mistake may hide the time
     if said is None or said.arrivals.kind != "steps":
         return None
     steps = said.arrivals
@@ -115,13 +113,15 @@ def times_of(said: Said | None, entry: Entry, values: Values, reader: Reader) ->
         if values.said(key):
             times = count, duration(steps.each_s), duration(whole)
             reader.findings.add(wrong.TimesOfSteps(values.span(key), entry.name, key, *times))
-    return whole, count
+    return Times(whole, count)
 
 
 def check_arrivals(
-    said: Said, tool: ToolSpec, engine: EngineSpec, times: tuple[Values, float], reader: Reader
+    said: Said | None, tool: ToolSpec, engine: EngineSpec, times: tuple[Values, float], reader: Reader
 ) -> Arrivals | None:
     """Report what the tool can't offer in these times: a warm-up, and seconds. Return None for its usual arrivals."""
+    if said is None:
+        return None
     arrivals = said.arrivals
     lasts_s = times[1] + (times[0].number("warm_up") or 0.0)
     if arrivals.kind == "trace" and said.last[1] + _HOLE_S < lasts_s:

@@ -17,6 +17,7 @@ from benchbrief.compiler.blocks.experiments.measured_times import read_times
 from benchbrief.compiler.blocks.experiments.probes import AskedProbe, read_probes, warn_of_short_window
 from benchbrief.compiler.blocks.experiments.ramps import Axis, KneeOf, Ramp, Ramps, read_ramp
 from benchbrief.compiler.blocks.experiments.repeats import fitting_repeats, overlap_of, read_repeats
+from benchbrief.compiler.blocks.experiments.steady_fit import Steadied, check_steady
 from benchbrief.compiler.blocks.hardware.hardware import HardwareUnit, origin
 from benchbrief.compiler.blocks.promises.highest_rates import check_promise, errors_allowed, planned
 from benchbrief.compiler.blocks.values import structure_errors, value_errors
@@ -147,11 +148,9 @@ class _Experiment:
         database = self._one("database", self.world.databases, loads[0].workload.family if loads else "")
         ramps = self._ramp()
         said = read_arrivals(self.entry, self.values, self.reader)
-        stairs = times_of(said, self.entry, self.values, self.reader)
-        measure_s, phases = stairs or read_times(self.entry, self.values, self.reader)
+        times = times_of(said, self.entry, self.values, self.reader) or read_times(self.entry, self.values, self.reader)
         repeats = read_repeats(self.values.series("repeats"), self.reader)
-        budget_s = self.values.number("budget")
-        place_events = read_events(self.entry, self.world, (measure_s, units), self.reader)
+        place_events = read_events(self.entry, self.world, (times.measure_s, units), self.reader)
         placed = read_probes(self.values.series("probes"), self.world.probes, units, database, self.reader)
         if database is None or not units or not loads:
             return None
@@ -163,20 +162,21 @@ class _Experiment:
         fits = Fit(self.entry, self.values, self.reader, self.places)
         loads = fits.fitting(loads, database, units)
         fits.check_shares(client, spec, loads, ramps)
-        fits.check_tool(spec, database, phases)
-        arrivals = check_arrivals(said, spec, database.engine, (self.values, measure_s), self.reader) if said else None
-        fits.check_loads(loads, phases, spec, database.engine)
+        fits.check_tool(spec, database, times)
+        arrivals = check_arrivals(said, spec, database.engine, (self.values, times.measure_s), self.reader)
+        fits.check_loads(loads, times.phases, spec, database.engine)
+        check_steady(times, self.entry, Steadied(spec, database.engine, client, said, loads), self.reader)
         fits.check_blocks(loads, database, ramps)
         if ramps is None:
             return None
-        warn_of_short_window(self.entry.name, placed, measure_s, self.reader)
+        warn_of_short_window(self.entry.name, placed, times.measure_s, self.reader)
         repeats, promised = fitting_repeats(repeats, ramps.ramp, self.values, self.reader), ramps.ramp.promised
         if promised:
             check_promise(promised, loads, spec, database.engine, self.reader)
-        name, awaits = self.entry.name, ramps.awaits
+        awaits = ramps.awaits
         return Matrix(
             experiment=plan.Experiment(
-                name=name,
+                name=self.entry.name,
                 label=self.entry.label,
                 hardware=tuple(unit.hardware.key for unit in units),
                 workloads=tuple(load.workload.name for load in loads),
@@ -189,11 +189,12 @@ class _Experiment:
                 target_from=awaits["target"].experiment if "target" in awaits else None,
                 requires=tuple(dict.fromkeys(knee_of.experiment for knee_of in awaits.values())),
                 warm_up_s=self.values.number("warm_up") or 0.0,
-                measure_s=measure_s,
-                phases=phases,
+                measure_s=times.measure_s,
+                until_steady=times.until,
+                phases=times.phases,
                 repeats=repeats.most,
                 confident=repeats.confident,
-                budget_s=budget_s,
+                budget_s=self.values.number("budget"),
                 order=repeats.order,
                 seed=repeats.seed,
                 overlap=overlap_of(self.values.text("overlap")),

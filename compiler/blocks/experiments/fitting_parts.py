@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from benchbrief.compiler.blocks.databases import database_errors
 from benchbrief.compiler.blocks.databases.databases import DatabaseSpec
 from benchbrief.compiler.blocks.experiments import arrival_errors, experiment_errors
+from benchbrief.compiler.blocks.experiments.measured_times import Times
 from benchbrief.compiler.blocks.experiments.ramps import Ramps
 from benchbrief.compiler.blocks.hardware.hardware import HardwareUnit
 from benchbrief.compiler.blocks.values import value_errors
@@ -135,21 +136,22 @@ class Fit:
                 span = self.places["workload", load.workload.name]
                 self.reader.findings.add(experiment_errors.LoadInPhases(span, load.workload.name))
 
-    def check_tool(self, tool: ToolSpec, database: DatabaseSpec, phases: int) -> None:
+    def check_tool(self, tool: ToolSpec, database: DatabaseSpec, times: Times) -> None:
         """Report what the tool can't do: an offered load, phases, parts of a second."""
         findings = self.reader.findings
         others = [other for name in database.engine.tools if (other := TOOL_SPECS.usable(name))]
         if self.values.said("target") and not tool.open_loop:
             able = tuple(other.word for other in others if other.open_loop)
             findings.add(experiment_errors.ClosedLoopOnly(self.values.span("target"), tool.word, able))
-        if phases > 1 and not tool.phases:
+        if times.phases > 1 and not tool.phases:
             instead = next((other.word for other in others if other.phases), "")
             findings.add(experiment_errors.NoPhases(self.values.span("phases"), tool.word, instead))
         if not tool.whole_seconds:
             return
-        for key in ("warm_up", "measure"):
-            constant = self.values.constant(key)
-            if constant is not None and constant.value != int(constant.value):
+        warm_up = self.values.constant("warm_up")
+        said = [*([("warm_up", warm_up)] if warm_up else []), *times.said]
+        for key, constant in said:
+            if constant.value != int(constant.value):
                 findings.add(value_errors.NotWholeSeconds(constant.span, key, constant.text, tool.label))
 
 

@@ -1,19 +1,27 @@
-"""How long a cell is measured: `measure`, or `phases`."""
+"""How long a cell is measured: `measure`, for a time or until it is steady, or `phases`."""
 
 from __future__ import annotations
 
 import re
+from dataclasses import dataclass
 
-from benchbrief.compiler.blocks.experiments import experiment_errors
+from benchbrief.compiler.blocks.experiments import experiment_errors, schedule_errors
 from benchbrief.compiler.blocks.values import structure_errors
 from benchbrief.compiler.blocks.values.block_schema import EXPERIMENT
-from benchbrief.compiler.blocks.values.block_values import Values
+from benchbrief.compiler.blocks.values.block_values import Constant, Values
 from benchbrief.compiler.blocks.values.shapes import Number
 from benchbrief.compiler.blocks.values.values import Reader
-from benchbrief.compiler.blocks.values.wrong_forms import described
+from benchbrief.compiler.blocks.values.wrong_forms import described, wrong_value
 from benchbrief.compiler.frontend.declarations import Entry
+from benchbrief.compiler.planning import plan
+from benchbrief.compiler.planning.steady_rule import MOST_WITHIN, SOONEST_S
 from benchbrief.dsl.syntax import ast
+from benchbrief.dsl.syntax.source import Span
 
+STEADY_ARGUMENTS = ("within", "from", "to")
+STEADY_USAGE = "`until_steady(within: 2 %, from: 2 min, to: 30 min)`"
+_MEASURE = Number("s", "20 min", above=True)
+_WITHIN = Number("", "2 %", plain=True, above=True, maximum=MOST_WITHIN)
 _PHASES = Number("", "6", plain=True, integer=True, minimum=1.0, maximum=1000.0)
 _PHASE = Number("s", "6 x 10 min", above=True)
 _TIMES = re.compile(r"([0-9]+)\s*[x*]\s*([0-9].*)")
@@ -21,14 +29,72 @@ _ANY_S = 60.0
 """Stands for a time with a mistake, which so hides no mistake of a report."""
 
 
-def read_times(entry: Entry, values: Values, reader: Reader) -> tuple[float, int]:
-    """Return the measured seconds of an experiment's cells and their number of phases."""
-    series = values.series("phases")
-    if series:
-        return _phases(reader.deref(series[0]), reader)
-    if not values.said("measure"):
-        reader.findings.add(experiment_errors.NoMeasuredTime(entry.head, entry.name))
-    return values.number("measure") or _ANY_S, 1
+@dataclass(frozen=True)
+class Times:
+    """The measured seconds of an experiment's cells, the most of them `until` steady, and their number of phases.
+
+    `rule` is the place of the whole `until_steady(...)`, also of a wrong one. `said` are the times as they are written,
+    by the attribute or argument that says them.
+    """
+
+    measure_s: float = _ANY_S
+    phases: int = 1
+    until: plan.UntilSteady | None = None
+    rule: Span | None = None
+    said: tuple[tuple[str, Constant], ...] = ()
+
+
+def read_times(entry: Entry, values: Values, reader: Reader) -> Times:
+    if series := values.series("phases"):
+        measure_s, phases = _phases(reader.deref(series[0]), reader)
+        return Times(measure_s, phases)
+    series = values.series("measure")
+    if not series:
+        if not values.said("measure"):
+            reader.findings.add(experiment_errors.NoMeasuredTime(entry.head, entry.name))
+        return Times()
+    match reader.deref(series[0]):
+        case ast.Call(function=ast.Name(text="until_steady")) as call:
+            return _until_steady(call, reader)
+        case ast.Call() | ast.Name(text="until_steady") as other:
+            wanted = EXPERIMENT.keys["measure"].shape.wanted
+            reader.findings.add(wrong_value(other, "measure", wanted, ("until_steady",)))
+            return Times()
+    seconds = reader.quantity("measure", series[0], _MEASURE)
+    if seconds is None:
+        return Times()
+    return Times(seconds.value, said=(("measure", seconds),))
+
+
+def _until_steady(call: ast.Call, reader: Reader) -> Times:
+    wrong = Times(rule=call.span)
+    named: dict[str, ast.Argument] = {}
+    for argument in call.arguments:
+        name = argument.key.text if argument.key else ""
+        if argument.key and name not in STEADY_ARGUMENTS:
+            problem = structure_errors.UnknownArgument(argument.key.span, "until_steady", name, STEADY_ARGUMENTS)
+            reader.findings.add(problem)
+            return wrong
+        if argument.key and name in named:
+            reader.findings.add(structure_errors.DuplicateAttribute(argument.key.span, named[name].span, name))
+            return wrong
+        named[name] = argument
+    if named.keys() != {*STEADY_ARGUMENTS}:
+        why = "needs `within:`, `from:` and `to:`"
+        reader.findings.add(structure_errors.BadArgument(call.span, "until_steady", why, STEADY_USAGE))
+        return wrong
+    within = reader.quantity("within", named["within"].value, _WITHIN)
+    first, last = (reader.quantity(name, named[name].value, _MEASURE) for name in ("from", "to"))
+    if within is None or first is None or last is None:
+        return wrong
+    if first.value < SOONEST_S:
+        reader.findings.add(schedule_errors.TooSoon(first.span, first.text, SOONEST_S))
+        return wrong
+    if last.value <= first.value:
+        reader.findings.add(schedule_errors.NoTimeToEnd(last.span, first.text, last.text))
+        return wrong
+    rule = plan.UntilSteady(within=within.value, from_s=first.value)
+    return Times(last.value, 1, rule, call.span, (("from", first), ("to", last)))
 
 
 def _phases(expr: ast.Expr, reader: Reader) -> tuple[float, int]:

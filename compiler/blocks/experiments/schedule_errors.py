@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from benchbrief.compiler.plain_amounts import duration, enough_time
-from benchbrief.compiler.problems import CompileProblem
+from benchbrief.compiler.problems import CompileProblem, ticked
 
 _NAMED = 4
 """A message names so many at most, and counts the rest."""
@@ -212,3 +212,72 @@ class NoOverlap(CompileProblem):
             return "other groups or experiments of the spec join them"
         more = f" and {len(self.shared) - _NAMED} more" if len(self.shared) > _NAMED else ""
         return f"they share {', '.join(self.shared[:_NAMED])}{more}"
+
+
+# --- measuring until it is steady: `measure = until_steady(within: 2 %, from: 2 min, to: 30 min)` --------------------
+
+
+@dataclass(frozen=True)
+class NotUntilSteady(CompileProblem):
+    """`able` are tools of the same engine that can end by themselves."""
+
+    code = "E0576"
+    says = "`{tool}` runs for a time that is given before, so it can't end when it is steady"
+    tool: str
+    able: tuple[str, ...] = ()
+
+    @property
+    def help(self) -> str:
+        instead = f", or use {ticked(self.able)}, which can" if self.able else ""
+        return f"write a time, as in `measure = 10 min`{instead}"
+
+
+@dataclass(frozen=True)
+class TooSoon(CompileProblem):
+    """A first look before there are enough batches."""
+
+    code = "E0577"
+    says = "`from: {said}` is too early to tell a steady state from chance"
+    mark = "the rule needs {least} at least"
+    hint = "write `from: 2 min`; a later first look makes the end less a matter of luck"
+    said: str
+    least_s: float
+
+    @property
+    def least(self) -> str:
+        return duration(self.least_s)
+
+
+@dataclass(frozen=True)
+class NoTimeToEnd(CompileProblem):
+    """A longest time that is not above the shortest one."""
+
+    code = "E0578"
+    says = "`to: {most}` must be above `from: {soonest}`, or nothing is left to end early"
+    hint = "write a larger `to:`, or `measure = {most}` for a fixed time"
+    soonest: str
+    most: str
+
+
+@dataclass(frozen=True)
+class NeverSteady(CompileProblem):
+    """A load that is not to be steady, or that has another end. `what` is that, and `why` says it."""
+
+    code = "E0579"
+    says = "experiment `{experiment}` is measured until it is steady, and {why}"
+    hint = "write a time, as in `measure = 10 min`, or remove {what}"
+    experiment: str
+    what: str
+    why: str
+
+
+@dataclass(frozen=True)
+class SteadyOfSeveral(CompileProblem):
+    """Several load generators, each of which would end by itself."""
+
+    code = "E0589"
+    says = "client `{client}` has {hosts} hosts: each would end when its own part of the load is steady"
+    mark = "the others would go on with less load"
+    hint = "give the client one host, or write a time, as in `measure = 10 min`"
+    client: str
+    hosts: int

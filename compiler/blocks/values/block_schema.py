@@ -14,7 +14,6 @@ from benchbrief.compiler.extensions import ProbeSpec
 from benchbrief.compiler.extensions.registry import PROBE_SPECS
 
 _TIME = "20 min"
-_POSITIVE_TIME = Number("s", _TIME, above=True)
 _SHARE = Number("", "95 %", plain=True, maximum=1.0)
 
 PROBES = tuple(PROBE_SPECS.own)
@@ -88,7 +87,11 @@ EXPERIMENT = BlockSchema(
             default="0 s",
             example="warm_up = 2 min",
         ),
-        "measure": Key(_POSITIVE_TIME, "The measured time of each cell; or give `phases`."),
+        "measure": Key(
+            Special("a time such as `20 min`, or `until_steady(within: 2 %, from: 2 min, to: 30 min)`"),
+            "The measured time of each cell, or the rule that ends it; or give `phases`.",
+            example="measure = 20 min",
+        ),
         "phases": Key(
             Special("`6 x 10 min`"),
             "Consecutive measured intervals of one run, in place of `measure`.",

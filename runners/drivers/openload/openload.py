@@ -67,7 +67,7 @@ class Openload:
     program: ClassVar[str] = "openload-mongodb"
     telling: ClassVar[frozenset[str]] = frozenset(
         {"target", "record-count", "distribution", "arrivals", "rate", "steps", "warm-up", "duration", "workers"}
-        | {"seed"}
+        | {"seed", "steady-within", "steady-from"}
     )
     """The flags that a record must have as they were asked for: an output with others is of another cell."""
     hint: ClassVar[str] = "build it again for this machine: `make setup` in a checkout"
@@ -154,7 +154,8 @@ class Openload:
             if run.settings.get(flag) != asked:
                 told = run.settings.get(flag, "")
                 raise bad(output, say_openload.openload_foreign(flag=flag, told=told, asked=asked))
-        wanted = context.cell.measure_s
+        rule = context.experiment.until_steady
+        wanted = rule.from_s if rule and run.steady and run.steady.steady else context.cell.measure_s
         if run.window_s < wanted - _SHORT_S and "operations" not in context.workload.properties:
             seconds, said = figure(run.window_s, ".1f"), best_line(output)
             raise bad(
@@ -163,9 +164,10 @@ class Openload:
             )
         allowed = accepted_errors(context.experiment.max_error_share, self.name)
         require_few_errors(output, self.program, run.failed, run.completed, allowed)
-        if not run.completed:
+        measured = measurement_of(context, run, log) if run.completed else None
+        if measured is None or not measured.total.count:
             raise bad(output, say.no_operations(tool=self.program, said=best_line(output)))
-        return measurement_of(context, run, log)
+        return measured
 
     def interim(self, context: CellContext, text: str) -> Interim | None:
         """Implement `seams.TellsInterim`."""

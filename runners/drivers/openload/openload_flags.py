@@ -61,6 +61,7 @@ def _run(context: CellContext) -> dict[str, object]:
         "distribution": given.get("distribution", "uniform"),
         **({"scan-length": given["scan_length"]} if "scan_length" in given else {}),
         **_schedule(context),
+        **_until_steady(context),
         "workers": context.threads,
         "seed": context.cell.repeat,
         "judge": ",".join(f"{percent:g}" for percent in judged(context)),
@@ -133,6 +134,11 @@ def _schedule(context: CellContext) -> dict[str, object]:
         case "trace":
             found["trace"] = TRACE_FILE
     return found | times
+
+
+def _until_steady(context: CellContext) -> dict[str, object]:
+    rule = context.experiment.until_steady
+    return {"steady-within": rule.within, "steady-from": rule.from_s} if rule else {}
 
 
 def _records(context: CellContext) -> dict[str, object]:

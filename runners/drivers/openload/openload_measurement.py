@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from math import ceil
+from collections.abc import Iterator, Sequence
+from math import ceil, inf
 
 from benchbrief.compiler.messages.text import figure, share_figure
 from benchbrief.compiler.planning.plan import Arrivals
@@ -20,8 +20,10 @@ from benchbrief.runners.measurement.measurement import (
     Operation,
     PhaseThroughput,
     Sample,
+    SteadyEnd,
 )
 from benchbrief.runners.measurement.steadiness import judge_window
+from benchbrief.runners.measurement.steady_verdicts import warnings_of
 from benchbrief.runners.messages.run_messages import say
 
 _US = 1e-6
@@ -29,13 +31,19 @@ _DEFAULT_QUEUE = "10000"
 
 
 def measurement_of(context: CellContext, run: Run, log: Log) -> Measurement:
-    """Return what was measured. The output has proved to be whole."""
-    start, end = run.started_at + run.warm_up_s, run.started_at + run.warm_up_s + run.window_s
+    """Return what was measured, without the transient that a rule cuts off. The output has proved to be whole."""
+    ended, rule = steady_of(context, run), context.experiment.until_steady
+    cut_s = ended.cut_s or 0.0 if ended else 0.0
+    start, end = run.started_at + run.warm_up_s + cut_s, run.started_at + run.warm_up_s + run.window_s
     count = round(run.throughput_per_s * run.window_s)
     phases = list(_phases(context, start, end))
     throughput = [PhaseThroughput(None, count, run.failed, run.window_s, run.throughput_per_s)]
     arrivals = arrivals_of(context)
     operations = list(_operations(run, log))
+    if cut_s:  # what was due before the end, and was late, counts too
+        operations = list(_operations_between(run, log, None, start, inf))
+        done, failed = _ended_between(log, start, end), sum(each.errors for each in operations)
+        throughput = [PhaseThroughput(None, done, failed, end - start, done / (end - start))]
     for phase, first, last in phases:
         parts = list(_operations_between(run, log, phase, first, last))
         done = _ended_between(log, first, last)
@@ -53,13 +61,32 @@ def measurement_of(context: CellContext, run: Run, log: Log) -> Measurement:
         throughput=tuple(throughput),
         operations=tuple(operations),
         intervals=intervals,
-        warnings=(*_warnings(context, run), *unsteady),
+        warnings=(*_warnings(context, run), *(warnings_of(ended, rule) if ended and rule else ()), *unsteady),
         tool_version=f"{run.program} {run.version} ({run.library})",
         tool_s=run.warm_up_s + run.window_s,
-        due=None if arrivals is None else run.offered,
+        due=None if arrivals is None or cut_s else run.offered,  # nothing says when each of them was due
         dropped=run.dropped,
-        samples=tuple(_samples(run, offered=arrivals is not None)),
-        properties=tuple({**_disclosed(context, run, arrivals), **told}.items()),
+        steady=ended,
+        samples=tuple(_samples(run, log, (start, end), offered=arrivals is not None)),
+        properties=tuple({**_disclosed(context, run, operations), **told}.items()),
+    )
+
+
+def steady_of(context: CellContext, run: Run) -> SteadyEnd | None:
+    """Return how the measurement ended by itself; None for one that had to last for a time."""
+    rule, told = context.experiment.until_steady, run.steady
+    if rule is None or told is None:
+        return None
+    # What the record says follows from its batches: `openload_steady.py` has looked.
+    throughput, latency = told.throughput_per_s, told.intended_us
+    return SteadyEnd(
+        steady=told.steady,
+        lasted_s=run.window_s,
+        cut_s=told.cut_s,
+        throughput_half_width=throughput.half_width_share if throughput else None,
+        throughput_correlation=throughput.autocorrelation if throughput else None,
+        latency_half_width=latency.half_width_share if latency else None,
+        latency_correlation=latency.autocorrelation if latency else None,
     )
 
 
@@ -89,7 +116,7 @@ def _operations(run: Run, log: Log) -> Iterator[Operation]:
             )
 
 
-def _operations_between(run: Run, log: Log, phase: int, start: float, end: float) -> Iterator[Operation]:
+def _operations_between(run: Run, log: Log, phase: int | None, start: float, end: float) -> Iterator[Operation]:
     for name in run.operations:
         failed = log.between(f"{name}{FAILED}", start, end).count
         for kind in ("intended", "service"):
@@ -122,16 +149,20 @@ def _intervals(log: Log, start: float, end: float) -> Iterator[Interval]:
         yield Interval(float(number), min(1.0, end - start - number), count)
 
 
-def _samples(run: Run, *, offered: bool) -> Iterator[Sample]:
+def _samples(run: Run, log: Log, window: tuple[float, float], *, offered: bool) -> Iterator[Sample]:
+    seconds = window[1] - window[0]
     told = {"openload.cpu_per_operation": (run.own.cpu_us_per_operation * _US, "s")}
     told["openload.pauses"] = (run.own.gc_pause_share, "")
     if offered:
         told["openload.drops"] = (run.dropped / run.offered if run.offered else 0.0, "")
         told["openload.queue"] = (float(run.longest_queue), "")
-        if run.own.lag_us:
+        late = log.between("lag", window[0], inf) if seconds < run.window_s else None
+        if late is not None and late.count:
+            told["openload.lag"] = (h.percentile(late, 99.0), "s")
+        elif late is None and run.own.lag_us:
             told["openload.lag"] = (run.own.lag_us["p99"] * _US, "s")
     for name, (value, unit) in told.items():
-        yield Sample(name, "", "", run.window_s, value, unit, run.window_s)
+        yield Sample(name, "", "", seconds, value, unit, seconds)
 
 
 def _warnings(context: CellContext, run: Run) -> Iterator[str]:
@@ -152,7 +183,8 @@ def _warnings(context: CellContext, run: Run) -> Iterator[str]:
             yield say_openload.openload_late_unasked(percentile=name, lag=_us(lag[name]), latency=_us(latency[name]))
 
 
-def _disclosed(context: CellContext, run: Run, arrivals: Arrivals | None) -> dict[str, str]:
+def _disclosed(context: CellContext, run: Run, operations: Sequence[Operation]) -> dict[str, str]:
+    arrivals = arrivals_of(context)
     told: dict[str, str] = {
         "latency": say.latency_both() if arrivals else say.latency_service(),
         "loop": say_openload.openload_open() if arrivals else say.loop_closed(),
@@ -166,7 +198,7 @@ def _disclosed(context: CellContext, run: Run, arrivals: Arrivals | None) -> dic
             say_openload.openload_drops(allowed=allowed) if arrivals.drops else say_openload.openload_no_drops()
         )
         told["schedule lag"] = say_openload.openload_lag(limit=share_figure(arrivals.lag))
-        told |= dict(_hidden(run))
+        told |= dict(_hidden(operations))
     own = run.own
     told["generator"] = say_openload.openload_own(
         cpu=_us(own.cpu_us_per_operation),
@@ -180,11 +212,15 @@ def _disclosed(context: CellContext, run: Run, arrivals: Arrivals | None) -> dic
     return told
 
 
-def _hidden(run: Run) -> Iterator[tuple[str, str]]:
+def _hidden(operations: Sequence[Operation]) -> Iterator[tuple[str, str]]:
     """Yield what coordinated omission would have hidden."""
-    due, sent = run.all.intended_us, run.all.service_us
-    if due and sent:
-        said = say_openload.openload_hidden(intended=_us(due["p99"]), service=_us(sent["p99"]))
+    due, sent = (
+        h.merge(op.histogram for op in operations if op.histogram and op.kind == kind and op.phase is None)
+        for kind in ("intended", "service")
+    )
+    if due.count and sent.count:
+        p99 = {"intended": due, "service": sent}
+        said = say_openload.openload_hidden(**{k: _us(h.percentile(of, 99.0) / _US) for k, of in p99.items()})
         yield "coordinated omission", said
 
 

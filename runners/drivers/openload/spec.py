@@ -12,6 +12,7 @@ SPEC = ToolSpec(
     open_loop=True,
     arrivals=("poisson", "constant", "steps", "burst", "trace"),
     bounded_queue=True,
+    ends_when_steady=True,
     intended_latency=True,
     phases=True,
     mergeable=True,

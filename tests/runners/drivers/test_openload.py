@@ -3,19 +3,23 @@
 from __future__ import annotations
 
 import json
+import math
 import re
 import shutil
 from collections.abc import Callable
 from dataclasses import replace
+from functools import cache
 from pathlib import Path
 from typing import Any
 
 import pytest
+from hdrh.histogram import HdrHistogram
+from hdrh.log import HistogramLogReader
 
-from benchbrief.compiler.planning.plan import Arrivals
+from benchbrief.compiler.planning.plan import Arrivals, UntilSteady
 from benchbrief.runners.drivers.openload import openload_invariants
 from benchbrief.runners.drivers.openload.openload import Openload
-from benchbrief.runners.drivers.openload.openload_log import read_log
+from benchbrief.runners.drivers.openload.openload_log import LOG, read_log
 from benchbrief.runners.drivers.openload.openload_record import read_run
 from benchbrief.runners.errors import BadOutput
 from benchbrief.runners.execution.driver_contexts import CellContext, Endpoint
@@ -55,6 +59,14 @@ def constant_cell() -> CellContext:
 def steps_cell() -> CellContext:
     steps = Arrivals(kind="steps", rates=(100.0, 300.0, 600.0), each_s=2.0, lag=1.0)
     return cell(None, steps, measure_s=6.0, phases=3)
+
+
+def steady_cell(within: float = 0.5, from_s: float = 50.0) -> CellContext:
+    made = cell(100.0, warm_up_s=2.0, measure_s=120.0)
+    rule = UntilSteady(within=within, from_s=from_s)
+    experiment = made.experiment.model_copy(update={"until_steady": rule})
+    plan = made.plan.model_copy(update={"experiments": {"e": experiment}})
+    return CellContext(plan, made.cell, made.tool_path, made.endpoint)
 
 
 def closed_cell() -> CellContext:
@@ -427,3 +439,91 @@ def test_a_lateness_at_a_percentile_that_nobody_asks_for_is_told(tmp_path: Path)
     assert due is not None
     expected = [name for name in ("p50", "p90", "p95", "p99.9", "p99.99") if lag[name] > 0.1 * due[name]]
     assert len(late) == len(expected) > 0
+
+
+# --- until it is steady ------------------------------------------------------------------------------------------
+
+
+@cache
+def slices_by_another_reader() -> tuple[tuple[str, float, int], ...]:
+    """Return each slice of the recorded log: its tag, its middle in seconds from the start, and its values."""
+    log, found = HistogramLogReader(str(OUTPUTS / "steady" / LOG), HdrHistogram(1, 3_600_000_000_000, 3)), []
+    while (each := log.get_next_interval_histogram()) is not None:
+        middle = (each.get_start_time_stamp() + each.get_end_time_stamp()) / 2000 - STEADY_STARTED
+        found.append((each.get_tag(), middle, each.get_total_count()))
+    log.close()
+    return tuple(found)
+
+
+def values_between(tags: tuple[str, ...], start_s: float, end_s: float) -> int:
+    return sum(count for tag, middle, count in slices_by_another_reader() if tag in tags and start_s <= middle < end_s)
+
+
+STEADY_STARTED = 1795449576.6421914
+CUT_S, LASTED_S = 27.0, 53.0
+"""The end of the transient and that of the run, with the warm-up of 2 s before."""
+
+
+def test_what_is_measured_begins_where_the_transient_is_cut_off() -> None:
+    measurement = DRIVER.parse(steady_cell(), output("steady"))
+    assert measurement.window == pytest.approx((STEADY_STARTED + CUT_S, STEADY_STARTED + LASTED_S), abs=1e-6)
+    done = values_between(("read", "update"), CUT_S, LASTED_S)
+    batches = (530, 506, 521, 507, 529)
+    assert done == pytest.approx(sum(batches) + 100, abs=40), "with the second after the last look"
+    total = measurement.total
+    assert total.count == done
+    assert (total.seconds, total.ops_per_s) == pytest.approx((26, done / 26))
+    for name in ("read", "update"):
+        for kind, tag in (("intended", name), ("service", f"{name}-service")):
+            (found,) = (op for op in measurement.operations if (op.operation, op.kind) == (name, kind))
+            assert found.histogram is not None
+            assert found.count == found.histogram.count == values_between((tag,), CUT_S, math.inf)
+    slowest = max(op.max_s or 0.0 for op in measurement.operations)
+    assert slowest < 0.2, "the latency of 206 ms is of the transient"
+    assert sum(each.count for each in measurement.intervals) == done
+    assert {round(each.seconds, 6) for each in measurement.samples} == {26}
+    assert measurement.due is None, "nothing says when each of them was due"
+
+
+def test_it_tells_how_the_measurement_ended() -> None:
+    end = DRIVER.parse(steady_cell(), output("steady")).steady
+    assert end is not None
+    assert (end.steady, end.lasted_s, end.cut_s) == (True, 51, 25)
+    assert (end.throughput_half_width, end.latency_half_width) == pytest.approx((0.02773796, 0.42953919))
+
+
+def test_a_set_time_is_measured_as_a_whole(tmp_path: Path) -> None:
+    made = cell(100.0, warm_up_s=2.0, measure_s=51.0)
+
+    def change(record: dict[str, Any]) -> None:
+        record["settings"] |= {"duration": "51"}
+
+    measurement = DRIVER.parse(made, changed_record(tmp_path, "steady", change))
+    assert (measurement.steady, measurement.total.seconds, measurement.due) == (None, 51, 5217)
+
+
+def test_one_that_is_never_steady_counts_and_is_told(tmp_path: Path) -> None:
+    def change(record: dict[str, Any]) -> None:
+        record["settings"] |= {"steady-within": "0.02", "duration": "51"}
+        record["steady"]["steady"] = False
+
+    made = steady_cell(within=0.02)
+    made = replace(made, cell=made.cell.model_copy(update={"measure_s": 51.0}))
+    measurement = DRIVER.parse(made, changed_record(tmp_path, "steady", change))
+    assert measurement.steady is not None
+    assert not measurement.steady.steady
+    assert measurement.total.seconds == pytest.approx(26), "a transient that is known is cut off all the same"
+    (told,) = (each for each in measurement.warnings if "not steady within 2 % after 51 s" in each)
+    assert "half the 95 % interval of the mean latency is 43.0 % of it" in told
+
+
+@pytest.mark.parametrize(("made", "flag"), [(steady_cell(within=0.1), "within"), (steady_cell(from_s=60.0), "from")])
+def test_an_output_of_another_rule_is_of_another_cell(made: CellContext, flag: str) -> None:
+    with pytest.raises(BadOutput, match=f"steady-{flag}"):
+        DRIVER.parse(made, output("steady"))
+
+
+def test_the_rule_is_passed_on_and_only_where_there_is_one() -> None:
+    words = {str(word) for word in DRIVER.measure(steady_cell()).command.words}
+    assert {"--steady-within=0.5", "--steady-from=50", "--duration=120"} <= words
+    assert not any("steady" in str(word) for word in DRIVER.measure(cell()).command.words)
