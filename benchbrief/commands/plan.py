@@ -34,14 +34,15 @@ Examples:
 \b
 --json prints the plan and its `time`: {in_all: {loading_s, resets_s, warm_up_s, measuring_s, cooling_s, start_up_s,
 rendering_s, total_s}, experiments: {NAME: {the same}}, cells, estimates: [{activity, of, estimate, run}],
-advice: [{change, of, why, saves_s}],
+advice: [{change, of, why, saves_s, gains}],
 budgets: [{experiment, budget_s, one_pass_s, all_repeats_s, fits, times_each_point}],
 overlap: [{cell, loading_s, hidden_s, beside}]}. `overlap` has the loads that run while another hardware group is
 measured, and the cells of it. `time.cells` is how many cells a run measures at most; the plan's own `cells` have
 those of all candidates of adaptive ramps. Without an experiment, a budget is that of `--budget`; `bench run` refuses
 one that does not fit, and one_pass_s or more would do.
 Hosts that work side by side add up in it. `run` is the earlier run that an
-estimate was seen in, "" for a built-in one. `saves_s` is what a change of the spec saves by itself.
+estimate was seen in, "" for a built-in one. `saves_s` is what a change of the spec saves
+by itself of the total that is shown, `gains` what budgets then have room for.
 
 Loads, resets, start-up, rendering and `until_steady` are estimated by what they took in earlier runs of the folder, for
 the same hosts, database and tool. Where there are none, built-in estimates hold.

@@ -1,15 +1,19 @@
 """What would make a plan shorter: changes of the spec, each with the time that it saves by itself.
 
+Where a budget bounds the time, a change may save none, and let every point be measured more often within it.
+
 Each change is made to the model, and the plan is estimated with it. Only changes that keep cells comparable are
 considered.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 from benchbrief.compiler.blocks.experiments.experiments import Matrix
+from benchbrief.compiler.estimates.budget_fit import BudgetFit, budget_fits, most_s, without_budgets
 from benchbrief.compiler.estimates.counted_cells import counted_cells
 from benchbrief.compiler.estimates.estimate import estimate_some
 from benchbrief.compiler.estimates.other_resets import USERS_OWN, WAYS, best_reset, with_reset
@@ -22,30 +26,38 @@ MOST_CELLS = 5000
 _MOST = 3
 _LEAST_SHARE = 0.02
 """A change that saves a smaller share of the time is not worth a line."""
+_LEAST_S = 60.0
+_LEAST_SHARE_OF_LITTLE = 0.05
+"""One that saves less than a minute is worth a line from this share on."""
 Estimate = Callable[[Plan], Plan]
 """Puts what was seen in earlier runs in the place of a plan's built-in estimates."""
 
 
 @dataclass(frozen=True)
 class Advice:
-    """A change of the spec: `change` in its words, `of` the block it is for, and the seconds that it saves."""
+    """A change of the spec: `change` in its words, `of` the block it is for, and the seconds that it saves of the
+    total that a plan shows. `gains` is what budgets then have room for, as the end of "it lets"."""
 
     change: str
     of: str
     why: str
     saves_s: float
+    gains: str = ""
 
     def as_dict(self) -> dict[str, object]:
-        return {"change": self.change, "of": self.of, "why": self.why, "saves_s": round(self.saves_s, 3)}
+        told = {"change": self.change, "of": self.of, "why": self.why, "saves_s": round(self.saves_s, 3)}
+        return {**told, "gains": self.gains}
 
 
 def advice(model: Model, plan: Plan, learned: Estimate) -> tuple[Advice, ...]:
     """Return the changes that save the most, the best first. `plan` is the model's, `learned` for its estimates."""
     if len(plan.cells) > MOST_CELLS:
         return ()
-    now_s = learned(plan).estimate_s
+    now = learned(plan)
+    before = budget_fits(now)
+    refused = not all(fit.fits for fit in before)
 
-    def saves_s(matrices: tuple[Matrix, ...]) -> float:
+    def planned(matrices: tuple[Matrix, ...]) -> Plan:
         databases = {
             DatabaseKey.of(matrix.database.name, key): database
             for matrix in matrices
@@ -53,18 +65,53 @@ def advice(model: Model, plan: Plan, learned: Estimate) -> tuple[Advice, ...]:
         }
         cells = expand(matrices, model.hosts)
         estimate_s = estimate_some(cells, counted_cells(cells, plan.experiments))
-        changed = {"cells": cells, "databases": databases, "estimate_s": estimate_s}
-        return now_s - learned(plan.model_copy(update=changed)).estimate_s
+        return learned(plan.model_copy(update={"cells": cells, "databases": databases, "estimate_s": estimate_s}))
 
-    found = (*_resets(model.matrices, saves_s), *_orders(model.matrices, saves_s))
-    worthy = [each for each in found if each.saves_s >= _LEAST_SHARE * now_s]
-    return tuple(sorted(worthy, key=lambda each: -each.saves_s)[:_MOST])
+    def shown_s(each: Plan) -> float:
+        return most_s(without_budgets(each) if refused else each)
+
+    def saves_s(matrices: tuple[Matrix, ...]) -> float:
+        return now.estimate_s - planned(matrices).estimate_s
+
+    now_s, found = shown_s(now), []
+    for change in (*_resets(model.matrices, saves_s), *_orders(model.matrices)):
+        then = planned(change.matrices)
+        saved_s, gains = max(0.0, now_s - shown_s(then)), _gains(before, budget_fits(then))
+        if gains or _is_worth_it(saved_s, now_s):
+            found.append(Advice(change.change, change.of, change.why, saved_s, gains))
+    return tuple(sorted(found, key=lambda each: -each.saves_s)[:_MOST])
+
+
+def _is_worth_it(saves_s: float, of_s: float) -> bool:
+    return saves_s >= _LEAST_SHARE * of_s and (saves_s >= _LEAST_S or saves_s >= _LEAST_SHARE_OF_LITTLE * of_s > 0)
+
+
+def _gains(before: Sequence[BudgetFit], after: Sequence[BudgetFit]) -> str:
+    """Return what budgets have room for after a change, and had none before."""
+    found = []
+    for was, fit in zip(before, after, strict=True):
+        if fit.times > was.times and was.times:
+            times = "once" if was.times == 1 else f"{was.times} times"
+            of = f" of experiment {fit.of}" if fit.of else ""
+            found.append(f"every point{of} be measured {fit.times} times instead of {times}")
+        elif fit.times > was.times:
+            found.append(f"one pass fit in the budget of {fit.whose}")
+    return " and ".join(found)
+
+
+class _Change(NamedTuple):
+    """A change that may be advised, and the matrices with it."""
+
+    change: str
+    of: str
+    why: str
+    matrices: tuple[Matrix, ...]
 
 
 _Saves = Callable[[tuple[Matrix, ...]], float]
 
 
-def _resets(matrices: tuple[Matrix, ...], saves_s: _Saves) -> Iterator[Advice]:
+def _resets(matrices: tuple[Matrix, ...], saves_s: _Saves) -> Iterator[_Change]:
     """Yield the best way to reset each database whose data are reset in a way that we know."""
     for name in dict.fromkeys(matrix.database.name for matrix in matrices):
         database = next(matrix.database for matrix in matrices if matrix.database.name == name)
@@ -75,19 +122,19 @@ def _resets(matrices: tuple[Matrix, ...], saves_s: _Saves) -> Iterator[Advice]:
             return saves_s(with_reset(matrices, name, how))
 
         if found := best_reset(database, saved):
-            how, saved_s = found
-            yield Advice(f"`reset = {how}`", f"database {name}", WAYS[how], saved_s)
+            how, _ = found
+            yield _Change(f"`reset = {how}`", f"database {name}", WAYS[how], with_reset(matrices, name, how))
 
 
-def _orders(matrices: tuple[Matrix, ...], saves_s: _Saves) -> Iterator[Advice]:
+def _orders(matrices: tuple[Matrix, ...]) -> Iterator[_Change]:
     """Yield the experiments that load more often because their hardware takes turns, or because they are shuffled."""
     for at, matrix in enumerate(matrices):
         experiment = matrix.experiment
         if experiment.order != "grouped":
             grouped = replace(matrix, experiment=experiment.model_copy(update={"order": "grouped", "seed": None}))
-            yield Advice(
+            yield _Change(
                 f"`grouped` in place of `{experiment.order}` in `repeats`",
                 f"experiment {experiment.name}",
                 "one hardware after the other; but then drift may fall on one of them",
-                saves_s((*matrices[:at], grouped, *matrices[at + 1 :])),
+                (*matrices[:at], grouped, *matrices[at + 1 :]),
             )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
 
 from benchbrief.compiler.blocks.experiments.experiments import Matrix
@@ -121,15 +121,16 @@ def _fit(plan: Plan, names: Collection[str], of: str, budget_s: float, taken: se
     for cell in theirs:
         seen[point_of(cell)] += 1
         at[cell.id] = 1 if cell.id in needed else seen[point_of(cell)]
-    most = max(at.values(), default=1)
+    most = max((at[cell.id] for cell in theirs if cell.id in counted or cell.id in taken), default=1)
+    lane_of = lanes(plan.cells)
 
     def seconds_of(times: int) -> float:
-        return estimate_some(theirs, {cell_id for cell_id in counted if at[cell_id] <= times})
+        return estimate_some(theirs, {cell_id for cell_id in counted if at[cell_id] <= times}, lane_of)
 
     times, pass_s, all_s = 1, seconds_of(1), seconds_of(most)
     while times < most and (all_s <= budget_s or seconds_of(times + 1) <= budget_s):
         times += 1
-    loading_s, passes = _loading_s(alone(theirs, needed)), _passes([plan.experiments[name] for name in names])
+    loading_s, passes = _loading_s(alone(theirs, needed), lane_of), _passes([plan.experiments[name] for name in names])
     return BudgetFit(of, budget_s, pass_s, loading_s, all_s, times if pass_s <= budget_s else 0, most, passes)
 
 
@@ -146,9 +147,8 @@ def _passes(experiments: Collection[Experiment]) -> str:
     return chosen if len(whole) == len(experiments) else f"each point once, and {chosen}"
 
 
-def _loading_s(cells: Collection[Cell]) -> float:
+def _loading_s(cells: Collection[Cell], lane_of: Mapping[str, str]) -> float:
     """Return the time to load and reset on the group of hosts that takes longest: the groups work side by side."""
-    lane_of = lanes(cells)
     whole: dict[str, float] = defaultdict(float)
     loading: dict[str, float] = defaultdict(float)
     for cell in cells:
@@ -177,7 +177,7 @@ def most_s(plan: Plan, experiment: str | None = None) -> float:
             within.append(_shortened(cell, known))
         else:
             within.append(cell)
-    needed_s = estimate(within)
+    needed_s = estimate(within, lane_of)
     return needed_s if plan.budget_s is None else min(needed_s, plan.budget_s)
 
 
@@ -200,7 +200,7 @@ def check_budgets(model: Model, findings: Findings) -> None:
     if findings.failed or not found or unjudged_budgets(model):
         return
     cells = expand(model.matrices, model.hosts)
-    first = first_pass(cells)
+    first, lane_of = first_pass(cells), lanes(cells)
     for matrix in found:
         declared = [
             cell.model_copy(update={"steps": tuple(step for step in cell.steps if step.kind in _DECLARED)})
@@ -208,8 +208,8 @@ def check_budgets(model: Model, findings: Findings) -> None:
             if cell.experiment == matrix.experiment.name and cell.id in first
         ]
         theirs = [cell for cell in cells if cell.experiment == matrix.experiment.name]
-        needed_s, budget_s, once = estimate(declared), matrix.experiment.budget_s or 0.0, alone(theirs, first)
-        pass_s, loading_s = estimate(once), _loading_s(once)
+        needed_s, budget_s, once = estimate(declared, lane_of), matrix.experiment.budget_s or 0.0, alone(theirs, first)
+        pass_s, loading_s = estimate(once, lane_of), _loading_s(once, lane_of)
         if needed_s > budget_s:
             findings.add(BudgetBelowPass(matrix.places["budget"], budget_s, pass_s, loading_s, needed_s))
         elif pass_s > budget_s:

@@ -6,7 +6,7 @@ group of hosts has no cool-down.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Mapping
 
 from benchbrief.compiler.estimates.timetable import Slot, timetable
 from benchbrief.compiler.planning.plan import Cell, ResetWork
@@ -29,12 +29,16 @@ def lanes(cells: Iterable[Cell]) -> dict[str, str]:
     return {cell.id: root(cell.locks[0]) for cell in cells}
 
 
-def estimate(cells: Iterable[Cell]) -> float:
-    """Estimate the wall time in seconds of cells in the order of their plan."""
+def estimate(cells: Iterable[Cell], lane_of: Mapping[str, str] | None = None) -> float:
+    """Estimate the wall time in seconds of cells in the order of their plan.
+
+    `lane_of` has the lanes of the whole plan, where the cells are a part of it: others may join two of their lanes.
+    """
     cells = list(cells)
+    if lane_of is None:
+        lane_of = lanes(cells)
     if any(cell.turn for cell in cells):
-        return max((slot.end for slot in slots(cells).values()), default=0.0)
-    lane_of = lanes(cells)
+        return max((slot.end for slot in slots(cells, lane_of).values()), default=0.0)
     free: dict[str, float] = {}
     """When each group of hosts is free."""
     ends: dict[str, float] = {}
@@ -51,19 +55,20 @@ def estimate(cells: Iterable[Cell]) -> float:
     return max(ends.values(), default=0.0)
 
 
-def slots(cells: Iterable[Cell]) -> dict[str, Slot]:
-    """Return when each cell should run, by its id."""
+def slots(cells: Iterable[Cell], lane_of: Mapping[str, str] | None = None) -> dict[str, Slot]:
+    """Return when each cell should run, by its id. `lane_of` as in `estimate`."""
     cells = list(cells)
-    lane_of = lanes(cells)
+    if lane_of is None:
+        lane_of = lanes(cells)
     by_lane: dict[str, list[Cell]] = {}
     for cell in cells:
         by_lane.setdefault(lane_of[cell.id], []).append(cell)
     return timetable(by_lane.values())
 
 
-def estimate_some(cells: Iterable[Cell], chosen: Collection[str]) -> float:
-    """Estimate the wall time in seconds of the cells with these ids."""
-    return estimate(alone(cells, chosen))
+def estimate_some(cells: Iterable[Cell], chosen: Collection[str], lane_of: Mapping[str, str] | None = None) -> float:
+    """Estimate the wall time in seconds of the cells with these ids. `lane_of` as in `estimate`."""
+    return estimate(alone(cells, chosen), lane_of)
 
 
 def alone(cells: Iterable[Cell], chosen: Collection[str]) -> tuple[Cell, ...]:

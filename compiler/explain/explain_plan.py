@@ -34,6 +34,7 @@ from benchbrief.compiler.planning.plan import (
     Template,
     Workload,
 )
+from benchbrief.compiler.planning.planned_cells import most_cells
 from benchbrief.compiler.resets.reset_words import RESET_WORDS
 
 _ORDERS = {
@@ -147,9 +148,10 @@ def _facts(plan: Plan, e: Experiment, cells: list[Cell]) -> Iterator[tuple[str, 
         _point_count(e),
         (f"{e.confident.at_least} to " if e.confident else "") + counted(e.repeats, "repeat", "repeats"),
     )
-    count = len(counted_cells(cells, plan.experiments))
-    most = "about " if e.promise else up_to(e, plan.budget_s)
-    yield "matrix", f"{' x '.join(counts[:3] if e.promise else counts)} = {most}{counted(count, 'cell', 'cells')}"
+    most = "up to " if e.promise else up_to(e, plan.budget_s)
+    likely = f", estimated as {len(counted_cells(cells, plan.experiments))}" if e.promise else ""
+    product = " x ".join(counts[:3] if e.promise else counts)
+    yield "matrix", f"{product} = {most}{counted(most_cells(e), 'cell', 'cells')}{likely}"
     first = cells[0]
     if e.axis == "target":
         yield "target", f"{_points(e.points)} ops/s" if e.points else _found_by(e.target_from)
@@ -177,7 +179,7 @@ def _facts(plan: Plan, e: Experiment, cells: list[Cell]) -> Iterator[tuple[str, 
         yield "side by side", together
     measured = tuple(dict.fromkeys(cell.workload for cell in cells))
     if e.order != "random" and measured != e.workloads:
-        yield "workloads", f"in the order {', '.join(measured)}, which takes the fewest loads"
+        yield "workloads", f"in the order {', '.join(measured)}, which takes the fewest loads and resets"
     shared = _shared_options(plan, cells)
     if shared:
         yield "options", ", ".join(shared)

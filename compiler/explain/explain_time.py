@@ -15,6 +15,7 @@ from benchbrief.compiler.explain.explain_overlap import explain_overlap
 from benchbrief.compiler.explain.plain_text import Page
 from benchbrief.compiler.plain_amounts import counted, duration
 from benchbrief.compiler.planning.plan import Experiment, Plan
+from benchbrief.compiler.planning.planned_cells import planned_cells
 
 _LABELS: dict[Activity, str] = {
     "loading": "loading",
@@ -38,7 +39,8 @@ def explain_time(estimated: Estimated, advised: Sequence[Advice], fits: Sequence
     plan = estimated.plan
     spent = time_spent(plan, estimated.rendering_s)
     refused = not all(fit.fits for fit in fits)
-    _total(without_budgets(plan) if refused else plan, spent, page, refused=refused)
+    shown = without_budgets(plan) if refused else plan
+    _total(shown, spent, page, refused=refused)
     if fits:
         page.heading("Budget")
         for fit in fits:
@@ -53,13 +55,15 @@ def explain_time(estimated: Estimated, advised: Sequence[Advice], fits: Sequence
             _shares(called, spent.experiments[name], unit, page)
     _sources(estimated.sources, page)
     if advised:
-        page.heading("What would save time")
-        wall_s = plan.estimate_s + spent.rendering_s
+        page.heading(
+            "What would save time, or use it better" if any(each.gains for each in advised) else "What would save time"
+        )
+        wall_s = most_s(shown) + spent.rendering_s
         for each in advised:
-            saved = (
-                f"{each.change} for {each.of} saves {duration(each.saves_s)} ({each.saves_s / wall_s:.0%}): {each.why}"
-            )
-            page.paragraph(saved.replace("%)", " %)"))
+            share = f"{100 * each.saves_s / wall_s:.0f} %"
+            gained = [f"saves {duration(each.saves_s)} ({share})"] if each.saves_s else []
+            gained += [f"lets {each.gains}"] if each.gains else []
+            page.paragraph(f"{each.change} for {each.of} {' and '.join(gained)}: {each.why}")
 
 
 def _total(plan: Plan, spent: TimeSpent, page: Page, *, refused: bool) -> None:
@@ -68,8 +72,14 @@ def _total(plan: Plan, spent: TimeSpent, page: Page, *, refused: bool) -> None:
     most = "up to " if any(up_to(e, plan.budget_s) for e in plan.experiments.values()) else ""
     cells_s = most_s(plan)
     wall_s, alone_s = cells_s + spent.rendering_s, sum(spent.in_all.values())
-    measured = counted_cells(plan.cells, plan.experiments)
-    text = f"{most}{counted(len(measured), 'cell', 'cells')}, {most}about {duration(wall_s)}"
+    measured, count = counted_cells(plan.cells, plan.experiments), planned_cells(plan)
+    if len(measured) < count:
+        text = (
+            f"up to {counted(count, 'cell', 'cells')}, of which a search for a promise usually needs a part: the "
+            f"estimate counts {len(measured):,}, {most}about {duration(wall_s)}"
+        )
+    else:
+        text = f"{most}{counted(count, 'cell', 'cells')}, {most}about {duration(wall_s)}"
     if cells_s == plan.estimate_s and wall_s < alone_s - 1:
         text += f" with independent hosts side by side ({duration(alone_s)} one after another)"
     page.paragraph(text + brief_told(spent.rendering_s, wall_s))

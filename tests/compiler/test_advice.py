@@ -9,6 +9,7 @@ import pytest
 from benchbrief.compiler.compile import check
 from benchbrief.compiler.estimates import advice as module
 from benchbrief.compiler.estimates.advice import Advice, advice
+from benchbrief.compiler.estimates.budget_fit import budget_fits, most_s
 from benchbrief.compiler.estimates.learned import Keys, Seen, with_history
 from benchbrief.compiler.explain.explain_plan import explain
 from benchbrief.dsl.diagnostics.source_line import display_width
@@ -108,3 +109,30 @@ def test_advice_is_printed_in_80_columns_with_its_share(tmp_path: Path) -> None:
     assert max(map(display_width, said)) <= 80
     assert said[1].startswith(f"  {found[0].change} for database mongo saves ")
     assert " %): " in " ".join(said)
+
+
+BOUNDED = RELOADS.replace(
+    "threads = [1, 2]  measure = 10 min }", "threads = [1, 2]  measure = 10 min  repeats = 5  @ }"
+)
+
+
+def test_under_a_budget_a_change_gains_repeats_and_saves_no_more_than_the_total_shows(tmp_path: Path) -> None:
+    bounded = BOUNDED.replace("@", "budget = 3 h").replace("threads = [1, 2, 4, 8]", "threads = 1")
+    (found,) = advised(tmp_path, bounded)
+    was, now = (
+        plan_of(tmp_path, bounded, *changes) for changes in ((), (("reset = drop_and_load", found.change.strip("`")),))
+    )
+    assert found.saves_s == pytest.approx(most_s(was) - most_s(now), abs=1)
+    assert found.saves_s < was.estimate_s - now.estimate_s, "which no budget bounds"
+    assert (budget_fits(was)[0].times, budget_fits(now)[0].times) == (2, 5)
+    assert found.gains == "every point of experiment writes be measured 5 times instead of twice".replace(
+        "twice", "2 times"
+    )
+    assert found.as_dict()["gains"] == found.gains
+    text = " ".join(explain(was, 200, advised=(found,)).split())
+    assert f"lets {found.gains}: " in text
+
+
+def test_seconds_of_a_long_run_are_no_advice(tmp_path: Path) -> None:
+    text = RELOADS.replace("records = 10M", "records = 20k").replace("measure = 10 min", "measure = 2 min")
+    assert advised(tmp_path, text) == ()

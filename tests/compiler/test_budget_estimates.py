@@ -8,12 +8,14 @@ from typing import Any
 
 import pytest
 
-from benchbrief.compiler.compile import check
+from benchbrief.compiler.compile import check, examine
 from benchbrief.compiler.estimates import budget_fit
 from benchbrief.compiler.estimates.budget_fit import budget_fits, most_s, without_budgets
+from benchbrief.compiler.estimates.counted_cells import counted_cells
 from benchbrief.compiler.explain.explain_plan import explain
 from benchbrief.compiler.plain_amounts import duration
 from benchbrief.compiler.planning.expand import expand
+from benchbrief.compiler.planning.planned_cells import most_cells, planned_cells
 from tests.support.plans import compile_text
 
 BOX = """
@@ -142,3 +144,26 @@ def test_a_plan_that_run_refuses_says_so_first_and_tells_no_total_of_it(tmp_path
     _, total = told.split("Total, without the budget that is refused\n")
     assert total.split("\n")[0] == explain(plan, width=300).split("Total\n")[1].split("\n")[0]
     assert "refuses this" not in explain(plan.model_copy(update={"budget_s": 1e6}), width=300)
+
+
+def test_repeats_that_a_search_leaves_out_are_not_told_as_repeats_that_do_not_fit(tmp_path: Path) -> None:
+    text = (Path(__file__).parent / "plans" / "promise.bench").read_text(encoding="utf-8")
+    plan = compile_text(text, tmp_path).model_copy(update={"budget_s": 86400.0})
+    (fit,) = budget_fits(plan)
+    assert fit.most <= max(each.repeats for each in plan.experiments.values())
+    assert f"all {fit.most + 1} repeats" not in fit.text
+
+
+def test_every_total_is_what_a_run_measures_at_most_and_an_estimate_stands_beside_it(tmp_path: Path) -> None:
+    text = (Path(__file__).parent / "plans" / "promise.bench").read_text(encoding="utf-8")
+    plan = compile_text(text, tmp_path)
+    most, likely = planned_cells(plan), len(counted_cells(plan.cells, plan.experiments))
+    assert likely < most == examine(Path(plan.spec.name)).cells
+    told = " ".join(explain(plan, 300).split())
+    assert (
+        f"up to {most} cells, of which a search for a promise usually needs a part: the estimate counts {likely},"
+        in told
+    )
+    for each in plan.experiments.values():
+        own = len(counted_cells([cell for cell in plan.cells if cell.experiment == each.name], plan.experiments))
+        assert f"= up to {most_cells(each)} cells, estimated as {own} " in told

@@ -7,11 +7,13 @@ from pathlib import Path
 
 import pytest
 
+from benchbrief.compiler.estimates.budget_fit import most_s
 from benchbrief.compiler.estimates.estimate import estimate, lanes, slots
 from benchbrief.compiler.estimates.grouped_hardware import grouped_hardware
 from benchbrief.compiler.estimates.overlapped_loads import hidden_loads, one_by_one_s
+from benchbrief.compiler.estimates.time_spent import time_spent
 from benchbrief.compiler.planning.plan import Plan
-from tests.support.plans import compile_spec
+from tests.support.plans import compile_spec, compile_text
 
 SPEC = """
 {a}
@@ -120,3 +122,18 @@ def test_the_timetable_of_a_plan_without_turns_is_as_long_as_its_estimate(tmp_pa
     for word in ("none", "measuring"):
         plan = planned(tmp_path, more=f"{ROCKS}  cool_down = 30 s  overlap = {word}")
         assert max(slot.end for slot in slots(plan.cells).values()) == pytest.approx(estimate(plan.cells))
+
+
+def test_an_experiment_that_others_join_takes_as_long_as_without_overlap(tmp_path: Path) -> None:
+    """Its groups share nothing themselves, but the client of another experiment puts both in one lane."""
+    spec = SPEC.replace("{a}", 'hardware a { hosts = "a.lab" }').replace("{b}", 'hardware b { hosts = "b.lab" }')
+    spec = spec.replace("{more}", ROCKS + "  @").replace("{{", "{").replace("}}", "}")
+    spec += "experiment f { hardware = [a, b]  database = mongo  workloads = y  threads = 1  measure = 1 min }"
+    told = {
+        overlap: most_s(compile_text(spec.replace("@", f"overlap = {overlap}"), tmp_path), "e")
+        for overlap in ("loading", "measuring", "none")
+    }
+    assert told["loading"] == told["measuring"] == pytest.approx(told["none"])
+    plan = compile_text(spec.replace("@", "overlap = loading"), tmp_path)
+    assert most_s(plan) >= most_s(plan, "e")
+    assert sum(time_spent(plan).experiments["e"].values()) == pytest.approx(most_s(plan, "e"), rel=0.02)

@@ -133,13 +133,20 @@ def test_workloads_are_ordered_for_the_fewest_loads(tmp_path: Path) -> None:
     assert workloads(plan) == ["c", "a", "d"]
     assert loading(plan) == ["c", "d"]
     assert list(next(iter(plan.experiments.values())).workloads) == ["d", "a", "c"], "as the report has them"
-    assert "in the order c, a, d, which takes the fewest loads" in explain(plan)
+    assert "in the order c, a, d, which takes the fewest loads and resets" in explain(plan)
     assert workloads(planned(tmp_path, ROCKS, "ow, rr")) == ["rr", "ow"]
+
+
+def test_workloads_are_ordered_for_the_fewest_undos_too(tmp_path: Path) -> None:
+    plan = planned(tmp_path, MONGO, "d, a", "undo")
+    assert workloads(plan) == ["a", "d"]
+    assert "in the order a, d, which takes the fewest loads and resets" in explain(plan)
+    assert workloads(planned(tmp_path, MONGO, "a, d", "undo")) == ["a", "d"]
 
 
 def test_workloads_stay_as_the_spec_has_them_where_no_load_is_saved(tmp_path: Path) -> None:
     assert workloads(planned(tmp_path, MONGO, "a, c")) == ["a", "c"]
-    for reset in ("drop_and_load", "undo", "reuse"):
+    for reset in ("drop_and_load", "reuse"):
         assert workloads(planned(tmp_path, MONGO, "d, a, c", reset)) == ["d", "a", "c"]
     for reset in ("links", "snapshot"):
         assert workloads(planned(tmp_path, ROCKS, "ow, rr", reset)) == ["ow", "rr"]
