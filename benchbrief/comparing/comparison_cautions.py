@@ -32,6 +32,7 @@ def cautions(first: Contender, second: Contender, outcome: Outcome, threshold: f
                 "which of them are percentiles; run the spec again to compare them"
             )
     yield from told_definitions(first, second)
+    yield from told_lengths(first, second)
     same = sum(row.verdict == "same measurement" for row in outcome.comparisons)
     if same:
         yield (
@@ -70,6 +71,20 @@ def _told_bounds(rows: Sequence[Comparison]) -> Iterator[str]:
             "sustained: ( ) is where the runs of a search disagree: up to the lower rate none broke the promise, from "
             "the upper one on none kept it; better and worse are told where those of A and B lie apart"
         )
+
+
+def told_lengths(first: Contender, second: Contender) -> Iterator[str]:
+    """That the cells of an experiment ended by another rule in one of two runs, so that their lengths may differ."""
+    from benchbrief.compiler.explain.explain_steady import measured_for
+
+    for name, ours in first.plan.experiments.items():
+        theirs = second.plan.experiments.get(name)
+        rules = (ours.until_steady, ours.measure_s), (theirs and theirs.until_steady, theirs and theirs.measure_s)
+        if theirs and rules[0] != rules[1] and (ours.until_steady or theirs.until_steady):
+            yield (
+                f"experiment {name} is measured for {measured_for(ours)} in A, and for {measured_for(theirs)} in B: a "
+                "change may be that of the time"
+            )
 
 
 def _by_advice(

@@ -1,0 +1,47 @@
+"""Measuring until it is steady at the command line, of simulated runs: status, journal, and what a comparison says."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.support.bench import Bench, fresh_bench
+
+SPEC = """\
+hardware eco { hosts = "eco.lab" }
+client load { hosts = "load.lab"  tool = openload }
+database mongo { engine = mongodb  uri = "mongodb://{hosts}/ycsb"  reset = as_needed }
+workload b from ycsb.b { records = 1k }
+experiment closed { hardware = eco  workloads = b  threads = 16  measure = @MEASURE@ }
+experiment behind {
+  hardware = eco  workloads = b  threads = 16  target = 9M ops/s
+  measure = until_steady(within: 2 %, from: 1 min, to: 5 min)
+}
+"""
+
+
+@pytest.fixture
+def bench(tmp_path: Path) -> Iterator[Bench]:
+    with fresh_bench(tmp_path) as fresh:
+        yield fresh
+
+
+def test_status_journal_and_comparison_say_how_measurements_ended(bench: Bench) -> None:
+    for measure in ("until_steady(within: 2 %, from: 1 min, to: 20 min)", "2 min"):
+        bench.spec(SPEC.replace("@MEASURE@", measure))
+        done = bench("run", "brief.bench", "--simulate", "--no-report")
+        assert done.code == 0, done.text
+        assert "It was not steady within 2 % after 300 s" in done.text
+    first, second = bench.run_dirs()
+    told = json.loads(bench("status", first.name, "--json").out)["cells"]
+    closed, behind = (next(each for each in told if each["cell_id"].startswith(name)) for name in ("closed", "behind"))
+    assert closed["measuring"]["steady"]
+    assert 60 <= closed["measuring"]["lasted_s"] < 1200
+    assert (behind["measuring"]["steady"], behind["measuring"]["lasted_s"]) == (False, 300)
+    assert "NOT steady after 5 min" in bench("status", first.name).out
+    compared = bench("compare", first, second).text
+    assert "experiment closed is measured for 1 min to 20 min, until steady within 2 % in A, and for 2 min" in compared
+    assert "experiment behind is measured" not in compared
