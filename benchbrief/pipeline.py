@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
@@ -18,6 +19,7 @@ from benchbrief.runners.journal.run_folder import load_plan
 from benchbrief.running.finished_run import Finished
 from benchbrief.running.make_tables import make_tables
 from benchbrief.running.measure import measure
+from benchbrief.running.merge import merge
 from benchbrief.running.render_briefs import render_stored
 
 
@@ -34,13 +36,32 @@ def run_plan(
         finished = measure(
             plan, run_dir, progress, monitor, wait=wait, report=report
         )  # the plan -> journal and raw outputs
-        if finished.status == "interrupted":
-            with suppress(RunnerError):  # that it was interrupted is what counts; `bench rebuild` tells what is wrong
-                make_tables(run_dir, plan, finished.evidence)
-        else:
-            finished = _make_brief(finished, plan, progress, monitor, report=report)
+        finished = _stored(finished, plan, progress, monitor, report=report)
         monitor.ended(finished.code)
         return finished
+
+
+def run_lane(lane_dir: Path, progress: Progress, *, wait: bool = False) -> Finished:
+    """Run every cell of a lane that is not yet good. Tables and briefs are made of all lanes together."""
+    with Monitor(lane_dir) as monitor:
+        finished = measure(load_plan(lane_dir), lane_dir, progress, monitor, wait=wait, report=False)
+        monitor.ended(finished.code)
+        return finished
+
+
+def merge_run(run_dir: Path, folders: Sequence[Path], progress: Progress, *, report: bool = True) -> Finished:
+    """Merge the lanes of a run, then store, evaluate and render what is there, as after `run_plan`."""
+    plan = load_plan(run_dir)
+    finished = merge(plan, run_dir, folders, progress)  # journals and raw outputs of lanes -> those of the run
+    return _stored(finished, plan, progress, Monitor(), report=report)
+
+
+def _stored(finished: Finished, plan: Plan, progress: Progress, monitor: Monitor, *, report: bool) -> Finished:
+    if finished.status != "interrupted":
+        return _make_brief(finished, plan, progress, monitor, report=report)
+    with suppress(RunnerError):  # that it was interrupted is what counts; `bench rebuild` tells what is wrong
+        make_tables(finished.run_dir, plan, finished.evidence)
+    return finished
 
 
 def _make_brief(finished: Finished, plan: Plan, progress: Progress, monitor: Monitor, *, report: bool) -> Finished:

@@ -40,6 +40,8 @@ COMMANDS = {
     "run": "Run a spec and render its brief.",
     "resume": "Go on with an interrupted run, or retry failed cells.",
     "stop": "End a run, and leave nothing of it on its hosts.",
+    "lane": "Run one lane of a run, for schedulers and build servers.",
+    "merge": "Make one run of lanes that were run apart.",
     "status": "Show runs, and how far one has come.",
     "watch": "Follow a run of another shell until it ends.",
     "report": "Render a run's brief again, as PDF and HTML.",

@@ -9,15 +9,19 @@ from typing import TYPE_CHECKING
 
 import click
 
+from benchbrief.cli.run_names import run_name
 from benchbrief.cli.run_options import out_option
+from benchbrief.cli.simulation_options import simulate_options, simulation
 from benchbrief.cli.spec_options import budget_option, compile_or_stop, spec_options
-from benchbrief.cli.terminal import Stop, show_json, show_painted, use_colour
+from benchbrief.cli.terminal import Stop, fail, show, show_json, show_painted, use_colour
 from benchbrief.comparing.plan_comparison import LAST, NextRun, older_plan
+from benchbrief.compiler.plain_amounts import counted
 from benchbrief.dsl.bench_error import ExitCode
 from benchbrief.progress.budgets_told import fits_after
 
 if TYPE_CHECKING:
     from benchbrief.compiler.planning.plan import Plan
+    from benchbrief.runners.journal.events import Simulated
 
 
 @click.command(
@@ -30,6 +34,7 @@ Examples:
   bench plan brief.bench --diff                 what changed since its last run, and what is to be measured
   bench plan brief.bench --diff 20260301        since that run
   bench plan brief.bench --diff git:HEAD~1      since that revision of the spec and the files it uses
+  bench plan brief.bench --into nightly         make the run nightly, for `bench lane`, and begin nothing
 
 \b
 --json prints the plan and its `time`: {in_all: {loading_s, resets_s, warm_up_s, measuring_s, cooling_s, start_up_s,
@@ -40,7 +45,8 @@ overlap: [{cell, loading_s, hidden_s, beside}]}. `overlap` has the loads that ru
 measured, and the cells of it. `time.cells` is how many cells a run measures at most; the plan's own `cells` have
 those of all candidates of adaptive ramps. Without an experiment, a budget is that of `--budget`; `bench run` refuses
 one that does not fit, and one_pass_s or more would do.
-Hosts that work side by side add up in it. `run` is the earlier run that an
+Beside it, `lanes` has the parts that `bench lane` can run by themselves: [{lane, hardware, hosts, cells, seconds}].
+Hosts that work side by side add up in `time`. `run` is the earlier run that an
 estimate was seen in, "" for a built-in one. `saves_s` is what a change of the spec saves
 by itself of the total that is shown, `gains` what budgets then have room for.
 
@@ -70,6 +76,13 @@ With --diff, --json prints {spec, against, differs, cells, searches, besides, ru
 @click.option("--history/--no-history", default=True, help="Estimate by what earlier runs of the folder took.")
 @budget_option
 @out_option
+@click.option(
+    "--into",
+    type=click.Path(path_type=Path, file_okay=False),
+    metavar="FOLDER",
+    help="Make FOLDER a run of this plan, which begins with `bench lane` or `bench resume`.",
+)
+@simulate_options
 @click.option("--json", "as_json", is_flag=True, help="Print the whole plan, or the difference, as JSON.")
 def command(
     spec: Path | None,
@@ -80,6 +93,11 @@ def command(
     history: bool,
     budget: float | None,
     out: Path,
+    into: Path | None,
+    simulate: bool,
+    seed: int | None,
+    errors: float | None,
+    failing: tuple[tuple[str, float], ...],
     as_json: bool,
 ) -> None:
     """Show what SPEC would run: the matrix, the hosts, the order, and an estimate of the time. Runs nothing."""
@@ -87,6 +105,7 @@ def command(
     from benchbrief.compiler.estimates.learned import with_history
     from benchbrief.compiler.estimates.overlapped_loads import hidden_loads
     from benchbrief.compiler.estimates.time_spent import time_spent
+    from benchbrief.compiler.explain.explain_lanes import lanes_told
     from benchbrief.compiler.planning.planned_cells import planned_cells
     from benchbrief.results.runs.learned_times import learned_times
 
@@ -96,8 +115,16 @@ def command(
         raise click.UsageError(f"Missing argument 'SPEC'{hint}.")
     if by_code and against is None:
         raise click.UsageError("--exit-code tells whether --diff finds anything: say --diff too")
+    simulated = simulation(simulate, seed, errors, failing)
+    if into is None and simulated:
+        raise click.UsageError("--simulate is for a run that is made: say --into FOLDER too")
+    if into is not None and against is not None:
+        raise click.UsageError("--into makes a run, and --diff compares: say one of them")
     checked = compile_or_stop(spec, profile, params, planning=True, budget_s=budget)
     plan: Plan = checked.plan
+    if into is not None:
+        _make_run(spec, plan, into, simulated, as_json=as_json)
+        return
     if against is not None:
         _compare(spec, plan, against, out, as_json=as_json, by_code=by_code)
         return
@@ -113,6 +140,7 @@ def command(
         show_json(
             {
                 **plan.model_dump(mode="json"),
+                "lanes": [each._asdict() for each in lanes_told(estimated.plan)],
                 "time": {
                     **time,
                     "cells": planned_cells(plan),
@@ -129,6 +157,28 @@ def command(
 
     colour = use_colour(sys.stdout)
     show_painted(explain(plan, width=_width(), color=colour, estimated=estimated, advised=advised, fits=fits))
+
+
+def _make_run(spec: Path, plan: Plan, into: Path, simulated: Simulated | None, *, as_json: bool) -> None:
+    """Make a run that has not begun, and say how its lanes are run."""
+    from benchbrief.comparing.git_files import revision_of
+    from benchbrief.compiler.explain.explain_lanes import lanes_told
+    from benchbrief.runners.journal.run_folder import create_run
+    from benchbrief.runners.worlds.world_choice import world_for
+
+    if not plan.cells:
+        raise fail(f"{spec} has no cell to run", "add an experiment to it", ExitCode.SPEC_WRONG)
+    world_for(simulated).refuse(plan)
+    files = {name: Path(name).read_bytes() for name in plan.spec.files}
+    revision = revision_of(spec, map(Path, files))
+    run_dir = create_run(into.parent, plan, files, simulated=simulated, revision=revision, into=into)
+    lanes = lanes_told(plan)
+    if as_json:
+        show_json({"run": run_dir.name, "directory": str(run_dir), "lanes": [each._asdict() for each in lanes]})
+        return
+    show(f"made {run_dir}: {counted(len(plan.cells), 'cell', 'cells')} in {counted(len(lanes), 'lane', 'lanes')}")
+    show(f"run each lane with: bench lane {run_name(run_dir)} N  (N from 1 to {len(lanes)})")
+    show(f"then make one run of them with: bench merge {run_name(run_dir)}")
 
 
 def _compare(spec: Path, plan: Plan, against: str, out: Path, *, as_json: bool, by_code: bool) -> None:

@@ -79,22 +79,43 @@ def run_and_tell(run_dir: Path, progress: Progress, asked: Ending, warned: Itera
     `warned` holds the warnings given before the run began. The end of the run repeats them.
     """
     from benchbrief.pipeline import run_plan
-    from benchbrief.results.ingest.run_evidence import read_evidence
     from benchbrief.runners.journal.run_folder import simulation_of
 
     if simulation_of(run_dir):
         progress.note(SIMULATED)
     report = not asked["no_report"]
     finished = run_plan(run_dir, progress, report=report, metrics=asked["metrics"], wait=asked["wait"])
-    evidence = finished.evidence or read_evidence(run_dir, finished.plan)
+    tell_end(
+        finished,
+        report=report,
+        as_json=asked["as_json"],
+        junit=asked["junit"],
+        markdown=asked["markdown"],
+        warned=warned,
+    )
+
+
+def tell_end(
+    finished: Finished,
+    *,
+    report: bool,
+    as_json: bool,
+    junit: Path | None = None,
+    markdown: Path | None = None,
+    warned: Iterable[str] = (),
+) -> None:
+    """Tell how a run ended, also in files for a build server, and stop with its exit code."""
+    from benchbrief.results.ingest.run_evidence import read_evidence
+
+    evidence = finished.evidence or read_evidence(finished.run_dir, finished.plan)
     summary = summed_up(finished, evidence, report=report)
     summary = replace(summary, warnings=(*summary.warnings, *((text, 0) for text in warned)))
-    if asked["as_json"]:
+    if as_json:
         show_json(as_dict(finished, summary))
     else:
         tell(finished, summary)
-    write_verdicts(run_dir.name, list(run_cases(finished, evidence)), asked["junit"])
-    write_markdown(run_markdown(finished, summary.counts), asked["markdown"])
+    write_verdicts(finished.run_dir.name, list(run_cases(finished, evidence)), junit)
+    write_markdown(run_markdown(finished, summary.counts), markdown)
     if finished.code is not ExitCode.DONE:
         raise Stop(finished.code)
 
@@ -136,6 +157,9 @@ def summed_up(finished: Finished, evidence: Evidence, *, report: bool) -> Summar
 
 def _next(finished: Finished, evidence: Evidence, *, report: bool) -> Iterable[tuple[str, str]]:
     """What helps: a resumption where cells are missing, a look at the hosts where no job ever ran, and so on."""
+    if finished.next_steps is not None:
+        yield from finished.next_steps
+        return
     run, spec = run_name(finished.run_dir), shlex.quote(evidence.plan.spec.name)
     profile = f" --profile {shlex.quote(evidence.plan.spec.profile)}" if evidence.plan.spec.profile else ""
     failed = [each for each in evidence.verdicts if each.status == "failed"]

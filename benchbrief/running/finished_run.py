@@ -37,6 +37,8 @@ class Finished:
     plan: Plan | None = None
     evidence: Evidence | None = None
     """What the journal said when the last cell had ended."""
+    next_steps: tuple[tuple[str, str], ...] | None = None
+    """What can be done next, each with its command; None for what helps a run as a whole."""
     made: bool = True
     """Whether the tables and the reports could be made of what was measured."""
 

@@ -11,6 +11,7 @@ from benchbrief.compiler.estimates.budget_fit import BudgetFit, budget_fits
 from benchbrief.compiler.estimates.counted_cells import counted_cells
 from benchbrief.compiler.estimates.learned import Estimated, with_history
 from benchbrief.compiler.explain.explain_beside import events_told, probes_told
+from benchbrief.compiler.explain.explain_lanes import explain_lanes
 from benchbrief.compiler.explain.explain_overlap import side_by_side, some
 from benchbrief.compiler.explain.explain_promise import adaptive_told, promise_told
 from benchbrief.compiler.explain.explain_steady import steady_told
@@ -60,18 +61,17 @@ def explain(
 ) -> str:
     """Return lines of at most `width` columns where words allow it, with ANSI colours on request.
 
-    `estimated` has the plan with times that were seen; None for the built-in ones. `fits` is what fits in its budgets,
-    where results of earlier runs count.
+    `estimated` has the plan with times that were seen (None: built-in ones), `fits` what fits in its budgets.
     """
     page = Page(max(40, width), color)
-    estimated = estimated or with_history(plan, {})
-    plan = estimated.plan
+    plan = (estimated := estimated or with_history(plan, {})).plan
     fits = budget_fits(plan) if fits is None else fits
     _title(plan, page)
     for fit in fits:
         if not fit.fits:
             page.paragraph(f"`bench run` refuses this plan: the budget of {fit.text}; give it {fit.mended}")
     _hosts(plan, page)
+    explain_lanes(plan, page)
     for experiment in plan.experiments.values():
         _experiment(plan, experiment, page)
     if plan.metrics:

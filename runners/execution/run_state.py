@@ -46,6 +46,26 @@ def one_line(error: RunnerError) -> str:
     return mapped(said, lambda text: " ".join(text.split()))
 
 
+def all_done(plan: Plan, reused: int, skipped: int, unrepeated: int) -> Text:
+    """Return what is said of a run whose cells are all good. `skipped` counts those that were not needed."""
+    planned = planned_cells(plan)
+    said, unneeded = say.cells(n=planned), skipped - unneeded_candidates(plan)
+    if reused:
+        said = say.cells_reused(said=said, n=reused) if reused < planned else say.cells_all_reused(said=said)
+    said = say.cells_skipped(said=said, n=unneeded) if unneeded > 0 else said
+    return say.cells_unrepeated(said=said, n=unrepeated) if unrepeated else said
+
+
+def what_is_missing(plan: Plan, failed: int, short: int) -> Text:
+    """Return what is said of a run whose cells have `failed`, or whose budget had no room for them (`short`)."""
+    n = planned_cells(plan)
+    no_room = say.cells_without_room(short=short, n=n)
+    if not failed:
+        return no_room
+    said = say.cells_failed(failed=failed, n=n)
+    return say.both(first=said, then=no_room) if short else said
+
+
 @dataclass(frozen=True)
 class Ending:
     """A flag that says whether nothing new may begin: the run must stop, or a failure has ended it."""
@@ -171,28 +191,15 @@ class RunState:
             text = say.halted(cell=self.halted_by, left=left, n=n, failed=len(failed))
             return Outcome("failed", text, failed, short)
         if failed or short:
-            return Outcome("failed", self._what_is_missing(), failed, short)
+            return Outcome("failed", what_is_missing(self.plan, len(failed), len(short)), failed, short)
         if not self._is_whole():
             return Outcome("interrupted", say.stopped_before_all(), failed, short)
-        planned, n = planned_cells(self.plan), self.reused
-        said, skipped = say.cells(n=planned), self.skipped - unneeded_candidates(self.plan)
-        if n:
-            said = say.cells_reused(said=said, n=n) if n < planned else say.cells_all_reused(said=said)
-        said = say.cells_skipped(said=said, n=skipped) if skipped > 0 else said
-        return Outcome("done", say.cells_unrepeated(said=said, n=self.unrepeated) if self.unrepeated else said, ())
+        return Outcome("done", all_done(self.plan, self.reused, self.skipped, self.unrepeated), ())
 
     def _is_whole(self) -> bool:
         """Return whether each cell is done, judged or not needed."""
         known = self.done | self.judged
         return all(cell.id in known for cell in self.plan.cells)
-
-    def _what_is_missing(self) -> Text:
-        n, short = planned_cells(self.plan), len(self.without_room)
-        no_room = say.cells_without_room(short=short, n=n)
-        if not self.failed:
-            return no_room
-        said = say.cells_failed(failed=len(self.failed), n=n)
-        return say.both(first=said, then=no_room) if short else said
 
     def stop_all(self, error: RunnerError) -> None:
         with self.lock:

@@ -7,6 +7,7 @@ A run's directory:
         identity.json       the owner of the run's jobs and claims, whatever the folder's path
         spec/               the spec's files at that time
         simulation.json     only in a simulated run: how it is simulated
+        lane.json, lanes/   in a lane's folder, its number; in a run that is run lane by lane, the lanes' folders
         raw/imported/       only in an imported run: the files that were imported
         journal.jsonl       one record a line, in order of time; results reused from earlier runs come first
         raw/<cell slug>/<attempt>/<job>/   stdout, stderr, collected files, command.txt (masked)
@@ -28,10 +29,12 @@ from benchbrief.compiler.messages.text import Said
 from benchbrief.compiler.planning.plan import DatabaseKey
 from benchbrief.runners.journal.record_base import (
     EventRan,
+    ExpectationsRead,
     Failing,
     Imported,
     ImportedFile,
     MeasuringEnded,
+    MergedLane,
     NoRoom,
     PointChosen,
     PromiseEnded,
@@ -46,6 +49,7 @@ from benchbrief.runners.journal.record_base import (
 
 __all__ = [  # others import these from here
     "EventRan",
+    "ExpectationsRead",
     "Failing",
     "Imported",
     "ImportedFile",
@@ -90,6 +94,8 @@ class RunStarted(Record):
     """The id of the controller's boot; "" in journals of earlier versions, and when unknown."""
     since_boot: float | None = None
     """The seconds from that boot to `at`."""
+    merged: tuple[MergedLane, ...] = ()
+    """The lanes that were run by processes of their own, and whose records follow."""
 
 
 class TimeEstimated(Record):
@@ -332,14 +338,6 @@ class CellSkipped(Record):
     hash: str
     reason: Said
     no_room: NoRoom = ""
-
-
-class ExpectationsRead(Record):
-    """With a budget, the expectations were read to choose a repeat, which took `seconds` of the budget of `cell`."""
-
-    type: Literal["expectations_read"] = "expectations_read"
-    cell: str
-    seconds: float
 
 
 class RunEnded(Record):

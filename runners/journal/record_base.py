@@ -41,6 +41,21 @@ class Simulated(Frozen):
     failing: tuple[Failing, ...] = ()
 
 
+class MergedLane(Frozen):
+    """A lane that was run by a process of its own: the folder that its results come from, and what its journal had.
+
+    `owner` is the identity of its jobs on hosts. `journal_bytes` and `journal_sum` are of that journal when it was
+    merged.
+    """
+
+    lane: int
+    folder: str
+    owner: str
+    benchbrief: str
+    journal_bytes: int
+    journal_sum: str
+
+
 class ImportedFile(Frozen):
     """A file that was imported: its name as given, and its digest at that time."""
 
@@ -227,3 +242,11 @@ class EventRan(Record):
     exit_code: int | None
     said: str = ""
     """The end of its output."""
+
+
+class ExpectationsRead(Record):
+    """With a budget, the expectations were read to choose a repeat, which took `seconds` of the budget of `cell`."""
+
+    type: Literal["expectations_read"] = "expectations_read"
+    cell: str
+    seconds: float

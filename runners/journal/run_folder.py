@@ -13,7 +13,8 @@ from contextlib import suppress
 from io import FileIO
 from pathlib import Path
 
-from benchbrief.compiler.planning.plan import Plan
+from benchbrief.compiler.lanes.plan_lanes import lanes_of, only_lane
+from benchbrief.compiler.planning.plan import PLAN_VERSION, Plan
 from benchbrief.runners.errors import Damaged, DiskFull, RunnerError
 from benchbrief.runners.journal.atomic_files import write_durably
 from benchbrief.runners.journal.events import Simulated
@@ -28,6 +29,8 @@ SIMULATION = "simulation.json"
 """How a run is simulated. Only a simulated run has this file."""
 REVISION = "revision.json"
 """For a spec in a git repository: the `commit` that was run, and whether it was `dirty`."""
+LANE = "lane.json"
+"""Only in the folder of one lane of a run: the lane's number, and how many lanes the plan has."""
 
 
 def create_run(
@@ -38,8 +41,11 @@ def create_run(
     simulated: Simulated | None = None,
     imported: bool = False,
     revision: Mapping[str, str] | None = None,
+    into: Path | None = None,
 ) -> Path:
     """Make `out/<run_id>` with the plan, the spec's files and its reports' house style, or make nothing.
+
+    With `into`, the run's folder is that one, which must be empty or absent.
 
     The name of a simulated run ends in `-simulated`, that of an imported one in `-imported`, so that neither is
     mistaken for a measured one.
@@ -50,8 +56,8 @@ def create_run(
     first = f"{time.strftime('%Y%m%d-%H%M%S')}-{stem}"
     run_dir = None
     try:
-        out.mkdir(parents=True, exist_ok=True)
-        run_dir = _new_directory(out, first, "-simulated" if simulated else "-imported" if imported else "")
+        ending = "-simulated" if simulated else "-imported" if imported else ""
+        run_dir = _empty_directory(into) if into else _new_directory(out, first, ending)
         if simulated:
             write_durably(run_dir / SIMULATION, simulated.model_dump_json(indent=1).encode())
         for index, (name, content) in enumerate(spec_files.items()):
@@ -67,11 +73,22 @@ def create_run(
             shutil.rmtree(run_dir, ignore_errors=True)
         if not isinstance(error, OSError):
             raise
-        raise RunnerError(f"{out} can't be written: {error.strerror}", "choose another folder with --out") from error
+        option = "--into" if into else "--out"
+        raise RunnerError(
+            f"{into or out} can't be written: {error.strerror}", f"choose another folder with {option}"
+        ) from error
     return run_dir
 
 
+def _empty_directory(path: Path) -> Path:
+    path.mkdir(parents=True, exist_ok=True)
+    if any(path.iterdir()):
+        raise RunnerError(f"{path} is not empty", "name a folder that is not there yet")
+    return path
+
+
 def _new_directory(out: Path, name: str, ending: str) -> Path:
+    out.mkdir(parents=True, exist_ok=True)
     for number in range(1, 1000):
         run_dir = out / ((name if number == 1 else f"{name}-{number}") + ending)
         try:
@@ -140,8 +157,11 @@ def kept_file(run_dir: Path, name: str, sha256: str) -> Path:
 
 
 def load_plan(run_dir: Path) -> Plan:
-    """Return a run's plan. Raises RunnerError when it is missing, of another version, or was changed, and Damaged
-    also when the run has results and its journal is lost."""
+    """Return a run's plan: of a lane's folder, with the cells of this lane alone.
+
+    Raises RunnerError when it is missing, of another version, or was changed, and Damaged also when the run has results
+    and its journal is lost.
+    """
     path = run_dir / PLAN
     require_journal(run_dir)
     try:
@@ -155,9 +175,54 @@ def load_plan(run_dir: Path) -> Plan:
             "put the file back from a copy, or run the spec again",
         )
     try:
-        return Plan.model_validate_json(content)
+        plan = Plan.model_validate_json(content)
     except ValueError as error:
-        raise RunnerError(f"{path} is not a plan that this benchbrief reads", "run the spec again") from error
+        raise _unread(path, content) from error
+    if plan.version != PLAN_VERSION:
+        raise _unread(path, content)
+    return _of_its_lane(run_dir, plan)
+
+
+def _unread(path: Path, content: bytes) -> RunnerError:
+    try:
+        version = json.loads(content)["version"]
+    except (ValueError, KeyError, TypeError):
+        version = PLAN_VERSION
+    if version == PLAN_VERSION:
+        return RunnerError(f"{path} is not a plan that this benchbrief reads", "run the spec again")
+    return RunnerError(
+        f"{path} is a plan of version {version}, and this benchbrief reads version {PLAN_VERSION}",
+        "use the benchbrief that made it (`bench --version`), or make the plan again with this one",
+    )
+
+
+def lane_in(run_dir: Path) -> tuple[int, int] | None:
+    """Return the number of the lane that a folder is of, and of how many; None for a whole run. Raises RunnerError."""
+    path = run_dir / LANE
+    try:
+        found = json.loads(path.read_bytes())
+        return int(found["lane"]), int(found["of"])
+    except FileNotFoundError:
+        return None
+    except (OSError, ValueError, KeyError, TypeError) as error:
+        raise Damaged(f"{path} does not say which lane this is", "put the file back from a copy") from error
+
+
+def lane_file(number: int, of: int) -> bytes:
+    return json.dumps({"lane": number, "of": of}).encode()
+
+
+def _of_its_lane(run_dir: Path, plan: Plan) -> Plan:
+    named = lane_in(run_dir)
+    if named is None:
+        return plan
+    (number, of), lanes = named, lanes_of(plan)
+    if of != len(lanes) or not 0 < number <= of:
+        raise RunnerError(
+            f"{run_dir} is lane {number} of {of}, and this benchbrief finds {len(lanes)} in its plan",
+            "use one version of benchbrief for all lanes of a run",
+        )
+    return only_lane(plan, lanes[number - 1])
 
 
 def require_journal(run_dir: Path) -> None:
@@ -182,7 +247,7 @@ def recorded_plan(run_dir: Path) -> str:
 
 def files_of_beginning(run_dir: Path) -> dict[str, str]:
     """Return the SHA-256 of each file that a run keeps of its beginning except its plan, by its path in the run."""
-    paths = (run_dir / REVISION, run_dir / SIMULATION, *sorted((run_dir / "spec").glob("*")))
+    paths = (run_dir / REVISION, run_dir / SIMULATION, run_dir / LANE, *sorted((run_dir / "spec").glob("*")))
     return {path.relative_to(run_dir).as_posix(): sha256_of(path) for path in paths if path.is_file()}
 
 

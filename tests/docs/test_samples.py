@@ -149,8 +149,20 @@ def _lua(text: str) -> None:
     assert done.returncode == 0, done.stderr
 
 
+def _jobs(text: str) -> None:
+    """A build server or a scheduler is told to run commands of ours."""
+    typed = re.findall(r"\b(bench (?:plan|lane|merge) [^'\n&]*)", text)
+    assert typed
+    for line in typed:
+        _read(shlex.split(line))
+
+
+def _yaml(text: str) -> None:
+    (_hooks if "repos:" in text else _jobs)(text)
+
+
 def _hooks(text: str) -> None:
-    """The only YAML of a page asks pre-commit for hooks of ours."""
+    """Pre-commit is asked for hooks of ours."""
     asked = re.findall(r"id: ([\w-]+)", text)
     ours = re.findall(r"id: ([\w-]+)", (ROOT / ".pre-commit-hooks.yaml").read_text(encoding="utf-8"))
     assert asked
@@ -161,7 +173,8 @@ READERS: dict[str, Callable[[str], object]] = {
     "json": json.loads,
     "toml": tomllib.loads,
     "xml": ET.fromstring,
-    "yaml": _hooks,
+    "yaml": _yaml,
+    "groovy": _jobs,
     "lua": _lua,
 }
 

@@ -27,6 +27,7 @@ ONLY = {
         "benchbrief.compiler.extensions.registry",
         "benchbrief.compiler.extensions.extension_spec",
         "benchbrief.compiler.planning.plan",
+        "benchbrief.compiler.lanes.plan_lanes",  # the lanes that a plan shows are those that are run apart
         "benchbrief.compiler.planning.steady_rule",
         "benchbrief.compiler.planning.budgets",  # the level of intervals is one for all rooms
         "benchbrief.compiler.planning.achieved_load",

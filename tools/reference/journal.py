@@ -19,7 +19,13 @@ from tools.reference.markdown import code, joined, table, text
 
 RECORDS: Sequence[type[events.Record]] = get_args(get_args(events.AnyRecord)[0])
 STEPS: Sequence[str] = (*get_args(StepKind), TURN)
-_PARTS = (record_base.Simulated, record_base.Failing, record_base.Imported, record_base.ImportedFile)
+_PARTS = (
+    record_base.Simulated,
+    record_base.Failing,
+    record_base.Imported,
+    record_base.ImportedFile,
+    record_base.MergedLane,
+)
 _PARTS_OF_SEARCH = (record_base.SearchPoint,)
 _STATUS = (
     run_summary.RunStatus,

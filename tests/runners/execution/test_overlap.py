@@ -4,16 +4,14 @@ from __future__ import annotations
 
 import signal
 from collections.abc import Iterator, Sequence
-from contextlib import ExitStack
 from itertools import combinations
 from pathlib import Path
 
 import pytest
 
 from tests.support import wrapped
-from tests.support.bench import Bench, fresh_bench
-from tests.support.sshd import sshd
-from tests.support.tools import system_tool
+from tests.support.bench import Bench
+from tests.support.two_hosts import two_hosts
 from tests.support.waiting import until
 from tests.support.warm import warm
 
@@ -36,20 +34,7 @@ Span = tuple[float, float]
 @pytest.fixture
 def bench(tmp_path: Path) -> Iterator[Bench]:
     """Two hosts, each with an sshd of its own, on which a load takes two seconds and more."""
-    system_tool("db_bench")
-    system_tool("sshd")
-    with ExitStack() as stack:
-        fresh = stack.enter_context(fresh_bench(tmp_path))
-        one, two = (stack.enter_context(sshd(config=f"SetEnv BENCHBRIEF_TEST={fresh.mark}")) for _ in range(2))
-        tool = wrapped.db_bench(fresh.folder / "tool", f"*fillrandom*|*fillseq*) sleep {LOAD_S};;")
-        fresh.tool = f'db_bench("{tool}")'
-        blocks = [
-            f"Host {name}\n  HostName 127.0.0.1\n  Port {each.port}\n  User {each.user}\n  IdentityFile {each.key}"
-            for name, each in (("one", one), ("two", two))
-        ]
-        (one.home / ".ssh" / "config").write_text("\n".join(blocks) + "\n")
-        one.write_known_hosts(*(f"[127.0.0.1]:{each.port} {each.host_key}" for each in (one, two)))
-        fresh.env["HOME"] = str(one.home)
+    with two_hosts(tmp_path, f"*fillrandom*|*fillseq*) sleep {LOAD_S};;") as fresh:
         yield fresh
 
 

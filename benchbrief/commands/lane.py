@@ -1,0 +1,93 @@
+"""`bench lane`."""
+
+from __future__ import annotations
+
+import shlex
+from dataclasses import replace
+from pathlib import Path
+
+import click
+from click.shell_completion import CompletionItem
+
+from benchbrief.cli.run_names import OUT, run_name
+from benchbrief.cli.run_options import chosen_run, complete_run, out_option, wait_option
+from benchbrief.cli.simulation_options import SIMULATED
+from benchbrief.cli.terminal import exit_codes
+from benchbrief.dsl.bench_error import BenchError, ExitCode
+from benchbrief.progress.run_output import tell_end
+from benchbrief.progress.run_progress import Progress
+from benchbrief.running.finished_run import Finished
+
+
+def _complete_lane(ctx: click.Context, _param: click.Parameter, incomplete: str) -> list[CompletionItem]:
+    """The lanes of the run that is named before, each with its hardware."""
+    from benchbrief.compiler.lanes.plan_lanes import lanes_of
+    from benchbrief.runners.journal.run_folder import load_plan
+
+    try:
+        lanes = lanes_of(load_plan(chosen_run(Path(ctx.params.get("out") or OUT), ctx.params.get("run"))))
+    except BenchError:
+        return []
+    numbers = [CompletionItem(str(lane.number), help=", ".join(lane.hardware)) for lane in lanes]
+    names = [CompletionItem(key) for lane in lanes for key in lane.hardware]
+    return [item for item in (*numbers, *names) if item.value.startswith(incomplete)]
+
+
+@click.command(
+    epilog="""
+\b
+Examples:
+  bench lane nightly 1                          the first lane, as `bench plan` numbers them
+  bench lane nightly nvme                       the lane of this hardware
+  bench lane nightly 1 --into /scratch/one      into a folder of its own, to be copied and merged
+  bench lane nightly 2 --wait --quiet           waits for hosts that another run holds
+
+`bench plan SPEC --into nightly` makes the run, and begins nothing; `bench merge nightly` makes one run of its lanes.
+For build servers and schedulers: one process for each lane, which needs nothing of the others (docs/fleets.md). The
+same words again go on where the lane was, also after a SIGKILL; when all its cells are good, they do nothing, with
+code 0. Ctrl-C and SIGTERM stop what runs on the hosts, and keep what was measured. A second start beside one that goes
+on is refused, with code 2.
+
+"""
+    + exit_codes(ExitCode.DONE, ExitCode.USAGE, ExitCode.CELL_FAILED, ExitCode.BRIEF_NOT_MADE, ExitCode.INTERRUPTED)
+)
+@click.argument("run", shell_complete=complete_run)
+@click.argument("lane", shell_complete=_complete_lane)
+@click.option(
+    "--into",
+    type=click.Path(path_type=Path, file_okay=False),
+    metavar="FOLDER",
+    help="Keep the results there.  [default: lanes/RUN-lane-N in the run's folder]",
+)
+@out_option
+@wait_option
+@click.option("--quiet", "-q", is_flag=True, help="Show no progress.")
+@click.option("--json", "as_json", is_flag=True, help="Print the outcome as JSON.")
+def command(run: str, lane: str, into: Path | None, out: Path, wait: bool, quiet: bool, as_json: bool) -> None:
+    """Run one LANE of RUN, by its number or its hardware, as `bench plan` shows them. Other processes may run others.
+
+    RUN is a folder that `bench plan SPEC --into FOLDER` has made.
+    """
+    from benchbrief.pipeline import run_lane
+    from benchbrief.runners.fleet.lane_folder import chosen_lane, folder_of_lane, refuse_driven_as_one
+    from benchbrief.runners.journal.run_folder import load_plan, simulation_of
+
+    run_dir = chosen_run(out, run)
+    refuse_driven_as_one(run_dir)
+    plan = load_plan(run_dir)
+    chosen = chosen_lane(plan, lane)
+    folder = folder_of_lane(run_dir, plan, chosen, into)
+    progress = Progress(quiet=quiet)
+    if simulation_of(folder):
+        progress.note(SIMULATED)
+    finished = run_lane(folder, progress, wait=wait)
+    again = f"bench lane {run_name(run_dir)} {chosen.number}" + (f" --into {shlex.quote(str(into))}" if into else "")
+    merge = f"bench merge {run_name(run_dir)}" + (f" {shlex.quote(str(into))}" if into else "")
+    tell_end(replace(finished, next_steps=_next(finished, again, merge)), report=False, as_json=as_json)
+
+
+def _next(finished: Finished, again: str, merge: str) -> tuple[tuple[str, str], ...]:
+    if finished.status == "interrupted":
+        return (("go on with", again),)
+    merged = ("when all lanes have ended, make one run of them with", merge)
+    return (("try the failed cells again with", again), merged) if finished.failed else (merged,)

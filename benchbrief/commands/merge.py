@@ -1,0 +1,58 @@
+"""`bench merge`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from benchbrief.ci.verdict_files import require_writable, verdict_options
+from benchbrief.cli.run_options import chosen_run, complete_run, out_option
+from benchbrief.cli.terminal import ENDS, exit_codes
+from benchbrief.progress.run_output import tell_end
+from benchbrief.progress.run_progress import Progress
+
+
+@click.command(
+    epilog="""
+\b
+Examples:
+  bench merge nightly                           the lanes in nightly/lanes
+  bench merge nightly artifacts/*               and those that were run elsewhere
+  bench merge nightly --no-report --json
+
+Lanes can be merged in any order, while others go on, and again: the same folders give the same run. A lane that was run
+more than once counts once: by the folder with the most finished cells, and of those with as many, by the one that was
+started last. The others count for nothing, and the run and its brief say so.
+Merging ends as `bench run` does, with code 130 while lanes are missing or not whole. The merged run is as any other,
+for `bench status`, `report`, `query`, `compare`, `verify` and `rebuild`.
+
+"""
+    + exit_codes(*(code for code in ENDS if code != 1))
+)
+@click.argument("run", shell_complete=complete_run)
+@click.argument("folders", nargs=-1, type=click.Path(path_type=Path), metavar="[LANE]...")
+@out_option
+@click.option("--no-report", is_flag=True, help="Keep the results, render nothing.")
+@click.option("--quiet", "-q", is_flag=True, help="Show no progress.")
+@verdict_options
+@click.option("--json", "as_json", is_flag=True, help="Print the outcome as JSON.")
+def command(
+    run: str,
+    folders: tuple[Path, ...],
+    out: Path,
+    no_report: bool,
+    quiet: bool,
+    junit: Path | None,
+    markdown: Path | None,
+    as_json: bool,
+) -> None:
+    """Make one run of the lanes of RUN that `bench lane` has run, and render its brief.
+
+    LANE is the folder of a lane; those in the run's own folder are taken by themselves.
+    """
+    from benchbrief.pipeline import merge_run
+
+    require_writable(junit, markdown)
+    finished = merge_run(chosen_run(out, run), folders, Progress(quiet=quiet), report=not no_report)
+    tell_end(finished, report=not no_report, as_json=as_json, junit=junit, markdown=markdown)

@@ -1,0 +1,63 @@
+"""The lanes of a run, merged: their journals and raw outputs become those of the run."""
+
+from __future__ import annotations
+
+import hashlib
+import shlex
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from benchbrief.cli.run_names import run_name
+from benchbrief.progress.run_progress import Progress
+from benchbrief.running.finished_run import Finished
+
+if TYPE_CHECKING:
+    from benchbrief.compiler.planning.plan import Plan
+    from benchbrief.runners.fleet.merge_lanes import Merged
+
+_NAMED = 3
+"""So many lanes that are not whole have their command shown."""
+
+
+def merge(plan: Plan, run_dir: Path, folders: Sequence[Path], progress: Progress) -> Finished:
+    """Merge the lanes that the run holds, and those in `folders`. Raises RunnerError."""
+    from benchbrief.results.ingest.run_evidence import read_evidence
+    from benchbrief.runners.fleet.merge_lanes import merge_lanes
+    from benchbrief.runners.journal.run_folder import PLAN
+
+    digest = hashlib.sha256((run_dir / PLAN).read_bytes()).hexdigest()
+    with progress.doing("merging the lanes"):
+        merged = merge_lanes(run_dir, plan, digest, folders)
+    evidence = read_evidence(run_dir, plan, merged.record)
+    return Finished(
+        run_dir,
+        merged.end.status,
+        merged.end.message,
+        {each.cell.id: each.reason or "" for each in evidence.verdicts if each.status == "failed"},
+        {each.cell.id: each.reason or "" for each in evidence.verdicts if each.no_room == "point"},
+        simulated=evidence.simulated is not None,
+        plan=plan,
+        evidence=evidence,
+        next_steps=_next(run_dir, merged),
+    )
+
+
+def _next(run_dir: Path, merged: Merged) -> tuple[tuple[str, str], ...] | None:
+    if not merged.missing:
+        return None
+    run = run_name(run_dir)
+    lanes = [
+        (f"lane {lane} is not whole; go on with", _lane(run_dir, lane, merged)) for lane in merged.missing[:_NAMED]
+    ]
+    if more := len(merged.missing) - _NAMED:
+        lanes += [(f"{more} more lanes are not whole; see them with", f"bench status {run}")] if more > 0 else []
+    return (*lanes, ("then merge again with", f"bench merge {run}"))
+
+
+def _lane(run_dir: Path, lane: int, merged: Merged) -> str:
+    """Return the command for a lane, in the folder that it has begun in."""
+    results = merged.lanes.get(lane)
+    within = results is None or results.folder.resolve().is_relative_to(run_dir.resolve())
+    into = "" if results is None or within else f" --into {shlex.quote(str(results.folder))}"
+    return f"bench lane {run_name(run_dir)} {lane}{into}"

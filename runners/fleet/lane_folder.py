@@ -1,0 +1,108 @@
+"""The folder of one lane: a run of its own, of the same plan, that has the cells of this lane alone."""
+
+from __future__ import annotations
+
+import shlex
+import shutil
+import uuid
+from contextlib import suppress
+from pathlib import Path
+
+from benchbrief.compiler.lanes.plan_lanes import PlanLane, lane_named, lanes_of
+from benchbrief.compiler.planning.plan import Plan
+from benchbrief.dsl.diagnostics.suggest import did_you_mean
+from benchbrief.runners.errors import RunnerError
+from benchbrief.runners.journal.atomic_files import write_durably
+from benchbrief.runners.journal.journal_file import JOURNAL, first_start
+from benchbrief.runners.journal.run_folder import LANE, PLAN, REVISION, SIMULATION, lane_file, lane_in
+from benchbrief.runners.journal.run_identity import IDENTITY, new_identity
+
+LANES = "lanes"
+"""The folder of a run that holds the folders of its lanes, unless they are elsewhere."""
+_NAMED = 12
+
+
+class NoLane(RunnerError):
+    """A plan has no lane of this number or name."""
+
+    code = "no_lane"
+
+
+def chosen_lane(plan: Plan, name: str) -> PlanLane:
+    """Return the lane with this number, or the one of this hardware group. Raises NoLane, and says what was meant."""
+    found = lane_named(plan, name)
+    if found is not None:
+        return found
+    lanes = lanes_of(plan)
+    known = [key for lane in lanes for key in lane.hardware]
+    guess = did_you_mean(name, known)
+    some = ", ".join(known[:_NAMED]) + (f" and {len(known) - _NAMED} more" if len(known) > _NAMED else "")
+    hint = f"did you mean `{guess}`?" if guess else f"name one by its number, from 1 to {len(lanes)}, or its hardware"
+    raise NoLane(f"the plan has no lane `{name}`: it has {len(lanes)}, with the hardware {some}", hint)
+
+
+def refuse_driven_as_one(run_dir: Path) -> None:
+    """Raises RunnerError for a run that is itself a lane, or that one controller has begun as a whole."""
+    if lane_in(run_dir) is not None:
+        raise RunnerError(f"{run_dir} is the folder of one lane", "name the folder of the whole run")
+    start = first_start(run_dir / JOURNAL)
+    if (start is not None and not start.merged) or (start is None and _has_results(run_dir)):
+        raise RunnerError(
+            f"{run_dir} is run by one controller, for all of its lanes",
+            f"go on with `bench resume {shlex.quote(str(run_dir))}`; or make another run, for lanes, with "
+            "`bench plan SPEC --into FOLDER`",
+        )
+
+
+def _has_results(run_dir: Path) -> bool:
+    """Return whether the journal begins with results of earlier runs, and no controller has started yet."""
+    with suppress(OSError):
+        return (run_dir / JOURNAL).stat().st_size > 0
+    return False
+
+
+def folder_of_lane(run_dir: Path, plan: Plan, lane: PlanLane, into: Path | None) -> Path:
+    """Return the lane's folder, `lanes/RUN-lane-1` of the run unless `into` names another one. Makes it where it is
+    not there.
+
+    It appears whole or not at all, so that two starts at once make one. Raises RunnerError for a folder of something
+    else.
+    """
+    folder = into or run_dir / LANES / f"{run_dir.resolve().name}-lane-{lane.number}"
+    of = len(lanes_of(plan))
+    if not (folder / PLAN).exists():
+        _make(run_dir, folder, lane_file(lane.number, of))
+    found = lane_in(folder)
+    if found is None:
+        raise RunnerError(f"{folder} is a run, and not the folder of a lane", "name another folder with --into")
+    if (folder / PLAN).read_bytes() != (run_dir / PLAN).read_bytes():
+        raise RunnerError(f"{folder} is of another plan than {run_dir}", "name another folder with --into")
+    if found != (lane.number, of):
+        raise RunnerError(f"{folder} is lane {found[0]}, not {lane.number}", "name another folder with --into")
+    return folder
+
+
+def _make(run_dir: Path, folder: Path, lane: bytes) -> None:
+    folder = folder.resolve()
+    temporary = folder.with_name(f".{folder.name}-{uuid.uuid4().hex[:8]}")
+    try:
+        folder.parent.mkdir(parents=True, exist_ok=True)
+        temporary.mkdir()
+        for name in (REVISION, SIMULATION, PLAN):
+            if (run_dir / name).exists():
+                write_durably(temporary / name, (run_dir / name).read_bytes())
+        for path in sorted((run_dir / "spec").glob("*")):
+            write_durably(temporary / "spec" / path.name, path.read_bytes())
+        write_durably(temporary / LANE, lane)
+        write_durably(temporary / IDENTITY, new_identity(folder))
+        try:
+            temporary.rename(folder)  # also onto an empty folder, and never onto another
+        except OSError:
+            if not (folder / PLAN).exists():
+                raise
+    except OSError as error:
+        raise RunnerError(
+            f"the folder {folder} can't be made: {error.strerror}", "it must be empty, or not there yet: see --into"
+        ) from error
+    finally:
+        shutil.rmtree(temporary, ignore_errors=True)

@@ -1,0 +1,172 @@
+"""What the folders of a run's lanes hold, and which folder counts where a lane was run more than once.
+
+A scheduler may run a job twice. Of the folders of one lane, one counts, whole: what a controller measured and chose
+there belongs together. It is the one with the most finished cells, and of those with as many, the one that was started
+last. The older ones are fenced: nothing of them is counted, and the run says so.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from benchbrief.compiler.lanes.plan_lanes import PlanLane, lanes_of
+from benchbrief.compiler.planning.plan import Plan
+from benchbrief.runners.errors import Damaged, RunnerError
+from benchbrief.runners.fleet.lane_folder import LANES
+from benchbrief.runners.journal import events as j
+from benchbrief.runners.journal.journal_file import JOURNAL, chain_of, each_record, sum_at
+from benchbrief.runners.journal.run_folder import PLAN, lane_in, load_plan, simulation_of
+from benchbrief.runners.journal.run_identity import owner_in
+from benchbrief.runners.journal.run_record import RunRecord, read_run
+
+
+class Contradiction(RunnerError):
+    """Folders of lanes can't be of one run."""
+
+    code = "lanes_contradict"
+
+
+@dataclass(frozen=True)
+class LaneResults:
+    """The folder of a lane, with what its journal said when it was read. `finished` counts its good cells."""
+
+    folder: Path
+    lane: PlanLane
+    record: RunRecord
+    owner: str
+    finished: int
+
+    @property
+    def size(self) -> int:
+        return self.record.size
+
+    @property
+    def sum(self) -> str:
+        return chain_of(self.folder / JOURNAL, self.size).sum
+
+    @property
+    def is_whole(self) -> bool:
+        """Return whether each of its cells has its verdict."""
+        return self.record.end is not None and self.record.end.status != "interrupted"
+
+    @property
+    def rank(self) -> tuple[int, float, str, str]:
+        """Return what decides among the folders of one lane; the highest counts."""
+        return self.finished, self.record.starts[-1].at, self.owner, self.sum
+
+    def records(self) -> Iterator[j.AnyRecord]:
+        """Yield what was measured: all records but those of its controllers' starts and ends, and remarks that a later
+        start has overtaken."""
+        starts = 0
+        for _, record in each_record(self.folder / JOURNAL, self.size):
+            starts += isinstance(record, j.RunStarted)
+            overtaken = isinstance(record, j.Remark) and record.passing and starts < len(self.record.starts)
+            if not overtaken and not isinstance(record, j.RunStarted | j.RunEnded | j.TimeEstimated):
+                yield record
+
+
+def folders_in(run_dir: Path) -> list[Path]:
+    """Return the folders of lanes that the run itself holds."""
+    found = (run_dir / LANES).glob(f"*/{PLAN}")
+    return sorted(path.parent for path in found if not path.parent.name.startswith("."))
+
+
+def read_lanes(run_dir: Path, plan: Plan, folders: Iterable[Path]) -> list[LaneResults]:
+    """Read the folders of lanes in which something has begun, in an order that does not depend on that of `folders`.
+
+    Raises RunnerError for a folder of something else, and Contradiction for folders that can't be of one run.
+    """
+    of, content = len(lanes_of(plan)), (run_dir / PLAN).read_bytes()
+    simulated = simulation_of(run_dir)
+    found = [_read(folder, run_dir, content, of) for folder in folders]
+    begun = sorted((each for each in found if each.record.starts), key=lambda each: (each.lane.number, *each.rank))
+    for each in begun:
+        if any(start.simulated != simulated for start in each.record.starts):
+            raise Contradiction(
+                f"{each.folder} is simulated in another way than {run_dir}, or was measured",
+                "measured and simulated results are never mixed: name the folders that belong to the run",
+            )
+    return _without_earlier_copies(begun)
+
+
+def _read(folder: Path, run_dir: Path, content: bytes, of: int) -> LaneResults:
+    named = lane_in(folder) if (folder / PLAN).is_file() else None
+    if named is None:
+        raise RunnerError(f"{folder} is not the folder of a lane", "name folders that `bench lane` has made")
+    if (folder / PLAN).read_bytes() != content:
+        raise RunnerError(f"{folder} is of another plan than {run_dir}", "leave it out: lanes of one plan make one run")
+    plan = load_plan(folder)
+    if named[1] != of:
+        raise Contradiction(
+            f"{folder} is lane {named[0]} of {named[1]}, and the plan has {of}",
+            "use one version of benchbrief for all lanes of a run",
+        )
+    record = read_run(folder)
+    strangers = record.cells.keys() - {cell.id for cell in plan.cells}
+    if strangers:
+        raise Contradiction(
+            f"{folder} is lane {named[0]}, and its journal has a cell of another: {min(strangers)}",
+            f"run the lane again, into another folder: bench lane {run_dir} {named[0]} --into FOLDER",
+        )
+    return LaneResults(folder, PlanLane(named[0], plan.cells), record, owner_in(folder), len(record.finished(plan)))
+
+
+def _without_earlier_copies(found: Sequence[LaneResults]) -> list[LaneResults]:
+    """Leave out copies that are the beginning of another folder. Raises Contradiction for a copy that was run on."""
+    left: list[LaneResults] = []
+    for each in sorted(found, key=lambda lane: lane.size, reverse=True):
+        same = next((other for other in left if each.owner and other.owner == each.owner), None)
+        if same is None:
+            left.append(each)
+        elif sum_at(same.folder / JOURNAL, _common(same, each)) != each.sum:
+            raise Contradiction(
+                f"{same.folder} and {each.folder} are copies of one folder, and both were run on: they say different "
+                "things of the same attempts",
+                "merge again, and name only the one that is to count",
+            )
+    return sorted(left, key=lambda lane: (lane.lane.number, *lane.rank))
+
+
+def _common(longer: LaneResults, shorter: LaneResults) -> int:
+    """Return the shorter size, when the longer journal has a line that ends there; else its own size."""
+    with (longer.folder / JOURNAL).open("rb") as file:
+        file.seek(shorter.size - 1)
+        return shorter.size if file.read(1) == b"\n" else longer.size
+
+
+def counting(found: Sequence[LaneResults]) -> tuple[list[LaneResults], list[tuple[LaneResults, LaneResults]]]:
+    """Return the folder of each lane that counts, and each fenced one with the one that counts in its place."""
+    best: dict[int, LaneResults] = {}
+    for each in sorted(found, key=lambda lane: lane.rank):
+        best[each.lane.number] = each
+    fenced = [(each, best[each.lane.number]) for each in found if best[each.lane.number] is not each]
+    chosen = [best[number] for number in sorted(best)]
+    _refuse_other_measurements(chosen)
+    return chosen, fenced
+
+
+def _refuse_other_measurements(chosen: Sequence[LaneResults]) -> None:
+    first: LaneResults | None = None
+    for each in chosen:
+        first = first or each
+        for start in each.record.starts:
+            if start.measurement != first.record.starts[0].measurement:
+                raise Contradiction(
+                    f"{first.folder} was measured by benchbrief {first.record.starts[0].benchbrief}, and {each.folder} "
+                    f"by {start.benchbrief}, which measures in another way",
+                    "run all lanes with one version of benchbrief",
+                )
+
+
+def refuse_missing_outputs(each: LaneResults) -> None:
+    """Raises Damaged when a raw output that the journal names is not in the folder."""
+    for record in each.records():
+        if isinstance(record, j.JobCollected):
+            for name in record.files:
+                if not (path := each.folder / record.directory / name).exists():
+                    raise Damaged(
+                        f"{path} is missing, and the lane's journal names it",
+                        "copy the lane's whole folder again, or run the lane again into another one",
+                    )

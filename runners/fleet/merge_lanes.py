@@ -1,0 +1,222 @@
+"""Merging the lanes of a run: their records become one journal, their raw outputs one tree.
+
+The result depends on the folders alone: merging again, in any order, gives the same bytes. So lanes can be merged while
+others go on, and again later.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import heapq
+import os
+import shutil
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from functools import reduce
+from pathlib import Path
+
+from benchbrief.compiler.lanes.plan_lanes import lanes_of
+from benchbrief.compiler.planning.plan import Plan
+from benchbrief.runners.errors import DiskFull, RunnerError
+from benchbrief.runners.execution.run_state import all_done, what_is_missing
+from benchbrief.runners.fleet.lane_folder import refuse_driven_as_one
+from benchbrief.runners.fleet.lane_results import (
+    LaneResults,
+    counting,
+    folders_in,
+    read_lanes,
+    refuse_missing_outputs,
+)
+from benchbrief.runners.journal import events as j
+from benchbrief.runners.journal.journal_file import JOURNAL, Place, has_begun
+from benchbrief.runners.journal.line_sums import START, write_line
+from benchbrief.runners.journal.record_base import MergedLane
+from benchbrief.runners.journal.run_folder import files_of_beginning
+from benchbrief.runners.journal.run_record import RunRecord
+from benchbrief.runners.messages.run_messages import say
+
+
+@dataclass(frozen=True)
+class Merged:
+    """The merged run. `lanes` are the folders that count, by lane."""
+
+    end: j.RunEnded
+    record: RunRecord
+    lanes: dict[int, LaneResults]
+    missing: tuple[int, ...]
+    """The lanes that have not begun, or are not whole."""
+
+
+def merge_lanes(run_dir: Path, plan: Plan, plan_sha256: str, folders: Sequence[Path]) -> Merged:
+    """Merge the folders of lanes, and those that the run holds, into the run. Raises RunnerError."""
+    refuse_driven_as_one(run_dir)
+    every = list({path.resolve(): path for path in (*folders_in(run_dir), *folders)}.values())
+    chosen, fenced = counting(read_lanes(run_dir, plan, every))
+    if not chosen:
+        raise RunnerError(
+            f"no lane of {run_dir} has begun, so there is nothing to merge",
+            f"run one with `bench lane {run_dir} 1`, or name the folders of lanes that were run elsewhere",
+        )
+    for each in chosen:
+        refuse_missing_outputs(each)
+    try:
+        with _alone(run_dir) as journal:
+            start = _start(run_dir, plan_sha256, chosen)
+            if not has_begun(run_dir / JOURNAL):  # no results without a journal, also after a kill
+                os.write(journal, write_line(start, START)[0])
+                os.fsync(journal)
+            for each in chosen:  # what counts first, then the journal that names it
+                _take_outputs(each.folder / "raw", run_dir / "raw")
+            record, end = _write(run_dir, plan, start, chosen, fenced)
+    except OSError as error:
+        raise DiskFull(f"{run_dir} can't be written: {error.strerror}", "free some space, then merge again") from error
+    whole = {each.lane.number for each in chosen if each.is_whole}
+    missing = tuple(lane.number for lane in lanes_of(plan) if lane.number not in whole)
+    return Merged(end, record, {each.lane.number: each for each in chosen}, missing)
+
+
+@contextmanager
+def _alone(run_dir: Path) -> Iterator[int]:
+    """Keep other processes from merging or running the run meanwhile; gives its open journal.
+
+    Raises RunnerError when one does.
+    """
+    fd = os.open(run_dir / JOURNAL, os.O_RDWR | os.O_CREAT | os.O_APPEND, 0o644)
+    try:
+        fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        yield fd
+    except BlockingIOError:
+        raise RunnerError(
+            f"{run_dir} is being run or merged by another process", "try again when it has ended"
+        ) from None
+    finally:
+        os.close(fd)
+
+
+def _take_outputs(source: Path, to: Path) -> None:
+    """Link or copy the raw outputs of a lane. What was taken before stays, unless it has changed since."""
+    for at, _, names in os.walk(source):
+        folder = to / os.path.relpath(at, source)
+        folder.mkdir(parents=True, exist_ok=True)
+        for name in names:
+            _take(Path(at, name), folder / name)
+
+
+def _take(source: Path, to: Path) -> None:
+    with suppress(FileNotFoundError):  # a lane that goes on has put another file in its place
+        there = source.stat()
+        if to.exists():
+            here = to.stat()
+            if os.path.samestat(here, there) or (here.st_size, here.st_mtime_ns) == (there.st_size, there.st_mtime_ns):
+                return
+            to.unlink()
+        try:
+            os.link(source, to)
+        except FileNotFoundError:
+            raise
+        except OSError:  # another file system, or one without links
+            shutil.copy2(source, to)
+
+
+def _write(
+    run_dir: Path,
+    plan: Plan,
+    start: j.RunStarted,
+    chosen: Sequence[LaneResults],
+    fenced: Sequence[tuple[LaneResults, LaneResults]],
+) -> tuple[RunRecord, j.RunEnded]:
+    """Write the merged journal; return its record and end. Keeps a file that says the same, with its later reports."""
+    path, temporary = run_dir / JOURNAL, run_dir / f".{JOURNAL}.{os.getpid()}"
+    record, chain, at = RunRecord(), START, 0
+    try:
+        with temporary.open("wb") as file:
+            for each in _records(start, chosen, fenced):
+                line, chain = write_line(each, chain)
+                record.add(Place(path, at, len(line)), each)
+                at += file.write(line)
+            end = _end(plan, record, chosen)
+            line, chain = write_line(end, chain)
+            record.add(Place(path, at, len(line)), end)
+            file.write(line)
+            file.flush()
+            os.fsync(file.fileno())
+        if not _begins_with(path, temporary):
+            temporary.replace(path)
+    finally:
+        temporary.unlink(missing_ok=True)
+    return record, end
+
+
+def _start(run_dir: Path, plan_sha256: str, chosen: Sequence[LaneResults]) -> j.RunStarted:
+    """Return one start for all lanes: as the first of them began, in this run's folder."""
+    first = min((each.record.starts[0] for each in chosen), key=lambda start: start.at)
+    merged = tuple(
+        MergedLane(
+            lane=each.lane.number,
+            folder=each.folder.name,
+            owner=each.owner,
+            benchbrief=each.record.starts[-1].benchbrief,
+            journal_bytes=each.size,
+            journal_sum=each.sum,
+        )
+        for each in chosen
+    )
+    own = {"run_id": run_dir.name, "plan_sha256": plan_sha256, "files": files_of_beginning(run_dir)}
+    return first.model_copy(update={**own, "merged": merged, "resumed": False, "boot": "", "since_boot": None})
+
+
+def _records(
+    start: j.RunStarted, chosen: Sequence[LaneResults], fenced: Sequence[tuple[LaneResults, LaneResults]]
+) -> Iterator[j.AnyRecord]:
+    yield start
+    if estimates := [each.record.estimated for each in chosen if each.record.estimated]:
+        yield reduce(_together, estimates).model_copy(update={"at": start.at})
+    for each, instead in fenced:
+        text = say.lane_fenced(
+            lane=each.lane.number,
+            fenced=each.folder.name,
+            finished=each.finished,
+            counts=instead.folder.name,
+            n=len(each.lane.cells),
+        )
+        yield j.Remark(at=start.at, severity="warning", text=text)
+    yield from heapq.merge(*(each.records() for each in chosen), key=lambda record: record.at)
+
+
+def _together(one: j.TimeEstimated, other: j.TimeEstimated) -> j.TimeEstimated:
+    """Return the estimate of two lanes side by side: work adds up, and the longer one says how long it takes."""
+    seconds = {name: dict(activities) for name, activities in one.seconds.items()}
+    for name, activities in other.seconds.items():
+        of = seconds.setdefault(name, {})
+        for activity, value in activities.items():
+            of[activity] = of.get(activity, 0.0) + value
+    return one.model_copy(
+        update={
+            "seconds": seconds,
+            "rendering_s": max(one.rendering_s, other.rendering_s),
+            "wall_s": max(one.wall_s, other.wall_s),
+            "runs": tuple(dict.fromkeys((*one.runs, *other.runs))),
+        }
+    )
+
+
+def _end(plan: Plan, record: RunRecord, chosen: Sequence[LaneResults]) -> j.RunEnded:
+    at = record.last_at or 0.0
+    if len(chosen) < len(lanes_of(plan)) or not all(each.is_whole for each in chosen):
+        return j.RunEnded(at=at, status="interrupted", message=say.stopped_before_all(), gone=True)
+    histories = [record.cells[cell.id] for cell in plan.cells if cell.id in record.cells]
+    short = sum(each.no_room == "point" for each in histories)
+    failed = sum(each.ended is not None and each.ended.status == "failed" and not each.good for each in histories)
+    if failed or short:
+        return j.RunEnded(at=at, status="failed", message=what_is_missing(plan, failed, short))
+    return j.RunEnded(at=at, status="done", message=all_done(plan, 0, record.skipped, record.unrepeated))
+
+
+def _begins_with(path: Path, other: Path) -> bool:
+    """Return whether a journal begins with all of another one: only reports that were made may follow then."""
+    with path.open("rb") as longer, other.open("rb") as shorter:
+        while block := shorter.read(1 << 20):
+            if longer.read(len(block)) != block:
+                return False
+    return True

@@ -1,0 +1,107 @@
+"""Two lanes, run by two processes at once on two real hosts, make the run that one controller makes."""
+
+from __future__ import annotations
+
+import signal
+from collections.abc import Iterator
+from pathlib import Path
+
+import pyarrow.parquet as pq
+import pytest
+
+from tests.support.bench import Bench, Started, records_of
+from tests.support.two_hosts import two_hosts
+from tests.support.waiting import until
+
+SPEC = """\
+hardware one { hosts = "one"  path = "@DATA@/one" }
+hardware two { hosts = "two"  path = "@DATA@/two" }
+database rocks { engine = rocksdb  tool = @TOOL@  path = "{path}"  reset = drop_and_load }
+workload rr from db_bench.readrandom { records = 2k  value_size = 100 B }
+experiment e {
+  hardware = [one, two]  workloads = rr  threads = [1, 2]  warm_up = 0 s  measure = 4 s  probes = [cpu every 1 s]
+}
+report brief "Brief" { table "T" { rows = hardware  columns = throughput by threads } }
+"""
+CELLS = [f"e/{hardware}/rr/threads={threads}/r1" for hardware in ("one", "two") for threads in (1, 2)]
+SAME = {
+    "cells": ["cell_id", "cell_hash", "status", "threads"],
+    "operations": ["cell_id", "operation", "kind", "errors"],
+    "facts": ["subject", "name"],
+    "properties": ["cell_id", "name"],
+    "coverage": ["cell_id", "probe", "node"],
+    "files": ["cell_id", "path"],
+}
+"""What two runs of one plan have in common, by table: all but times, what is measured, and how often it was tried."""
+
+
+@pytest.fixture
+def bench(tmp_path: Path) -> Iterator[Bench]:
+    with two_hosts(tmp_path) as fresh:
+        fresh.spec(SPEC)
+        yield fresh
+
+
+def lane_dir(bench: Bench, number: int) -> Path:
+    return bench.folder / "fleet" / "lanes" / f"fleet-lane-{number}"
+
+
+def said(bench: Bench, number: int, **wanted: object) -> bool:
+    """Whether the journal of a lane has a record with these fields."""
+    if not (lane_dir(bench, number) / "journal.jsonl").exists():
+        return False
+    return any(wanted.items() <= record.items() for record in records_of(lane_dir(bench, number)))
+
+
+def rows(run_dir: Path, table: str) -> list[str]:
+    path = run_dir / "store" / f"{table}.parquet"
+    names = [name for name in SAME[table] if name in pq.read_schema(path).names]
+    assert names
+    return sorted(map(repr, pq.read_table(path, columns=names).to_pylist()))
+
+
+def kill(run: Started) -> None:
+    run.signal(signal.SIGKILL)
+    run.process.wait(60)
+
+
+@pytest.mark.timeout(240)
+def test_killed_lanes_go_on_and_make_the_run_of_one_controller(bench: Bench) -> None:
+    made = bench("plan", "brief.bench", "--into", "fleet")
+    assert made.code == 0, made.text
+    with (
+        bench.started("lane", "fleet", "1", stays=True) as first,
+        bench.started("lane", "fleet", "two", stays=True) as other,
+    ):
+        until(lambda: said(bench, 1, type="step_started", step="measure"), 60)
+        until(lambda: said(bench, 2, type="step_started", step="load"), 60)
+        beside = bench("lane", "fleet", "one")
+        assert beside.code == 2
+        assert "is being run by another process" in beside.err
+        kill(first)
+        kill(other)
+    early = bench("merge", "fleet", "--no-report")
+    assert early.code == 130, early.text
+    assert "go on with: bench lane fleet 1" in early.out
+    with bench.started("lane", "fleet", "1") as first, bench.started("lane", "fleet", "two") as other:
+        for lane in (first, other):
+            ended = lane.wait()
+            assert ended.code == 0, ended.text
+    assert said(bench, 1, type="cell_resumed", cell=CELLS[0], step="measure")
+    journals = [lane_dir(bench, number) / "journal.jsonl" for number in (1, 2)]
+    before = [path.read_bytes() for path in journals]
+    assert bench("lane", "fleet", "1").code == 0
+    assert [path.read_bytes() for path in journals] == before
+
+    merged = bench("merge", "fleet", "--json")
+    assert merged.code == 0, merged.text
+    assert merged.json["cells"]["ok"] == len(CELLS)
+    assert merged.json["reports"]
+    alone = bench("run", "brief.bench", "--fresh", "--no-report", "--out", "alone")
+    assert alone.code == 0, alone.text
+    (single,) = (path.parent for path in (bench.folder / "alone").glob("*/plan.json"))
+    for table in SAME:
+        assert rows(single, table) == rows(bench.folder / "fleet", table), table
+    judged = [each["cell"] for each in records_of(bench.folder / "fleet") if each["type"] == "cell_ended"]
+    assert sorted(judged) == CELLS
+    assert bench.strays() == {}

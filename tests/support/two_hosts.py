@@ -1,0 +1,31 @@
+"""Two hosts, `one` and `two`, each with a real sshd of its own."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+from pathlib import Path
+
+from tests.support import wrapped
+from tests.support.bench import Bench, fresh_bench
+from tests.support.sshd import sshd
+from tests.support.tools import system_tool
+
+
+@contextmanager
+def two_hosts(folder: Path, cases: str = "") -> Iterator[Bench]:
+    """A `bench` that reaches both. Its `db_bench` is wrapped: `cases` are of the shell's `case "$*" in`."""
+    system_tool("db_bench")
+    system_tool("sshd")
+    with ExitStack() as stack:
+        fresh = stack.enter_context(fresh_bench(folder))
+        one, two = (stack.enter_context(sshd(config=f"SetEnv BENCHBRIEF_TEST={fresh.mark}")) for _ in range(2))
+        fresh.tool = f'db_bench("{wrapped.db_bench(fresh.folder / "tool", cases)}")'
+        blocks = [
+            f"Host {name}\n  HostName 127.0.0.1\n  Port {each.port}\n  User {each.user}\n  IdentityFile {each.key}"
+            for name, each in (("one", one), ("two", two))
+        ]
+        (one.home / ".ssh" / "config").write_text("\n".join(blocks) + "\n")
+        one.write_known_hosts(*(f"[127.0.0.1]:{each.port} {each.host_key}" for each in (one, two)))
+        fresh.env["HOME"] = str(one.home)
+        yield fresh
