@@ -16,7 +16,7 @@ from benchbrief.compiler.blocks.experiments.experiments import Matrix
 from benchbrief.compiler.estimates.budget_fit import BudgetFit, budget_fits, most_s, without_budgets
 from benchbrief.compiler.estimates.counted_cells import counted_cells
 from benchbrief.compiler.estimates.estimate import estimate_some
-from benchbrief.compiler.estimates.other_resets import USERS_OWN, WAYS, best_reset, with_reset
+from benchbrief.compiler.estimates.reloads.other_resets import USERS_OWN, WAYS, best_reset, with_reset
 from benchbrief.compiler.frontend.resolve import Model
 from benchbrief.compiler.planning.expand import expand
 from benchbrief.compiler.planning.plan import DatabaseKey, Plan, Reset

@@ -13,7 +13,7 @@ from benchbrief.compiler.estimates.learned import Estimated, with_history
 from benchbrief.compiler.explain.explain_beside import events_told, probes_told
 from benchbrief.compiler.explain.explain_lanes import explain_lanes
 from benchbrief.compiler.explain.explain_overlap import side_by_side, some
-from benchbrief.compiler.explain.explain_promise import adaptive_told, promise_told
+from benchbrief.compiler.explain.explain_promise import adaptive_told, knee_told, promise_told
 from benchbrief.compiler.explain.explain_steady import steady_told
 from benchbrief.compiler.explain.explain_time import explain_time, up_to
 from benchbrief.compiler.explain.plain_text import Page, number
@@ -26,7 +26,6 @@ from benchbrief.compiler.planning.plan import (
     Element,
     Experiment,
     Hardware,
-    KneeSearch,
     Plan,
     Query,
     Report,
@@ -160,7 +159,7 @@ def _facts(plan: Plan, e: Experiment, cells: list[Cell]) -> Iterator[tuple[str, 
     else:
         yield "threads", number(first.threads) if first.threads is not None else _found_by(e.threads_from)
     if e.search:
-        yield "search", _search(e.search, len(e.points))
+        yield "search", knee_told(e.search, len(e.points))
     if e.adaptive:
         yield "points", adaptive_told(plan, e, e.adaptive)
     if e.promise:
@@ -215,14 +214,6 @@ def _point_count(e: Experiment) -> str:
 
 def _found_by(experiment: str | None) -> str:
     return f"the knee that {experiment} finds"
-
-
-def _search(search: KneeSearch, points: int) -> str:
-    rise, gain = (f"{100 * share:g} %" for share in (search.rise, search.gain))
-    return (
-        f"up to {points} points, stops at the knee: {search.latency} +{rise} or more while throughput gains < {gain} "
-        "at the next point" + (f"; without a knee, {number(search.otherwise)}" if search.otherwise else "")
-    )
 
 
 def _confident(e: Experiment, rule: Confident) -> str:

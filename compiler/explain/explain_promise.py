@@ -1,13 +1,14 @@
-"""Adaptive ramps and searches for a promise in words, for `bench plan`."""
+"""Adaptive ramps, and searches for a knee or a promise, in words, for `bench plan`."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
 from benchbrief.compiler.estimates.grouped_hardware import shares_points
+from benchbrief.compiler.explain.plain_text import number
 from benchbrief.compiler.plain_amounts import counted
 from benchbrief.compiler.planning.achieved_load import to_serve
-from benchbrief.compiler.planning.plan import Adaptive, Experiment, Plan, Promise
+from benchbrief.compiler.planning.plan import Adaptive, Experiment, KneeSearch, Plan, Promise
 from benchbrief.compiler.searches.rate_search import CONFIDENCE, LEAD
 
 
@@ -37,4 +38,13 @@ def adaptive_told(plan: Plan, e: Experiment, rule: Adaptive) -> str:
     return (
         f"{rule.points} of the {len(e.points)} candidates, chosen while it runs: both ends, the middle, then where the "
         f"throughput bends most{turns}"
+    )
+
+
+def knee_told(search: KneeSearch, points: int) -> str:
+    """Return how a knee is searched for among so many points."""
+    rise, gain = (f"{100 * share:g} %" for share in (search.rise, search.gain))
+    return (
+        f"up to {points} points, stops at the knee: {search.latency} +{rise} or more while throughput gains < {gain} "
+        "at the next point" + (f"; without a knee, {number(search.otherwise)}" if search.otherwise else "")
     )

@@ -8,7 +8,7 @@ from benchbrief.compiler.estimates.advice import Advice
 from benchbrief.compiler.estimates.budget_fit import BudgetFit, most_s, without_budgets
 from benchbrief.compiler.estimates.counted_cells import counted_cells
 from benchbrief.compiler.estimates.learned import Estimated, Source
-from benchbrief.compiler.estimates.shared_data_places import shared_places
+from benchbrief.compiler.estimates.reloads.shared_data_places import shared_places
 from benchbrief.compiler.estimates.steady_spans import steady_span
 from benchbrief.compiler.estimates.time_spent import ACTIVITIES, Activity, Spent, TimeSpent, brief_told, time_spent
 from benchbrief.compiler.explain.explain_overlap import explain_overlap

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from benchbrief.compiler.blocks.databases.kept_data_errors import ReplacedData
 from benchbrief.compiler.blocks.experiments.experiments import Matrix
 from benchbrief.compiler.estimates.counted_cells import counted_cells
-from benchbrief.compiler.estimates.shared_data_places import shared_places
+from benchbrief.compiler.estimates.reloads.shared_data_places import shared_places
 from benchbrief.compiler.frontend.resolve import Model
 from benchbrief.compiler.planning.expand import dataset_of, expand
 from benchbrief.compiler.planning.fingerprint import place_of
