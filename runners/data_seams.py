@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Protocol, runtime_checkable
+from typing import NamedTuple, Protocol, runtime_checkable
 
 from benchbrief.compiler.planning.plan import Cell
 
@@ -62,4 +62,20 @@ class NamesKeys(Protocol):
         `ordered`: the keys have the order of the numbers, and are not hashed. Fewer digits than `padding` are filled up
         with zeros.
         """
+        ...
+
+
+class Room(NamedTuple):
+    """How many bytes a load needs, and what that is made of, in words."""
+
+    needed: int
+    why: str
+
+
+@runtime_checkable
+class KnowsRoom(Protocol):
+    """An engine that refuses a load for which there is too little room."""
+
+    def room_for_load(self, cell: Cell) -> Room:
+        """Return what the cell's load needs."""
         ...

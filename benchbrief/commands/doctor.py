@@ -30,7 +30,7 @@ Examples:
 
 Ends with code 3 when something is missing (without SPEC, every load generator), or a
 run of this controller has left something on a host. What another controller has left,
-or keeps a host busy, is said; with --strict, it ends with code 3 for that, too.
+or what keeps or holds a host, is said; with --strict, it ends with code 3 for that, too.
 """
 )
 @click.argument("spec", required=False, type=click.Path(path_type=Path))
@@ -44,7 +44,9 @@ def command(spec: Path | None, profile: str | None, params: dict[str, str], as_j
     for finding in _all_findings(plan):
         findings.append(finding)
         if not as_json:
-            word = finding.what if finding.what in ("stray", "busy") else "missing" if finding.needed else "absent"
+            word = (
+                finding.what if finding.what in ("stray", "busy", "held") else "missing" if finding.needed else "absent"
+            )
             mark = (
                 click.style("ok", fg="green")
                 if finding.ok

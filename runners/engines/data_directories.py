@@ -56,6 +56,11 @@ def open_directory(host: Transport, path: str) -> str | None:
     return _said(_run(host, _OPEN, path))
 
 
+def look_at_directory(host: Transport, path: str) -> str | None:
+    """Return what would keep `open_directory` from making the directory ours, if anything. Changes nothing."""
+    return _said(_run(host, _OPEN, path, "look"))
+
+
 def empty(host: Transport, path: str) -> str | None:
     """Remove all contents with the snapshot, and clear the marker's text. Returns as `open_directory`."""
     return _said(_run(host, _EMPTY, path))

@@ -92,7 +92,7 @@ class FirstFailures:
             few = len(known.points) < min(ALIKE, len(self._planned.get(place, ())))
             if few or not any(point.is_within(load) for point in known.points):
                 return None
-            error = NotTried(say.not_tried(n=known.cells, said=known.reason))
+            error = NotTried(say.not_tried(n=ALIKE, said=known.reason))
             error.by_plan, error.by_host = known.by_plan, known.by_host
         return error
 

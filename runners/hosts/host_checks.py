@@ -13,16 +13,19 @@ from tempfile import TemporaryDirectory
 
 from benchbrief.compiler.extensions.registry import TRANSPORT_SPECS
 from benchbrief.compiler.planning.plan import Boundary, Cell, DatabaseKey, Plan
+from benchbrief.runners.data_seams import KnowsRoom, Room
 from benchbrief.runners.drivers.trials import trials_of
+from benchbrief.runners.engines import data_directories
 from benchbrief.runners.errors import RunnerError
 from benchbrief.runners.execution.unsupported import try_meters
 from benchbrief.runners.hosts import tool_discovery
 from benchbrief.runners.hosts.background_load import other_load
+from benchbrief.runners.hosts.claim_holders import describe_holder, format_since
 from benchbrief.runners.hosts.facts.host_facts import size_text
 from benchbrief.runners.hosts.fan_out import each_of
 from benchbrief.runners.hosts.host_connections import CONTROLLER, HostPool, is_on_controller
 from benchbrief.runners.hosts.host_fitness import find_defects
-from benchbrief.runners.hosts.orphans import find_strays, hosts_of_plan
+from benchbrief.runners.hosts.orphans import hosts_of_plan, list_leftovers, strays_among
 from benchbrief.runners.jobs.commands import shell_line
 from benchbrief.runners.jobs.shell_scripts import read_script
 from benchbrief.runners.jobs.tasks import Command
@@ -96,15 +99,20 @@ def _host(plan: Plan, hosts: HostPool, host_id: str) -> Iterator[Finding]:
 
 
 def _strays(plan: Plan, hosts: HostPool, host_id: str) -> Iterator[Finding]:
-    """Yield the host's jobs and claims that no living run looks after."""
+    """Yield the host's jobs and claims that no living run looks after, and the claims of runs that do."""
     try:
-        found = find_strays(hosts[host_id])
+        listed = list_leftovers(hosts[host_id])
+        found = strays_among(hosts[host_id], listed)
     except RunnerError as error:
         yield Finding(host_id, "stray", False, str(error), error.hint)
         return
     for stray in found:
         end = shlex.quote(stray.folder) if stray.folder else f"--strays {shlex.quote(plan.spec.name)}"
         yield Finding(host_id, "stray", False, stray.what, f"end it with: bench stop {end}", stray.ours)
+    for each in listed:
+        if each.is_claim and each.is_alive:
+            by = f"by {describe_holder(each.told)}, since {format_since(each.since)}"
+            yield Finding(host_id, "held", False, by, "a run waits for it with: bench run --wait", ours=False)
 
 
 def _load(hosts: HostPool, host_id: str) -> Iterator[Finding]:
@@ -168,21 +176,24 @@ def _directories(plan: Plan, hosts: Hosts, host_id: str) -> Iterator[Finding]:
         if place:
             yield Finding(host_id, database.path, True, place)
             continue
+        ours = database.server in ("start", "none")  # nothing is written at the path of a server that is attached to
+        if ours and (said := data_directories.look_at_directory(hosts[host_id], database.path)):
+            hint = f"name a new or empty directory as its `path` ({database.origin})"
+            yield Finding(host_id, database.path, False, f"a run refuses it: {said}", hint)
+            continue
         done = hosts[host_id].run(Command(("sh", "-c", _FREE, "sh", database.path)))
         told, _, holds = done.stdout.partition("\n")
         columns = told.split()
         free = int(columns[3]) * 1024 if len(columns) >= 4 and re.fullmatch(r"\d{1,18}", columns[3]) else 0
-        load = _largest_load(plan, key)
-        enough = free >= load or bool(holds.strip())  # what the directory holds already may be the load itself
+        load = _largest_load(plan, key, engine)
+        enough = free >= load.needed or bool(holds.strip())  # what the directory holds already may be the load itself
+        needs = f"a load needs about {size_text(load.needed)} ({load.why})"
         if free and enough:
-            size = f", for up to {size_text(load)} before compression" if load else ""
-            yield Finding(host_id, database.path, True, f"{size_text(free)} free{size}")
+            yield Finding(host_id, database.path, True, f"{size_text(free)} free{f', {needs}' if load.needed else ''}")
             continue
         problem = "can't be written"
         if columns:
-            problem = (
-                "has no free space" if not free else f"has {size_text(free)} free, and {size_text(load)} are loaded"
-            )
+            problem = "has no free space" if not free else f"has {size_text(free)} free, and {needs}"
         hint = (
             "make it writable, with room, for the user that logs in; "
             f"it is the path of database {database.name} at {database.origin}"
@@ -190,9 +201,16 @@ def _directories(plan: Plan, hosts: Hosts, host_id: str) -> Iterator[Finding]:
         yield Finding(host_id, database.path, False, problem, hint)
 
 
-def _largest_load(plan: Plan, database: DatabaseKey) -> float:
-    """Return the most bytes of keys and values that a cell loads into the database, before compression."""
-    return max((_load_bytes(plan, cell) for cell in plan.cells if cell.database == database), default=0.0)
+def _largest_load(plan: Plan, database: DatabaseKey, engine: object) -> Room:
+    """Return the most room that a cell's load needs: by the engine, which may refuse it, or by the data themselves."""
+    found = (
+        engine.room_for_load(cell)
+        if isinstance(engine, KnowsRoom)
+        else Room(int(_load_bytes(plan, cell)), "the data, before compression")
+        for cell in plan.cells
+        if cell.database == database and cell.dataset
+    )
+    return max(found, default=Room(0, ""))
 
 
 def _load_bytes(plan: Plan, cell: Cell) -> float:

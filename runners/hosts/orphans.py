@@ -122,7 +122,11 @@ def find_strays(host: JobHost) -> list[Stray]:
 
     A run counts as a whole: what it left before its folder moved is no stray while the run is driven elsewhere.
     """
-    found = list_leftovers(host)
+    return strays_among(host, list_leftovers(host))
+
+
+def strays_among(host: JobHost, found: list[Listed]) -> list[Stray]:
+    """Return those of a host's jobs and claims that no controller looks after."""
     alive = {each.owner for each in found if each.is_alive}
     return [
         Stray(

@@ -4,13 +4,21 @@ from __future__ import annotations
 
 import os
 import re
+from collections.abc import Callable
+from contextlib import closing
 from pathlib import Path
 
 import pytest
 
+from benchbrief.compiler.planning.plan import Host
+from benchbrief.runners.jobs.tasks import RunName
+from benchbrief.runners.transports.transport_factory import open_transport
 from tests.cli.specs import SMALL
+from tests.faults.conftest import small_disk
 from tests.support.bench import Bench
 from tests.support.tools import built_tool, system_tool
+
+__all__ = ["small_disk"]
 
 
 def test_this_machine_has_all_that_a_brief_and_the_tools_need(bench: Bench) -> None:
@@ -56,7 +64,11 @@ def test_a_spec_is_looked_at_with_its_hosts_tools_and_directories(bench: Bench) 
     assert any(line[:3] == ["ok", "local", "db_bench"] for line in lines)
     folder = ["ok", "local", str(bench.folder / "data" / "one")]
     (data,) = [" ".join(line[3:]) for line in lines if line[:3] == folder]
-    assert re.fullmatch(r"[\d.]+ [GT]iB free, for up to 226\.6 KiB before compression", data)
+    assert re.fullmatch(
+        r"[\d.]+ [GT]iB free, a load needs about 64\.3 MiB \(226\.6 KiB of data, a quarter more for compactions, "
+        r"and 64\.0 MiB to spare\)",
+        data,
+    )
     assert not (bench.folder / "data").exists(), "doctor changes nothing"
 
 
@@ -114,7 +126,48 @@ def test_a_load_that_has_no_room_is_told_before_it_is_begun(bench: Bench) -> Non
     done = bench("doctor", "brief.bench")
     assert done.code == 3
     (line,) = [line for line in done.out.splitlines() if "data/one" in line and line.startswith("missing")]
-    assert re.search(r"has [\d.]+ [GT]iB free, and [\d.]+ TiB are loaded$", line)
+    assert re.search(r"has [\d.]+ [GT]iB free, and a load needs about [\d.]+ TiB \([\d.]+ TiB of data, ", line)
+
+
+def test_doctor_and_run_find_the_same_room_too_small(bench: Bench, small_disk: Callable[[str], Path]) -> None:
+    """The data fit, and what a run asks for beside them does not."""
+    disk = small_disk("40m")
+    bench.spec(SMALL.replace("records = 2k", "records = 300k"), DATA=str(disk))
+    looked, ran = bench("doctor", "brief.bench"), bench("run", "brief.bench")
+    assert (looked.code, ran.code) == (3, 3), looked.text
+    why = re.search(r"about ([\d.]+ MiB) \(([\d.]+ MiB of data, [^)]*)\)", looked.out)
+    assert why, looked.out
+    assert f"needs about {why[1]} in" in ran.text
+    assert why[2] in ran.text
+
+
+@pytest.mark.parametrize("held", ["other.txt", "nothing of ours at all"])
+def test_a_folder_that_a_run_refuses_is_missing_and_stays_as_it_is(bench: Bench, held: str) -> None:
+    bench.spec(SMALL)
+    folder = bench.folder / "data" / "one"
+    folder.mkdir(parents=True)
+    (folder / held).touch()
+    looked, ran = bench("doctor", "brief.bench"), bench("run", "brief.bench")
+    assert (looked.code, ran.code) == (3, 3), looked.text
+    said = f"{folder} is not empty ({held}), and was not made by benchbrief"
+    assert f"a run refuses it: {said}" in looked.out
+    assert said in ran.text
+    assert [path.name for path in folder.iterdir()] == [held]
+
+
+def test_a_host_that_another_run_holds_is_told(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
+    bench.spec(SMALL)
+    monkeypatch.setenv("TMPDIR", bench.env["TMPDIR"])
+    run = "first"
+    named = RunName("one", run, f"/runs/{run}", "lab-1", 4711)
+    with closing(open_transport(Host(id="local", transport="local", name="127.0.0.1"), run_name=named)) as holder:
+        holder.claim()
+        done = bench("doctor", "brief.bench")
+        holder.release()
+    assert done.code == 0, done.text
+    (line,) = [line for line in done.out.splitlines() if line.startswith("held")]
+    assert f"by run {run}" in line
+    assert "bench run --wait" in done.out
 
 
 def test_a_typeface_that_a_report_names_and_this_machine_lacks_is_told(bench: Bench) -> None:

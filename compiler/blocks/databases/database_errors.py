@@ -264,7 +264,7 @@ class ResetNotHere(CompileProblem):
 
     @property
     def ways(self) -> str:
-        return ticked(self.known)
+        return ticked(self.known, len(self.known))
 
 
 @dataclass(frozen=True)

@@ -15,6 +15,7 @@ from typing import ClassVar, Literal
 from benchbrief.compiler.extensions.registry import TOOL_SPECS
 from benchbrief.compiler.planning.plan import Cell, Database, Hardware, Plan, Workload
 from benchbrief.compiler.resets.tolerated_changes import writes
+from benchbrief.runners.data_seams import Room
 from benchbrief.runners.engines import data_directories
 from benchbrief.runners.engines.declared_hooks import run_hooks
 from benchbrief.runners.engines.rocksdb import linked_snapshots
@@ -59,12 +60,16 @@ _SIZE = read_script(__file__, "scripts/database_size.sh")
 _DIGEST = 'sha256sum <"$2" | cut -d " " -f 1'
 
 
-def room_for(plan: Plan, cell: Cell) -> int:
+def room_for(plan: Plan, cell: Cell) -> Room:
     """Estimate how many bytes a cell's load needs."""
     workload = plan.workloads[cell.workload]
     records = cell.dataset.records if cell.dataset else float(workload.properties.get("records", 0))
-    copies = 2 if plan.databases[cell.database].reset == "snapshot" else 1
-    return copies * int(records * record_size(workload) * _ROOM_FACTOR) + _ROOM_SPARE
+    data = int(records * record_size(workload))
+    copied = plan.databases[cell.database].reset == "snapshot"
+    needed = (2 if copied else 1) * int(data * _ROOM_FACTOR) + _ROOM_SPARE
+    twice = ", all of it twice for the snapshot" if copied else ""
+    why = f"{size_text(data)} of data, a quarter more for compactions{twice}, and {size_text(_ROOM_SPARE)} to spare"
+    return Room(needed, why)
 
 
 def record_size(workload: Workload) -> float:
@@ -124,6 +129,10 @@ class RocksDB:
         if self._way and self._way.check:
             self._require_place(self._way.check)
         return ""
+
+    def room_for_load(self, cell: Cell) -> Room:
+        """Implement `data_seams.KnowsRoom`."""
+        return room_for(self._plan, cell)
 
     def look(self) -> None:
         """Does nothing: there is no server."""
@@ -315,11 +324,11 @@ class RocksDB:
         return path
 
     def _require_room(self, cell: Cell) -> None:
-        needed = room_for(self._plan, cell)
+        room = room_for(self._plan, cell)
         free, _ = self._room()
-        if free is not None and free < needed:
+        if free is not None and free < room.needed:
             raise RunnerError(
-                f"the load needs about {size_text(needed)} in {self._path()} on {self._host}, "
+                f"the load needs about {size_text(room.needed)} in {self._path()} on {self._host} ({room.why}), "
                 f"and {size_text(free)} are free",
                 "make room, name another `path`, or declare fewer `records`",
             )

@@ -1,9 +1,15 @@
 #!/bin/sh
-# Makes the directory $1 ours: it is made or empty, or has our marker already.
+# Makes the directory $1 ours: it is made or empty, or has our marker already. With `look` as $2, it only says what would
+# keep it from that, and changes nothing; one that is not there yet would be made.
 : "${marker?}"
 d=$1
 case $d in /*) ;; *) echo "$d is not an absolute path"; exit 1 ;; esac
-mkdir -p -- "$d" 2>/dev/null && [ -d "$d" ] || { echo "$d can't be made"; exit 1; }
+if [ "${2-}" = look ]; then
+    [ -e "$d" ] || exit 0
+else
+    mkdir -p -- "$d" 2>/dev/null
+fi
+[ -d "$d" ] || { echo "$d can't be made"; exit 1; }
 real=$(readlink -f -- "$d")
 home=$(readlink -f -- "${HOME:-/}")
 case $real in
@@ -14,5 +20,5 @@ if [ ! -f "$d/$marker" ]; then
     # shellcheck disable=SC2010  # one name is quoted, and none is used
     other=$(ls -A -- "$d" | grep -vxF lost+found | head -n 1)
     [ -z "$other" ] || { echo "$d is not empty ($other), and was not made by benchbrief"; exit 1; }
-    : >"$d/$marker" || exit 1
+    [ "${2-}" = look ] || : >"$d/$marker" || exit 1
 fi

@@ -68,6 +68,13 @@ def test_what_the_plan_makes_fail_stays_the_plans_fault(cells: list[Cell]) -> No
     assert error.by_plan
 
 
+def test_as_many_cells_are_told_as_decide(cells: list[Cell]) -> None:
+    """More may be underway on other lanes, or may have failed before a point with less load did."""
+    error = after(cells, *(OptionRefused("no such option") for _ in range(4))).why_not(cells[4])
+    assert error is not None
+    assert "the first 3 cells of its workload on its hardware failed alike" in error.message
+
+
 @pytest.fixture
 def ramp(tmp_path: Path) -> list[Cell]:
     """Each of these thread counts with three repeats."""
