@@ -20,12 +20,14 @@ from benchbrief.runners.takeover.shutdown import UNDERWAY
 
 MARKER = "BENCHBRIEF"
 SNAPSHOT = "BENCHBRIEF.snapshot"
+LIST = "BENCHBRIEF.files"
+"""The names, sizes and times of the files of a snapshot, in it."""
 _TIMEOUT_S = 600.0
 _COPY_TIMEOUT_S = 6 * 3600.0
 
 
 def _script(name: str) -> str:
-    return with_values(read_script(__file__, f"scripts/{name}.sh"), marker=MARKER, snapshot=SNAPSHOT)
+    return with_values(read_script(__file__, f"scripts/{name}.sh"), marker=MARKER, snapshot=SNAPSHOT, list=LIST)
 
 
 # Every script gets the directory as $1. It exits with 0, or prints why not and exits with 1.
@@ -42,6 +44,8 @@ _FORGET_HALF = f'rm -rf -- "$1/{SNAPSHOT}.new"'
 _MARK = _script("mark_directory")
 
 _MARKED = f'cat -- "$1/{MARKER}" 2>/dev/null || true'
+
+_MARKED_SNAPSHOT = _script("marked_snapshot")
 
 
 def aged(writers: int) -> tuple[str, ...]:
@@ -98,9 +102,9 @@ def mark(host: Transport, path: str, text: str) -> str | None:
 
 
 def read_mark(host: Transport, path: str, *, snapshot: bool = False) -> str:
-    """Return the text in the marker of the directory, or of its snapshot; "" when there is none."""
-    folder = f"{path}/{SNAPSHOT}" if snapshot else path
-    return _run(host, _MARKED, folder).stdout.strip()
+    """Return the text in the marker of the directory, or of its snapshot; "" when there is none, or the files of the
+    snapshot have changed."""
+    return _run(host, _MARKED_SNAPSHOT if snapshot else _MARKED, path).stdout.strip()
 
 
 def _said(done: Completed) -> str | None:

@@ -11,7 +11,7 @@ from benchbrief.compiler.planning.plan import Change, Dataset
 from benchbrief.compiler.resets.tolerated_changes import worse
 from benchbrief.runners.engines.mongodb.mongo_client import Connection
 from benchbrief.runners.engines.mongodb.mongo_cluster import part
-from benchbrief.runners.errors import LoadShort, RunnerError
+from benchbrief.runners.errors import BadOutput, LoadShort, RunnerError
 from benchbrief.runners.messages.run_messages import say
 
 _TABLE = "usertable"
@@ -74,10 +74,15 @@ class Data:
             self._remember(dataset, kept.writers + 1, "anything", worse(kept.changes, changes))
         return kept.writers if kept else 0
 
-    def finish(self, dataset: Dataset) -> None:
-        """Record that the cell that wrote has ended well."""
+    def finish(self, dataset: Dataset, changes: Change) -> None:
+        """Record that the cell has ended well. Raises BadOutput when there are other records than it may have left."""
         kept = self.kept(dataset)
-        if kept is not None and kept.changes != kept.after:
+        if kept is None:
+            return
+        if worse(kept.after, changes) in ("nothing", "updates") and (found := self.count(dataset)) != dataset.records:
+            told = say.count_changed(name=self.name, found=found, n=dataset.records)
+            raise BadOutput(say.changed_meanwhile(what=told), say.hint_changed_meanwhile())
+        if kept.changes != kept.after:
             self._remember(dataset, kept.writers, kept.after)
 
     def doubted(self, dataset: Dataset, kept: Kept) -> None:

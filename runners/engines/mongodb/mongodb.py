@@ -16,7 +16,7 @@ from typing import Any, ClassVar, Literal
 
 from benchbrief.compiler.messages.text import figure
 from benchbrief.compiler.planning.plan import Cell, Database, DatabaseKey, Hardware, Plan
-from benchbrief.compiler.resets.tolerated_changes import changes_of, tolerated, writes
+from benchbrief.compiler.resets.tolerated_changes import changes_of, tolerated
 from benchbrief.runners.engines import data_directories
 from benchbrief.runners.engines.connection_strings import resolved
 from benchbrief.runners.engines.declared_hooks import run_hooks
@@ -170,8 +170,8 @@ class MongoDB:
 
     def finish(self, cell: Cell) -> None:
         """Implement `data_seams.KnowsChanges`."""
-        if cell.dataset and writes(self._plan.workloads[cell.workload], cell.events):
-            self._data_set().finish(cell.dataset)
+        if cell.dataset:
+            self._data_set().finish(cell.dataset, changes_of(self._plan.workloads[cell.workload], cell.events))
 
     def reset(self, cell: Cell) -> None:
         del cell  # every data set is in the same collection

@@ -10,18 +10,15 @@ from __future__ import annotations
 from benchbrief.runners.engines import data_directories
 from benchbrief.runners.jobs.shell_scripts import read_script, with_values
 
-_LIST = "BENCHBRIEF.files"
-"""The names, sizes and times of the files of a snapshot, in it."""
-
 
 def _script(name: str) -> str:
-    values = {"marker": data_directories.MARKER, "snapshot": data_directories.SNAPSHOT, "list": _LIST}
+    values = {"marker": data_directories.MARKER, "snapshot": data_directories.SNAPSHOT, "list": data_directories.LIST}
     return with_values(read_script(__file__, f"scripts/{name}.sh"), **values)
 
 
 TAKE = _script("take_links")
 RESTORE = _script("restore_links")
-HOLDS = _script("links_hold_data")
+HOLDS = _script("snapshot_holds_data")
 
 ELSEWHERE = "grep -Eom 1 '^[[:space:]]*(wal_dir|db_paths|cf_paths)[[:space:]]*=[[:space:]]*[^[:space:]]+' -- \"$2\""
 """Prints the first option of the file $2 by which a part of a database lies outside its directory."""

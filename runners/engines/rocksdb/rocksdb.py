@@ -18,9 +18,9 @@ from benchbrief.compiler.resets.tolerated_changes import writes
 from benchbrief.runners.data_seams import Room
 from benchbrief.runners.engines import data_directories
 from benchbrief.runners.engines.declared_hooks import run_hooks
-from benchbrief.runners.engines.rocksdb import linked_snapshots
+from benchbrief.runners.engines.rocksdb import database_files, linked_snapshots
 from benchbrief.runners.engines.rocksdb.snapshot_ways import FREE, WAYS, SnapshotWay
-from benchbrief.runners.errors import LoadShort, PlanRefused, RunnerError, ServerFailed, ToolMissing
+from benchbrief.runners.errors import BadOutput, LoadShort, PlanRefused, RunnerError, ServerFailed, ToolMissing
 from benchbrief.runners.execution.driver_contexts import Endpoint
 from benchbrief.runners.hosts import tool_discovery
 from benchbrief.runners.hosts.connection_retry import run_persistently
@@ -45,8 +45,6 @@ could not write completely."""
 
 # Every script gets the directory as $1. It exits with 0, or prints why not and exits with 1. The marker's words are
 # the data set, RocksDB's identity of the database, and how many cells wrote to it since.
-_HOLDS = read_script(__file__, "scripts/holds_data.sh")
-
 _REMEMBER = read_script(__file__, "scripts/remember_data.sh")
 
 _NO_DATABASE = "none"
@@ -198,23 +196,39 @@ class RocksDB:
         return way.told()
 
     def doubt(self, cell: Cell) -> str:
-        """Implement `data_seams.KnowsChanges`. The files of a snapshot may have been written to by others."""
-        if self._way is None or cell.dataset is None:
+        """Implement `data_seams.KnowsChanges`. Others may have written to the database, or to a snapshot of it."""
+        if cell.dataset is None or not cell.dataset.reuse:
             return ""
-        changed = self._holding(cell.dataset.hash, self._way.holds) == "changed"
-        return say.snapshot_changed(path=self._path(), host=self._host) if changed else ""
+        if self._way is not None:
+            changed = self._holding(cell.dataset.hash, self._way.holds) == "changed"
+            return say.snapshot_changed(path=self._path(), host=self._host) if changed else ""
+        # After a cell that writes it is loaded again anyway.
+        if self._database.reset != "reuse" and self._writers(cell.dataset.hash, check=False):
+            return ""
+        changed = self._holding(cell.dataset.hash, database_files.HOLDS, database_files.KEPT) == "changed"
+        return say.files_changed(path=self._path(), host=self._host) if changed else ""
 
     def finish(self, cell: Cell) -> None:
-        """Does nothing: what a cell leaves is never used after any write."""
+        """Implement `data_seams.KnowsChanges`. Raises BadOutput when somebody wrote into the files meanwhile."""
+        if cell.dataset is None or self._database.reset == "command":
+            return
+        done = self._run(database_files.END, database_files.KEPT, database_files.BEGUN)
+        if done.exit_code == 0 and (name := done.stdout.strip()):
+            raise BadOutput(
+                say.changed_meanwhile(what=say.table_changed(name=name[:_SHOWN], path=self._path(), host=self._host)),
+                say.hint_changed_meanwhile(),
+            )
 
     def begin(self, cell: Cell) -> tuple[str, ...]:
         """Implement `data_seams.CountsWriters`."""
         if cell.dataset is None or self._database.reset == "command":
             return ()
-        writers = self._writers(cell.dataset.hash, snapshot=False)
+        writing = writes(self._plan.workloads[cell.workload], cell.events)
+        self._run(database_files.BEGIN, database_files.KEPT, database_files.BEGUN, "writes" if writing else "reads")
+        writers = self._writers(cell.dataset.hash, snapshot=False, check=False)
         if writers is None:
             return ()
-        if writes(self._plan.workloads[cell.workload], cell.events):
+        if writing:
             self._remember(cell.dataset.hash, writers + 1)
         return data_directories.aged(writers)
 
@@ -238,6 +252,7 @@ class RocksDB:
                 say.hint_load_again(),
             )
         self._remember(cell.dataset.hash, 0)
+        self._run(database_files.END, database_files.KEPT, database_files.BEGUN)
         if self._way:
             said = data_directories.take_snapshot(self._hosts[self._host], self._path(), self.stopping, self._way.take)
             if said is not None:
@@ -273,18 +288,21 @@ class RocksDB:
         if entered:
             self._hooks("teardown")
 
-    def _writers(self, dataset: str, *, snapshot: bool = True) -> int | None:
+    def _writers(self, dataset: str, *, snapshot: bool = True, check: bool = True) -> int | None:
         """Return how many cells wrote to the data set since its load; None when it is not there.
 
-        It is the one that the next cell gets; without `snapshot`, the one in the directory now.
+        It is the one that the next cell gets; without `snapshot`, the one in the directory now. Without `check`, its
+        files may be others than those that the last cell left.
         """
-        script = self._way.holds if self._way and snapshot else _HOLDS
-        said = self._holding(dataset, script)
+        if self._way and snapshot:
+            said = self._holding(dataset, self._way.holds)
+        else:
+            said = self._holding(dataset, database_files.HOLDS, database_files.KEPT if check else "")
         return int(said) if re.fullmatch(r"\d{1,18}", said) else None
 
-    def _holding(self, dataset: str, script: str) -> str:
+    def _holding(self, dataset: str, script: str, beside: str = data_directories.SNAPSHOT) -> str:
         """Return what the script prints of the data set; "" when it is not there."""
-        done = self._run(script, _MARKER, dataset, data_directories.SNAPSHOT)
+        done = self._run(script, _MARKER, dataset, beside)
         return done.stdout.strip() if done.exit_code == 0 else ""
 
     @property

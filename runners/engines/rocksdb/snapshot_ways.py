@@ -56,7 +56,7 @@ WAYS: Mapping[Reset, SnapshotWay] = {
     "snapshot": SnapshotWay(
         data_directories.TAKE,
         data_directories.RESTORE,
-        read_script(__file__, "scripts/snapshot_holds_data.sh"),
+        linked_snapshots.HOLDS,
         say.restored,
         alone=False,
         without_room=False,

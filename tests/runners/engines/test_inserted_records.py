@@ -71,7 +71,7 @@ def test_what_was_inserted_is_deleted_in_batches_and_counted(connection: Connect
     data, cell = inserted(connection)
     assert cell.dataset
     assert not inserted_records.can_delete(data, cell), "the cell that inserts has not ended"
-    data.finish(cell.dataset)
+    data.finish(cell.dataset, "inserts")
     assert inserted_records.can_delete(data, cell)
     done, told = inserted_records.delete(data, cell, here(data), threading.Event())
     assert done
@@ -83,7 +83,7 @@ def test_what_was_inserted_is_deleted_in_batches_and_counted(connection: Connect
 def test_an_undo_that_was_cut_short_leaves_data_that_are_loaded_again(connection: Connection) -> None:
     data, cell = inserted(connection)
     assert cell.dataset
-    data.finish(cell.dataset)
+    data.finish(cell.dataset, "inserts")
     with pytest.raises(Interrupted):
         inserted_records.delete(data, cell, here(data), StopsAfter(1))
     assert RECORDS < data.count(cell.dataset) < RECORDS + INSERTED
@@ -94,7 +94,7 @@ def test_an_undo_that_was_cut_short_leaves_data_that_are_loaded_again(connection
 def test_a_load_s_record_that_is_missing_is_noticed_after_the_undo(connection: Connection) -> None:
     data, cell = inserted(connection)
     assert cell.dataset
-    data.finish(cell.dataset)
+    data.finish(cell.dataset, "inserts")
     data.delete([Ycsb().key(3)])
     done, told = inserted_records.delete(data, cell, here(data), threading.Event())
     assert not done
@@ -106,7 +106,7 @@ def test_an_election_before_the_deletes_is_told_and_leaves_data_that_are_loaded_
     """A scripted member that has stepped down stands in for the old primary: the stand-in server knows no elections."""
     data, cell = inserted(connection)
     assert cell.dataset
-    data.finish(cell.dataset)
+    data.finish(cell.dataset, "inserts")
     down = {"ok": 0, "code": 10107, "codeName": "NotWritablePrimary", "errmsg": "not primary"}
     hello = {"ismaster": True, "maxWireVersion": 17, "minWireVersion": 0, "maxBsonObjectSize": 16777216}
     with scripted_mongod({"isMaster": {**hello, "setName": "rs0"}, "delete": down}) as (host, port):
@@ -129,7 +129,7 @@ def test_keys_in_another_order_or_padded_are_known_by_those_of_the_load(
 ) -> None:
     data, cell = inserted(connection, ordered=ordered, padding=padding)
     assert cell.dataset
-    data.finish(cell.dataset)
+    data.finish(cell.dataset, "inserts")
     assert inserted_records.delete(data, cell, here(data), threading.Event())[0]
     assert data.count(cell.dataset) == RECORDS
 
@@ -137,7 +137,7 @@ def test_keys_in_another_order_or_padded_are_known_by_those_of_the_load(
 def test_keys_that_are_no_tool_s_are_not_deleted_but_told(connection: Connection) -> None:
     data, cell = inserted(connection)
     assert cell.dataset
-    data.finish(cell.dataset)
+    data.finish(cell.dataset, "inserts")
     data.delete([Ycsb().key(0)])
     done, told = inserted_records.delete(data, cell, here(data), threading.Event())
     assert not done

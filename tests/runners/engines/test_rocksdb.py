@@ -29,6 +29,7 @@ def opened(path: Path | str, records: int = 1000, **more: str) -> tuple[RocksDB,
 def made_database(path: Path, identity: str = "id-1") -> None:
     """The files by which a RocksDB database is known, as a load leaves them."""
     (path / "CURRENT").write_text("MANIFEST-000005\n")
+    (path / "MANIFEST-000005").write_text("its files")
     (path / "IDENTITY").write_text(identity)
     (path / "000012.sst").write_bytes(b"x" * 10_000)
 

@@ -1,4 +1,8 @@
 #!/bin/sh
-# Prints 0 when the snapshot $4 of the directory $1 holds the data set $3, by the marker $2; ends with 1 if not.
+# Says whether the snapshot $4 of the directory $1 holds the data set $3, by the marker $2: 0 when it does, `changed` when
+# its files are not those of its list; ends with 1 when it holds another.
+: "${list?}"
 cd -- "$1/$4" && [ -f CURRENT ] && [ -f IDENTITY ] || exit 1
-[ "$(cat -- "$2")" = "$3 $(cat IDENTITY)" ] && echo 0
+[ "$(cat -- "$2")" = "$3 $(cat IDENTITY)" ] || exit 1
+files=$(find . -type f ! -name "$list" -printf '%P %s %T@\n' | LC_ALL=C sort)
+[ "$files" = "$(cat -- "$list")" ] && echo 0 || echo changed
