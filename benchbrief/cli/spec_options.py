@@ -45,13 +45,17 @@ def _split(_ctx: click.Context, _param: click.Parameter, given: tuple[str, ...])
     return params
 
 
+_PART = re.compile(r"(\d+(?:\.\d+)?)\s*([a-z]+)")
+_TIME = re.compile(rf"\s*(?:{_PART.pattern}\s*)+")
+
+
 def budget_option(function: F) -> F:
     """`--budget TIME`, given on in seconds."""
     return click.option(
         "--budget",
         metavar="TIME",
         callback=_seconds,
-        help="The time for all cells: each point once, then repeats where intervals are widest.  [such as 12h, 90min]",
+        help="The time for all cells: each point once, then repeats where intervals are widest.  [12h, 3h30min]",
     )(function)
 
 
@@ -60,17 +64,19 @@ def _seconds(_ctx: click.Context, _param: click.Parameter, given: str | None) ->
 
     if given is None:
         return None
-    found = re.fullmatch(r"\s*(\d+(?:\.\d+)?)\s*([a-z]+)\s*", given)
+    parts = _PART.findall(given) if _TIME.fullmatch(given) else []
     with suppress(UnknownUnitError):
-        unit = parse_unit(found[2]) if found else None
-        if found and unit and base_unit(unit.dimension) == "s":
-            seconds = float(found[1]) * unit.factor
+        units = [parse_unit(unit) for _, unit in parts]
+        factors = [unit.factor for unit in units if base_unit(unit.dimension) == "s"]
+        if parts and len(factors) == len(parts) and factors == sorted(set(factors), reverse=True):
+            seconds = sum(float(amount) * factor for (amount, _), factor in zip(parts, factors, strict=True))
             if not math.isfinite(seconds):
-                raise click.BadParameter("the number is too large: write a time such as 12h, 90min or 45s")
+                raise click.BadParameter("the number is too large: write a time such as 12h, 3h30min or 45s")
             if seconds > 0:
                 return seconds
     raise click.BadParameter(
-        f"`{given}` is no time, such as 12h, 90min or 45s: one number above 0, one unit in small letters"
+        f"`{given}` is no time, such as 12h, 3h30min or 45s: a number above 0 with its unit in small letters, "
+        "the larger unit first"
     )
 
 

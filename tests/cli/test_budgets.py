@@ -45,14 +45,20 @@ def test_a_budget_below_one_pass_is_refused_with_what_it_would_need(bench: Bench
     assert "`4 kg` is no time, such as 12h" in wrong.err
 
 
-@pytest.mark.parametrize("given", ["12h30min", "12H", "12 H", "0 h", "-1h", "1e3h"])
-def test_a_budget_is_one_number_and_one_unit_in_small_letters(bench: Bench, given: str) -> None:
+@pytest.mark.parametrize("given", ["30min12h", "1h1h", "3h30", "12H", "12 H", "0 h", "-1h", "1e3h"])
+def test_a_budget_is_numbers_with_their_units_in_small_letters(bench: Bench, given: str) -> None:
     bench.spec(SPEC, BUDGET="", LANGUAGE="en")
     done = bench("plan", "brief.bench", "--budget", given)
     assert done.code == 2
     said = " ".join(done.err.split())
     assert f"`{given}` is no time, such as 12h" in said
-    assert "one unit in small letters" in said
+    assert "with its unit in small letters, the larger unit first" in said
+
+
+@pytest.mark.parametrize("given", ["3h30min", "3 h 30 min", "210min", "3.5h"])
+def test_a_budget_may_have_several_units(bench: Bench, given: str) -> None:
+    bench.spec(SPEC, BUDGET="", LANGUAGE="en")
+    assert bench("plan", "brief.bench", "--json", "--budget", given).json["budget_s"] == 12600
 
 
 @pytest.mark.parametrize("digits", [308, 400])

@@ -15,14 +15,24 @@ class AgedData(CompileProblem):
     code = "W0210"
     severity = "warning"
     says = "{count} of database `{database}` would run on data that earlier cells have changed"
-    mark = "{writers} writes to the data"
+    mark = "{writers} {write} to the data"
     hint = (
-        "this concerns {some}: write `reset = after_writes`, `drop_and_load` or `snapshot`; or keep `reuse`, and the "
+        "this concerns {some}: write `reset = after_writes`, `drop_and_load`{faster}; or keep `reuse`, and the "
         "brief says how many cells have written to the data"
     )
     database: str
     written_by: tuple[str, ...]
     cells: tuple[str, ...]
+    quick: str = ""
+    """A way to bring the data back in less time than a load, which the database can be declared with."""
+
+    @property
+    def write(self) -> str:
+        return "writes" if len(self.written_by) == 1 else "write"
+
+    @property
+    def faster(self) -> str:
+        return f" or `{self.quick}`" if self.quick else ""
 
     @property
     def count(self) -> str:

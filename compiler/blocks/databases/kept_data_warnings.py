@@ -43,4 +43,12 @@ def warn_of_aged_data(matrices: tuple[Matrix, ...], hosts: Mapping[str, Host], f
                 by[workload] = None
     for name, (spec, writers, cells) in aged.items():
         if cells and not spec.imported:
-            findings.add(AgedData(spec.places.get("reset", spec.span), name, tuple(writers), tuple(cells)))
+            said_at = spec.places.get("reset", spec.span)
+            findings.add(AgedData(said_at, name, tuple(writers), tuple(cells), _quick(spec)))
+
+
+def _quick(database: DatabaseSpec) -> str:
+    """Return a reset of the engine that is quicker than a load; "" where this database can't be declared with one."""
+    if "links" in database.engine.resets:
+        return "links"
+    return "snapshot" if database.server in ("start", "none") else ""

@@ -54,8 +54,7 @@ class Fit:
         for load in loads:
             if load.from_one_host:
                 span, name = self.places["workload", load.workload.name], load.workload.name
-                label = load.family.label
-                findings.add(name_errors.InsertsFromOneHost(span, name, client.name, client.hosts[0], label))
+                findings.add(name_errors.InsertsFromOneHost(span, name, client.name, client.hosts[0], tool.label))
 
     def service_only(self, tool: ToolSpec, ramps: Ramps) -> tuple[Span, str] | None:
         """Return the place of a load whose tool hides the time that operations wait for their turn."""
