@@ -24,6 +24,7 @@ _FIRST, _LAST = 946_684_800.0, 4_102_444_800.0
 _STAMP_S = 0.01
 """In seconds. Time stamps have three digits, and another thread may run in between."""
 _LENGTH_OFF = 0.1
+_NEARLY = 0.95
 _PATIENCE = 20.0
 """An operation at random times is absent for this many times its mean distance once in 10^8 runs."""
 
@@ -94,10 +95,13 @@ def _begin_and_end_together(logs: Logs) -> Iterator[str]:
         return
     first, last = min(known, key=lambda name: known[name][0].start), max(known, key=lambda name: known[name][-1].end)
     start, end = known[first][0].start, known[last][-1].end
+    slowest = max((logs.whole(name).buckets[-1].hi for name in known if logs.whole(name).buckets), default=0.0)
     for name, pieces in known.items():
         length = median(piece.end - piece.start for piece in pieces)
         slack = max(0.25, 0.6 * length)
-        if end - pieces[-1].end > slack:
+        # The last of a kind may be over while slow ones of another are out. A log that was cut lacks an interval.
+        own = (pieces[-1].end - pieces[0].start) / max(1, logs.whole(name).count) + slowest
+        if end - pieces[-1].end > max(slack, min(slack + own, _NEARLY * length)):
             lacking = rule.number(round(end - pieces[-1].end, 3))
             said = f"the log of {name} ends {lacking} s before that of {last}"
             yield LogProblem(f"{said}: it was cut, or is of another run", name)

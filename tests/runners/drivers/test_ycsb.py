@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 
 from benchbrief.runners.drivers.output_evidence import best_line, lines
+from benchbrief.runners.drivers.ycsb import ycsb_log_invariants
 from benchbrief.runners.drivers.ycsb.ycsb import Ycsb
 from benchbrief.runners.drivers.ycsb.ycsb_measurement import logged_operations, transactions
 from benchbrief.runners.drivers.ycsb.ycsb_output import Slice, operation_of, read_hdr_logs, read_text
@@ -598,3 +599,25 @@ def test_failures_of_all_operations_add_up_to_those_of_the_window() -> None:
     whole = [operation for operation in found.operations if operation.phase is None]
     assert len([operation for operation in whole if operation.errors]) > 1
     assert found.total.errors == sum(operation.errors for operation in whole)
+
+
+def _from(start: float, lengths: list[float], count: int, seconds: float) -> tuple[Slice, ...]:
+    """Intervals of these lengths, with as many operations each, of this latency."""
+    pieces, at = [], start
+    for length in lengths:
+        pieces.append(Slice(at, at + length, Histogram((Bucket(seconds, seconds * 1.01, count),))))
+        at += length
+    return tuple(pieces)
+
+
+@pytest.mark.parametrize(("last", "insert_s", "cut"), [
+    (0.152, 0.184, False), (0.152, 0.001, True), (0.0, 0.184, True), (0.0, 30.0, True),
+])  # fmt: skip
+def test_a_log_may_end_before_another_by_what_slow_operations_allow_but_not_by_an_interval(
+    last: float, insert_s: float, cut: bool
+) -> None:
+    begun = 1.8e9
+    read = [0.5] * 20 + ([last] if last else [])
+    logs = {"READ": _from(begun, read, 14, 0.004), "INSERT": _from(begun, [0.5] * 21, 1, insert_s)}
+    found = [each for each in ycsb_log_invariants.problems(logs) if "before that of INSERT" in each]
+    assert bool(found) == cut, found
