@@ -6,11 +6,10 @@ from dataclasses import dataclass
 
 from benchbrief.compiler.assemble import assemble
 from benchbrief.compiler.estimates.budget_fit import most_s
-from benchbrief.compiler.estimates.counted_cells import counted_cells
+from benchbrief.compiler.estimates.counted_cells import counted_cells, up_to
 from benchbrief.compiler.estimates.estimate import alone
 from benchbrief.compiler.estimates.time_spent import RENDERING_S, activity_of
 from benchbrief.compiler.examined import Examined
-from benchbrief.compiler.explain.explain_time import up_to
 from benchbrief.compiler.plain_amounts import duration
 from benchbrief.dsl.diagnostics.plural import plural
 

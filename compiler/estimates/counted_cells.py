@@ -98,3 +98,8 @@ def _counted(points: Mapping[float | None, bool], experiment: Experiment) -> set
     others = sorted(point for point in points if point not in begun and point is not None)
     count = experiment.adaptive.points if experiment.adaptive else len(points)
     return begun | set(spread(others, count - len(begun)))
+
+
+def up_to(e: Experiment, budget_s: float | None = None) -> str:
+    """Return "up to " for an experiment that may end before its last point or repeat. `budget_s` is the run's."""
+    return "up to " if e.search or e.confident or e.budget_s or budget_s else ""

@@ -8,14 +8,14 @@ from collections.abc import Iterable, Iterator, Sequence
 from benchbrief.compiler.blocks.values.shapes import Number, Shape
 from benchbrief.compiler.estimates.advice import Advice
 from benchbrief.compiler.estimates.budget_fit import BudgetFit, budget_fits
-from benchbrief.compiler.estimates.counted_cells import counted_cells
+from benchbrief.compiler.estimates.counted_cells import counted_cells, up_to
 from benchbrief.compiler.estimates.learned import Estimated, with_history
 from benchbrief.compiler.explain.explain_beside import events_told, probes_told
 from benchbrief.compiler.explain.explain_lanes import explain_lanes
 from benchbrief.compiler.explain.explain_overlap import side_by_side, some
 from benchbrief.compiler.explain.explain_promise import adaptive_told, knee_told, promise_told
 from benchbrief.compiler.explain.explain_steady import steady_told
-from benchbrief.compiler.explain.explain_time import explain_time, up_to
+from benchbrief.compiler.explain.explain_time import explain_time
 from benchbrief.compiler.explain.plain_text import Page, number
 from benchbrief.compiler.extensions.registry import ENGINE_SPECS, TOOL_SPECS, tool_word
 from benchbrief.compiler.plain_amounts import counted, duration, quantity_of_bytes

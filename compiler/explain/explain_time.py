@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 
 from benchbrief.compiler.estimates.advice import Advice
 from benchbrief.compiler.estimates.budget_fit import BudgetFit, most_s, without_budgets
-from benchbrief.compiler.estimates.counted_cells import counted_cells
+from benchbrief.compiler.estimates.counted_cells import counted_cells, up_to
 from benchbrief.compiler.estimates.learned import Estimated, Source
 from benchbrief.compiler.estimates.reloads.shared_data_places import shared_places
 from benchbrief.compiler.estimates.steady_spans import steady_span
@@ -14,7 +14,7 @@ from benchbrief.compiler.estimates.time_spent import ACTIVITIES, Activity, Spent
 from benchbrief.compiler.explain.explain_overlap import explain_overlap
 from benchbrief.compiler.explain.plain_text import Page
 from benchbrief.compiler.plain_amounts import counted, duration
-from benchbrief.compiler.planning.plan import Experiment, Plan
+from benchbrief.compiler.planning.plan import Plan
 from benchbrief.compiler.planning.planned_cells import planned_cells
 
 _LABELS: dict[Activity, str] = {
@@ -149,8 +149,3 @@ def _amount(seconds: float, unit: tuple[float, str]) -> str:
 
 def _bar(share: float) -> str:
     return "#" * round(_BAR * share)
-
-
-def up_to(e: Experiment, budget_s: float | None = None) -> str:
-    """Return "up to " for an experiment that may end before its last point or repeat. `budget_s` is the run's."""
-    return "up to " if e.search or e.confident or e.budget_s or budget_s else ""
