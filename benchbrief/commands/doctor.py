@@ -16,7 +16,7 @@ from benchbrief.dsl.bench_error import ExitCode
 
 if TYPE_CHECKING:
     from benchbrief.compiler.planning.plan import Plan
-    from benchbrief.runners.hosts.host_checks import Finding
+    from benchbrief.runners.checks.host_checks import Finding
 
 
 @click.command(
@@ -67,7 +67,7 @@ def command(spec: Path | None, profile: str | None, params: dict[str, str], as_j
 
 
 def _all_findings(plan: Plan | None) -> Iterator[Finding]:
-    from benchbrief.runners.hosts.host_checks import check_hosts
+    from benchbrief.runners.checks.host_checks import check_hosts
 
     yield from _reports()
     yield from _typefaces(plan) if plan else ()
@@ -76,7 +76,7 @@ def _all_findings(plan: Plan | None) -> Iterator[Finding]:
 
 def _reports() -> Iterator[Finding]:
     """The libraries that render a brief: WeasyPrint needs Pango, which pip can't bring."""
-    from benchbrief.runners.hosts.host_checks import Finding
+    from benchbrief.runners.checks.host_checks import Finding
 
     for module, what in (
         ("weasyprint", "PDF writer"),
@@ -102,7 +102,7 @@ def _reports() -> Iterator[Finding]:
 def _typefaces(plan: Plan) -> Iterator[Finding]:
     """Those that the reports name or need: without them a brief's looks differ, which is seen late."""
     from benchbrief.reports.render.fonts import missing_for
-    from benchbrief.runners.hosts.host_checks import Finding
+    from benchbrief.runners.checks.host_checks import Finding
 
     for report in plan.reports:
         lost = missing_for(report)
@@ -114,9 +114,9 @@ def _default_tools() -> Iterator[Finding]:
     """Look for the load generators on this machine. A spec needs some of them, so one that is there is enough."""
     from benchbrief.compiler.extensions.registry import ENGINE_SPECS, TOOL_SPECS
     from benchbrief.compiler.planning.plan import Host
+    from benchbrief.runners.checks.host_checks import Finding
     from benchbrief.runners.errors import RunnerError
     from benchbrief.runners.hosts import tool_discovery
-    from benchbrief.runners.hosts.host_checks import Finding
     from benchbrief.runners.plugins import driver
     from benchbrief.runners.transports.transport_factory import open_transport
 

@@ -21,10 +21,10 @@ from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption,
 from cryptography.x509.oid import NameOID
 
 from benchbrief.compiler.planning.plan import Database, Hook, Reference
+from benchbrief.runners.checks.host_checks import check_hosts
 from benchbrief.runners.engines.mongodb.mongodb import MongoDB
 from benchbrief.runners.errors import LoadShort, RunnerError, ServerFailed
 from benchbrief.runners.execution.driver_contexts import CellContext, Endpoint
-from benchbrief.runners.hosts.host_checks import check_hosts
 from benchbrief.runners.hosts.host_connections import HostPool
 from benchbrief.runners.jobs.tasks import RunName
 from benchbrief.runners.journal.events import EngineFacts
