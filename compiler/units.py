@@ -159,7 +159,7 @@ _MEANT = {
     "Gbps": "Gbit/s",
     "Gb": "Gbit",
     "Mb": "Mbit",
-    "kb": "kbit",
+    "kb": "kB",
     "b": "bit",
     "sec": "s",
     "secs": "s",

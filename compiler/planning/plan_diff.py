@@ -211,6 +211,9 @@ def _outside(before: Plan, after: Plan) -> Iterator[OutsideDiff]:
             yield OutsideDiff("changed", what, name, () if what in ("report", "metric", "expect") else fields)
 
 
+_FOLLOWING = ("origin", "divides", "keys")
+"""Fields that follow from others: where it stands in the spec, `divides` and `keys` from the expression and the cells."""
+
 _OF_ITS_OWN = ("metric", "expect", "report", "profile", "param")
 """What can come and go without a cell."""
 
@@ -247,8 +250,7 @@ def _fields(node: BaseModel, *names: str) -> Mapping[str, object]:
 
 def _without_origins(value: object) -> object:
     if isinstance(value, dict):
-        # `divides` follows from `sql`, and plans of earlier versions lack it.
-        return {name: _without_origins(each) for name, each in value.items() if name not in ("origin", "divides")}
+        return {name: _without_origins(each) for name, each in value.items() if name not in _FOLLOWING}
     if isinstance(value, list | tuple):
         return [_without_origins(each) for each in value]
     return value
