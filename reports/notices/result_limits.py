@@ -89,20 +89,19 @@ def _busy_clients(results: Results) -> Iterator[Limit]:
     """Return load generators whose processors were busy, by a probe. On RocksDB's hosts that is the engine."""
     loads = {cell.id: cell.load_hosts for cell in results.plan.cells if cell.client is not None}
     rows = results.store.sql(
-        "SELECT cell_id, node, measure.over_time(value, from_s, to_s) AS busy "
+        "SELECT cell_id, node, measure.over_time(value, from_s, to_s) AS busy, "
+        "(SELECT count(*) FROM cells WHERE status = 'ok') AS measured "
         "FROM samples JOIN cells USING (run_id, cell_id) "
         "WHERE measure = 'cpu.utilisation' AND status = 'ok' AND value IS NOT NULL "
         "GROUP BY cell_id, node ORDER BY busy DESC, cell_id, node"
     ).rows
-    known = [(cell, node, busy) for cell, node, busy in rows if node in loads.get(cell, ())]
-    busy = [row for row in known if row[2] >= BUSY]
+    busy = [(cell, node, busy) for cell, node, busy, _ in rows if node in loads.get(cell, ()) and busy >= BUSY]
     if not busy:
         return
     cells = len({cell for cell, _, _ in busy})
-    total = len({cell for cell, _, _ in known})
     _, host, share = busy[0]
     told = {
-        "which": some_of(results.words, cells, total),
+        "which": some_of(results.words, cells, rows[0][-1]),
         "host": host,
         "share": percent(share),
         "limit": percent(BUSY),

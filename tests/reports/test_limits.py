@@ -90,7 +90,7 @@ def test_operations_that_were_cut_off_are_held_against_go_ycsb_where_others_stop
 def test_a_saturated_load_generator_is_told_with_its_host() -> None:
     cell = world().cell_id("disk", "a", 4)
     (limit,) = told(world().plan(), [*clean(world()), utilised(0.97, cell)])
-    assert limit.short == "the load generator was saturated in the only measurement"
+    assert limit.short == "the processors of the load generator's host were saturated in one of 6 measurements"
     assert "97\u00a0% on local" in limit.full
     assert limit.full.endswith("shares this host with the system under test.")
 
