@@ -212,7 +212,7 @@ def _outside(before: Plan, after: Plan) -> Iterator[OutsideDiff]:
 
 
 _FOLLOWING = ("origin", "divides", "keys")
-"""Fields that follow from others: where it stands in the spec, `divides` and `keys` from the expression and the cells."""
+"""Fields that say where it stands in the spec, or follow from the expression and the cells."""
 
 _OF_ITS_OWN = ("metric", "expect", "report", "profile", "param")
 """What can come and go without a cell."""

@@ -33,7 +33,8 @@ def test_a_check_tells_the_time_that_a_plan_tells(bench: Bench, example: Path) -
         for step in cell["steps"]
         if step["kind"] == "load" and step["reset"] in ("", "load")
     ]
-    assert checked["time"]["loads"] == len(loads)
+    searched = any(each["promise"] for each in plan["experiments"].values())  # measures only some of its rates
+    assert (checked["time"]["loads"] < len(loads)) if searched else (checked["time"]["loads"] == len(loads))
     assert checked["time"]["total_s"] == pytest.approx(plan["estimate_s"] + plan["time"]["in_all"]["rendering_s"])
     said = bench("check", str(example)).out.rpartition("about ")[2].strip()
     total = bench("plan", str(example), "--no-history").out.rpartition("Total")[2]

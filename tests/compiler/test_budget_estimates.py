@@ -147,7 +147,7 @@ def test_a_plan_that_run_refuses_says_so_first_and_tells_no_total_of_it(tmp_path
 
 
 def test_repeats_that_a_search_leaves_out_are_not_told_as_repeats_that_do_not_fit(tmp_path: Path) -> None:
-    text = (Path(__file__).parent / "plans" / "promise.bench").read_text(encoding="utf-8")
+    text = (Path(__file__).parent / "plans" / "search_for_a_promise.bench").read_text(encoding="utf-8")
     plan = compile_text(text, tmp_path).model_copy(update={"budget_s": 86400.0})
     (fit,) = budget_fits(plan)
     assert fit.most <= max(each.repeats for each in plan.experiments.values())
@@ -155,7 +155,7 @@ def test_repeats_that_a_search_leaves_out_are_not_told_as_repeats_that_do_not_fi
 
 
 def test_every_total_is_what_a_run_measures_at_most_and_an_estimate_stands_beside_it(tmp_path: Path) -> None:
-    text = (Path(__file__).parent / "plans" / "promise.bench").read_text(encoding="utf-8")
+    text = (Path(__file__).parent / "plans" / "search_for_a_promise.bench").read_text(encoding="utf-8")
     plan = compile_text(text, tmp_path)
     most, likely = planned_cells(plan), len(counted_cells(plan.cells, plan.experiments))
     assert likely < most == examine(Path(plan.spec.name)).cells

@@ -50,7 +50,10 @@ def set_during(clock: SetClock, ahead_s: float, ready: Callable[[], bool]) -> It
 
 def has_measured(tmp: Path, seconds: int) -> bool:
     """Whether some db_bench below a folder has counted its operations for so many seconds."""
-    return any(path.read_text().count("\n") > seconds for path in tmp.rglob("report.csv"))
+    try:
+        return any(path.read_text().count("\n") > seconds for path in tmp.rglob("report.csv"))
+    except FileNotFoundError:  # the folder of a job that ended was removed meanwhile
+        return False
 
 
 def run_on_a_host_of_its_own(bench: Bench, clock: SetClock, ahead_s: float, more: str = "") -> Ended:

@@ -5,11 +5,13 @@ from __future__ import annotations
 import zlib
 from collections.abc import Iterator
 from datetime import datetime
+from itertools import product
 from typing import Any
 
 from benchbrief.compiler.extensions.registry import TOOL_SPECS
 from benchbrief.compiler.planning.plan import Cell, Plan
 from benchbrief.results.store import store_schema as s
+from benchbrief.results.store.promise_tables import PromiseRow, RateRow
 
 RUN = "20260314-091500-generated"
 STATISTICS = ("mean", "min", "max", "p50", "p75", "p90", "p95", "p99", "p99.9", "p99.99")
@@ -24,12 +26,29 @@ def rows_for(plan: Plan) -> Iterator[tuple[Any, ...]]:
     yield s.RunRow(RUN, plan.spec.name, plan.spec.profile, 1, "0.1.0", at, at, "done", None)
     for cell in plan.cells:
         yield from _cell(cell, at)
+    yield from _promises(plan)
     points = {(c.experiment, c.hardware, c.workload, c.threads, c.target): c for c in plan.cells}.values()
     for point in points:
         yield from _latencies(point, None)
     for cell in plan.cells:
         if plan.experiments[cell.experiment].repeats > 1:
             yield from _latencies(cell, cell.repeat)
+
+
+def _promises(plan: Plan) -> Iterator[PromiseRow | RateRow]:
+    """Each search finds a rate in the middle: it was kept there, and broken at the next one."""
+    for e in plan.experiments.values():
+        for hardware, workload in product(e.hardware, e.workloads) if e.promise else ():
+            assert e.promise
+            rates = e.points
+            found, above = rates[len(rates) // 2 : len(rates) // 2 + 2]
+            held = e.promise.held_out
+            yield PromiseRow(
+                RUN, e.name, hardware, workload, e.promise.text, e.promise.within, 0.98, "found", found, found, above,
+                False, True, found, above, held, held, None,
+            )  # fmt: skip
+            yield RateRow(RUN, e.name, hardware, workload, found, 3, 0, 0, 0, held, held, 0)
+            yield RateRow(RUN, e.name, hardware, workload, above, 0, 3, 0, 0, 0, 0, 0)
 
 
 def _latencies(cell: Cell, repeat: int | None) -> Iterator[tuple[Any, ...]]:

@@ -23,9 +23,10 @@ def test_an_example_gives_a_report_in_which_nothing_is_missing(path: Path, tmp_p
         html = render(plan, store, report.name, tmp_path, html_only=True).html.read_text("utf-8")
         assert report.title.split("&")[0] in html
         notes = re.findall(r'id="note-\d+"><sup>\d+</sup> ([^<]*)', html)
-        assert all(re.search("at an offered load|confidence interval|^All values are for ", note) for note in notes), (
-            notes
-        )
+        assert all(
+            re.search("at an offered load|confidence interval|^All values are for |^Filled points: ", note)
+            for note in notes
+        ), notes
         assert "{" not in re.sub("<script.*?</script>", "", html.split("</style>")[1], flags=re.DOTALL)
 
 

@@ -98,7 +98,9 @@ def test_a_database_is_the_same_bytes_after_any_writes(place: Path) -> None:
         overwritten(place / "db")
         assert hashes(place / "db") != before
         assert engine.holds(context.cell)
-        assert engine.restore(context.cell).startswith("the btrfs snapshot of the data set")
+        assert engine.restore(context.cell).startswith(
+            "before the measurement, the btrfs snapshot taken after the load"
+        )
         assert hashes(place / "db") == before
         assert names(place) == ["db", "db.BENCHBRIEF.snapshot"]
     said = db_bench(place / "db", "readrandom", use_existing_db=1)
@@ -240,7 +242,7 @@ def test_a_run_loads_once_and_puts_the_snapshot_back_before_each_cell(bench: Ben
     ended = bench("run", "brief.bench")
     assert ended.code == 0, ended.text
     told = [record["text"] for record in bench.journal("remark")]
-    assert sum("the btrfs snapshot of the data set" in text for text in told) == 3
+    assert sum("the btrfs snapshot taken after the load was put back" in text for text in told) == 3
     assert names(place) == ["db", "db.BENCHBRIEF.snapshot"]
 
 
