@@ -77,6 +77,24 @@ def beside(bench: Bench) -> set[tuple[str, str]]:
     return {(load, cell) for load in loads for cell in measured if overlapping(loads[load], measured[cell]) > 0}
 
 
+def loaded_beside_turn(bench: Bench) -> set[str]:
+    """The cells that another cell's load met while they had their turn: it begins before the measurement's step, and
+    ends after it."""
+    loads = spans(bench, "load")
+    turns: dict[str, Span] = {}
+    for record in bench.journal():
+        cell = record.get("cell")
+        if record["type"] == "step_ended" and record["step"] in ("load", "wait_for_turn"):
+            turns[cell] = record["at"], record["at"]
+        elif record["type"] == "cell_ended":
+            turns[cell] = turns[cell][0], record["at"]
+    return {
+        cell
+        for cell, turn in turns.items()
+        if any(overlapping(load, turn) > 0 for loaded, load in loads.items() if loaded != cell)
+    }
+
+
 def hardware(cell: str) -> str:
     return cell.split("/")[1]
 
@@ -102,7 +120,7 @@ def test_a_group_loads_while_the_other_is_measured(bench: Bench) -> None:
         told = {
             record["cell"] for record in bench.journal("remark") if str(record["text"]).startswith("measured while ")
         }
-        assert told == {cell for _, cell in found}
+        assert {cell for _, cell in found} <= told <= loaded_beside_turn(bench)
 
 
 def waiting(bench: Bench) -> set[str]:
