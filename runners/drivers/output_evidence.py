@@ -27,10 +27,11 @@ _REFUSED = re.compile(
     r"|Could not create memtable factory|Unknown compaction fadvice|invalid merge operator|Cannot provide both "
     r"|prefix size is larger than key size|No secondary cache registered|Assertion `FLAGS_|Options::Dump\("
     r"|open error: (?:Not implemented|Invalid argument):"  # RocksDB refuses a combination of its options
+    r"|flag provided but not defined"
     r"|unrecogni[sz]ed option|bad option|valid values: |not valid for this option|engine \S+ not loadable"
     r"|does not support direct=1"
 )
-"""What db_bench, fio, YCSB and go-ycsb print of an option, or of a workload, that they do not know."""
+"""What db_bench, fio, YCSB, go-ycsb and openload print of an option, or of a workload, that they do not know."""
 # Tools echo their command lines, settings, properties and paths, which may contain any word.
 _ECHOES = ("Command line:", "DB path:", "java ", "/", '"')
 _NOISE = re.compile(r"at \S+\(|\.\.\. \d+ more|\d{4}-\d\d-\d\d \S+ \d+ sec: |DBWrapper: report latency")

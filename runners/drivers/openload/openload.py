@@ -71,6 +71,8 @@ class Openload:
     )
     """The flags that a record must have as they were asked for: an output with others is of another cell."""
     hint: ClassVar[str] = "build it again for this machine: `make setup` in a checkout"
+    oldest: ClassVar[str] = "1.1.0"
+    """The first version that knows each flag that a cell may have."""
 
     def target(self, context: CellContext) -> Flags:
         """Return the flags that name the target, as far as they are known when an output is read again."""
@@ -98,7 +100,7 @@ class Openload:
         return (*(f"{folder}/openload/bin/{self.program}" for folder in tool_dirs), self.program)
 
     def requirements(self, path: str) -> tuple[Requirement, ...]:
-        check = Command(("sh", "-c", _CHECK, "sh", path))
+        check = Command(("sh", "-c", _CHECK, "sh", path, self.oldest))
         return (Requirement(self.program, check, self.hint),)
 
     def load(self, context: CellContext) -> Job | None:

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import json
 import os
 import shutil
 import stat
+import subprocess
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
+from benchbrief.runners.drivers.openload.openload import Openload
 from benchbrief.runners.errors import ToolMissing
 from benchbrief.runners.hosts import tool_discovery
 from benchbrief.runners.jobs.commands import shell_line
@@ -124,6 +127,41 @@ def test_a_library_that_a_shipped_program_needs_is_named_where_it_is_missing(
     with pytest.raises(ToolMissing, match=r"librocksdb\.so\.0\.0 can't be used .*: install RocksDB 7\.8\.x") as caught:
         tool_discovery.find(over_ssh, driver("openload_rocksdb"), None)
     assert "Debian 12: the package librocksdb7.8" in caught.value.hint
+
+
+@pytest.mark.parametrize("tool", ["openload", "openload_rocksdb"])
+def test_a_host_whose_openload_is_too_old_is_told_so_before_anything_runs(
+    tool: str, over_ssh: SshTransport, tmp_path: Path
+) -> None:
+    name = {"openload": "openload-mongodb", "openload_rocksdb": "openload-rocksdb"}[tool]
+    real, old = built_tool(f"openload/bin/{name}"), tmp_path / name
+    version = json.loads(subprocess.check_output([real, "version"]))["version"]
+    assert version == Openload.oldest, "raise both when a flag is new"
+    # The version is the program's own text.
+    for text, told in ((b"1.0.9", ""), (b"1.2.0", "1.2.0")):
+        old.write_bytes(real.read_bytes().replace(version.encode(), text))
+        old.chmod(0o755)
+        if told:
+            assert tool_discovery.find(over_ssh, driver(tool), str(old)).version == told
+            return
+        with pytest.raises(
+            ToolMissing, match=r"is version 1\.0\.9, and 1\.1\.0 is needed: build it again with `make setup`"
+        ):
+            tool_discovery.find(over_ssh, driver(tool), str(old))
+
+
+@pytest.mark.parametrize(
+    ("version", "new_enough"),
+    [("1.1.0", True), ("1.1.1", True), ("1.10.0", True), ("2.0", True), ("1.1", True), ("0.9.9", False), ("", False)],
+)
+def test_versions_are_compared_as_numbers(version: str, new_enough: bool, tmp_path: Path) -> None:
+    old = tmp_path / "openload-mongodb"
+    old.write_text(f'#!/bin/sh\necho \'{{"version":"{version}"}}\'\n')
+    old.chmod(0o755)
+    (needed,) = driver("openload").requirements(str(old))
+    done = subprocess.run(list(map(str, needed.check.words)), capture_output=True, text=True, check=False)
+    assert (done.returncode == 0) == new_enough, done.stdout
+    assert not done.stderr
 
 
 def test_the_controller_s_program_is_the_first_that_can_be_run(tmp_path: Path) -> None:
