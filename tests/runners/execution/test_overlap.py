@@ -83,7 +83,7 @@ def loaded_beside_turn(bench: Bench) -> set[str]:
     loads = spans(bench, "load")
     turns: dict[str, Span] = {}
     for record in bench.journal():
-        cell = record.get("cell")
+        cell = record.get("cell", "")
         if record["type"] == "step_ended" and record["step"] in ("load", "wait_for_turn"):
             turns[cell] = record["at"], record["at"]
         elif record["type"] == "cell_ended":
