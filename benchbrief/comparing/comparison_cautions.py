@@ -68,8 +68,8 @@ def cautions(first: Contender, second: Contender, outcome: Outcome, threshold: f
 def _told_bounds(rows: Sequence[Comparison]) -> Iterator[str]:
     if any(side is not None and side.bounds for row in rows for side in (row.first, row.second)):
         yield (
-            "sustained: ( ) is where the runs of a search disagree: up to the lower rate none broke the promise, from "
-            "the upper one on none kept it; better and worse are told where those of A and B lie apart"
+            "sustained: the runs of a search disagree between the two rates in ( ): none broke the promise up to the "
+            "lower one, none kept it from the upper one on; better and worse need ( ) of A and B that do not overlap"
         )
 
 

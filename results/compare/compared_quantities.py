@@ -119,8 +119,8 @@ class _Side:
 
 
 def quantities(first: Contender, second: Contender, *, metrics: bool = True) -> Iterator[Quantity]:
-    """Yield all that both contenders have: throughput, errors, latency percentiles and means by operation, and the
-    rates that searches for a promise found.
+    """Yield each quantity that both contenders have: throughput, errors, latency percentiles and means by operation,
+    and the rates that searches for a promise found.
 
     Also yields each metric that has a value for each repeat and is the same in both specs, unless `metrics` is
     False.

@@ -143,7 +143,7 @@ def test_hardware_that_sustains_more_is_better_and_the_exit_code_says_so(bench: 
     back = bench("compare", f"{first}:legacy", f"{first}:eco", "--metric", "sustained")
     assert back.code == 4
     assert "1 worse" in back.out
-    assert "better and worse are told where those of A and B lie apart" in " ".join(back.out.split())
+    assert "better and worse need ( ) of A and B that do not overlap" in " ".join(back.out.split())
 
 
 def test_searches_for_other_promises_are_shown_and_not_judged(bench: Bench, first: str) -> None:

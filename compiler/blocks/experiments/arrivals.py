@@ -13,6 +13,7 @@ from benchbrief.compiler.blocks.experiments.ramps import TARGET, read_points
 from benchbrief.compiler.blocks.values import structure_errors
 from benchbrief.compiler.blocks.values.block_schema import EXPERIMENT
 from benchbrief.compiler.blocks.values.block_values import Constant, Values
+from benchbrief.compiler.blocks.values.named_arguments import named_arguments
 from benchbrief.compiler.blocks.values.shapes import Number, Text
 from benchbrief.compiler.blocks.values.spec_files import read_spec_file
 from benchbrief.compiler.blocks.values.values import Reader
@@ -188,19 +189,9 @@ def _called(kind: str, call: ast.Call, reader: Reader) -> Said | None:
 
 def _arguments(kind: str, call: ast.Call, reader: Reader) -> dict[str, ast.Argument] | None:
     """Return the named arguments; None after a mistake."""
-    named: dict[str, ast.Argument] = {}
-    for argument in call.arguments:
-        if argument.key is None:
-            continue
-        name = argument.key.text
-        if name not in _ARGUMENTS[kind]:
-            problem = structure_errors.UnknownArgument(argument.key.span, kind, name, _ARGUMENTS[kind])
-            reader.findings.add(problem)
-            return None
-        if name in named:
-            reader.findings.add(structure_errors.DuplicateAttribute(argument.key.span, named[name].span, name))
-            return None
-        named[name] = argument
+    named = named_arguments(call, _ARGUMENTS[kind], reader)
+    if named is None:
+        return None
     plain = len(call.arguments) - len(named)
     fits = {"steps": plain >= 1, "burst": plain == 1, "trace": plain == 1}.get(kind, plain == 0)
     if not fits or not {*_NEEDED.get(kind, ())} <= named.keys():

@@ -9,6 +9,7 @@ from benchbrief.compiler.blocks.experiments import experiment_errors, schedule_e
 from benchbrief.compiler.blocks.values import structure_errors
 from benchbrief.compiler.blocks.values.block_schema import EXPERIMENT
 from benchbrief.compiler.blocks.values.block_values import Constant, Values
+from benchbrief.compiler.blocks.values.named_arguments import named_arguments
 from benchbrief.compiler.blocks.values.shapes import Number
 from benchbrief.compiler.blocks.values.values import Reader
 from benchbrief.compiler.blocks.values.wrong_forms import described, wrong_value
@@ -68,18 +69,10 @@ def read_times(entry: Entry, values: Values, reader: Reader) -> Times:
 
 def _until_steady(call: ast.Call, reader: Reader) -> Times:
     wrong = Times(rule=call.span)
-    named: dict[str, ast.Argument] = {}
-    for argument in call.arguments:
-        name = argument.key.text if argument.key else ""
-        if argument.key and name not in STEADY_ARGUMENTS:
-            problem = structure_errors.UnknownArgument(argument.key.span, "until_steady", name, STEADY_ARGUMENTS)
-            reader.findings.add(problem)
-            return wrong
-        if argument.key and name in named:
-            reader.findings.add(structure_errors.DuplicateAttribute(argument.key.span, named[name].span, name))
-            return wrong
-        named[name] = argument
-    if named.keys() != {*STEADY_ARGUMENTS}:
+    named = named_arguments(call, STEADY_ARGUMENTS, reader)
+    if named is None:
+        return wrong
+    if named.keys() != {*STEADY_ARGUMENTS} or len(named) != len(call.arguments):
         why = "needs `within:`, `from:` and `to:`"
         reader.findings.add(structure_errors.BadArgument(call.span, "until_steady", why, STEADY_USAGE))
         return wrong

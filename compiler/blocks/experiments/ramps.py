@@ -16,6 +16,7 @@ from benchbrief.compiler.blocks.promises.highest_rates import Promised, read_hig
 from benchbrief.compiler.blocks.values import structure_errors, value_errors
 from benchbrief.compiler.blocks.values.block_schema import EXPERIMENT
 from benchbrief.compiler.blocks.values.block_values import Constant
+from benchbrief.compiler.blocks.values.named_arguments import named_arguments
 from benchbrief.compiler.blocks.values.shapes import Number
 from benchbrief.compiler.blocks.values.values import Reader
 from benchbrief.compiler.blocks.values.wrong_forms import described, wrong_value
@@ -176,18 +177,10 @@ def _value(number: Constant | float) -> float:
 
 def _arguments(key: str, call: ast.Call, reader: Reader) -> dict[str, ast.Expr] | None:
     """Return the arguments of `knee(...)` by name: two end points, and a step or a factor. None after a mistake."""
-    named: dict[str, ast.Argument] = {}
-    good = True
-    for argument in call.arguments:
-        name = argument.key.text if argument.key else ""
-        if argument.key and name not in KNEE_ARGUMENTS:
-            reader.findings.add(structure_errors.UnknownArgument(argument.key.span, "knee", name, KNEE_ARGUMENTS))
-            return None
-        if argument.key and name in named:
-            reader.findings.add(structure_errors.DuplicateAttribute(argument.key.span, named[name].span, name))
-            return None
-        good = good and argument.key is not None
-        named[name] = argument
+    named = named_arguments(call, KNEE_ARGUMENTS, reader)
+    if named is None:
+        return None
+    good = len(named) == len(call.arguments)
     if not good or not {"from", "to"} <= named.keys() or len({"factor", "step"} & named.keys()) != 1:
         why = "takes `from:` and `to:`, and one of `factor:` and `step:`"
         reader.findings.add(structure_errors.BadArgument(call.span, "knee", why, _KNEE_USAGE[key]))

@@ -12,6 +12,7 @@ from benchbrief.compiler.blocks.promises.highest_rates import judging_repeats
 from benchbrief.compiler.blocks.values import structure_errors
 from benchbrief.compiler.blocks.values.block_schema import EXPERIMENT
 from benchbrief.compiler.blocks.values.block_values import Values
+from benchbrief.compiler.blocks.values.named_arguments import named_arguments
 from benchbrief.compiler.blocks.values.shapes import Number
 from benchbrief.compiler.blocks.values.values import Reader
 from benchbrief.compiler.blocks.values.wrong_forms import wrong_value
@@ -71,18 +72,10 @@ def read_repeats(series: tuple[ast.Expr, ...], reader: Reader) -> Repeats:
 
 def _confident(call: ast.Call, reader: Reader) -> tuple[int, plan.Confident | None]:
     """Return the most repeats and the rule that ends them early. The rule is None after a mistake."""
-    named: dict[str, ast.Argument] = {}
-    for argument in call.arguments:
-        name = argument.key.text if argument.key else ""
-        if argument.key and name not in CONFIDENT_ARGUMENTS:
-            problem = structure_errors.UnknownArgument(argument.key.span, "confident", name, CONFIDENT_ARGUMENTS)
-            reader.findings.add(problem)
-            return _UNKNOWN, None
-        if argument.key and name in named:
-            reader.findings.add(structure_errors.DuplicateAttribute(argument.key.span, named[name].span, name))
-            return _UNKNOWN, None
-        named[name] = argument
-    if "" in named or not {"within", "to"} <= named.keys():
+    named = named_arguments(call, CONFIDENT_ARGUMENTS, reader)
+    if named is None:
+        return _UNKNOWN, None
+    if len(named) != len(call.arguments) or not {"within", "to"} <= named.keys():
         why = "needs `within:` and `to:`; `from:` is optional"
         reader.findings.add(structure_errors.BadArgument(call.span, "confident", why, _USAGE))
         return _UNKNOWN, None

@@ -13,6 +13,7 @@ from math import ceil
 from benchbrief.compiler.blocks.promises import promise_errors as wrong
 from benchbrief.compiler.blocks.values import structure_errors, value_errors
 from benchbrief.compiler.blocks.values.block_values import Values
+from benchbrief.compiler.blocks.values.named_arguments import named_arguments
 from benchbrief.compiler.blocks.values.shapes import Number
 from benchbrief.compiler.blocks.values.values import Reader
 from benchbrief.compiler.blocks.values.wrong_forms import described
@@ -140,19 +141,9 @@ def check_promise(
 
 
 def _arguments(call: ast.Call, reader: Reader) -> dict[str, ast.Expr] | None:
-    named: dict[str, ast.Argument] = {}
-    for argument in call.arguments:
-        if argument.key is None:
-            continue
-        name = argument.key.text
-        if name not in HIGHEST_ARGUMENTS:
-            problem = structure_errors.UnknownArgument(argument.key.span, "highest", name, HIGHEST_ARGUMENTS)
-            reader.findings.add(problem)
-            return None
-        if name in named:
-            reader.findings.add(structure_errors.DuplicateAttribute(argument.key.span, named[name].span, name))
-            return None
-        named[name] = argument
+    named = named_arguments(call, HIGHEST_ARGUMENTS, reader)
+    if named is None:
+        return None
     match call.arguments:
         case [ast.Argument(key=None, value=ast.Binary(operator="..")), *rest] if {"where", "within"} <= named.keys():
             if len(rest) == len(named):

@@ -52,9 +52,7 @@ class UnknownAttribute(Misspelt):
             option = self.word.replace("colour", "color")
             return f"`{option}` follows the values, without `=`, as in `line = throughput by threads, color hardware`"
         if (self.kind, self.word) == ("experiment", "reset"):
-            return (
-                "write it in the `database` block: how data are brought back is the same for all that is measured on it"
-            )
+            return "write it in the `database` block: all experiments on a database bring its data back in the same way"
         if (self.kind, self.word) == ("experiment", "depends_on"):
             return "remove it: an experiment follows another one when it uses its result, as in `threads = find.knee`"
         return super().help
