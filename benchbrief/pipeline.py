@@ -15,12 +15,14 @@ from benchbrief.compiler.planning.plan import Plan
 from benchbrief.progress.run_progress import Progress
 from benchbrief.runners.errors import RunnerError
 from benchbrief.runners.execution.live_numbers import Monitor
+from benchbrief.runners.fleet.submitted_run import driving_alone
 from benchbrief.runners.journal.run_folder import load_plan
 from benchbrief.running.finished_run import Finished
 from benchbrief.running.make_tables import make_tables
 from benchbrief.running.measure import measure
 from benchbrief.running.merge import merge
 from benchbrief.running.render_briefs import render_stored
+from benchbrief.running.run_submitted import run_submitted
 
 
 def run_plan(
@@ -45,6 +47,17 @@ def run_lane(lane_dir: Path, progress: Progress, *, wait: bool = False) -> Finis
     """Run every cell of a lane that is not yet good. Tables and briefs are made of all lanes together."""
     with Monitor(lane_dir) as monitor:
         finished = measure(load_plan(lane_dir), lane_dir, progress, monitor, wait=wait, report=False)
+        monitor.ended(finished.code)
+        return finished
+
+
+def run_on_scheduler(run_dir: Path, progress: Progress, *, report: bool = True) -> Finished:
+    """Have the lanes of a run that are not good yet run as jobs of its scheduler, then merge, store and render."""
+    plan = load_plan(run_dir)
+    with driving_alone(run_dir), Monitor(run_dir) as monitor:
+        monitor.begin()
+        finished = run_submitted(plan, run_dir, progress)  # jobs -> folders of lanes -> journal and raw outputs
+        finished = _stored(finished, plan, progress, monitor, report=report)
         monitor.ended(finished.code)
         return finished
 

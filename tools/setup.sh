@@ -55,6 +55,10 @@ command ipmitool          | ipmitool                | the tests read power from 
 command ipmi_sim          | openipmi                | the tests start it: a BMC with sensors
 command snmpd             | snmpd                   | the tests start it: a PDU
 command snmpget           | snmp                    | the tests read power from that PDU
+command slurmctld         | slurmctld               | the tests start it: the scheduler of a lab
+command slurmd            | slurmd                  | the nodes of that scheduler
+command sbatch            | slurm-client            | the tests give jobs to it
+command munged            | munge                   | comes with them, and is not started
 file /usr/lib/postgresql/15/bin/pgbench | postgresql-15 | the tests start their own servers, and load them
 command cc                | gcc                     | builds openload for RocksDB, and a clock that the tests set
 file /usr/include/dlfcn.h | libc6-dev              | the same
@@ -66,7 +70,8 @@ command shellcheck        | shellcheck              | the lint of shell scripts
 '
 
 # Services that come with packages.
-declare -A service=([openssh-server]=ssh.service [snmpd]=snmpd.service [openipmi]=openipmi.service)
+declare -A service=([openssh-server]=ssh.service [snmpd]=snmpd.service [openipmi]=openipmi.service
+    [slurmctld]=slurmctld.service [slurmd]=slurmd.service [munge]=munge.service)
 
 say() { echo "setup: $*"; }
 fail() {

@@ -15,6 +15,7 @@ from benchbrief.cli.run_options import out_option
 from benchbrief.cli.terminal import ENDS, exit_codes, fail
 from benchbrief.progress.run_output import Ending, ending_options, run_and_tell
 from benchbrief.progress.run_progress import Progress
+from benchbrief.progress.submit_run import follow_and_tell
 
 
 @click.command(
@@ -38,9 +39,11 @@ def command(
     """Go on with RUN (its name, the start of it, or its folder): finished cells are kept, failed ones are tried again.
 
     What still runs on the hosts, or has ended there meanwhile, is attached to; other interrupted cells are run again.
-    Without RUN, the last interrupted run of the folder.
+    Without RUN, the last interrupted run of the folder. Of a run that was given to a scheduler, the jobs that are there
+    are waited for, and those that are missing are submitted.
     """
     from benchbrief.results.runs.find_runs import find_run, imported_from, last_interrupted
+    from benchbrief.runners.fleet.submitted_run import submitted_run
 
     run_dir = find_run(out, run) if run else last_interrupted(out)
     if imported_from(run_dir):
@@ -49,7 +52,10 @@ def command(
     progress = Progress(quiet=asked["quiet"])
     for text in _changed_files(run_dir):
         progress.warn(text)
-    run_and_tell(run_dir, progress, asked)
+    if submitted_run(run_dir) is not None:
+        follow_and_tell(run_dir, progress, asked)
+    else:
+        run_and_tell(run_dir, progress, asked)
 
 
 def _changed_files(run_dir: Path) -> Iterator[str]:

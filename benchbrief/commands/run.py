@@ -11,6 +11,7 @@ import click
 
 from benchbrief.ci.verdict_files import require_writable
 from benchbrief.cli.run_options import out_option
+from benchbrief.cli.scheduler_options import scheduler_options
 from benchbrief.cli.simulation_options import simulate_options, simulation
 from benchbrief.cli.spec_options import budget_option, compile_or_stop, spec_options
 from benchbrief.cli.terminal import ENDS, exit_codes, fail
@@ -20,6 +21,7 @@ from benchbrief.progress.budgets_told import refuse_small_budgets
 from benchbrief.progress.earlier_results import look_for_earlier
 from benchbrief.progress.run_output import Ending, ending_options, run_and_tell
 from benchbrief.progress.run_progress import Progress
+from benchbrief.progress.submit_run import submit_and_tell
 
 if TYPE_CHECKING:
     from benchbrief.runners.journal.events import Simulated
@@ -39,6 +41,8 @@ Examples:
   bench run brief.bench --fresh                 measure again what was measured before
   bench run brief.bench --simulate              the whole way to the brief, in seconds, against simulated hosts
   bench run brief.bench --simulate --failing 'db-*=5%'
+  bench run brief.bench --on slurm              each lane as a job of Slurm, on the nodes that the spec names
+  bench run brief.bench --on slurm --job-option partition=bench --job-option time=4:00:00
 
 Cells that an earlier run of the folder has measured well, and whose definition, hosts and tools are the same, are taken
 from it, points and comparisons whole.
@@ -46,6 +50,8 @@ Ctrl-C stops the running tools and leaves a run that `bench resume` goes on with
 shell.
 With --simulate, no host is reached and no tool run: throughput and latency are those of a queueing model. The run, its
 results and each page of its brief are marked as simulated, no `expect` counts, and no later run takes anything from it.
+With --on, the lanes of the plan run as jobs of a scheduler, in a folder that all nodes see (docs/fleets.md); all cells
+are measured again. A killed controller leaves the jobs to themselves: `bench resume` finds them, and goes on.
 
 """
     + exit_codes(*ENDS)
@@ -56,6 +62,7 @@ results and each page of its brief are marked as simulated, no `expect` counts, 
 @out_option
 @simulate_options
 @click.option("--fresh", is_flag=True, help="Measure all cells again; take none from earlier runs.")
+@scheduler_options
 @ending_options
 def command(
     spec: Path,
@@ -68,16 +75,32 @@ def command(
     errors: float | None,
     failing: tuple[tuple[str, float], ...],
     fresh: bool,
+    scheduler: str | None,
+    job_options: tuple[str, ...],
     **asked: Unpack[Ending],
 ) -> None:
     """Run SPEC on its hosts, keep every result, and render its brief as PDF and HTML."""
     from benchbrief.runners.errors import HostBusy, NoHost, NoTool, OneMachine
 
     require_writable(asked["junit"], asked["markdown"])
+    if job_options and scheduler is None:
+        raise click.UsageError("--job-option is for the jobs of a scheduler: say --on too")
+    if scheduler and asked["metrics"]:
+        raise click.UsageError("--openmetrics is of one controller: `bench status --openmetrics` tells of all lanes")
     progress = Progress(quiet=asked["quiet"])
     run_dir, warned = _made(
-        spec, profile, params, budget, out, simulation(simulate, seed, errors, failing), fresh, progress
+        spec,
+        profile,
+        params,
+        budget,
+        out,
+        simulation(simulate, seed, errors, failing),
+        fresh or scheduler is not None,
+        progress,
     )
+    if scheduler:
+        submit_and_tell(run_dir, scheduler, job_options, progress, asked, warned)
+        return
     try:
         run_and_tell(run_dir, progress, asked, warned)
     except (HostBusy, NoHost, NoTool, OneMachine):  # nothing was begun

@@ -73,10 +73,10 @@ def command(run: str | None, out: Path, every: bool, as_json: bool, openmetrics:
     if openmetrics:
         if every or as_json:
             raise fail("--openmetrics is of one run, and a format of its own", "leave out --all and --json")
-        show_data(_openmetrics(chosen_run(out, run)).encode())
+        show_data(_openmetrics(_merged(chosen_run(out, run))).encode())
         return
     every = every or (run is None and not as_json and _none_measured(out))
-    runs = list(_all(out)) if every else [summarise(chosen_run(out, run))]
+    runs = list(_all(out)) if every else [summarise(_merged(chosen_run(out, run)))]
     if as_json:
         documents = [asdict(each) for each in runs]
         if not every and (times := _times(runs[0])):
@@ -98,6 +98,14 @@ def command(run: str | None, out: Path, every: bool, as_json: bool, openmetrics:
                 show(line)
             if each.status == "interrupted" or (each.status == "failed" and each.failed):
                 show(f"go on with: bench resume {run_name(Path(each.directory))}")
+
+
+def _merged(run_dir: Path) -> Path:
+    """The run, with what its lanes have so far where these are jobs of a scheduler."""
+    from benchbrief.running.merge import merge_so_far
+
+    merge_so_far(run_dir)
+    return run_dir
 
 
 def _times(run: RunStatus) -> TimeCompared | None:

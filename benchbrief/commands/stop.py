@@ -66,8 +66,9 @@ def command(
 
     A run that goes on is asked to stop, as by Ctrl-C, and waited for. One whose controller is gone is ended from here:
     its jobs are ended with all that they started, and what lies on its hosts is removed; what was there is listed. The
-    run may have been moved; a copy of a run owns nothing that the original has started. Without RUN, where another
-    than the one that goes on could be meant, nothing is ended, and they are listed.
+    run may have been moved; a copy of a run owns nothing that the original has started. The jobs of a run that was
+    given to a scheduler are cancelled, and waited for. Without RUN, where another than the one that goes on could be
+    meant, nothing is ended, and they are listed.
     """
     if spec is not None:
         if run is not None:
@@ -75,10 +76,12 @@ def command(
         _end_strays(spec, profile, params, as_json=as_json)
         return
     from benchbrief.results.runs.find_runs import find_run, last_unended
-    from benchbrief.runners.takeover.stop_run import stop_run
+    from benchbrief.runners.takeover.stop_jobs import stop_any_run
+    from benchbrief.running.merge import merge_so_far
 
     run_dir = find_run(out, run) if run else last_unended(out)
-    done = stop_run(run_dir, Progress(quiet=quiet).note)
+    done = stop_any_run(run_dir, Progress(quiet=quiet).note)
+    merge_so_far(run_dir)
     if as_json:
         document = {
             "run": run_dir.name,

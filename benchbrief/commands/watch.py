@@ -11,7 +11,8 @@ from benchbrief.cli.run_names import run_name
 from benchbrief.cli.run_options import chosen_run, out_option, run_argument
 from benchbrief.cli.terminal import ENDS, Stop, exit_codes, fail, show, show_json
 from benchbrief.dsl.bench_error import ExitCode
-from benchbrief.progress.follow_run import Followed, Follower
+from benchbrief.progress.follow_lanes import follower_of
+from benchbrief.progress.follow_run import Followed
 from benchbrief.progress.run_progress import Progress
 
 _PHASES = {"tables": "building the tables", "reports": "rendering the brief"}
@@ -68,7 +69,7 @@ def _shown(run_dir: Path) -> Followed:
 
     progress = Progress()
     readings: tuple[Reading, ...] = ()
-    follower = Follower(run_dir)
+    follower = follower_of(run_dir)
     last = follower.look()
     plan = load_plan(run_dir)
     with progress.of(plan, Known(timed_plan(plan, run_dir), {}, Pace()), lambda: readings):
@@ -99,7 +100,7 @@ def _as_json(run_dir: Path, every: float) -> Followed:
     view = RunView(plan, Known(timed_plan(plan, run_dir), {}, Pace()))
     told_at, first = float("-inf"), True
     last = Followed(())
-    for last in Follower(run_dir).looks():
+    for last in follower_of(run_dir).looks():
         for record in last.records:
             view.apply(record)
             if not first and (happened := event(view, record)):

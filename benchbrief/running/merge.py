@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import shlex
 from collections.abc import Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -41,6 +42,23 @@ def merge(plan: Plan, run_dir: Path, folders: Sequence[Path], progress: Progress
         evidence=evidence,
         next_steps=_next(run_dir, merged),
     )
+
+
+def merge_so_far(run_dir: Path) -> None:
+    """Merge what the lanes of a run have, where they are jobs of a scheduler that goes on or was left: who asks after
+    the run sees them all. Does nothing while another process does the same."""
+    from benchbrief.results.runs.find_runs import run_state
+    from benchbrief.runners.errors import RunnerError
+    from benchbrief.runners.fleet.merge_lanes import merge_lanes
+    from benchbrief.runners.fleet.submitted_run import is_driven, submitted_run
+    from benchbrief.runners.journal.run_folder import PLAN, load_plan
+
+    if submitted_run(run_dir) is None:
+        return
+    if is_driven(run_dir) or run_state(run_dir) in ("running", "interrupted"):
+        digest = hashlib.sha256((run_dir / PLAN).read_bytes()).hexdigest()
+        with suppress(RunnerError):  # nothing has begun, or it is merged right now
+            merge_lanes(run_dir, load_plan(run_dir), digest, ())
 
 
 def _next(run_dir: Path, merged: Merged) -> tuple[tuple[str, str], ...] | None:

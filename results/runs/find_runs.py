@@ -9,6 +9,7 @@ from typing import Literal, get_args
 
 from benchbrief.results.store_errors import ResultsError
 from benchbrief.runners.errors import Damaged, RunnerError
+from benchbrief.runners.fleet.lane_results import folders_in
 from benchbrief.runners.journal.events import Imported, RunEnded
 from benchbrief.runners.journal.journal_file import JOURNAL, first_start, is_being_written, last_record
 from benchbrief.runners.journal.run_folder import PLAN, SIMULATION
@@ -150,8 +151,9 @@ def _counted_back(out: Path, name: str, kind: str, back: int) -> Path:
 
 
 def run_state(run_dir: Path) -> RunState:
-    """Return whether a process drives the run, and otherwise how it ended. Without an end, it was interrupted."""
-    if is_being_written(run_dir):
+    """Return whether a process drives the run, or a lane of it, and otherwise how it ended. Without an end, it was
+    interrupted."""
+    if is_being_written(run_dir) or any(is_being_written(lane) for lane in folders_in(run_dir)):
         return "running"
     last = last_record(run_dir / JOURNAL)
     return last.status if isinstance(last, RunEnded) else "interrupted"

@@ -61,6 +61,11 @@ def _has_results(run_dir: Path) -> bool:
     return False
 
 
+def usual_folder(run_dir: Path, lane: int) -> Path:
+    """Return where a lane is kept unless another folder is named."""
+    return run_dir / LANES / f"{run_dir.resolve().name}-lane-{lane}"
+
+
 def folder_of_lane(run_dir: Path, plan: Plan, lane: PlanLane, into: Path | None) -> Path:
     """Return the lane's folder, `lanes/RUN-lane-1` of the run unless `into` names another one. Makes it where it is
     not there.
@@ -68,7 +73,7 @@ def folder_of_lane(run_dir: Path, plan: Plan, lane: PlanLane, into: Path | None)
     It appears whole or not at all, so that two starts at once make one. Raises RunnerError for a folder of something
     else.
     """
-    folder = into or run_dir / LANES / f"{run_dir.resolve().name}-lane-{lane.number}"
+    folder = into or usual_folder(run_dir, lane.number)
     of = len(lanes_of(plan))
     if not (folder / PLAN).exists():
         _make(run_dir, folder, lane_file(lane.number, of))

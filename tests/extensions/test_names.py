@@ -13,6 +13,7 @@ from benchbrief.compiler.extensions.registry import (
     TOOL_SPECS,
     TRANSPORT_SPECS,
 )
+from benchbrief.runners.fleet.scheduler import SCHEDULERS
 
 ROOT = Path(__file__).resolve().parents[2]
 ROOMS = ("dsl", "compiler", "runners", "results", "reports", "benchbrief")
@@ -22,10 +23,11 @@ FOLDERS = (
     "runners/probes/",
     "runners/meters/",
     "runners/transports/",
+    "runners/fleet/slurm/",
     "results/imports/",
     "reports/templates/",
 )
-"""Where engines, tools, probes, meters, transports, importers and templates are at home."""
+"""Where engines, tools, probes, meters, transports, schedulers, importers and templates are at home."""
 
 NAMES = {*ENGINE_SPECS.own, *TOOL_SPECS.own}
 PROBES = set(PROBE_SPECS.own)
@@ -84,3 +86,8 @@ def test_a_probe_is_named_by_a_word_that_has_no_other_meaning_nowhere() -> None:
 def test_a_meter_a_template_or_a_transport_is_named_in_its_folder_alone() -> None:
     named = {name: words for name, path in modules().items() if (words := quoted(path) & (OTHERS - AMBIGUOUS))}
     assert named == OTHERS_ALLOWED
+
+
+def test_a_scheduler_is_named_in_its_folder_and_in_the_table_of_schedulers_alone() -> None:
+    named = {name: words for name, path in modules().items() if (words := quoted(path) & set(SCHEDULERS))}
+    assert named == {"runners/fleet/scheduler.py": set(SCHEDULERS)}

@@ -1,0 +1,55 @@
+"""How a run is given to a scheduler, and how that ends."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+
+from benchbrief.progress.run_output import Ending, tell_end
+from benchbrief.progress.run_progress import Progress
+
+
+def submit_and_tell(
+    run_dir: Path,
+    scheduler: str,
+    options: Sequence[str],
+    progress: Progress,
+    asked: Ending,
+    warned: Iterable[str] = (),
+) -> None:
+    """Give a new run to a scheduler, and follow it as `run_and_tell` does. A run that is refused is not kept."""
+    from benchbrief.runners.errors import RunnerError
+    from benchbrief.runners.fleet.scheduler import scheduler_named
+    from benchbrief.runners.fleet.submitted_run import SubmittedRun, keep_submitted, submitted_run
+    from benchbrief.runners.journal.run_folder import load_plan
+
+    try:
+        scheduler_named(scheduler).refuse(load_plan(run_dir))
+        keep_submitted(run_dir, SubmittedRun(scheduler=scheduler, options=tuple(options), wait=asked["wait"]))
+        follow_and_tell(run_dir, progress, asked, warned)
+    except RunnerError:
+        submitted = submitted_run(run_dir)
+        if submitted is None or not submitted.jobs:  # nothing was begun
+            shutil.rmtree(run_dir, ignore_errors=True)
+        raise
+
+
+def follow_and_tell(run_dir: Path, progress: Progress, asked: Ending, warned: Iterable[str] = ()) -> None:
+    """Go on with a run whose lanes are jobs of a scheduler, tell how it ended, and stop with its exit code."""
+    from benchbrief.cli.simulation_options import SIMULATED
+    from benchbrief.pipeline import run_on_scheduler
+    from benchbrief.runners.journal.run_folder import simulation_of
+
+    if simulation_of(run_dir):
+        progress.note(SIMULATED)
+    report = not asked["no_report"]
+    finished = run_on_scheduler(run_dir, progress, report=report)
+    tell_end(
+        finished,
+        report=report,
+        as_json=asked["as_json"],
+        junit=asked["junit"],
+        markdown=asked["markdown"],
+        warned=warned,
+    )

@@ -1,0 +1,1 @@
+"""Lanes as batch jobs of Slurm (https://slurm.schedmd.com/)."""

@@ -1,0 +1,157 @@
+"""A real Slurm for tests: slurmctld and a slurmd for each node, on the loopback, with a configuration of their own.
+
+with slurm(["db-1", "db-2"]) as cluster:
+    bench.env.update(cluster.env)
+
+No root, no munge, and nothing of the machine's own Slurm. Nodes are processes: a job on each runs as the user.
+"""
+
+from __future__ import annotations
+
+import getpass
+import shutil
+import signal
+import subprocess
+import tempfile
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from tests.support.sshd import free_port
+from tests.support.tools import system_tool
+from tests.support.waiting import until
+
+_CONFIG = """\
+ClusterName=bench
+SlurmctldHost=localhost(127.0.0.1)
+SlurmctldPort={port}
+SlurmUser={user}
+SlurmdUser={user}
+AuthType=auth/none
+AuthInfo=cred_expire=5
+CredType=cred/none
+StateSaveLocation={folder}/state
+SlurmdSpoolDir={folder}/spool-%n
+SlurmctldPidFile={folder}/slurmctld.pid
+SlurmdPidFile={folder}/slurmd-%n.pid
+ProctrackType=proctrack/pgid
+TaskPlugin=task/none
+SwitchType=switch/none
+MpiDefault=none
+SelectType=select/linear
+SchedulerType=sched/backfill
+SchedulerParameters=batch_sched_delay=0,sched_interval=1,sched_min_interval=0,bf_interval=1
+ReturnToService=2
+SlurmctldTimeout=5
+SlurmdTimeout=5
+KillWait=20
+MessageTimeout=5
+"""
+
+
+@dataclass
+class Slurm:
+    """A running cluster. `nodes` maps each node's name to its features."""
+
+    folder: Path
+    nodes: Mapping[str, str]
+    _processes: dict[str, subprocess.Popen[bytes]] = field(default_factory=dict)
+
+    @property
+    def env(self) -> dict[str, str]:
+        return {"SLURM_CONF": str(self.folder / "slurm.conf")}
+
+    def asked(self, *words: str) -> str:
+        """What a command of Slurm prints."""
+        done = subprocess.run(
+            [system_tool(words[0]), *words[1:]],
+            env={"PATH": "/usr/bin:/bin", **self.env},
+            capture_output=True,
+            text=True,
+            timeout=60,
+            check=False,
+        )
+        assert done.returncode == 0, f"{words}: {done.stdout}{done.stderr}"
+        return done.stdout.strip()
+
+    def jobs(self) -> dict[str, str]:
+        """The state of each job that waits, runs, or ended a short time ago."""
+        said = self.asked("squeue", "--noheader", "--states=all", "--format=%i %T")
+        return dict(line.split(" ", 1) for line in said.splitlines())
+
+    def live(self) -> list[str]:
+        """The jobs that wait or run."""
+        return self.asked("squeue", "--noheader", "--format=%i").split()
+
+    def pid(self, name: str) -> int:
+        """The pid of `slurmctld`, or of a node's slurmd."""
+        return self._processes[name].pid
+
+    def kill(self, name: str) -> None:
+        """End `slurmctld`, or a node's slurmd, with SIGKILL. What it started goes on."""
+        self._processes[name].kill()
+        self._processes[name].wait(60)
+
+    def start(self, name: str) -> None:
+        """Start `slurmctld`, or a node's slurmd, again."""
+        daemon = ["slurmctld"] if name == "slurmctld" else ["slurmd", "-N", name]
+        with (self.folder / f"{name}.log").open("ab") as log:
+            self._processes[name] = subprocess.Popen(
+                [system_tool(daemon[0]), "-D", *daemon[1:], "-f", str(self.folder / "slurm.conf")],
+                stdin=subprocess.DEVNULL,
+                stdout=log,
+                stderr=log,
+                env={"PATH": "/usr/bin:/bin:/usr/sbin:/sbin", **self.env},
+            )
+
+    def until_idle(self) -> None:
+        """Wait until each node can take a job."""
+        until(lambda: self._states() == ["idle"] * len(self.nodes), 60)
+
+    def _states(self) -> list[str]:
+        with suppress(AssertionError):
+            return self.asked("sinfo", "--noheader", "--Node", "--format=%t").split()
+        return []
+
+    def stop(self) -> None:
+        with suppress(AssertionError):
+            self.asked("scancel", f"--user={getpass.getuser()}")
+            deadline = time.monotonic() + 30
+            while self.live() and time.monotonic() < deadline:
+                time.sleep(0.1)
+        for process in self._processes.values():
+            process.send_signal(signal.SIGTERM)
+        for process in self._processes.values():
+            try:
+                process.wait(20)
+            except subprocess.TimeoutExpired:
+                process.kill()
+                process.wait(20)
+
+
+@contextmanager
+def slurm(nodes: Sequence[str] | Mapping[str, str]) -> Iterator[Slurm]:
+    """Run a cluster of these nodes, in the partition `bench`."""
+    for program in ("slurmctld", "slurmd", "sbatch"):
+        system_tool(program)
+    named = dict(nodes) if isinstance(nodes, Mapping) else dict.fromkeys(nodes, "")
+    folder = Path(tempfile.mkdtemp(prefix="benchbrief-slurm-"))
+    cluster = Slurm(folder, named)
+    try:
+        (folder / "state").mkdir()
+        text = _CONFIG.format(port=free_port(), user=getpass.getuser(), folder=folder)
+        for name, feature in named.items():
+            (folder / f"spool-{name}").mkdir()
+            more = f" Feature={feature}" if feature else ""
+            text += f"NodeName={name} NodeHostname=localhost NodeAddr=127.0.0.1 Port={free_port()} CPUs=1{more}\n"
+        text += "PartitionName=bench Nodes=ALL Default=YES MaxTime=INFINITE State=UP OverSubscribe=EXCLUSIVE\n"
+        (folder / "slurm.conf").write_text(text)
+        for name in ("slurmctld", *named):
+            cluster.start(name)
+        cluster.until_idle()
+        yield cluster
+    finally:
+        cluster.stop()
+        shutil.rmtree(folder, ignore_errors=True)
