@@ -22,7 +22,7 @@ from benchbrief.runners.drivers.openload.openload_flags import (
     told_flags,
 )
 from benchbrief.runners.drivers.openload.openload_log import LOG, BadLog, read_log
-from benchbrief.runners.drivers.openload.openload_measurement import measurement_of
+from benchbrief.runners.drivers.openload.openload_measurement import asked_of, measurement_of
 from benchbrief.runners.drivers.openload.openload_messages import say_openload
 from benchbrief.runners.drivers.openload.openload_record import (
     RECORD,
@@ -166,7 +166,7 @@ class Openload:
             )
         allowed = accepted_errors(context.experiment.max_error_share, self.name)
         require_few_errors(output, self.program, run.failed, run.completed, allowed)
-        measured = measurement_of(context, run, log) if run.completed else None
+        measured = measurement_of(asked_of(context), run, log) if run.completed else None
         if measured is None or not measured.total.count:
             raise bad(output, say.no_operations(tool=self.program, said=best_line(output)))
         return measured

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from math import ceil, inf
 
 from benchbrief.compiler.messages.text import figure, share_figure
-from benchbrief.compiler.planning.plan import Arrivals
+from benchbrief.compiler.planning.plan import Arrivals, Event, UntilSteady
 from benchbrief.runners.drivers.openload.openload_flags import TRACE_FILE, arrivals_of, judged
 from benchbrief.runners.drivers.openload.openload_log import FAILED, OPERATIONS, SERVICE, Log, successes
 from benchbrief.runners.drivers.openload.openload_messages import say_openload
@@ -30,15 +31,48 @@ _US = 1e-6
 _DEFAULT_QUEUE = "10000"
 
 
-def measurement_of(context: CellContext, run: Run, log: Log) -> Measurement:
+@dataclass(frozen=True)
+class Asked:
+    """What a run was asked for: its load, over all load generators, and how it is to be judged.
+
+    `arrivals` is None in a closed loop. `due` is how many operations a trace has. `percentiles` are those of which the
+    generator was to judge its own lateness. `operations` is the end by their number, "" for none.
+    """
+
+    arrivals: Arrivals | None
+    rate: float
+    phases: int = 1
+    rule: UntilSteady | None = None
+    events: tuple[Event, ...] = ()
+    percentiles: tuple[float, ...] = ()
+    due: int = 0
+    operations: str = ""
+
+
+def asked_of(context: CellContext) -> Asked:
+    arrivals, cell = arrivals_of(context), context.cell
+    lines = arrivals.trace.splitlines() if arrivals else []
+    return Asked(
+        arrivals,
+        cell.target or 0.0,
+        phases=cell.phases,
+        rule=context.experiment.until_steady,
+        events=cell.events,
+        percentiles=judged(context),
+        due=sum(1 for line in lines if line.strip() and not line.startswith("#")),
+        operations=str(properties.operation_count(context)) if context.workload.properties.get("operations") else "",
+    )
+
+
+def measurement_of(asked: Asked, run: Run, log: Log) -> Measurement:
     """Return what was measured, without the transient that a rule cuts off. The output has proved to be whole."""
-    ended, rule = steady_of(context, run), context.experiment.until_steady
+    ended, rule = _steady_of(asked, run), asked.rule
     cut_s = ended.cut_s or 0.0 if ended else 0.0
     start, end = run.started_at + run.warm_up_s + cut_s, run.started_at + run.warm_up_s + run.window_s
     count = round(run.throughput_per_s * run.window_s)
-    phases = list(_phases(context, start, end))
+    phases = list(_phases(asked.phases, start, end))
     throughput = [PhaseThroughput(None, count, run.failed, run.window_s, run.throughput_per_s)]
-    arrivals = arrivals_of(context)
+    arrivals = asked.arrivals
     operations = list(_operations(run, log))
     if cut_s:  # what was due before the end, and was late, counts too
         operations = list(_operations_between(run, log, None, start, inf))
@@ -55,26 +89,26 @@ def measurement_of(context: CellContext, run: Run, log: Log) -> Measurement:
         operations = [each for each in operations if each.kind == "service"]
     # The rate of steps, bursts and traces is not to be steady.
     even = arrivals is None or arrivals.kind in ("constant", "poisson")
-    unsteady, told = judge_window(intervals, say.remedy_warm_up(), context.cell.events) if even else ((), {})
+    unsteady, told = judge_window(intervals, say.remedy_warm_up(), asked.events) if even else ((), {})
     return Measurement(
         window=(start, end),
         throughput=tuple(throughput),
         operations=tuple(operations),
         intervals=intervals,
-        warnings=(*_warnings(context, run), *(warnings_of(ended, rule) if ended and rule else ()), *unsteady),
+        warnings=(*_warnings(asked, run), *(warnings_of(ended, rule) if ended and rule else ()), *unsteady),
         tool_version=f"{run.program} {run.version} ({run.library})",
         tool_s=run.warm_up_s + run.window_s,
         due=None if arrivals is None or cut_s else run.offered,  # nothing says when each of them was due
         dropped=run.dropped,
         steady=ended,
         samples=tuple(_samples(run, log, (start, end), offered=arrivals is not None)),
-        properties=tuple({**_disclosed(context, run, operations), **told}.items()),
+        properties=tuple({**_disclosed(asked, run, operations), **told}.items()),
     )
 
 
-def steady_of(context: CellContext, run: Run) -> SteadyEnd | None:
+def _steady_of(asked: Asked, run: Run) -> SteadyEnd | None:
     """Return how the measurement ended by itself; None for one that had to last for a time."""
-    rule, told = context.experiment.until_steady, run.steady
+    rule, told = asked.rule, run.steady
     if rule is None or told is None:
         return None
     # What the record says follows from its batches: `openload_steady.py` has looked.
@@ -90,9 +124,8 @@ def steady_of(context: CellContext, run: Run) -> SteadyEnd | None:
     )
 
 
-def _phases(context: CellContext, start: float, end: float) -> Iterator[tuple[int, float, float]]:
+def _phases(count: int, start: float, end: float) -> Iterator[tuple[int, float, float]]:
     """Yield (phase, start, end), cut at the seconds of the log."""
-    count = context.cell.phases
     if count > 1:
         step = (end - start) / count
         cuts = [start + round(step * number) for number in range(count)] + [end]
@@ -165,7 +198,7 @@ def _samples(run: Run, log: Log, window: tuple[float, float], *, offered: bool) 
         yield Sample(name, "", "", seconds, value, unit, seconds)
 
 
-def _warnings(context: CellContext, run: Run) -> Iterator[str]:
+def _warnings(asked: Asked, run: Run) -> Iterator[str]:
     if run.dropped:
         yield say_openload.openload_dropped(
             dropped=run.dropped, n=run.offered, share=share_figure(run.dropped / run.offered, 2)
@@ -174,21 +207,21 @@ def _warnings(context: CellContext, run: Run) -> Iterator[str]:
     missed = sum(max(0, of.not_found - of.failed) for of in run.operations.values())
     if missed:
         yield say_openload.openload_not_found(n=missed, of=run.completed)
-    lag, latency, arrivals = run.own.lag_us, run.all.intended_us, arrivals_of(context)
+    lag, latency, arrivals = run.own.lag_us, run.all.intended_us, asked.arrivals
     if not lag or not latency or arrivals is None:
         return
-    asked = {f"p{percent:g}" for percent in judged(context)}
+    percentiles = {f"p{percent:g}" for percent in asked.percentiles}
     for name in ("p50", "p90", "p95", "p99", "p99.9", "p99.99"):
-        if name not in asked and lag[name] > arrivals.lag * latency[name]:
+        if name not in percentiles and lag[name] > arrivals.lag * latency[name]:
             yield say_openload.openload_late_unasked(percentile=name, lag=_us(lag[name]), latency=_us(latency[name]))
 
 
-def _disclosed(context: CellContext, run: Run, operations: Sequence[Operation]) -> dict[str, str]:
-    arrivals = arrivals_of(context)
+def _disclosed(asked: Asked, run: Run, operations: Sequence[Operation]) -> dict[str, str]:
+    arrivals = asked.arrivals
     told: dict[str, str] = {
         "latency": say.latency_both() if arrivals else say.latency_service(),
         "loop": say_openload.openload_open() if arrivals else say.loop_closed(),
-        "arrivals": _spacing(context, arrivals),
+        "arrivals": _spacing(asked, arrivals),
         "percentiles": say_openload.openload_percentiles(),
     }
     if arrivals:
@@ -207,8 +240,8 @@ def _disclosed(context: CellContext, run: Run, operations: Sequence[Operation]) 
     )
     if any(name == "read-modify-write" for name in run.operations):
         told["throughput"] = say_openload.openload_rmw()
-    if context.workload.properties.get("operations"):
-        told["operationcount"] = str(properties.operation_count(context))
+    if asked.operations:
+        told["operationcount"] = asked.operations
     return told
 
 
@@ -224,11 +257,11 @@ def _hidden(operations: Sequence[Operation]) -> Iterator[tuple[str, str]]:
         yield "coordinated omission", said
 
 
-def _spacing(context: CellContext, arrivals: Arrivals | None) -> str:
+def _spacing(asked: Asked, arrivals: Arrivals | None) -> str:
     if arrivals is None:
         return say_openload.openload_closed()
     even = say_openload.openload_evenly() if arrivals.spacing == "constant" else say_openload.openload_exponential()
-    rate = figure(context.cell.target or 0.0, ",g")
+    rate = figure(asked.rate, ",g")
     match arrivals.kind:
         case "constant":
             return say_openload.openload_constant()
@@ -249,8 +282,7 @@ def _spacing(context: CellContext, arrivals: Arrivals | None) -> str:
                 spacing=even,
             )
         case "trace":
-            due = sum(1 for line in arrivals.trace.splitlines() if line.strip() and not line.startswith("#"))
-            return say_openload.openload_trace(file=arrivals.file or TRACE_FILE, n=due)
+            return say_openload.openload_trace(file=arrivals.file or TRACE_FILE, n=asked.due)
 
 
 def _us(microseconds: float) -> str:

@@ -143,17 +143,22 @@ class Load(_Head):
 
 def read_run(folder: Path) -> Run:
     """Raises NotRecord."""
-    return _read(Run, folder)
+    return read_run_file(folder / RECORD)
+
+
+def read_run_file(path: Path) -> Run:
+    """Raises NotRecord."""
+    return _read(Run, path)
 
 
 def read_load(folder: Path) -> Load:
     """Raises NotRecord."""
-    return _read(Load, folder)
+    return _read(Load, folder / RECORD)
 
 
-def _read(kind: type[_Record], folder: Path) -> _Record:
+def _read(kind: type[_Record], path: Path) -> _Record:
     try:
-        found = kind.model_validate_json((folder / RECORD).read_bytes())
+        found = kind.model_validate_json(path.read_bytes())
     except FileNotFoundError:
         raise NotRecord(f"there is no {RECORD}") from None
     except (OSError, ValidationError) as error:

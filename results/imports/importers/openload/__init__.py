@@ -1,0 +1,1 @@
+"""openload's outputs."""
