@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import os
 import re
+import signal
+import subprocess
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -11,6 +14,7 @@ import pytest
 from benchbrief.compiler.compile import check
 from tests.docs.samples import ROOT, Sample, Spec, pages, samples
 from tests.support.bench import Bench
+from tests.support.ports import free_port
 from tests.support.shown import assert_shown
 from tests.support.tools import system_tool
 
@@ -41,7 +45,24 @@ def write(folder: Path, spec: Spec) -> Path:
 
 
 def test_every_sample_is_of_a_kind_that_is_tested() -> None:
-    assert {sample.language for sample in SAMPLES} == {"bench", "console", "sql"}
+    assert {sample.language for sample in SAMPLES} == {"bench", "console", "sql", "sh"}
+
+
+def test_the_ssh_server_of_the_page_is_a_host(tmp_path: Path) -> None:
+    system_tool("sshd")
+    (script,) = (sample.text for sample in SAMPLES if sample.language == "sh")
+    port = free_port()
+    # The home of a test is below a folder that all may write to, which sshd would not trust.
+    script = script.replace("-p 2222", f"-p {port} -o StrictModes=no", 1).replace("2222", str(port))
+    home = {"HOME": str(tmp_path)}
+    subprocess.run(["sh", "-ec", script], env={**os.environ, **home}, check=True, capture_output=True, timeout=60)
+    try:
+        spec = write(tmp_path, final())
+        spec.write_text(spec.read_text().replace("hosts = local", 'hosts = "here"'))
+        found = Bench(tmp_path)("doctor", spec.name, env=home).text
+        assert re.search(r"^ok +here +reachable +ssh$", found, re.MULTILINE), found
+    finally:
+        os.kill(int((tmp_path / ".ssh/bench_here.pid").read_text()), signal.SIGTERM)
 
 
 def test_each_step_is_right_or_wrong_as_the_page_says(tmp_path: Path) -> None:
