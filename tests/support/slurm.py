@@ -85,9 +85,11 @@ class Slurm:
         """The jobs that wait or run."""
         return self.asked("squeue", "--noheader", "--format=%i").split()
 
-    def pid(self, name: str) -> int:
-        """The pid of `slurmctld`, or of a node's slurmd."""
-        return self._processes[name].pid
+    def submit(self, node: str, command: str, log: Path, env: Mapping[str, str]) -> str:
+        """Have a node run a command as a job; return the job's id."""
+        words = ["sbatch", "--parsable", f"--nodelist={node}", f"--output={log}", f"--wrap={command}"]
+        done = subprocess.run(words, env=dict(env), capture_output=True, text=True, timeout=60, check=True)
+        return done.stdout.strip()
 
     def kill(self, name: str) -> None:
         """End `slurmctld`, or a node's slurmd, with SIGKILL. What it started goes on."""
@@ -109,6 +111,10 @@ class Slurm:
     def until_idle(self) -> None:
         """Wait until each node can take a job."""
         until(lambda: self._states() == ["idle"] * len(self.nodes), 60)
+
+    def answers(self) -> bool:
+        """Whether slurmctld answers, and knows each node."""
+        return len(self._states()) == len(self.nodes)
 
     def _states(self) -> list[str]:
         with suppress(AssertionError):
