@@ -178,7 +178,7 @@ make_python() {
     "${pip[@]}" --no-deps --no-compile --no-build-isolation -e .
     .venv/bin/python -m pip --disable-pip-version-check check
     .venv/bin/python -c 'import benchbrief.dsl'
-    # Of all those modules, a third is ever imported. What a run imports is compiled here, and all else when it is needed.
+    # A run imports less than a third of those modules. These are compiled here, and all others when they are needed.
     env -u PYTHONDONTWRITEBYTECODE .venv/bin/python - <<'PYTHON'
 import contextlib, importlib
 
