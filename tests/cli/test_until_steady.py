@@ -30,12 +30,14 @@ def bench(tmp_path: Path) -> Iterator[Bench]:
 
 
 def test_status_journal_and_comparison_say_how_measurements_ended(bench: Bench) -> None:
+    runs: list[Path] = []
     for measure in ("until_steady(within: 2 %, from: 1 min, to: 20 min)", "2 min"):
         bench.spec(SPEC.replace("@MEASURE@", measure))
         done = bench("run", "brief.bench", "--simulate", "--no-report")
         assert done.code == 0, done.text
         assert "It was not steady within 2 % after 300 s" in done.text
-    first, second = bench.run_dirs()
+        runs += set(bench.run_dirs()) - set(runs)  # in their order, also of runs that began in one second
+    first, second = runs
     told = json.loads(bench("status", first.name, "--json").out)["cells"]
     closed, behind = (next(each for each in told if each["cell_id"].startswith(name)) for name in ("closed", "behind"))
     assert closed["measuring"]["steady"]
@@ -45,3 +47,27 @@ def test_status_journal_and_comparison_say_how_measurements_ended(bench: Bench) 
     compared = bench("compare", first, second).text
     assert "experiment closed is measured for 1 min to 20 min, until steady within 2 % in A, and for 2 min" in compared
     assert "experiment behind is measured" not in compared
+
+
+@pytest.mark.parametrize(
+    ("load", "most"),
+    [
+        ("target = highest(1k ops/s..20k ops/s, where: latency.p99[read] < 5 ms, within: 20 %)  threads = 16", 66),
+        ("target = knee(from: 1k ops/s, factor: 2, to: 64k ops/s)  threads = 16", 7),
+        ("threads = adaptive(1..64, points: 5)", 5),
+        ("threads = [1, 16]  repeats = confident(within: 2 %, from: 3, to: 5), interleaved", 10),
+        ("threads = [1, 16]  repeats = confident(within: 2 %, from: 3, to: 5), interleaved  budget = 12 min", 10),
+    ],
+)
+def test_cells_of_searches_and_budgets_end_when_they_are_steady(load: str, most: int, bench: Bench) -> None:
+    text = SPEC[: SPEC.index("experiment closed")]
+    steady = "measure = until_steady(within: 2 %, from: 1 min, to: 5 min)"
+    bench.spec(f"{text}experiment e {{ hardware = eco  workloads = b  {load}  {steady} }}\n")
+    done = bench("run", "brief.bench", "--simulate", "--no-report")
+    assert done.code == 0, done.text
+    measured = [cell for cell, (status, _) in bench.verdicts().items() if status == "ok"]
+    ends = {each["cell"]: each for each in bench.journal("measuring_ended")}
+    assert ends.keys() == set(measured)
+    assert 2 <= len(measured) <= most
+    assert all(60 <= each["lasted_s"] <= 300 for each in ends.values())
+    assert all(each["steady"] or each["lasted_s"] == 300 for each in ends.values())
