@@ -22,7 +22,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from benchbrief.compiler.compile import check
-from benchbrief.compiler.planning.budgets import LEVEL, Point, fewest_to_decide, point_of, strictest_level
+from benchbrief.compiler.planning.budgets import LEVEL, Looks, Point, looks_at, point_of, strictest_level
 from benchbrief.compiler.planning.plan import Cell, Expect, Plan, Query
 from benchbrief.results.analysis.repeated_comparisons import Judgement, judge
 from benchbrief.results.store.store import Key
@@ -104,8 +104,8 @@ class Answers:
     def __init__(self, plan: Plan) -> None:
         self._values: defaultdict[_Question, dict[str, dict[int, float]]] = defaultdict(lambda: {"one": {}, "two": {}})
         questions = dict.fromkeys(map(question_of, plan.cells))
-        self._asked: dict[_Question, tuple[Expect, int]] = {
-            question: (expect, fewest_to_decide(plan, expect))
+        self._asked: dict[_Question, tuple[Expect, Looks]] = {
+            question: (expect, looks_at(plan, expect))
             for question, expect in zip(questions, _in_order(plan, questions), strict=True)
         }
 
@@ -116,8 +116,8 @@ class Answers:
         found = self._values[question]
         return list(found["one"].values()), list(found["two"].values())
 
-    def judged(self, question: _Question, level: float) -> Judgement:
-        expect, fewest = self._asked[question]
+    def judged(self, question: _Question) -> Judgement:
+        expect, looks = self._asked[question]
         one, two = (self._values[question][side] for side in ("one", "two"))
 
         def read(query: Query) -> list[tuple[list[Key], float | None]]:
@@ -127,14 +127,14 @@ class Answers:
             side = two if query is expect.repeats[0] else one
             return [([repeat if dim == "repeat" else None for dim in query.dims], side[repeat]) for repeat in side]
 
-        return judge(expect, read, level, fewest)
+        return judge(expect, read, looks)
 
-    def answer(self, question: _Question, level: float) -> bool | None:
-        found = self.judged(question, level)
+    def answer(self, question: _Question) -> bool | None:
+        found = self.judged(question)
         return found.holds if found.decided else None
 
-    def open_points(self, cells: Sequence[Cell], level: float) -> dict[Point, float]:
-        vague = {question: self.judged(question, level).vague for question in map(question_of, cells)}
+    def open_points(self, cells: Sequence[Cell]) -> dict[Point, float]:
+        vague = {question: self.judged(question).vague for question in map(question_of, cells)}
         return {point_of(cell): found[0].distance for cell in cells if (found := vague[question_of(cell)])}
 
 
@@ -185,7 +185,7 @@ def budgeted(plan: Plan, campaign: Campaign, tally: Tally) -> None:
     write(j.RunStarted.model_validate({"at": 0.0, **start}))
 
     def still_open(_record: RunRecord) -> Mapping[Point, float]:
-        return answers.open_points(points, level)
+        return answers.open_points(points)
 
     budgets = Budgets(plan, record, write, simulated=True, open_points=still_open)
     for cell in budgets.in_order(plan.cells):
@@ -203,7 +203,7 @@ def budgeted(plan: Plan, campaign: Campaign, tally: Tally) -> None:
 
 def count(campaign: Campaign, answers: Answers, level: float, tally: Tally) -> None:
     for question, means in campaign.means.items():
-        answer = answers.answer(question, level)
+        answer = answers.answer(question)
         tally.asked += 1
         tally.right += answer is not None and answer == (means["two"] > means["one"])
         tally.wrong += answer is not None and answer != (means["two"] > means["one"])

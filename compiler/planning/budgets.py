@@ -4,19 +4,62 @@ With a budget, each point is measured once before any is repeated. How often a p
 was measured so far, so an interval is looked at several times. A 95 % interval that is looked at again and again misses
 the mean more often than in 5 % of all cases. Therefore each look has a part of these 5 %, by C. E. Bonferroni's
 inequality: O. J. Dunn, "Multiple Comparisons Among Means", Journal of the American Statistical Association 56 (1961).
-All looks together then miss in 5 % of all cases at most, whenever the repeats end.
+All looks together then miss in 5 % of all cases at most, whenever the repeats end. The parts are equal for the interval
+of a point, so that a brief draws all at one level, and unequal for the verdict on an expectation (`Looks`).
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
 
-from benchbrief.compiler.planning.plan import Cell, Dimension, Expect, Experiment, Plan
+from benchbrief.compiler.planning.plan import Cell, Dimension, Expect, Experiment, Plan, Query
 
 LEVEL = 0.95
 """The level of every confidence interval and test, unless a budget looks at it several times."""
 _FIRST_LOOK = 2
 """The repeats that an interval takes."""
+
+_OF_FIRST, _OF_BETWEEN = 0.2, 0.3
+"""The shares of the chance to be wrong that the first look at an expectation has, and those between it and the last
+have together. Chosen by simulation: `benchmarks/README.md` has figures of other shares."""
+
+
+@dataclass(frozen=True)
+class Looks:
+    """After how many repeats an expectation is looked at: once, at the end, where `last` is None, or after each repeat
+    from `first` to `last`.
+
+    Each look has a share of the chance to be wrong, fixed before the first repeat: a rule that spends the error, by
+    K. K. G. Lan and D. L. DeMets, "Discrete Sequential Boundaries for Clinical Trials", Biometrika 70 (1983). As the
+    shares add up to the whole, all looks together are wrong no more often, however they depend on each other
+    (Bonferroni's inequality). The last look has most, as that is what a long budget comes to; the first has more than
+    those between, as clear differences are seen by then."""
+
+    first: int = _FIRST_LOOK
+    last: int | None = None
+
+    @property
+    def count(self) -> int:
+        return 1 if self.last is None else self.last - self.first + 1
+
+    def until(self, repeats: int) -> list[tuple[int, float]]:
+        """Return the looks that so many repeats allow: the repeats of each, and its share of the chance to be wrong."""
+        if self.last is None:
+            return [(repeats, 1.0)] if repeats >= self.first else []
+        return [(n, self.share(n)) for n in range(self.first, min(repeats, self.last) + 1)]
+
+    def share(self, repeats: int) -> float:
+        """Return the share of the look after so many repeats."""
+        between = self.count - 2
+        if self.count == 1:
+            return 1.0
+        if repeats == self.first:
+            return _OF_FIRST
+        if repeats == self.last:
+            return 1 - _OF_FIRST - (_OF_BETWEEN if between else 0.0)
+        return _OF_BETWEEN / between
+
 
 Point = tuple[str, str, str, int | None, float | None]
 """A point of an experiment, on one hardware and with one workload."""
@@ -74,19 +117,30 @@ def strictest_level(plan: Plan) -> float:
 def budgeted_cells(plan: Plan, expect: Expect) -> Iterator[Cell]:
     """Yield the cells of experiments with a budget that an expectation reads."""
     budgeted = {name for name, each in plan.experiments.items() if is_budgeted(plan, each)}
-    reads = expect.query.reads or ()
-    for cell in plan.cells if budgeted else ():
-        if cell.experiment in budgeted:
-            known: dict[str, object] = {dim: key for dim, key in keys_of(cell).items() if key is not None}
-            if any(read.covers(known) for read in reads):
-                yield cell
+    if budgeted:
+        yield from (cell for cell in _cells_read(plan, expect.query) if cell.experiment in budgeted)
 
 
-def fewest_to_decide(plan: Plan, expect: Expect) -> int:
-    """Return how many repeats the interval of an expectation takes: an interval that is looked at earlier than its
-    points' would be one look too many (`looks`)."""
+def looks_at(plan: Plan, expect: Expect) -> Looks:
+    """Return the looks at an expectation: as many as a budget takes at the intervals of its points, or one.
+
+    A side has a value for each repeat, so there are as many differences as the side with fewer repeats has.
+    """
     read = {cell.experiment for cell in budgeted_cells(plan, expect)}
-    return max((first_look(plan.experiments[name]) for name in read), default=_FIRST_LOOK)
+    if not read:
+        return Looks()
+    sides = [{cell.experiment for cell in _cells_read(plan, side)} for side in expect.repeats]
+    most = [max(plan.experiments[name].repeats for name in names) for names in sides if names]
+    first = max(first_look(plan.experiments[name]) for name in read)
+    return Looks(first, max(first, min(most, default=first)))
+
+
+def _cells_read(plan: Plan, query: Query) -> Iterator[Cell]:
+    """Yield the cells that a query reads; all of them where the plan is too old to say."""
+    for cell in plan.cells:
+        known: dict[str, object] = {dim: key for dim, key in keys_of(cell).items() if key is not None}
+        if query.reads is None or any(read.covers(known) for read in query.reads):
+            yield cell
 
 
 def first_pass(cells: Iterable[Cell]) -> set[str]:

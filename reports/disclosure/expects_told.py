@@ -4,16 +4,31 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from benchbrief.compiler.planning.budgets import LEVEL, Looks, looks_at
+from benchbrief.compiler.rounding import formatted
 from benchbrief.reports.view.expectations import judged, told
 from benchbrief.reports.view.report_data import Results
 from benchbrief.reports.view.view_model import Item
 
 
 def expects_told(results: Results) -> Iterator[Item]:
-    """Yield each verdict, then how several places are judged, where an expectation has them."""
+    """Yield each verdict, then how several looks and several places are judged, where an expectation has them."""
     found = judged(results)
     for one in found:
         label = one.expect.label if one.expect.label != one.expect.text else ""
         yield Item(label, told(one, results), emphasis=one.verdict != "holds" or one.decided is False)
-    if any(one.decided is not None and one.places > 1 for one in found):
-        yield Item("", results.words["d_expect_places"])
+    asked = [one for one in found if one.decided is not None]
+    several = [looks for looks in (looks_at(results.plan, one.expect) for one in asked) if looks.count > 1]
+    if several:
+        yield Item("", _looks(max(several, key=lambda each: each.count), results))
+    if any(one.places > 1 for one in asked):
+        yield Item("", results.words["d_expect_places"].format(wide=_percent(LEVEL, results)))
+
+
+def _looks(looks: Looks, results: Results) -> str:
+    first, last = (_percent(looks.share(repeats), results) for repeats in (looks.first, looks.first + looks.count - 1))
+    return results.words["d_expect_looks"].format(looks=looks.count, first=first, last=last)
+
+
+def _percent(share: float, results: Results) -> str:
+    return results.words.locale.numerals(formatted(100 * share, ".4g"))

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Literal
 
-from benchbrief.compiler.planning.budgets import fewest_to_decide, strictest_level
+from benchbrief.compiler.planning.budgets import looks_at
 from benchbrief.compiler.planning.plan import Expect
 from benchbrief.compiler.rounding import formatted
 from benchbrief.reports.text.number_format import automatic, quantity
@@ -49,12 +49,7 @@ def told(one: Judged, results: Results) -> str:
 def _judged(expect: Expect, results: Results) -> Judged:
     rows = results.rows(expect.query)
     # No published value is one of a repeat.
-    found = judge(
-        expect,
-        lambda query: results.rows(query).items(),
-        strictest_level(results.plan),
-        fewest_to_decide(results.plan, expect),
-    )
+    found = judge(expect, lambda query: results.rows(query).items(), looks_at(results.plan, expect))
     dims: tuple[str, ...] = expect.query.dims
     places = [dict(zip(dims, keys, strict=True)) for keys, value in rows.items() if value == found.holds]
     shown = [text for place in places[:_SHOWN] if (text := _place(expect, place, results))]
@@ -69,10 +64,10 @@ def _vague(found: Judgement, results: Results) -> list[str]:
     words = results.words
     told = [_interval(each, results) for each in found.vague[:_SHOWN]]
     listed = words["semicolon"].join((*told, *_more(len(found.vague), results)))
-    if not found.is_corrected:
-        return [words["expect_intervals"] + listed]
-    level = words.locale.numerals(formatted(100 * found.level, ".4g"))
-    return [words["expect_intervals_corrected"].format(wide=level, places=found.places) + listed]
+    wide = words.locale.numerals(formatted(100 * found.level, ".4g"))
+    looks = words["expect_intervals_looks"].format(looks=found.looks) if found.looks > 1 else ""
+    key = "expect_intervals_corrected" if found.is_corrected else "expect_intervals"
+    return [words[key].format(wide=wide, looks=looks, places=found.places) + listed]
 
 
 def _interval(each: Interval, results: Results) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from benchbrief.compiler.planning.budgets import fewest_to_decide
+from benchbrief.compiler.planning.budgets import looks_at
 from benchbrief.compiler.planning.plan import Dimension, Expect, Plan, Query
 from benchbrief.compiler.rounding import formatted
 from benchbrief.dsl.diagnostics.plural import plural
@@ -73,7 +73,7 @@ def evaluate(plan: Plan, store: Store) -> list[Verdict]:
 def _verdict(expect: Expect, plan: Plan, store: Store) -> Verdict:
     rows = store.query(expect.query)
     sides = [(side, store.query(side)) for side in expect.sides]
-    found = judge(expect, reading(store), store.level, fewest_to_decide(plan, expect))
+    found = judge(expect, reading(store), looks_at(plan, expect))
     detail = _detail(expect, rows, found.holds, sides)
     if found.decided is False:
         detail += f"; {_spans(found)}"
@@ -85,9 +85,10 @@ def _spans(found: Judgement) -> str:
     vague = found.vague
     told = [": ".join(part for part in (_place(each.place), _of(each)) if part) for each in vague[:_SHOWN]]
     more = f"; and {len(vague) - _SHOWN} more" if len(vague) > _SHOWN else ""
+    looks = f", all {found.looks} looks together" if found.looks > 1 else ""
     corrected = f", corrected for {found.places} places" if found.is_corrected else ""
     percent = formatted(100 * found.level, ".4g")
-    return f"{percent} % intervals of the means over the repeats{corrected}: {'; '.join(told)}{more}"
+    return f"{percent} % intervals of the means over the repeats{looks}{corrected}: {'; '.join(told)}{more}"
 
 
 def _of(each: Interval) -> str:

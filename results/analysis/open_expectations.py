@@ -10,7 +10,7 @@ import math
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
-from benchbrief.compiler.planning.budgets import Point, budgeted_cells, fewest_to_decide, keys_of, point_of
+from benchbrief.compiler.planning.budgets import Point, budgeted_cells, keys_of, looks_at, point_of
 from benchbrief.compiler.planning.plan import Dimension, Expect, Plan
 from benchbrief.results.analysis.repeated_comparisons import judge, reading
 from benchbrief.results.store.growing_tables import GrowingTables
@@ -23,7 +23,7 @@ class OpenExpectations:
 
     def __init__(self, run_dir: Path, plan: Plan) -> None:
         self._plan = plan
-        self._judged = [(expect, fewest_to_decide(plan, expect)) for expect in plan.expects if expect.repeats]
+        self._judged = [(expect, looks_at(plan, expect)) for expect in plan.expects if expect.repeats]
         reads = (read for expect, _ in self._judged for query in expect.repeats for read in query.reads or ())
         self._tables = GrowingTables(run_dir, plan, samples=any(read.view == "sample" for read in reads))
 
@@ -37,8 +37,8 @@ class OpenExpectations:
         if not self._judged:
             return found
         with self._tables.store(record) as store:
-            for expect, fewest in self._judged:
-                for each in judge(expect, reading(store), store.level, fewest).vague:
+            for expect, looks in self._judged:
+                for each in judge(expect, reading(store), looks).vague:
                     for point in _read(expect, each.place, self._plan):
                         found[point] = min(each.distance, found.get(point, math.inf))
         return found

@@ -10,6 +10,11 @@ Hypothesis Testing and Acceptance Sampling", Technometrics 24 (1982). It fails w
 many fails by chance more easily, so each interval then has a part of the chance to be wrong, by the number of places:
 O. J. Dunn, "Multiple Comparisons Among Means", Journal of the American Statistical Association 56 (1961). S. Holm's
 procedure (1979) begins with the same part, and one place is enough.
+
+A budget looks at an interval after each repeat, and each look has its share of the chance to be wrong
+(`budgets.Looks`). The interval is what the looks so far leave together: the repeated confidence intervals of
+C. Jennison and B. W. Turnbull, "Interim Analyses: The Repeated Confidence Interval Approach", Journal of the Royal
+Statistical Society B 51 (1989). So what one look decides stays decided. Where they leave nothing, the last one counts.
 """
 
 from __future__ import annotations
@@ -20,6 +25,7 @@ import statistics
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
+from benchbrief.compiler.planning.budgets import LEVEL, Looks
 from benchbrief.compiler.planning.plan import Dimension, Expect, Query
 from benchbrief.results.store.store import Key, Store
 from benchbrief.runners.measurement.confidence_interval import t_interval
@@ -58,8 +64,8 @@ class Interval:
     """The interval of the mean over `repeats` at a place: of a side that is compared with a plain number, else of the
     difference `left - right`, whose limit is 0. `decides`: whether it lies wholly on the side of the verdict.
 
-    `distance` is how far it is from that: half its width as a share of what lies between its middle and the limit.
-    Infinite where the middle is on the other side. With too few repeats, the interval has no ends."""
+    `distance` is how far the last look is from that: half the width of its interval as a share of what lies between the
+    mean and the limit. Infinite where the mean is on the other side. With too few repeats, the interval has no ends."""
 
     place: Mapping[Dimension, Key]
     of: str
@@ -81,12 +87,14 @@ class Judgement:
     """What an expectation is found to be by its values: `holds` is None where one is missing and none fails.
 
     `intervals` are those of the places that this rests on: all of one that holds, and of one that does not those where
-    it fails. Each has the level `level`, which is corrected where one of `places` is enough."""
+    it fails. Each has the level `level` over all `looks` together, which is corrected where one of `places` is
+    enough."""
 
     holds: bool | None
     intervals: Sequence[Interval]
     level: float
     places: int
+    looks: int = 1
 
     @property
     def is_corrected(self) -> bool:
@@ -109,29 +117,30 @@ class Judgement:
         return (any if self.holds is False else all)(each.decides for each in self.intervals)
 
 
-def judge(expect: Expect, read: Read, level: float, fewest: int = 2) -> Judgement:
-    """Return the judgement by intervals of this level. They take `fewest` repeats: `budgets.fewest_to_decide`."""
+def judge(expect: Expect, read: Read, looks: Looks) -> Judgement:
+    """Return the judgement by intervals that all looks together miss in 5 % of cases (`budgets.looks_at`)."""
     verdicts = [(dict(zip(expect.query.dims, keys, strict=True)), value) for keys, value in read(expect.query)]
     values = [value for _, value in verdicts]
     holds = False if 0.0 in values else None if not values or None in values else True
-    if holds is False:
-        level = 1 - (1 - level) / len(verdicts)
+    level = 1 - (1 - LEVEL) / (len(verdicts) if holds is False else 1)
     if holds is None or not expect.repeats or expect.better is None:
-        return Judgement(holds, (), level, len(verdicts))
+        return Judgement(holds, (), level, len(verdicts), looks.count)
     resting = {frozenset(place.items()) for place, value in verdicts if value == holds}
     found = [each for each in differences(expect, read) if frozenset(each.place.items()) in resting]
-    intervals = [_interval(expect, each, holds, level, fewest, read) for each in found]
-    return Judgement(holds, intervals, level, len(verdicts))
+    intervals = [_interval(expect, each, holds, looks, level, read) for each in found]
+    return Judgement(holds, intervals, level, len(verdicts), looks.count)
 
 
-def _interval(expect: Expect, found: Differences, holds: bool, level: float, fewest: int, read: Read) -> Interval:
+def _interval(expect: Expect, found: Differences, holds: bool, looks: Looks, level: float, read: Read) -> Interval:
     n, low, high, distance = len(found.values), -math.inf, math.inf, math.inf
     above = holds == (expect.better == "higher")
-    if n >= fewest:
-        mean = statistics.fmean(found.values)
-        ends = t_interval(n, mean, statistics.stdev(found.values), level)
-        low, high = (-math.inf, math.inf) if ends[0] is None else ends
+    seen = [_ends(found.values[:repeats], 1 - (1 - level) * share) for repeats, share in looks.until(n)]
+    if seen:
+        mean, (low, high) = statistics.fmean(found.values), seen[-1]
         distance = (high - low) / 2 / abs(mean) if mean and (mean > 0) == above else math.inf
+        lowest, highest = max(each[0] for each in seen), min(each[1] for each in seen)
+        if lowest <= highest:
+            low, high = lowest, highest
     decides = low >= 0 if above else high <= 0
     left, right = expect.repeats
     of, limit, is_difference = f"{left.text} - {right.text}", 0.0, True
@@ -140,6 +149,11 @@ def _interval(expect: Expect, found: Differences, holds: bool, level: float, few
     elif is_number(left):
         of, limit, is_difference, (low, high) = right.text, _only(left, read), False, (-high, -low)
     return Interval(found.place, of, is_difference, left.unit, limit + low, limit + high, n, decides, distance)
+
+
+def _ends(values: Sequence[float], level: float) -> tuple[float, float]:
+    low, high = t_interval(len(values), statistics.fmean(values), statistics.stdev(values), level)
+    return (-math.inf, math.inf) if low is None or high is None else (low, high)
 
 
 def is_number(query: Query) -> bool:

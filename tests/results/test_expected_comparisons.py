@@ -7,12 +7,14 @@ from collections.abc import Mapping
 from pathlib import Path
 
 import numpy as np
+import numpy.typing as npt
 import pytest
 from scipy import stats
 
 from benchbrief.ci.junit import junit
 from benchbrief.ci.verdict_files import expect_case
 from benchbrief.compiler.compile import check
+from benchbrief.compiler.planning.budgets import Looks
 from benchbrief.compiler.planning.plan import Dimension, Expect, Query
 from benchbrief.reports.disclosure.disclosure import disclosure
 from benchbrief.reports.notices.notices import notices
@@ -160,9 +162,14 @@ def above(tmp_path_factory: pytest.TempPathFactory) -> Expect:
 
 
 def found_at(
-    expect: Expect, at: Mapping[int, tuple[float, ...]], fewest: int = 2, verdict: float | None = None
+    expect: Expect,
+    at: Mapping[int, tuple[float, ...]],
+    fewest: int = 2,
+    verdict: float | None = None,
+    last: int | None = None,
 ) -> Judgement:
-    """Return the judgement by 95 % intervals, with these repeats by threads. Each place has the verdict of its mean."""
+    """Return the judgement by intervals of 95 % in all, with these repeats by threads, looked at from `fewest` to
+    `last`. Each place has the verdict of its mean."""
     keys: dict[Dimension, Key] = {"experiment": "ramp", "workload": "a", "hardware": "new"}
 
     def read(query: Query) -> list[tuple[list[Key], float | None]]:
@@ -177,7 +184,7 @@ def found_at(
                 found.append(([place.get(dim) for dim in query.dims], shown))
         return found
 
-    return judge(expect, read, 0.95, fewest)
+    return judge(expect, read, Looks(fewest, last))
 
 
 def test_a_place_with_one_repeat_leaves_a_verdict_undecided(above: Expect) -> None:
@@ -240,6 +247,72 @@ def test_chance_fails_one_of_many_places_in_5_percent_of_cases_at_most(above: Ex
         uncorrected = [np.mean(v) + stats.t.ppf(0.975, 4) * stats.sem(v) <= 900 for v in at.values()]
         wrong[1] += any(uncorrected)
     assert wrong[0] / 200 < 0.05 < wrong[1] / 200
+
+
+@pytest.mark.parametrize("last", [3, 4, 5, 10])
+def test_the_shares_of_all_looks_add_up_to_the_whole(last: int) -> None:
+    looks = Looks(3, last)
+    shares = [share for _, share in looks.until(last)]
+    assert len(shares) == looks.count == last - 2
+    assert sum(shares) == pytest.approx(1)
+    assert looks.until(2) == []
+    assert Looks(2).until(7) == [(7, 1.0)], "without a budget, the end alone is looked at"
+
+
+def test_a_look_after_the_first_and_the_last_repeats_has_more_than_those_between() -> None:
+    assert [share for _, share in Looks(3, 10).until(10)] == pytest.approx([0.2, *[0.05] * 6, 0.5])
+
+
+def test_what_one_look_decides_stays_decided(above: Expect) -> None:
+    """The next look alone has a wider interval, as its share is smaller."""
+    close = (1000.0, 1004.0, 996.0)
+    first = found_at(above, {4: close}, 3, last=10)
+    assert (first.decided, first.looks) == (True, 8)
+    later = found_at(above, {4: (*close, 850.0)}, 3, last=10)
+    half = stats.t.ppf(1 - 0.05 * 0.05 / 2, 3) * stats.sem((*close, 850.0))
+    assert np.mean((*close, 850.0)) - half < 900
+    (interval,) = later.intervals
+    assert later.decided is True
+    assert interval.low == pytest.approx(1000 - stats.t.ppf(1 - 0.05 * 0.2 / 2, 2) * stats.sem(close))
+    assert interval.distance > 1, "the last look alone is asked how far it is"
+
+
+def test_where_looks_contradict_each_other_the_last_one_counts(above: Expect) -> None:
+    low, high = (880.0, 880.1, 879.9), (1000.0, 1000.1, 999.9, 1000.2, 999.8, 1000.0, 1000.0)
+    found = found_at(above, {4: (*low, *high)}, 3, last=10)
+    (interval,) = found.intervals
+    half = stats.t.ppf(1 - 0.05 * 0.5 / 2, 9) * stats.sem((*low, *high))
+    assert (interval.low, interval.high) == pytest.approx(
+        (np.mean((*low, *high)) - half, np.mean((*low, *high)) + half)
+    )
+
+
+def some_look_decides(values: npt.NDArray[np.float64], looks: Looks) -> npt.NDArray[np.bool_]:
+    """Return for each row of repeats whether a look's own interval leaves 900 out."""
+    found = np.zeros(len(values), dtype=bool)
+    for repeats, share in looks.until(values.shape[1]):
+        seen = values[:, :repeats]
+        half = stats.t.ppf(1 - 0.05 * share / 2, repeats - 1) * seen.std(axis=1, ddof=1) / math.sqrt(repeats)
+        found |= np.abs(seen.mean(axis=1) - 900) > half
+    return found
+
+
+@pytest.mark.parametrize(("first", "last"), [(2, 4), (3, 5), (3, 10)])
+def test_all_looks_together_decide_wrongly_in_5_percent_of_cases_at_most(first: int, last: int) -> None:
+    """Nothing is faster or slower than asked, so each decision is false, at whichever repeat it is taken."""
+    values = np.random.default_rng(11).normal(900, 20, (100_000, last))
+    assert some_look_decides(values, Looks(first, last)).mean() <= 0.05
+    every = [some_look_decides(values[:, :repeats], Looks(first)) for repeats in range(first, last + 1)]
+    assert np.any(every, axis=0).mean() > 0.06, "looks at 95 % each decide wrongly more often"
+
+
+def test_the_judgement_is_decided_from_the_first_look_on_that_leaves_the_limit_out(above: Expect) -> None:
+    rows = np.random.default_rng(11).normal(910, 20, (40, 10))
+    expected = some_look_decides(rows, Looks(3, 10))
+    for values, decides in zip(rows, expected, strict=True):
+        judged = [found_at(above, {4: tuple(values[:n])}, 3, last=10).decided is True for n in range(3, 11)]
+        assert any(judged) == decides
+    assert 5 <= expected.sum() <= 35
 
 
 def test_an_expectation_over_two_measured_sides_tells_the_interval_of_their_difference(tmp_path: Path) -> None:

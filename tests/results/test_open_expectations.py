@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from benchbrief.compiler.planning.budgets import Point, fewest_to_decide, point_of
+from benchbrief.compiler.planning.budgets import Looks, Point, looks_at, point_of
 from benchbrief.compiler.planning.plan import Plan
 from benchbrief.results.analysis.expectation_verdicts import evaluate
 from benchbrief.results.analysis.open_expectations import OpenExpectations
@@ -85,7 +85,8 @@ def test_what_is_open_is_what_the_verdict_calls_undecided_after_every_cell(tmp_p
                 assert bool(still) == (not verdict.decided), (verdict, still)
             seen.add((number, verdict.decided))
     assert {(0, True), (1, True), (2, False), (4, None)} <= seen
-    assert all(fewest_to_decide(plan, each) == (2 if repeats == "4" else 3) for each in plan.expects)
+    expected = Looks(2 if repeats == "4" else 3, 4)
+    assert all(looks_at(plan, each) == expected for each in plan.expects if each.repeats)
 
 
 def test_without_repeats_to_compare_nothing_is_open(tmp_path: Path) -> None:
