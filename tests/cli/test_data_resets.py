@@ -108,6 +108,26 @@ def test_records_that_another_client_deleted_are_noticed_before_the_next_cell(be
     assert "ycsb.usertable has 499 records and was loaded with 500: something else" in remarks(again)
 
 
+@pytest.mark.parametrize(("tool", "workload"), [("ycsb", "c"), ("go_ycsb", "a")])
+def test_a_record_that_another_client_inserts_during_a_cell_fails_it_and_all_is_loaded_again(
+    bench: Bench, server: str, tool: str, workload: str
+) -> None:
+    spec(bench, server, workload, time="10 s", tool=tool, threads="1")
+    with bench.started("run", "brief.bench", "--no-report") as going:
+        until(lambda: "measure" in steps_begun(bench), 120)
+        collection(server).insert_one({"_id": "not ours"})
+        done = going.wait(240)
+    assert done.code == 3, done.text
+    (failed,) = (each for each in records_of(newest(bench)) if each["type"] == "cell_ended")
+    assert failed["status"] == "failed"
+    said = " ".join(done.text.split())
+    assert "the data set was changed during this measurement, by something else than this benchmark" in said
+    assert "ycsb.usertable has 501 records and was loaded with 500" in said
+    assert "let nothing else write to the database while it is measured, and run again" in said
+    spec(bench, server, workload, tool=tool, threads="1")
+    assert set(loads(run(bench)).values()) == {"loaded"}
+
+
 def test_the_data_of_a_writing_cell_that_was_cut_short_are_loaded_again(bench: Bench, server: str) -> None:
     spec(bench, server, "a", time="60 s")
     with bench.started("run", "brief.bench", "--no-report") as going:

@@ -15,7 +15,7 @@ from benchbrief.runners.engines.mongodb import inserted_records
 from benchbrief.runners.engines.mongodb.delete_routes import Routes
 from benchbrief.runners.engines.mongodb.mongo_client import Connection
 from benchbrief.runners.engines.mongodb.mongo_data import Data
-from benchbrief.runners.errors import Interrupted, ServerFailed
+from benchbrief.runners.errors import BadOutput, Interrupted, ServerFailed
 from benchbrief.runners.messages.run_messages import say
 from tests.support import cells
 from tests.support.mongo import running_stand_in
@@ -100,6 +100,17 @@ def test_a_load_s_record_that_is_missing_is_noticed_after_the_undo(connection: C
     assert not done
     assert "99 records, and 100 were loaded" in told
     assert not data.fit(cell.dataset, ("nothing", "updates"))
+
+
+def test_a_load_s_record_that_is_deleted_while_a_cell_inserts_is_noticed_at_its_end(connection: Connection) -> None:
+    data, cell = inserted(connection)
+    assert cell.dataset
+    data.delete([Ycsb().key(each) for each in range(INSERTED + 1)])
+    with pytest.raises(BadOutput, match="was changed during this measurement, by something else than") as failed:
+        data.finish(cell.dataset, "inserts")
+    assert f"ycsb.usertable has {RECORDS - 1} records and was loaded with {RECORDS}" in str(failed.value)
+    assert "let nothing else write to the database" in failed.value.hint
+    assert not inserted_records.can_delete(data, cell), "what the data set holds is unknown"
 
 
 def test_an_election_before_the_deletes_is_told_and_leaves_data_that_are_loaded_again(connection: Connection) -> None:
