@@ -145,12 +145,14 @@ seen() { [ ! -e "/dev/$kept" ] || findmnt -rno TARGET --source "/dev/$kept"; }
 
 put_back() {
     find_volume && is_alone "$volume" && keep_tags || return 1
-    said=$(root umount -- "$real" 2>&1) || { echo "$said: \`fuser -vm $real\` says who uses it"; return 1; }
+    said=$(root umount -- "$real" 2>&1) || ! findmnt -M "$real" >/dev/null ||
+        { echo "$said: \`fuser -vm $real\` says who uses it"; return 1; }
     said=$(drop "$group/$volume") || {
         echo "$said: \`findmnt -S /dev/$group/$volume\` and \`lsof /dev/$group/$volume\` say who uses it"
         mounted
         return 1
     }
+    settle
     renew && mounted
 }
 
@@ -169,6 +171,9 @@ drop() {
     said=$(root lvchange -q -an "$1" 2>&1 </dev/null && root lvremove -q "$1" 2>&1 </dev/null) ||
         { echo "$said" | first_error; return 1; }
 }
+
+# Waits until udev has told of each removed device: systemd unmounts what is mounted from a device that it hears of late.
+settle() { ! command -v udevadm >/dev/null || udevadm settle -t 30 >/dev/null 2>&1 || :; }
 
 # Makes the volume again from its snapshot.
 renew() {
