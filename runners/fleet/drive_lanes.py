@@ -124,6 +124,8 @@ class LaneDriver:
         for job in latest.values():
             if job.is_live:
                 self._own.add(job.id)
+            if job.stuck and job.state == "waiting":
+                self._scheduler.release(job.id)
             if job.is_live and self._told.get(job.lane) != f"{job.id} {job.state}":
                 self._told[job.lane] = f"{job.id} {job.state}"
                 where = f" on {job.node}" if job.state == "running" and job.node else ""

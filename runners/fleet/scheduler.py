@@ -42,6 +42,8 @@ class Job:
     node: str = ""
     cancelled: bool = False
     """Whether somebody has cancelled it."""
+    stuck: bool = False
+    """Whether the scheduler holds it back after a fault of its own, until it is released."""
 
     @property
     def is_live(self) -> bool:
@@ -75,6 +77,10 @@ class Scheduler(Protocol):
 
     def jobs(self, name: str) -> list[Job]:
         """Return the jobs of this name: those that wait, run, or ended a short time ago."""
+        ...
+
+    def release(self, job: str) -> None:
+        """Let a job that is stuck be tried again."""
         ...
 
     def cancel(self, name: str) -> None:

@@ -32,6 +32,8 @@ _SILENT = re.compile(
     r"zero bytes|slurm backup controller in standby|socket",
     re.IGNORECASE,
 )
+_STUCK = "launch failed requeued held"
+"""As for a job that was started right before slurmctld was killed."""
 _NAMED = 5
 
 
@@ -87,6 +89,9 @@ class SlurmScheduler:
         said = _asked("squeue", "--noheader", "--states=all", f"--name={name}", f"--format={_FORMAT}")
         return list(_jobs_in(said))
 
+    def release(self, job: str) -> None:
+        _asked("scontrol", "release", job)
+
     def cancel(self, name: str) -> None:
         _asked("scancel", "--quiet", f"--name={name}")
 
@@ -100,7 +105,7 @@ def _jobs_in(text: str) -> Iterator[Job]:
         told = state if reason in ("", "None", "(null)") else f"{state} ({reason})"
         kind: JobState = "ended" if state in _ENDED else "waiting" if state in _WAITING else "running"
         where = "" if node in ("n/a", "(null)") else node
-        yield Job(job, int(lane), kind, told, where, cancelled=state == "CANCELLED")
+        yield Job(job, int(lane), kind, told, where, cancelled=state == "CANCELLED", stuck=reason == _STUCK)
 
 
 def _asked(program: str, *words: str, given: str = "") -> str:

@@ -2,7 +2,12 @@
 
 from __future__ import annotations
 
+import os
+import random
+import signal
+import time
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -117,3 +122,36 @@ def test_a_lane_whose_jobs_do_nothing_is_given_up_with_the_reason(bench: Bench, 
     assert len(submitted(bench.run_dir)) == 6
     assert "is the last of 3 that finished no cell; it says: " in done.err
     assert cluster.live() == []
+
+
+@pytest.mark.parametrize("seed", [1])
+def test_random_kills_lose_no_cell_and_count_none_twice(bench: Bench, cluster: Slurm, seed: int) -> None:
+    kills_at_random(bench, cluster, random.Random(seed), kills=2)  # noqa: S311  # moments, not secrets
+
+
+def kills_at_random(bench: Bench, cluster: Slurm, chance: random.Random, kills: int) -> None:
+    """Kill slurmctld, a slurmd, a lane or the controller, at random moments; then go on, and look at the whole."""
+    words: tuple[str, ...] = ("run", "brief.bench", "--on", "slurm")
+    for _ in range(kills):
+        victim = chance.choice(("slurmctld", "one", "lane", "controller"))
+        with bench.started(*words, "--no-report", stays=True) as run:
+            until(lambda: bool(bench.run_dirs()) and (bench.run_dir / "scheduler.json").exists(), 60)
+            until(lambda: bool(submitted(bench.run_dir)), 60)
+            time.sleep(chance.uniform(0, 8))
+            kill(bench, cluster, victim)
+            run.signal(signal.SIGKILL)
+            run.process.wait(60)
+        words = ("resume", bench.run_dir.name)
+    until(cluster.answers, 60)
+    with bench.started(*words, "--no-report") as run:
+        whole(bench, cluster, run)
+
+
+def kill(bench: Bench, cluster: Slurm, victim: str) -> None:
+    if victim in ("slurmctld", "one"):
+        cluster.kill(victim)
+        cluster.start(victim)
+    elif victim == "lane":
+        for pid in [pid for pid, line in bench.strays().items() if " lane " in line and "-c" in line]:
+            with suppress(ProcessLookupError):
+                os.kill(pid, signal.SIGKILL)
