@@ -152,7 +152,6 @@ put_back() {
         mounted
         return 1
     }
-    settle
     renew && mounted
 }
 
@@ -172,7 +171,7 @@ drop() {
         { echo "$said" | first_error; return 1; }
 }
 
-# Waits until udev has told of each removed device: systemd unmounts what is mounted from a device that it hears of late.
+# Waits until udev has told of each device: systemd unmounts what is mounted when it hears late of a device's removal.
 settle() { ! command -v udevadm >/dev/null || udevadm settle -t 30 >/dev/null 2>&1 || :; }
 
 # Makes the volume again from its snapshot.
@@ -185,6 +184,7 @@ renew() {
 # Mounts the volume as it was mounted when its snapshot was taken.
 mounted() {
     root lvchange -q -ay "$group/$volume" >/dev/null 2>&1
+    settle
     how=$(with)
     said=$(root mount -t "${how%%,*}" -o "${how#*,}" "/dev/$group/$volume" "$real" 2>&1) || { echo "$said"; return 1; }
 }
