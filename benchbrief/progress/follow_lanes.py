@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from benchbrief.dsl.bench_error import BenchError, ExitCode
-from benchbrief.progress.follow_run import CODES, LOOK_S, Followed, Follower, JournalTail
+from benchbrief.progress.follow_run import CODES, Followed, Follower, JournalTail, Looks
 
 if TYPE_CHECKING:
     from benchbrief.runners.execution.live_numbers import Reading
@@ -55,7 +54,7 @@ class LaneTails:
 
 
 @dataclass
-class LanesFollower:
+class LanesFollower(Looks):
     """As `Follower`, for a run whose lanes are jobs: it goes on while its controller, a lane or a job does."""
 
     run_dir: Path
@@ -65,15 +64,6 @@ class LanesFollower:
 
     def __post_init__(self) -> None:
         self._tails = LaneTails(self.run_dir)
-
-    def looks(self) -> Iterator[Followed]:
-        """The first has all that was there before. The last has a code."""
-        while True:
-            found = self.look()
-            yield found
-            if found.code is not None:
-                return
-            time.sleep(LOOK_S)
 
     def look(self) -> Followed:
         from benchbrief.runners.execution.live_numbers import read_live

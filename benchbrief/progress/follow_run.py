@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -81,8 +82,25 @@ class Followed:
     code: ExitCode | None = None
 
 
+class Looks(ABC):
+    """Looks at a run again and again until it has ended."""
+
+    @abstractmethod
+    def look(self) -> Followed:
+        """Return what is new since the last look."""
+
+    def looks(self) -> Iterator[Followed]:
+        """Yield one look after another: the first with all that is there already, the last with an exit code."""
+        while True:
+            found = self.look()
+            yield found
+            if found.code is not None:
+                return
+            time.sleep(LOOK_S)
+
+
 @dataclass
-class Follower:
+class Follower(Looks):
     """Looks at a run again and again until it ends."""
 
     run_dir: Path
@@ -96,15 +114,6 @@ class Follower:
         from benchbrief.runners.journal.journal_file import JOURNAL
 
         self._tail = JournalTail(self.run_dir / JOURNAL)
-
-    def looks(self) -> Iterator[Followed]:
-        """The first has all that was there before. The last has a code."""
-        while True:
-            found = self.look()
-            yield found
-            if found.code is not None:
-                return
-            time.sleep(LOOK_S)
 
     def look(self) -> Followed:
         from benchbrief.runners.execution.live_numbers import read_live

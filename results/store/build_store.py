@@ -37,7 +37,7 @@ from benchbrief.results.store.store_schema import (
     SentenceRow,
 )
 from benchbrief.results.store_errors import NoRoom, ResultsError
-from benchbrief.runners.journal.journal_file import JOURNAL, has_begun
+from benchbrief.runners.journal.journal_file import JOURNAL, has_begun, is_locked
 from benchbrief.runners.journal.run_folder import require_journal
 
 if TYPE_CHECKING:
@@ -119,17 +119,7 @@ def _builder(store: Path) -> Iterator[Path]:
 
 def is_building(store: Path) -> bool:
     """Return whether a process builds the store now."""
-    try:
-        lock = os.open(store / _LOCK, os.O_RDONLY)
-    except FileNotFoundError:
-        return False
-    try:
-        fcntl.flock(lock, fcntl.LOCK_SH | fcntl.LOCK_NB)
-    except BlockingIOError:
-        return True
-    finally:
-        os.close(lock)
-    return False
+    return is_locked(store / _LOCK)
 
 
 def _wait_for(lock: int, store: Path) -> None:

@@ -15,6 +15,7 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 
 from benchbrief.runners.errors import Damaged, RunnerError
 from benchbrief.runners.journal.atomic_files import write_durably
+from benchbrief.runners.journal.journal_file import is_locked
 from benchbrief.runners.journal.run_identity import owner_in
 
 SUBMITTED = "scheduler.json"
@@ -80,14 +81,4 @@ def driving_alone(run_dir: Path) -> Iterator[None]:
 
 def is_driven(run_dir: Path) -> bool:
     """Return whether a controller looks after the run's jobs."""
-    try:
-        fd = os.open(run_dir / _LOCK, os.O_RDONLY)
-    except FileNotFoundError:
-        return False
-    try:
-        fcntl.flock(fd, fcntl.LOCK_SH | fcntl.LOCK_NB)
-    except OSError:
-        return True
-    finally:
-        os.close(fd)
-    return False
+    return is_locked(run_dir / _LOCK)

@@ -30,8 +30,13 @@ _TAIL_BYTES = 1 << 20
 
 def is_being_written(run_dir: Path) -> bool:
     """Return whether a process holds the run's journal."""
+    return is_locked(run_dir / JOURNAL)
+
+
+def is_locked(path: Path) -> bool:
+    """Return whether a process has the file, and holds an exclusive lock on it."""
     try:
-        fd = os.open(run_dir / JOURNAL, os.O_RDONLY)
+        fd = os.open(path, os.O_RDONLY)
     except FileNotFoundError:
         return False
     try:

@@ -18,7 +18,7 @@ _SAY_EVERY_S = 10.0
 
 
 def stop_any_run(run_dir: Path, say: Callable[[str], None]) -> Stopped:
-    """End a run, be it driven by one controller or by jobs of a scheduler. Raises RunnerError."""
+    """End a run of one controller, or of a scheduler's jobs. Raises RunnerError."""
     return stop_run(run_dir, say) if submitted_run(run_dir) is None else _stop_jobs(run_dir, say)
 
 

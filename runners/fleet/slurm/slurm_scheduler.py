@@ -20,7 +20,7 @@ from benchbrief.runners.jobs.shell_scripts import read_script, with_values
 _SCRIPT = read_script(__file__, "lane_job.sh")
 _WITHIN_S = 60
 _LEAD_S = 120
-"""So long before its time limit, in seconds, a lane is told to stop."""
+"""Slurm tells a lane to stop this many seconds before its time limit."""
 _FORMAT = "%i|%T|%k|%B|%r"
 _ENDED = {
     *("BOOT_FAIL", "CANCELLED", "COMPLETED", "DEADLINE", "FAILED"),
