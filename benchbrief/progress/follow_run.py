@@ -90,7 +90,7 @@ class Looks(ABC):
         """Return what is new since the last look."""
 
     def looks(self) -> Iterator[Followed]:
-        """Yield one look after another: the first with all that is there already, the last with an exit code."""
+        """Yield looks until the run has ended. The first has all earlier records, the last has the exit code."""
         while True:
             found = self.look()
             yield found

@@ -79,15 +79,26 @@ def run_and_tell(run_dir: Path, progress: Progress, asked: Ending, warned: Itera
     `warned` holds the warnings given before the run began. The end of the run repeats them.
     """
     from benchbrief.pipeline import run_plan
+
+    note_simulation(run_dir, progress)
+    report = not asked["no_report"]
+    finished = run_plan(run_dir, progress, report=report, metrics=asked["metrics"], wait=asked["wait"])
+    tell_as_asked(finished, asked, warned)
+
+
+def note_simulation(run_dir: Path, progress: Progress) -> None:
+    """Say so where a run is simulated."""
     from benchbrief.runners.journal.run_folder import simulation_of
 
     if simulation_of(run_dir):
         progress.note(SIMULATED)
-    report = not asked["no_report"]
-    finished = run_plan(run_dir, progress, report=report, metrics=asked["metrics"], wait=asked["wait"])
+
+
+def tell_as_asked(finished: Finished, asked: Ending, warned: Iterable[str]) -> None:
+    """Tell how a run ended as the options of the command say, and stop with its exit code."""
     tell_end(
         finished,
-        report=report,
+        report=not asked["no_report"],
         as_json=asked["as_json"],
         junit=asked["junit"],
         markdown=asked["markdown"],

@@ -6,7 +6,7 @@ import shutil
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
-from benchbrief.progress.run_output import Ending, tell_end
+from benchbrief.progress.run_output import Ending, note_simulation, tell_as_asked
 from benchbrief.progress.run_progress import Progress
 
 
@@ -37,19 +37,8 @@ def submit_and_tell(
 
 def follow_and_tell(run_dir: Path, progress: Progress, asked: Ending, warned: Iterable[str] = ()) -> None:
     """Go on with a run whose lanes are jobs of a scheduler, tell how it ended, and stop with its exit code."""
-    from benchbrief.cli.simulation_options import SIMULATED
     from benchbrief.pipeline import run_on_scheduler
-    from benchbrief.runners.journal.run_folder import simulation_of
 
-    if simulation_of(run_dir):
-        progress.note(SIMULATED)
-    report = not asked["no_report"]
-    finished = run_on_scheduler(run_dir, progress, report=report)
-    tell_end(
-        finished,
-        report=report,
-        as_json=asked["as_json"],
-        junit=asked["junit"],
-        markdown=asked["markdown"],
-        warned=warned,
-    )
+    note_simulation(run_dir, progress)
+    finished = run_on_scheduler(run_dir, progress, report=not asked["no_report"])
+    tell_as_asked(finished, asked, warned)
