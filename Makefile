@@ -1,6 +1,6 @@
 # `make` alone says what there is.
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test lint docs benchmarks lock
+.PHONY: help setup demo test long lint docs benchmarks lock
 
 help:  ## this list
 	@sed -n 's/^\([a-z]*\):.*## /\1	/p' $(MAKEFILE_LIST) | expand -t 12
@@ -15,8 +15,11 @@ demo:  ## set up what is needed, run examples/quickstart.bench, and write its br
 # Each process would compile all libraries' and tests' sources by itself.
 unexport PYTHONDONTWRITEBYTECODE
 
-test: setup  ## set up, lint, and run the whole test suite (PYTEST="-k name" for a part)
+test: setup  ## set up, lint, and run the test suite (PYTEST="-k name" for a part)
 	@tools/check $(PYTEST)
+
+long: setup  ## run the tests that take long: more kills, more faults, more engines (nightly, and before a release)
+	@tools/check --long $(PYTEST)
 
 lint:  ## ruff (rules and format), shellcheck and mypy
 	@tools/setup.sh python

@@ -35,6 +35,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption(
         "--share", choices=("clocked", "rest"), help="only the tests that wait and look at clocks, or only the others"
     )
+    parser.addoption("--long", action="store_true", help="only the tests that are marked long")
     parser.addoption("--update-goldens", action="store_true", help="write golden files anew; read the difference")
 
 
@@ -43,6 +44,18 @@ def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool 
     if not share or collection_path.parent != Path(__file__).parent or not collection_path.is_dir():
         return None
     return (collection_path.name in CLOCKED) != (share == "clocked") or None
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Leave out what takes long, unless it is asked for: by `--long`, or by the name of its module."""
+    if any(".py" in argument for argument in config.args):
+        return
+    wanted = config.getoption("--long")
+    chosen: dict[bool, list[pytest.Item]] = {True: [], False: []}
+    for item in items:
+        chosen[item.get_closest_marker("long") is not None].append(item)
+    config.hook.pytest_deselected(items=chosen[not wanted])
+    items[:] = chosen[wanted]
 
 
 def pytest_collection_finish() -> None:

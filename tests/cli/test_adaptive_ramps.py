@@ -106,6 +106,7 @@ def test_a_brief_shows_and_tells_the_points_that_were_chosen(bench: Bench, tmp_p
     assert "軸上の短い目盛り" in japanese
 
 
+@pytest.mark.long
 def test_a_killed_run_goes_on_by_the_same_rule(bench: Bench, tmp_path: Path) -> None:
     spec(bench, tmp_path, points=5)
     with bench.started("run", "brief.bench", "--no-report") as going:
@@ -122,6 +123,7 @@ def test_a_killed_run_goes_on_by_the_same_rule(bench: Bench, tmp_path: Path) -> 
     assert len(measured) == len(set(measured)) == 10, "nothing is measured twice"
 
 
+@pytest.mark.long
 def test_a_later_run_with_more_points_measures_only_those(bench: Bench, tmp_path: Path) -> None:
     spec(bench, tmp_path, points=4)
     assert bench("run", "brief.bench", "--no-report", timeout=120).code == 0

@@ -108,7 +108,7 @@ def test_records_that_another_client_deleted_are_noticed_before_the_next_cell(be
     assert "ycsb.usertable has 499 records and was loaded with 500: something else" in remarks(again)
 
 
-@pytest.mark.parametrize(("tool", "workload"), [("ycsb", "c"), ("go_ycsb", "a")])
+@pytest.mark.parametrize(("tool", "workload"), [pytest.param("ycsb", "c", marks=pytest.mark.long), ("go_ycsb", "a")])
 def test_a_record_that_another_client_inserts_during_a_cell_fails_it_and_all_is_loaded_again(
     bench: Bench, server: str, tool: str, workload: str
 ) -> None:
@@ -146,7 +146,7 @@ def load_jobs(run: Path) -> int:
     return sum(each["type"] == "job_collected" and each["step"] == "load" for each in records_of(run))
 
 
-@pytest.mark.parametrize("tool", ["ycsb", "go_ycsb"])
+@pytest.mark.parametrize("tool", [pytest.param("ycsb", marks=pytest.mark.long), "go_ycsb"])
 def test_what_cells_inserted_is_deleted_and_the_records_of_the_load_are_left(
     bench: Bench, server: str, tool: str
 ) -> None:
@@ -165,6 +165,7 @@ def test_what_cells_inserted_is_deleted_and_the_records_of_the_load_are_left(
     assert {each["_id"] for each in collection(server).find({}, {"_id": 1})} == loaded
 
 
+@pytest.mark.long
 def test_inserts_of_a_ycsb_whose_release_orders_its_keys_are_deleted(bench: Bench, server: str) -> None:
     home = bench.folder / "ordered"
     shutil.copytree(tools_dir() / "ycsb", home)

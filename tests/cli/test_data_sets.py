@@ -80,6 +80,7 @@ def test_another_content_of_the_options_file_makes_another_data_set(rocks: Bench
     assert any("block_size=16384" in made.read_text() for made in (rocks.data / "db").glob("OPTIONS-*"))
 
 
+@pytest.mark.long
 def test_another_build_of_the_load_generator_makes_another_data_set(rocks: Bench) -> None:
     run(rocks)
     wrapped.db_bench(rocks.folder / "tool", '"--built-again") exit 0;;')
@@ -92,6 +93,7 @@ def test_another_content_of_a_script_that_prepares_a_host_makes_another_data_set
     assert load_of(run(rocks)) == "loaded"
 
 
+@pytest.mark.long
 def test_another_line_that_prepares_a_host_makes_another_data_set(rocks: Bench) -> None:
     run(rocks)
     rocks.spec(SPEC.replace("prepare.sh", "prepare.sh again"))

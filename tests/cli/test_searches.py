@@ -181,6 +181,7 @@ report brief "Load" {
 """
 
 
+@pytest.mark.long
 def test_ycsb_searches_loads_and_runs_at_what_was_found(bench: Bench) -> None:
     built_tool("mongo-stand-in")
     built_tool("ycsb")

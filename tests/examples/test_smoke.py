@@ -41,6 +41,7 @@ class Example:
     """Places whose numbers may be missing; everywhere else a missing one is a failure."""
 
 
+IN_THE_SUITE = ("power_efficiency", "rocksdb_ssds")  # one of each engine, and one of each language
 SMOKES = (
     Example(
         "cluster_shrink",
@@ -143,7 +144,10 @@ def cut_short(example: Example, folders: dict[str, str], into: Path) -> Path:
 
 
 @pytest.mark.timeout(600)
-@pytest.mark.parametrize("example", SMOKES, ids=lambda example: example.name)
+@pytest.mark.parametrize(
+    "example",
+    [pytest.param(each, id=each.name, marks=() if each.name in IN_THE_SUITE else pytest.mark.long) for each in SMOKES],
+)
 def test_the_smoke_profile_ends_in_a_whole_brief(example: Example, bench: Bench, folders: dict[str, str]) -> None:
     spec = cut_short(example, folders, bench.folder / "examples" / example.name)
     if "knee(" in spec.read_text(encoding="utf-8"):

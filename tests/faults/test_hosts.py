@@ -182,6 +182,7 @@ def test_a_folder_for_jobs_that_is_not_ours_is_refused_alike(bench: Bench) -> No
     assert ended.err.startswith(f"error: local: {why}\n")
 
 
+@pytest.mark.long
 def test_a_host_that_goes_away_spoils_no_other_cell_and_its_own_only_until_it_is_back(bench: Bench) -> None:
     system_tool("sshd")
     hardware = 'hardware good { hosts = local  kind = "good" }\nhardware bad { hosts = "box"  kind = "bad" }'

@@ -27,6 +27,7 @@ def measuring(bench: Bench, threads: int) -> bool:
     return any("site.ycsb.Client -t " in line and f"-threads {threads} " in line for line in bench.strays().values())
 
 
+@pytest.mark.long
 def test_an_attached_server_that_dies_fails_its_cells_and_no_others(bench: Bench) -> None:
     with mortal_stand_in(tools_dir()) as (host, port, server):
         # Clients give a dead server 30 s unless told otherwise.

@@ -44,11 +44,16 @@ def load_hosts(bench: Bench, first: str, second: str) -> Iterator[tuple[Sshd, Ss
 @pytest.mark.parametrize(
     ("first", "second", "sent"),
     [
-        ("", "", "asked for from load-1, load-2"),
-        (NO_FORWARDS, "", "asked for from load-2"),
-        (NO_FORWARDS, NO_FORWARDS, "asked for from the controller: load-1: "),
+        pytest.param("", "", "asked for from load-1, load-2", id="both forward", marks=pytest.mark.long),
+        pytest.param(NO_FORWARDS, "", "asked for from load-2", id="one forwards"),
+        pytest.param(
+            NO_FORWARDS,
+            NO_FORWARDS,
+            "asked for from the controller: load-1: ",
+            id="none forwards",
+            marks=pytest.mark.long,
+        ),
     ],
-    ids=["both forward", "one forwards", "none forwards"],
 )
 def test_inserts_are_deleted_from_the_load_hosts_that_forward_a_port(
     bench: Bench, first: str, second: str, sent: str

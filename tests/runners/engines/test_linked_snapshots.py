@@ -113,14 +113,18 @@ def killed_at(program: str, script: str, path: Path, tmp_path: Path) -> None:
     wrapped.unlink()
 
 
-@pytest.mark.parametrize("program", ["ln", "cp", "sync", "mv"])
+@pytest.mark.parametrize(
+    "program", ["ln", *(pytest.param(each, marks=pytest.mark.long) for each in ("cp", "sync", "mv"))]
+)
 def test_a_snapshot_that_was_killed_while_it_was_made_is_none(tmp_path: Path, program: str) -> None:
     engine, context = loaded(tmp_path / "db")
     killed_at(program, linked_snapshots.TAKE, tmp_path / "db", tmp_path)
     assert not engine.holds(context.cell)
 
 
-@pytest.mark.parametrize("program", ["rm", "ln", "cp", "sync", "mv"])
+@pytest.mark.parametrize(
+    "program", ["rm", "mv", *(pytest.param(each, marks=pytest.mark.long) for each in ("ln", "cp", "sync"))]
+)
 def test_a_restore_that_was_killed_is_made_again_from_the_same_snapshot(tmp_path: Path, program: str) -> None:
     engine, context = loaded(tmp_path / "db")
     before = hashes(tmp_path / "db")

@@ -76,7 +76,7 @@ def test_the_length_of_a_known_outage_is_found_within_one_sample(bench: Bench) -
     ("command", "said"),
     [
         ("echo no such primary; exit 3", "ended with code 3: no such primary"),
-        ("sleep 60", "did not end within 9 s"),
+        pytest.param("sleep 60", "did not end within 9 s", marks=pytest.mark.long),
     ],
 )
 def test_a_cell_whose_event_failed_is_not_good(command: str, said: str, bench: Bench) -> None:
@@ -89,6 +89,7 @@ def test_a_cell_whose_event_failed_is_not_good(command: str, said: str, bench: B
     assert bench.strays() == {}
 
 
+@pytest.mark.long
 def test_a_cell_that_is_interrupted_in_its_measurement_is_measured_again(bench: Bench) -> None:
     spec(bench)
     point = {"type": "job_collected", "job": "event:1:local"}

@@ -207,6 +207,7 @@ def killed_again_and_again(bench: Bench, seed: int, times: int, lines: tuple[int
     return times
 
 
+@pytest.mark.long
 @pytest.mark.timeout(300)
 def test_a_run_killed_at_random_times_is_whole_in_the_end(bench: Bench) -> None:
     bench.spec(ROCKS, HOST="local")
@@ -231,6 +232,7 @@ experiment found {
 """
 
 
+@pytest.mark.long
 @pytest.mark.timeout(300)
 def test_a_search_by_two_load_generators_and_repeats_that_end_by_themselves_survive_random_kills(bench: Bench) -> None:
     built_tool("mongo-stand-in")
@@ -302,6 +304,7 @@ def test_a_server_that_was_started_goes_on_with_its_measurement_when_the_control
     assert list(by_ssh.iterdir()) == []
 
 
+@pytest.mark.long
 @pytest.mark.timeout(240)
 def test_ycsb_and_its_embedded_server_outlive_their_controller(bench: Bench) -> None:
     built_tool("mongo-stand-in")

@@ -123,6 +123,11 @@ def test_a_group_loads_while_the_other_is_measured(bench: Bench) -> None:
         assert {cell for _, cell in found} <= told <= loaded_beside_turn(bench)
 
 
+def begun_measurements(bench: Bench) -> list[str]:
+    """The cells whose measurement was begun."""
+    return [each["cell"] for each in bench.journal("step_started") if each["step"] == "measure"]
+
+
 def waiting(bench: Bench) -> set[str]:
     """The cells that are loaded, and wait for their turn."""
     if not list(bench.folder.glob("bench-out/*/journal.jsonl")):
@@ -140,7 +145,7 @@ def waiting(bench: Bench) -> set[str]:
 def test_both_groups_are_shown_and_an_interrupt_ends_both(bench: Bench) -> None:
     bench.spec(SPEC.replace("measure = 2 s", "measure = 60 s"), TOOL=bench.tool, OVERLAP="loading")
     with bench.started("run", "brief.bench") as run:
-        until(lambda: waiting(bench), 60)
+        until(lambda: waiting(bench) and begun_measurements(bench), 60)
         (cell,) = waiting(bench)
         states = {each["cell_id"]: each["step"] for each in bench("status", "--json").json["cells"]}
         assert states[cell] == "wait_for_turn"
@@ -158,22 +163,22 @@ def test_both_groups_are_shown_and_an_interrupt_ends_both(bench: Bench) -> None:
 def test_after_a_kill_what_was_measured_keeps_its_turn(bench: Bench) -> None:
     bench.spec(SPEC.replace("measure = 2 s", "measure = 8 s"), TOOL=bench.tool, OVERLAP="loading")
     with bench.started("run", "brief.bench", stays=True) as run:
-        until(lambda: waiting(bench), 60)
+        until(lambda: waiting(bench) and begun_measurements(bench), 60)
         (waited,) = waiting(bench)
-        (measured,) = (record["cell"] for record in bench.journal("step_started") if record["step"] == "measure")
+        (first,) = begun_measurements(bench)
         until(lambda: any("readrandom" in command for command in bench.strays().values()), 60)
         run.signal(signal.SIGKILL)
         run.process.wait(60)
     ended = bench("resume")
     assert ended.code == 0, ended.text
-    assert [record["cell"] for record in bench.journal("cell_resumed")] == [measured]
-    assert bench.journal("cell_ended")[0]["cell"] == measured
+    assert [record["cell"] for record in bench.journal("cell_resumed")] == [first]
+    assert bench.journal("cell_ended")[0]["cell"] == first
     assert {record["attempt"] for record in bench.journal("cell_started") if record["cell"] == waited} == {1, 2}
     assert_whole(bench)
 
 
 @pytest.mark.timeout(240)
-@pytest.mark.parametrize("how", [signal.SIGINT, signal.SIGKILL])
+@pytest.mark.parametrize("how", [pytest.param(signal.SIGINT, marks=pytest.mark.long), signal.SIGKILL])
 def test_the_load_of_a_cell_that_waited_is_used_after_a_resume(bench: Bench, how: signal.Signals) -> None:
     """Although its workload writes: it is counted as a writer once it has its turn."""
     bench.spec(WRITING.replace("[1, 2]", "[1]"), TOOL=bench.tool, OVERLAP="loading")
@@ -208,6 +213,7 @@ def loads_of(bench: Bench, cell: str) -> list[int]:
     ]
 
 
+@pytest.mark.long
 @pytest.mark.timeout(240)
 def test_data_that_another_run_wrote_to_after_the_wait_are_loaded_again(bench: Bench) -> None:
     bench.spec(WRITING.replace("[1, 2]", "[1]"), TOOL=bench.tool, OVERLAP="loading")
@@ -221,6 +227,7 @@ def test_data_that_another_run_wrote_to_after_the_wait_are_loaded_again(bench: B
     assert loads_of(bench, waited) == [1, 2]
 
 
+@pytest.mark.long
 @pytest.mark.timeout(240)
 def test_data_that_another_cell_wrote_to_after_the_wait_are_loaded_again(bench: Bench) -> None:
     """The first cell of the group fails in the first run, and is the one that is run between."""
@@ -240,7 +247,7 @@ def test_data_that_another_cell_wrote_to_after_the_wait_are_loaded_again(bench: 
 
 
 @pytest.mark.timeout(240)
-@pytest.mark.parametrize("step", ["load", "measure"])
+@pytest.mark.parametrize("step", ["load", pytest.param("measure", marks=pytest.mark.long)])
 def test_a_kill_beside_a_load_leaves_no_half_of_it(bench: Bench, step: str) -> None:
     bench.spec(SPEC, TOOL=bench.tool, OVERLAP="loading")
     until_killed(bench, {"type": "step_started", "step": step}, "run", "brief.bench")

@@ -90,6 +90,7 @@ def test_a_killed_controller_takes_the_end_and_the_numbers_that_openload_found_w
     assert bench.strays() == {}
 
 
+@pytest.mark.long
 @pytest.mark.timeout(300)
 def test_a_load_that_is_never_steady_ends_after_its_longest_time_and_is_marked(bench: Bench) -> None:
     """Random arrivals of a low rate: its mean is known to some per cent after that time, and never to a thousandth."""

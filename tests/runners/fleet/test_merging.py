@@ -278,6 +278,7 @@ def test_failed_cells_of_a_lane_end_it_with_3_and_are_tried_again(bench: Bench) 
     assert merged(bench)["status"] == "done"
 
 
+@pytest.mark.long
 @pytest.mark.timeout(240)
 def test_a_hundred_lanes_make_one_run(bench: Bench) -> None:
     groups = "\n".join(f'hardware g{n} {{ hosts = "h{n}" }}' for n in range(100))

@@ -152,6 +152,7 @@ def test_a_run_that_is_stopped_leaves_nothing_and_goes_on_later(bench: Bench, cl
     assert bench("status", "--json").json["status"] == "interrupted"
 
 
+@pytest.mark.long
 def test_a_controller_that_is_asked_to_end_cancels_the_jobs(bench: Bench, cluster: Slurm) -> None:
     spec(bench, "20 s")
     with bench.started("run", "brief.bench", "--on", "slurm", "--no-report") as run:
@@ -163,6 +164,7 @@ def test_a_controller_that_is_asked_to_end_cancels_the_jobs(bench: Bench, cluste
     assert bench.strays() == {}
 
 
+@pytest.mark.long
 def test_a_lane_that_is_cancelled_is_not_submitted_again_until_the_run_goes_on(bench: Bench, cluster: Slurm) -> None:
     with bench.started("run", "brief.bench", "--on", "slurm", "--no-report") as run:
         until(lambda: said(bench, 2, type="step_started", step="measure"), 60)

@@ -18,7 +18,7 @@ from tests.support.slurm import Slurm, slurm
 from tests.support.two_hosts import two_hosts
 from tests.support.waiting import until
 
-pytestmark = pytest.mark.timeout(300)
+pytestmark = [pytest.mark.timeout(300), pytest.mark.long]
 
 
 @pytest.fixture(scope="module")
@@ -59,6 +59,7 @@ def whole(bench: Bench, cluster: Slurm, run: Started) -> None:
 
 
 def test_a_job_that_is_run_twice_is_measured_once(bench: Bench, cluster: Slurm) -> None:
+    spec(bench, measure="10 s")  # the first job is still at work when the second one looks
     with bench.started("run", "brief.bench", "--on", "slurm", "--no-report") as run:
         measures(bench)
         log = bench.folder / "second.log"

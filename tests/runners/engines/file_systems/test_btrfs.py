@@ -135,7 +135,7 @@ def test_a_snapshot_takes_no_room_and_can_t_be_written_to(place: Path) -> None:
     assert total > 1_000_000 > 10 * exclusive
 
 
-@pytest.mark.parametrize("program", ["sync", "btrfs"])
+@pytest.mark.parametrize("program", [pytest.param("sync", marks=pytest.mark.long), "btrfs"])
 def test_a_snapshot_that_was_killed_before_it_was_made_is_none(place: Path, tmp_path: Path, program: str) -> None:
     engine, context = loaded(place / "db")
     engine.reset(context.cell)
@@ -146,7 +146,7 @@ def test_a_snapshot_that_was_killed_before_it_was_made_is_none(place: Path, tmp_
     assert engine.holds(context.cell)
 
 
-@pytest.mark.parametrize("program", ["btrfs", "mv", "sync"])
+@pytest.mark.parametrize("program", ["btrfs", "mv", pytest.param("sync", marks=pytest.mark.long)])
 def test_a_restore_that_was_killed_is_made_again_from_the_same_snapshot(
     place: Path, tmp_path: Path, program: str
 ) -> None:
