@@ -18,6 +18,7 @@ NAMES = (
     "budget",
     "repeat_choice",
     "matrix",
+    "overlap",
     "open_loop",
     "adaptive",
     "highest",
