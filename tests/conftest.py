@@ -48,7 +48,7 @@ def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """Leave out what takes long, unless it is asked for: by `--long`, or by the name of its module."""
-    if any(".py" in argument for argument in config.args):
+    if any(Path(argument.partition("::")[0]).suffix == ".py" for argument in config.args):
         return
     wanted = config.getoption("--long")
     chosen: dict[bool, list[pytest.Item]] = {True: [], False: []}
