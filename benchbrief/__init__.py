@@ -1,20 +1,69 @@
 """A declarative language for database and storage benchmarks, from a checked spec to a finished brief.
 
->>> from benchbrief.compiler.compile import check      # spec -> plan and diagnostics
->>> from benchbrief.runners.execution.executor import execute    # plan -> journal and raw outputs
->>> from benchbrief.results.store.store import open_store    # journal and raw outputs -> tables
->>> from benchbrief.reports.render.render_report import render       # tables -> PDF and HTML
+>>> import benchbrief as bb
+>>> run = bb.open("last")           # a run of `bench run`, of this folder's bench-out
+>>> run.table("spread").df()        # its tables and views; also .arrow() and .pl()
+>>> run.metric("gain")              # a metric of the spec
+>>> run.figure(1)                   # a figure of the brief, as an altair chart
+>>> bb.plan("brief.bench").cells    # what a spec would run
 """
 
 from __future__ import annotations
 
-__version__: str
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from benchbrief.api.answer import Answer
+    from benchbrief.api.checked_spec import CheckedSpec, PlannedSpec, SpecWrong, check, plan
+    from benchbrief.api.opened_run import Run
+    from benchbrief.api.opened_run import list_runs as runs
+    from benchbrief.api.opened_run import open_run as open  # noqa: A004 - it opens a run, as gzip.open does a file
+    from benchbrief.dsl.bench_error import BenchError
+
+    __version__: str
+
+__all__ = [
+    "Answer",
+    "BenchError",
+    "CheckedSpec",
+    "PlannedSpec",
+    "Run",
+    "SpecWrong",
+    "__version__",
+    "check",
+    "open",
+    "plan",
+    "runs",
+]
+
+_PLACES = {
+    "Answer": "api.answer:Answer",
+    "BenchError": "dsl.bench_error:BenchError",
+    "CheckedSpec": "api.checked_spec:CheckedSpec",
+    "PlannedSpec": "api.checked_spec:PlannedSpec",
+    "Run": "api.opened_run:Run",
+    "SpecWrong": "api.checked_spec:SpecWrong",
+    "check": "api.checked_spec:check",
+    "open": "api.opened_run:open_run",
+    "plan": "api.checked_spec:plan",
+    "runs": "api.opened_run:list_runs",
+}
+"""The module and the name of each. It is imported when it is used, for a fast start."""
+
+if not TYPE_CHECKING:
+
+    def __getattr__(name: str) -> object:
+        if name == "__version__":
+            from importlib.metadata import version
+
+            return version("benchbrief")
+        if name in _PLACES:
+            from importlib import import_module
+
+            module, _, inner = _PLACES[name].partition(":")
+            return getattr(import_module(f"{__name__}.{module}"), inner)
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 
-def __getattr__(name: str) -> str:
-    # Looked up on demand: reading the installed metadata would slow every start.
-    if name == "__version__":
-        from importlib.metadata import version
-
-        return version("benchbrief")
-    raise AttributeError(name)
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

@@ -1,7 +1,9 @@
-"""The series of a figure, with the details of each point, and the events beside them."""
+"""The series of a figure, with the details of each point, the events beside them, and their data for download."""
 
 from __future__ import annotations
 
+import csv
+import io
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
@@ -9,6 +11,7 @@ from benchbrief.compiler.planning import plan
 from benchbrief.reports.charts.chart import Point, Trace
 from benchbrief.reports.text.number_format import Scale, automatic, decimals_for, in_column
 from benchbrief.reports.view.report_data import Results
+from benchbrief.results.query.export import defused
 
 _AS_IT_IS = Scale(1.0, "")
 
@@ -99,3 +102,43 @@ def column(values: Iterable[float | None]) -> Callable[[float], str]:
     """Return how to write compared numbers: with the same decimals."""
     decimals = decimals_for(values)
     return lambda value: in_column(value, decimals)
+
+
+def figure_csv(drawn: Sequence[Drawn], figure: plan.FigureElement, mark: str = "") -> str:
+    """Return CSV (RFC 4180) with a head. Missing values are empty. `repeats` and `cells` (separated by blanks) are
+    those behind a value; `low` and `high` the ends of its interval over repeats, in its unit. A `mark` (`simulated`,
+    `imported`) is a last column of `true`, as in other exports, since the file is read apart from its brief."""
+    x_dim = next((s.x_dim for s in figure.series if s.x_dim), None) or "point"
+    curve = any(d.series.x_query for d in drawn)
+    out = io.StringIO()
+    writer = csv.writer(out)
+    panel = [figure.panel_dim] if figure.panel_dim else []
+    x_head = ["x", "x_unit"] if curve else []
+    marks = [mark] if mark else []
+    writer.writerow([*panel, "series", x_dim, *x_head, "value", "unit", "low", "high", "repeats", "cells", *marks])
+    for d in drawn:
+        x_unit = d.series.x_query.unit if d.series.x_query else ""
+        for detail in d.details:
+            writer.writerow(
+                [
+                    *([_csv_text(d.panel)] if panel else []),
+                    _csv_text(d.trace.name),
+                    _csv_text(detail.key),
+                    *([_csv_text(detail.x), x_unit] if curve else []),
+                    _csv_text(detail.value),
+                    d.series.query.unit,
+                    _csv_text(detail.low),
+                    _csv_text(detail.high),
+                    detail.repeats or "",
+                    _csv_text(" ".join(detail.cells)),
+                    *("true" for _ in marks),
+                ]
+            )
+    return out.getvalue()
+
+
+def _csv_text(value: object) -> object:
+    """Return a number in full, or a text that no spreadsheet computes; "" for a missing value."""
+    if isinstance(value, str):
+        return defused(value)
+    return "" if value is None else repr(value) if isinstance(value, float) else value

@@ -12,9 +12,9 @@ from markupsafe import Markup
 
 from benchbrief.compiler.planning import plan as p
 from benchbrief.reports.charts.build_figure import drawing
-from benchbrief.reports.charts.chart_data import figure_csv
 from benchbrief.reports.charts.chart_script import for_script
 from benchbrief.reports.charts.draw_chart import draw, lower_drawing
+from benchbrief.reports.charts.drawn_series import figure_csv
 from benchbrief.reports.charts.figure_sizes import FULL, HALF, card_size, height_for, run_of_figures, slide_size
 from benchbrief.reports.charts.svg_converter import CONVERTER, NotDrawn
 from benchbrief.reports.disclosure import disclosure as d

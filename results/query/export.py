@@ -61,7 +61,7 @@ def to_text(table: Table, units: Sequence[str] = ()) -> str:
     columns = [_shown(f"{name} ({unit})" if unit else name) for name, (_, unit) in heads]
     rows = [
         [
-            _cell(value * factor if isinstance(value, float) else value)
+            shown_cell(value * factor if isinstance(value, float) else value)
             for value, (factor, _) in zip(row, scales, strict=True)
         ]
         for row in table.rows
@@ -96,7 +96,7 @@ def _all_numbers(values: Sequence[object]) -> bool:
     return bool(some) and all(isinstance(v, int | float | Decimal) and not isinstance(v, bool) for v in some)
 
 
-def _cell(value: object) -> str:
+def shown_cell(value: object) -> str:
     value = plain(value)
     if value is None:
         return MISSING

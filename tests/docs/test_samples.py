@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import json
 import re
 import shlex
@@ -176,6 +177,7 @@ READERS: dict[str, Callable[[str], object]] = {
     "yaml": _yaml,
     "groovy": _jobs,
     "lua": _lua,
+    "python": ast.parse,  # tests/cli/test_from_python.py runs it
 }
 
 

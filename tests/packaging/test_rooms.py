@@ -86,7 +86,7 @@ ONLY = {
 # begin with.
 HOMES: dict[str, str | tuple[str, ...]] = {
     "PIL": "compiler/briefs/style/pictures.py",
-    "altair": "reports/charts/draw_chart.py",
+    "altair": ("reports/charts/chart_layers.py", "benchbrief/api/"),
     "babel": "reports/text/locale_formats.py",
     "bson": "runners/engines/mongodb/mongo_client.py",
     "click": "benchbrief/",
@@ -101,8 +101,10 @@ HOMES: dict[str, str | tuple[str, ...]] = {
     "markdownify": "reports/text/markdown_export.py",
     "markupsafe": "reports/",
     "numpy": "results/",
+    "pandas": "benchbrief/api/answer.py",
     "paramiko": "runners/transports/ssh",
-    "pyarrow": "results/",
+    "polars": "benchbrief/api/answer.py",
+    "pyarrow": ("results/", "benchbrief/api/"),
     "pygls": "benchbrief/server/",
     "pymongo": "runners/engines/mongodb/mongo_client.py",
     "pypdf": "reports/provenance/finished_brief.py",
@@ -261,7 +263,9 @@ def test_each_library_is_imported_in_one_place() -> None:
 
 
 def test_each_library_is_a_declared_dependency() -> None:
-    declared = {requirement.split(">=")[0] for requirement in PYPROJECT["project"]["dependencies"]}
+    project = PYPROJECT["project"]
+    requirements = (*project["dependencies"], *project["optional-dependencies"]["notebook"])
+    declared = {requirement.split(">=")[0] for requirement in requirements}
     used = {DISTRIBUTIONS.get(found.top, found.top) for found in third_party()}
     assert used - declared == set()
 

@@ -1,0 +1,1 @@
+"""Runs and specs from Python, for notebooks and scripts: `import benchbrief as bb`."""

@@ -1,0 +1,77 @@
+"""Rows of a run: an Arrow table, which pandas, polars and DuckDB take over."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from benchbrief.dsl.bench_error import BenchError
+
+if TYPE_CHECKING:
+    import pandas as pd
+    import polars as pl
+    import pyarrow as pa
+
+_MOST_ROWS = 40
+"""A notebook shows the first rows of more."""
+
+
+class LibraryMissing(BenchError):
+    """A library that an answer is asked for is not installed."""
+
+    code = "library_missing"
+
+
+class Answer:
+    """Rows with named columns. Latencies are in seconds, sizes in bytes, as in the store.
+
+    Every row of a simulated run has `simulated`, of an imported one `imported`. Libraries that read Arrow streams
+    (`__arrow_c_stream__`) take it as it is: `polars.DataFrame(answer)`, `duckdb.from_arrow(answer)`.
+    """
+
+    def __init__(self, table: pa.Table) -> None:
+        self._table = table
+
+    def arrow(self) -> pa.Table:
+        return self._table
+
+    def df(self) -> pd.DataFrame:
+        """Return a pandas DataFrame. Raises LibraryMissing."""
+        try:
+            import pandas  # noqa: F401 - only whether it is there: Arrow makes the frame
+        except ImportError as error:
+            raise LibraryMissing("pandas is not installed", "pip install pandas") from error
+        found: pd.DataFrame = self._table.to_pandas()
+        return found
+
+    def pl(self) -> pl.DataFrame:
+        """Return a polars DataFrame. Raises LibraryMissing."""
+        try:
+            import polars
+        except ImportError as error:
+            raise LibraryMissing("polars is not installed", "pip install polars") from error
+        return polars.DataFrame(self._table)
+
+    def rows(self) -> list[dict[str, Any]]:
+        """Return the rows as mappings from column to value."""
+        found: list[dict[str, Any]] = self._table.to_pylist()
+        return found
+
+    @property
+    def columns(self) -> list[str]:
+        return list(self._table.column_names)
+
+    def __len__(self) -> int:
+        return int(self._table.num_rows)
+
+    def __arrow_c_stream__(self, requested_schema: object | None = None) -> object:
+        return self._table.__arrow_c_stream__(requested_schema)
+
+    def __repr__(self) -> str:
+        return f"<{len(self)} rows: {', '.join(self.columns)}>"
+
+    def _repr_html_(self) -> str:
+        from benchbrief.api.html import html_table
+
+        rows = self._table.slice(0, _MOST_ROWS).to_pylist()
+        more = len(self) - len(rows)
+        return html_table(self.columns, [list(row.values()) for row in rows], f"and {more:,} more rows" if more else "")

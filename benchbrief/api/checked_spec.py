@@ -1,0 +1,113 @@
+"""A spec that is checked, and its plan."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from html import escape
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from benchbrief.api.answer import Answer
+from benchbrief.dsl.bench_error import BenchError, ExitCode
+
+if TYPE_CHECKING:
+    from benchbrief.compiler.examined import Examined
+    from benchbrief.compiler.planning.plan import Plan
+    from benchbrief.dsl.diagnostics.diagnostic import Diagnostic
+
+
+class SpecWrong(BenchError):
+    """A spec has errors, so it has no plan. `diagnostics` has them, and the warnings."""
+
+    code = "spec_wrong"
+    ends_with = ExitCode.SPEC_WRONG
+
+    def __init__(self, message: str, diagnostics: tuple[Diagnostic, ...]) -> None:
+        super().__init__(message)
+        self.diagnostics = diagnostics
+
+
+def check(path: str | Path, *, profile: str | None = None, params: Mapping[str, object] | None = None) -> CheckedSpec:
+    """Check a spec as `bench check` does. It runs nothing, and touches no host."""
+    from benchbrief.compiler.compile import examine
+
+    return CheckedSpec(Path(path), examine(Path(path), profile=profile, params=_texts(params)))
+
+
+def plan(path: str | Path, *, profile: str | None = None, params: Mapping[str, object] | None = None) -> PlannedSpec:
+    """Return what `bench run` would run, with the built-in estimates of its time. Raises SpecWrong."""
+    from benchbrief.compiler.compile import check as compiled
+
+    checked = compiled(Path(path), profile=profile, params=_texts(params))
+    if checked.plan is None:
+        from benchbrief.dsl.diagnostics.render import render_all
+
+        raise SpecWrong(f"{path} has errors\n\n{render_all(checked.diagnostics)}", checked.diagnostics)
+    return PlannedSpec(checked.plan)
+
+
+def _texts(params: Mapping[str, object] | None) -> dict[str, str]:
+    return {name: str(value) for name, value in (params or {}).items()}
+
+
+class CheckedSpec:
+    """What a check found. `diagnostics` are in the order of the text, errors and warnings."""
+
+    def __init__(self, path: Path, examined: Examined) -> None:
+        self.path = path
+        self.diagnostics = examined.in_context()
+        self.ok = not examined.failed
+        self.cells = examined.cells
+        """The number of cells that a run measures at most; None when there can be no plan."""
+
+    def __bool__(self) -> bool:
+        return self.ok
+
+    def __str__(self) -> str:
+        """Return the diagnostics as `bench check` prints them."""
+        from benchbrief.dsl.diagnostics.render import render_all
+
+        return render_all(self.diagnostics) or f"{self.path}: ok"
+
+    def __repr__(self) -> str:
+        errors = sum(diagnostic.severity == "error" for diagnostic in self.diagnostics)
+        return f"<{self.path}: {errors} errors, {len(self.diagnostics) - errors} warnings>"
+
+    def _repr_html_(self) -> str:
+        return f"<pre>{escape(str(self))}</pre>"
+
+
+class PlannedSpec:
+    """A plan, whole in `plan`, and as a table of its cells."""
+
+    def __init__(self, plan: Plan) -> None:
+        self.plan = plan
+
+    @property
+    def seconds(self) -> float:
+        """The estimated wall time."""
+        return self.plan.estimate_s
+
+    @property
+    def cells(self) -> Answer:
+        """The cells in the order in which they run. `seconds` is the estimate of each."""
+        import pyarrow as pa
+
+        from benchbrief.compiler.estimates.estimate import seconds
+
+        names = ("id", "experiment", "hardware", "workload", "threads", "target", "repeat")
+        types = (*(pa.string() for _ in names[:4]), pa.int64(), pa.float64(), pa.int64())
+        columns = {
+            name: pa.array([getattr(cell, name) for cell in self.plan.cells], kind)
+            for name, kind in zip(names, types, strict=True)
+        }
+        return Answer(pa.table({**columns, "seconds": pa.array(map(seconds, self.plan.cells), pa.float64())}))
+
+    def __repr__(self) -> str:
+        from benchbrief.compiler.plain_amounts import counted, duration
+
+        cells = counted(len(self.plan.cells), "cell", "cells")
+        return f"<plan of {self.plan.spec.name}: {cells}, about {duration(self.seconds)}>"
+
+    def _repr_html_(self) -> str:
+        return f"<p>{escape(repr(self)[1:-1])}</p>{self.cells._repr_html_()}"

@@ -1,0 +1,184 @@
+"""A run's results: tables, metrics, figures, and SQL."""
+
+from __future__ import annotations
+
+import warnings
+from functools import cached_property
+from html import escape
+from pathlib import Path
+from types import TracebackType
+from typing import TYPE_CHECKING, Self
+
+from benchbrief.api.answer import Answer
+from benchbrief.cli.run_names import OUT
+from benchbrief.dsl.diagnostics.suggest import did_you_mean
+from benchbrief.results.store_errors import ResultsError
+
+if TYPE_CHECKING:
+    from altair import ConcatChart, LayerChart
+
+    from benchbrief.api.drawn_figures import Figure
+    from benchbrief.compiler.planning.plan import Plan
+    from benchbrief.results.store.store import Store
+
+_TABLES = (
+    "SELECT schema_name, table_name FROM duckdb_tables() UNION ALL "
+    "SELECT schema_name, view_name FROM duckdb_views() WHERE NOT internal"
+)
+_STATES = "SELECT status, count(*) AS cells FROM cells GROUP BY ALL ORDER BY ALL"
+
+
+def open_run(run: str | Path = "last", out: str | Path = OUT) -> Run:
+    """Open a run by its name, the start of it, or its folder; `last`, `last~1`, `simulated`, `imported` as in `bench`.
+
+    `out` is the folder that holds the runs. Its tables are as the journal has them now, so a run may still go on.
+    Raises BenchError when there is none, or when it can't be read.
+    """
+    from benchbrief.results.runs.find_runs import find_run
+    from benchbrief.results.store.store import fresh_store
+
+    run_dir = find_run(Path(out), str(run))
+    store = fresh_store(run_dir)
+    if store.mended:
+        told = f"the tables of {run_dir} were damaged ({store.mended}), and are built again from what was measured"
+        warnings.warn(told, stacklevel=2)
+    return Run(run_dir, store)
+
+
+def list_runs(out: str | Path = OUT) -> list[Path]:
+    """Return the folders of all runs in a folder, the oldest first."""
+    from benchbrief.results.runs import find_runs
+
+    return find_runs.list_runs(Path(out))
+
+
+class Run:
+    """The results of a run. Use `open_run`; close it, or use it in a `with` block. One thread at a time."""
+
+    def __init__(self, path: Path, store: Store) -> None:
+        self.path = path
+        self._store = store
+
+    @property
+    def id(self) -> str:
+        return self.path.resolve().name
+
+    @property
+    def simulated(self) -> bool:
+        """Whether the numbers come from a model, so that nothing was measured."""
+        return self._store.simulated
+
+    @property
+    def imported(self) -> bool:
+        """Whether the numbers were measured elsewhere."""
+        return self._store.imported
+
+    @cached_property
+    def plan(self) -> Plan:
+        """The plan that was run."""
+        from benchbrief.runners.journal.run_folder import load_plan
+
+        return load_plan(self.path)
+
+    def sql(self, text: str) -> Answer:
+        """Return the answer to one SELECT of DuckDB's SQL. Raises ResultsError for anything else."""
+        import pyarrow as pa
+
+        from benchbrief.results.query.export import mark_of
+
+        with self._store.batches(text) as batches:
+            table = batches.read_all()
+        mark = mark_of(self._store)
+        known = table.schema.get_field_index(mark) if mark else -1
+        if mark and (known < 0 or table.schema.field(known).type != pa.bool_()):
+            table = table.append_column(mark, pa.array([True] * table.num_rows, pa.bool_()))
+        return Answer(table)
+
+    @cached_property
+    def tables(self) -> list[str]:
+        """The tables and the `measure` views, as `table` and SQL name them."""
+        rows = self._store.sql(_TABLES).rows
+        return sorted(table if schema == "main" else f"{schema}.{table}" for schema, table in rows)
+
+    def table(self, name: str) -> Answer:
+        """Return a table (`cells`, `throughput`), or a view (`measure.spread`, also as `spread`).
+
+        Raises ResultsError for a name that there is not.
+        """
+        found = next((known for known in (name, f"measure.{name}") if known in self.tables), None)
+        if found is None:
+            raise _unknown("table", name, self.tables)
+        return self.sql(f"FROM {found}")  # one of the names that DuckDB told
+
+    @cached_property
+    def metrics(self) -> list[str]:
+        """The metrics of the spec."""
+        return [metric.name for metric in self.plan.metrics]
+
+    def metric(self, name: str) -> Answer:
+        """Return a metric of the spec at each of its points. Raises ResultsError for one that there is not."""
+        if name not in self.metrics:
+            raise _unknown("metric", name, self.metrics)
+        return self.sql(f"FROM metric.{name}")
+
+    @cached_property
+    def figures(self) -> list[Figure]:
+        """The figures of the reports, in reading order."""
+        from benchbrief.api.drawn_figures import figures_in
+
+        return [figure for figure, _ in figures_in(self.plan, self._store)]
+
+    def figure(self, which: str | int, report: str | None = None) -> LayerChart | ConcatChart:
+        """Return a figure by its title or its number in the brief, drawn as there, as an altair chart.
+
+        `report` names the report where several have such a figure. Raises ResultsError when there is none, when several
+        are meant, or when it has no value.
+        """
+        from benchbrief.api.drawn_figures import drawn_figure, figures_in
+
+        found = [
+            (figure, element)
+            for figure, element in figures_in(self.plan, self._store)
+            if which in (figure.title, figure.number) and report in (None, figure.report)
+        ]
+        if len(found) > 1:
+            several = ", ".join(f"{figure.number} of {figure.report!r}" for figure, _ in found)
+            raise ResultsError(
+                f"{len(found)} figures are meant by {which!r}: {several}",
+                f"name one, such as figure({found[0][0].number}, report={found[0][0].report!r})",
+            )
+        if not found:
+            raise _unknown("figure", str(which), [figure.title for figure in self.figures])
+        return drawn_figure(*found[0], self.plan, self._store)
+
+    def close(self) -> None:
+        self._store.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
+        self.close()
+
+    def __repr__(self) -> str:
+        kind = "simulated " if self.simulated else "imported " if self.imported else ""
+        return f"<{kind}run {self.id} of {self.plan.spec.name}>"
+
+    def _repr_html_(self) -> str:
+        from benchbrief.api.html import html_table
+
+        states = [(row["status"], row["cells"]) for row in self.sql(_STATES).rows()]
+        kind = " (simulated)" if self.simulated else " (imported)" if self.imported else ""
+        lists = "".join(
+            f"<p>{what}: {escape(', '.join(names))}</p>"
+            for what, names in (("Metrics", self.metrics), ("Figures", [figure.title for figure in self.figures]))
+            if names
+        )
+        head = f"<p><b>{escape(self.id)}</b>{kind}: {escape(self.plan.spec.name)}</p>"
+        return f"{head}{html_table(['cells', 'number'], states)}{lists}"
+
+
+def _unknown(kind: str, name: str, known: list[str]) -> ResultsError:
+    meant = did_you_mean(name, known)
+    there = f"there are: {', '.join(known)}" if known else f"the spec has no {kind}"
+    return ResultsError(f"there is no {kind} {name!r}", f"did you mean {meant!r}?" if meant else there)

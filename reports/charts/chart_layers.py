@@ -1,0 +1,356 @@
+"""The layers of a chart, as altair writes them: lines, bars, rules, confidence intervals, texts and legends.
+
+`chart_layout.py` computes all places. Text stays text. Only this module uses altair.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+from benchbrief.reports.charts import chart_axes
+from benchbrief.reports.charts.chart import GRID, INK, PAPER, SMALL, SOFT, TEXT, Chart, Trace
+from benchbrief.reports.charts.chart_axes import Ticks
+from benchbrief.reports.charts.chart_layout import BAR_GAP, SLOT_GAP, LegendItem, Plot, shortened
+from benchbrief.reports.charts.chart_texts import Text, texts
+from benchbrief.reports.charts.small_multiples import Panel, arrange, columns_for
+from benchbrief.reports.text.writable_text import writable
+
+if TYPE_CHECKING:
+    from altair import ConcatChart, LayerChart
+
+_WIDEST = 1200.0
+"""Pixels of a text, beyond any figure: the converter takes minutes for a text of thousands of characters."""
+_TITLE = 30
+"""Pixels for a chart's own title, which a page writes beside its figure."""
+_CROSS = "M-0.8,-0.8L0.8,0.8M-0.8,0.8L0.8,-0.8"
+Layer = dict[str, Any]
+"""A layer in Vega-Lite's form."""
+
+
+def _altair() -> Any:
+    """Import the library late, for a fast start, and without its types, which list fifty forms of each argument."""
+    import altair
+
+    return altair
+
+
+def panel_spec(panel: Panel, font: str) -> Layer:
+    """Return a panel in Vega-Lite's form.
+
+    altair writes each layer, and this function joins them: altair's own composition copies their contents over and
+    over, and its checks of each part cost as much again, for shapes that the tests draw.
+    """
+    from altair.utils.schemapi import debug_mode
+
+    plot = panel.plot
+    with debug_mode(False):
+        layers = _layers(panel)
+    return {
+        "$schema": _altair().SCHEMA_URL,
+        "layer": layers,
+        "resolve": {"scale": {"y": "independent"}},
+        "width": plot.width,
+        "height": plot.height,
+        "padding": {"left": plot.left, "right": plot.right, "top": plot.top, "bottom": plot.bottom},
+        "autosize": "none",
+        "config": {"font": font, "aria": False, "background": PAPER, "view": {"stroke": None}},
+    }
+
+
+def altair_chart(charts: Sequence[Chart], width: int, height: int, font: str, title: str) -> LayerChart | ConcatChart:
+    """Return the drawing of `draw_chart.py` as an altair chart with a title: one, or panels side by side."""
+    import altair
+
+    panels = [_nameless(panel_spec(panel, font)) for panel in arrange(charts, width, height)]
+    first, head = panels[0], {"text": title, "anchor": "start"}
+    if len(panels) == 1:
+        padding = {**first["padding"], "top": first["padding"]["top"] + _TITLE}
+        return altair.LayerChart.from_dict(writable({**first, "padding": padding, "title": head}), validate=False)
+    parts = [{key: panel[key] for key in ("layer", "resolve", "width", "height")} for panel in panels]
+    whole = {"concat": parts, "columns": columns_for(len(panels)), "config": first["config"], "title": head}
+    return altair.ConcatChart.from_dict(writable(whole), validate=False)
+
+
+def _nameless(layer: Layer) -> Layer:
+    """Return the layer without the names that mark its series: panels of one drawing must not share them."""
+    inner = {"layer": [_nameless(each) for each in layer["layer"]]} if "layer" in layer else {}
+    return {**{key: value for key, value in layer.items() if key != "name"}, **inner}
+
+
+def _layers(panel: Panel) -> list[Layer]:
+    alt = _altair()
+    plot = panel.plot
+    chart = plot.chart
+    x = _x_encoding(plot)
+    groups = []
+    for right, ticks in ((False, plot.y), (True, plot.y_right)):
+        if ticks is None:
+            continue
+        log = plot.log_y_right if right else plot.log_y
+        numbers = plot.frame is None or ("right" if right else "left") in plot.frame.numbers
+        y, low = (_y_encoding(ticks, name, right=right, log=log, numbers=numbers) for name in ("y", "low"))
+        traces = [(series, t) for series, t in enumerate(chart.traces) if t.right == right]
+        drawn: list[Layer] = []
+        bars = [(series, t) for series, t in traces if t.mark == "bar"]
+        for place, (series, trace) in enumerate(bars):
+            drawn += _named(_bar(plot, trace, place, len(bars), x, y, low), series)
+        for series, trace in traces:
+            if trace.mark in ("line", "curve"):
+                drawn += _named(_line(plot, trace, x, y, low), series)
+            elif trace.mark == "rule":
+                drawn += _named(_rule(plot, trace, y), series)
+        if not drawn:  # the left axis of a figure whose series are all on the right one
+            drawn = [_written(alt.Chart(alt.Data(values=[])).mark_point().encode(x=x, y=y))]
+        groups.append({"layer": drawn})
+    groups += _open_marks(plot)
+    items = (*plot.legend, *panel.legend)
+    samples = [_written(sample) for item in items for sample in _legend_sample(item)]
+    return [*groups, {"layer": [*samples, *_write([*texts(plot), *panel.texts])]}]
+
+
+def _open_marks(plot: Plot) -> list[Layer]:
+    """Return small marks inside the x axis, at candidates that were not measured."""
+    alt = _altair()
+    low, high = plot.x_domain
+    marks = [{"px": plot.x_pixel()(value)} for value in plot.chart.x.open if low <= value <= high]
+    if not marks:
+        return []
+    rules = alt.Chart(alt.Data(values=marks)).mark_rule(color=SOFT, strokeWidth=0.8)
+    x = alt.X(field="px", type="quantitative", scale=None, axis=None)
+    return [_written(rules.encode(x=x, y=alt.YValue(plot.height - 5), y2=alt.Y2Value(plot.height)))]
+
+
+def _written(layer: Any, name: str = "") -> Layer:
+    found: Layer = layer.to_dict(validate=False, context={"top_level": False})
+    return {**found, "name": name} if name else found
+
+
+def _named(layers: list[Any], series: int) -> list[Layer]:
+    """Return layers whose groups in the SVG name the series: see `_svg`."""
+    return [_written(layer, f"s{series}{chr(97 + index)}") for index, layer in enumerate(layers)]
+
+
+def _x_encoding(plot: Plot) -> Any:
+    alt = _altair()
+    look = {
+        "title": None,
+        "labelColor": SOFT,
+        "labelFontSize": TEXT,
+        "labelPadding": 5,
+        "labelLimit": 0,
+        "labelFlush": False,
+        "domainColor": SOFT,
+        "tickColor": SOFT,
+        "tickSize": 4,
+        "grid": False,
+    }
+    if plot.chart.x.kind == "category":
+        axis = alt.Axis(**look, labels=False, ticks=False)  # `texts` writes these, and wraps long ones
+        domain = [str(i) for i in range(len(plot.chart.x.categories))]
+        if plot.has_bars:
+            scale = alt.Scale(domain=domain, paddingInner=SLOT_GAP, paddingOuter=SLOT_GAP / 2)
+        else:
+            scale = alt.Scale(domain=domain, padding=0.5)
+        return alt.X(field="x", type="ordinal", scale=scale, axis=axis)
+    ticks = plot.x_ticks
+    axis = alt.Axis(
+        **look, values=list(ticks), labelExpr=_lookup(ticks, chart_axes.tick_labels(ticks)), labelOverlap=False
+    )
+    scale = alt.Scale(
+        type="log" if plot.chart.x.kind == "log" else "linear", domain=list(plot.x_domain), nice=False, zero=False
+    )
+    return alt.X(field="x", type="quantitative", scale=scale, axis=axis)
+
+
+def _y_encoding(ticks: Ticks, field: str, *, right: bool, log: bool, numbers: bool) -> Any:
+    alt = _altair()
+    axis = alt.Axis(
+        title=None,
+        orient="right" if right else "left",
+        values=list(ticks.values),
+        labelExpr=_lookup(ticks.values, ticks.labels()),
+        labelColor=SOFT,
+        labelFontSize=TEXT,
+        labels=numbers,
+        labelPadding=5,
+        labelOverlap=False,
+        domain=False,
+        ticks=False,
+        grid=not right,
+        gridColor=GRID,
+        gridWidth=0.8,
+    )
+    scale = alt.Scale(type="log" if log else "linear", domain=[ticks.low, ticks.high], nice=False, zero=False)
+    return alt.Y(field=field, type="quantitative", scale=scale, axis=axis)
+
+
+def _lookup(values: Sequence[float], labels: Sequence[str]) -> str:
+    """Return an expression for a tick's text: labels are written here, not by the renderer's locale."""
+    return f"{json.dumps(labels)}[indexof({json.dumps(list(values))}, datum.value)]"
+
+
+def _rows(trace: Trace, *, category: bool) -> list[dict[str, Any]]:
+    return [
+        {
+            "x": str(int(p.x)) if category else p.x,
+            "y": p.y,
+            "low": p.low,
+            "high": p.high,
+            "order": i,
+            "hollow": p.hollow,
+        }
+        for i, p in enumerate(trace.points)
+    ]
+
+
+def _line(plot: Plot, trace: Trace, x: Any, y: Any, low: Any) -> list[Any]:
+    alt = _altair()
+    base = alt.Chart(alt.Data(values=_rows(trace, category=plot.chart.x.kind == "category"))).encode(x=x, y=y)
+    layers = []
+    if any(p.low is not None for p in trace.points):
+        layers.append(base.mark_area(color=trace.paint, opacity=0.16).encode(y=low, y2=alt.Y2(field="high")))
+    layers += _repeats(trace, base, [{"x": row["x"]} for row in _rows(trace, category=plot.chart.x.kind == "category")])
+    if not trace.loose:
+        line = base.mark_line(
+            color=trace.paint,
+            strokeWidth=2,
+            strokeDash=list(trace.dash),
+            strokeJoin="round",
+            invalid="break-paths-filter-domains",
+        )
+        layers.append(line.encode(order=alt.Order(field="order", type="quantitative")))
+    if trace.has_points:
+        layers.append(
+            base.transform_filter("isValid(datum.y)").mark_point(
+                filled=True,
+                fill=trace.paint,
+                stroke=PAPER,
+                strokeWidth=1,
+                size=90 if trace.loose else 58,
+                opacity=1,
+                shape=trace.shape,
+            )
+        )
+    if any(p.hollow and p.y is not None for p in trace.points):
+        hollow = base.transform_filter("isValid(datum.y) && datum.hollow")
+        layers.append(hollow.mark_point(**_hollow(trace, 48)))
+    return [*layers, *_refused(plot, trace)]
+
+
+def _hollow(trace: Trace, size: float) -> dict[str, Any]:
+    look = {"fill": PAPER, "stroke": trace.paint, "strokeWidth": 1.8, "shape": trace.shape}
+    return {"filled": True, "opacity": 1, "size": size, **look}
+
+
+def _refused(plot: Plot, trace: Trace) -> list[Any]:
+    """Return the marks inside the x axis of rates without a value: hollow points, and crosses for the generator's."""
+    alt = _altair()
+    x, found = plot.x_pixel(), []
+    for beyond in (False, True):
+        marks = [{"px": x(mark.x)} for mark in trace.refused if mark.beyond == beyond]
+        cross = {"filled": False, "stroke": trace.paint, "strokeWidth": 1.8, "size": 48, "opacity": 1, "shape": _CROSS}
+        if marks:
+            at = {
+                "x": alt.X(field="px", type="quantitative", scale=None, axis=None),
+                "y": alt.YValue(plot.height - 6),
+            }
+            base = alt.Chart(alt.Data(values=marks))
+            found.append(base.mark_point(**(cross if beyond else _hollow(trace, 48))).encode(**at))
+    return found
+
+
+def _repeats(trace: Trace, base: Any, places: Sequence[dict[str, Any]], ink: str = "") -> list[Any]:
+    """Return small rings at the values of single repeats, at the places of their points."""
+    alt = _altair()
+    rows = [{**at, "y": value} for at, point in zip(places, trace.points, strict=True) for value in point.repeats]
+    if not rows:
+        return []
+    found = base.properties(data=alt.Data(values=rows))
+    return [
+        found.mark_point(filled=False, stroke=ink or trace.paint, strokeWidth=1, size=18, opacity=1, shape="circle")
+    ]
+
+
+def _bar(plot: Plot, trace: Trace, place: int, of: int, x: Any, y: Any, low: Any) -> list[Any]:
+    """Return the bars of one series, the `place`-th of `of` side by side."""
+    alt = _altair()
+    texts_ = plot.bar_texts(trace)
+    rows = [
+        {**row, "series": str(place), "text": text}
+        for row, text in zip(_rows(trace, category=True), texts_, strict=True)
+    ]
+    scale = alt.Scale(domain=[str(i) for i in range(of)], paddingInner=BAR_GAP)
+    base = alt.Chart(alt.Data(values=rows)).encode(x=x, y=y, xOffset=alt.XOffset("series:N", scale=scale))
+    layers: list[Any] = [base.mark_bar(color=trace.paint)]
+    if any(row["low"] is not None for row in rows):
+        layers.append(base.mark_rule(color=INK, strokeWidth=1).encode(y=low, y2=alt.Y2(field="high")))
+    layers += _repeats(trace, base, [{"x": row["x"], "series": str(place)} for row in rows], ink=INK)
+    if plot.bars_have_numbers:
+        text = alt.Text(field="text", type="nominal")
+        for test, dy in ((">=", -6), ("<", 7)):
+            if any(p.y is not None and (p.y < 0) == (test == "<") for p in trace.points):
+                label = base.mark_text(dy=dy, fontSize=SMALL, color=INK, baseline="middle")
+                layers.append(label.transform_filter(f"isValid(datum.y) && datum.y {test} 0").encode(text=text))
+    return layers
+
+
+def _rule(plot: Plot, trace: Trace, y: Any) -> list[Any]:
+    """Return a line across the plot area, or, for an upright point, one on the x axis."""
+    alt = _altair()
+    layers = []
+    look = {"color": trace.paint, "strokeWidth": 1.5, "strokeDash": [5, 3]}
+    for point in trace.points:
+        if point.y is None:
+            continue
+        if point.upright:
+            rule = alt.Chart(alt.Data(values=[{}])).mark_rule(**look)
+            x = alt.XValue(plot.x_pixel()(point.x))
+            layers.append(rule.encode(x=x, y=alt.YValue(0), y2=alt.Y2Value(plot.height)))
+        else:
+            layers.append(alt.Chart(alt.Data(values=[{"y": point.y}])).mark_rule(**look).encode(y=y))
+    return layers
+
+
+def _write(texts: Sequence[Text]) -> list[Layer]:
+    """Return one layer for all texts of a kind: each layer costs time."""
+    alt = _altair()
+    kinds: dict[tuple[str, float, bool, int | None], list[Text]] = {}
+    for text in texts:
+        kinds.setdefault((text.align, text.size, text.bold, text.series), []).append(text)
+    return [
+        _written(
+            alt.Chart(alt.Data(values=[_datum(text) for text in some]))
+            .mark_text(align=align, baseline="middle", fontSize=size, fontWeight=600 if bold else 400)
+            .encode(
+                text=alt.Text(field="text", type="nominal"),
+                x=alt.X(field="px", type="quantitative", scale=None, axis=None),
+                y=alt.Y(field="py", type="quantitative", scale=None, axis=None),
+                color=alt.Color(field="color", type="nominal", scale=None, legend=None),
+            ),
+            f"{'t' if series is None else f's{series}'}t{index}",
+        )
+        for index, ((align, size, bold, series), some) in enumerate(kinds.items())
+    ]
+
+
+def _datum(text: Text) -> dict[str, Any]:
+    return {"text": shortened(text.text, _WIDEST, text.size), "px": text.x, "py": text.y, "color": text.color}
+
+
+def _legend_sample(item: LegendItem) -> list[Any]:
+    alt = _altair()
+    trace, base = item.trace, alt.Chart(alt.Data(values=[{}]))
+    x, y = alt.XValue(item.x), alt.YValue(item.y)
+    if trace.mark == "bar":
+        ends = {"x2": alt.X2Value(item.x + 12), "y2": alt.Y2Value(item.y + 5)}
+        return [base.mark_rect(color=trace.paint).encode(x=x, y=alt.YValue(item.y - 5), **ends)]
+    line = base.mark_rule(color=trace.paint, strokeWidth=2, strokeDash=list(trace.dash))
+    sample: list[Any] = [] if trace.loose else [line.encode(x=x, x2=alt.X2Value(item.x + 18), y=y)]
+    if trace.mark != "rule" and trace.has_points:
+        point = base.mark_point(
+            filled=True, fill=trace.paint, size=70 if trace.loose else 46, opacity=1, shape=trace.shape
+        )
+        sample.append(point.encode(x=alt.XValue(item.x + 9), y=y))
+    return sample

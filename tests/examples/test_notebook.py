@@ -1,0 +1,31 @@
+"""The notebook of the examples runs from its first cell to its last one, in a kernel of its own."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import sys
+from pathlib import Path
+
+import nbformat
+import pytest
+from nbclient import NotebookClient
+
+EXAMPLES = Path(__file__).parents[2] / "examples"
+
+
+def test_the_notebook_runs_as_it_stands(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    folder = tmp_path / "notebooks"
+    shutil.copytree(EXAMPLES / "notebooks", folder)
+    shutil.copy(EXAMPLES / "quickstart.bench", tmp_path)
+    monkeypatch.setenv("PATH", f"{Path(sys.executable).parent}:{os.environ['PATH']}")
+    for name in ("IPYTHONDIR", "JUPYTER_RUNTIME_DIR", "JUPYTER_CONFIG_DIR"):
+        monkeypatch.setenv(name, str(tmp_path / name.lower()))
+    text = (folder / "a_run.ipynb").read_text()
+    notebook = nbformat.reads(text, as_version=4)  # type: ignore[no-untyped-call]  # the library has no types there
+    assert all(not cell.get("outputs") for cell in notebook.cells)
+    NotebookClient(notebook, timeout=120, resources={"metadata": {"path": str(folder)}}).execute()
+    shown = [output for cell in notebook.cells for output in cell.get("outputs", ())]
+    pages = [output.data.get("text/html", "") for output in shown if "data" in output]
+    for told in ("quickstart.bench: ok", "(simulated)", "vegaEmbed"):
+        assert any(told in page for page in pages), told
