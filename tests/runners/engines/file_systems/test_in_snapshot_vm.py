@@ -53,7 +53,7 @@ chmod +x "/tmp/bin/$3"
 PATH=/tmp/bin:$PATH setsid sh -c "$1" sh "$2" >/dev/null 2>&1 &
 n=0
 while [ ! -e /tmp/reached ] && [ $n -lt 300 ]; do sleep 0.1; n=$((n + 1)); done
-kill -9 -- "-$!"
+kill -s KILL -- "-$!" || exit
 rm -f "/tmp/bin/$3"
 [ -e /tmp/reached ]
 """
