@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gc
 import os
+import shutil
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -12,6 +13,7 @@ import pytest
 from hypothesis import settings
 
 from benchbrief.runners.journal.secret_masking import KNOWN
+from tests.support.warm import share_among_processes
 
 if TYPE_CHECKING:
     from tests.support.bench import Bench
@@ -61,6 +63,12 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 def pytest_collection_finish() -> None:
     gc.collect()
     gc.freeze()  # the tests and their modules stay: no collection need look at them
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    if not hasattr(config, "workerinput"):  # xdist's processes share what their parent's names
+        folder = share_among_processes()
+        config.add_cleanup(lambda: shutil.rmtree(folder, ignore_errors=True))
 
 
 def pytest_unconfigure() -> None:

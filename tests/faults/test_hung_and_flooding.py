@@ -44,7 +44,7 @@ def test_a_flood_is_kept_in_bounded_memory_and_a_hung_tool_is_ended_with_all_tha
     bench.spec(spec + hangs)
     with sshd() as server:
         bench.env["HOME"] = str(server.home)
-        with bench.started("run", "brief.bench", "--no-report") as run:
+        with bench.started("run", "brief.bench", "--no-report", anew=True) as run:  # whose memory is looked at
             peak = measuring = 0
             while run.process.poll() is None:
                 peak = max(peak, _peak_kib(run.process.pid))

@@ -17,7 +17,7 @@ from typing import Any
 
 from benchbrief.compiler.messages.text import from_data
 from tests.support.waiting import until
-from tests.support.warm import starts_alike, warm
+from tests.support.warm import Forked, starts_alike, warm
 from tests.support.wrapped import PROGRAMS
 
 PROGRAM = Path(sys.executable).with_name("bench")
@@ -107,19 +107,22 @@ class Bench:
 
     @contextmanager
     def started(
-        self, *words: str | Path, env: Mapping[str, str] | None = None, stays: bool = False
+        self, *words: str | Path, env: Mapping[str, str] | None = None, stays: bool = False, anew: bool = False
     ) -> Iterator[Started]:
-        """A command that goes on while the block runs; what is left of it is killed at the end, unless it `stays`."""
+        """A command that goes on while the block runs; what is left of it is killed at the end, unless it `stays`.
+
+        With `anew` it is the installed program, with a Python and memory of its own.
+        """
         name = uuid.uuid4().hex
+        typed, its = [str(word) for word in words], {**self.env, **(env or {})}
         with (self.folder / f"{name}.out").open("wb") as out, (self.folder / f"{name}.err").open("wb") as err:
-            process = subprocess.Popen(
-                [PROGRAM, *map(str, words)],
-                cwd=self.folder,
-                env={**self.env, **(env or {})},
-                stdin=subprocess.DEVNULL,
-                stdout=out,
-                stderr=err,
-            )
+            process: subprocess.Popen[bytes] | Forked
+            if anew or not starts_alike(env or {}):
+                process = subprocess.Popen(
+                    [PROGRAM, *typed], cwd=self.folder, env=its, stdin=subprocess.DEVNULL, stdout=out, stderr=err
+                )
+            else:
+                process = warm().start(typed, self.folder, its, out.fileno(), err.fileno(), paper=self.paper)
             try:
                 yield Started(process, Path(out.name), Path(err.name))
             finally:
@@ -206,7 +209,7 @@ def fresh_bench(folder: Path, *, paper: bool = False) -> Iterator[Bench]:
 class Started:
     """A command that goes on. `out` and `err` are files with what it has printed so far."""
 
-    process: subprocess.Popen[bytes]
+    process: subprocess.Popen[bytes] | Forked
     out: Path
     err: Path
 

@@ -2,86 +2,72 @@
 
 A suite types hundreds of commands, and a Python that imports scipy, WeasyPrint and DuckDB for each of them spends more
 processor time on that than on what is tested. What runs is `bench` from its `main` on, in a process, working directory
-and environment of its own. Whatever is about the start itself runs the installed program (`tests/packaging`, every
-`Bench.started`).
+and environment of its own. All processes of a test session share the one that is forked (`warm_server.py`). Whatever is
+about the start itself runs the installed program (`tests/packaging`, `tests/cli/test_starting.py`, and who asks for
+another language or locale).
 """
 
 from __future__ import annotations
 
+import atexit
 import contextlib
 import fcntl
-import gc
-import importlib
-import io
+import hashlib
 import json
 import os
 import select
+import shutil
 import signal
 import socket
 import subprocess
 import sys
 import tempfile
-import termios
-import time
-import traceback
 from collections.abc import Mapping, Sequence
 from io import FileIO
 from pathlib import Path
-from typing import Any, NoReturn
 
-from benchbrief.reports.charts.svg_converter import CONVERTER, Converter
-from benchbrief.reports.render import page_pdf
-from benchbrief.runners.engines.mongodb import mongo_stand_in
-from tests.support import killed
-
-_LIBRARIES = ("altair", "babel.numbers", "duckdb", "fabric", "jinja2", "pymongo", "pypdf", "scipy.stats", "weasyprint")
-_ROOMS = (
-    "benchbrief.pipeline",
-    "benchbrief.reports.view.build_view",
-    "benchbrief.results.ingest.ingest_run",
-    "benchbrief.results.imports",
-    "benchbrief.runners.execution.executor",
-    "benchbrief.runners.simulated.simulated_world",
-)
 _REPOSITORY = Path(__file__).parents[2]
-_MOST_BYTES = 200_000
-_UNDRAWN = b"no PDF: this command of the tests was asked for none\n"
-_BROKEN = 70
-"""No exit code of `bench`: something left its `main` that never should."""
+_SERVER = "tests.support.warm_server"
+_PLACE = "BENCHBRIEF_TESTS_WARM"
+"""The variable with the folder of the socket by which processes of the tests share one that is forked."""
 
 
-SPEC = """
-hardware box { hosts = "box"  variant one { }  variant two { } }
-client load { hosts = "load"  tool = ycsb }
-database mongo { engine = mongodb  uri = "mongodb://box/ycsb" }
-workload a from ycsb.a { records = 1k }
-experiment ramp { hardware = box.variants  workloads = a  threads = [1, 2]  measure = 1 s }
-report brief "Brief" {
-  callout "C" { rows = workload  column "T" = "{max(throughput over threads, hardware):,.0f}" }
-  figure "F" { line = throughput by threads, color hardware }
-  table "T" { rows = facts }
-  disclosure = automatic
-}
-"""
-"""Whose simulated brief makes all that is made once: templates, fonts, connections to the chart converter."""
+class Forked:
+    """A command that was forked: what tests use of `subprocess.Popen`."""
+
+    def __init__(self, status: FileIO) -> None:
+        self.returncode: int | None = None
+        self._status = status
+        self.pid = int(status.readline())
+
+    def poll(self) -> int | None:
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            self.wait(0)
+        return self.returncode
+
+    def wait(self, timeout: float | None = None) -> int:
+        """Its exit code. Raises subprocess.TimeoutExpired."""
+        if self.returncode is None:
+            if not select.select([self._status], [], [], timeout)[0]:
+                raise subprocess.TimeoutExpired("bench", timeout or 0)
+            self.returncode = int(self._status.readline())
+            self._status.close()
+        return self.returncode
+
+    def send_signal(self, number: int) -> None:
+        if self.poll() is None:
+            os.kill(self.pid, number)
+
+    def kill(self) -> None:
+        self.send_signal(signal.SIGKILL)
 
 
 class Warm:
     """The process that is forked, and how it is asked to. Raises subprocess.TimeoutExpired as `subprocess.run` does."""
 
     def __init__(self, python: str | Path = sys.executable, folder: Path = _REPOSITORY) -> None:
-        """`python` is started in `folder`, where it finds these tests."""
-        self.broken = False
-        ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
-        self._socket = ours
-        with theirs:
-            self._process = subprocess.Popen(
-                [python, "-m", __name__, str(theirs.fileno())],
-                stdin=subprocess.DEVNULL,
-                env={**os.environ, "LANG": "C.UTF-8"},
-                pass_fds=[theirs.fileno()],
-                cwd=folder,
-            )
+        """`python` is started in `folder`, where it finds these tests, unless another process has begun one."""
+        self._socket = _joined(python, folder)
 
     def run(
         self,
@@ -98,16 +84,23 @@ class Warm:
         """
         with tempfile.TemporaryFile() as out, tempfile.TemporaryFile() as err:
             asked = {"words": words, "cwd": str(cwd), "env": dict(env), "killed_at": killed_at, "paper": paper}
-            with self._asked(asked, out.fileno(), err.fileno()) as status:
-                pid = int(status.readline())
-                if not select.select([status], [], [], timeout)[0]:
-                    os.kill(pid, signal.SIGKILL)
-                    self.broken = True  # it may have left a drawing half asked for
-                    raise subprocess.TimeoutExpired(list(words), timeout)
-                code = int(status.readline())
+            forked = Forked(self._asked(asked, out.fileno(), err.fileno()))
+            try:
+                code = forked.wait(timeout)
+            except subprocess.TimeoutExpired:
+                forked.kill()
+                self._leave()
+                raise
             out.seek(0)
             err.seek(0)
             return subprocess.CompletedProcess(words, code, out.read(), err.read())
+
+    def start(
+        self, words: Sequence[str], cwd: Path, env: Mapping[str, str], out: int, err: int, *, paper: bool
+    ) -> Forked:
+        """Begin `bench` with these words, whose output goes to two files. It may be killed whenever one likes."""
+        asked = {"words": words, "cwd": str(cwd), "env": dict(env), "paper": paper, "draws_alone": True}
+        return Forked(self._asked(asked, out, err))
 
     def shown(self, words: Sequence[str], cwd: Path, env: Mapping[str, str]) -> bytes:
         """What `bench` with these words shows on a terminal of its own."""
@@ -122,6 +115,12 @@ class Warm:
             os.close(ours)
         return shown
 
+    def _leave(self) -> None:
+        """Let the next commands have a process of their own: this one may have a drawing half asked for."""
+        Path(self._socket.getpeername()).unlink(missing_ok=True)
+        for its in [its for its, each in _WARM.items() if each is self]:
+            del _WARM[its]
+
     def _asked(self, request: Mapping[str, object], out: int, err: int) -> FileIO:
         """Gives what tells the process id, and after its end the exit code, a line each."""
         told, tell = os.pipe()
@@ -130,13 +129,52 @@ class Warm:
         return FileIO(told)
 
 
+def share_among_processes() -> Path:
+    """Let all processes of the tests that this one starts share one such process. Gives a folder; who removes it ends
+    that process."""
+    folder = tempfile.mkdtemp(prefix="warm-")
+    os.environ[_PLACE] = folder
+    return Path(folder)
+
+
+def _joined(python: str | Path, folder: Path) -> socket.socket:
+    """A connection to the process for that Python, which is started when there is none."""
+    place = os.environ.get(_PLACE)
+    if not place:
+        place = str(share_among_processes())
+        atexit.register(shutil.rmtree, place, ignore_errors=True)
+    path = Path(place) / hashlib.sha256(f"{python}\0{folder}".encode()).hexdigest()[:16]
+    ours = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+    with path.with_suffix(".lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        try:
+            ours.connect(str(path))
+        except (FileNotFoundError, ConnectionRefusedError):
+            path.unlink(missing_ok=True)
+            with socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET) as listening:
+                listening.bind(str(path))
+                listening.listen()
+                _STARTED.append(
+                    subprocess.Popen(
+                        [python, "-m", _SERVER, str(listening.fileno())],
+                        stdin=subprocess.DEVNULL,
+                        env={**os.environ, "LANG": "C.UTF-8", "OPENBLAS_NUM_THREADS": "1"},
+                        pass_fds=[listening.fileno()],
+                        cwd=folder,
+                    )
+                )
+            ours.connect(str(path))
+    return ours
+
+
+_STARTED: list[subprocess.Popen[bytes]] = []
 _WARM: dict[tuple[str | Path, Path], Warm] = {}
 
 
 def warm(python: str | Path = sys.executable, folder: Path = _REPOSITORY) -> Warm:
-    """The one of this process of the tests for that Python. It ends with it."""
+    """This process's connection to the one for that Python."""
     its = (python, folder)
-    if its not in _WARM or _WARM[its].broken:
+    if its not in _WARM:
         _WARM[its] = Warm(python, folder)
     return _WARM[its]
 
@@ -144,112 +182,3 @@ def warm(python: str | Path = sys.executable, folder: Path = _REPOSITORY) -> War
 def starts_alike(env: Mapping[str, str]) -> bool:
     """Whether Python would begin with this environment as it does without: else it has to begin anew."""
     return not any(name.startswith(("PYTHON", "LD_", "LANG", "LC_", "TZ", "TERM", "COLUMNS")) for name in env)
-
-
-class _Shared(Converter):
-    """One chart converter for all commands: they take turns. Those that are about its end start `bench` anew."""
-
-    _turn = tempfile.TemporaryFile()  # noqa: SIM115  # for as long as the process
-
-    def svg(self, spec: Mapping[str, Any]) -> str:
-        fcntl.lockf(self._turn, fcntl.LOCK_EX)
-        try:
-            return super().svg(spec)
-        finally:
-            fcntl.lockf(self._turn, fcntl.LOCK_UN)
-
-    def _started(self) -> subprocess.Popen[bytes]:
-        return self._child or super()._started()  # a fork can't ask about its parent's child
-
-    def close(self) -> None:
-        """Leave it to the next command."""
-
-
-# --- the process that is forked --------------------------------------------------------------------------------
-
-
-def _serve(number: int) -> NoReturn:
-    for name in (*_LIBRARIES, *_ROOMS):
-        importlib.import_module(name)
-    from benchbrief.cli.command_line import COMMANDS, group
-
-    for name in COMMANDS:
-        importlib.import_module(f"benchbrief.commands.{name}")
-    CONVERTER.__class__ = _Shared
-    mongo_stand_in.WARM_UP_S = 0.2  # no test is about how fast the stand-in is
-    with (
-        tempfile.TemporaryDirectory() as folder,
-        contextlib.chdir(folder),
-        contextlib.redirect_stdout(io.StringIO()),  # what is made when it is first needed, such as the parser
-        contextlib.redirect_stderr(io.StringIO()),
-    ):
-        Path("warm.bench").write_text(SPEC, "utf-8")
-        for words in (["plan", "warm.bench"], ["explain", "E0101"], ["run", "warm.bench", "--simulate"]):
-            group.main(words, standalone_mode=False)
-    gc.collect()
-    gc.freeze()
-    with socket.socket(fileno=number) as asked:
-        while True:
-            request, fds, _, _ = socket.recv_fds(asked, _MOST_BYTES, 3)
-            if not request:
-                os._exit(0)  # DuckDB's library tells of what is left when Python takes it down
-            if os.fork() == 0:
-                asked.close()
-                _attend(json.loads(request), *fds)
-            for each in fds:
-                os.close(each)
-            with contextlib.suppress(ChildProcessError):
-                while os.waitpid(-1, os.WNOHANG)[0]:
-                    pass
-
-
-def _attend(request: dict[str, object], out: int, err: int, tell: int) -> NoReturn:
-    """Fork once more, and tell what becomes of that: its process id, and its exit code."""
-    pid = os.fork()
-    if pid == 0:
-        os.close(tell)
-        _become_bench(request, out, err)
-    os.write(tell, b"%d\n" % pid)
-    code = os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1])
-    os.write(tell, b"%d\n" % code)
-    os._exit(0)
-
-
-def _become_bench(request: dict[str, object], out: int, err: int) -> NoReturn:
-    code = _BROKEN
-    try:
-        os.chdir(str(request["cwd"]))
-        os.environ.clear()
-        os.environ.update(request["env"])  # type: ignore[call-overload]  # as `run` has made it
-        time.tzset()
-        tempfile.tempdir = None
-        for number, stream in ((out, sys.stdout), (err, sys.stderr)):
-            os.dup2(number, stream.fileno())
-        if request.get("on_a_terminal"):
-            os.setsid()
-            fcntl.ioctl(1, termios.TIOCSCTTY, 0)
-            os.dup2(1, 0)
-            sys.stdin, sys.stdout, sys.stderr = open(0), open(1, "w", buffering=1), open(2, "w", buffering=1)  # noqa: SIM115
-        for number in {out, err}:
-            os.close(number)
-        if not request.get("paper", True):
-            page_pdf.to_pdf = lambda *_, **__: _UNDRAWN
-        if request.get("killed_at"):
-            killed.arm(request["killed_at"])  # type: ignore[arg-type]  # the same
-        sys.argv = ["bench", *request["words"]]  # type: ignore[misc]  # the same
-        from benchbrief.cli.command_line import main
-
-        try:
-            main()
-        except SystemExit as end:
-            code = end.code if isinstance(end.code, int) else _BROKEN
-    except BaseException:
-        traceback.print_exc()
-    finally:
-        sys.stdout.flush()
-        sys.stderr.flush()
-        os._exit(code)
-
-
-if __name__ == "__main__":
-    _serve(int(sys.argv[1]))

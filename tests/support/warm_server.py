@@ -1,0 +1,209 @@
+"""The process that is forked for each command of `bench`: see `warm.py`, which starts it and asks it."""
+
+from __future__ import annotations
+
+import contextlib
+import fcntl
+import gc
+import importlib
+import io
+import json
+import os
+import select
+import socket
+import subprocess
+import sys
+import tempfile
+import termios
+import time
+import traceback
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, NoReturn
+
+from benchbrief.reports.charts.svg_converter import CONVERTER, Converter
+from benchbrief.reports.render import page_pdf
+from benchbrief.runners.engines.mongodb import mongo_stand_in
+from tests.support import killed
+
+_LIBRARIES = ("altair", "babel.numbers", "duckdb", "fabric", "jinja2", "pymongo", "pypdf", "scipy.stats", "weasyprint")
+_ROOMS = (
+    "benchbrief.pipeline",
+    "benchbrief.reports.view.build_view",
+    "benchbrief.results.ingest.ingest_run",
+    "benchbrief.results.imports",
+    "benchbrief.runners.execution.executor",
+    "benchbrief.runners.simulated.simulated_world",
+)
+_MOST_BYTES = 200_000
+_IDLE_S = 60.0
+"""How long it waits without any connection: its users may have been killed."""
+_UNDRAWN = b"no PDF: this command of the tests was asked for none\n"
+_BROKEN = 70
+"""No exit code of `bench`: something left its `main` that never should."""
+
+
+SPEC = """
+hardware box { hosts = "box"  variant one { }  variant two { } }
+client load { hosts = "load"  tool = ycsb }
+database mongo { engine = mongodb  uri = "mongodb://box/ycsb" }
+workload a from ycsb.a { records = 1k }
+experiment ramp { hardware = box.variants  workloads = a  threads = [1, 2]  measure = 1 s }
+report brief "Brief" {
+  callout "C" { rows = workload  column "T" = "{max(throughput over threads, hardware):,.0f}" }
+  figure "F" { line = throughput by threads, color hardware }
+  table "T" { rows = facts }
+  disclosure = automatic
+}
+"""
+"""Whose simulated brief makes all that is made once: templates, fonts, connections to the chart converter."""
+
+
+class _Shared(Converter):
+    """One chart converter for all commands: they take turns. Those that are about its end start `bench` anew."""
+
+    _turn = tempfile.TemporaryFile()  # noqa: SIM115  # for as long as the process
+
+    def svg(self, spec: Mapping[str, Any]) -> str:
+        fcntl.lockf(self._turn, fcntl.LOCK_EX)
+        try:
+            return super().svg(spec)
+        finally:
+            fcntl.lockf(self._turn, fcntl.LOCK_UN)
+
+    def _started(self) -> subprocess.Popen[bytes]:
+        return self._child or super()._started()  # a fork can't ask about its parent's child
+
+    def close(self) -> None:
+        """Leave it to the next command."""
+
+
+def _serve(number: int) -> NoReturn:
+    for name in (*_LIBRARIES, *_ROOMS):
+        importlib.import_module(name)
+    from benchbrief.cli.command_line import COMMANDS, group
+
+    for name in COMMANDS:
+        importlib.import_module(f"benchbrief.commands.{name}")
+    CONVERTER.__class__ = _Shared
+    mongo_stand_in.WARM_UP_S = 0.2  # no test is about how fast the stand-in is
+    with (
+        tempfile.TemporaryDirectory() as folder,
+        contextlib.chdir(folder),
+        contextlib.redirect_stdout(io.StringIO()),  # what is made when it is first needed, such as the parser
+        contextlib.redirect_stderr(io.StringIO()),
+    ):
+        Path("warm.bench").write_text(SPEC, "utf-8")
+        for words in (["plan", "warm.bench"], ["explain", "E0101"], ["run", "warm.bench", "--simulate"]):
+            group.main(words, standalone_mode=False)
+    gc.collect()
+    gc.freeze()
+    _Server(number).serve()
+
+
+class _Server:
+    """Forks for each request. A fork copies the tables of all memory, so there is one for a request, and no more."""
+
+    def __init__(self, number: int) -> None:
+        self._listening = socket.socket(fileno=number)
+        self._place = Path(self._listening.getsockname()).parent
+        self._clients: dict[int, socket.socket] = {}
+        self._running: dict[int, tuple[int, int]] = {}
+        """By what is readable at its end: a process id, and where its exit code is told."""
+        self._poll = select.poll()
+        self._poll.register(number, select.POLLIN)
+
+    def serve(self) -> NoReturn:
+        seen = time.monotonic()
+        while True:
+            for number, _ in self._poll.poll(500):
+                if number == self._listening.fileno():
+                    client, _ = self._listening.accept()
+                    self._clients[client.fileno()] = client
+                    self._poll.register(client, select.POLLIN)
+                elif number in self._running:
+                    self._ended(number)
+                else:
+                    self._asked(number)
+            if self._clients:
+                seen = time.monotonic()
+            elif not self._place.exists() or time.monotonic() - seen > _IDLE_S:
+                os._exit(0)  # DuckDB's library tells of what is left when Python takes it down
+
+    def _asked(self, number: int) -> None:
+        request, fds, _, _ = socket.recv_fds(self._clients[number], _MOST_BYTES, 3)
+        if not request:
+            self._poll.unregister(number)
+            self._clients.pop(number).close()
+            return
+        out, err, tell = fds
+        pid = os.fork()
+        if pid == 0:
+            self._listening.close()
+            for client in self._clients.values():
+                client.close()
+            for each, (_, other) in self._running.items():
+                os.close(each)
+                os.close(other)
+            os.close(tell)
+            _become_bench(json.loads(request), out, err)
+        os.close(out)
+        os.close(err)
+        end = os.pidfd_open(pid)
+        self._running[end] = (pid, tell)
+        self._poll.register(end, select.POLLIN)
+        _say(tell, pid)
+
+    def _ended(self, number: int) -> None:
+        pid, tell = self._running.pop(number)
+        self._poll.unregister(number)
+        os.close(number)
+        _say(tell, os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]))
+        os.close(tell)
+
+
+def _say(tell: int, number: int) -> None:
+    with contextlib.suppress(BrokenPipeError):  # who asked is gone
+        os.write(tell, b"%d\n" % number)
+
+
+def _become_bench(request: dict[str, object], out: int, err: int) -> NoReturn:
+    code = _BROKEN
+    try:
+        os.chdir(str(request["cwd"]))
+        os.environ.clear()
+        os.environ.update(request["env"])  # type: ignore[call-overload]  # as `run` has made it
+        time.tzset()
+        tempfile.tempdir = None
+        for number, stream in ((out, sys.stdout), (err, sys.stderr)):
+            os.dup2(number, stream.fileno())
+        if request.get("on_a_terminal"):
+            os.setsid()
+            fcntl.ioctl(1, termios.TIOCSCTTY, 0)
+            os.dup2(1, 0)
+            sys.stdin, sys.stdout, sys.stderr = open(0), open(1, "w", buffering=1), open(2, "w", buffering=1)  # noqa: SIM115
+        for number in {out, err}:
+            os.close(number)
+        if not request.get("paper", True):
+            page_pdf.to_pdf = lambda *_, **__: _UNDRAWN
+        if request.get("draws_alone"):  # who is killed in a drawing spoils the next one
+            CONVERTER.__class__, CONVERTER._child = Converter, None
+        if request.get("killed_at"):
+            killed.arm(request["killed_at"])  # type: ignore[arg-type]  # the same
+        sys.argv = ["bench", *request["words"]]  # type: ignore[misc]  # the same
+        from benchbrief.cli.command_line import main
+
+        try:
+            main()
+        except SystemExit as end:
+            code = end.code if isinstance(end.code, int) else _BROKEN
+    except BaseException:
+        traceback.print_exc()
+    finally:
+        sys.stdout.flush()
+        sys.stderr.flush()
+        os._exit(code)
+
+
+if __name__ == "__main__":
+    _serve(int(sys.argv[1]))
