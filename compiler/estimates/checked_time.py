@@ -8,7 +8,7 @@ from benchbrief.compiler.assemble import assemble
 from benchbrief.compiler.estimates.budget_fit import most_s
 from benchbrief.compiler.estimates.counted_cells import counted_cells, up_to
 from benchbrief.compiler.estimates.estimate import alone
-from benchbrief.compiler.estimates.time_spent import RENDERING_S, activity_of
+from benchbrief.compiler.estimates.time_spent import RENDERING_S
 from benchbrief.compiler.examined import Examined
 from benchbrief.compiler.plain_amounts import duration
 from benchbrief.dsl.diagnostics.plural import plural
@@ -45,6 +45,6 @@ def checked_time(examined: Examined) -> CheckedTime | None:
     if plan is None:
         return None
     cells = alone(plan.cells, counted_cells(plan.cells, plan.experiments))
-    loads = sum(activity_of(step) == "loading" for cell in cells for step in cell.steps)
+    loads = sum(step.kind == "load" and step.reset == "load" for cell in cells for step in cell.steps)
     at_most = any(up_to(each) for each in plan.experiments.values())
     return CheckedTime(most_s(plan) + RENDERING_S * len(plan.reports), loads, at_most)

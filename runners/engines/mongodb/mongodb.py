@@ -183,12 +183,12 @@ class MongoDB:
             self._connect_again()  # the command may have restarted the server
             if cell.dataset:
                 self._data_set().require(cell.dataset, "the reset commands have brought back others")
-            return "brought back by the declared command"
+            return say.restored_by_command()
         if self._cluster:
             self._disconnect()
             self._cluster.restore_snapshot()
             self._connect_again()
-        return "copied back from the snapshot that was taken after its load"
+        return say.restored()
 
     def loaded(self, cell: Cell, records: int) -> None:
         if cell.dataset is None:

@@ -12,13 +12,13 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import ClassVar, Literal
 
-from benchbrief.compiler.extensions.registry import TOOL_SPECS
-from benchbrief.compiler.planning.plan import Cell, Database, Hardware, Plan, Workload
+from benchbrief.compiler.planning.plan import Cell, Database, Hardware, Plan
 from benchbrief.compiler.resets.tolerated_changes import writes
 from benchbrief.runners.data_seams import Room
 from benchbrief.runners.engines import data_directories
 from benchbrief.runners.engines.declared_hooks import run_hooks
 from benchbrief.runners.engines.rocksdb import database_files, linked_snapshots
+from benchbrief.runners.engines.rocksdb.load_room import record_size, room_for
 from benchbrief.runners.engines.rocksdb.snapshot_ways import FREE, WAYS, SnapshotWay
 from benchbrief.runners.errors import BadOutput, LoadShort, PlanRefused, RunnerError, ServerFailed, ToolMissing
 from benchbrief.runners.execution.driver_contexts import Endpoint
@@ -35,9 +35,6 @@ from benchbrief.runners.seams import GoesOn, Hosts, Size, Stopping
 from benchbrief.runners.takeover.shutdown import UNDERWAY
 
 _MARKER = data_directories.MARKER
-_ROOM_FACTOR = 1.25
-"""A load writes each record about once (to sorted files, with its log off). The rest is for indexes and compactions."""
-_ROOM_SPARE = 64 << 20
 _REMOVE_TIMEOUT_S = 600.0
 _FULL, _FULL_SHARE, _FULL_AT_MOST = 1 << 20, 0.01, 64 << 20
 """A file system with fewer free bytes (or that share of all, up to so many) is full: RocksDB removes again what it
@@ -56,24 +53,6 @@ _LIBRARY = re.compile(r"librocksdb (\d+(?:\.\d+)+)")
 _SIZE = read_script(__file__, "scripts/database_size.sh")
 
 _DIGEST = 'sha256sum <"$2" | cut -d " " -f 1'
-
-
-def room_for(plan: Plan, cell: Cell) -> Room:
-    """Estimate how many bytes a cell's load needs."""
-    workload = plan.workloads[cell.workload]
-    records = cell.dataset.records if cell.dataset else float(workload.properties.get("records", 0))
-    data = int(records * record_size(workload))
-    copied = plan.databases[cell.database].reset == "snapshot"
-    needed = (2 if copied else 1) * int(data * _ROOM_FACTOR) + _ROOM_SPARE
-    twice = ", all of it twice for the snapshot" if copied else ""
-    why = f"{size_text(data)} of data, a quarter more for compactions{twice}, and {size_text(_ROOM_SPARE)} to spare"
-    return Room(needed, why)
-
-
-def record_size(workload: Workload) -> float:
-    """Return the bytes of a record, before compression, as its load generator counts them; 0 when unknown."""
-    family = TOOL_SPECS.usable(workload.family)
-    return family.record_bytes(workload.properties) if family else 0.0
 
 
 class RocksDB:
