@@ -136,13 +136,15 @@ def test_a_restore_that_was_killed_is_made_again_from_the_same_snapshot(tmp_path
     assert hashes(tmp_path / "db") == before
 
 
-@pytest.mark.parametrize("harm", ["removed", "written to", "another file"])
+@pytest.mark.parametrize("harm", ["removed", "written to", "another file", "no CURRENT", "no IDENTITY"])
 def test_a_snapshot_whose_files_have_changed_is_not_used_and_told(tmp_path: Path, harm: str) -> None:
     engine, context = loaded(tmp_path / "db")
     assert engine.doubt(context.cell) == ""
     (table, *_) = (tmp_path / "db/BENCHBRIEF.snapshot").glob("*.sst")
     if harm == "removed":
         table.unlink()
+    elif harm.startswith("no "):
+        (table.parent / harm.removeprefix("no ")).unlink()
     elif harm == "written to":
         with (tmp_path / "db" / table.name).open("r+b") as through_the_database:
             through_the_database.write(b"x")

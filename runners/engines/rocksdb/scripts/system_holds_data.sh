@@ -4,8 +4,10 @@
 : "${marker?}"
 shown=$(show)
 state=$(
-    cd -- "${shown:-/dev/null}" 2>/dev/null && [ -f CURRENT ] && [ -f IDENTITY ] || exit 1
-    [ "$(cat -- "$marker")" = "$3 $(cat IDENTITY)" ] || exit 1
+    cd -- "${shown:-/dev/null}" 2>/dev/null && [ -f "$marker" ] || exit 1
+    read -r dataset identity <"$marker"
+    [ "$dataset" = "$3" ] || exit 1
+    [ -f CURRENT ] && [ "$identity" = "$(cat IDENTITY 2>/dev/null)" ] || { echo changed; exit; }
     whole . && echo 0 || echo changed
 )
 found=$?
