@@ -21,6 +21,8 @@ _OP_REPLY, _OP_QUERY, _OP_MSG = 1, 2004, 2013
 _HEADER = struct.Struct("<iiii")
 
 Document = Mapping[str, Any]
+Answer = Document | Callable[[Document], Document]
+"""A document, or what makes one of the command."""
 
 HELLO: Document = {
     "ismaster": True,
@@ -112,7 +114,7 @@ def refusal(code: int, name: str, message: str) -> Document:
 
 
 @contextmanager
-def scripted_mongod(answers: Mapping[str, Document], tls: ssl.SSLContext | None = None) -> Iterator[tuple[str, int]]:
+def scripted_mongod(answers: Mapping[str, Answer], tls: ssl.SSLContext | None = None) -> Iterator[tuple[str, int]]:
     """Serve on a free port of this machine until the block ends. `answers` are keyed by the command's name."""
 
     def answer(command: Document, _: Session) -> Document:
@@ -125,7 +127,7 @@ def scripted_mongod(answers: Mapping[str, Document], tls: ssl.SSLContext | None 
             found = {}
         if found is None:
             return refusal(59, "CommandNotFound", f"no such command: '{name}'")
-        return {"ok": 1, **found}
+        return {"ok": 1, **(found(command) if callable(found) else found)}
 
     with WireServer(("127.0.0.1", 0), answer, tls) as server:
         thread = threading.Thread(target=server.serve_forever, args=(0.05,))

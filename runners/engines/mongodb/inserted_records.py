@@ -25,9 +25,12 @@ _EMPTY_BATCHES = 10
 
 
 def can_delete(data: Data, cell: Cell) -> bool:
-    """Return whether cells did no more to the data set than insert and update records, by keys that we know."""
-    kept = data.kept(cell.dataset) if cell.dataset else None
-    return kept is not None and kept.changes == "inserts" and isinstance(driver(cell.tool.driver), NamesKeys)
+    """Return whether all that happened to the data set is that cells inserted and updated records, by keys that we
+    know. Raises ServerFailed."""
+    if cell.dataset is None or not isinstance(driver(cell.tool.driver), NamesKeys):
+        return False
+    kept = data.kept(cell.dataset)
+    return kept is not None and kept.changes == "inserts" and not data.foreign_changes(cell.dataset)
 
 
 def delete(data: Data, cell: Cell, routes: Routes, stopping: Stopping) -> tuple[bool, str]:

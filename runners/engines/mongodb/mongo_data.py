@@ -1,5 +1,5 @@
 """The data set in a MongoDB server: emptying and counting it, and remembering how many cells wrote to it since its
-load."""
+load, and what some of its records were."""
 
 from __future__ import annotations
 
@@ -7,10 +7,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from benchbrief.compiler.messages.text import Text
 from benchbrief.compiler.planning.plan import Change, Dataset
 from benchbrief.compiler.resets.tolerated_changes import worse
-from benchbrief.runners.engines.mongodb.mongo_client import Connection
+from benchbrief.runners.engines.mongodb.mongo_client import Connection, Refused
 from benchbrief.runners.engines.mongodb.mongo_cluster import part
+from benchbrief.runners.engines.mongodb.sampled_records import Sample
 from benchbrief.runners.errors import BadOutput, LoadShort, RunnerError
 from benchbrief.runners.messages.run_messages import say
 
@@ -24,12 +26,14 @@ _NOTES = ("benchbrief", "datasets")
 class Kept:
     """A data set since its load: how many cells wrote to it, and what they changed.
 
-    `after` is what they will have changed once the cell that writes now has ended well.
+    `after` is what they will have changed once the cell that writes now has ended well. `sample` holds some of its
+    records as the last cell that ended well left them; None in a note of an older benchbrief.
     """
 
     writers: int
     changes: Change
     after: Change
+    sample: Sample | None
 
 
 class Data:
@@ -49,20 +53,24 @@ class Data:
             return None
         writers = int(note.get("writers", 0))
         changes: Change = note.get("changes", "anything" if writers else "nothing")
-        return Kept(writers, changes, note.get("after", changes))
+        return Kept(writers, changes, note.get("after", changes), Sample.noted(note))
 
     def fit(self, dataset: Dataset, changes: Sequence[Change]) -> bool:
-        """Return whether it is there, with no other changes since its load than these, and as many records."""
+        """Return whether it is there, with no other changes since its load than these, and no foreign ones."""
         kept = self.kept(dataset)
-        return kept is not None and kept.changes in changes and self.count(dataset) == dataset.records
+        if kept is None or kept.changes not in changes or self.count(dataset) != dataset.records:
+            return False
+        return not self._sample_changed(kept)
 
     def foreign_changes(self, dataset: Dataset) -> str:
-        """Say that another client has added or deleted records; "" when there are as many as cells of ours left."""
+        """Say how other clients have changed it; "" when its count and sample are as cells of ours left them."""
         kept = self.kept(dataset)
-        if kept is None or kept.changes in ("inserts", "anything"):
+        if kept is None or kept.changes == "anything":
             return ""
-        found = self.count(dataset)
-        return say.foreign_changes(name=self.name, found=found, n=dataset.records) if found != dataset.records else ""
+        found = dataset.records if kept.changes == "inserts" else self.count(dataset)
+        if found != dataset.records:
+            return say.foreign_changes(name=self.name, found=found, n=dataset.records)
+        return say.foreign_values(what=self._values_changed(kept)) if self._sample_changed(kept) else ""
 
     def begin(self, dataset: Dataset, changes: Change) -> int:
         """Record that one more cell is about to write. What it leaves is unknown until `finish`.
@@ -71,29 +79,35 @@ class Data:
         """
         kept = self.kept(dataset)
         if kept is not None and changes != "nothing":
-            self._remember(dataset, kept.writers + 1, "anything", worse(kept.changes, changes))
+            self._remember(dataset, kept.writers + 1, "anything", kept.sample, after=worse(kept.changes, changes))
         return kept.writers if kept else 0
 
     def finish(self, dataset: Dataset, changes: Change) -> None:
-        """Record that the cell has ended well. Raises BadOutput when there are other records than it may have left."""
+        """Record that the cell has ended well, and what it left in the sample.
+
+        Raises BadOutput when there are other records than it may have left.
+        """
         kept = self.kept(dataset)
         if kept is None:
             return
         left = worse(kept.after, changes)
         found = dataset.records if left == "anything" else self.count(dataset, may_grow=left == "inserts")
         if found < dataset.records or (found > dataset.records and left != "inserts"):
-            told = say.count_changed(name=self.name, found=found, n=dataset.records)
-            raise BadOutput(say.changed_meanwhile(what=told), say.hint_changed_meanwhile())
+            raise _changed_meanwhile(say.count_changed(name=self.name, found=found, n=dataset.records))
+        if changes == "nothing" and self._sample_changed(kept):
+            raise _changed_meanwhile(self._values_changed(kept))
         if kept.changes != kept.after:
-            self._remember(dataset, kept.writers, kept.after)
+            with self._connection.reaching():
+                sample = kept.sample and kept.sample.read_again(self._table)
+            self._remember(dataset, kept.writers, kept.after, sample)
 
     def doubted(self, dataset: Dataset, kept: Kept) -> None:
         """Record that the data set is about to be changed by us: until `undone`, anything may have changed."""
-        self._remember(dataset, kept.writers, "anything")
+        self._remember(dataset, kept.writers, "anything", kept.sample)
 
     def undone(self, dataset: Dataset, kept: Kept) -> None:
         """Record that what was inserted is deleted, and nothing else."""
-        self._remember(dataset, kept.writers, "updates")
+        self._remember(dataset, kept.writers, "updates", kept.sample)
 
     def delete(self, keys: Sequence[str]) -> int:
         """Delete the records with these keys. Returns how many there were."""
@@ -137,7 +151,13 @@ class Data:
     def loaded(self, dataset: Dataset, records: int) -> None:
         """Record the load. Raises LoadShort, or RunnerError when there are more records than asked for."""
         self.require(dataset, say.generator_says(n=records), enough=records >= dataset.records)
-        self._remember(dataset, 0, "nothing")
+        self._remember(dataset, 0, "nothing", self._drawn())
+
+    def brought_back(self, dataset: Dataset) -> None:
+        """Check and record what the user's commands have brought back. Raises LoadShort, RunnerError."""
+        self.require(dataset, "the reset commands have brought back others")
+        if kept := self.kept(dataset):
+            self._remember(dataset, kept.writers, kept.changes, self._drawn())
 
     def require(self, dataset: Dataset, said: str, *, enough: bool = True) -> None:
         """Check the record count. Raises LoadShort, or RunnerError when there are more records than the data set
@@ -170,8 +190,33 @@ class Data:
     def _routed(self) -> bool:
         return part(self._connection.hello()).topology == "sharded"
 
-    def _remember(self, dataset: Dataset, writers: int, changes: Change, after: Change | None = None) -> None:
+    def _drawn(self) -> Sample:
+        try:
+            with self._connection.reaching():
+                return Sample.drawn(self._table)
+        except Refused:  # mongo-java-server's `$sample` fails now and then: it sorts by a comparison that is no order
+            with self._connection.reaching():
+                return Sample.of_first(self._table)
+
+    def _sample_changed(self, kept: Kept) -> bool:
+        """Return whether the sample is not as cells of ours left it, where that is known."""
+        if kept.sample is None or kept.changes == "anything":
+            return False
+        with self._connection.reaching():
+            return kept.sample.read_again(self._table) != kept.sample
+
+    def _values_changed(self, kept: Kept) -> Text:
+        return say.values_changed(name=self.name, n=len(kept.sample.keys) if kept.sample else 0)
+
+    def _remember(
+        self, dataset: Dataset, writers: int, changes: Change, sample: Sample | None, *, after: Change | None = None
+    ) -> None:
         note = {"dataset": dataset.hash, "records": dataset.records, "writers": writers, "changes": changes}
         note |= {"after": after} if after else {}
+        note |= {"sample": sample.model_dump()} if sample else {}
         with self._connection.reaching():
             self._notes.replace_one({"_id": self.name}, note, upsert=True)
+
+
+def _changed_meanwhile(what: Text) -> BadOutput:
+    return BadOutput(say.changed_meanwhile(what=what), say.hint_changed_meanwhile())

@@ -155,7 +155,7 @@ class MongoDB:
         return self._data_set().fit(cell.dataset, tolerated(self._database.reset, self._database.engine))
 
     def doubt(self, cell: Cell) -> str:
-        """Implement `data_seams.KnowsChanges`. Another client may have inserted or deleted records."""
+        """Implement `data_seams.KnowsChanges`. Another client may have inserted, deleted or changed records."""
         return self._data_set().foreign_changes(cell.dataset) if cell.dataset and cell.dataset.reuse else ""
 
     def can_undo(self, cell: Cell) -> bool:
@@ -182,7 +182,7 @@ class MongoDB:
             self._hooks("reset")
             self._connect_again()  # the command may have restarted the server
             if cell.dataset:
-                self._data_set().require(cell.dataset, "the reset commands have brought back others")
+                self._data_set().brought_back(cell.dataset)
             return say.restored_by_command()
         if self._cluster:
             self._disconnect()

@@ -1,0 +1,157 @@
+"""Foreign changes to MongoDB's records that leave their number as it is."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+
+from benchbrief.compiler.planning.plan import Cell, Change, Dataset
+from benchbrief.runners.drivers.ycsb.ycsb import Ycsb
+from benchbrief.runners.engines.mongodb import inserted_records
+from benchbrief.runners.engines.mongodb.mongo_client import Connection
+from benchbrief.runners.engines.mongodb.mongo_data import Data
+from benchbrief.runners.engines.mongodb.sampled_records import SAMPLED, Sample
+from benchbrief.runners.errors import BadOutput
+from tests.support import cells
+from tests.support.mongo import running_stand_in
+from tests.support.mongo_peer import HELLO, Answer, Document, scripted_mongod
+from tests.support.tools import built_tool, tools_dir
+
+RECORDS = 1000
+UNNOTICED: tuple[Change, ...] = ("nothing", "updates")
+
+
+@pytest.fixture
+def connection() -> Iterator[Connection]:
+    built_tool("mongo-stand-in")
+    with running_stand_in(tools_dir()) as (host, port):
+        opened = Connection(f"mongodb://{host}:{port}/", cells.attached(""))
+        yield opened
+        opened.close()
+
+
+@pytest.fixture
+def cell() -> Cell:
+    database = cells.attached("").model_copy(update={"reset": "undo"})
+    return cells.context(cells.ycsb("a", RECORDS), database, reuse=True).cell
+
+
+@pytest.fixture
+def dataset(cell: Cell) -> Dataset:
+    assert cell.dataset
+    return cell.dataset
+
+
+@pytest.fixture
+def data(connection: Connection, dataset: Dataset) -> Data:
+    """A data set as a load leaves it."""
+    table = connection.collection("ycsb", "usertable")
+    table.insert_many([{"_id": Ycsb().key(each), "field0": b"loaded"} for each in range(RECORDS)])
+    loaded = Data(connection, "ycsb")
+    loaded.loaded(dataset, RECORDS)
+    return loaded
+
+
+def written(connection: Connection, first: int = 0) -> None:
+    """Give the records from this one on other values of the same size."""
+    keys = [Ycsb().key(each) for each in range(first, RECORDS)]
+    connection.collection("ycsb", "usertable").update_many({"_id": {"$in": keys}}, {"$set": {"field0": b"change"}})
+
+
+@pytest.mark.parametrize("first", [0, RECORDS // 2])
+def test_other_values_before_a_cell_are_noticed_and_told(
+    connection: Connection, data: Data, dataset: Dataset, first: int
+) -> None:
+    assert data.fit(dataset, UNNOTICED)
+    assert data.foreign_changes(dataset) == ""
+    written(connection, first)
+    assert not data.fit(dataset, UNNOTICED)
+    told = data.foreign_changes(dataset)
+    assert "has as many records as before, but some of the 256 that are compared have other values" in told
+    assert "so it is loaded again" in told
+
+
+def test_what_a_cell_of_ours_changed_is_not_foreign(connection: Connection, data: Data, dataset: Dataset) -> None:
+    data.begin(dataset, "updates")
+    written(connection)
+    data.finish(dataset, "updates")
+    assert data.fit(dataset, UNNOTICED)
+    assert data.foreign_changes(dataset) == ""
+    written(connection, first=RECORDS)
+    assert data.fit(dataset, UNNOTICED)
+
+
+def test_other_values_during_a_cell_that_only_reads_fail_it(
+    connection: Connection, data: Data, dataset: Dataset
+) -> None:
+    data.begin(dataset, "nothing")
+    data.finish(dataset, "nothing")
+    written(connection)
+    with pytest.raises(BadOutput, match="was changed during this measurement, by something else than") as failed:
+        data.finish(dataset, "nothing")
+    assert "have other values" in str(failed.value)
+
+
+def test_other_values_after_inserts_are_loaded_again_instead_of_an_undo(
+    connection: Connection, data: Data, dataset: Dataset, cell: Cell
+) -> None:
+    data.begin(dataset, "inserts")
+    connection.collection("ycsb", "usertable").insert_one({"_id": Ycsb().key(RECORDS)})
+    data.finish(dataset, "inserts")
+    assert inserted_records.can_delete(data, cell)
+    written(connection)
+    assert "have other values" in data.foreign_changes(dataset)
+    assert not inserted_records.can_delete(data, cell)
+
+
+def test_what_commands_brought_back_is_compared_with_itself(
+    connection: Connection, data: Data, dataset: Dataset
+) -> None:
+    written(connection)
+    data.brought_back(dataset)
+    data.finish(dataset, "nothing")
+    assert data.foreign_changes(dataset) == ""
+
+
+def test_large_records_make_the_sample_smaller(connection: Connection) -> None:
+    table = connection.collection("ycsb", "large")
+    table.insert_many([{"_id": each, "field0": bytes(7 * 2**20)} for each in range(4)])
+    with connection.reaching():
+        drawn = Sample.of_first(table)
+        assert len(drawn.keys) == 2
+        assert drawn.read_again(table) == drawn
+
+
+def test_a_server_that_does_not_know_sample_gives_its_first_records(dataset: Dataset) -> None:
+    refused = {"ok": 0, "code": 40324, "codeName": "Location40324", "errmsg": "Unrecognized pipeline stage: '$sample'"}
+    first = [{"_id": "user1", "field0": b"loaded"}]
+    found = {"ok": 1, "cursor": {"id": 0, "ns": "ycsb.usertable", "firstBatch": first}}
+    noted: list[Document] = []
+
+    def remembered(command: Document) -> Document:
+        noted.extend(command["updates"])
+        return {"ok": 1, "n": 1}
+
+    answers: dict[str, Answer] = {"isMaster": HELLO, "count": {"n": RECORDS}, "update": remembered}
+    answers |= {"aggregate": refused, "find": found}
+    with scripted_mongod(answers) as (host, port):
+        opened = Connection(f"mongodb://{host}:{port}/?directConnection=true", cells.attached(""))
+        try:
+            Data(opened, "ycsb").loaded(dataset, RECORDS)
+        finally:
+            opened.close()
+    assert [each["u"]["sample"]["keys"] for each in noted] == [["user1"]]
+
+
+def test_a_note_without_a_sample_is_still_read(connection: Connection, data: Data, dataset: Dataset) -> None:
+    connection.collection("benchbrief", "datasets").update_one({}, {"$unset": {"sample": ""}})
+    written(connection)
+    assert data.fit(dataset, UNNOTICED)
+
+
+def test_the_sample_is_of_so_many_records(data: Data, dataset: Dataset) -> None:
+    kept = data.kept(dataset)
+    assert kept
+    assert kept.sample
+    assert len(kept.sample.keys) == len(set(kept.sample.keys)) == SAMPLED
