@@ -277,8 +277,9 @@ class Process:
 
     def do_find(self, command: Document, session: Session) -> Document:
         space = f"{command['$db']}.{command['find']}"
-        found = self._table(space).get(command["filter"].get("_id"))
-        return {"cursor": {"id": 0, "ns": space, "firstBatch": [found] if found else []}}
+        table, key = self._table(space), command["filter"].get("_id")
+        keys = key["$in"] if isinstance(key, dict) else [key]
+        return {"cursor": {"id": 0, "ns": space, "firstBatch": [table[each] for each in keys if each in table]}}
 
     def do_update(self, command: Document, session: Session) -> Document:
         table = self._table(f"{command['$db']}.{command['update']}")
@@ -298,7 +299,9 @@ class Process:
 
     def do_aggregate(self, command: Document, session: Session) -> Document:
         space = f"{command['$db']}.{command['aggregate']}"
-        return {"cursor": {"id": 0, "ns": space, "firstBatch": [{"n": len(self._table(space))}]}}
+        table = self._table(space)
+        found = list(table.values()) if "$sample" in command["pipeline"][0] else [{"n": len(table)}]
+        return {"cursor": {"id": 0, "ns": space, "firstBatch": found}}
 
     def do_drop(self, command: Document, session: Session) -> Document:
         self.state["documents"].pop(f"{command['$db']}.{command['drop']}", None)
