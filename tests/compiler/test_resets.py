@@ -94,13 +94,24 @@ def test_a_workload_of_an_earlier_plan_that_writes_may_have_changed_anything() -
 
 def test_mongodb_loads_once_for_cells_that_read_or_update(tmp_path: Path) -> None:
     plan = planned(tmp_path, MONGO, "a, b, c, f")
-    assert {database.reset for database in plan.databases.values()} == {"as_needed"}
+    assert {database.reset for database in plan.databases.values()} == {"undo"}
     assert loading(plan) == ["a"]
 
 
 def test_a_cell_after_one_that_inserts_loads_again(tmp_path: Path) -> None:
-    assert loading(planned(tmp_path, MONGO, "c, d")) == ["c", "d"]
-    assert loading(planned(tmp_path, MONGO, "d")) == ["d", "d"]
+    assert loading(planned(tmp_path, MONGO, "c, d", "as_needed")) == ["c", "d"]
+    assert loading(planned(tmp_path, MONGO, "d", "as_needed")) == ["d", "d"]
+
+
+def test_what_a_cell_inserts_is_deleted_unless_the_spec_says_otherwise(tmp_path: Path) -> None:
+    assert loading(planned(tmp_path, MONGO, "c, d")) == ["c"]
+    assert resets(planned(tmp_path, MONGO, "d").cells) == {"load": (1, 1001.0), "undo": (1, 60.0)}
+
+
+def test_rocksdb_links_the_loaded_files_back_unless_the_spec_says_otherwise(tmp_path: Path) -> None:
+    plan = planned(tmp_path, ROCKS, "rr, ow")
+    assert {database.reset for database in plan.databases.values()} == {"links"}
+    assert loading(plan) == ["rr"]
 
 
 def test_an_explicit_reset_means_what_it_says(tmp_path: Path) -> None:
@@ -111,16 +122,17 @@ def test_an_explicit_reset_means_what_it_says(tmp_path: Path) -> None:
 
 def test_rocksdb_loads_again_after_any_write(tmp_path: Path) -> None:
     """An overwritten key leaves an old version in a lower level until a compaction: updates are not in place."""
-    for reset in ("", "as_needed", "after_writes"):
+    for reset in ("as_needed", "after_writes"):
         plan = planned(tmp_path, ROCKS, "rr, rs, ow", reset)
         assert {database.reset for database in plan.databases.values()} == {"after_writes"}
         assert loading(plan) == ["rr", "ow"]
 
 
 def test_as_needed_and_after_writes_are_one_measurement_where_they_are_one_rule(tmp_path: Path) -> None:
-    hashes = [[cell.hash for cell in planned(tmp_path, ROCKS, "rr, ow", reset).cells] for reset in ("as_needed", "")]
+    resets = ("as_needed", "after_writes")
+    hashes = [[cell.hash for cell in planned(tmp_path, ROCKS, "rr, ow", reset).cells] for reset in resets]
     assert hashes[0] == hashes[1]
-    mongo = [[cell.hash for cell in planned(tmp_path, MONGO, "a", reset).cells] for reset in ("", "after_writes")]
+    mongo = [[cell.hash for cell in planned(tmp_path, MONGO, "a", reset).cells] for reset in resets]
     assert mongo[0] != mongo[1]
 
 
@@ -129,12 +141,12 @@ def workloads(plan: Plan) -> list[str]:
 
 
 def test_workloads_are_ordered_for_the_fewest_loads(tmp_path: Path) -> None:
-    plan = planned(tmp_path, MONGO, "d, a, c")
+    plan = planned(tmp_path, MONGO, "d, a, c", "as_needed")
     assert workloads(plan) == ["c", "a", "d"]
     assert loading(plan) == ["c", "d"]
     assert list(next(iter(plan.experiments.values())).workloads) == ["d", "a", "c"], "as the report has them"
     assert "in the order c, a, d, which takes the fewest loads and resets" in explain(plan)
-    assert workloads(planned(tmp_path, ROCKS, "ow, rr")) == ["rr", "ow"]
+    assert workloads(planned(tmp_path, ROCKS, "ow, rr", "after_writes")) == ["rr", "ow"]
 
 
 def test_workloads_are_ordered_for_the_fewest_undos_too(tmp_path: Path) -> None:
@@ -174,7 +186,7 @@ def test_inserts_are_undone_in_about_the_time_that_they_took(tmp_path: Path) -> 
 
 
 def test_the_resets_of_a_plan_are_counted_with_their_time(tmp_path: Path) -> None:
-    assert resets(planned(tmp_path, MONGO, "a, d").cells) == {"load": (2, 2 * 1001.0)}
+    assert resets(planned(tmp_path, MONGO, "a, d", "as_needed").cells) == {"load": (2, 2 * 1001.0)}
     copies = resets(planned(tmp_path, ROCKS, "rr, ow", "snapshot").cells)
     assert copies["load"][0] == 1
     assert copies["copy"] == (3, 3.0)

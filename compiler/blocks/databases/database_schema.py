@@ -34,7 +34,7 @@ def database_schema(other: EngineSpec | None = None) -> BlockSchema:
                 "again always; without what the cells before it inserted; copied, linked or put back by a "
                 "snapshot as they were after the load; as the cells before have left them; or by a command.",
                 default=resets.replace(" and ", ", ", len(specs) - 2),
-                example="reset = after_writes",
+                example="reset = drop_and_load",
             ),
             "drop_caches": Key(
                 Flag(),
