@@ -49,6 +49,7 @@ def warn_of_aged_data(matrices: tuple[Matrix, ...], hosts: Mapping[str, Host], f
 
 def _quick(database: DatabaseSpec) -> str:
     """Return a reset of the engine that is quicker than a load; "" where this database can't be declared with one."""
-    if "links" in database.engine.resets:
-        return "links"
+    default = database.engine.default_reset
+    if default in database.engine.resets:
+        return default
     return "snapshot" if database.server in ("start", "none") else ""
