@@ -41,15 +41,25 @@ def simulated(tmp_path: Path, plan: Plan) -> Path:
     return run_dir
 
 
+def measured_ratio(run_dir: Path, plan: Plan, threads: int) -> float:
+    """Return the throughput on `two` divided by the one on `one`: a limit that no repeats decide."""
+    with GrowingTables(run_dir, plan, samples=False).store(read_run(run_dir)) as store:
+        query = "SELECT hardware, avg(ops_per_s) FROM throughput JOIN cells USING (cell_id)"
+        rates = dict(store.sql(f"{query} WHERE operation = 'all' AND threads = {threads} GROUP BY hardware").rows)
+    return float(rates["two"] / rates["one"])
+
+
 def points(plan: Plan, *threads: int) -> set[Point]:
     return {point_of(cell) for cell in plan.cells if cell.threads in threads}
 
 
 def test_an_expectation_is_open_until_the_repeats_decide_it(tmp_path: Path) -> None:
-    limits = "expect throughput[two, threads: 4] > 1.0 * throughput[one, threads: 4]\n"
+    plan = plan_of(tmp_path, "")
+    run_dir = simulated(tmp_path, plan)
+    ratio = measured_ratio(run_dir, plan, threads=4)
+    limits = f"expect throughput[two, threads: 4] > {ratio:.6f} * throughput[one, threads: 4]\n"
     plan = plan_of(tmp_path, "expect gain > -50 %\n" + limits)
     assert [len(expect.repeats) for expect in plan.expects] == [2, 2]
-    run_dir = simulated(tmp_path, plan)
     found = OpenExpectations(run_dir, plan).points(read_run(run_dir))
     assert set(found) == points(plan, 4), "the first is decided"
     assert all(distance >= 1 for distance in found.values())

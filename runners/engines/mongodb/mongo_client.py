@@ -16,12 +16,21 @@ if TYPE_CHECKING:
     from pymongo import MongoClient
     from pymongo.collection import Collection
 
+    Records = Collection[dict[str, Any]]
+
 Address = tuple[str, int]
 """Host and port."""
 
 _SELECT_TIMEOUT_MS = 10_000
 _SOCKET_TIMEOUT_MS = 600_000
 _NO_SUCH_COMMAND = 59
+
+
+def encoded(record: Mapping[str, Any]) -> bytes:
+    """Return the bytes that MongoDB keeps of a record."""
+    from bson import encode
+
+    return encode(record)
 
 
 class Refused(ServerFailed):
@@ -76,7 +85,7 @@ class Connection:
                 raise
             return self.command("isMaster")
 
-    def collection(self, database: str, name: str) -> Collection[dict[str, Any]]:
+    def collection(self, database: str, name: str) -> Records:
         """Return a collection, for use within `reaching`. Raises RunnerError for an invalid database name."""
         from pymongo.errors import InvalidName
 

@@ -8,18 +8,19 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterable, Mapping
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
-from bson import encode
 from pydantic import BaseModel, ConfigDict
-from pymongo.collection import Collection
+
+from benchbrief.runners.engines.mongodb.mongo_client import encoded
+
+if TYPE_CHECKING:
+    from benchbrief.runners.engines.mongodb.mongo_client import Records
 
 SAMPLED = 256
 """So many records are compared, if they are not too large."""
 _MOST_BYTES = 16 * 2**20
 """The sample is read before and after each cell, so large records make it smaller."""
-
-Records = Collection[dict[str, Any]]
 
 
 class Sample(BaseModel):
@@ -45,17 +46,17 @@ class Sample(BaseModel):
         drawn: dict[Any, bytes] = {}
         size = 0
         for record in records:
-            encoded = encode(record)
-            size += len(encoded)
+            stored = encoded(record)
+            size += len(stored)
             if drawn and size > _MOST_BYTES:
                 break
-            drawn[record["_id"]] = encoded
+            drawn[record["_id"]] = stored
         return cls(keys=tuple(drawn), digest=_digest(drawn))
 
     def read_again(self, table: Records) -> Self:
         """Return the sample of the same keys as they are now. Raises PyMongoError."""
         found = table.find({"_id": {"$in": list(self.keys)}})
-        return type(self)(keys=self.keys, digest=_digest({record["_id"]: encode(record) for record in found}))
+        return type(self)(keys=self.keys, digest=_digest({record["_id"]: encoded(record) for record in found}))
 
     @classmethod
     def noted(cls, note: Mapping[str, Any]) -> Self | None:

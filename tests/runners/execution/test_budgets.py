@@ -322,8 +322,9 @@ def test_experiments_that_share_a_budget_name_their_own_targets(tmp_path: Path) 
 
 def loading(tmp_path: Path, workloads: str, more: str, records: str = "1M") -> Plan:
     """Return a plan whose workload `calm` reads, and `wild` writes, so that the next cell must load."""
+    data = HEAD.replace('path = "{path}"', 'path = "{path}"  reset = after_writes')
     path = tmp_path / "spec.bench"
-    text = HEAD.replace("calm from db_bench.fillrandom", f"calm from db_bench.readrandom {{ records = {records} }}")
+    text = data.replace("calm from db_bench.fillrandom", f"calm from db_bench.readrandom {{ records = {records} }}")
     text = text.replace("wild from db_bench.overwrite", f"wild from db_bench.overwrite {{ records = {records} }}")
     body = f"hardware = box.one  workloads = {workloads}  threads = [1, 2]  measure = 1 s\n  repeats = 4  {more}"
     path.write_text(f"{text}experiment e {{ {body} }}\n", encoding="utf-8")
