@@ -24,6 +24,8 @@ from benchbrief.compiler.planning.plan import DatabaseKey, Plan, Reset
 MOST_CELLS = 5000
 """A larger plan gets no advice: each change would be planned and estimated anew."""
 _MOST = 3
+_MOST_ORDERED = 6
+"""With more experiments, no other order of them is tried: each one is planned and estimated anew."""
 _LEAST_SHARE = 0.02
 """A change that saves a smaller share of the time is not worth a line."""
 _LEAST_S = 60.0
@@ -74,7 +76,13 @@ def advice(model: Model, plan: Plan, learned: Estimate) -> tuple[Advice, ...]:
         return now.estimate_s - planned(matrices).estimate_s
 
     now_s, found = shown_s(now), []
-    for change in (*_resets(model.matrices, saves_s), *_orders(model.matrices)):
+    changes = (
+        *_resets(model.matrices, saves_s),
+        *_orders(model.matrices),
+        *_overlaps(model.matrices),
+        *_places(model.matrices, saves_s),
+    )
+    for change in changes:
         then = planned(change.matrices)
         saved_s, gains = max(0.0, now_s - shown_s(then)), _gains(before, budget_fits(then))
         if gains or _is_worth_it(saved_s, now_s):
@@ -138,3 +146,40 @@ def _orders(matrices: tuple[Matrix, ...]) -> Iterator[_Change]:
                 "one hardware after the other; but then drift may fall on one of them",
                 (*matrices[:at], grouped, *matrices[at + 1 :]),
             )
+
+
+def _overlaps(matrices: tuple[Matrix, ...]) -> Iterator[_Change]:
+    """Yield the experiments that let nothing run beside a measurement, and may let other hardware load meanwhile."""
+    for at, matrix in enumerate(matrices):
+        experiment = matrix.experiment
+        if experiment.overlap == "none" and len(experiment.hardware) > 1:
+            loading = replace(matrix, experiment=experiment.model_copy(update={"overlap": "loading"}))
+            yield _Change(
+                "`overlap = loading` in place of `none`",
+                f"experiment {experiment.name}",
+                "other hardware, which shares nothing with it, loads while one is measured",
+                (*matrices[:at], loading, *matrices[at + 1 :]),
+            )
+
+
+def _places(matrices: tuple[Matrix, ...], saves_s: _Saves) -> Iterator[_Change]:
+    """Yield the experiment that saves the most when it comes before another one, which replaces the data that it
+    needs."""
+    if len(matrices) > _MOST_ORDERED:
+        return
+    moved = [
+        (later, earlier, (*matrices[:to], later, *matrices[to:at], *matrices[at + 1 :]))
+        for at, later in enumerate(matrices)
+        for to, earlier in enumerate(matrices[:at])
+        if not {each.experiment.name for each in matrices[to:at]} & set(later.experiment.requires)
+    ]
+    if not moved:
+        return
+    saved = [saves_s(each) for _, _, each in moved]
+    later, earlier, found = moved[saved.index(max(saved))]
+    yield _Change(
+        f"`experiment {later.experiment.name}` before `experiment {earlier.experiment.name}`",
+        "the spec",
+        "it then finds data there which the other one replaces",
+        found,
+    )

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from benchbrief.compiler.blocks.experiments.experiments import Matrix
 from benchbrief.compiler.blocks.experiments.schedule_errors import BudgetBelowEstimate, BudgetBelowPass
-from benchbrief.compiler.estimates.counted_cells import counted_cells
+from benchbrief.compiler.estimates.counted_cells import MOST_CHECKED_CELLS, counted_cells
 from benchbrief.compiler.estimates.estimate import alone, cool_down, estimate, estimate_some, lanes, seconds
 from benchbrief.compiler.frontend.resolve import Model
 from benchbrief.compiler.plain_amounts import duration, enough_time
@@ -19,8 +19,6 @@ from benchbrief.compiler.problems import Findings
 
 _DECLARED: tuple[StepKind, ...] = ("warm_up", "measure", "cool_down")
 """The steps whose times the spec declares."""
-_MOST_CELLS = 2000
-"""With more cells in all, a check does not look whether budgets suffice; a run does before it begins."""
 
 
 @dataclass(frozen=True)
@@ -217,8 +215,8 @@ def check_budgets(model: Model, findings: Findings) -> None:
 
 
 def unjudged_budgets(model: Model) -> bool:
-    """Return whether the spec has budgets and more cells than a check looks at."""
-    return bool(_budgeted(model)) and sum(matrix.cells for matrix in model.matrices) > _MOST_CELLS
+    """Return whether the spec has budgets and more cells than a check looks at: a run does, before it begins."""
+    return bool(_budgeted(model)) and sum(matrix.cells for matrix in model.matrices) > MOST_CHECKED_CELLS
 
 
 def _budgeted(model: Model) -> list[Matrix]:

@@ -6,15 +6,12 @@ from dataclasses import dataclass
 
 from benchbrief.compiler.assemble import assemble
 from benchbrief.compiler.estimates.budget_fit import most_s
-from benchbrief.compiler.estimates.counted_cells import counted_cells, up_to
+from benchbrief.compiler.estimates.counted_cells import MOST_CHECKED_CELLS, counted_cells, up_to
 from benchbrief.compiler.estimates.estimate import alone
 from benchbrief.compiler.estimates.time_spent import RENDERING_S
 from benchbrief.compiler.examined import Examined
 from benchbrief.compiler.plain_amounts import duration
 from benchbrief.dsl.diagnostics.plural import plural
-
-_MOST_CELLS = 2000
-"""With more cells, a check leaves the time to `bench plan`: to make them takes longer than to check the spec."""
 
 
 @dataclass(frozen=True)
@@ -39,7 +36,7 @@ class CheckedTime:
 
 def checked_time(examined: Examined) -> CheckedTime | None:
     """Return the time; None for a spec with an error, or with too many cells."""
-    if examined.cells is None or examined.cells > _MOST_CELLS:
+    if examined.cells is None or examined.cells > MOST_CHECKED_CELLS:
         return None
     plan = assemble("", examined, profile=None, params={})
     if plan is None:

@@ -13,6 +13,9 @@ from functools import lru_cache
 from benchbrief.compiler.planning.plan import Cell, Experiment, Promise
 from benchbrief.compiler.searches.rate_search import Rule, walk
 
+MOST_CHECKED_CELLS = 2000
+"""With more cells, a check leaves their times to `bench plan`: an editor checks with each keystroke, and to make them
+takes longer than to check the spec."""
 _Curve = tuple[str, str, str]
 """An experiment, on one hardware and with one workload."""
 

@@ -178,7 +178,8 @@ def _facts(plan: Plan, e: Experiment, cells: list[Cell]) -> Iterator[tuple[str, 
         yield "side by side", together
     measured = tuple(dict.fromkeys(cell.workload for cell in cells))
     if e.order != "random" and measured != e.workloads:
-        yield "workloads", f"in the order {', '.join(measured)}, which takes the fewest loads and resets"
+        told = ", ".join(measured)
+        yield "workloads", f"in the order {told}, which takes fewer loads or resets than that of the spec"
     shared = _shared_options(plan, cells)
     if shared:
         yield "options", ", ".join(shared)

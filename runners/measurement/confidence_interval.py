@@ -19,8 +19,8 @@ def t_interval(n: int, mean: float, sd: float | None, level: float = LEVEL) -> t
     return mean - half, mean + half
 
 
-def half_width(values: Sequence[float]) -> float | None:
-    """Return half the width of the mean's 95 % interval as a share of the mean; None with one value, or a mean of 0."""
+def half_width(values: Sequence[float], level: float = LEVEL) -> float | None:
+    """Return half the width of the mean's interval as a share of the mean; None with one value, or a mean of 0."""
     mean = statistics.fmean(values) if values else 0.0
-    low, high = t_interval(len(values), mean, statistics.stdev(values) if len(values) > 1 else None)
+    low, high = t_interval(len(values), mean, statistics.stdev(values) if len(values) > 1 else None, level)
     return (high - low) / 2 / mean if low is not None and high is not None and mean > 0 else None

@@ -18,11 +18,10 @@ make them miss more often.
 from __future__ import annotations
 
 import math
-import statistics
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
-from benchbrief.runners.measurement.confidence_interval import t_interval
+from benchbrief.runners.measurement.confidence_interval import half_width
 
 _LEAST = 1e-9
 """The need of a group whose repeats are all alike, and still wanted."""
@@ -78,17 +77,14 @@ class Group:
 
     def _width(self, point: PointSoFar) -> float:
         """Return the widest interval of a point; of one without good repeats, it is infinite while any is left."""
-        widths = [half_width(values, self.at_least, self.level) for values in point.values.values()]
+        widths = [width_so_far(values, self.at_least, self.level) for values in point.values.values()]
         return max(widths, default=math.inf)
 
 
-def half_width(values: Sequence[float], at_least: int, level: float) -> float:
+def width_so_far(values: Sequence[float], at_least: int, level: float) -> float:
     """Return half the width of a mean's interval as a share of the mean; infinite with fewer than `at_least` values."""
-    if len(values) < max(2, at_least):
-        return math.inf
-    mean = statistics.fmean(values)
-    low, high = t_interval(len(values), mean, statistics.stdev(values), level)
-    return (high - low) / 2 / abs(mean) if low is not None and high is not None and mean else math.inf
+    width = half_width(values, level) if len(values) >= at_least else None
+    return math.inf if width is None else width
 
 
 def next_group(groups: Sequence[Group]) -> int | None:

@@ -196,6 +196,7 @@ def test_an_undo_whose_controller_is_killed_is_a_load_when_the_run_is_resumed(
         process.send_signal(signal.SIGCONT)
         if collection(server).count_documents({}) > 500:
             break  # else the undo of few records, on a busy machine, was over before it could be stopped
+        assert bench("stop", newest(bench).name).code == 0
     assert collection(server).count_documents({}) > 500, "the undo was not at its end"
     done = bench("resume", newest(bench).name, "--no-report", timeout=240)
     assert done.code == 0, done.text

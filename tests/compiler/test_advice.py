@@ -136,3 +136,51 @@ def test_under_a_budget_a_change_gains_repeats_and_saves_no_more_than_the_total_
 def test_seconds_of_a_long_run_are_no_advice(tmp_path: Path) -> None:
     text = RELOADS.replace("records = 10M", "records = 20k").replace("measure = 10 min", "measure = 2 min")
     assert advised(tmp_path, text) == ()
+
+
+APART = """
+hardware one "One" { hosts = "one.lab" }
+hardware two "Two" { hosts = "two.lab" }
+database rocks "Documents" { engine = rocksdb  path = "/data/db"  reset = drop_and_load }
+workload w "Writes" from db_bench.readrandom { records = 100M }
+experiment e "Apart" { hardware = [one, two]  workloads = w  threads = [1, 2]  measure = 10 min  overlap = none }
+"""
+
+
+def test_loading_beside_a_measurement_is_advised_where_nothing_may_run_there(tmp_path: Path) -> None:
+    found = {each.change: each for each in advised(tmp_path, APART)}
+    loading = found["`overlap = loading` in place of `none`"]
+    assert loading.of == "experiment e"
+    changed = plan_of(tmp_path, APART, ("overlap = none", "overlap = loading"))
+    assert loading.saves_s == pytest.approx(plan_of(tmp_path, APART).estimate_s - changed.estimate_s)
+    assert not any("overlap" in each.change for each in advised(tmp_path, APART.replace("overlap = none", "")))
+
+
+REPLACED = """
+hardware box "The box" { hosts = "box.lab" }
+client load "Load" { hosts = "load.lab"  tool = ycsb("/opt/ycsb") }
+database mongo "Documents" { engine = mongodb  uri = "mongodb://{hosts}/ycsb" }
+workload small "Small" from ycsb.c { records = 10M }
+workload large "Large" from ycsb.c { records = 20M }
+@
+"""
+THREE = {
+    name: f'experiment {name} "{name}" {{ hardware = box  workloads = {of}  threads = {n}  measure = 10 min }}\n'
+    for name, of, n in (("first", "small", 1), ("second", "large", 1), ("third", "small", 2))
+}
+
+
+def test_an_experiment_is_advised_to_come_before_one_that_replaces_its_data(tmp_path: Path) -> None:
+    text = REPLACED.replace("@", "".join(THREE.values()))
+    (found,) = advised(tmp_path, text)
+    assert (found.change, found.of) == ("`experiment second` before `experiment first`", "the spec")
+    changed = REPLACED.replace("@", THREE["second"] + THREE["first"] + THREE["third"])
+    assert found.saves_s == pytest.approx(plan_of(tmp_path, text).estimate_s - plan_of(tmp_path, changed).estimate_s)
+    assert advised(tmp_path, changed) == ()
+
+
+def test_no_experiment_is_advised_to_come_before_one_that_it_waits_for(tmp_path: Path) -> None:
+    knee = THREE["second"].replace("threads = 1", "threads = knee(from: 1, factor: 2, to: 8, rise: 10 %, gain: 3 %)")
+    text = REPLACED.replace("@", THREE["first"] + knee + THREE["third"].replace("threads = 2", "threads = second.knee"))
+    assert plan_of(tmp_path, text).experiments["third"].requires == ("second",)
+    assert not any("`experiment third` before" in each.change for each in advised(tmp_path, text))

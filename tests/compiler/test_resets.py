@@ -145,14 +145,14 @@ def test_workloads_are_ordered_for_the_fewest_loads(tmp_path: Path) -> None:
     assert workloads(plan) == ["c", "a", "d"]
     assert loading(plan) == ["c", "d"]
     assert list(next(iter(plan.experiments.values())).workloads) == ["d", "a", "c"], "as the report has them"
-    assert "in the order c, a, d, which takes the fewest loads and resets" in explain(plan)
+    assert "in the order c, a, d, which takes fewer loads or resets than that of the spec" in explain(plan)
     assert workloads(planned(tmp_path, ROCKS, "ow, rr", "after_writes")) == ["rr", "ow"]
 
 
 def test_workloads_are_ordered_for_the_fewest_undos_too(tmp_path: Path) -> None:
     plan = planned(tmp_path, MONGO, "d, a", "undo")
     assert workloads(plan) == ["a", "d"]
-    assert "in the order a, d, which takes the fewest loads and resets" in explain(plan)
+    assert "in the order a, d, which takes fewer loads or resets than that of the spec" in explain(plan)
     assert workloads(planned(tmp_path, MONGO, "a, d", "undo")) == ["a", "d"]
 
 

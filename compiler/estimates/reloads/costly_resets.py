@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from benchbrief.compiler.blocks.databases.databases import DatabaseSpec
 from benchbrief.compiler.blocks.experiments.experiments import Matrix
-from benchbrief.compiler.estimates.counted_cells import counted_cells
+from benchbrief.compiler.estimates.counted_cells import MOST_CHECKED_CELLS, counted_cells
 from benchbrief.compiler.estimates.estimate import alone
 from benchbrief.compiler.estimates.estimate_errors import CostlyReset
 from benchbrief.compiler.estimates.reloads.other_resets import ALIKE, USERS_OWN, WAYS, best_reset, with_reset
@@ -18,15 +18,13 @@ from benchbrief.compiler.problems import Findings
 
 _WORTH_S = 60.0
 """The total time of resets that is worth a warning."""
-_MOST_CELLS = 2000
-"""A larger matrix gets no warning: an editor checks with each keystroke."""
 
 
 def warn_of_costly_resets(model: Model, findings: Findings) -> None:
     """Warn of each declared reset whose estimate is above the measured time. One that costs no more than the default
     is not the cause, and gets no warning."""
     matrices, hosts = model.matrices, model.hosts
-    if findings.failed or sum(matrix.cells for matrix in matrices) > _MOST_CELLS:
+    if findings.failed or sum(matrix.cells for matrix in matrices) > MOST_CHECKED_CELLS:
         return
     for database in {matrix.database.name: matrix.database for matrix in matrices}.values():
         default = _default(database)

@@ -59,7 +59,7 @@ def _delete(data: Data, routes: Routes, dataset: Dataset, key: Callable[[int], s
     kept = data.kept(dataset)
     if kept is None:
         return None
-    data.doubted(dataset, kept)
+    data.undoing(dataset, kept)
     deleted = empty = 0
     number, at_once = dataset.records, _AT_ONCE * len(routes.data)
 

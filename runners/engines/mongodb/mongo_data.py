@@ -55,7 +55,7 @@ class Data:
         changes: Change = note.get("changes", "anything" if writers else "nothing")
         return Kept(writers, changes, note.get("after", changes), Sample.noted(note))
 
-    def fit(self, dataset: Dataset, changes: Sequence[Change]) -> bool:
+    def usable(self, dataset: Dataset, changes: Sequence[Change]) -> bool:
         """Return whether it is there, with no other changes since its load than these, and no foreign ones."""
         kept = self.kept(dataset)
         if kept is None or kept.changes not in changes or self.count(dataset) != dataset.records:
@@ -101,7 +101,7 @@ class Data:
                 sample = kept.sample and kept.sample.read_again(self._table)
             self._remember(dataset, kept.writers, kept.after, sample)
 
-    def doubted(self, dataset: Dataset, kept: Kept) -> None:
+    def undoing(self, dataset: Dataset, kept: Kept) -> None:
         """Record that the data set is about to be changed by us: until `undone`, anything may have changed."""
         self._remember(dataset, kept.writers, "anything", kept.sample)
 

@@ -152,7 +152,7 @@ class MongoDB:
             return True
         if self._database.reset == "snapshot":
             return self._cluster is not None and self._cluster.has_snapshot(cell.dataset)
-        return self._data_set().fit(cell.dataset, tolerated(self._database.reset, self._database.engine))
+        return self._data_set().usable(cell.dataset, tolerated(self._database.reset, self._database.engine))
 
     def doubt(self, cell: Cell) -> str:
         """Implement `data_seams.KnowsChanges`. Another client may have inserted, deleted or changed records."""

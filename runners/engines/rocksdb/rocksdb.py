@@ -231,7 +231,12 @@ class RocksDB:
                 say.hint_load_again(),
             )
         self._remember(cell.dataset.hash, 0)
-        self._run(database_files.END, database_files.KEPT, database_files.BEGUN)
+        noted = self._run(database_files.END, database_files.KEPT, database_files.BEGUN)
+        if noted.exit_code != 0:
+            why = noted.stderr.strip()[:_SHOWN]
+            raise RunnerError(
+                f"the files of the load in {self._path()} on {self._host} can't be noted: {why}", self._room_hint()
+            )
         if self._way:
             said = data_directories.take_snapshot(self._hosts[self._host], self._path(), self.stopping, self._way.take)
             if said is not None:

@@ -77,7 +77,7 @@ def test_what_was_inserted_is_deleted_in_batches_and_counted(connection: Connect
     assert done
     assert "2500 records, was deleted by key" in told
     assert data.count(cell.dataset) == RECORDS
-    assert data.fit(cell.dataset, ("nothing", "updates"))
+    assert data.usable(cell.dataset, ("nothing", "updates"))
 
 
 def test_an_undo_that_was_cut_short_leaves_data_that_are_loaded_again(connection: Connection) -> None:
@@ -88,7 +88,7 @@ def test_an_undo_that_was_cut_short_leaves_data_that_are_loaded_again(connection
         inserted_records.delete(data, cell, here(data), StopsAfter(1))
     assert RECORDS < data.count(cell.dataset) < RECORDS + INSERTED
     assert not inserted_records.can_delete(data, cell)
-    assert not data.fit(cell.dataset, ("nothing", "updates"))
+    assert not data.usable(cell.dataset, ("nothing", "updates"))
 
 
 def test_a_load_s_record_that_is_missing_is_noticed_after_the_undo(connection: Connection) -> None:
@@ -99,7 +99,7 @@ def test_a_load_s_record_that_is_missing_is_noticed_after_the_undo(connection: C
     done, told = inserted_records.delete(data, cell, here(data), threading.Event())
     assert not done
     assert "99 records, and 100 were loaded" in told
-    assert not data.fit(cell.dataset, ("nothing", "updates"))
+    assert not data.usable(cell.dataset, ("nothing", "updates"))
 
 
 def test_a_load_s_record_that_is_deleted_while_a_cell_inserts_is_noticed_at_its_end(connection: Connection) -> None:
@@ -131,7 +131,7 @@ def test_an_election_before_the_deletes_is_told_and_leaves_data_that_are_loaded_
     assert "election" in failed.value.hint
     assert data.count(cell.dataset) == RECORDS + INSERTED
     assert not inserted_records.can_delete(data, cell), "what the data set holds is unknown"
-    assert not data.fit(cell.dataset, ("nothing", "updates", "inserts"))
+    assert not data.usable(cell.dataset, ("nothing", "updates", "inserts"))
 
 
 @pytest.mark.parametrize(("ordered", "padding"), [(True, 1), (True, 12), (False, 24)])

@@ -63,10 +63,10 @@ def written(connection: Connection, first: int = 0) -> None:
 def test_other_values_before_a_cell_are_noticed_and_told(
     connection: Connection, data: Data, dataset: Dataset, first: int
 ) -> None:
-    assert data.fit(dataset, UNNOTICED)
+    assert data.usable(dataset, UNNOTICED)
     assert data.foreign_changes(dataset) == ""
     written(connection, first)
-    assert not data.fit(dataset, UNNOTICED)
+    assert not data.usable(dataset, UNNOTICED)
     told = data.foreign_changes(dataset)
     assert "has as many records as before, but some of the 256 that are compared have other values" in told
     assert "so it is loaded again" in told
@@ -76,10 +76,10 @@ def test_what_a_cell_of_ours_changed_is_not_foreign(connection: Connection, data
     data.begin(dataset, "updates")
     written(connection)
     data.finish(dataset, "updates")
-    assert data.fit(dataset, UNNOTICED)
+    assert data.usable(dataset, UNNOTICED)
     assert data.foreign_changes(dataset) == ""
     written(connection, first=RECORDS)
-    assert data.fit(dataset, UNNOTICED)
+    assert data.usable(dataset, UNNOTICED)
 
 
 def test_other_values_during_a_cell_that_only_reads_fail_it(
@@ -147,7 +147,7 @@ def test_a_server_that_does_not_know_sample_gives_its_first_records(dataset: Dat
 def test_a_note_without_a_sample_is_still_read(connection: Connection, data: Data, dataset: Dataset) -> None:
     connection.collection("benchbrief", "datasets").update_one({}, {"$unset": {"sample": ""}})
     written(connection)
-    assert data.fit(dataset, UNNOTICED)
+    assert data.usable(dataset, UNNOTICED)
 
 
 def test_the_sample_is_of_so_many_records(data: Data, dataset: Dataset) -> None:

@@ -18,7 +18,7 @@ from benchbrief.runners.journal.cell_history import CellTimes
 from benchbrief.runners.journal.run_record import NOWHERE, RunRecord
 from benchbrief.runners.scheduling.budgeted_repeats import Budgets, spent_s
 from benchbrief.runners.scheduling.next_cell_times import ExpectedTimes
-from benchbrief.runners.scheduling.repeat_allocation import Group, PointSoFar, half_width, next_group
+from benchbrief.runners.scheduling.repeat_allocation import Group, PointSoFar, next_group, width_so_far
 from tests.support.plans import compile_spec
 
 HEAD = """
@@ -381,7 +381,7 @@ def test_each_look_has_a_part_of_the_five_per_cent(tmp_path: Path) -> None:
     assert level(plan_of(tmp_path, CONFIDENT), plan.experiments["e"].model_copy(update={"budget_s": None})) == 0.95
     low, high = stats.t.interval(0.99, 3, 100.0, stats.sem(NOISY[:4]))
     mean = sum(NOISY[:4]) / 4
-    assert half_width(NOISY[:4], 3, 0.99) == pytest.approx((high - low) / 2 / mean)
+    assert width_so_far(NOISY[:4], 3, 0.99) == pytest.approx((high - low) / 2 / mean)
 
 
 def test_of_equally_wide_groups_the_one_with_fewer_repeats_is_next() -> None:
