@@ -66,7 +66,8 @@ class Hardware(Node):
     """A group of identical hosts under test. A variant is a group of its own, named `group.variant`.
 
     `key` is the value of the `hardware` dimension in every result: the variant's short name where that is unique. The
-    watts of the meters in `power` add up; the meters have one kind, boundary, place and sharing.
+    watts of the meters in `power` add up; the meters have one kind, boundary, place and sharing. A `control` group has
+    nothing under test that changes: what changes in its results is due to the lab.
     """
 
     key: str
@@ -78,6 +79,7 @@ class Hardware(Node):
     facts: dict[str, Fact]
     prepare: tuple[str, ...] = ()
     power: tuple[PowerMeter, ...] = ()
+    control: bool = False
     origin: Origin
 
     @field_validator("power", mode="before")

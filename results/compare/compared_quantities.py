@@ -134,6 +134,12 @@ def pairs(sides: Sequence[Contender]) -> Iterator[tuple[Contender, Contender, It
         yield first.of, second.of, _in_common(first, second)
 
 
+def own_quantities(side: Contender) -> Iterator[Quantity]:
+    """Yield each quantity of one contender, with its values on both sides. Errors are among them also at 0."""
+    found = _side(side, metrics=True)
+    yield from _in_common(found, found, without_errors=True)
+
+
 def _side(side: Contender, metrics: bool) -> _Side:
     """Return what a contender measured, with metrics of one value a repeat that do not compare the hardware itself.
 
@@ -151,7 +157,9 @@ def _side(side: Contender, metrics: bool) -> _Side:
     return _Side(side, _planned(side), _Measurements(side), found, told)
 
 
-def _in_common(*sides: _Side) -> Iterator[Quantity]:
+def _in_common(*sides: _Side, without_errors: bool = False) -> Iterator[Quantity]:
+    """`without_errors`: also the errors of contenders that have none."""
+
     def quantity(
         name: str, unit: str, better: Better, found: Sequence[_Gathered], percentile: bool, signed: bool = False
     ) -> Quantity:
@@ -166,7 +174,7 @@ def _in_common(*sides: _Side) -> Iterator[Quantity]:
             yield replace(searched, unlike=dict(_other_promises(sides, searched.points)))
         elif name == "throughput":
             yield quantity(name, "ops/s", "higher", found, percentile=False)
-        elif any(value for each in found for value, _ in each.values.values()):
+        elif without_errors or any(value for each in found for value, _ in each.values.values()):
             yield quantity(name, "share", "lower", found, percentile=False)
     first, second = sides
     others = {each.name for each in defined_otherwise(first.of.plan, second.of.plan)} if first.metrics else set()

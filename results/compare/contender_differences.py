@@ -60,7 +60,7 @@ def _facts(side: Contender) -> dict[str, dict[str, None]]:
     ).rows
     found: dict[str, dict[str, None]] = {}
     for kind, hardware, name, value, unit in rows:
-        if name.startswith(_PASSING) or name.endswith(".path"):
+        if is_passing(name):
             continue
         whose = "load generator" if hardware is None and kind == "host" else "" if kind == "hardware" else kind
         of = f" of {hardware}" if side.hardware is None and hardware is not None else ""
@@ -68,6 +68,11 @@ def _facts(side: Contender) -> dict[str, dict[str, None]]:
             _readable(value, unit)
         )
     return found
+
+
+def is_passing(name: str) -> bool:
+    """Return whether a fact explains no difference: it changes from hour to hour, or is where a program lies."""
+    return name.startswith(_PASSING) or name.endswith(".path")
 
 
 def _readable(value: str, unit: str | None) -> str:

@@ -38,6 +38,13 @@ def defined_otherwise(first: Plan, second: Plan) -> Iterator[DefinedOtherwise]:
             yield DefinedOtherwise(name, name, *told)
 
 
+def definition_of(name: str, plan: Plan) -> dict[str, str]:
+    """Return how a metric is defined: its own definition, and that of each metric in it, by name."""
+    metrics = {each.name: each for each in plan.metrics}
+    kind = "" if metrics[name].percentile is None else f", percentile: {metrics[name].percentile}"
+    return {of: f"{_definition(metrics.get(of))}{kind if of == name else ''}" for of in _made_of(name, metrics)}
+
+
 def _made_of(name: str, metrics: dict[str, Metric]) -> list[str]:
     """Return a metric and, after it, all metrics named in it, directly or not."""
     found, left = {name: None}, [name]

@@ -54,6 +54,7 @@ ONLY = {
         "benchbrief.compiler.planning.plan",
         "benchbrief.compiler.extensions",
         "benchbrief.compiler.extensions.registry",
+        "benchbrief.compiler.planning.fingerprint",  # what makes a workload another one
         "benchbrief.compiler.metrics.measure_catalogue",  # the columns of an imported table are the language's measures
         "benchbrief.compiler.units",
     },

@@ -1,0 +1,247 @@
+"""A run's `series.parquet`: each quantity at each point, with all that says which series it belongs to.
+
+It is small, and is read for thousands of runs without their tables. `environment.py` says what the environment is.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Iterator, Mapping
+from datetime import UTC, datetime
+from io import BytesIO
+from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple
+
+from benchbrief.compiler.planning.fingerprint import digest, workload_parts
+from benchbrief.compiler.planning.plan import Cell, Metric, Plan
+from benchbrief.results.compare.compared_quantities import Contender, own_quantities
+from benchbrief.results.compare.comparison import Better, Point
+from benchbrief.results.compare.metric_definitions import definition_of
+from benchbrief.results.history.environment import Environments
+from benchbrief.results.runs.find_runs import started_at
+from benchbrief.results.store.store import Key, Store, unchanged_store
+from benchbrief.runners.journal.atomic_files import write_durably
+from benchbrief.runners.journal.journal_file import JOURNAL, first_start
+from benchbrief.runners.journal.run_folder import load_plan, revision_in
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+SERIES = "series.parquet"
+SERIES_VERSION = 1
+"""Raised with every change of the columns, or of what decides the series of a value."""
+VERSION_KEY = b"benchbrief.series"
+
+
+class SeriesRow(NamedTuple):
+    """A quantity at a point. `repeat` is NULL for the value over all repeats; the known repeats count from 1.
+
+    A value over all repeats is missing when a planned repeat is, and `reason` says why.
+    """
+
+    run_id: str
+    measured_at: datetime
+    """When the run began, in UTC."""
+    title: str
+    """Of its first report; else the name of its spec."""
+    spec: str
+    """The name of its file, without the folder, which differs from one checkout to another."""
+    profile: str
+    origin: str
+    """measured | simulated | imported"""
+    revision: str
+    """The git revision of the spec, with `+` for changes since; "" when it is not known."""
+    quantity: str
+    """throughput, errors, sustained, latency.p99[read], or the name of a metric."""
+    label: str
+    unit: str
+    better: str | None
+    percentile: bool
+    point: str
+    """The dimensions of the point as canonical JSON: sorted keys, no spaces, none that is missing."""
+    repeat: int | None
+    value: float | None
+    reason: str
+    definition: str
+    """The hash of what makes it another quantity: expression, unit, workload, the way of measuring."""
+    environment: str
+    """The hash of `facts`."""
+    facts: str
+    """Facts of hosts, and versions of tools and servers, as canonical JSON."""
+    control: bool
+    """Whether it is of hardware that nothing under test runs on."""
+    reused_from: str
+    """The earlier run that measured it; "" for this one."""
+
+
+def schema() -> pa.Schema:
+    """Return the columns of a series file: names, numbers, texts, UTC times in microseconds."""
+    import pyarrow as pa
+
+    repeated = pa.dictionary(pa.int32(), pa.string())
+    plain = {
+        "measured_at": pa.timestamp("us", tz="UTC"),
+        "percentile": pa.bool_(),
+        "control": pa.bool_(),
+        "repeat": pa.int64(),
+        "value": pa.float64(),
+    }
+    fields = [pa.field(name, plain.get(name, repeated)) for name in SeriesRow._fields]
+    return pa.schema(fields, {VERSION_KEY: str(SERIES_VERSION).encode()})
+
+
+def write_series(run_dir: Path, path: Path) -> None:
+    """Write the series file of a run, whole or not at all. Changes nothing in the run. Raises RunnerError, OSError."""
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    columns = list(zip(*series_rows(run_dir), strict=True)) or [()] * len(SeriesRow._fields)
+    kinds = schema()
+    table = pa.table([pa.array(column, kind) for column, kind in zip(columns, kinds.types, strict=True)], schema=kinds)
+    content = BytesIO()
+    pq.write_table(table, content, compression="zstd")
+    write_durably(path, content.getvalue())
+
+
+def series_rows(run_dir: Path) -> list[SeriesRow]:
+    """Return the rows of a run. Raises RunnerError."""
+    plan = load_plan(run_dir)
+    with unchanged_store(run_dir) as store:
+        return list(_rows(run_dir, plan, store))
+
+
+class _Measured(NamedTuple):
+    """A quantity at a point, with what else makes it another quantity."""
+
+    quantity: str
+    label: str
+    unit: str
+    better: Better
+    percentile: bool
+    point: Point
+    values: tuple[tuple[int | None, float | None, str], ...]
+    """Repeat, value, and why there is none."""
+    metric: Metric | None
+
+
+def _rows(run_dir: Path, plan: Plan, store: Store) -> Iterator[SeriesRow]:
+    start, began = first_start(run_dir / JOURNAL), started_at(run_dir)
+    origin = "imported" if store.imported else "simulated" if store.simulated else "measured"
+    revision = revision_in(run_dir)
+    environments = Environments(store)
+    reused = _reused(store)
+    definitions: dict[tuple[str, tuple[str, ...]], str] = {}
+    cells_at: dict[tuple[Point, str], tuple[Cell, ...]] = {}
+    for each in _measured(Contender(run_dir.name, plan, store, origin=origin)):
+        at = each.point, each.metric.name if each.metric else ""
+        if at not in cells_at:
+            cells_at[at] = tuple(_cells(plan, each.point, each.metric))
+        cells = cells_at[at]
+        workloads = tuple(sorted({cell.workload for cell in cells}))
+        if (each.quantity, workloads) not in definitions:
+            definitions[each.quantity, workloads] = _definition(
+                each, workloads, plan, start.measurement if start else 0
+            )
+        facts = environments.of(cells)
+        shared = {cell.hardware for cell in cells}
+        point = {dim: key for dim, key in each.point if key is not None}
+        for repeat, value, reason in each.values:
+            known = value is not None and math.isfinite(value)
+            yield SeriesRow(
+                run_id=run_dir.resolve().name,
+                measured_at=datetime.fromtimestamp(began, UTC),
+                title=next((report.title for report in plan.reports if report.title), Path(plan.spec.name).name),
+                spec=Path(plan.spec.name).name,
+                profile=plan.spec.profile or "",
+                origin=origin,
+                revision=revision.get("commit", "") + ("+" if revision.get("dirty") == "true" else ""),
+                quantity=each.quantity,
+                label=each.label,
+                unit=each.unit,
+                better=each.better,
+                percentile=each.percentile,
+                point=canonical(point),
+                repeat=repeat,
+                value=value if known else None,
+                reason="" if known else reason or "not a finite number",
+                definition=definitions[each.quantity, workloads],
+                environment=digest(facts)[:16],
+                facts=canonical(facts),
+                control=bool(shared) and all(plan.hardware[key].control for key in shared),
+                reused_from=next((reused[cell.id] for cell in cells if cell.id in reused), ""),
+            )
+
+
+def canonical(content: Mapping[str, object]) -> str:
+    """Return JSON that is the same text for the same content."""
+    return json.dumps(content, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
+
+
+def _measured(side: Contender) -> Iterator[_Measured]:
+    metrics = {metric.name: metric for metric in side.plan.metrics}
+    told = set()
+    for quantity in own_quantities(side):
+        told.add(quantity.name)
+        metric = metrics.get(quantity.name)
+        for point, (values, _) in quantity.points.items():
+            if values is None:
+                continue
+            repeats = tuple((place, value, "") for place, value in enumerate(values.repeats, 1))
+            yield _Measured(
+                quantity.name,
+                metric.label if metric else "",
+                quantity.unit,
+                quantity.better,
+                values.percentile,
+                point,
+                ((None, values.value, str(values.reason)), *repeats),
+                metric,
+            )
+    for name, metric in metrics.items():  # those with one value over all repeats
+        for row in side.store.query(metric.query) if name not in told else ():
+            point = tuple(zip(metric.query.dims, row[:-1], strict=True))
+            reason = str(getattr(row, "reason", None) or "")
+            yield _Measured(
+                name,
+                metric.label,
+                metric.query.unit,
+                metric.better,
+                bool(metric.percentile),
+                point,
+                ((None, row[-1], reason),),
+                metric,
+            )
+
+
+def _cells(plan: Plan, point: Point, metric: Metric | None) -> Iterator[Cell]:
+    """Yield the cells that a value may come from, by what its metric reads."""
+    keys = {dim: key for dim, key in point if key is not None}
+    reads = metric.query.reads if metric else None
+    for cell in plan.cells:
+        place: dict[str, Key] = {
+            "experiment": cell.experiment,
+            "hardware": cell.hardware,
+            "workload": cell.workload,
+        }
+        numbers = {"threads": cell.threads, "target": cell.target}
+        place |= {dim: number for dim, number in numbers.items() if number is not None}
+        fits = all(place[dim] == key for dim, key in keys.items() if dim in place)
+        if fits and (reads is None or any(read.covers(place) for read in reads)):
+            yield cell
+
+
+def _definition(each: _Measured, workloads: tuple[str, ...], plan: Plan, measurement: int) -> str:
+    """Return the hash of all that would make values of one name incomparable."""
+    parts = {
+        "metric": definition_of(each.metric.name, plan) if each.metric else {},
+        "unit": each.unit,
+        "better": each.better,
+        "workloads": {name: workload_parts(plan.workloads[name]) for name in workloads},
+        "measurement": measurement,
+    }
+    return digest(parts)[:16]
+
+
+def _reused(store: Store) -> dict[str, str]:
+    return dict(store.sql("SELECT cell_id, reused_from FROM main.cells WHERE reused_from IS NOT NULL").rows)

@@ -1,0 +1,125 @@
+"""A run's series file: what it says of each quantity, and what makes two runs' values one series."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import pyarrow.parquet as pq
+import pytest
+
+from benchbrief.compiler.planning.plan import Hardware, Metric
+from benchbrief.results.history.series_rows import VERSION_KEY, SeriesRow, series_rows, write_series
+from benchbrief.runners.errors import RunnerError
+from benchbrief.runners.journal import events as j
+from benchbrief.runners.measurement.measurement import Operation
+from tests.results.making import HERE, RunMaker, a_cell, a_plan, a_query, histogram, measurement
+
+FACTS = {"cpu": "EPYC", "kernel": "6.1", "free space of /data": "7 GiB"}
+RATES = (100.0, 110.0, 120.0)
+SQL = "SELECT hardware, value FROM measure.throughput WHERE phase IS NULL AND operation = 'all'"
+
+
+def a_read(rate: float) -> Operation:
+    return Operation("read", int(rate * 10), histogram=histogram((0.001, 0.002, int(rate * 10))))
+
+
+def a_metric(text: str = "throughput", unit: str = "ops/s") -> Metric:
+    query = a_query(SQL, "hardware", text=text, unit=unit)
+    return Metric(name="speed", label="Speed", better="higher", query=query, origin=HERE)
+
+
+def a_run(
+    path: Path,
+    rates: Sequence[float | None] = RATES,
+    facts: Mapping[str, str] = FACTS,
+    metrics: Sequence[Metric] = (),
+    **hardware: object,
+) -> Path:
+    """Measure a cell with a repeat for each rate; None for one that failed."""
+    cells = [a_cell(repeat=repeat) for repeat in range(1, len(rates) + 1)]
+    plan = a_plan(cells)
+    groups = {key: Hardware.model_validate(group.model_dump() | hardware) for key, group in plan.hardware.items()}
+    run = RunMaker(path, plan.model_copy(update={"hardware": groups, "metrics": tuple(metrics)}))
+    for host in ("nvme-1", "nvme-2"):
+        run.write(j.HostFacts(at=run.now, host=host, facts=dict(facts)))
+    for cell, rate in zip(cells, rates, strict=True):
+        if rate is None:
+            run.failed(cell, "the tool died")
+        else:
+            run.ok(cell, {"load-1": measurement([a_read(rate)])})
+    run.end("done")
+    return run.run_dir
+
+
+def overall(path: Path, quantity: str = "throughput") -> SeriesRow:
+    (row,) = [row for row in series_rows(path) if (row.quantity, row.repeat) == (quantity, None)]
+    return row
+
+
+def test_each_quantity_has_its_value_over_all_repeats_and_each_repeat(tmp_path: Path) -> None:
+    rows = [row for row in series_rows(a_run(tmp_path / "run")) if row.quantity == "throughput"]
+    assert [(row.repeat, row.value) for row in rows] == [(None, 110.0), (1, 100.0), (2, 110.0), (3, 120.0)]
+    assert {(row.unit, row.better, row.run_id, row.title) for row in rows} == {
+        ("ops/s", "higher", "run", "brief.bench")
+    }
+    assert json.loads(rows[0].point) == {"experiment": "ramp", "hardware": "nvme", "threads": 4, "workload": "a"}
+    assert rows[0].measured_at.isoformat() == "2023-11-14T22:13:20+00:00"
+
+
+def test_errors_have_a_series_from_the_first_night_on_though_there_are_none(tmp_path: Path) -> None:
+    assert overall(a_run(tmp_path / "run"), "errors").value == 0.0
+
+
+def test_a_point_of_which_a_repeat_failed_has_no_value_and_says_why(tmp_path: Path) -> None:
+    row = overall(a_run(tmp_path / "run", [100.0, None, 120.0]))
+    assert (row.value, row.reason) == (None, "1 of 3 repeats without a value")
+
+
+def test_free_space_does_not_make_another_environment_and_a_kernel_does(tmp_path: Path) -> None:
+    runs = [
+        a_run(tmp_path / name, facts={**FACTS, **more})
+        for name, more in (("a", {}), ("b", {"free space of /data": "1 GiB"}), ("c", {"kernel": "6.2"}))
+    ]
+    first, fuller, other = (overall(run) for run in runs)
+    assert first.environment == fuller.environment != other.environment
+    assert json.loads(other.facts) == {"cpu": "EPYC", "kernel": "6.2", "nodes": "2"}
+
+
+def test_another_expression_or_unit_of_a_metric_is_another_definition(tmp_path: Path) -> None:
+    metrics = [a_metric(), a_metric("throughput * 1"), a_metric(unit="kops/s")]
+    found = [overall(a_run(tmp_path / str(n), [100.0], metrics=[metric]), "speed") for n, metric in enumerate(metrics)]
+    assert [row.value for row in found] == [100.0] * 3
+    assert len({row.definition for row in found}) == 3
+
+
+def test_a_value_that_is_no_finite_number_is_missing(tmp_path: Path) -> None:
+    query = a_query(SQL.replace("value", "'inf'::DOUBLE AS value"), "hardware")
+    metric = Metric(name="speed", label="Speed", better="higher", query=query, origin=HERE)
+    row = overall(a_run(tmp_path / "run", [100.0], metrics=[metric]), "speed")
+    assert row.value is None
+    assert row.reason
+
+
+@pytest.mark.parametrize("control", [True, False])
+def test_what_is_measured_on_control_hardware_says_so(tmp_path: Path, control: bool) -> None:
+    assert {row.control for row in series_rows(a_run(tmp_path / "run", control=control))} == {control}
+
+
+def test_the_file_has_the_rows_and_changes_nothing_in_the_run(tmp_path: Path) -> None:
+    run = a_run(tmp_path / "run")
+    before = sorted(run.rglob("*"))
+    write_series(run, tmp_path / "elsewhere" / "series.parquet")
+    table = pq.read_table(tmp_path / "elsewhere" / "series.parquet")
+    told: list[dict[str, Any]] = table.to_pylist()
+    assert [SeriesRow(**row) for row in told] == series_rows(run)
+    assert table.schema.metadata[VERSION_KEY] == b"1"
+    assert sorted(run.rglob("*")) == before
+
+
+def test_a_folder_that_is_no_run_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(RunnerError):
+        write_series(tmp_path, tmp_path / "series.parquet")
+    assert not (tmp_path / "series.parquet").exists()
