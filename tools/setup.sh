@@ -17,6 +17,7 @@ Usage: tools/setup.sh [PART]...
   go-ycsb   .tools/go-ycsb/: go-ycsb 1.0.1 with its MongoDB binding
   openload  .tools/openload/: the project's own load generator, of loadgen/
   tools     the last four
+  gofakes3  .tools/gofakes3/: gofakes3 1.2.0, a server that speaks S3, for the tests of shared stores
   axe       .tools/axe/: axe-core, by which the tests judge the accessibility of the HTML briefs
   verapdf   .tools/verapdf/: veraPDF, which the tests hold the PDF briefs to PDF/UA-1 with
   vscode    .tools/vscode/: the VS Code extension, as benchbrief.vsix, and its tests
@@ -46,7 +47,7 @@ command ps                | procps                  | watches the processes of a
 command ssh               | openssh-client          | keys for hosts reached over SSH
 '
 test_packages='
-command go                | golang-go               | builds go-ycsb and openload
+command go                | golang-go               | builds go-ycsb, openload and gofakes3
 command sshd              | openssh-server          | the tests start their own, on a high port
 command ip                | iproute2                | the tests make networks of several hosts
 command mkfs.btrfs        | btrfs-progs             | the tests make a file system that has snapshots
@@ -155,7 +156,7 @@ system() {
 
 declare -A folder=(
     [python]=.venv [stand-in]=.tools/mongo-stand-in [ycsb]=.tools/ycsb [go-ycsb]=.tools/go-ycsb [openload]=.tools/openload
-    [verapdf]=.tools/verapdf [axe]=.tools/axe [vscode]=.tools/vscode [peers]=.tools/peers
+    [gofakes3]=.tools/gofakes3 [verapdf]=.tools/verapdf [axe]=.tools/axe [vscode]=.tools/vscode [peers]=.tools/peers
 )
 declare -A sources=(
     [python]="requirements-dev.txt pyproject.toml"
@@ -163,6 +164,7 @@ declare -A sources=(
     [ycsb]=tools/ycsb
     [go-ycsb]=tools/go-ycsb
     [openload]="loadgen/go.mod loadgen/go.sum loadgen/cmd loadgen/internal"
+    [gofakes3]=tools/gofakes3
     [verapdf]=tools/verapdf
     [axe]=tools/axe
     [vscode]=editors/vscode
@@ -256,6 +258,16 @@ make_openload() {
     replace .tools/openload
 }
 
+make_gofakes3() {
+    local new
+    new=$(empty_folder .tools/gofakes3.new)
+    cd tools/gofakes3
+    CGO_ENABLED=0 GOFLAGS=-buildvcs=false go build -trimpath '-ldflags=-s -w' -o "$new/bin/gofakes3" \
+        github.com/johannesboyne/gofakes3/cmd/gofakes3
+    cd - >/dev/null
+    replace .tools/gofakes3
+}
+
 make_axe() {
     local new
     new=$(empty_folder .tools/axe.new)
@@ -321,12 +333,14 @@ make_parts() {
         say "could not make ${folder[$part]}; the whole log is $logs/$part.log" >&2
         [ "$part" != go-ycsb ] || say "all but specs and tests that use go-ycsb works without it" >&2
         [ "$part" != openload ] || say "all but specs and tests that use openload works without it" >&2
+        [ "$part" != gofakes3 ] || say "all but the tests of stores on S3 works without it" >&2
         [ "$part" != verapdf ] || say "all but the tests of PDF/UA works without it" >&2
         [ "$part" != axe ] || say "all but the tests of accessibility works without it" >&2
         [ "$part" != vscode ] || say "all but the tests of the VS Code extension works without it" >&2
     done
     left=${failed/ go-ycsb/}
     left=${left/ openload/}
+    left=${left/ gofakes3/}
     left=${left/ verapdf/}
     left=${left/ axe/}
     [ -z "${left/ vscode/}" ] || fail "once that is mended: tools/setup.sh$failed"
@@ -363,7 +377,7 @@ main() {
                 ;;
             all)
                 packages=$run_packages$test_packages
-                parts+=(python stand-in ycsb go-ycsb openload verapdf axe vscode)
+                parts+=(python stand-in ycsb go-ycsb openload gofakes3 verapdf axe vscode)
                 ;;
             demo)
                 packages=$run_packages
@@ -371,7 +385,7 @@ main() {
                 ;;
             system) packages=$run_packages$test_packages ;;
             tools) parts+=(stand-in ycsb go-ycsb openload) ;;
-            python | stand-in | ycsb | go-ycsb | openload | verapdf | axe | vscode | peers) parts+=("$word") ;;
+            python | stand-in | ycsb | go-ycsb | openload | gofakes3 | verapdf | axe | vscode | peers) parts+=("$word") ;;
             *) fail "there is no part '$word'; try tools/setup.sh --help" ;;
         esac
     done

@@ -89,6 +89,8 @@ HOMES: dict[str, str | tuple[str, ...]] = {
     "PIL": "compiler/briefs/style/pictures.py",
     "altair": ("reports/charts/chart_layers.py", "benchbrief/api/"),
     "babel": "reports/text/locale_formats.py",
+    "boto3": "results/shared_store/s3_",
+    "botocore": "results/shared_store/s3_",
     "bson": "runners/engines/mongodb/mongo_client.py",
     "click": "benchbrief/",
     "duckdb": "results/",
@@ -124,6 +126,7 @@ EVERYWHERE = {"pydantic"}  # process boundaries are in several rooms
 
 DISTRIBUTIONS = {  # where the distribution is not named as the module is
     "PIL": "pillow",
+    "botocore": "boto3",
     "bson": "pymongo",
     "hdrh": "hdrhistogram",
     "invoke": "fabric",
@@ -265,7 +268,8 @@ def test_each_library_is_imported_in_one_place() -> None:
 
 def test_each_library_is_a_declared_dependency() -> None:
     project = PYPROJECT["project"]
-    requirements = (*project["dependencies"], *project["optional-dependencies"]["notebook"])
+    extras = project["optional-dependencies"]
+    requirements = (*project["dependencies"], *extras["notebook"], *extras["s3"])
     declared = {requirement.split(">=")[0] for requirement in requirements}
     used = {DISTRIBUTIONS.get(found.top, found.top) for found in third_party()}
     assert used - declared == set()

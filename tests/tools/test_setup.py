@@ -40,7 +40,7 @@ def setup(clone: Path, *arguments: str, **environment: object) -> subprocess.Com
 def test_help_names_every_part(clone: Path) -> None:
     done = setup(clone, "--help")
     assert done.returncode == 0
-    made = ("python", "stand-in", "ycsb", "go-ycsb", "openload", "axe", "verapdf", "vscode")
+    made = ("python", "stand-in", "ycsb", "go-ycsb", "openload", "gofakes3", "axe", "verapdf", "vscode")
     for part in ("all", "demo", "system", "tools", *made):
         assert f"\n  {part} " in done.stdout
 

@@ -1,0 +1,179 @@
+"""Objects in a folder, which several machines may share by a network file system.
+
+An object is written beside its place and linked or renamed into it, so that it is there as a whole. A link fails where
+a file is there already, which makes `create` a condition.
+"""
+
+from __future__ import annotations
+
+import errno
+import hashlib
+import os
+import uuid
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+
+from benchbrief.dsl.bench_error import FULL
+from benchbrief.results.shared_store.object_store import (
+    Listed,
+    NoObject,
+    SharedStoreError,
+    StoreAway,
+    StoreFull,
+    StoreRefuses,
+)
+
+INCOMING = ".incoming"
+"""The folder of files that are being written. Files that killed pushers left there are removed by `bench gc`."""
+_BLOCK = 1 << 20
+
+
+class FileObjects:
+    """An `ObjectStore` in a folder, which the first push makes."""
+
+    def __init__(self, root: Path) -> None:
+        self.root = root.absolute()
+        self.url = f"file://{self.root}"
+
+    def list(self, prefix: str) -> Iterator[Listed]:
+        folder, _, begin = prefix.rpartition("/")
+        with self._told():
+            yield from self._below(self.root / folder, f"{folder}/" if folder else "", begin)
+
+    def _below(self, folder: Path, above: str, begin: str = "") -> Iterator[Listed]:
+        try:
+            entries = sorted(os.scandir(folder), key=lambda entry: entry.name)
+        except FileNotFoundError:
+            if above:
+                return
+            raise
+        for entry in entries:
+            if not entry.name.startswith(begin):
+                continue
+            if entry.is_dir(follow_symlinks=False):
+                yield from self._below(folder / entry.name, f"{above}{entry.name}/")
+            elif entry.is_file():
+                with suppress(FileNotFoundError):  # removed meanwhile
+                    found = entry.stat()
+                    yield Listed(f"{above}{entry.name}", found.st_size, found.st_mtime)
+
+    def look(self, key: str) -> Listed | None:
+        with self._told():
+            try:
+                found = (self.root / key).stat()
+            except (FileNotFoundError, NotADirectoryError):
+                return None
+        return Listed(key, found.st_size, found.st_mtime)
+
+    def read(self, key: str) -> bytes:
+        with self._told():
+            try:
+                return (self.root / key).read_bytes()
+            except FileNotFoundError as error:
+                raise self._missing(key) from error
+
+    def download(self, key: str, path: Path) -> str:
+        digest = hashlib.sha256()
+        with self._told():
+            try:
+                source = (self.root / key).open("rb")
+            except FileNotFoundError as error:
+                raise self._missing(key) from error
+        with source, path.open("xb") as target:
+            while True:
+                with self._told():
+                    block = source.read(_BLOCK)
+                if not block:
+                    return digest.hexdigest()
+                digest.update(block)
+                target.write(block)
+
+    def create(self, key: str, content: bytes) -> bool:
+        with self._told(), self._incoming() as temporary:
+            with temporary.open("xb") as file:
+                file.write(content)
+                file.flush()
+                os.fsync(file.fileno())
+            return self._link(temporary, key)
+
+    def upload(self, key: str, path: Path, sha256: str) -> None:
+        digest = hashlib.sha256()
+        with path.open("rb") as source, self._told(), self._incoming() as temporary:
+            with temporary.open("xb") as file:
+                while block := source.read(_BLOCK):
+                    digest.update(block)
+                    file.write(block)
+                file.flush()
+                os.fsync(file.fileno())
+            if digest.hexdigest() != sha256:
+                raise SharedStoreError(
+                    f"{path} was changed while it was pushed", "push the run again when it is at rest"
+                )
+            target = self.root / key
+            target.parent.mkdir(parents=True, exist_ok=True)
+            temporary.replace(target)
+
+    def delete(self, keys: Iterable[str]) -> None:
+        for key in keys:
+            with self._told(), suppress(FileNotFoundError):
+                (self.root / key).unlink()
+            with suppress(OSError):  # other files are in it
+                (self.root / key).parent.rmdir()
+
+    def now(self) -> float:
+        with self._told(), self._incoming() as temporary:
+            temporary.touch()
+            return temporary.stat().st_mtime
+
+    def _missing(self, key: str) -> NoObject:
+        return NoObject(f"{self.url} has no {key}", "look at what it has: bench runs --from " + self.url)
+
+    def _link(self, temporary: Path, key: str) -> bool:
+        target = self.root / key
+        while True:
+            target.parent.mkdir(parents=True, exist_ok=True)
+            try:
+                os.link(temporary, target)
+            except FileExistsError:
+                return False
+            except FileNotFoundError:
+                if temporary.exists():  # a cleaner took the empty folder
+                    continue
+                raise
+            except OSError as error:
+                if error.errno not in (errno.EPERM, errno.ENOTSUP, errno.ENOSYS, errno.EMLINK):
+                    raise
+                what = f"the file system of {self.root} has no hard links, without which two pushers may mix"
+                raise SharedStoreError(what, "put the store on another file system, or on S3") from error
+            return True
+
+    @contextmanager
+    def _incoming(self) -> Iterator[Path]:
+        """Yield a path to write to. What is left there is removed."""
+        folder = self.root / INCOMING
+        folder.mkdir(parents=True, exist_ok=True)
+        temporary = folder / uuid.uuid4().hex
+        try:
+            yield temporary
+        finally:
+            with suppress(OSError):
+                temporary.unlink()
+
+    @contextmanager
+    def _told(self) -> Iterator[None]:
+        """Within this, an OSError is the store's."""
+        try:
+            yield
+        except OSError as error:
+            raise self._explained(error) from error
+
+    def _explained(self, error: OSError) -> SharedStoreError:
+        why = error.strerror or str(error)
+        if error.errno in FULL:
+            return StoreFull(f"{self.url} is full: {why}", "free some space there (bench gc), then push again")
+        if error.errno in (errno.EACCES, errno.EPERM, errno.EROFS):
+            return StoreRefuses(f"{error.filename or self.root} is not allowed: {why}", "check its permissions")
+        if isinstance(error, (FileNotFoundError, NotADirectoryError, FileExistsError)):
+            return StoreAway(f"{self.url} is not there: {why}", "check the address, and whether it is mounted")
+        return StoreAway(f"{self.url} can't be used: {why}", "try again once it can")

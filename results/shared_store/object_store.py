@@ -1,0 +1,126 @@
+"""What a shared store needs of the place that holds it: a folder or a bucket of objects under keys.
+
+Keys are relative to the store's address, with slashes. An object is complete or absent: no reader sees half of one.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import NamedTuple, Protocol
+from urllib.parse import unquote
+
+from benchbrief.dsl.bench_error import ExitCode
+from benchbrief.results.store_errors import ResultsError
+
+_SCHEME = re.compile(r"([A-Za-z][A-Za-z0-9+.-]*)://(.*)", re.DOTALL)
+
+
+class SharedStoreError(ResultsError):
+    """A shared store can't do what it is asked for."""
+
+    code = "shared_store"
+
+
+class StoreAway(SharedStoreError):
+    """The store can't be reached now, or not in time. The same may work later."""
+
+    code = "store_away"
+
+
+class StoreRefuses(SharedStoreError):
+    """The store does not know the credentials, or does not allow this with them."""
+
+    code = "store_refuses"
+
+
+class StoreFull(SharedStoreError):
+    """The store takes no more."""
+
+    code = "store_full"
+    ends_with = ExitCode.BRIEF_NOT_MADE
+
+
+class StoreDamaged(SharedStoreError):
+    """An object of the store is not what its name or its manifest says."""
+
+    code = "store_damaged"
+    ends_with = ExitCode.CELL_FAILED
+
+
+class NoObject(SharedStoreError):
+    """The store has no object under a key."""
+
+    code = "no_object"
+
+
+class Listed(NamedTuple):
+    """An object in a listing. `modified_at` is in epoch seconds, by the store's clock."""
+
+    key: str
+    size: int
+    modified_at: float
+
+
+class ObjectStore(Protocol):
+    """Each method raises StoreAway, StoreRefuses, StoreFull or SharedStoreError."""
+
+    url: str
+    """The address, without credentials."""
+
+    def list(self, prefix: str) -> Iterator[Listed]:
+        """Yield the objects whose keys begin with `prefix`, in any order. S3 answers 1,000 a request."""
+
+    def look(self, key: str) -> Listed | None:
+        """Return what the store says of one object; None when there is none."""
+
+    def read(self, key: str) -> bytes:
+        """Return a small object. Raises NoObject."""
+
+    def download(self, key: str, path: Path) -> str:
+        """Write an object to a new file, and return the SHA-256 of what came. Raises NoObject, and OSError of the
+        file."""
+
+    def create(self, key: str, content: bytes) -> bool:
+        """Write an object under a key that has none, and return True; False when the key has one, which stays."""
+
+    def upload(self, key: str, path: Path, sha256: str) -> None:
+        """Write a file under the key that its SHA-256 gives. Raises SharedStoreError when the file has changed."""
+
+    def delete(self, keys: Iterable[str]) -> None:
+        """Remove objects; those that are not there are left out."""
+
+    def now(self) -> float:
+        """Return the time in epoch seconds, by the clock that `modified_at` is of."""
+
+
+def open_objects(url: str) -> ObjectStore:
+    """Return the place of an address: `s3://bucket/prefix`, `file:///folder` or a path. Raises SharedStoreError."""
+    found = _SCHEME.fullmatch(url)
+    if found is None:
+        from benchbrief.results.shared_store.file_objects import FileObjects
+
+        return FileObjects(Path(url).expanduser())
+    scheme, rest = found[1].lower(), found[2]
+    host = rest.partition("/")[0]
+    if "@" in host:
+        raise SharedStoreError(
+            f"the address of a store holds no credentials: {scheme}://...@{host.rpartition('@')[2]}",
+            "give them by the environment (AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY, AWS_PROFILE) or by ~/.aws",
+        )
+    if scheme == "file":
+        from benchbrief.results.shared_store.file_objects import FileObjects
+
+        if host not in ("", "localhost"):
+            hint = f"three slashes begin a path on this machine: file:///{host}"
+            raise SharedStoreError(f"{url} names another machine: {host}", hint)
+        return FileObjects(Path(unquote(rest.removeprefix(host))))
+    if scheme == "s3":
+        from benchbrief.results.shared_store.s3_objects import S3Objects
+
+        bucket, _, prefix = rest.partition("/")
+        if not bucket:
+            raise SharedStoreError(f"{url} names no bucket", "write s3://BUCKET/PREFIX")
+        return S3Objects(bucket, prefix.strip("/"))
+    raise SharedStoreError(f"{url} is of no known kind", "a store is s3://BUCKET/PREFIX, file:///FOLDER or a path")

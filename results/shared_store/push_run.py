@@ -1,0 +1,289 @@
+"""Pushing a run to a shared store: its files first, its manifest last."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import tempfile
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict, dataclass, field, replace
+from pathlib import Path
+from typing import Literal
+
+from benchbrief.results.runs.find_runs import imported_from, run_state, started_at
+from benchbrief.results.runs.run_summary import summarise
+from benchbrief.results.shared_store.object_store import SharedStoreError, StoreDamaged
+from benchbrief.results.shared_store.partition_tables import WriteTable, write_partition
+from benchbrief.results.shared_store.pushed_record import PUSHED, write_pushed
+from benchbrief.results.shared_store.run_manifest import (
+    Cells,
+    Manifest,
+    StoredFile,
+    manifest_text,
+    object_key,
+    table_key,
+)
+from benchbrief.results.shared_store.shared_store import MARKER, MARKER_TEXT, SharedStore
+from benchbrief.results.store.digests import sha256_of
+from benchbrief.results.store.store import fresh_store
+from benchbrief.results.store.store_schema import SCHEMA_VERSION
+from benchbrief.runners.journal.run_folder import load_plan
+from benchbrief.runners.journal.run_identity import owner_in
+
+_NOT_PUSHED = (f"{PUSHED}/", "store/.lock", "store/.building/", "live.json")
+_TAG = re.compile(r"[\w][\w.+-]{0,63}")
+_RENEWED_S = 86_400.0
+"""An object that is there already and older, in seconds, is written again: `bench gc` may be about to remove it."""
+_SKEW_S = 3600.0
+_REVISIONS = 20
+"""How often a push makes way for another push of the same run."""
+
+
+@dataclass
+class Push:
+    """What a push does. `told` is called with the bytes that are done and all bytes."""
+
+    tags: Sequence[str] = ()
+    sign: Callable[[bytes], bytes] | None = None
+    """Makes a signature of a manifest's bytes."""
+    told: Callable[[int, int], None] = lambda _done, _all: None
+    more: Mapping[str, WriteTable] = field(default_factory=dict)
+    """Further tables of the run, by name: those that other rooms make of its results."""
+    cautions: list[str] = field(default_factory=list)
+
+
+@dataclass(frozen=True)
+class Pushed:
+    """What was pushed. `state` is `new`, `grown` (a later revision) or `same`: it was there already, to the byte."""
+
+    manifest: Manifest
+    state: Literal["new", "grown", "same"]
+    sent: int
+    """The bytes that the store did not have."""
+
+
+def push_run(run_dir: Path, store: SharedStore, push: Push) -> Pushed:
+    """Push a run that no process drives. Nothing that the store has is changed.
+
+    Raises RunnerError, SharedStoreError, OSError. Then the store has no new run; what it has of the run's files makes
+    the next try shorter.
+    """
+    for tag in push.tags:
+        check_tag(tag)
+    if run_state(run_dir) == "running":
+        raise SharedStoreError(f"{run_dir.name} still runs", "push it when it has ended, or `bench run --push`")
+    _begin(store)
+    with fresh_store(run_dir) as results, tempfile.TemporaryDirectory(prefix="benchbrief-push-") as folder:
+        tables = write_partition(results, Path(folder), push.more)
+        files = run_files(run_dir)
+        digests = {path: StoredFile(sha256_of(run_dir / path), (run_dir / path).stat().st_size) for path in files}
+        table_files = {
+            name: digests.get(f"store/{name}.parquet") or StoredFile(sha256_of(path), path.stat().st_size)
+            for name, path in tables.items()
+        }
+        listing = json.dumps({path: asdict(file) for path, file in digests.items()}, indent=0).encode()
+        list_file = Path(folder) / "files.json"
+        list_file.write_bytes(listing)
+        draft = _manifest(run_dir, digests, table_files, sha256_of(list_file), push.tags)
+        _warn_of_clocks(store, draft, push)
+        if known := _same(store, draft):
+            return _kept(run_dir, store, Pushed(known, "same", 0), push)
+        local = _placed(run_dir, draft, digests, tables, table_files)
+        local[object_key(draft.list_sha256)] = (list_file, StoredFile(draft.list_sha256, len(listing)))
+        sent = _send(store, local, push)
+        manifest = _finish(store, draft)
+        if manifest is None:
+            return _kept(run_dir, store, Pushed(_same(store, draft) or draft, "same", sent), push)
+        _look_again(store, local)
+    return _kept(run_dir, store, Pushed(manifest, "new" if manifest.revision == 1 else "grown", sent), push)
+
+
+def _kept(run_dir: Path, store: SharedStore, pushed: Pushed, push: Push) -> Pushed:
+    """Keep the manifest in the run, where it can be written. Signs one that is there without a signature."""
+    if push.sign is not None and store.signature(pushed.manifest) is None:
+        content = store.objects.read(pushed.manifest.key)
+        store.objects.create(pushed.manifest.signature_key, push.sign(content))
+    try:
+        write_pushed(run_dir, store, pushed.manifest)
+    except OSError as error:
+        push.cautions.append(f"{run_dir / PUSHED} can't be written ({error.strerror}): `bench verify` will not know it")
+    return pushed
+
+
+def check_tag(tag: str) -> None:
+    """Raise SharedStoreError unless the tag is one word."""
+    if not _TAG.fullmatch(tag):
+        hint = "a tag has letters, digits, and after the first of them . _ + -"
+        raise SharedStoreError(f"{tag!r} can't be a tag", hint)
+
+
+def run_files(run_dir: Path) -> list[str]:
+    """Return the path of each file of a run that is pushed. Raises SharedStoreError for a name that is no UTF-8."""
+    found = []
+    for at, folders, names in os.walk(run_dir):
+        folders.sort()
+        for name in sorted(names):
+            path = Path(at, name)
+            inside = path.relative_to(run_dir).as_posix()
+            if path.is_file() and not inside.startswith(_NOT_PUSHED):
+                try:
+                    inside.encode()
+                except UnicodeEncodeError as error:
+                    raise SharedStoreError(f"{inside!r} is no name in UTF-8", "rename it, or remove it") from error
+                found.append(inside)
+    return found
+
+
+def stored_at(manifest: Manifest, path: str, file: StoredFile) -> str:
+    """Return the key under which a file of a run is stored: once, as a table or as an object."""
+    table = path.removeprefix("store/").removesuffix(".parquet")
+    if path == f"store/{table}.parquet" and manifest.tables.get(table) == file:
+        return table_key(manifest.id, table, file.sha256)
+    return object_key(file.sha256)
+
+
+def _begin(store: SharedStore) -> None:
+    """Make the store, or see that it is one, and that it keeps what it has when told so."""
+    there = store.objects.look(MARKER)
+    if store.objects.create(MARKER, MARKER_TEXT):
+        if there is None:
+            return
+        what = f"{store.url} overwrites an object although it is asked not to, so two pushers may mix"
+        raise SharedStoreError(what, "use a server that has conditional writes: AWS S3, MinIO, Ceph and others do")
+    if store.objects.read(MARKER) != MARKER_TEXT:
+        what = f"{store.url}/{MARKER} is not of a store that this benchbrief writes to"
+        raise SharedStoreError(what, "use a later benchbrief, or another address")
+
+
+def _manifest(
+    run_dir: Path,
+    files: Mapping[str, StoredFile],
+    tables: Mapping[str, StoredFile],
+    list_sha256: str,
+    tags: Sequence[str],
+) -> Manifest:
+    import benchbrief
+
+    plan, status = load_plan(run_dir), summarise(run_dir)
+    title = next((report.title for report in plan.reports if report.title), "") or Path(plan.spec.name).stem
+    return Manifest(
+        id=run_dir.resolve().name,
+        owner=owner_in(run_dir),
+        revision=1,
+        pushed_at=time.time(),
+        measured_at=started_at(run_dir),
+        title=title,
+        spec=status.spec,
+        profile=status.profile,
+        hardware=tuple(dict.fromkeys(cell.hardware for cell in plan.cells)),
+        state=status.status,
+        cells=Cells(status.done, status.failed, status.total),
+        simulated=status.simulated,
+        imported=imported_from(run_dir) is not None,
+        tags=tuple(dict.fromkeys(tags)),
+        benchbrief=benchbrief.__version__,
+        schema_version=SCHEMA_VERSION,
+        list_sha256=list_sha256,
+        file_count=len(files),
+        size=sum(file.size for file in files.values()),
+        tables=dict(tables),
+        briefs={path: file for path, file in files.items() if path.startswith("reports/")},
+    )
+
+
+def _warn_of_clocks(store: SharedStore, draft: Manifest, push: Push) -> None:
+    now = store.objects.now()
+    if abs(ahead := draft.pushed_at - now) > _SKEW_S:
+        push.cautions.append(f"this machine's clock is {_far(ahead)} that of the store; the store's own times are used")
+    if (ahead := draft.measured_at - now) > _SKEW_S:
+        push.cautions.append(f"by its own clock the run was measured {_far(ahead)} the present of the store")
+
+
+def _far(seconds: float) -> str:
+    size = abs(seconds)
+    amount = f"{size / 86_400:,.0f} days" if size >= 172_800 else f"{size / 3600:,.1f} h"
+    return f"{amount} {'ahead of' if seconds > 0 else 'behind'}"
+
+
+def _same(store: SharedStore, draft: Manifest) -> Manifest | None:
+    """Return the manifest that the store has of the same files with the same tags. Raises SharedStoreError when it has
+    another run of this name."""
+    revisions = store.revisions().get(draft.id, [])
+    if not revisions:
+        return None
+    newest = store.read(draft.id, revisions[-1])
+    if newest.owner != draft.owner:
+        what = f"{store.url} has another run of the name {draft.id}, measured {newest.measured:%Y-%m-%d %H:%M} UTC"
+        raise SharedStoreError(what, "nothing was overwritten: rename the folder of yours, then push it")
+    return newest if newest.list_sha256 == draft.list_sha256 and set(newest.tags) >= set(draft.tags) else None
+
+
+Local = dict[str, tuple[Path, StoredFile]]
+"""What a push needs in the store, by key."""
+
+
+def _placed(
+    run_dir: Path,
+    draft: Manifest,
+    files: Mapping[str, StoredFile],
+    tables: Mapping[str, Path],
+    table_files: Mapping[str, StoredFile],
+) -> Local:
+    local: Local = {stored_at(draft, path, file): (run_dir / path, file) for path, file in files.items()}
+    for name, file in table_files.items():
+        local[table_key(draft.id, name, file.sha256)] = (tables[name], file)
+    return local
+
+
+def _send(store: SharedStore, local: Local, push: Push) -> int:
+    """Send what the store lacks. Returns how many bytes that is."""
+    total, done, sent = sum(file.size for _, file in local.values()), 0, 0
+    now = store.objects.now()
+
+    def send(item: tuple[str, tuple[Path, StoredFile]]) -> tuple[int, bool]:
+        key, (path, file) = item
+        there = store.objects.look(key)
+        if there is not None and there.size != file.size:
+            what = f"{store.url}/{key} has {there.size:,} bytes, and not the {file.size:,} of what it is named after"
+            raise StoreDamaged(what, "it is left as it is: remove it when you know why, then push again")
+        is_there = there is not None and now - there.modified_at < _RENEWED_S
+        if not is_there:
+            store.objects.upload(key, path, file.sha256)
+        return file.size, not is_there
+
+    for size, was_sent in store.at_once(send, local.items()):
+        done, sent = done + size, sent + size * was_sent
+        push.told(done, total)
+    return sent
+
+
+def _finish(store: SharedStore, draft: Manifest) -> Manifest | None:
+    """Write the manifest. Returns None when another push has brought the same meanwhile."""
+    for _ in range(_REVISIONS):
+        revisions = store.revisions().get(draft.id, [])
+        if revisions and _same(store, draft):
+            return None
+        manifest = replace(draft, revision=revisions[-1] + 1 if revisions else 1, tags=_tags(store, draft, revisions))
+        if store.objects.create(manifest.key, manifest_text(manifest)):
+            return manifest
+    raise SharedStoreError(f"others push {draft.id} to {store.url} again and again", "push it once they have ended")
+
+
+def _tags(store: SharedStore, draft: Manifest, revisions: Sequence[int]) -> tuple[str, ...]:
+    """Return the tags of the run: those that it has in the store stay."""
+    before = store.read(draft.id, revisions[-1]).tags if revisions else ()
+    return tuple(dict.fromkeys((*before, *draft.tags)))
+
+
+def _look_again(store: SharedStore, local: Local) -> None:
+    """Send again what `bench gc` has removed while the push relied on it. From the manifest on, it keeps all."""
+
+    def missing(item: tuple[str, tuple[Path, StoredFile]]) -> None:
+        key, (path, file) = item
+        if store.objects.look(key) is None:
+            store.objects.upload(key, path, file.sha256)
+
+    for _ in store.at_once(missing, local.items()):
+        pass

@@ -1,0 +1,186 @@
+"""The manifest of a run in a shared store: what the run is, and the SHA-256 of all that was pushed with it.
+
+It is written last, under a key that had none. A run without one is not in the store, so that a push that was cut off
+leaves nothing that looks like a run. A run that has grown since gets a manifest of the next revision; readers take the
+newest.
+
+The manifest is small, so that thousands can be read at once. The list of the run's files is an object of its own, whose
+SHA-256 the manifest has.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from datetime import UTC, datetime
+from functools import cache
+from typing import Annotated, Any
+from urllib.parse import quote, unquote
+
+from pydantic import Field, StringConstraints, TypeAdapter
+
+from benchbrief.results.shared_store.object_store import SharedStoreError, StoreDamaged
+
+VERSION = 1
+"""Raised with every change that an earlier benchbrief would misread."""
+RUNS = "runs/"
+SIGNATURE = ".sig"
+_FORMAT = "benchbrief-run"
+_KEY = re.compile(r"runs/(?P<name>[^/@]+)@(?P<revision>[1-9][0-9]{0,8})\.json")
+Sha256 = Annotated[str, StringConstraints(pattern=r"^[0-9a-f]{64}$")]
+Time = Annotated[float, Field(ge=0, lt=253_402_300_800)]  # until the year 9999
+Count = Annotated[int, Field(ge=0, strict=True)]
+
+
+@dataclass(frozen=True)
+class StoredFile:
+    """A file as it was pushed: its SHA-256, and its size in bytes."""
+
+    sha256: Sha256
+    size: Count
+
+
+@dataclass(frozen=True)
+class Cells:
+    """How many cells of a run have results, how many failed, and how many were planned."""
+
+    good: Count
+    failed: Count
+    total: Count
+
+
+@dataclass(frozen=True)
+class Manifest:
+    """A run in a shared store. Times are in epoch seconds, by the clock of the controller or of the pusher.
+
+    `tables` are the Parquet files of its results by name: `throughput`, `measure.latency`, `metric.cost`. `briefs` are
+    the files of its reports by their path in the run.
+    """
+
+    id: str
+    owner: str
+    """The run's own identity: two runs of one name differ in it."""
+    revision: Count
+    pushed_at: Time
+    measured_at: Time
+    title: str
+    spec: str
+    profile: str | None
+    hardware: tuple[str, ...]
+    state: str
+    """done | failed | interrupted."""
+    cells: Cells
+    simulated: bool
+    imported: bool
+    tags: tuple[str, ...]
+    benchbrief: str
+    schema_version: Count
+    list_sha256: Sha256
+    """Of the object that lists the run's files."""
+    file_count: Count
+    size: Count
+    """Bytes of all the run's files."""
+    tables: Mapping[str, StoredFile]
+    briefs: Mapping[str, StoredFile]
+
+    @property
+    def key(self) -> str:
+        return manifest_key(self.id, self.revision)
+
+    @property
+    def signature_key(self) -> str:
+        return self.key + SIGNATURE
+
+    @property
+    def origin(self) -> str:
+        """measured | simulated | imported"""
+        return "simulated" if self.simulated else "imported" if self.imported else "measured"
+
+    @property
+    def measured(self) -> datetime:
+        """Return when it was measured, in UTC."""
+        return datetime.fromtimestamp(self.measured_at, UTC)
+
+    @property
+    def pushed(self) -> datetime:
+        """Return when it was pushed, in UTC."""
+        return datetime.fromtimestamp(self.pushed_at, UTC)
+
+
+def key_name(run_id: str) -> str:
+    """Return a run's id as a part of keys: slashes, line ends and the like are encoded."""
+    quoted = quote(run_id, safe="", errors="surrogateescape")
+    return quoted.replace(".", "%2E") if set(quoted) == {"."} else quoted
+
+
+def manifest_key(run_id: str, revision: int) -> str:
+    return f"{RUNS}{key_name(run_id)}@{revision}.json"
+
+
+def run_of_key(key: str) -> tuple[str, int] | None:
+    """Return the run and the revision of a manifest's key; None for any other object."""
+    found = _KEY.fullmatch(key)
+    return (unquote(found["name"], errors="surrogateescape"), int(found["revision"])) if found else None
+
+
+def object_key(sha256: str) -> str:
+    return f"objects/{sha256[:2]}/{sha256}"
+
+
+def table_folder(run_id: str) -> str:
+    return f"tables/run={key_name(run_id)}/"
+
+
+def table_key(run_id: str, table: str, sha256: str) -> str:
+    """Return the key of a table: with a part of its SHA-256, as a later revision of the run has others."""
+    return f"{table_folder(run_id)}{key_name(table)}-{sha256[:16]}.parquet"
+
+
+def manifest_text(manifest: Manifest) -> bytes:
+    return (
+        json.dumps({"format": _FORMAT, "version": VERSION, **asdict(manifest)}, separators=(",", ":")).encode() + b"\n"
+    )
+
+
+def read_manifest(content: bytes, key: str, url: str = "") -> Manifest:
+    """Read what is under a manifest's key in the store at `url`.
+
+    Raises StoreDamaged, and SharedStoreError for one of a newer version.
+    """
+    place = f"{url}/{key}" if url else key
+    try:
+        found = json.loads(content)
+        if found["format"] != _FORMAT:
+            raise ValueError
+        version = int(found["version"])
+    except (ValueError, KeyError, TypeError, RecursionError) as error:
+        raise StoreDamaged(
+            f"{place} is not the manifest of a run", "remove it, if benchbrief has not written it"
+        ) from error
+    if version > VERSION:
+        raise SharedStoreError(
+            f"{place} is a manifest of version {version}, and this benchbrief reads version {VERSION}",
+            "use the benchbrief that pushed it, or a later one",
+        )
+    try:
+        manifest: Manifest = _reader(Manifest).validate_json(content)
+    except ValueError as error:
+        what = f"{place} lacks what a manifest has, or has it in another form"
+        raise StoreDamaged(what, "push the run again") from error
+    if run_of_key(key) != (manifest.id, manifest.revision):
+        what = f"{place} is the manifest of another run: {manifest.id}, revision {manifest.revision}"
+        raise StoreDamaged(what, "give it its own name again")
+    return manifest
+
+
+def read_list(content: bytes) -> dict[str, StoredFile]:
+    """Read the list of a run's files. Raises ValueError."""
+    files: dict[str, StoredFile] = _reader(dict[str, StoredFile]).validate_json(content)
+    return files
+
+
+@cache
+def _reader(kind: Any) -> TypeAdapter[Any]:
+    return TypeAdapter(kind)

@@ -1,0 +1,216 @@
+"""Objects in a bucket of S3, or of a server that speaks its protocol, by boto3.
+
+boto3 finds credentials, region and endpoint as the AWS command line does: in the environment (AWS_ACCESS_KEY_ID,
+AWS_PROFILE, AWS_ENDPOINT_URL and so on), in ~/.aws, or from the machine's role.
+"""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import os
+import threading
+import time
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from datetime import UTC, datetime
+from email.utils import parsedate_to_datetime
+from itertools import islice
+from pathlib import Path
+from typing import Any
+
+from benchbrief.results.shared_store.object_store import Listed, NoObject, SharedStoreError
+from benchbrief.results.shared_store.s3_errors import explained, is_missing, is_taken
+
+_PART = 16 << 20
+"""Larger files go up in parts of this size, in bytes, several at once."""
+_AT_ONCE = 8
+_BLOCK = 1 << 20
+_DELETED_AT_ONCE = 1000
+"""What S3 takes in a request."""
+TIMEOUT = "BENCHBRIEF_STORE_TIMEOUT"
+_TIMEOUT_S = 60.0
+_TAKEN_AGAIN = 5
+"""How often a conditional write is tried that met another one under way (409)."""
+
+
+class S3Objects:
+    """An `ObjectStore` in a bucket, below a prefix. Safe for several threads."""
+
+    def __init__(self, bucket: str, prefix: str) -> None:
+        _require_boto3()
+        self._bucket = bucket
+        self._above = f"{prefix}/" if prefix else ""
+        self.url = f"s3://{bucket}/{prefix}".rstrip("/")
+        self._made: Any = None
+        self._making = threading.Lock()
+
+    def list(self, prefix: str) -> Iterator[Listed]:
+        with self._told():
+            pages = self._client.get_paginator("list_objects_v2")
+            for page in pages.paginate(Bucket=self._bucket, Prefix=self._above + prefix):
+                for each in page.get("Contents", ()):
+                    key = each["Key"].removeprefix(self._above)
+                    yield Listed(key, each["Size"], each["LastModified"].timestamp())
+
+    def look(self, key: str) -> Listed | None:
+        with self._told():
+            try:
+                found = self._client.head_object(**self._at(key))
+            except Exception as error:
+                if is_missing(error):
+                    return None
+                raise
+        return Listed(key, found["ContentLength"], found["LastModified"].timestamp())
+
+    def read(self, key: str) -> bytes:
+        with self._told(), self._open(key) as body:
+            content: bytes = body.read()
+        return content
+
+    def download(self, key: str, path: Path) -> str:
+        digest = hashlib.sha256()
+        with path.open("xb") as target, self._told(), self._open(key) as body:
+            for block in body.iter_chunks(_BLOCK):
+                digest.update(block)
+                target.write(block)
+        return digest.hexdigest()
+
+    def create(self, key: str, content: bytes) -> bool:
+        with self._told():
+            for waited in range(_TAKEN_AGAIN):
+                try:
+                    self._client.put_object(**self._at(key), Body=content, IfNoneMatch="*", **_sums(content))
+                except Exception as error:
+                    taken = is_taken(error)
+                    if taken is None:
+                        raise
+                    if taken:
+                        return False
+                else:
+                    return True
+                time.sleep(0.2 * 2**waited)  # another write of the key is under way
+        raise SharedStoreError(f"{self.url}/{key} is being written by others again and again", "push again later")
+
+    def upload(self, key: str, path: Path, sha256: str) -> None:
+        size = path.stat().st_size
+        if size <= _PART:
+            content = path.read_bytes()
+            if hashlib.sha256(content).hexdigest() != sha256:
+                raise _changed(path)
+            with self._told():
+                self._client.put_object(**self._at(key), Body=content, **_sums(content))
+            return
+        from boto3.s3.transfer import TransferConfig
+
+        how = TransferConfig(multipart_threshold=_PART, multipart_chunksize=_PART, max_concurrency=_AT_ONCE)
+        with self._told():
+            # The name alone says what an object holds, so it is written under it only when the file has not changed.
+            if _sha256_of(path) != sha256:
+                raise _changed(path)
+            self._client.upload_file(str(path), self._bucket, self._above + key, Config=how)
+        there = self.look(key)
+        if there is None or there.size != size:
+            found = "nothing" if there is None else f"{there.size:,} bytes"
+            raise SharedStoreError(f"{self.url}/{key} has {found} after {size:,} bytes were sent", "push again")
+
+    def delete(self, keys: Iterable[str]) -> None:
+        left = iter(keys)
+        while some := tuple(islice(left, _DELETED_AT_ONCE)):
+            with self._told():
+                named = {"Objects": [{"Key": self._above + key} for key in some], "Quiet": True}
+                failed = self._client.delete_objects(Bucket=self._bucket, Delete=named).get("Errors", ())
+            for each in failed:
+                what = f"{self.url} does not remove {each.get('Key')}: {each.get('Message') or each.get('Code')}"
+                raise SharedStoreError(what, "check what the credentials allow")
+
+    def now(self) -> float:
+        with self._told():
+            found = self._client.list_objects_v2(Bucket=self._bucket, Prefix=self._above, MaxKeys=1)
+        told = found["ResponseMetadata"]["HTTPHeaders"].get("date")
+        return parsedate_to_datetime(told).timestamp() if told else datetime.now(UTC).timestamp()
+
+    def _at(self, key: str) -> dict[str, str]:
+        return {"Bucket": self._bucket, "Key": self._above + key}
+
+    @contextmanager
+    def _open(self, key: str) -> Iterator[Any]:
+        try:
+            body = self._client.get_object(**self._at(key))["Body"]
+        except Exception as error:
+            if not is_missing(error):
+                raise
+            hint = f"look at what it has: bench runs --from {self.url}"
+            raise NoObject(f"{self.url} has no {key}", hint) from error
+        with body:
+            yield body
+
+    @property
+    def _client(self) -> Any:
+        with self._making:
+            if self._made is None:
+                self._made = _new_client()
+            return self._made
+
+    @contextmanager
+    def _told(self) -> Iterator[None]:
+        """Within this, an error of boto3 is the store's. An error of ours, or of a file of ours, stays as it is."""
+        try:
+            yield
+        except Exception as error:
+            found = explained(error, self.url, self._bucket)
+            if found is None:
+                raise
+            raise found from error
+
+
+def _new_client() -> Any:
+    import boto3
+    from botocore.config import Config
+
+    timeout_s = _timeout_s()
+    how = Config(
+        connect_timeout=min(10.0, timeout_s),
+        read_timeout=timeout_s,
+        retries={"mode": "standard"},
+        max_pool_connections=32,
+        # Servers other than AWS's often refuse the checksums that boto3 adds by default. We send a SHA-256 of our own.
+        request_checksum_calculation="when_required",
+        response_checksum_validation="when_required",
+    )
+    session = boto3.session.Session()
+    region = session.region_name or "us-east-1"
+    return session.client("s3", config=how, region_name=region)
+
+
+def _timeout_s() -> float:
+    told = os.environ.get(TIMEOUT, "")
+    try:
+        return max(0.1, float(told)) if told else _TIMEOUT_S
+    except ValueError as error:
+        raise SharedStoreError(
+            f"{TIMEOUT} is {told!r}, which is no number of seconds", "unset it, or say 60"
+        ) from error
+
+
+def _require_boto3() -> None:
+    try:
+        import boto3  # noqa: F401 - whether it is there
+    except ImportError as error:
+        what = "a store on S3 needs boto3, which is not installed"
+        raise SharedStoreError(what, "install it: pip install 'benchbrief[s3]'") from error
+
+
+def _sums(content: bytes) -> dict[str, str]:
+    """Return the checksum with which the server refuses what was damaged on the way."""
+    return {"ChecksumSHA256": base64.b64encode(hashlib.sha256(content).digest()).decode()}
+
+
+def _sha256_of(path: Path) -> str:
+    from benchbrief.results.store.digests import sha256_of
+
+    return sha256_of(path)
+
+
+def _changed(path: Path) -> SharedStoreError:
+    return SharedStoreError(f"{path} was changed while it was pushed", "push the run again when it is at rest")

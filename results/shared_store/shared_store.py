@@ -1,0 +1,190 @@
+"""A store of runs: an address under which runs are pushed, with a manifest for each (`run_manifest.py`)."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import uuid
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
+from pathlib import Path
+from typing import TypeVar
+
+from benchbrief.results.shared_store.object_store import (
+    NoObject,
+    ObjectStore,
+    SharedStoreError,
+    StoreDamaged,
+    open_objects,
+)
+from benchbrief.results.shared_store.run_manifest import (
+    RUNS,
+    SIGNATURE,
+    Manifest,
+    StoredFile,
+    manifest_key,
+    object_key,
+    read_list,
+    read_manifest,
+    run_of_key,
+    table_key,
+)
+from benchbrief.results.store_errors import NoRoom
+
+MARKER = "benchbrief-store.json"
+MARKER_TEXT = b'{"format": "benchbrief-store", "version": 1}\n'
+THREADS = 16
+"""Requests at a time: each waits for the network most of the time."""
+T = TypeVar("T")
+U = TypeVar("U")
+
+
+class SharedStore:
+    """Use `open_store`. Reads only; `push_run.py` writes, `collect_garbage.py` removes."""
+
+    def __init__(self, objects: ObjectStore) -> None:
+        self.objects = objects
+        self.problems: list[SharedStoreError] = []
+        """The manifests that `manifests` could not read."""
+
+    @property
+    def url(self) -> str:
+        return self.objects.url
+
+    def revisions(self) -> dict[str, list[int]]:
+        """Return the revisions of each run, the oldest first, without reading the manifests. Raises
+        SharedStoreError."""
+        found: dict[str, list[int]] = {}
+        for listed in self.objects.list(RUNS):
+            if of := run_of_key(listed.key):
+                found.setdefault(of[0], []).append(of[1])
+        return {run: sorted(revisions) for run, revisions in sorted(found.items())}
+
+    def manifests(self, runs: Iterable[str] | None = None) -> Iterator[Manifest]:
+        """Yield the newest manifest of each run (of these `runs`), in order of their names.
+
+        One that can't be read is left out, and stands in `problems`. Raises SharedStoreError.
+        """
+        newest = {run: revisions[-1] for run, revisions in self.revisions().items()}
+        chosen = newest if runs is None else {run: newest[run] for run in runs if run in newest}
+        for read in self.at_once(self._read_or_not, chosen.items()):
+            if isinstance(read, Manifest):
+                yield read
+            elif read is not None:
+                self.problems.append(read)
+
+    def _read_or_not(self, of: tuple[str, int]) -> Manifest | SharedStoreError | None:
+        try:
+            return self.read(*of)
+        except NoObject:  # removed since the listing
+            return None
+        except StoreDamaged as error:
+            return error
+        except SharedStoreError as error:
+            if type(error) is SharedStoreError:  # of a newer version
+                return error
+            raise
+
+    def read(self, run: str, revision: int) -> Manifest:
+        """Raises NoObject, StoreDamaged, SharedStoreError."""
+        key = manifest_key(run, revision)
+        return read_manifest(self.objects.read(key), key, self.url)
+
+    def find(self, name: str) -> Manifest:
+        """Return the run of this name, or the one whose name begins so. Raises SharedStoreError when none or several
+        fit."""
+        revisions = self.revisions()
+        fitting = [run for run in revisions if run == name] or [run for run in revisions if run.startswith(name)]
+        if len(fitting) == 1:
+            return self.read(fitting[0], revisions[fitting[0]][-1])
+        some = ", ".join(list(fitting or revisions)[-5:])
+        if fitting:
+            raise SharedStoreError(f"{len(fitting)} runs in {self.url} begin with {name}", f"say more of it: {some}")
+        hint = f"the last ones are {some}" if some else "push one: bench push RUN --to " + self.url
+        raise SharedStoreError(f"no run {name} in {self.url}", hint)
+
+    def files(self, manifest: Manifest) -> Mapping[str, StoredFile]:
+        """Return all files of a run by their path in its folder. Raises NoObject, StoreDamaged."""
+        key = object_key(manifest.list_sha256)
+        content = self.objects.read(key)
+        if hashlib.sha256(content).hexdigest() != manifest.list_sha256:
+            raise StoreDamaged(f"{self.url}/{key} does not have the SHA-256 of its name", "push the run again")
+        try:
+            files = read_list(content)
+        except ValueError as error:
+            raise StoreDamaged(f"{self.url}/{key} is not the list of a run's files", "push the run again") from error
+        for path in files:
+            _refuse_outside(path, manifest)
+        return files
+
+    def fetch(self, manifest: Manifest, name: str, into: Path) -> Path:
+        """Write one table (`throughput`, `series`, also as `series.parquet`) or file (`reports/brief.html`) of a run
+        to `into`, a folder or a file, and return the file. Its SHA-256 is checked, and it is there whole or not at all.
+
+        Raises NoObject when the run has no such file, StoreDamaged, SharedStoreError.
+        """
+        table = name.removesuffix(".parquet")
+        if table in manifest.tables:
+            name, stored = f"{table}.parquet", manifest.tables[table]
+            key = table_key(manifest.id, table, stored.sha256)
+        elif (found := manifest.briefs.get(name) or self.files(manifest).get(name)) is not None:
+            stored, key = found, object_key(found.sha256)
+        else:
+            raise NoObject(f"run {manifest.id} in {self.url} has no {name}", "it has " + ", ".join(manifest.tables))
+        path = into / Path(name).name if into.is_dir() else into
+        self.fetch_object(key, stored, path)
+        return path
+
+    def fetch_object(self, key: str, stored: StoredFile, path: Path) -> None:
+        """Write an object to a file whose SHA-256 and size are known. Raises NoObject, StoreDamaged, NoRoom."""
+        temporary = path.with_name(f".{path.name[:100]}.{uuid.uuid4().hex}")
+        try:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            sha256 = self.objects.download(key, temporary)
+            if sha256 != stored.sha256:
+                size = temporary.stat().st_size
+                why = f"{size:,} bytes instead of {stored.size:,}" if size != stored.size else "another SHA-256"
+                raise StoreDamaged(f"{self.url}/{key} is not what was pushed: {why}", "push the run again, elsewhere")
+            temporary.replace(path)
+        except OSError as error:
+            raise NoRoom(
+                f"{path} can't be written: {os.strerror(error.errno or 0)}", "free some space there"
+            ) from error
+        finally:
+            with suppress(OSError):
+                temporary.unlink()
+
+    def signature(self, manifest: Manifest) -> bytes | None:
+        """Return the signature of a manifest, as `ssh-keygen -Y sign` wrote it; None when it is not signed."""
+        try:
+            return self.objects.read(manifest.signature_key)
+        except NoObject:
+            return None
+
+    def signed(self) -> set[str]:
+        """Return the keys of the manifests beside which a signature lies. It is not checked."""
+        keys = (listed.key for listed in self.objects.list(RUNS))
+        return {key.removesuffix(SIGNATURE) for key in keys if key.endswith(SIGNATURE)}
+
+    def at_once(self, do: Callable[[T], U], each: Iterable[T]) -> Iterator[U]:
+        """Yield the results in order, with several requests at a time where the store is far away."""
+        if self.url.startswith("file:"):
+            yield from map(do, each)
+            return
+        with ThreadPoolExecutor(THREADS) as pool:
+            yield from pool.map(do, each)
+
+
+def _refuse_outside(path: str, manifest: Manifest) -> None:
+    parts = path.split("/")
+    if path.startswith("/") or "\0" in path or any(part in ("", ".", "..") for part in parts):
+        raise StoreDamaged(f"run {manifest.id} has a file outside its folder: {path!r}", "don't use this run")
+
+
+def open_store(url: str) -> SharedStore:
+    """Return the store at an address: `s3://bucket/prefix`, `file:///folder` or a path. Nothing is read yet.
+
+    Raises SharedStoreError for an address of another kind, or when boto3 is not installed for one on S3.
+    """
+    return SharedStore(open_objects(url))

@@ -1,0 +1,68 @@
+"""A small run, and a store of each kind: a folder, and a bucket on two servers that were made by different people."""
+
+from collections.abc import Iterator
+from contextlib import ExitStack
+from functools import partial
+from pathlib import Path
+
+import pytest
+
+from benchbrief.results.shared_store.shared_store import SharedStore, open_store
+from tests.results.making import READ, UPDATE, RunMaker, a_cell, a_plan, measurement
+from tests.support.s3_servers import BUCKET, gofakes3, make_bucket, moto, settings
+
+
+@pytest.fixture(scope="session")
+def servers() -> Iterator[dict[str, str]]:
+    """The addresses of the two S3 servers, each started when it is first asked for."""
+    with ExitStack() as stack:
+        yield _Started(stack)
+
+
+class _Started(dict[str, str]):
+    def __init__(self, stack: ExitStack) -> None:
+        self._stack = stack
+
+    def __missing__(self, kind: str) -> str:
+        self[kind] = self._stack.enter_context({"moto": moto, "gofakes3": gofakes3}[kind]())
+        make_bucket(self[kind])
+        return self[kind]
+
+
+@pytest.fixture(params=["file", "moto", "gofakes3"])
+def store(
+    request: pytest.FixtureRequest, servers: dict[str, str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> SharedStore:
+    """An empty store: the test runs on each kind."""
+    return open_store(store_url(request.param, servers, tmp_path, monkeypatch))
+
+
+def store_url(kind: str, servers: dict[str, str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
+    if kind == "file":
+        return f"file://{tmp_path}/shared"
+    for name, value in settings(servers[kind]).items():
+        monkeypatch.setenv(name, value)
+    return f"s3://{BUCKET}/{tmp_path.name}"
+
+
+@pytest.fixture
+def make_run(tmp_path: Path) -> partial[Path]:
+    return partial(a_run, tmp_path / "bench-out")
+
+
+@pytest.fixture
+def run_dir(tmp_path: Path) -> Path:
+    return a_run(tmp_path / "bench-out")
+
+
+def a_run(
+    out: Path, name: str = "20260301-101500-brief", operations: int = 100, owner: str = "0123456789abcdef"
+) -> Path:
+    """A run with one good cell and one that failed."""
+    cells = [a_cell(), a_cell(workload="b")]
+    run = RunMaker(out / name, a_plan(cells))
+    (run.run_dir / "identity.json").write_text(f'{{"owner": "{owner}", "folder": "", "copied_from": ""}}')
+    run.ok(cells[0], {"load-1": measurement([READ, UPDATE], count=operations)})
+    run.failed(cells[1], "the server went away")
+    run.end("failed", "1 cell failed")
+    return run.run_dir
