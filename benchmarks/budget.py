@@ -17,12 +17,12 @@ import random
 import statistics
 import tempfile
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from benchbrief.compiler.compile import check
-from benchbrief.compiler.planning.budgets import LEVEL, Looks, Point, looks_at, point_of, strictest_level
+from benchbrief.compiler.planning.budgets import LEVEL, Looks, looks_at, point_of, strictest_level
 from benchbrief.compiler.planning.plan import Cell, Expect, Plan, Query
 from benchbrief.results.analysis.repeated_comparisons import Judgement, judge
 from benchbrief.results.store.store import Key
@@ -30,6 +30,7 @@ from benchbrief.runners.journal import events as j
 from benchbrief.runners.journal.run_record import NOWHERE, RunRecord
 from benchbrief.runners.measurement.confidence_interval import t_interval
 from benchbrief.runners.scheduling.budgeted_repeats import Budgets, spent_s
+from benchbrief.runners.scheduling.table_readings import Readings
 
 CAMPAIGNS = 100
 WORKLOADS, POINTS = 4, 5
@@ -133,9 +134,11 @@ class Answers:
         found = self.judged(question)
         return found.holds if found.decided else None
 
-    def open_points(self, cells: Sequence[Cell]) -> dict[Point, float]:
-        vague = {question: self.judged(question).vague for question in map(question_of, cells)}
-        return {point_of(cell): found[0].distance for cell in cells if (found := vague[question_of(cell)])}
+    def readings(self, cells: Sequence[Cell]) -> Readings:
+        judged = {question: self.judged(question) for question in map(question_of, cells)}
+        found = {point_of(cell): judged[question_of(cell)] for cell in cells}
+        still = {point: each.vague[0].distance for point, each in found.items() if each.vague}
+        return Readings(still, {point for point, each in found.items() if each.decided})
 
 
 def _in_order(plan: Plan, questions: Iterable[_Question]) -> list[Expect]:
@@ -184,10 +187,10 @@ def budgeted(plan: Plan, campaign: Campaign, tally: Tally) -> None:
     start = {"run_id": "r", "plan_sha256": "", "benchbrief": "", "spec": "", "profile": None, "controller_pid": 1}
     write(j.RunStarted.model_validate({"at": 0.0, **start}))
 
-    def still_open(_record: RunRecord) -> Mapping[Point, float]:
-        return answers.open_points(points)
+    def read(_record: RunRecord) -> Readings:
+        return answers.readings(points)
 
-    budgets = Budgets(plan, record, write, simulated=True, open_points=still_open)
+    budgets = Budgets(plan, record, write, simulated=True, read_tables=read)
     for cell in budgets.in_order(plan.cells):
         named = {"at": 0.0, "cell": cell.id, "hash": cell.hash}
         if reason := budgets.not_needed(cell):

@@ -14,7 +14,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from benchbrief.compiler.compile import check
-from benchbrief.results.analysis.open_expectations import OpenExpectations
+from benchbrief.results.analysis.asked_so_far import AskedSoFar
 from benchbrief.results.store.store import rebuilt_store
 from benchbrief.runners.execution.executor import execute
 from benchbrief.runners.journal import events as j
@@ -49,13 +49,13 @@ def main() -> bool:
             raise SystemExit("the spec of the campaign is wrong")
         run_dir = create_run(Path(folder) / "out", plan, {}, simulated=j.Simulated())
         execute(plan, "", run_dir)
-        looks, record, ended = OpenExpectations(run_dir, plan), RunRecord(), 0
+        looks, record, ended = AskedSoFar(run_dir, plan), RunRecord(), 0
         grown: list[float] = []
         for place, each in each_record(run_dir / JOURNAL):
             record.add(place, each)
             ended += isinstance(each, j.CellEnded)
             if isinstance(each, j.CellEnded) and ended % 2 == 0:  # a turn of both variants
-                grown.append(_processor_s(lambda: looks.points(record)))
+                grown.append(_processor_s(lambda: looks.read(record)))
 
         def anew() -> None:
             with rebuilt_store(run_dir) as store:

@@ -24,7 +24,7 @@ def measure(
 
     `report`: its reports will be rendered, which the recorded estimate covers.
     """
-    from benchbrief.results.analysis.open_expectations import OpenExpectations
+    from benchbrief.results.analysis.asked_so_far import AskedSoFar
     from benchbrief.results.ingest.run_evidence import read_evidence
     from benchbrief.runners.execution.executor import execute
     from benchbrief.runners.journal.run_folder import PLAN
@@ -45,7 +45,7 @@ def measure(
             wait=progress.note if wait else None,
             before=before,
             expected=expected,
-            open_points=OpenExpectations(run_dir, plan).points,
+            read_tables=AskedSoFar(run_dir, plan).read,
         )
     evidence = read_evidence(run_dir, plan, before)
     return Finished(

@@ -8,15 +8,17 @@ considered.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 from benchbrief.compiler.blocks.experiments.experiments import Matrix
+from benchbrief.compiler.blocks.workloads.workloads import Load
 from benchbrief.compiler.estimates.budget_fit import BudgetFit, budget_fits, most_s, without_budgets
 from benchbrief.compiler.estimates.counted_cells import counted_cells
 from benchbrief.compiler.estimates.estimate import estimate_some
 from benchbrief.compiler.estimates.reloads.other_resets import USERS_OWN, WAYS, best_reset, with_reset
+from benchbrief.compiler.extensions.tool_spec import MOST_LOAD_SPEED_UP
 from benchbrief.compiler.frontend.resolve import Model
 from benchbrief.compiler.planning.expand import expand
 from benchbrief.compiler.planning.plan import DatabaseKey, Plan, Reset
@@ -67,7 +69,9 @@ def advice(model: Model, plan: Plan, learned: Estimate) -> tuple[Advice, ...]:
         }
         cells = expand(matrices, model.hosts)
         estimate_s = estimate_some(cells, counted_cells(cells, plan.experiments))
-        return learned(plan.model_copy(update={"cells": cells, "databases": databases, "estimate_s": estimate_s}))
+        workloads = plan.workloads | {load.workload.name: load.workload for each in matrices for load in each.loads}
+        changed = {"cells": cells, "databases": databases, "workloads": workloads, "estimate_s": estimate_s}
+        return learned(plan.model_copy(update=changed))
 
     def shown_s(each: Plan) -> float:
         return most_s(without_budgets(each) if refused else each)
@@ -79,6 +83,7 @@ def advice(model: Model, plan: Plan, learned: Estimate) -> tuple[Advice, ...]:
     changes = (
         *_resets(model.matrices, saves_s),
         *_orders(model.matrices),
+        *_load_threads(model.matrices),
         *_overlaps(model.matrices),
         *_places(model.matrices, saves_s),
     )
@@ -146,6 +151,39 @@ def _orders(matrices: tuple[Matrix, ...]) -> Iterator[_Change]:
                 "one hardware after the other; but then drift may fall on one of them",
                 (*matrices[:at], grouped, *matrices[at + 1 :]),
             )
+
+
+def _load_threads(matrices: tuple[Matrix, ...]) -> Iterator[_Change]:
+    """Yield the databases whose data are loaded by the usual number of threads, where the tool can load by more."""
+    for name in dict.fromkeys(matrix.database.name for matrix in matrices):
+        of = [matrix for matrix in matrices if matrix.database.name == name]
+        loads = {load.workload.name: load for matrix in of for load in matrix.loads if not load.of and load.existing}
+        sets = {load.family.load_threads for load in loads.values() if load.family.load_threads}
+        hosts = max(len(each.load_hosts(unit, load)) for each in of for unit in each.units for load in each.loads)
+        for attribute, on_each in sorted(sets):
+            theirs = [
+                load.workload.name
+                for load in loads.values()
+                if load.family.load_threads == (attribute, on_each) and attribute not in load.workload.properties
+            ]
+            threads = int(MOST_LOAD_SPEED_UP * on_each * hosts)
+            if theirs:
+                yield _Change(
+                    f"`{attribute} = {threads}`",
+                    f"{'workload' if len(theirs) == 1 else 'workloads'} {', '.join(theirs)}",
+                    "more threads load at once; how many the server has use for is a guess until a run has tried them",
+                    _with_property(matrices, theirs, attribute, float(threads)),
+                )
+
+
+def _with_property(matrices: tuple[Matrix, ...], names: Collection[str], key: str, value: float) -> tuple[Matrix, ...]:
+    def changed(load: Load) -> Load:
+        if load.workload.name not in names:
+            return load
+        properties = {**load.workload.properties, key: value}
+        return replace(load, workload=load.workload.model_copy(update={"properties": properties}))
+
+    return tuple(replace(matrix, loads=tuple(map(changed, matrix.loads))) for matrix in matrices)
 
 
 def _overlaps(matrices: tuple[Matrix, ...]) -> Iterator[_Change]:

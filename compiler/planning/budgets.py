@@ -17,8 +17,10 @@ from benchbrief.compiler.planning.plan import Cell, Dimension, Expect, Experimen
 
 LEVEL = 0.95
 """The level of every confidence interval and test, unless a budget looks at it several times."""
-_FIRST_LOOK = 2
+_FEWEST = 2
 """The repeats that an interval takes."""
+_FIRST_LOOK = 3
+"""The repeats before a budget looks at an interval, unless the spec says. That of two is hardly ever narrow."""
 
 _OF_FIRST, _OF_BETWEEN = 0.2, 0.3
 """The shares of the chance to be wrong that the first look at an expectation has, and those between it and the last
@@ -36,7 +38,7 @@ class Looks:
     (Bonferroni's inequality). The last look has most, as that is what a long budget comes to; the first has more than
     those between, as clear differences are seen by then."""
 
-    first: int = _FIRST_LOOK
+    first: int = _FEWEST
     last: int | None = None
 
     @property
@@ -96,7 +98,7 @@ def chooses(experiment: Experiment) -> bool:
 
 def first_look(experiment: Experiment) -> int:
     """Return after how many repeats of a point its interval may end them."""
-    return experiment.confident.at_least if experiment.confident else _FIRST_LOOK
+    return experiment.confident.at_least if experiment.confident else min(_FIRST_LOOK, experiment.repeats)
 
 
 def looks(plan: Plan, experiment: Experiment) -> int:
@@ -114,11 +116,11 @@ def strictest_level(plan: Plan) -> float:
     return max((level(plan, each) for each in plan.experiments.values()), default=LEVEL)
 
 
-def budgeted_cells(plan: Plan, expect: Expect) -> Iterator[Cell]:
-    """Yield the cells of experiments with a budget that an expectation reads."""
+def budgeted_cells(plan: Plan, query: Query) -> Iterator[Cell]:
+    """Yield the cells of experiments with a budget that a query reads."""
     budgeted = {name for name, each in plan.experiments.items() if is_budgeted(plan, each)}
     if budgeted:
-        yield from (cell for cell in _cells_read(plan, expect.query) if cell.experiment in budgeted)
+        yield from (cell for cell in cells_read(plan, query) if cell.experiment in budgeted)
 
 
 def looks_at(plan: Plan, expect: Expect) -> Looks:
@@ -126,16 +128,16 @@ def looks_at(plan: Plan, expect: Expect) -> Looks:
 
     A side has a value for each repeat, so there are as many differences as the side with fewer repeats has.
     """
-    read = {cell.experiment for cell in budgeted_cells(plan, expect)}
+    read = {cell.experiment for cell in budgeted_cells(plan, expect.query)}
     if not read:
         return Looks()
-    sides = [{cell.experiment for cell in _cells_read(plan, side)} for side in expect.repeats]
+    sides = [{cell.experiment for cell in cells_read(plan, side)} for side in expect.repeats]
     most = [max(plan.experiments[name].repeats for name in names) for names in sides if names]
     first = max(first_look(plan.experiments[name]) for name in read)
     return Looks(first, max(first, min(most, default=first)))
 
 
-def _cells_read(plan: Plan, query: Query) -> Iterator[Cell]:
+def cells_read(plan: Plan, query: Query) -> Iterator[Cell]:
     """Yield the cells that a query reads; all of them where the plan is too old to say."""
     for cell in plan.cells:
         known: dict[str, object] = {dim: key for dim, key in keys_of(cell).items() if key is not None}

@@ -1,52 +1,69 @@
-"""Expectations that the repeats so far can't decide, while a run with a budget goes on.
+"""Expectations that the repeats so far can't decide, and those that they decide, while a run with a budget goes on.
 
-They are those whose verdict, if the run ended now, would say that the repeats do not decide it: the same rule judges
-both (`repeated_comparisons.judge`).
+The same rule judges them as after the run (`repeated_comparisons.judge`).
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping
-from pathlib import Path
 
-from benchbrief.compiler.planning.budgets import Point, budgeted_cells, keys_of, looks_at, point_of
+from benchbrief.compiler.planning.budgets import Point, budgeted_cells, cells_read, keys_of, looks_at, point_of
 from benchbrief.compiler.planning.plan import Dimension, Expect, Plan
 from benchbrief.results.analysis.repeated_comparisons import judge, reading
-from benchbrief.results.store.growing_tables import GrowingTables
-from benchbrief.results.store.store import Key
+from benchbrief.results.store.store import Key, Store
 from benchbrief.runners.journal.run_record import RunRecord
 
 
 class OpenExpectations:
-    """What a run's expectations need, look after look: only what changed since the last one is read."""
+    """The expectations of a plan that repeats can decide. Any other leaves its points undecided."""
 
-    def __init__(self, run_dir: Path, plan: Plan) -> None:
+    def __init__(self, plan: Plan) -> None:
         self._plan = plan
         self._judged = [(expect, looks_at(plan, expect)) for expect in plan.expects if expect.repeats]
+        self._never = {point for expect in plan.expects if not expect.repeats for point in _points(plan, expect)}
+
+    def __bool__(self) -> bool:
+        return bool(self._judged)
+
+    @property
+    def read_samples(self) -> bool:
         reads = (read for expect, _ in self._judged for query in expect.repeats for read in query.reads or ())
-        self._tables = GrowingTables(run_dir, plan, samples=any(read.view == "sample" for read in reads))
+        return any(read.view == "sample" for read in reads)
 
-    def points(self, record: RunRecord) -> dict[Point, float]:
-        """Return the points that undecided expectations read, by the run's journal, with how far each is from
-        a decision (`Interval.distance`).
+    def read(self, store: Store, record: RunRecord) -> tuple[dict[Point, float], set[Point]]:
+        """Return the points that undecided expectations read, with how far each is from a decision
+        (`Interval.distance`), and the points of which every expectation is decided.
 
-        Raises RunnerError, OSError.
+        An expectation over cells that other hosts have not measured yet is open.
         """
-        found: dict[Point, float] = {}
-        if not self._judged:
-            return found
-        with self._tables.store(record) as store:
-            for expect, looks in self._judged:
-                for each in judge(expect, reading(store), looks).vague:
-                    for point in _read(expect, each.place, self._plan):
-                        found[point] = min(each.distance, found.get(point, math.inf))
-        return found
+        still: dict[Point, float] = {}
+        decided: set[Point] = set()
+        unknown = set(self._never)
+        for expect, looks in self._judged:
+            theirs = set(_points(self._plan, expect))
+            judged = judge(expect, reading(store), looks)
+            if judged.holds is None and self._is_awaited(expect, record):
+                still |= {point: still.get(point, math.inf) for point in theirs}
+            for each in judged.vague:
+                for point in _points(self._plan, expect, each.place):
+                    still[point] = min(each.distance, still.get(point, math.inf))
+            (decided if judged.decided else unknown).update(theirs)
+        return still, decided - unknown
+
+    def _is_awaited(self, expect: Expect, record: RunRecord) -> bool:
+        """Return whether a point that the expectation reads has no measurement yet, and will have one."""
+        ended: dict[Point, bool] = {}
+        for cell in cells_read(self._plan, expect.query):
+            history = record.cells.get(cell.id)
+            over = history is not None and (history.ended is not None or history.skipped is not None)
+            ended[point_of(cell)] = over or ended.get(point_of(cell), False)
+        return not all(ended.values())
 
 
-def _read(expect: Expect, place: Mapping[Dimension, Key], plan: Plan) -> Iterator[Point]:
-    """Yield the points of budgeted experiments that the expectation reads at a place."""
-    for cell in budgeted_cells(plan, expect):
+def _points(plan: Plan, expect: Expect, place: Mapping[Dimension, Key] | None = None) -> Iterator[Point]:
+    """Yield the points of budgeted experiments that the expectation reads, at a place or at all."""
+    for cell in budgeted_cells(plan, expect.query):
         keys = keys_of(cell)
-        if all(keys[dim] == key for dim, key in place.items() if keys.get(dim) is not None):
+        if all(keys[dim] == key for dim, key in (place or {}).items() if keys.get(dim) is not None):
             yield point_of(cell)

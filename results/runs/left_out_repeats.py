@@ -10,6 +10,7 @@ from collections.abc import Iterator
 
 from benchbrief.compiler.planning.budgets import is_budgeted
 from benchbrief.compiler.planning.plan import Cell, Experiment, Plan
+from benchbrief.results.analysis.asked_samples import AskedSamples
 from benchbrief.results.ingest.cell_verdicts import Verdict
 from benchbrief.runners.scheduling.asked_statistics import AskedStatistics
 
@@ -26,6 +27,7 @@ def stays_left_out(left_out: Verdict, then: Plan, cell: Cell, now: Plan) -> bool
     if left_out.no_room and _budgets(then, before) != _budgets(now, after):
         return False
     more = set(AskedStatistics(now).of(cell)) - set(AskedStatistics(then).of(left_out.cell))
+    more |= AskedSamples(now).of(cell) - AskedSamples(then).of(left_out.cell)
     return not more and set(_compared(now, cell)) <= set(_compared(then, left_out.cell))
 
 

@@ -34,11 +34,12 @@ from benchbrief.runners.journal.run_identity import run_name, settle
 from benchbrief.runners.journal.run_record import LeftBehind, RunRecord, read_run
 from benchbrief.runners.journal.secret_masking import hide
 from benchbrief.runners.messages.run_messages import say
-from benchbrief.runners.scheduling.budgeted_repeats import Budgets, OpenPoints, nothing_open
+from benchbrief.runners.scheduling.budgeted_repeats import Budgets
 from benchbrief.runners.scheduling.confident_repeats import RepeatsUntil
 from benchbrief.runners.scheduling.knee_search import Searches
 from benchbrief.runners.scheduling.point_choice import AdaptiveRamps
 from benchbrief.runners.scheduling.promise_search import PromiseSearches
+from benchbrief.runners.scheduling.table_readings import ReadTables, nothing_read
 from benchbrief.runners.takeover.rival_controllers import refuse_driven_elsewhere, refuse_driven_here
 from benchbrief.runners.takeover.takeover import hosts_of, take_over
 from benchbrief.runners.worlds.real_world import OpenHosts
@@ -67,16 +68,18 @@ def execute(
     wait: Callable[[str], None] | None = None,
     before: RunRecord | None = None,
     expected: j.TimeEstimated | None = None,
-    open_points: OpenPoints = nothing_open,
+    read_tables: ReadTables = nothing_read,
 ) -> Outcome:
     """Run every cell of the plan that the journal does not call good yet. `monitor` watches its jobs meanwhile.
 
     Set `stopping` to end early: running jobs are stopped, and the run can be resumed. With a `wait`, the call waits
     for a host that another run holds, and passes the reason to `wait`. `before` is what the journal says, when it was
-    read before: it is extended while the run goes on. `expected` is recorded when the run begins. `open_points` says
-    where expectations are open, for budgets. Raises HostBusy without a `wait`, OneMachine when two names lead to one
-    host, NoTool when hosts lack tools, FolderMoved when the run's folder is moved meanwhile, RunnerError when another
-    process drives the run or when it can't run as planned, and DiskFull when the journal can't be begun.
+    read before: it is extended while the run goes on. `expected` is recorded when the run begins. `read_tables` says
+    what the run's tables do so far, for budgets.
+
+    Raises HostBusy without a `wait`, OneMachine when two names lead to one host, NoTool when hosts lack tools,
+    FolderMoved when the run's folder is moved meanwhile, RunnerError when another process drives
+    the run or when it can't run as planned, and DiskFull when the journal can't be begun.
     """
     record = before or read_run(run_dir)
     world = world_of(run_dir, record.starts)
@@ -145,7 +148,7 @@ def execute(
                 searches = Searches(plan, record, done, journal.write)
                 repeats = RepeatsUntil(plan, record, done, journal.write)
                 simulated = world.simulated is not None
-                budgets = Budgets(plan, record, journal.write, simulated=simulated, open_points=open_points)
+                budgets = Budgets(plan, record, journal.write, simulated=simulated, read_tables=read_tables)
                 run = RunState(
                     plan,
                     run_dir,

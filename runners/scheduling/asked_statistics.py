@@ -1,7 +1,7 @@
 """What reports, expectations and promises ask for at a cell: throughput, and statistics of latency.
 
 A spec without reports and expectations asks for what its metrics read, or for the throughput of each point. Samples of
-probes do not count: they are read after the run.
+probes are read from the run's tables (`results/analysis/asked_samples.py`).
 """
 
 from __future__ import annotations
@@ -26,9 +26,9 @@ class AskedStatistics:
     """The statistics that a plan asks for, by cell. A name is `throughput`, `p99 read`, or `p99` of all operations."""
 
     def __init__(self, plan: Plan) -> None:
-        queries = [*_queries(plan.reports), *_queries(plan.expects)] or [*_queries(plan.metrics)]
-        reads = {_key(read): read for query in queries for read in query.reads or ()}
+        reads = {_key(read): read for query in asked_queries(plan) for read in query.reads or ()}
         self._reads = [read for read in reads.values() if read.view in ("throughput", "latency")]
+        self._sampled = [read for read in reads.values() if read.view == "sample"]
         self._promised = {name: each.promise for name, each in plan.experiments.items() if each.promise}
         self._at = cache(self._names_at)
 
@@ -44,8 +44,10 @@ class AskedStatistics:
         promised = {limit.name for limit in promise.limits if limit.measure == "latency"} if promise else set()
         if not self._reads:
             return (THROUGHPUT, *sorted(promised))
+        # Where samples alone are asked for, the throughput says how many repeats are good.
+        sampled = {THROUGHPUT} if any(read.covers(place) for read in self._sampled) else set()
         names = promised | {name for read in self._reads if read.covers(place) for name in _names(read)}
-        return tuple(sorted(names, key=lambda name: (name != THROUGHPUT, name)))
+        return tuple(sorted(names or sampled, key=lambda name: (name != THROUGHPUT, name)))
 
     def values(self, cell: Cell, measurement: Measurement) -> dict[str, float]:
         """Return what a measurement has of the statistics of latency that are asked for, in seconds."""
@@ -75,6 +77,11 @@ def _names(read: Read) -> Iterator[str]:
 
 def _key(read: Read) -> str:
     return read.model_dump_json()
+
+
+def asked_queries(plan: Plan) -> list[Query]:
+    """Return what the reports and expectations ask for; without any, what the metrics do."""
+    return [*_queries(plan.reports), *_queries(plan.expects)] or [*_queries(plan.metrics)]
 
 
 def _queries(node: object) -> Iterator[Query]:

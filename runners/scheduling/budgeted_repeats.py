@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 import threading
 import time
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
 
@@ -36,16 +36,7 @@ from benchbrief.runners.messages.run_messages import say
 from benchbrief.runners.scheduling.asked_statistics import THROUGHPUT, AskedStatistics
 from benchbrief.runners.scheduling.next_cell_times import ExpectedTimes
 from benchbrief.runners.scheduling.repeat_allocation import Group, PointSoFar, next_group
-
-OpenPoints = Callable[[RunRecord], Mapping[Point, float]]
-"""Returns the points that expectations read which the repeats can't decide yet, with how far from it they are: half the
-width of the interval of the mean difference, as a share of that difference."""
-
-
-def nothing_open(_record: RunRecord) -> Mapping[Point, float]:
-    """Return the points of a spec without expectations."""
-    return {}
-
+from benchbrief.runners.scheduling.table_readings import Readings, ReadTables, nothing_read
 
 _LEAST_S = 0.01
 """What takes less is not noted, in seconds."""
@@ -77,10 +68,10 @@ class Budgets:
         tell: Callable[[j.AnyRecord], None],
         *,
         simulated: bool = False,
-        open_points: OpenPoints = nothing_open,
+        read_tables: ReadTables = nothing_read,
     ) -> None:
         self._plan, self._record, self._tell, self._simulated = plan, record, tell, simulated
-        self._open_points = open_points
+        self._read_tables = read_tables
         self._lock = threading.Lock()
         self._reasons: dict[str, tuple[str, j.NoRoom]] = {}
         """Why cells are not run, by their ids."""
@@ -200,14 +191,15 @@ class Budgets:
             left.setdefault(point_of(cell), []).append(cell)
         turns = list(dict.fromkeys(self._turn_of[point] for point in left))
         groups = [self._group(turn, left) for turn in turns]
-        # Reading the expectations takes time, and says nothing before each interval counts.
-        if not any(group.left and (group.begun or math.isinf(group.need())) for group in groups):
-            still = self._still_open(pool[0])
-            for group, turn in zip(groups, turns, strict=True):
-                group.open = min((still[point] for point in turn if point in still), default=None)
         out: list[Cell] = []
-        expected = self._expected(pool[0])
-        while (place := next_group(groups)) is not None:
+        expected, are_read = self._expected(pool[0]), False
+        while True:
+            # Reading the tables takes time, and says nothing before each interval counts.
+            if not are_read and not any(group.left and (group.begun or math.isinf(group.need())) for group in groups):
+                are_read = True
+                self._add_readings(groups, turns, self._readings(pool[0]))
+            if (place := next_group(groups)) is None:
+                break
             theirs = [point for point in turns[place] if point in left]
             behind = min(len(self._ended(point)) for point in theirs)
             chosen = [left[point][0] for point in theirs if len(self._ended(point)) == behind]
@@ -223,17 +215,26 @@ class Budgets:
                 out += self._leave_out(cells, _enough(group), "")
         return out
 
-    def _still_open(self, cell: Cell) -> Mapping[Point, float]:
-        """Return the open points. Where they can't be told, all points are, so that no repeat is missing for that.
+    def _add_readings(self, groups: Sequence[Group], turns: Sequence[_Turn], known: Readings) -> None:
+        for group, turn in zip(groups, turns, strict=True):
+            points = self._measured(turn)
+            group.open = min((known.open[point] for point in points if point in known.open), default=None)
+            group.decided = group.open is None and all(point in known.decided for point in points)
+            for point, so_far in zip(points, group.points, strict=True):
+                so_far.sampled = known.sampled.get(point, ())
+
+    def _readings(self, cell: Cell) -> Readings:
+        """Return what the tables say. Where they can't be read, all points are open, so that no repeat is missing for
+        that.
 
         The time that this takes counts against the budget of `cell`, except in a simulated run.
         """
         began = time.monotonic()
         try:
-            found = self._open_points(self._record)
+            found = self._read_tables(self._record)
         except Exception as error:  # a run of hours must not end for this, whatever it is
             said = str(error) if isinstance(error, RunnerError | OSError) else repr(error)
-            found = dict.fromkeys(self._of_point, math.inf)
+            found = Readings(dict.fromkeys(self._of_point, math.inf))
             with self._lock:
                 new, self._unread = not self._unread, True
             if new:
@@ -248,13 +249,16 @@ class Budgets:
         cell = self._of_point[turn[0]][0]
         experiment = self._plan.experiments[cell.experiment]
         return Group(
-            [self._so_far(point) for point in turn if self._why_left_out(point) is None],
+            [self._so_far(point) for point in self._measured(turn)],
             first_look(experiment),
             level(self._plan, experiment),
             experiment.confident.within if experiment.confident else None,
             left=any(point in left for point in turn),
             asked=any(self._asked.of(self._of_point[point][0]) for point in turn),
         )
+
+    def _measured(self, turn: _Turn) -> list[Point]:
+        return [point for point in turn if self._why_left_out(point) is None]
 
     def _ended(self, point: Point) -> list[CellHistory]:
         found = (self._record.cells.get(cell.id) for cell in self._of_point[point])
@@ -316,7 +320,9 @@ def _enough(group: Group) -> Text:
     """Return why a group that could go on needs no repeat."""
     if not group.asked:
         return say.budget_unasked()
-    return say.budget_enough(wanted=figure(100 * (group.within or 0.0), "g"))
+    if group.within is None:
+        return say.budget_decided()
+    return say.budget_enough(wanted=figure(100 * group.within, "g"))
 
 
 def _is_over(history: CellHistory) -> bool:

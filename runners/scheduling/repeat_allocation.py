@@ -11,17 +11,20 @@ A group is what is repeated together: a point, or a point on each hardware that 
    one. Of equally wide ones, the one with fewer repeats, then the first in the plan.
 
 A group whose points all have their intervals within the target is decided, unless an expectation that depends on it is
-open. The intervals have the level of `compiler/planning/budgets.py`, so that looking at them after each repeat does not
-make them miss more often.
+open. Without a target, it is decided where expectations judge all its points, and the repeats decide each of them. The
+intervals have the level of `compiler/planning/budgets.py`, so that looking at them after each repeat does not make them
+miss more often.
 """
 
 from __future__ import annotations
 
 import math
+import statistics
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
-from benchbrief.runners.measurement.confidence_interval import half_width
+from benchbrief.runners.measurement.confidence_interval import half_width, t_interval
+from benchbrief.runners.scheduling.table_readings import Sampled
 
 _LEAST = 1e-9
 """The need of a group whose repeats are all alike, and still wanted."""
@@ -33,12 +36,13 @@ class PointSoFar:
 
     values: Mapping[str, Sequence[float]] = field(default_factory=dict)
     ended: int = 0
+    sampled: Sequence[Sampled] = ()
 
 
 @dataclass
 class Group:
     """What is repeated together. `left` says whether a repeat is left; `open` how far an open expectation is from its
-    decision, None without one.
+    decision, None without one; `decided`, whether expectations judge all its points, and none is open.
 
     `within` is the target as a share of the mean, None where all repeats are wanted. `at_least` repeats make an
     interval count, and `level` is the level of each. `asked`: whether anything is asked for here at all.
@@ -50,6 +54,7 @@ class Group:
     within: float | None = None
     left: bool = True
     open: float | None = None
+    decided: bool = False
     asked: bool = True
 
     @property
@@ -72,19 +77,35 @@ class Group:
             return 0.0
         widest = max((self._width(point) for point in self.points), default=0.0)
         if self.within is None:
-            return max(widest, _LEAST)
+            return 0.0 if self.decided and not math.isinf(widest) else max(widest, _LEAST)
         return max(widest / self.within, _LEAST) if widest > self.within or self.open is not None else 0.0
 
     def _width(self, point: PointSoFar) -> float:
         """Return the widest interval of a point; of one without good repeats, it is infinite while any is left."""
         widths = [width_so_far(values, self.at_least, self.level) for values in point.values.values()]
+        # A sample may be missing: that of a probe is no reason to go on.
+        widths += [
+            width_so_far(each.values, self.at_least, self.level, each.least)
+            for each in point.sampled
+            if len(each.values) >= self.at_least
+        ]
         return max(widths, default=math.inf)
 
 
-def width_so_far(values: Sequence[float], at_least: int, level: float) -> float:
-    """Return half the width of a mean's interval as a share of the mean; infinite with fewer than `at_least` values."""
-    width = half_width(values, level) if len(values) >= at_least else None
-    return math.inf if width is None else width
+def width_so_far(values: Sequence[float], at_least: int, level: float, least: float | None = None) -> float:
+    """Return half the width of a mean's interval as a share of the mean; infinite with fewer than `at_least` values.
+
+    With `least`, the share is that of the mean without its sign, or of `least` where that is more."""
+    if len(values) < at_least:
+        return math.inf
+    if least is None:
+        width = half_width(values, level)
+        return math.inf if width is None else width
+    mean = statistics.fmean(values)
+    low, high = t_interval(len(values), mean, statistics.stdev(values) if len(values) > 1 else None, level)
+    if low is None or high is None:
+        return math.inf
+    return (high - low) / 2 / max(abs(mean), least) if high > low else 0.0
 
 
 def next_group(groups: Sequence[Group]) -> int | None:

@@ -39,13 +39,15 @@ experiment turns "By turns" {
 """
 
 
-def advised(tmp_path: Path, text: str) -> tuple[Advice, ...]:
+def advised(tmp_path: Path, text: str, *, threads: bool = False) -> tuple[Advice, ...]:
+    """Return the advice for a spec; that on threads that load, which most specs here would get, only with `threads`."""
     path = tmp_path / "advised.bench"
     path.write_text(text, encoding="utf-8")
     checked = check(path)
     assert checked.plan is not None, checked.diagnostics
     assert checked.model is not None
-    return advice(checked.model, checked.plan, lambda each: each)
+    found = advice(checked.model, checked.plan, lambda each: each)
+    return found if threads else tuple(each for each in found if "load_threads" not in each.change)
 
 
 def test_a_cheaper_reset_is_advised_with_the_time_that_a_plan_with_it_saves(tmp_path: Path) -> None:
@@ -61,6 +63,19 @@ def test_a_cheaper_reset_is_advised_with_the_time_that_a_plan_with_it_saves(tmp_
 def test_the_reset_that_restores_more_is_advised_where_both_save_alike(tmp_path: Path) -> None:
     (found,) = advised(tmp_path, RELOADS[: RELOADS.index("experiment writes")])
     assert found.change == "`reset = after_writes`", "no cell writes, so as_needed saves no more"
+
+
+def test_more_threads_to_load_are_advised_with_the_time_that_they_save(tmp_path: Path) -> None:
+    text = RELOADS.replace("reset = drop_and_load", "reset = undo").replace("10M", "100M")
+    text = text.replace('"load.lab"', '"load-[1-2].lab"').replace("threads = [1, 2", "threads = [3, 2")
+    (found,) = (each for each in advised(tmp_path, text, threads=True) if "threads" in each.change)
+    assert (found.change, found.of) == ("`load_threads = 64`", "workloads r, w")
+    changed = plan_of(tmp_path, text, ("records = 100M }", "records = 100M  load_threads = 64 }"))
+    assert found.saves_s == pytest.approx(plan_of(tmp_path, text).estimate_s - changed.estimate_s)
+    assert found.saves_s > 3600
+    assert "guess" in found.why
+    chosen = text.replace("records = 100M }", "records = 100M  load_threads = 16 }")
+    assert not any("threads" in each.change for each in advised(tmp_path, chosen, threads=True)), "the spec has chosen"
 
 
 def test_an_order_that_loads_less_often_is_advised_with_the_time_that_it_saves(tmp_path: Path) -> None:

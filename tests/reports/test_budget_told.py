@@ -109,7 +109,7 @@ def test_points_that_had_no_room_are_told_apart_from_repeats_that_had_none() -> 
 
 @pytest.mark.parametrize("language", ["en", "ja"])
 def test_no_interval_of_a_budgeted_brief_is_called_one_of_95_percent(tmp_path: Path, language: str) -> None:
-    plan = budgeted(language)
+    plan = budgeted(language, confident=p.Confident(at_least=2, within=0.2))
     html = told(plan, tmp_path)
     assert not NINETY_FIVE.search(html)
     assert html.count("97.5 %") >= 5, "the band, three points and the notice"

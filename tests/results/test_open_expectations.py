@@ -8,14 +8,15 @@ import pytest
 
 from benchbrief.compiler.planning.budgets import Looks, Point, looks_at, point_of
 from benchbrief.compiler.planning.plan import Plan
+from benchbrief.results.analysis.asked_so_far import AskedSoFar
 from benchbrief.results.analysis.expectation_verdicts import evaluate
-from benchbrief.results.analysis.open_expectations import OpenExpectations
 from benchbrief.results.store.growing_tables import GrowingTables
 from benchbrief.runners.execution.executor import execute
 from benchbrief.runners.journal import events as j
 from benchbrief.runners.journal.journal_file import JOURNAL, each_record
 from benchbrief.runners.journal.run_folder import create_run
 from benchbrief.runners.journal.run_record import RunRecord, read_run
+from benchbrief.runners.scheduling.table_readings import Readings
 from tests.support.plans import compile_spec
 
 SPEC = """
@@ -60,7 +61,7 @@ def test_an_expectation_is_open_until_the_repeats_decide_it(tmp_path: Path) -> N
     limits = f"expect throughput[two, threads: 4] > {ratio:.6f} * throughput[one, threads: 4]\n"
     plan = plan_of(tmp_path, "expect gain > -50 %\n" + limits)
     assert [len(expect.repeats) for expect in plan.expects] == [2, 2]
-    found = OpenExpectations(run_dir, plan).points(read_run(run_dir))
+    found = AskedSoFar(run_dir, plan).read(read_run(run_dir)).open
     assert set(found) == points(plan, 4), "the first is decided"
     assert all(distance >= 1 for distance in found.values())
 
@@ -80,7 +81,7 @@ def test_what_is_open_is_what_the_verdict_calls_undecided_after_every_cell(tmp_p
     whole = simulated(tmp_path, plan)
     alone = [plan.model_copy(update={"expects": (expect,)}) for expect in plan.expects]
     tables, record = GrowingTables(whole, plan, samples=False), RunRecord()
-    looks = [OpenExpectations(whole, each) for each in alone]
+    looks = [AskedSoFar(whole, each) for each in alone]
     ended = 0
     seen: set[tuple[int, bool | None]] = set()
     for place, each in each_record(whole / JOURNAL):
@@ -90,17 +91,16 @@ def test_what_is_open_is_what_the_verdict_calls_undecided_after_every_cell(tmp_p
             continue
         for number, look in enumerate(looks):
             look._tables = tables  # each would read all the raw outputs
-            still = look.points(record)
+            still = look.read(record).open
             with tables.store(record) as store:
                 (verdict,) = evaluate(alone[number], store)
             if verdict.decided is not None:
                 assert bool(still) == (not verdict.decided), (verdict, still)
             seen.add((number, verdict.decided))
     assert {(0, True), (1, True), (2, False), (4, None)} <= seen
-    expected = Looks(2 if repeats == "4" else 3, 4)
-    assert all(looks_at(plan, each) == expected for each in plan.expects if each.repeats)
+    assert all(looks_at(plan, each) == Looks(3, 4) for each in plan.expects if each.repeats)
 
 
 def test_without_repeats_to_compare_nothing_is_open(tmp_path: Path) -> None:
     (tmp_path / "a.bench").write_text(SPEC.replace("@REPEATS@", "4"))
-    assert OpenExpectations(tmp_path, compile_spec(tmp_path / "a.bench")).points(RunRecord()) == {}
+    assert AskedSoFar(tmp_path, compile_spec(tmp_path / "a.bench")).read(RunRecord()) == Readings()

@@ -5,13 +5,12 @@ from __future__ import annotations
 import errno
 import re
 import time
-from collections.abc import Mapping
 from pathlib import Path
 
 import pytest
 from scipy import stats
 
-from benchbrief.compiler.planning.budgets import Point, level, looks, point_of
+from benchbrief.compiler.planning.budgets import level, looks, point_of
 from benchbrief.compiler.planning.plan import Cell, Plan
 from benchbrief.runners.journal import events as j
 from benchbrief.runners.journal.cell_history import CellTimes
@@ -19,6 +18,7 @@ from benchbrief.runners.journal.run_record import NOWHERE, RunRecord
 from benchbrief.runners.scheduling.budgeted_repeats import Budgets, spent_s
 from benchbrief.runners.scheduling.next_cell_times import ExpectedTimes
 from benchbrief.runners.scheduling.repeat_allocation import Group, PointSoFar, next_group, width_so_far
+from benchbrief.runners.scheduling.table_readings import Readings, Sampled
 from tests.support.plans import compile_spec
 
 HEAD = """
@@ -51,7 +51,7 @@ class Run:
         self,
         plan: Plan,
         before: list[j.AnyRecord] | None = None,
-        still: Mapping[Point, float] | None = None,
+        readings: Readings | None = None,
         unread: Exception | None = None,
         slow_s: float = 0.0,
         load_s: float = 0.0,
@@ -62,13 +62,13 @@ class Run:
         for each in [*(before or []), self._start(before)]:
             self._write(each)
 
-        def open_points(_record: RunRecord) -> Mapping[Point, float]:
+        def read(_record: RunRecord) -> Readings:
             time.sleep(slow_s)
             if unread:
                 raise unread
-            return still or {}
+            return readings or Readings()
 
-        self.budgets = Budgets(plan, self.record, self._write, open_points=open_points)
+        self.budgets = Budgets(plan, self.record, self._write, read_tables=read)
 
     def _start(self, before: list[j.AnyRecord] | None) -> j.RunStarted:
         at = before[-1].at + 100_000.0 if before else 0.0  # resumed a day later
@@ -143,6 +143,7 @@ ENOUGH = (
     "each interval of what is asked for at the point is within ±2 %, "
     "and the repeats decide every expectation that reads it"
 )
+DECIDED = "the repeats decide every expectation that reads the point"
 UNASKED = "no report and no expectation reads the point"
 CONFIDENT = "repeats = confident(within: 2 %, from: 3, to: 8)"
 
@@ -200,7 +201,7 @@ def test_turns_of_hardware_are_finished_also_by_a_resumed_run(tmp_path: Path) ->
 def test_an_open_expectation_keeps_its_points_going(tmp_path: Path) -> None:
     plan = plan_of(tmp_path, f"{CONFIDENT}  budget = 1 h")
     calm = next(point_of(cell) for cell in plan.cells if cell.workload == "calm")
-    assert sum("calm" in each for each in Run(plan, still={calm: 1.5}).go()) == 8
+    assert sum("calm" in each for each in Run(plan, readings=Readings({calm: 1.5})).go()) == 8
 
 
 def test_what_neither_report_nor_expectation_asks_for_is_measured_once(tmp_path: Path) -> None:
@@ -211,8 +212,46 @@ def test_what_neither_report_nor_expectation_asks_for_is_measured_once(tmp_path:
 
 def test_a_plain_number_of_repeats_is_made_as_far_as_the_budget_goes(tmp_path: Path) -> None:
     assert len(Run(plan_of(tmp_path, "repeats = 4  budget = 1 h")).go()) == 8
-    measured = Run(plan_of(tmp_path, "repeats = 4  budget = 65 s")).go()
-    assert measured[4:] == ["one wild 3", "one wild 4"]
+    measured = Run(plan_of(tmp_path, "repeats = 5  budget = 85 s")).go()
+    assert measured[6:] == ["one wild 4", "one wild 5"]
+
+
+def test_a_plain_number_of_repeats_ends_where_the_expectations_are_decided(tmp_path: Path) -> None:
+    plan = plan_of(tmp_path, "repeats = 8  budget = 1 h")
+    calm, wild = (next(point_of(cell) for cell in plan.cells if cell.workload == name) for name in ("calm", "wild"))
+    run = Run(plan, readings=Readings(decided={calm}))
+    assert run.go()[6:] == [f"one wild {n}" for n in (4, 5, 6, 7, 8)], "no expectation reads it"
+    assert run.reasons == {DECIDED}
+    run = Run(plan, readings=Readings({wild: 1.5}, decided={calm}))
+    assert run.go()[6:] == [f"one wild {n}" for n in (4, 5, 6, 7, 8)], "one that reads it is open"
+    assert len(Run(plan, readings=Readings(decided={calm, wild})).go()) == 6
+    both = plan_of(tmp_path, "repeats = 8, interleaved  budget = 1 h", hardware="box.variants")
+    assert len(Run(both, readings=Readings(decided={calm, wild})).go()) == 32, "the other hardware is not decided"
+
+
+def test_repeats_go_where_the_interval_of_a_sample_is_widest(tmp_path: Path) -> None:
+    plan = plan_of(tmp_path, f"{CONFIDENT}  budget = 65 s")
+    calm = next(point_of(cell) for cell in plan.cells if cell.workload == "calm")
+    wide = Sampled("efficiency", (5.0, 9.0, 2.0), 0.01)
+    run = Run(plan, readings=Readings(sampled={calm: [wide]}))
+    assert Run(plan).go()[6:] == [] == run.go()[6:], "the time is over"
+    longer = plan_of(tmp_path, f"{CONFIDENT}  budget = 85 s")
+    assert Run(longer).go()[6:] == ["one wild 4", "one wild 5"]
+    assert Run(longer, readings=Readings(sampled={calm: [wide]})).go()[6:] == ["one calm 4", "one calm 5"]
+    small = Sampled("disk.read_bandwidth", (5.0, 9.0, 2.0), 5000.0)
+    assert Run(longer, readings=Readings(sampled={calm: [small]})).go()[6:] == ["one wild 4", "one wild 5"]
+    missing = Sampled("power", (5.0, 9.0), 0.01)
+    assert Run(longer, readings=Readings(sampled={calm: [missing]})).go()[6:] == ["one wild 4", "one wild 5"]
+
+
+def test_expectations_are_read_where_the_points_that_lack_repeats_no_longer_fit(tmp_path: Path) -> None:
+    more = f"experiment second {{ hardware = box.one  workloads = calm  threads = 2  measure = 1 s  {CONFIDENT} }}\n"
+    five = CONFIDENT.replace("from: 3", "from: 5")
+    plan = plan_of(tmp_path, f"{five}, interleaved", more, hardware="box.variants", budget_s=205)
+    point = next(point_of(cell) for cell in plan.cells if cell.experiment == "second")
+    measured = Run(plan, readings=Readings({point: 1.5})).go()
+    assert len(measured) == 20
+    assert measured[-1] == "one calm 4", "its interval is narrow, but its expectation is open"
 
 
 def test_points_that_do_not_fit_are_left_out_with_one_warning(tmp_path: Path) -> None:
