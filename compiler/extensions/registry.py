@@ -200,6 +200,12 @@ def tool_words(engine: EngineSpec) -> tuple[str, ...]:
     return tuple(dict.fromkeys(map(tool_word, engine.tools)))
 
 
+def tools_from_due(engine: EngineSpec) -> tuple[str, ...]:
+    """Return what specs call the tools of an engine that offer a load and measure from when an operation was due."""
+    tools = (TOOL_SPECS.usable(name) for name in engine.tools)
+    return tuple(dict.fromkeys(each.word for each in tools if each and each.open_loop and each.intended_latency))
+
+
 def can_ask(probe: ProbeSpec, engine: EngineSpec) -> bool:
     """Return whether a probe that asks the database has an answer from this engine."""
     return probe.name in engine.probes or engine.name in probe.engines

@@ -341,8 +341,16 @@ class ServiceKnee(CompileProblem):
     severity = "warning"
     says = "this search uses the latency of `{tool}`, which leaves out the time that late operations wait"
     mark = "coordinated omission: the knee shows late, or not at all"
-    hint = "use `tool = ycsb`, which measures latency from when each operation was due"
+    hint = "{instead}"
     tool: str
+    others: tuple[str, ...]
+    """The tools of the engine that measure from when each operation was due."""
+
+    @property
+    def instead(self) -> str:
+        if not self.others:
+            return "look for a knee over `threads`, or name the targets one by one"
+        return f"use a tool that measures latency from when each operation was due: {ticked(self.others)}"
 
 
 @dataclass(frozen=True)

@@ -72,7 +72,7 @@ class ExperimentKey:
     events: bool = False
     promise: bool = False
     """Whether it searches for the highest rate of a promise."""
-    service_only: tuple[Span, str] | None = None
+    service_only: tuple[Span, str, tuple[str, ...]] | None = None
     unmerged: tuple[Span, str] | None = None
 
 

@@ -108,12 +108,16 @@ class ServiceLatencyOnly(CompileProblem):
         "at the offered load of `{experiment}`, the latency of `{tool}` leaves out the time that late operations wait"
     )
     mark = "coordinated omission: a stall delays the next operations, and their latency does not show it"
-    hint = (
-        "use `tool = ycsb`, which measures latency from when each operation was due, or call it service time in the "
-        "report"
-    )
+    hint = "{instead}call it service time in the report"
     experiment: str
     tool: str
+    others: tuple[str, ...]
+    """The tools of the engine that measure from when each operation was due."""
+
+    @property
+    def instead(self) -> str:
+        from_due = f"use a tool that measures latency from when each operation was due ({ticked(self.others)}), or "
+        return from_due if self.others else ""
 
 
 @dataclass(frozen=True)

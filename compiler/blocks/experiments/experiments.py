@@ -81,7 +81,7 @@ class Matrix:
     probes: Mapping[str, tuple[plan.Probe, ...]]
     asked: tuple[str, ...]
     """The probes that the experiment names, with those that the profile made unreadable."""
-    service_only: tuple[Span, str] | None
+    service_only: tuple[Span, str, tuple[str, ...]] | None
     unmerged: tuple[Span, str] | None
     client: plan.Client | None
     tool: plan.Tool
@@ -213,7 +213,7 @@ class _Experiment:
             databases=databases,
             probes=placed.probes,
             asked=tuple(placed.asked),
-            service_only=fits.service_only(spec, ramps),
+            service_only=fits.service_only(spec, ramps, database.engine),
             unmerged=fits.unmerged(spec, client, repeats.most),
             client=client,
             tool=tool,

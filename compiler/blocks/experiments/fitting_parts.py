@@ -16,7 +16,7 @@ from benchbrief.compiler.blocks.values.block_values import Values
 from benchbrief.compiler.blocks.values.values import Reader
 from benchbrief.compiler.blocks.workloads.workloads import Load, sized
 from benchbrief.compiler.extensions import EngineSpec, ToolSpec
-from benchbrief.compiler.extensions.registry import TOOL_SPECS
+from benchbrief.compiler.extensions.registry import TOOL_SPECS, tools_from_due
 from benchbrief.compiler.frontend import name_errors
 from benchbrief.compiler.frontend.declarations import Entry
 from benchbrief.compiler.plain_amounts import quantity_of_bytes
@@ -56,14 +56,17 @@ class Fit:
                 span, name = self.places["workload", load.workload.name], load.workload.name
                 findings.add(name_errors.InsertsFromOneHost(span, name, client.name, client.hosts[0], tool.label))
 
-    def service_only(self, tool: ToolSpec, ramps: Ramps) -> tuple[Span, str] | None:
-        """Return the place of a load whose tool hides the time that operations wait for their turn."""
+    def service_only(
+        self, tool: ToolSpec, ramps: Ramps, engine: EngineSpec
+    ) -> tuple[Span, str, tuple[str, ...]] | None:
+        """Return the place of a load whose tool hides the time that operations wait for their turn, with the tools
+        that do not."""
         if ramps.axis != "target" or tool.intended_latency or not tool.open_loop:
             return None
-        span = self.values.span("target")
+        span, others = self.values.span("target"), tools_from_due(engine)
         if ramps.ramp.search:
-            self.reader.findings.add(name_errors.ServiceKnee(span, tool.word))
-        return span, tool.word
+            self.reader.findings.add(name_errors.ServiceKnee(span, tool.word, others))
+        return span, tool.word, others
 
     def unmerged(self, tool: ToolSpec, client: plan.Client | None, repeats: int) -> tuple[Span, str] | None:
         """Return the place of repeats whose percentiles can't be merged. Several hosts are reported elsewhere."""

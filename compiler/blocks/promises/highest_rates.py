@@ -19,7 +19,7 @@ from benchbrief.compiler.blocks.values.values import Reader
 from benchbrief.compiler.blocks.values.wrong_forms import described
 from benchbrief.compiler.blocks.workloads.workloads import Load
 from benchbrief.compiler.extensions import EngineSpec, ToolSpec
-from benchbrief.compiler.extensions.registry import TOOL_SPECS
+from benchbrief.compiler.extensions.registry import tools_from_due
 from benchbrief.compiler.metrics.measure_catalogue import STATISTICS
 from benchbrief.compiler.planning import plan
 from benchbrief.compiler.searches.rate_search import LEAD, candidates, lengths
@@ -134,10 +134,7 @@ def check_promise(
                 known = tuple(load.operations)
                 reader.findings.add(wrong.OperationNotDone(span, operation, load.workload.name, known))
     if promised.operations and tool.open_loop and not tool.intended_latency:
-        others = (TOOL_SPECS.usable(name) for name in engine.tools)
-        better = tuple(other.name for other in others if other and other.open_loop and other.intended_latency)
-        if better:
-            reader.findings.add(wrong.ServicePromise(promised.span, tool.name, better))
+        reader.findings.add(wrong.ServicePromise(promised.span, tool.word, tools_from_due(engine)))
 
 
 def _arguments(call: ast.Call, reader: Reader) -> dict[str, ast.Expr] | None:

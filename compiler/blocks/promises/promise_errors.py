@@ -115,10 +115,13 @@ class ServicePromise(CompileProblem):
     severity = "warning"
     says = "this promise is judged by the latency of `{tool}`, which leaves out the time that late operations wait"
     mark = "coordinated omission: the promise seems kept at too high a rate"
-    hint = "use a tool that measures latency from when each operation was due: {tools}"
+    hint = "{instead}"
     tool: str
-    names: tuple[str, ...]
+    others: tuple[str, ...]
+    """The tools of the engine that measure from when each operation was due."""
 
     @property
-    def tools(self) -> str:
-        return ticked(self.names)
+    def instead(self) -> str:
+        if not self.others:
+            return "promise `errors` alone, or say in the report that it is service time"
+        return f"use a tool that measures latency from when each operation was due: {ticked(self.others)}"

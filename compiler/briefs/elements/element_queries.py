@@ -104,8 +104,8 @@ def _warn_of_service_latency(typer: Typer, term: Term) -> None:
         return
     for experiment in typer.scope.experiments:
         if experiment.service_only and experiment.key in asked:
-            span, tool = experiment.service_only
-            typer.findings.add(ServiceLatencyOnly(span, experiment.key, tool))
+            span, tool, others = experiment.service_only
+            typer.findings.add(ServiceLatencyOnly(span, experiment.key, tool, others))
 
 
 def _warn_of_unmerged_repeats(typer: Typer, term: Term) -> None:
