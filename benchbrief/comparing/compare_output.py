@@ -95,11 +95,16 @@ def measured(values: Values | None, unit: str, *, with_spread: bool = True) -> s
 
 
 def _bounded(value: float | None, low: float, high: float, unit: str, *, with_spread: bool) -> str:
-    """`5,000 ops/s (4,926 to 5,075)`, `20,000 ops/s or more`, `below 1,000 ops/s`."""
+    """`5,000 ops/s (4,926 to 5,075)`, `20,000 ops/s or more`, `below 1,000 ops/s`; of a price, `2 USD or less`,
+    `above 3 USD`."""
+    if value is None and high == inf:
+        return f"above {quantity(low, unit)}" if low > 0 else _MISSING
     if value is None:
         return f"below {quantity(high, unit)}" if not low else f"{plain(low, unit)} to {quantity(high, unit)}"
     if high == inf:
         return f"{quantity(value, unit)} or more"
+    if not low and high == value:
+        return f"{quantity(value, unit)} or less"
     return (
         f"{quantity(value, unit)} ({plain(low, unit)} to {plain(high, unit)})" if with_spread else quantity(value, unit)
     )

@@ -68,8 +68,9 @@ def cautions(first: Contender, second: Contender, outcome: Outcome, threshold: f
 def _told_bounds(rows: Sequence[Comparison]) -> Iterator[str]:
     if any(side is not None and side.bounds for row in rows for side in (row.first, row.second)):
         yield (
-            "sustained: the runs of a search disagree between the two rates in ( ): none broke the promise up to the "
-            "lower one, none kept it from the upper one on; better and worse need ( ) of A and B that do not overlap"
+            "sustained, and metrics of it: the runs of a search disagree between the two rates in ( ): none broke the "
+            "promise up to the lower one, none kept it from the upper one on; better and worse need ( ) of A and B "
+            "that do not overlap"
         )
 
 

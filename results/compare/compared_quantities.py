@@ -19,6 +19,7 @@ from benchbrief.compiler.planning.budgets import strictest_level
 from benchbrief.compiler.planning.plan import Metric, Plan, Query
 from benchbrief.results.compare.comparison import Better, Point, Quantity, Values
 from benchbrief.results.compare.metric_definitions import defined_otherwise
+from benchbrief.results.compare.searched_metrics import UNBOUNDED, is_searched, mixed, searched_bounds, why_not_judged
 from benchbrief.results.messages.result_messages import say
 from benchbrief.results.store.store import Key
 
@@ -149,7 +150,7 @@ def _side(side: Contender, metrics: bool) -> _Side:
         each.name: each
         for each in side.plan.metrics
         if metrics
-        and each.repeats
+        and (each.repeats or is_searched(each.query))
         and each.percentile is not None
         and (side.hardware is None or "hardware" in each.query.dims)
     }
@@ -182,9 +183,15 @@ def _in_common(*sides: _Side, without_errors: bool = False) -> Iterator[Quantity
         if name not in second.metrics or name in others:
             continue
         found = [_metric(side.of, side.metrics[name].query, side.metrics[name].repeats) for side in sides]
-        yield quantity(
+        told = quantity(
             name, metric.query.unit, metric.better, found, bool(metric.percentile), signed=_may_be_below_0(metric.query)
         )
+        if is_searched(metric.query):
+            why = why_not_judged(metric.query, [side.of.plan for side in sides])
+            unbounded = [point for each in found for point in each.values if point not in each.bounds]
+            unlike = dict.fromkeys(told.points, why) if why else dict.fromkeys(unbounded, UNBOUNDED)
+            told = replace(told, unlike=unlike)
+        yield told
 
 
 def _other_promises(sides: Sequence[_Side], points: Iterable[Point]) -> Iterator[tuple[Point, str]]:
@@ -321,6 +328,11 @@ def _metric(side: Contender, query: Query, repeats: Query | None) -> _Gathered:
     for keys, value, _ in _rows(side, repeats) if repeats else ():
         keys.pop("repeat")
         found.repeats.setdefault(_point(side, keys), []).append(value)
+    if is_searched(query) and not mixed(query):
+        for key, bounds in searched_bounds(side.store, query).items():
+            of: dict[str, Key] = dict(zip(query.dims, key, strict=True))
+            if side.hardware is None or of.get("hardware") == side.hardware:
+                found.bounds[_point(side, of)] = bounds
     return found
 
 

@@ -244,10 +244,12 @@ def _ratio(first: Values, second: Values) -> tuple[float | None, tuple[float, fl
 
 
 def _bounded_ratio(first: Values, second: Values) -> tuple[float | None, tuple[float, float] | None]:
-    """Return the ratio of two values that lie between bounds; none where one of them is not known itself."""
+    """Return the ratio of two values that lie between bounds; none where one is not known itself, or below 0."""
     if first.bounds is None or second.bounds is None or not first.value or second.value is None:
         return None, None
     (low, high), (other_low, other_high) = first.bounds, second.bounds
+    if min(low, other_low, first.value) < 0:
+        return None, None
     return second.value / first.value, (other_low / high, other_high / low if low else math.inf)
 
 
@@ -314,7 +316,7 @@ def _judged_by_bounds(
 ) -> Comparison:
     """Judge values that are only known to lie between bounds: they differ where the bounds lie apart."""
     rises = first[1] <= second[0]
-    if not rises and first[0] < second[1]:
+    if first == second or (not rises and first[0] < second[1]):
         return replace(row, verdict="within noise", reason="what they are known to lie between overlaps")
     return _of_direction(row, rises, threshold)
 

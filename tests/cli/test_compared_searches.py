@@ -23,6 +23,16 @@ experiment e {
 }
 metric tail in ms = latency.p99[e, read], lower is better
 """
+METRICS = """
+experiment full {
+  hardware = [eco, legacy]  workloads = b  threads = 64  measure = 10 s  repeats = 2
+}
+param eco_price = 800 USD
+param legacy_price = 2400 USD
+metric cost in USD*s/op = (eco_price + legacy_price) / sustained[e], lower is better
+metric beside = sustained[e] / sustained[e, eco], higher is better
+metric headroom = sustained[e] / throughput[full], higher is better
+"""
 INF = float("inf")
 POINT: Point = (("experiment", "e"), ("workload", "b"))
 
@@ -86,6 +96,11 @@ def test_a_change_below_the_threshold_counts_for_nothing() -> None:
             found(None, 3_000, 5_000),
             ("5,000 ops/s (4,900 to 5,100)", "3,000 to 5,000 ops/s", "–", "within noise"),
         ),
+        (
+            found(5_000, 0.0, 5_000),
+            found(None, 6_000, INF),
+            ("5,000 ops/s or less", "above 6,000 ops/s", "–", "better"),
+        ),
     ],
 )
 def test_a_rate_is_shown_with_where_runs_disagree(first: Values, second: Values, told: tuple[str, ...]) -> None:
@@ -105,10 +120,11 @@ def run(
     where: str = "latency.p99[read] < 10 ms",
     rates: str = "1k ops/s..200k ops/s",
     seed: int = 1,
+    more: str = "",
 ) -> str:
     """Return the name of a simulated run."""
     path = bench.folder / f"{name}.bench"
-    path.write_text(SPEC.replace("@WHERE@", where).replace("@RATES@", rates))
+    path.write_text(SPEC.replace("@WHERE@", where).replace("@RATES@", rates) + more)
     done = bench("run", path.name, "--simulate", "--seed", str(seed), "--no-report", "--fresh")
     assert done.code == 0, done.text
     return next(each.name for each in reversed(bench.run_dirs()) if f"-{name}-" in each.name)
@@ -182,3 +198,49 @@ def test_a_build_server_is_told_what_the_rates_were() -> None:
     (case,) = cases(outcome)
     assert case.state == "failure"
     assert "5,000 ops/s (4,900 to 5,100) -> below 1,000 ops/s" in case.detail
+
+
+@pytest.fixture(scope="module")
+def priced(bench: Bench) -> str:
+    return run(bench, "priced", more=METRICS)
+
+
+def test_a_metric_of_a_searched_rate_is_judged_by_the_rates_between_which_runs_disagree(
+    bench: Bench, priced: str
+) -> None:
+    told = {
+        (row["metric"], row.get("hardware")): row
+        for row in rows(bench, priced, run(bench, "again", more=METRICS, seed=2))
+    }
+    rates = {unit: told["sustained", unit]["first"]["interval"] for unit in ("eco", "legacy")}
+    for unit, (low, high) in rates.items():
+        assert told["cost", unit]["first"]["interval"] == pytest.approx([3200 / high, 3200 / low])
+    low, high = told["beside", "legacy"]["first"]["interval"]
+    assert (low, high) == pytest.approx((rates["legacy"][0] / rates["eco"][1], rates["legacy"][1] / rates["eco"][0]))
+    assert told["beside", "eco"]["first"]["interval"] == [1, 1]
+    assert told["beside", "eco"]["verdict"] == "within noise"
+
+
+def test_hardware_is_judged_by_such_a_metric(bench: Bench, priced: str) -> None:
+    (row,) = rows(bench, f"{priced}:eco", f"{priced}:legacy", "--metric", "cost")
+    assert row["verdict"] == "better", "legacy sustains more"
+    assert row["first"]["interval"][0] > row["second"]["interval"][1]
+
+
+def test_a_metric_of_a_searched_rate_and_of_repeats_is_not_judged(bench: Bench, priced: str) -> None:
+    for row in rows(bench, f"{priced}:eco", f"{priced}:legacy", "--metric", "headroom"):
+        assert row["verdict"] == "unknown"
+        assert "it has a rate that was searched for and throughput of repeats" in row["reason"]
+
+
+def test_a_metric_of_another_promise_is_not_judged(bench: Bench, priced: str) -> None:
+    other = run(bench, "dearer", where="latency.p99[read] < 4 ms", more=METRICS)
+    for row in rows(bench, priced, other, "--metric", "cost"):
+        assert row["verdict"] == "unknown"
+        assert row["reason"].startswith("another promise: latency.p99[read] < 10 ms in A")
+
+
+def test_what_no_rate_keeps_costs_more_than_at_the_lowest_one(bench: Bench, priced: str) -> None:
+    none = run(bench, "hopeless", rates="150k ops/s..200k ops/s", more=METRICS)
+    out = bench("compare", priced, none, "--metric", "cost").out
+    assert "above 0.02133 USD*s/op" in out

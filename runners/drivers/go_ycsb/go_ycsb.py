@@ -175,8 +175,10 @@ def _loadable(context: CellContext) -> int:
 
 def _timed(context: CellContext, step: StepKind, seconds: float) -> Job:
     cell, verb = context.cell, "load" if properties.is_load(context.workload) else "run"
+    # A warm-up is whole when the tool ends normally; of a measurement, it matters whether its time was over.
+    own_code = ("--preserve-status",) if step == "warm_up" else ()
     words = [
-        *("timeout", "--foreground", "--signal=INT", "--kill-after=30", f"{seconds:g}"),
+        *("timeout", "--foreground", "--signal=INT", "--kill-after=30", *own_code, f"{seconds:g}"),
         *(context.tool_path, verb, "mongodb", "-P", properties.FILE, "--threads", str(context.threads)),
     ]
     if context.target:

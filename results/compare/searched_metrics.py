@@ -1,0 +1,106 @@
+"""Metrics of what searches for a promise found, such as `price / sustained`: between which values they lie.
+
+The runs of a search disagree between two rates (`promises.kept_to` and `broken_from`). A metric is computed with each
+search at the lower of its rates, and again with one search after another at the upper one: that shows which end makes
+it larger. With each search at its worse, then at its better end, it has its own two ends. They are exact where the
+metric rises all along, or falls all along, with each search, as those of products, quotients, sums and extremes do.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING
+
+from benchbrief.compiler.planning.plan import Plan, Query
+from benchbrief.results.store.store import Key
+
+if TYPE_CHECKING:
+    from benchbrief.results.compare.compared_quantities import ReadSide
+
+_VIEW = "measure.sustained"
+UNBOUNDED = "what its searches leave open is not known"
+_LEAST = 5e-324
+"""In place of a rate of 0, by which nothing can be divided."""
+_SEARCHES = (
+    "SELECT experiment, hardware, workload, kept_to, broken_from FROM main.promises WHERE kind IS NOT NULL ORDER BY ALL"
+)
+_Keys = tuple[Key, ...]
+_Search = tuple[tuple[str, str, str], tuple[float, float]]
+
+
+def is_searched(query: Query) -> bool:
+    """Return whether a query reads what searches found."""
+    return any(read.view == "sustained" for read in query.reads or ())
+
+
+def why_not_judged(query: Query, plans: Sequence[Plan]) -> str:
+    """Return why a metric that reads what searches found can't be judged in two plans; "" where it can."""
+    return mixed(query) or _other_promises(query, plans)
+
+
+def mixed(query: Query) -> str:
+    """Return that a query reads what searches found and measures that each repeat has; "" where it does not."""
+    others = dict.fromkeys(read.measure for read in query.reads or () if read.view != "sustained")
+    if not others:
+        return ""
+    return f"it has a rate that was searched for and {', '.join(others)} of repeats: no interval here covers both"
+
+
+def _other_promises(query: Query, plans: Sequence[Plan]) -> str:
+    first, second = plans
+    for name, experiment in first.experiments.items():
+        other = second.experiments.get(name)
+        reads = [read for read in query.reads or () if read.view == "sustained"]
+        if not any(name in read.keys.get("experiment", (name,)) for read in reads):
+            continue
+        if experiment.promise and other and other.promise and not experiment.promise.is_same(other.promise):
+            return f"another promise: {experiment.promise.text} in A, {other.promise.text} in B"
+    return ""
+
+
+def searched_bounds(store: ReadSide, query: Query) -> Mapping[_Keys, tuple[float, float]]:
+    """Return the least and the largest value of a metric by its keys, as far as its searches say. Either may be
+    infinite. Keys whose values can't be computed are left out."""
+    searches = list(_searches(store))
+    lowest = _values(store, query, [ends[0] for _, ends in searches], searches)
+    rising: dict[_Keys, list[bool]] = {keys: [] for keys in lowest}
+    for moved in range(len(searches)):
+        ends = [each[number == moved] for number, (_, each) in enumerate(searches)]
+        for keys, value in _values(store, query, ends, searches).items():
+            rising[keys].append(value > lowest[keys])
+    found: dict[_Keys, tuple[float, float]] = {}
+    for signs in {tuple(each) for each in rising.values()}:
+        low, high = (
+            _values(store, query, [ends[up == best] for up, (_, ends) in zip(signs, searches, strict=True)], searches)
+            for best in (False, True)
+        )
+        for keys, each in rising.items():
+            if tuple(each) == signs and not math.isnan(low[keys]) and not math.isnan(high[keys]):
+                found[keys] = low[keys], high[keys]
+    return found
+
+
+def _searches(store: ReadSide) -> Iterator[_Search]:
+    for experiment, hardware, workload, kept_to, broken_from in store.sql(_SEARCHES).rows:
+        if kept_to is not None or broken_from is not None:
+            ends = kept_to or _LEAST, math.inf if broken_from is None else broken_from
+            yield (experiment, hardware, workload), ends
+
+
+def _values(store: ReadSide, query: Query, rates: Sequence[float], searches: Iterable[_Search]) -> dict[_Keys, float]:
+    """Return the metric's values where the searches found these rates; NaN for a missing one."""
+    rows = [
+        "SELECT NULL::VARCHAR AS experiment, NULL::VARCHAR AS hardware, NULL::VARCHAR AS workload, 0.0 AS value",
+        *(
+            f"SELECT {', '.join(map(_quoted, of))}, '{rate!r}'::DOUBLE"
+            for (of, _), rate in zip(searches, rates, strict=True)
+        ),
+    ]
+    view = f"({' UNION ALL '.join(rows)})"
+    found = store.sql(query.sql.replace(_VIEW, view)).rows
+    return {tuple(keys): math.nan if value is None else float(value) for *keys, value in found}
+
+
+def _quoted(text: str) -> str:
+    return "'" + text.replace("'", "''") + "'"
