@@ -5,6 +5,17 @@ from __future__ import annotations
 from typing import NamedTuple, Protocol, runtime_checkable
 
 from benchbrief.compiler.planning.plan import Cell
+from benchbrief.runners.seams import Transport
+
+
+@runtime_checkable
+class HasStandIn(Protocol):
+    """An engine that starts a stand-in for its server: `server` may be `embedded` in its spec."""
+
+    @staticmethod
+    def find_stand_in(transport: Transport) -> str:
+        """Return the stand-in's path on a host. Raises ToolMissing."""
+        ...
 
 
 @runtime_checkable

@@ -16,8 +16,9 @@ from benchbrief.compiler.extensions.registry import (
     Refused,
     Registry,
 )
+from benchbrief.runners.data_seams import HasStandIn
 from benchbrief.runners.errors import RunnerError
-from benchbrief.runners.seams import Driver, Engine, ProbeKind
+from benchbrief.runners.seams import Driver, Engine, ProbeKind, Transport
 
 if TYPE_CHECKING:
     from benchbrief.runners.meters.meter_base import PowerMeter
@@ -33,6 +34,11 @@ def driver(name: str) -> Driver:
 def engine_class(name: str) -> type[Engine]:
     """Return the engine of that name. Raises RunnerError as `driver` does."""
     return cast(type[Engine], implementation(ENGINE_SPECS, name, Engine))
+
+
+def find_stand_in(engine: str, transport: Transport) -> str:
+    """Return the path of an engine's stand-in on a host. Raises ToolMissing, and RunnerError as `driver` does."""
+    return cast(type[HasStandIn], implementation(ENGINE_SPECS, engine, HasStandIn)).find_stand_in(transport)
 
 
 def probe_kind(name: str) -> ProbeKind:

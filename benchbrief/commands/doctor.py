@@ -117,7 +117,7 @@ def _default_tools() -> Iterator[Finding]:
     from benchbrief.runners.checks.host_checks import Finding
     from benchbrief.runners.errors import RunnerError
     from benchbrief.runners.hosts import tool_discovery
-    from benchbrief.runners.plugins import driver
+    from benchbrief.runners.plugins import driver, find_stand_in
     from benchbrief.runners.transports.transport_factory import open_transport
 
     local = open_transport(Host(id="local", transport="local", name="127.0.0.1"))
@@ -135,6 +135,6 @@ def _default_tools() -> Iterator[Finding]:
         if not engine.has_stand_in:
             continue
         try:
-            yield Finding("local", f"{engine.label} stand-in", True, tool_discovery.find_stand_in(local))
+            yield Finding("local", f"{engine.label} stand-in", True, find_stand_in(engine.name, local))
         except RunnerError as error:
             yield Finding("local", f"{engine.label} stand-in", False, str(error), error.hint, needed=False)

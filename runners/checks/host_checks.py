@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from benchbrief.compiler.extensions.registry import TRANSPORT_SPECS
+from benchbrief.compiler.extensions.registry import ENGINE_SPECS, TRANSPORT_SPECS
 from benchbrief.compiler.planning.plan import Boundary, Cell, DatabaseKey, Plan
 from benchbrief.runners.data_seams import KnowsRoom, Room
 from benchbrief.runners.drivers.trials import trials_of
@@ -30,7 +30,7 @@ from benchbrief.runners.jobs.commands import shell_line
 from benchbrief.runners.jobs.shell_scripts import read_script
 from benchbrief.runners.jobs.tasks import Command
 from benchbrief.runners.journal.secret_references import unset
-from benchbrief.runners.plugins import driver, engine_class
+from benchbrief.runners.plugins import driver, engine_class, find_stand_in, spec_of
 from benchbrief.runners.seams import ChecksPlace, Driver, Hosts, Transport
 from benchbrief.runners.transports.shipped_programs import shipped
 
@@ -228,7 +228,7 @@ def _servers(plan: Plan, hosts: Hosts, key: DatabaseKey) -> Iterator[Finding]:
     hardware = plan.hardware[key.hardware]
     if database.server == "embedded":
         try:
-            detail = tool_discovery.find_stand_in(hosts[hardware.hosts[0]])
+            detail = find_stand_in(database.engine, hosts[hardware.hosts[0]])
         except RunnerError as error:
             yield Finding(hardware.hosts[0], f"server for {database.name}", False, str(error), error.hint)
         else:
@@ -242,18 +242,19 @@ def _servers(plan: Plan, hosts: Hosts, key: DatabaseKey) -> Iterator[Finding]:
                 if path:
                     yield Finding(host_id, what, True, path)
                 else:
-                    hint = f"install MongoDB there, or mend `binary` ({database.origin})"
+                    product = spec_of(ENGINE_SPECS, database.engine).label
+                    hint = f"install {product} there, or mend `binary` ({database.origin})"
                     yield Finding(host_id, what, False, f"{name} is not there, or can't be run", hint)
     elif database.server == "attach":
         engine = engine_class(database.engine)(plan, database, hardware, hosts)
         try:
             engine.look()
-            told = engine.describe()
+            description = engine.describe()
             engine.stop()
         except RunnerError as error:
             yield Finding(hardware.key, f"database {database.name}", False, str(error), error.hint)
         else:
-            yield Finding(hardware.key, f"database {database.name}", True, told.get("version", "answers"))
+            yield Finding(hardware.key, f"database {database.name}", True, description.get("version", "answers"))
 
 
 def _meters(plan: Plan, hosts: Hosts) -> Iterator[Finding]:

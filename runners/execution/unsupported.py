@@ -19,7 +19,7 @@ from benchbrief.runners.hosts import tool_discovery
 from benchbrief.runners.hosts.fan_out import each_of
 from benchbrief.runners.hosts.host_connections import CONTROLLER
 from benchbrief.runners.journal.secret_references import refuse_unset
-from benchbrief.runners.plugins import spec_of
+from benchbrief.runners.plugins import find_stand_in, spec_of
 from benchbrief.runners.probes.power.power_probe import try_meter
 from benchbrief.runners.seams import ChecksPlace, Hosts, Node, Transport
 
@@ -156,14 +156,16 @@ def find_tools(plan: Plan, cells: Iterable[Cell], hosts: Hosts, held: Iterable[s
         for host_id in wanted.keys() & set(cell.load_hosts):
             wanted[host_id].setdefault(tool, partial(look_for_tool, *tool))
         if database.server == "embedded" and servers[0] in wanted:
-            wanted[servers[0]].setdefault("stand-in", tool_discovery.find_stand_in)
+            wanted[servers[0]].setdefault("stand-in", partial(find_stand_in, database.engine))
 
     found = each_of(wanted, lambda host_id: list(_missing(hosts[host_id], wanted[host_id].values())))
     lacking = [missing for _, missing in found if isinstance(missing, list) and missing]
     if lacking:
-        told = "\n".join("; ".join(map(str, missing)) for missing in lacking)
+        missing_parts = "\n".join("; ".join(map(str, missing)) for missing in lacking)
         hints = dict.fromkeys(each.hint for missing in lacking for each in missing if each.hint)
-        raise NoTool(told, "; ".join((*hints, f"nothing was measured; `bench doctor {plan.spec.name}` looks again")))
+        raise NoTool(
+            missing_parts, "; ".join((*hints, f"nothing was measured; `bench doctor {plan.spec.name}` looks again"))
+        )
     return tools
 
 

@@ -1,4 +1,4 @@
-"""Where tools are looked for on a host, and how they are told from other programs of the same name.
+"""Where tools are looked for on a host, and how they are distinguished from other programs of the same name.
 
 In this order: only the path in the spec, if there is one; $BENCHBRIEF_TOOLS (several folders, separated by colons);
 `.tools` in the working directory, in a folder above it, or beside the source checkout;
@@ -22,7 +22,6 @@ from benchbrief.runners.jobs.tasks import Command
 from benchbrief.runners.seams import Driver, Requirement, Transport
 from benchbrief.runners.transports.shipped_programs import Program, Ships, own_program, ship
 
-STAND_IN = "mongo-stand-in"
 _VERSION = re.compile(r"\d+(?:\.\d+)+")
 
 _FIND = read_script(__file__, "scripts/find_tool.sh")
@@ -51,7 +50,7 @@ def tool_dirs() -> tuple[str, ...]:
 def find(transport: Transport, driver: Driver, configured: str | None) -> Found:
     """Find the driver's tool on a host, or copy the controller's there. Raises ToolMissing when it is missing, or lacks
     something that it needs."""
-    path = _first(transport, driver.candidates(configured, tool_dirs()))
+    path = find_first(transport, driver.candidates(configured, tool_dirs()))
     if path is None and (program := to_ship(transport, driver, configured)):
         path = ship(transport, program)
     if path is None:
@@ -62,7 +61,7 @@ def find(transport: Transport, driver: Driver, configured: str | None) -> Found:
         raise ToolMissing(
             f"{driver.name} is not on {transport.host.id}: there is no such program in {', '.join(searched)}", hint
         )
-    said = [_check(transport, requirement) for requirement in driver.requirements(path)]
+    said = [check(transport, requirement) for requirement in driver.requirements(path)]
     version = _VERSION.search(said[0]) if said else None
     return Found(path, version[0] if version else "")
 
@@ -76,26 +75,17 @@ def to_ship(transport: Transport, driver: Driver, configured: str | None) -> Pro
 
 def is_there(transport: Transport, driver: Driver) -> bool:
     """Return whether a host has the tool at one of the usual places."""
-    return _first(transport, driver.candidates(None, tool_dirs())) is not None
+    return find_first(transport, driver.candidates(None, tool_dirs())) is not None
 
 
 _DIGEST = read_script(__file__, "scripts/digest_tool.sh")
 
 
-_DIGEST_STAND_IN = read_script(__file__, "scripts/digest_stand_in.sh")
+def digest(transport: Transport, path: str, script: str = _DIGEST) -> str:
+    """Return the SHA-256 over a program and the libraries and workloads that it uses; "" when it is unknown.
 
-
-def digest(transport: Transport, path: str) -> str:
-    """Return the SHA-256 over a program and the libraries and workloads that it uses; "" when it is unknown."""
-    return _digest(transport, _DIGEST, path)
-
-
-def digest_stand_in(transport: Transport, path: str) -> str:
-    """Return the SHA-256 over the embedded MongoDB server's launcher and its libraries; "" when it is unknown."""
-    return _digest(transport, _DIGEST_STAND_IN, path)
-
-
-def _digest(transport: Transport, script: str, path: str) -> str:
+    `script` prints it for the path.
+    """
     said = run_persistently(transport, Command(("sh", "-c", script, "digest", path)), timeout_s=60).stdout.split()
     return said[0] if said and re.fullmatch(r"[0-9a-f]{64}", said[0]) else ""
 
@@ -103,34 +93,21 @@ def _digest(transport: Transport, script: str, path: str) -> str:
 def find_program(transport: Transport, name: str) -> str | None:
     """Return a program's path on a host, links resolved; None when missing. `name` is a path, or is looked up in
     the PATH."""
-    return _first(transport, (name,))
+    return find_first(transport, (name,))
 
 
-def find_stand_in(transport: Transport) -> str:
-    """Return the embedded MongoDB server's path on a host. Raises ToolMissing."""
-    folders = tool_dirs()
-    path = _first(transport, (*(f"{folder}/{STAND_IN}/bin/{STAND_IN}" for folder in folders), STAND_IN))
-    if path is None:
-        raise ToolMissing(
-            f"the embedded MongoDB server is not on {transport.host.id}",
-            f"build it with `make setup` in a source checkout, or attach to a running server with `uri = ...`; "
-            f"looked for {STAND_IN} in {', '.join((*folders, 'PATH'))}",
-        )
-    _check(
-        transport,
-        Requirement("java", Command(("java", "-version")), "the embedded MongoDB server needs a Java 17 runtime"),
-    )
-    return path
-
-
-def _first(transport: Transport, candidates: Sequence[str]) -> str | None:
+def find_first(transport: Transport, candidates: Sequence[str]) -> str | None:
+    """Return the path of the first of these programs that is on the host; None when none is."""
     done = run_persistently(transport, Command(("sh", "-c", _FIND, "find", *candidates)))
     path = done.stdout.strip()
     return path if done.exit_code == 0 and path.startswith("/") else None
 
 
-def _check(transport: Transport, requirement: Requirement) -> str:
-    """Return what the check printed, on either stream: `java -version` writes to standard error."""
+def check(transport: Transport, requirement: Requirement) -> str:
+    """Return what the check of a requirement printed, on either stream: `java -version` writes to standard error.
+
+    Raises ToolMissing when it fails.
+    """
     done = run_persistently(transport, requirement.check, timeout_s=60)
     said = f"{done.stdout}\n{done.stderr}".strip()
     if done.exit_code != 0:

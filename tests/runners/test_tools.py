@@ -10,7 +10,7 @@ import pytest
 from benchbrief.runners.errors import ToolMissing
 from benchbrief.runners.hosts import tool_discovery
 from benchbrief.runners.jobs.tasks import Command
-from benchbrief.runners.plugins import driver
+from benchbrief.runners.plugins import driver, find_stand_in
 from benchbrief.runners.seams import Transport
 from benchbrief.runners.transports.transport_factory import open_transport
 from tests.support.cells import LOCAL
@@ -172,10 +172,10 @@ def test_the_built_tools_are_found_from_the_source_checkout(here: Transport) -> 
 
 def test_the_stand_in_is_found_or_its_making_is_told(here: Transport, monkeypatch: pytest.MonkeyPatch) -> None:
     built_tool("mongo-stand-in")
-    assert tool_discovery.find_stand_in(here) == str(tools_dir() / "mongo-stand-in/bin/mongo-stand-in")
+    assert find_stand_in("mongodb", here) == str(tools_dir() / "mongo-stand-in/bin/mongo-stand-in")
     monkeypatch.setattr(tool_discovery, "tool_dirs", lambda: ("/nowhere",))
     with pytest.raises(ToolMissing, match="embedded MongoDB server is not on local") as caught:
-        tool_discovery.find_stand_in(here)
+        find_stand_in("mongodb", here)
     assert "make setup" in caught.value.hint
 
 

@@ -1,4 +1,4 @@
-"""The embedded MongoDB stand-in: it starts as a background job on the hardware's first host, and stops at the end."""
+"""The embedded MongoDB stand-in: where it is, and how it starts as a background job on the hardware's first host."""
 
 from __future__ import annotations
 
@@ -12,13 +12,15 @@ from pathlib import Path
 
 from benchbrief.compiler.messages.text import figure
 from benchbrief.runners.engines.mongodb.mongo_client import Connection
-from benchbrief.runners.errors import RunnerError, ServerFailed
+from benchbrief.runners.errors import RunnerError, ServerFailed, ToolMissing
 from benchbrief.runners.hosts import tool_discovery
 from benchbrief.runners.jobs.shell_scripts import read_script
 from benchbrief.runners.jobs.tasks import Command, Job
 from benchbrief.runners.messages.run_messages import say
-from benchbrief.runners.seams import RunningJob, Stopping, Transport
+from benchbrief.runners.seams import Requirement, RunningJob, Stopping, Transport
 
+STAND_IN = "mongo-stand-in"
+_JAVA = Requirement("java", Command(("java", "-version")), "the embedded MongoDB server needs a Java 17 runtime")
 WARM_UP_S = 3.0
 """How long a newly started server is kept busy, in seconds."""
 _START_TIMEOUT_S = 60.0
@@ -27,6 +29,7 @@ _STACK_FRAME = re.compile(r"at \S+\(|\.\.\. \d+ more|listening ")
 _LISTENING = re.compile(r"^listening (\S+):(\d+)$", re.MULTILINE)
 
 _TAKE_OVER = read_script(__file__, "scripts/run_stand_in.sh")
+_DIGEST = read_script(__file__, "scripts/digest_stand_in.sh")
 
 
 @dataclass(frozen=True)
@@ -52,6 +55,26 @@ class EmbeddedServer:
         _end(self.job, self.keep)
 
 
+def find_stand_in(transport: Transport) -> str:
+    """Return the stand-in's path on a host. Raises ToolMissing."""
+    folders = tool_discovery.tool_dirs()
+    candidates = (*(f"{folder}/{STAND_IN}/bin/{STAND_IN}" for folder in folders), STAND_IN)
+    path = tool_discovery.find_first(transport, candidates)
+    if path is None:
+        raise ToolMissing(
+            f"the embedded MongoDB server is not on {transport.host.id}",
+            f"build it with `make setup` in a source checkout, or attach to a running server with `uri = ...`; "
+            f"looked for {STAND_IN} in {', '.join((*folders, 'PATH'))}",
+        )
+    tool_discovery.check(transport, _JAVA)
+    return path
+
+
+def build(transport: Transport) -> str:
+    """Return the SHA-256 over the stand-in's launcher and its libraries; "" when it is unknown. Raises ToolMissing."""
+    return tool_discovery.digest(transport, find_stand_in(transport), _DIGEST)
+
+
 def start(transport: Transport, bind: str, data: str | None, keep: Path | None, key: str = "") -> EmbeddedServer:
     """Start it on a free port, with its data in a directory or in memory, and wait until it listens.
 
@@ -65,9 +88,9 @@ def start(transport: Transport, bind: str, data: str | None, keep: Path | None, 
     if state == "running":
         command = Command(("true",))
     elif data:
-        command = Command(("sh", "-c", _TAKE_OVER, "sh", tool_discovery.find_stand_in(transport), bind, data))
+        command = Command(("sh", "-c", _TAKE_OVER, "sh", find_stand_in(transport), bind, data))
     else:
-        command = Command((tool_discovery.find_stand_in(transport), "--port", "0", "--bind", bind))
+        command = Command((find_stand_in(transport), "--port", "0", "--bind", bind))
     job = transport.start(_job(command, key))
     try:
         host, port = _listening(transport, job)

@@ -55,6 +55,7 @@ class MongoDB:
     """The MongoDB engine. Implements `seams.Engine`, `seams.Restores`, `seams.Settles` and `seams.ShapesData`."""
 
     name: ClassVar[str] = "mongodb"
+    find_stand_in = staticmethod(mongo_stand_in.find_stand_in)
 
     def __init__(self, plan: Plan, database: Database, hardware: Hardware, hosts: Hosts) -> None:
         self._plan = plan
@@ -141,8 +142,7 @@ class MongoDB:
             return tool_discovery.digest(host, program) if program else ""
         if self._database.server != "embedded":
             return ""
-        host = self._hosts[self._host]
-        return tool_discovery.digest_stand_in(host, tool_discovery.find_stand_in(host))
+        return mongo_stand_in.build(self._hosts[self._host])
 
     def holds(self, cell: Cell) -> bool:
         """Return whether our note names the data set, and no record was added or lost since."""
@@ -347,23 +347,23 @@ class MongoDB:
             return self._straight(uri)
         deadline = time.monotonic() + _ELECTION_TIMEOUT_S
         while True:
-            told, answers = "none of its hosts answers", False
+            said, answers = "none of its hosts answers", False
             for name, port in uri.hosts:
                 address = self._open.enter_context(self._hosts[self._host].forward(name, port))
                 try:
                     connection = self._connected(uri.direct(*address).text, address, (name, port))
                     hello = connection.hello()
                 except ServerFailed as error:
-                    told = str(error)
+                    said = str(error)
                     continue
                 if writable(hello):
                     return connection
-                told, answers = f"{name}:{port} answers, and is not the primary", True
+                said, answers = f"{name}:{port} answers, and is not the primary", True
                 connection.close()
             self._open.close()
             if not answers or time.monotonic() > deadline:
                 raise ServerFailed(
-                    say.no_writable(database=self._database.name, said=told),
+                    say.no_writable(database=self._database.name, said=said),
                     say.hint_running_origin(origin=self._database.origin),
                 )
             if self.stopping.is_set():
