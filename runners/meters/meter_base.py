@@ -95,8 +95,8 @@ def _together(reads: Sequence[str]) -> str:
     if len(reads) == 1:
         return reads[0]
     begun = " ".join(f"{{ {read}; }} >said-{number} &" for number, read in enumerate(reads))
-    told = "; ".join(f"echo '@ {number}'; cat said-{number}" for number in range(len(reads)))
-    return f"{begun} wait; {told}"
+    outputs = "; ".join(f"echo '@ {number}'; cat said-{number}" for number in range(len(reads)))
+    return f"{begun} wait; {outputs}"
 
 
 def printed(reading: Reading) -> float | None:
@@ -108,5 +108,6 @@ def printed(reading: Reading) -> float | None:
 
 
 def sampler(module: str, env: Mapping[str, Word], name: str, timeout_s: float) -> Job:
-    words = (sys.executable, "-P", "-m", f"benchbrief.runners.samplers.{module}")
+    """Return a background job that runs a module of ours on the controller. It imports little, as it starts anew."""
+    words = (sys.executable, "-P", "-m", f"benchbrief.runners.meters.{module}")
     return Job(name, Command(words, env), timeout_s=timeout_s, background=True, figures=FIGURES)

@@ -31,21 +31,21 @@ def complaint(
     """Return the error for a trial reading without watts, or with watts `below_zero`."""
     meter = points(node)[0].meter
     what = node.hardware.label if meter.shared else node.host.id
-    told = _told(output) if ended else "it did not answer"
+    said = _told(output) if ended else "it did not answer"
     if below_zero is not None:
-        told = below_zero_words(below_zero)
+        said = below_zero_words(below_zero)
     program, package = kind.tool
-    if program and re.search(rf"{program}\W+(not found|No such file)", told):
+    if program and re.search(rf"{program}\W+(not found|No such file)", said):
         where = "this machine" if meter.on == "controller" else node.host.id
         return ToolMissing(
-            f"the power of {what} can't be read by {meter.kind}: {told}", f"install {package} on {where}"
+            f"the power of {what} can't be read by {meter.kind}: {said}", f"install {package} on {where}"
         )
-    unit = re.search(r"Sensor Reading\s*:.*\)\s*(\S.*)", told)
+    unit = re.search(r"Sensor Reading\s*:.*\)\s*(\S.*)", said)
     if unit:
-        told = f"the sensor is in {unit[1].strip()}, not in watts"
-    hint = next((each for pattern, each in kind.hints if re.search(pattern, told)), "")
+        said = f"the sensor is in {unit[1].strip()}, not in watts"
+    hint = next((each for pattern, each in kind.hints if re.search(pattern, said)), "")
     return RunnerError(
-        f"the power of {what} can't be read by {meter.kind}: {told}",
+        f"the power of {what} can't be read by {meter.kind}: {said}",
         f"{f'{hint}; ' if hint else ''}mend the meter ({meter.origin}), or take the probe away",
     )
 
@@ -58,8 +58,8 @@ def _told(output: JobOutput) -> str:
     said = [line for line in stdout if not re.match(r"= |\.$|@ |meter |x [0-9]", line) and not ENDED.fullmatch(line)]
     reading = next((line for line in said if line.lstrip().startswith("Sensor Reading")), "")
     streams = ([reading], errors, said)
-    told = next((line.strip() for stream in streams for line in reversed(stream) if line.strip()), "")
-    return told[:300] or f"it printed nothing, and ended with code {codes[-1] if codes else output.exit_code}"
+    last = next((line.strip() for stream in streams for line in reversed(stream) if line.strip()), "")
+    return last[:300] or f"it printed nothing, and ended with code {codes[-1] if codes else output.exit_code}"
 
 
 def _lines(path: Path) -> list[str]:

@@ -118,7 +118,7 @@ HOMES: dict[str, str | tuple[str, ...]] = {
         "results/analysis/scalability.py",
     ),
     "tinycss2": "compiler/briefs/style/confined_styles.py",
-    "urllib3": "runners/samplers/redfish_meter.py",
+    "urllib3": "runners/meters/redfish/redfish_meter.py",
     "vl_convert": "reports/charts/svg_converter.py",
     "weasyprint": "reports/render/page_pdf.py",
 }

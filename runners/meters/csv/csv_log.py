@@ -37,4 +37,4 @@ def _recorded(found: tuple[Point, ...], since: float, until: float | None, wait:
         "wait": patience,
     }
     timeout = (patience if isinstance(patience, float) else 0.0) + _MARGIN_S
-    return sampler("recorded_log", {"BENCH_RECORDED": json.dumps(settings)}, "power log", timeout)
+    return sampler("csv.recorded_log", {"BENCH_RECORDED": json.dumps(settings)}, "power log", timeout)

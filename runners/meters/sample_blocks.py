@@ -1,4 +1,4 @@
-"""The output format of every sampler: blocks with a time each, as the probes' shell loops print (see
+"""The output format of every program that reads a meter: blocks with a time each, as the probes' shell loops print (see
 `runners/probes`)."""
 
 from __future__ import annotations

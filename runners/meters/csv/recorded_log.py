@@ -1,4 +1,4 @@
-"""Extract a window from the log of a meter: `python -m benchbrief.runners.samplers.recorded_log`.
+"""Extract a window from the log of a meter: `python -m benchbrief.runners.meters.csv.recorded_log`.
 
 In its environment: BENCH_RECORDED, JSON with
 
@@ -24,7 +24,7 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any, NamedTuple, TextIO
 
-from benchbrief.runners.samplers.sample_blocks import block, fail, head, number
+from benchbrief.runners.meters.sample_blocks import block, fail, head, number
 
 _LOOK_S = 0.5
 _MOST_SECONDS = 1e11

@@ -1,4 +1,6 @@
-"""Read the power of chassis by Redfish until the process ends: `python -m benchbrief.runners.samplers.redfish_meter`.
+"""Read the power of chassis by Redfish until the process ends.
+
+It runs as `python -m benchbrief.runners.meters.redfish.redfish_meter`.
 
 In its environment: BENCH_REDFISH, JSON with `every_s`, `rounds` and `points` (the `address` of each service, and its
 options); BENCH_USER_0, BENCH_PASSWORD_0 and so on, a login for each point. Each service keeps one connection, as a
@@ -28,7 +30,7 @@ from urllib.parse import urlsplit
 import urllib3
 from urllib3.exceptions import HTTPError, LocationParseError, MaxRetryError, SSLError
 
-from benchbrief.runners.samplers.sample_blocks import block, fail, head, number
+from benchbrief.runners.meters.sample_blocks import block, fail, head, number
 
 _ANSWER_S = 10.0
 _LARGEST = 4 << 20
@@ -153,11 +155,11 @@ def _why(error: Exception | None) -> str:
 def _told(content: bytes) -> str:
     """Return the service's error message, in the form of DSP0266."""
     try:
-        told = _dict(_dict(json.loads(content)).get("error"))
+        error = _dict(_dict(json.loads(content)).get("error"))
     except ValueError:
         return ""
-    more = [str(_dict(each).get("Message", "")) for each in _list(told.get("@Message.ExtendedInfo"))]
-    text = next((each for each in more if each), str(told.get("message", "")))
+    more = [str(_dict(each).get("Message", "")) for each in _list(error.get("@Message.ExtendedInfo"))]
+    text = next((each for each in more if each), str(error.get("message", "")))
     return f": {text[:200]}" if text else ""
 
 
