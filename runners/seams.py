@@ -257,6 +257,8 @@ class Transport(Protocol):
     """One host. Every method raises HostError when the host can't do it."""
 
     host: Host
+    given_up_at: float
+    """When calls to it were last given up, by the monotonic clock; minus infinity when it answers."""
 
     def run(self, command: Command, *, timeout_s: float = 30.0, stdin: str = "") -> Completed:
         """Run a short command and wait. A non-zero exit is a result, not an error."""

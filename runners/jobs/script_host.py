@@ -42,6 +42,7 @@ class JobHost(Protocol):
     host: Host
     run_name: RunName
     claimed: Claim | None
+    given_up_at: float
 
     def run(self, command: Command, *, timeout_s: float = 30.0, stdin: str = "") -> Completed: ...
 

@@ -7,6 +7,7 @@ bytes. A host's clock advances when a job on it is collected.
 from __future__ import annotations
 
 import json
+import math
 import threading
 from collections.abc import Collection, Sequence
 from contextlib import AbstractContextManager
@@ -100,6 +101,8 @@ class SimulatedHosts:
 class SimulatedTransport:
     """One simulated host; see `seams.Transport`. Every command does nothing and succeeds."""
 
+    given_up_at = -math.inf
+
     def __init__(self, host: Host, hosts: SimulatedHosts) -> None:
         self.host = host
         self._hosts = hosts
@@ -182,14 +185,14 @@ class _RunningLoad(_Running):
         if task.failing:
             message = json.dumps(to_data(say.simulated_failure(host=", ".join(task.failing))))
             return _kept(into, self._job, b"", message, (self._started_at, self._started_at), self._host, 1)
-        told = load.told(self._started_at)
-        ended_at = told.began_at + told.seconds
+        record = load.told(self._started_at)
+        ended_at = record.began_at + record.seconds
         busy = load.busy()
         for name in task.nodes:
             self._hosts.machine(name).was_busy(Span(self._started_at, ended_at, busy))
         for machine in self._machines:
             machine.now = max(machine.now, ended_at)
-        return _kept(into, self._job, TOLD.dump_json(told), "", (self._started_at, ended_at), self._host, 0)
+        return _kept(into, self._job, TOLD.dump_json(record), "", (self._started_at, ended_at), self._host, 0)
 
 
 class _RunningSampler(_Running):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from abc import ABC, abstractmethod
 from collections.abc import Collection, Iterator
 from contextlib import AbstractContextManager
@@ -18,6 +19,8 @@ from benchbrief.runners.seams import JobState, RunningJob
 
 class JobTransport(ABC):
     """A `script_host.JobHost` that implements most of a `seams.Transport`."""
+
+    given_up_at = -math.inf
 
     def __init__(self, host: Host, config: Path | None = None, run_name: RunName | None = None) -> None:
         """`config` is the file of SSH's settings, where another one than the user's is to be read."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 
 import pytest
@@ -17,6 +18,7 @@ class AHost:
     def __init__(self) -> None:
         self.breaks = 0
         self.calls = 0
+        self.given_up_at = -math.inf
 
     def call(self) -> str:
         self.calls += 1

@@ -80,7 +80,8 @@ class Runs(tuple[Run, ...]):
                 for planned in dict.fromkeys(run.keys(dim)):
                     parts.setdefault(planned, []).append(run)
             self._parts[dim] = {planned: Runs(part) for planned, part in parts.items()}
-        return self._parts[dim].get(key, NO_RUNS)
+        found = self._parts[dim].get(key)
+        return Runs() if found is None else found
 
     def along(self, dims: Iterable[Dimension]) -> Runs:
         """Return the runs on a ramp of any of `dims`, in their order."""
@@ -135,9 +136,6 @@ class Runs(tuple[Run, ...]):
     @cached_property
     def _probed(self) -> dict[str, Runs]:
         return {}
-
-
-NO_RUNS = Runs()
 
 
 def planned_runs(scope: Scope) -> Runs:
