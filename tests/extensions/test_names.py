@@ -1,12 +1,15 @@
-"""Nothing outside its folder names an engine, a tool, a probe, a meter, a template or a transport: its spec says it."""
+"""Nothing outside its folder names an engine, a tool, a probe, a meter, an importer, a template or a transport."""
 
 from __future__ import annotations
 
 import ast
+import re
+from functools import cache
 from pathlib import Path
 
 from benchbrief.compiler.extensions.registry import (
     ENGINE_SPECS,
+    IMPORTER_SPECS,
     METER_SPECS,
     PROBE_SPECS,
     TEMPLATE_SPECS,
@@ -32,15 +35,15 @@ FOLDERS = (
 NAMES = {*ENGINE_SPECS.own, *TOOL_SPECS.own}
 PROBES = set(PROBE_SPECS.own)
 
-OTHERS = {*METER_SPECS.own, *TEMPLATE_SPECS.own, *TRANSPORT_SPECS.own}
+OTHERS = {*METER_SPECS.own, *TEMPLATE_SPECS.own, *TRANSPORT_SPECS.own, *IMPORTER_SPECS.own} - NAMES
 OTHERS_ALLOWED = {
     # The template of a brief that names none.
     "compiler/briefs/report_schema.py": {"technical_brief"},
     # A kind of page, which another package's template may have too.
     "reports/render/fit_figures.py": {"slide"},
 }
-AMBIGUOUS = {"command", "csv", "local", "ssh"}
-"""Words that are also something else: an attribute, an ending of files, a word and a block of the language."""
+AMBIGUOUS = {"command", "csv", "local", "ssh", "table"}
+"""Words that are also something else: an attribute, an ending of files, words and blocks of the language."""
 
 ALLOWED = {
     # Before it can read a spec, the parser mends `from ycsb-c`.
@@ -61,15 +64,51 @@ PROBES_ALLOWED = {
 }
 
 
-def quoted(path: Path) -> set[str]:
+@cache
+def texts(path: Path) -> tuple[frozenset[str], frozenset[str]]:
+    """The texts of a module, and those of them that are no docstring."""
+    constants, documents = set(), set()
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.Expr):
+            documents.add(node.value)
+        elif isinstance(node, ast.Constant) and isinstance(node.value, str):
+            constants.add(node)
+    all_texts, sentences = ({str(node.value) for node in nodes} for nodes in (constants, constants - documents))
+    return frozenset(all_texts), frozenset(sentences)
+
+
+def quoted(path: Path) -> frozenset[str]:
     """The texts of a module that are a name by themselves."""
-    tree = ast.parse(path.read_text(encoding="utf-8"))
-    return {node.value for node in ast.walk(tree) if isinstance(node, ast.Constant) and isinstance(node.value, str)}
+    return texts(path)[0]
 
 
 def modules() -> dict[str, Path]:
     found = {path.relative_to(ROOT).as_posix(): path for room in ROOMS for path in (ROOT / room).rglob("*.py")}
     return {name: path for name, path in found.items() if not name.startswith(FOLDERS) and not path.is_symlink()}
+
+
+PRODUCT = re.compile(r"mongo\w*|rocksdb|ycsb|db_bench|go[-_]ycsb|fio|openload\w*|redfish|ipmi\w*|iostat", re.IGNORECASE)
+SAMPLES = {
+    # A valid value in a hint, in the help of a command or in an editor's snippet: `use `tool = ycsb``.
+    *("dsl/recovery/expected_words.py", "dsl/recovery/data_format_slips.py", "compiler/metrics/evidence_errors.py"),
+    *("compiler/metrics/missing_measure_errors.py", "compiler/frontend/name_errors.py"),
+    *("compiler/blocks/values/block_schema.py", "compiler/blocks/values/value_errors.py"),
+    *("compiler/blocks/values/structure_errors.py", "compiler/blocks/events/event_errors.py"),
+    *("compiler/blocks/events/event_schema.py", "compiler/blocks/experiments/experiment_errors.py"),
+    *("compiler/blocks/power/meter_schema.py", "compiler/blocks/hardware/host_schema.py"),
+    *("compiler/blocks/databases/database_schema.py", "compiler/briefs/report_schema.py"),
+    *("benchbrief/server/completing/snippets.py", "benchbrief/commands/import.py"),
+    # Which products have a value or a way to reset data: their specs don't say it yet.
+    "compiler/metrics/word_meanings.py",
+    # Words of connection strings, which no secret is.
+    "runners/journal/secret_masking.py",
+}
+"""Modules with a product's name in a sentence. The list may only become shorter."""
+
+
+def test_no_sentence_names_a_product_but_as_a_sample() -> None:
+    named = {name for name, path in modules().items() if any(map(PRODUCT.search, texts(path)[1]))}
+    assert named - SAMPLES == set()
 
 
 def test_no_module_names_an_engine_or_a_tool_that_is_not_in_its_folder() -> None:
@@ -83,7 +122,7 @@ def test_a_probe_is_named_by_a_word_that_has_no_other_meaning_nowhere() -> None:
     assert named == {}
 
 
-def test_a_meter_a_template_or_a_transport_is_named_in_its_folder_alone() -> None:
+def test_a_meter_an_importer_a_template_or_a_transport_is_named_in_its_folder_alone() -> None:
     named = {name: words for name, path in modules().items() if (words := quoted(path) & (OTHERS - AMBIGUOUS))}
     assert named == OTHERS_ALLOWED
 
