@@ -21,8 +21,11 @@ def shown_findings(findings: Findings, of_queries: Iterable[Diagnostic], loaded:
     """Return the mistakes of a spec in syntax, meaning, metrics and reports, without repetitions."""
     # E03xx is an error at the declaration of the value; a metric with that value would repeat it. A length
     # may stand for one with a mistake.
-    told = (each for each in of_queries if not (each.span and findings.at(each.span)))
-    found = (*findings.diagnostics(), *(each for each in told if each.code != OtherLengths.code or not findings.failed))
+    others = (each for each in of_queries if not (each.span and findings.at(each.span)))
+    found = (
+        *findings.diagnostics(),
+        *(each for each in others if each.code != OtherLengths.code or not findings.failed),
+    )
     if loaded.broken:
         found = _causes(found, loaded)
     return distinct(in_reading_order((*loaded.broken, *found), loaded))

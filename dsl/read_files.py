@@ -30,7 +30,7 @@ def read_source(path: Path, name: str | None = None) -> Source:
 
 
 def read_bytes(path: Path, name: str) -> bytes:
-    """What a file holds, be it text or not. Raises SpecError."""
+    """The bytes of a file, text or not. Raises SpecError."""
     try:
         with path.open("rb") as file:
             return read_stream(file, name)

@@ -185,7 +185,7 @@ make_python() {
 import contextlib, importlib
 
 for name in ("altair", "babel.numbers", "duckdb", "fabric", "pyarrow.parquet", "pymongo", "pypdf", "scipy.stats", "weasyprint"):
-    with contextlib.suppress(OSError):  # a library of the system is missing: who uses it is told
+    with contextlib.suppress(OSError):  # a library of the system is missing: its users get an error
         importlib.import_module(name)
 PYTHON
 }

@@ -40,8 +40,8 @@ def open_run(run: str | Path = "last", out: str | Path = OUT) -> Run:
     run_dir = find_run(Path(out), str(run))
     store = fresh_store(run_dir)
     if store.mended:
-        told = f"the tables of {run_dir} were damaged ({store.mended}), and are built again from what was measured"
-        warnings.warn(told, stacklevel=2)
+        warning = f"the tables of {run_dir} were damaged ({store.mended}), and are built again from what was measured"
+        warnings.warn(warning, stacklevel=2)
     return Run(run_dir, store)
 
 

@@ -55,8 +55,8 @@ def _head(view: RunView, now: float, columns: int, marks: Marks) -> Any:
 
     parts = ["SIMULATED"] if view.simulated else []
     parts.append(f"{view.finished}/{counted(view.total, 'cell', 'cells')}")
-    told: dict[CellState, str] = {"failed": "failed", "no_room": "without room", "skipped": "skipped"}
-    parts += [f"{count} {word}" for state, word in told.items() if (count := view.of(state))]
+    ended: dict[CellState, str] = {"failed": "failed", "no_room": "without room", "skipped": "skipped"}
+    parts += [f"{count} {word}" for state, word in ended.items() if (count := view.of(state))]
     left = view.left_told(now)
     parts.append(f"{duration(view.elapsed_s(now))} gone" + (f", {left}" if left else ""))
     words = "  ".join(parts)

@@ -176,8 +176,8 @@ def _of_member(family: str, word: str) -> Iterator[str]:
         shares = {key: value for key, value in workload.settings.items() if key in spec.shares}
         mix = ", ".join(f"{share_text(value)} {key}" for key, value in shares.items() if isinstance(value, float))
         settings = [f"{key} `{_plain(value)}`" for key, value in workload.settings.items() if key not in shares]
-        told = "; ".join((mix or f"operations: {', '.join(workload.operations)}", *settings))
-        yield f"**`{name}`**: {workload.description['en']}\n\n{told}"
+        summary = "; ".join((mix or f"operations: {', '.join(workload.operations)}", *settings))
+        yield f"**`{name}`**: {workload.description['en']}\n\n{summary}"
 
 
 def _measure(name: str) -> str:

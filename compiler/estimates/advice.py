@@ -49,8 +49,8 @@ class Advice:
     gains: str = ""
 
     def as_dict(self) -> dict[str, object]:
-        told = {"change": self.change, "of": self.of, "why": self.why, "saves_s": round(self.saves_s, 3)}
-        return {**told, "gains": self.gains}
+        values = {"change": self.change, "of": self.of, "why": self.why, "saves_s": round(self.saves_s, 3)}
+        return {**values, "gains": self.gains}
 
 
 def advice(model: Model, plan: Plan, learned: Estimate) -> tuple[Advice, ...]:

@@ -103,17 +103,17 @@ def _experiment(found: PlanDiff, name: str, page: Page) -> None:
 
 
 def _search(found: PlanDiff, search: SearchDiff) -> str:
-    told = ", ".join(part_text(part).partition(".")[2] for part in search.parts)
+    metrics = ", ".join(part_text(part).partition(".")[2] for part in search.parts)
     was, now = found.before.experiments[search.experiment], found.after.experiments[search.experiment]
     if was.adaptive or now.adaptive:
-        return f"its points are chosen anew ({told})" if now.adaptive else "no adaptive ramp any more"
+        return f"its points are chosen anew ({metrics})" if now.adaptive else "no adaptive ramp any more"
     if was.promise or now.promise:
-        return f"its rate is searched again ({told})" if now.promise else "no search for a promise any more"
+        return f"its rate is searched again ({metrics})" if now.promise else "no search for a promise any more"
     if was.search is None:
         return "a search now: its knee is decided for the first time"
     if now.search is None:
         return "no search any more"
-    return f"criterion changed: the knee is decided again ({told})"
+    return f"criterion changed: the knee is decided again ({metrics})"
 
 
 def _parts(changed: Sequence[CellDiff]) -> Iterator[str]:
@@ -155,11 +155,11 @@ _DIMS: dict[str, Callable[[Cell], object]] = {
 
 def _where(cells: Iterable[Cell], whole: Iterable[Cell]) -> str:
     """Return what distinguishes these cells in their experiment: `workload a; threads 8, 16`."""
-    cells, whole, told = list(cells), list(whole), []
+    cells, whole, lines = list(cells), list(whole), []
     for name, of in _DIMS.items():
         if len(set(map(of, cells))) < len(set(map(of, whole))):
-            told.append(_values(name, cells))
-    return "; ".join(told)
+            lines.append(_values(name, cells))
+    return "; ".join(lines)
 
 
 def _values(dim: str, cells: Iterable[Cell]) -> str:
@@ -185,8 +185,8 @@ def _renames(group: Sequence[CellDiff]) -> Iterator[str]:
 def _total(found: PlanDiff) -> str:
     counts = {kind: sum(each.kind == kind for each in found.cells) for kind in _WORDS}
     gone = counts.pop("gone")
-    told = ", ".join(f"{count:,} {_WORDS[kind]}" for kind, count in counts.items() if count)
-    text = f"{_counted(sum(counts.values()))}: {told}" + (f"; {gone:,} gone" if gone else "")
+    counted = ", ".join(f"{count:,} {_WORDS[kind]}" for kind, count in counts.items() if count)
+    text = f"{_counted(sum(counts.values()))}: {counted}" + (f"; {gone:,} gone" if gone else "")
     return text if found.differs else f"nothing differs: {_counted(counts['same'])} the same"
 
 

@@ -178,8 +178,8 @@ def _facts(plan: Plan, e: Experiment, cells: list[Cell]) -> Iterator[tuple[str, 
         yield "side by side", together
     measured = tuple(dict.fromkeys(cell.workload for cell in cells))
     if e.order != "random" and measured != e.workloads:
-        told = ", ".join(measured)
-        yield "workloads", f"in the order {told}, which takes fewer loads or resets than that of the spec"
+        listed = ", ".join(measured)
+        yield "workloads", f"in the order {listed}, which takes fewer loads or resets than that of the spec"
     shared = _shared_options(plan, cells)
     if shared:
         yield "options", ", ".join(shared)
@@ -192,7 +192,7 @@ def _facts(plan: Plan, e: Experiment, cells: list[Cell]) -> Iterator[tuple[str, 
     if e.phases > 1:
         yield "phases", f"{e.phases} x {duration(e.measure_s / e.phases)}"
     yield "probes", ", ".join(probes_told(cells)) or "none"
-    yield from (("event" if n == 0 else "", told) for n, told in enumerate(events_told(cells)))
+    yield from (("event" if n == 0 else "", text) for n, text in enumerate(events_told(cells)))
     if any(probe.name == "power" for cell in cells for probe in cell.probes):
         yield "power", "; ".join(_meters(plan, e))
     if e.max_error_share:

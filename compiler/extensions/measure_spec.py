@@ -14,7 +14,7 @@ Across = Literal["sum", "average"]
 
 @dataclass(frozen=True)
 class ProbeMeasure:
-    """A number that a probe samples, or that a load generator tells of itself.
+    """A number that a probe samples, or that a load generator reports of itself.
 
     `unit` is the base unit of its samples ("B/s", "cores", "" for a share or a count). `doc` is a sentence. `labels`
     are its name in briefs, by language ("en" at least). `across_nodes` says how the nodes' values make one value. A

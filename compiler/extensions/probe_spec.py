@@ -33,7 +33,7 @@ class ProbeSpec(ExtensionSpec):
     `asks` says what the probe samples: each node, with a job there; the meter of the hardware's `power`; or the
     database, over the engine's own connection or in the load generator that has the database in it.
     One that asks the database can ask those of the `engines`, and those whose own specs name it (`EngineSpec.probes`).
-    `single_reading` says what the probe tells of a measured time that it reads once in.
+    `single_reading` says what the probe measures in a time with a single reading.
     `word_is_free`: the probe's name may be a metric or a fact of hardware, as in `memory = 512 GiB`.
     """
 

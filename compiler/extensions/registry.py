@@ -146,8 +146,8 @@ def _load(offer: Offer, wanted: type[ExtensionSpec]) -> ExtensionSpec | Refused:
         return refused(f"`{offer.target}` is no {wanted.__name__} but {what}", again)
     api: object = spec.api
     if not isinstance(api, int):
-        told = f"its `api` is {api!r}, which is no whole number such as {API}"
-        return refused(f"`{offer.target}` is wrong: {told}", f"ask the authors of {offer.package}")
+        problem = f"its `api` is {api!r}, which is no whole number such as {API}"
+        return refused(f"`{offer.target}` is wrong: {problem}", f"ask the authors of {offer.package}")
     if spec.api != API:
         which = "benchbrief" if spec.api > API else offer.package
         return refused(

@@ -1,1 +1,1 @@
-"""Files, declarations and names: what a spec declares, and who is meant."""
+"""Files, declarations and names: what a spec declares, and what each name refers to."""

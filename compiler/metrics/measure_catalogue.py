@@ -132,7 +132,7 @@ def _kinds() -> dict[str, MeasureKind]:
 
 
 def measures_of(spec: ProbeSpec | ToolSpec) -> tuple[MeasureKind, ...]:
-    """Return what a probe measures, or a load generator tells of itself."""
+    """Return what a probe measures, or a load generator reports of itself."""
     probe, tool = (spec.name, "") if isinstance(spec, ProbeSpec) else ("", spec.word)
     of_all: frozenset[Dimension] = frozenset({"repeat", "node", "time"})
     return tuple(

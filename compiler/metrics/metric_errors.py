@@ -102,8 +102,8 @@ class UnknownKey(Misspelt):
 
     @property
     def all_known(self) -> str:
-        told = (f"{dim} {ticked(keys, limit=30)}" for dim, keys in self.by_dimension)
-        return "; ".join(told) or super().all_known
+        dimensions = (f"{dim} {ticked(keys, limit=30)}" for dim, keys in self.by_dimension)
+        return "; ".join(dimensions) or super().all_known
 
 
 @dataclass(frozen=True)

@@ -1,4 +1,4 @@
-"""Reading on behind a syntax error, so that the next ones are told too, and what the rest of a text means.
+"""Reading on behind a syntax error, so that the next ones are reported too, and what the rest of a text means.
 
 The text is cut where declarations begin at the margin. In a part with a mistake, the smallest thing around it that can
 be mended or left out is: the sign that is wrong, the value of the attribute, the attribute, the declaration. What is
@@ -24,7 +24,7 @@ from benchbrief.dsl.syntax.parse import parse_part, reach
 from benchbrief.dsl.syntax.source import Source, Span
 
 MOST = 25
-"""Syntax errors that are told at once."""
+"""Syntax errors that are reported at once."""
 _BUDGET = 150_000  # characters that are read anew to get over mistakes: less than half a second
 _HOLDER = "_"  # a name that nothing has, in the place of a value that can't be read
 _BLANK = re.compile(r"[^\r\n]")

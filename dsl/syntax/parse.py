@@ -170,7 +170,7 @@ class _Builder(Transformer[Token, Any]):
         return self._name(token) if token is not None else None
 
     def _deeper(self, node: _Node, *inner: ast.Expr) -> _Node:
-        """The node, if it is not so deep that whoever walks the tree would run out of stack."""
+        """The node. Raises SpecError when it is so deep that a walk of the tree would run out of stack."""
         depths = self.depths
         depth = 1 + max([depths.get(id(expr), 0) for expr in inner], default=0)
         if depth > brackets.MAX_LEVELS:

@@ -15,7 +15,7 @@ from benchbrief.dsl.syntax.source import Source, Span
 ParseHole = Callable[[Source, int, int], Expr]
 """Parses the expression in [start, end) of a source."""
 
-_MOST = 25  # mistakes of one text that are told at once
+_MOST = 25  # mistakes of one text that are reported at once
 _UNPRINTABLE = re.compile(
     "(?:(?!\t|\r?\n)[\x00-\x1f\x7f-\x9f]|[\ud800-\udfff\ufdd0-\ufdef"
     + "".join(f"{chr(plane << 16 | 0xFFFE)}{chr(plane << 16 | 0xFFFF)}" for plane in range(17))

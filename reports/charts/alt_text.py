@@ -37,8 +37,8 @@ def alternative(charts: Sequence[Chart], drawn: Sequence[Drawn], results: Result
             sentences.append(words["alt_panel"].format(name=panel.heading))
         sentences += _findings(own, words)
         if len(drawn) <= _MANY:
-            told = zip(drawn, written(drawn), strict=True)
-            for d, text in told:
+            named = zip(drawn, written(drawn), strict=True)
+            for d, text in named:
                 if d.panel == panel.heading:
                     sentences += [_ends(d, text, words), *_verdicts(d, words)]
     return " ".join(sentences)
@@ -64,13 +64,13 @@ def _ends(d: Drawn, text: Callable[[float], str], words: Words) -> str:
 def _verdicts(d: Drawn, words: Words) -> list[str]:
     """Return the rates at which a line's promise was broken, and those that the generator could not offer."""
     hollow = [p.x for p in d.trace.points if p.hollow and p.y is not None]
-    told = {
+    by_search = {
         "alt_broken": sorted([*hollow, *(mark.x for mark in d.trace.refused if not mark.beyond)]),
         "alt_beyond": [mark.x for mark in d.trace.refused if mark.beyond],
     }
     return [
         words[key].format(name=d.trace.name, rates=words.locale.listed([points([rate]) for rate in rates]))
-        for key, rates in told.items()
+        for key, rates in by_search.items()
         if rates
     ]
 

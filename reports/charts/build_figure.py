@@ -130,8 +130,8 @@ def drawing(figure: plan.FigureElement, results: Results) -> Drawing:
     open_ticks = left_out if chosen == "adaptive" else ()
     axis = XAxis(label_with_unit(x_label, x_scale.unit), kind, categories, ticks, open_ticks)
     if left_out:
-        told = "candidates" if chosen == "adaptive" else "rates_left_out"
-        remarks.notes[counted(results.words, told, len(left_out), of=len(planned))] = None
+        key = "candidates" if chosen == "adaptive" else "rates_left_out"
+        remarks.notes[counted(results.words, key, len(left_out), of=len(planned))] = None
     titles = axis_title(left, y_scale), axis_title(right, y_right)
     charts = tuple(
         Chart(tuple(d.trace for d in scaled if d.panel == name), axis, *titles, log_y, log_y_right, name)
@@ -327,8 +327,8 @@ def _explain(
     if series.mark == "rule" or not points:  # a mark is no point; a line through time has the sampled ones
         if all(point.y is None for point in points):
             reasons = results.words["semicolon"].join(results.reasons_missing(series.query, **where))
-            told = "no_mark" if series.mark == "rule" else "no_line"
-            remarks.notes[results.words[told].format(name=name, reasons=reasons)] = None
+            note = "no_mark" if series.mark == "rule" else "no_line"
+            remarks.notes[results.words[note].format(name=name, reasons=reasons)] = None
         return
     along = series.x_dim
     sampled = results.keys(series.query, along, **where) if along == "time" else None
@@ -345,8 +345,8 @@ def _explain(
         repeated = any(e.repeats > 1 for e in results.plan.experiments.values())
         known = ["band"] if any(p.low is not None for p in points) else []
         known += ["repeats_drawn"] if any(p.repeats for p in points) else []
-        for told in known or ["band_unknown" if repeated else "no_band"]:
-            remarks.notes[results.words[told]] = None
+        for note in known or ["band_unknown" if repeated else "no_band"]:
+            remarks.notes[results.words[note]] = None
 
 
 def _without_non_positive(

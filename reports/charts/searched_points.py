@@ -123,9 +123,9 @@ def _limit_rules(figure: plan.FigureElement, panels: Sequence[plan.Key | None], 
                     if not _measures(line.query, limit, results.plan):
                         continue
                     value = limit.most / factor
-                    told = results.words["promise_limit"].format(value=quantity(value, line.query.unit))
+                    wording = results.words["promise_limit"].format(value=quantity(value, line.query.unit))
                     drawn = _rule(
-                        line, line.query, told, Point(0.0, value), None, panel, readable(line.label, results.words)
+                        line, line.query, wording, Point(0.0, value), None, panel, readable(line.label, results.words)
                     )
                     found.setdefault((limit.most, line.axis), drawn)
         yield from found.values()
@@ -138,7 +138,7 @@ def _found_rules(
 
     The legend of several panels is that of the first one, so their rates are in the notes.
     """
-    told: dict[str, None] = {}
+    missing: dict[str, None] = {}
     for panel in panels:
         found: dict[tuple[str, str, str], tuple[plan.Series, Promised]] = {}
         for line in _lines(figure):
@@ -152,13 +152,13 @@ def _found_rules(
                 notes[results.words["no_mark"].format(name=name, reasons=reason)] = None
                 continue
             if panel is not None:
-                told[name] = None
+                missing[name] = None
                 name = results.words["promise_found"]
             query = line.query.model_copy(update={"unit": "ops/s", "dims": ()})
             point = Point(each.sustained, each.sustained, upright=True)
             yield _rule(line, query, name, point, _color(line, each, results), panel, name)
-    if told:
-        notes[results.words["promise_found_at"].format(rates=results.words["semicolon"].join(told))] = None
+    if missing:
+        notes[results.words["promise_found_at"].format(rates=results.words["semicolon"].join(missing))] = None
 
 
 def low_limits(drawn: Sequence[Drawn]) -> set[bool]:

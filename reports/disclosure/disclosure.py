@@ -52,14 +52,14 @@ def disclosure(results: Results, *, facts_shown: bool, reports_from: Mapping[str
     for line, cell in zip(lines, results.cells, strict=True):
         if cell.status not in ("ok", "skipped"):
             bad.setdefault(f"{line.status}{words['colon']}{line.reason or words['no_reason']}", []).append(line.id)
-    told = tuple(Item(text, words.locale.listed(ids), emphasis=True) for text, ids in bad.items())
+    remarks = tuple(Item(text, words.locale.listed(ids), emphasis=True) for text, ids in bad.items())
     groups = (DisclosureGroup(g.title, tuple(item for item in g.items if item.text)) for g in made)
     needed = sum(cell.status != "skipped" for cell in results.cells)
     untold = sum(cell.reason == NOT_PUBLISHED for cell in results.cells)
     all_ok = counted(words, "d_all_ok", needed)
     if untold:
         all_ok = counted(words, "d_not_published", len(results.cells), missing=untold)
-    return DisclosureView(tuple(group for group in groups if group.items), told, all_ok, lines)
+    return DisclosureView(tuple(group for group in groups if group.items), remarks, all_ok, lines)
 
 
 def _conditions(results: Results, *, facts_shown: bool) -> Iterable[DisclosureGroup]:
@@ -144,8 +144,8 @@ def _run(results: Results, reports_from: Mapping[str, str]) -> Iterable[Item]:
         which = some_of(words, earlier.cells, len(results.cells))
         text = counted(words, "d_reused_run", earlier.cells, which=which, run=earlier.run_id, **times)
         yield Item(words["d_reused"], text)
-    told = (words.named(str(run["status"])), words.said(str(run["message"] or "")))
-    yield Item(words["d_status"], words["colon"].join(filter(None, told)))
+    ended = (words.named(str(run["status"])), words.said(str(run["message"] or "")))
+    yield Item(words["d_status"], words["colon"].join(filter(None, ended)))
     shown = shown_names((*spec.files, *reports_from))
     for name, digest in spec.files.items():
         yield Item(words["d_spec"], f"{shown[name]} (SHA-256 {digest})")
@@ -187,8 +187,8 @@ def _properties(driver: str, results: Results) -> Iterable[str]:
     for name, values in found.items():
         if len(values) <= 2:  # such as service and intended latency
             first, *others = (results.words.said(value) for value in values)
-            told = results.words["d_elsewhere"].format(first=first, second=others[0]) if others else first
-            yield f"{results.words.named(name)}{results.words['colon']}{told}"
+            listed = results.words["d_elsewhere"].format(first=first, second=others[0]) if others else first
+            yield f"{results.words.named(name)}{results.words['colon']}{listed}"
 
 
 def _settings(results: Results) -> Iterable[Item]:
@@ -264,11 +264,11 @@ def _probes(experiment: str, results: Results) -> str:
     for cell in results.plan.cells:
         for probe in cell.probes if cell.experiment == experiment else ():
             hosts.setdefault((probe.name, probe.every_s), {}).update(dict.fromkeys(probe.hosts))
-    told = [
+    parts = [
         words["d_probe"].format(name=name, time=duration(every), hosts=" / ".join(on))
         for (name, every), on in hosts.items()
     ]
-    return words["d_probes"].format(probes=results.words.locale.listed(told)) if told else words["d_no_probes"]
+    return words["d_probes"].format(probes=results.words.locale.listed(parts)) if parts else words["d_no_probes"]
 
 
 def _workloads(results: Results) -> Iterable[Item]:

@@ -27,8 +27,8 @@ def events_told(results: Results) -> Iterator[Item]:
         seconds = took.get((event.at_s, event.label))
         if seconds is None:
             continue  # no good cell has it
-        told = {"label": event.label, "command": event.line, "hosts": words.locale.listed(list(hosts))}
-        text = words["d_event"].format(**told, seconds=automatic(event.at_s), took=automatic(round(seconds, 1)))
+        holes = {"label": event.label, "command": event.line, "hosts": words.locale.listed(list(hosts))}
+        text = words["d_event"].format(**holes, seconds=automatic(event.at_s), took=automatic(round(seconds, 1)))
         yield Item(words["d_event_label"].format(seconds=automatic(event.at_s)), text)
     for rule in dict.fromkeys((e.window_s, e.steady_s, e.within, e.outage) for e, _ in found.values()):
         window_s, steady_s, within, outage = rule

@@ -20,7 +20,7 @@ def spacing(experiment: p.Experiment, results: Results) -> Iterator[str]:
         arrivals = p.Arrivals(kind=spec.arrivals[0])
     if arrivals is None:
         return
-    told = {
+    spacings = {
         "rates": words.locale.listed([quantity(rate, "ops/s") for rate in arrivals.rates]),
         "each": duration(arrivals.each_s),
         "burst": quantity(arrivals.burst_rate, "ops/s"),
@@ -29,7 +29,7 @@ def spacing(experiment: p.Experiment, results: Results) -> Iterator[str]:
         "file": arrivals.file,
         "spacing": words[f"d_arrivals_{arrivals.spacing}"],
     }
-    yield words["d_arrivals"].format(said=words[f"d_arrivals_{arrivals.kind}"].format(**told))
+    yield words["d_arrivals"].format(said=words[f"d_arrivals_{arrivals.kind}"].format(**spacings))
     if bounded:
         if arrivals.queue is not None:
             yield words["d_queue"].format(n=arrivals.queue)

@@ -22,7 +22,7 @@ def chosen_points(experiment: p.Experiment, results: Results) -> str:
 def adaptive_ramp(experiment: p.Experiment, rule: p.Adaptive, results: Results) -> str:
     """Return the rule of an adaptive ramp, with the points that each of its curves was measured at."""
     words, plan = results.words, results.plan
-    told = [
+    items = [
         words[f"d_points_on_{experiment.axis}"].format(
             points=points(tried(Search(experiment.name, hardware, workload, None), experiment.axis, results))
             or words["missing"],
@@ -37,7 +37,7 @@ def adaptive_ramp(experiment: p.Experiment, rule: p.Adaptive, results: Results) 
         n=rule.points,
         candidates=len(experiment.points),
         own=words["d_adaptive_shared" if shared else "d_adaptive_own"],
-        measured=words["semicolon"].join(told),
+        measured=words["semicolon"].join(items),
     )
 
 
@@ -90,8 +90,8 @@ def _remarkable(found: Promised, results: Results) -> Iterator[str]:
     where = {"hardware": plan.hardware[found.hardware].label, "workload": plan.workloads[found.workload].label}
     refuted = [rate for rate in found.rates if rate.refuted]
     if found.sustained is not None and refuted:
-        told = [words["d_rate_runs"].format(rate=points([r.rate]), met=r.held_met, n=r.held_out) for r in refuted]
-        yield words["d_lowered"].format(**where, rates=words.locale.listed(told))
+        rates = [words["d_rate_runs"].format(rate=points([r.rate]), met=r.held_met, n=r.held_out) for r in refuted]
+        yield words["d_lowered"].format(**where, rates=words.locale.listed(rates))
     broken = min((rate.rate for rate in found.rates if rate.verdict == "broken"), default=None)
     kept = max((rate.rate for rate in found.rates if rate.verdict == "kept"), default=None)
     if broken is not None and kept is not None and kept > broken:

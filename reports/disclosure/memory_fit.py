@@ -45,7 +45,7 @@ def _goes_around_cache(plan: p.Plan, database: p.DatabaseKey) -> bool:
 
 
 def _is_in_memory(results: Results, database: p.DatabaseKey) -> bool:
-    """Return whether the data lie on a file system in memory, as is told of the hosts: it has no other storage."""
+    """Return whether the data lie on a file system in memory, as the hosts say: it has no other storage."""
     found = results.plan.databases.get(database)
     names = (f"filesystem of {found.path}", "filesystem") if found is not None else ()
     kinds = {fact.value for fact in results.observed if fact.kind == "host" and fact.name in names}

@@ -50,5 +50,5 @@ def _versions(kind: str, results: Results) -> Iterator[str]:
             text = value if value.lower().startswith(name[:3].lower()) else f"{name} {value}"
             found.setdefault(text, {})[fact.node or ""] = None
     for text, nodes in found.items():
-        told = locale().listed(node for node in nodes if node)
-        yield f"{text} ({told})" if told else text
+        names = locale().listed(node for node in nodes if node)
+        yield f"{text} ({names})" if names else text

@@ -32,10 +32,10 @@ def systems(results: Results) -> Iterable[Item]:
         by_name.setdefault(database.name, []).append((key, database))
     for same in by_name.values():
         label = same[0][1].label
-        told = {key: _Told.of(key, database, results) for key, database in same}
-        shared = _Told.shared(list(told.values()))
+        found = {key: _Told.of(key, database, results) for key, database in same}
+        shared = _Told.shared(list(found.values()))
         yield Item(label, shared.text(words))
-        for key, one in told.items():
+        for key, one in found.items():
             if own := one.without(shared).text(words):
                 yield Item(words["d_system_on"].format(name=label, hardware=_hardware_label(key, results)), own)
     for sentence, labels in stand_ins(results).items():

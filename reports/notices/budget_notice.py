@@ -23,11 +23,11 @@ def budgeted(experiment: p.Experiment, results: Results) -> Iterable[Item]:
     if not rows:
         return
     counts = [count for count, _ in rows]
-    told = {"label": experiment.label, "budget": _budget(experiment, results.plan)}
+    holes = {"label": experiment.label, "budget": _budget(experiment, results.plan)}
     if min(counts) == max(counts):
-        yield Item("", counted(words, "v_budget_alike", max(counts), **told))
+        yield Item("", counted(words, "v_budget_alike", max(counts), **holes))
     else:
-        yield Item("", words["v_budget"].format(**told, fewest=min(counts), most=max(counts)))
+        yield Item("", words["v_budget"].format(**holes, fewest=min(counts), most=max(counts)))
     if lost := sum(_is_lost(cell, experiment, results) for cell in results.cells):
         yield Item("", counted(words, "v_budget_missing", lost), emphasis=True)
     yield Item("", words["v_budget_first"].format(first=first_look(experiment)))
@@ -80,8 +80,8 @@ def _wide(experiment: p.Experiment, widths: list[float | None], results: Results
     if not wide:
         return ""
     widest = results.words["v_budget_widest"].format(widest=percent(max(known), 1, unlike=within)) if known else ""
-    told = {"within": f"{100 * within:g}{NBSP}%", "widest": widest}
-    return counted(results.words, "v_budget_wide", len(wide), **told)
+    holes = {"within": f"{100 * within:g}{NBSP}%", "widest": widest}
+    return counted(results.words, "v_budget_wide", len(wide), **holes)
 
 
 def _reasons(experiment: p.Experiment, results: Results) -> list[str]:

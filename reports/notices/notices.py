@@ -59,9 +59,9 @@ def _notices(results: Results, undrawn: Mapping[int, str], *, detailed: bool) ->
     yield from result_limits.notice(results)
     remarks = [text for hardware in results.plan.hardware.values() for text in contradictions(hardware, results)]
     if remarks:
-        told = list(dict.fromkeys(words.said(text) for text in remarks))
-        facts = _shortened(told, len(told) if detailed else 1, results)
-        yield Notice(words["notice_differs"], counted(words, "notice_differs_body", len(told), facts=facts), "warning")
+        texts = list(dict.fromkeys(words.said(text) for text in remarks))
+        facts = _shortened(texts, len(texts) if detailed else 1, results)
+        yield Notice(words["notice_differs"], counted(words, "notice_differs_body", len(texts), facts=facts), "warning")
 
 
 def _expectations(results: Results) -> Iterator[Notice]:

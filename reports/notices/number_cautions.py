@@ -97,13 +97,13 @@ class Cautions:
         found = {name: experiments[name] for name in named if name in experiments}
         if len({(each.warm_up_s, each.measure_s, each.until_steady) for each in found.values()}) < 2:
             return
-        told = (
+        lengths = (
             words["c_length"].format(
                 label=each.label, warm_up=duration(each.warm_up_s), measured=self._measured_for(each)
             )
             for each in found.values()
         )
-        yield words["c_lengths"].format(told=words.locale.listed(told))
+        yield words["c_lengths"].format(told=words.locale.listed(lengths))
 
     def _measured_for(self, experiment: Experiment) -> str:
         if experiment.until_steady is None:

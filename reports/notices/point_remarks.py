@@ -19,27 +19,27 @@ _WORD = re.compile(r"\w+")
 
 def of_table(element: p.TableElement, results: Results) -> Iterator[str]:
     shown = [line.query for line in element.lines if line.query]
-    told = [element.title, *(key.label for key in element.keys)]
-    told += [readable(label, results.words) for line in element.lines for label in (line.label, *line.heads)]
+    labels = [element.title, *(key.label for key in element.keys)]
+    labels += [readable(label, results.words) for line in element.lines for label in (line.label, *line.heads)]
     if len(shown) == len(element.lines):
-        yield from _fixed(shown, " ".join(told), results)
+        yield from _fixed(shown, " ".join(labels), results)
     yield from not_chosen(shown, results)
 
 
 def of_figure(element: p.FigureElement, charts: Iterable[Chart], results: Results) -> Iterator[str]:
     """The axis of a line chart marks the candidates that were not measured itself."""
     queries = [query for series in element.series for query in (series.query, series.x_query) if query]
-    told = [element.title, element.x_label, *(key.label for keys in element.keys.values() for key in keys)]
-    told += [readable(series.label, results.words) for series in element.series]
-    yield from _fixed(queries, " ".join(told), results)
+    shown = [element.title, element.x_label, *(key.label for keys in element.keys.values() for key in keys)]
+    shown += [readable(series.label, results.words) for series in element.series]
+    yield from _fixed(queries, " ".join(shown), results)
     if not any(chart.x.open for chart in charts):
         yield from not_chosen(queries, results)
 
 
-def _fixed(queries: Sequence[p.Query], told: str, results: Results) -> Iterator[str]:
-    """Say at which point all values are, as far as nothing that is `told` beside them says so."""
+def _fixed(queries: Sequence[p.Query], shown: str, results: Results) -> Iterator[str]:
+    """Say at which point all values are, as far as nothing that is `shown` beside them says so."""
     found = [*_loads(queries, results), *_places(queries, results)]
-    if untold := [text for text in found if text.casefold() not in told.casefold()]:
+    if untold := [text for text in found if text.casefold() not in shown.casefold()]:
         yield results.words["at_fixed"].format(points=results.words.locale.listed(untold))
 
 
@@ -89,6 +89,6 @@ def not_chosen(queries: Iterable[p.Query], results: Results) -> Iterator[str]:
             continue
         axis = results.words.get(ramp.axis, ramp.axis).lower()
         same = len(measured) == 1
-        told = points(next(iter(measured))) if same else points(sorted({len(each) for each in measured}))
+        listed = points(next(iter(measured))) if same else points(sorted({len(each) for each in measured}))
         key = "ramp_chosen" if same else "ramp_chosen_apart"
-        yield results.words[key].format(axis=axis, points=told, of=len(of))
+        yield results.words[key].format(axis=axis, points=listed, of=len(of))

@@ -126,13 +126,13 @@ def _differences(results: Results) -> list[_Differences]:
         for first, second, both in pairs(sides)
     ]
     outcomes = compare_all(both for _, _, both in found)
-    told = []
+    tests = []
     for (first, second, _), outcome in zip(found, outcomes, strict=True):
         rows = [row for row in outcome.comparisons if row.p is not None]
         noise = [row for row in rows if row.verdict == "within noise"]
         labels = plan.hardware[first].label, plan.hardware[second].label
-        told.append(_Differences(*labels, len(rows), len(noise), sum(row.fewest == 2 for row in noise)))
-    return [each for each in told if each.tested]
+        tests.append(_Differences(*labels, len(rows), len(noise), sum(row.fewest == 2 for row in noise)))
+    return [each for each in tests if each.tested]
 
 
 def _told(differences: Sequence[_Differences], results: Results) -> Iterable[str]:

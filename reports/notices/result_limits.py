@@ -74,9 +74,9 @@ def _errors(results: Results) -> Iterator[Limit]:
     _, cell, most, _ = rows[0]
     counted_share = ((experiment, own if cell in cut_off else share) for experiment, cell, share, own in rows)
     over = sum(share > accepted.get(experiment, 0.0) for experiment, share in counted_share)
-    told = {"most": percent(most, 2, unlike=0.0), "cell": cell}
-    short = counted(results.words, "l_errors", over, **told) if over else ""
-    yield Limit(short, counted(results.words, "l_errors_full", len(rows), **told))
+    holes = {"most": percent(most, 2, unlike=0.0), "cell": cell}
+    short = counted(results.words, "l_errors", over, **holes) if over else ""
+    yield Limit(short, counted(results.words, "l_errors_full", len(rows), **holes))
 
 
 def accepted_share(experiment: p.Experiment, results: Results) -> float:
@@ -100,16 +100,16 @@ def _busy_clients(results: Results) -> Iterator[Limit]:
         return
     cells = len({cell for cell, _, _ in busy})
     _, host, share = busy[0]
-    told = {
+    holes = {
         "which": some_of(results.words, cells, rows[0][-1]),
         "host": host,
         "share": percent(share),
         "limit": percent(BUSY),
     }
-    full = counted(results.words, "l_busy_full", cells, **told)
+    full = counted(results.words, "l_busy_full", cells, **holes)
     if any(host in group.hosts for group in results.plan.hardware.values() for _, host, _ in busy):
         full += " " + results.words["l_busy_shared"]
-    yield Limit(counted(results.words, "l_busy", cells, **told), full)
+    yield Limit(counted(results.words, "l_busy", cells, **holes), full)
 
 
 def _still_rising(results: Results) -> Iterator[Limit]:
@@ -134,14 +134,14 @@ def _still_rising(results: Results) -> Iterator[Limit]:
     if not rising:
         return
     most, (_, hardware, workload), threads = max(rising)
-    told = {
+    holes = {
         "which": some_of(results.words, len(rising), len(ends), "ramp"),
         "gain": percent(most - 1),
         "hardware": results.plan.hardware[hardware].label,
         "workload": results.plan.workloads[workload].label,
         "threads": f"{threads:,}",
     }
-    yield Limit("", counted(results.words, "l_rising_full", len(rising), **told))
+    yield Limit("", counted(results.words, "l_rising_full", len(rising), **holes))
 
 
 def _other_work(results: Results) -> Iterator[Limit]:
@@ -153,8 +153,8 @@ def _other_work(results: Results) -> Iterator[Limit]:
     ).rows
     cells, most, measured = rows[0]
     if cells:
-        words, told = results.words, {"which": some_of(results.words, cells, measured), "most": fixed(most, 1)}
-        yield Limit(counted(words, "l_other_work", cells, **told), counted(words, "l_other_work_full", cells, **told))
+        words, holes = results.words, {"which": some_of(results.words, cells, measured), "most": fixed(most, 1)}
+        yield Limit(counted(words, "l_other_work", cells, **holes), counted(words, "l_other_work_full", cells, **holes))
 
 
 def _unsteady(results: Results) -> Iterator[Limit]:
@@ -166,8 +166,10 @@ def _unsteady(results: Results) -> Iterator[Limit]:
     ).rows
     unsteady, measured = rows[0]
     if unsteady:
-        words, told = results.words, {"which": some_of(results.words, unsteady, measured)}
-        yield Limit(counted(words, "l_unsteady", unsteady, **told), counted(words, "l_unsteady_full", unsteady, **told))
+        words, holes = results.words, {"which": some_of(results.words, unsteady, measured)}
+        yield Limit(
+            counted(words, "l_unsteady", unsteady, **holes), counted(words, "l_unsteady_full", unsteady, **holes)
+        )
 
 
 def _assertions(results: Results) -> Iterator[Limit]:
@@ -191,8 +193,8 @@ def _shared_machines(results: Results) -> Iterator[Limit]:
     for one, other in combinations(groups.values(), 2):
         common = [host for host in one.hosts if host in other.hosts]
         if common:
-            told = {"one": one.group_label, "other": other.group_label, "hosts": results.words.locale.listed(common)}
-            yield Limit(results.words["l_shared"].format(**told), results.words["l_shared_full"].format(**told))
+            holes = {"one": one.group_label, "other": other.group_label, "hosts": results.words.locale.listed(common)}
+            yield Limit(results.words["l_shared"].format(**holes), results.words["l_shared_full"].format(**holes))
 
 
 def _single_repeats(results: Results) -> Iterator[Limit]:
@@ -203,9 +205,9 @@ def _single_repeats(results: Results) -> Iterator[Limit]:
     if not labels or is_imported(results):  # a source's value may be a mean of many
         return
     claims = bool(results.plan.expects) or any(_claims(report.elements) for report in results.plan.reports)
-    told = {"experiments": results.words.locale.listed(labels)}
-    short = results.words["l_once"].format(**told) if claims else ""
-    yield Limit(short, results.words["l_once_full"].format(**told))
+    holes = {"experiments": results.words.locale.listed(labels)}
+    short = results.words["l_once"].format(**holes) if claims else ""
+    yield Limit(short, results.words["l_once_full"].format(**holes))
 
 
 def _claims(elements: Iterable[p.Element]) -> bool:
@@ -223,5 +225,5 @@ def _earlier(results: Results) -> Iterator[Limit]:
     total, taken, runs = rows[0]
     if taken:
         words = results.words
-        told = {"which": some_of(words, taken, total), "runs": counted(words, "l_runs", runs)}
-        yield Limit(counted(words, "l_earlier", taken, **told), counted(words, "l_earlier_full", taken, **told))
+        holes = {"which": some_of(words, taken, total), "runs": counted(words, "l_runs", runs)}
+        yield Limit(counted(words, "l_earlier", taken, **holes), counted(words, "l_earlier_full", taken, **holes))

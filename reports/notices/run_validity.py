@@ -79,8 +79,8 @@ def _never_steady(results: Results) -> str:
     if not late:
         return ""
     first, most = late[0]
-    told = {"which": some_of(results.words, len(late), len(rows)), "cell": first, "most": duration(most)}
-    return counted(results.words, "notice_never_steady_body", len(late), **told)
+    holes = {"which": some_of(results.words, len(late), len(rows)), "cell": first, "most": duration(most)}
+    return counted(results.words, "notice_never_steady_body", len(late), **holes)
 
 
 class _Point(NamedTuple):
@@ -123,7 +123,7 @@ def _offered(results: Results, key_short: str = "v_short", key_ahead: str = "v_a
     if not short and not ahead:
         return counted(results.words, "v_offered", len(points)), "", ""
 
-    def told(key: str, missed: list[_Point]) -> str:
+    def sentence(key: str, missed: list[_Point]) -> str:
         if not missed:
             return ""
         return counted(
@@ -137,7 +137,7 @@ def _offered(results: Results, key_short: str = "v_short", key_ahead: str = "v_a
             cell=missed[0].cell.cell_id,
         )
 
-    return "", told(key_short, short), told(key_ahead, ahead)
+    return "", sentence(key_short, short), sentence(key_ahead, ahead)
 
 
 def _service_only(results: Results) -> Iterable[Item]:

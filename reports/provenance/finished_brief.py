@@ -204,7 +204,7 @@ def marked_in(reader: PdfReader, *, spans: bool) -> Iterator[tuple[str, str]]:
     root: Any = reader.trailer["/Root"]
     tree = root.get("/StructTreeRoot")
     if tree is None:
-        raise ValueError("it has no tags, so that its numbers can't be told")
+        raise ValueError("it has no tags, so that its numbers can't be found")
     pending: list[tuple[Any, int]] = [(tree.get_object(), -1)]
     while pending:
         element, page = pending.pop()

@@ -209,10 +209,10 @@ class Ledger:
             )
             for row in self._rows.values()
         ]
-        told = tuple(self._told(at, of) for at, of in told_apart)
+        apart = tuple(self._told(at, of) for at, of in told_apart)
         files = () if compact else tuple(self._raw_files())
-        places = {cell: line.id for line, (_, of) in zip(told, told_apart, strict=True) for cell in of}
-        return ProvenanceView(tuple(origin), tuple(lines), told, files, compact, places)
+        places = {cell: line.id for line, (_, of) in zip(apart, told_apart, strict=True) for cell in of}
+        return ProvenanceView(tuple(origin), tuple(lines), apart, files, compact, places)
 
     def file(self, report: p.Report, origin: Sequence[tuple[str, str]]) -> NumbersFile:
         run = run_row(self._results)
@@ -346,7 +346,7 @@ def _points(cells: Sequence[CellRow]) -> str:
     targets = sorted({cell.target for cell in cells if cell.target is not None})
     threads = sorted({cell.threads for cell in cells if cell.threads is not None})
     parts = [points(threads)] if threads else []
-    told = " @ ".join([*parts, f"{points(targets)} ops/s"] if targets else parts)
+    point = " @ ".join([*parts, f"{points(targets)} ops/s"] if targets else parts)
     repeats = Counter((cell.threads, cell.target) for cell in cells).values()
     ends = dict.fromkeys((min(repeats, default=1), max(repeats, default=1)))
-    return f"{told} × {'–'.join(map(str, ends))}" if max(ends) > 1 and told else told
+    return f"{point} × {'–'.join(map(str, ends))}" if max(ends) > 1 and point else point

@@ -41,10 +41,10 @@ def unfounded(numbers: NumbersFile, report: p.Report | None, results: Results) -
         )
     entries = cell_entries(results.store)
     used = set().union(*(_ids(query, results) for query in queries.values())) & set(entries)
-    told = [(cell, why) for cell in sorted(used | set(numbers.cells))
+    damaged = [(cell, why) for cell in sorted(used | set(numbers.cells))
             if (why := changed(numbers.cells.get(cell), entries.get(cell)))]  # fmt: skip
-    if told:
-        (cell, why), cells = told[0], plural(len(told), "cell")
+    if damaged:
+        (cell, why), cells = damaged[0], plural(len(damaged), "cell")
         yield f"the file of its numbers tells {cells} otherwise than the run, first {cell}, which {why}"
 
 
@@ -93,8 +93,8 @@ def raw_problems(numbers: NumbersFile, results: Results, run_dir: Path) -> dict[
         digest = recorded[path][0] if path in recorded else named[path]
         problems[path] = _problem(run_dir, path, digest)
         if problems[path] is None and path in recorded and stored.get(path) != digest:
-            told = changed_text(stored.get(path, ""), digest)
-            problems[path] = f"has another SHA-256 in the run's tables than in its journal ({told})"
+            change = changed_text(stored.get(path, ""), digest)
+            problems[path] = f"has another SHA-256 in the run's tables than in its journal ({change})"
     return problems
 
 

@@ -141,8 +141,8 @@ def _foreign(numbers: NumbersFile, results: Results, *, known: bool) -> Iterator
     if not known:
         digest = numbers.plan_sha256[:12]
         yield f"the brief names a plan (SHA-256 {digest}) that neither {run} nor a report of it was made from"
-    elif run == numbers.run and numbers.origin != (told := tuple(origin(results))):
-        other = next((text for term, text in numbers.origin if (term, text) not in told), "it leaves something out")
+    elif run == numbers.run and numbers.origin != (stated := tuple(origin(results))):
+        other = next((text for term, text in numbers.origin if (term, text) not in stated), "it leaves something out")
         yield f"the brief tells another origin than {run} has ({other}): edited, or written by another benchbrief"
 
 
@@ -249,8 +249,8 @@ class _Check:
 
 def _at(query: QueryEntry, number: Number) -> str:
     """Return the expression with its missing coordinates: `throughput at workload a`."""
-    told = ", ".join(f"{dim} {key:g}" if isinstance(key, float) else f"{dim} {key}" for dim, key in number.at.items())
-    return f"{query.expression} at {told}" if told else query.expression
+    place = ", ".join(f"{dim} {key:g}" if isinstance(key, float) else f"{dim} {key}" for dim, key in number.at.items())
+    return f"{query.expression} at {place}" if place else query.expression
 
 
 def _same(now: float | None, then: float | None) -> bool:

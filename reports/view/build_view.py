@@ -202,8 +202,8 @@ class _Builder:
     def insert_quoted(self, value: p.Value, follows: str) -> render_prose.Inserted:
         """Return a computed number. A published one has a footnote that says so."""
         made = self.insert(value, follows)
-        told = [*self.foot.quoted(value.query), *(self.foot.quoted(value.high) if value.high else ())]
-        return replace(made, note=self.foot.note(told[0])) if told and made.note is None else made
+        footnotes = [*self.foot.quoted(value.query), *(self.foot.quoted(value.high) if value.high else ())]
+        return replace(made, note=self.foot.note(footnotes[0])) if footnotes and made.note is None else made
 
     def declared(self, query: p.Query) -> bool:
         """Return whether the unit is a metric's own: its numbers then stay in it."""
@@ -225,7 +225,7 @@ class _Builder:
         if numbered:
             self.tables += 1
             self.ledger.at(f"{self.words['table']} {self.tables}")
-        told = self.foot.numbered(point_remarks.of_table(element, self.results))
+        footnotes = self.foot.numbered(point_remarks.of_table(element, self.results))
         element = needed(element, self.results)
         columns_by_unit = self.columns.of(element)
         lines = [self.line(element, line, columns_by_unit) for line in element.lines]
@@ -255,7 +255,7 @@ class _Builder:
             head_rows(columns),
             parts_of(corner, columns, rows, room_of(self.slides, boxed=not numbered)),
             self.words[key_of(rows, element.heat)] if element.heat else "",
-            told,
+            footnotes,
         )
 
     def published(self) -> Iterable[TableView]:
@@ -293,8 +293,8 @@ class _Builder:
             if value is None:
                 notes = self.foot.numbered([self.results.why_missing(line.query, **where)])
             else:
-                told = self.foot.quoted(line.query, **where)
-                notes = self.foot.numbered((*told, *self.foot.cautions.at(line.query, **where)))
+                footnotes = self.foot.quoted(line.query, **where)
+                notes = self.foot.numbered((*footnotes, *self.foot.cautions.at(line.query, **where)))
             shown = self.ledger.number(line.query, printed, at=where)
             html = shown.html(missing=value is None) + marks(notes)
             found.append(Cell(html, True, shown.cells, value, unit))

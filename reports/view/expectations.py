@@ -62,8 +62,8 @@ def _judged(expect: Expect, results: Results) -> Judged:
 def _vague(found: Judgement, results: Results) -> list[str]:
     """Return the intervals of a verdict that the repeats do not decide."""
     words = results.words
-    told = [_interval(each, results) for each in found.vague[:_SHOWN]]
-    listed = words["semicolon"].join((*told, *_more(len(found.vague), results)))
+    intervals = [_interval(each, results) for each in found.vague[:_SHOWN]]
+    listed = words["semicolon"].join((*intervals, *_more(len(found.vague), results)))
     wide = words.locale.numerals(formatted(100 * found.level, ".4g"))
     looks = words["expect_intervals_looks"].format(looks=found.looks) if found.looks > 1 else ""
     key = "expect_intervals_corrected" if found.is_corrected else "expect_intervals"

@@ -46,8 +46,8 @@ def cells_of_unknown_kind(results: Results) -> set[str]:
     """Return the imported cells whose files do not tell which kind of latency they have."""
     if not is_imported(results):
         return set()
-    told = results.store.sql("SELECT cell_id, value FROM properties WHERE name = 'latency'").rows
-    return of_unknown_kind(results.plan, ((str(cell), str(kind)) for cell, kind in told))
+    kinds = results.store.sql("SELECT cell_id, value FROM properties WHERE name = 'latency'").rows
+    return of_unknown_kind(results.plan, ((str(cell), str(kind)) for cell, kind in kinds))
 
 
 def notices(results: Results) -> Iterator[Notice]:

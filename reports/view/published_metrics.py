@@ -77,17 +77,17 @@ def table(results: Results, ledger: Ledger, number: int, room: Room) -> TableVie
 
     Computed numbers are entered as all others; the published ones have only their source.
     """
-    words, told = results.words, list(imported_briefs.published(results))
-    if not told:
+    words, metrics = results.words, list(imported_briefs.published(results))
+    if not metrics:
         return None
-    computed = any(each.query for each in told)
+    computed = any(each.query for each in metrics)
     ledger.at(f"{words['table']} {number}")
     columns = [Head(words["published"]), *([Head(words["published_computed"])] if computed else [])]
     rows = [
         Row(
             Head(each.label, numeric=False), (_cell(each.told), *([_computed(each, ledger, words)] if computed else []))
         )
-        for each in told
+        for each in metrics
     ]
     title, corner = words["published_values"], words["published_metric"]
     parts = parts_of(corner, columns, rows, room)

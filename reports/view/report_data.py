@@ -154,8 +154,8 @@ class Results:
     def __init__(self, plan: Plan, store: Store, words: Words) -> None:
         self.plan = plan
         self.store: Store = _Remembering(store)
-        told = read_sentences(self.store.sql("SELECT text, message FROM sentences").rows)
-        self.words = words.with_sentences(told).at_level(strictest_level(plan))
+        sentences = read_sentences(self.store.sql("SELECT text, message FROM sentences").rows)
+        self.words = words.with_sentences(sentences).at_level(strictest_level(plan))
         self._read: dict[str, dict[tuple[Key, ...], float | None]] = {}
         self._reasons: dict[str, dict[tuple[Key, ...], str]] = {}
         self._behind: dict[str, list[tuple[CellRow, dict[str, Key]]]] = {}
@@ -336,8 +336,8 @@ class Results:
     def promises(self) -> tuple[Promised, ...]:
         """What each search for a promise found."""
         rates: dict[tuple[object, ...], list[RateRuns]] = {}
-        told = "SELECT * EXCLUDE (run_id, failed) FROM rates ORDER BY target"
-        for experiment, hardware, workload, *runs in self.store.sql(told).rows:
+        query = "SELECT * EXCLUDE (run_id, failed) FROM rates ORDER BY target"
+        for experiment, hardware, workload, *runs in self.store.sql(query).rows:
             rates.setdefault((experiment, hardware, workload), []).append(RateRuns(*runs))
         rows = self.store.sql(
             "SELECT experiment, hardware, workload, sustained, kind, by_generator, sure, held_met, held_out, "

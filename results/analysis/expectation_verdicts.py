@@ -83,12 +83,12 @@ def _verdict(expect: Expect, plan: Plan, store: Store) -> Verdict:
 def _spans(found: Judgement) -> str:
     """Say `95 % intervals of the means over the repeats: threads 4: throughput is 12 ops/s to 18 ops/s (3 repeats)`."""
     vague = found.vague
-    told = [": ".join(part for part in (_place(each.place), _of(each)) if part) for each in vague[:_SHOWN]]
+    points = [": ".join(part for part in (_place(each.place), _of(each)) if part) for each in vague[:_SHOWN]]
     more = f"; and {len(vague) - _SHOWN} more" if len(vague) > _SHOWN else ""
     looks = f", all {found.looks} looks together" if found.looks > 1 else ""
     corrected = f", corrected for {found.places} places" if found.is_corrected else ""
     percent = formatted(100 * found.level, ".4g")
-    return f"{percent} % intervals of the means over the repeats{looks}{corrected}: {'; '.join(told)}{more}"
+    return f"{percent} % intervals of the means over the repeats{looks}{corrected}: {'; '.join(points)}{more}"
 
 
 def _of(each: Interval) -> str:
@@ -108,11 +108,11 @@ def _detail(expect: Expect, rows: Sequence[Row], holds: bool | None, sides: Side
         return "there is no result to judge it by"
     dims = expect.query.dims
     deciding = [row for row in rows if (row.value == 0 if holds is False else (row.value is None) == (holds is None))]
-    told = [_told(dims, row, sides) for row in deciding[:_SHOWN]]
+    texts = [_told(dims, row, sides) for row in deciding[:_SHOWN]]
     more = f"; and {len(deciding) - _SHOWN} more" if len(deciding) > _SHOWN else ""
     words = _SAID[holds]
     count = f" for {len(deciding)} of {len(rows)}" if dims else ""
-    listed = "; ".join(text for text in told if text)
+    listed = "; ".join(text for text in texts if text)
     return f"{words}{count}: {listed}{more}" if listed else words + count
 
 

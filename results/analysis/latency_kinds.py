@@ -9,11 +9,11 @@ from benchbrief.compiler.planning.plan import Plan
 from benchbrief.runners.messages.run_messages import say
 
 
-def of_unknown_kind(plan: Plan, told: Iterable[tuple[str, str]]) -> set[str]:
+def of_unknown_kind(plan: Plan, latencies: Iterable[tuple[str, str]]) -> set[str]:
     """Return the imported cells whose tool may count latency from when an operation was due, and whose files do not
-    tell whether it did. `told` are cells with their property `latency`."""
+    tell whether it did. `latencies` are cells with their property `latency`."""
     kinds = [str(kind) for kind in (say.latency_service(), say.latency_intended(), say.latency_both())]
-    known = {cell for cell, kind in told if kind in kinds}
+    known = {cell for cell, kind in latencies if kind in kinds}
     able = {name for name in {c.tool.driver for c in plan.cells} if _tells_intended(name)}
     return {cell.id for cell in plan.cells if cell.tool.driver in able and cell.id not in known}
 

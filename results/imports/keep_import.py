@@ -89,15 +89,15 @@ class Prepared:
 def keep_run(out: Path, plan: Plan, spec_files: Mapping[str, bytes], what: Prepared) -> Path:
     """Return the directory of a new run, or leave nothing when it can't be made. Raises RunnerError."""
     source = what.source
-    told = dict(source.said)
+    said = dict(source.said)
     imported = j.Imported(
         kind=what.kind,
-        title=told["title"],
-        publisher=told["publisher"],
-        licence=told["licence"],
-        url=told.get("url", ""),
-        document=told.get("document", ""),
-        date=told.get("date", ""),
+        title=said["title"],
+        publisher=said["publisher"],
+        licence=said["licence"],
+        url=said.get("url", ""),
+        document=said.get("document", ""),
+        date=said.get("date", ""),
         statements=source.statements,
         told=source.told,
         facts=source.facts,

@@ -55,9 +55,9 @@ def contradictions(
             yield from _mix(files[host], each_measured, workload)
     yield from _busy(files, measured, cell, workload)
     for name, wanted in (("threads", cell.threads), ("target", cell.target)):
-        told = [each.get(name) for each in said.values()]
-        known = [each for each in told if each is not None]
-        if len(known) < len(told) or not known:
+        values = [each.get(name) for each in said.values()]
+        known = [each for each in values if each is not None]
+        if len(known) < len(values) or not known:
             continue
         total = sum(float(each.value) for each in known)
         planned_at = cell.threads_from if name == "threads" else cell.target_from
@@ -114,9 +114,9 @@ def _mix(path: Path, measured: Measurement, workload: Workload) -> Iterator[Prob
     for name, number in counts.items():
         wanted, share = _wanted(workload, name), number / count
         if abs(share - wanted) > max(_OFF, 5 * math.sqrt(wanted * (1 - wanted) / count)):
-            told = f"{share_text(share)} of its operations are {name.replace('_', '-')}s"
+            problem = f"{share_text(share)} of its operations are {name.replace('_', '-')}s"
             where = f"workload {workload.name} ({workload.family}.{workload.benchmark})"
-            text = f"{told}, and {share_text(wanted)} are in {where}"
+            text = f"{problem}, and {share_text(wanted)} are in {where}"
             yield Problem(str(path), None, text, WRONG_CELL)
             return
 

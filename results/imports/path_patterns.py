@@ -46,7 +46,7 @@ def as_glob(pattern: str) -> str:
 
 def given_cell(text: str) -> dict[str, str]:
     """Parse `hardware=nvme,workload=a,threads=48`. Raises ResultsError."""
-    told: dict[str, str] = {}
+    values: dict[str, str] = {}
     # A workload may be `load(f)`, but no name has a comma.
     for part in text.split(",") if text else ():
         name, equals, value = part.partition("=")
@@ -54,8 +54,8 @@ def given_cell(text: str) -> dict[str, str]:
             guess = did_you_mean(name.strip(), NAMES)
             hint = f"did you mean {guess}=...?" if guess else f"these are {', '.join(NAMES)}"
             raise ResultsError(f"`{part}` in --cell is not NAME=VALUE of a coordinate", hint)
-        told[name.strip()] = value.strip()
-    return told
+        values[name.strip()] = value.strip()
+    return values
 
 
 def read_coordinates(path: Path, pattern: re.Pattern[str] | None, given: Mapping[str, str]) -> dict[str, str] | None:
@@ -66,10 +66,10 @@ def read_coordinates(path: Path, pattern: re.Pattern[str] | None, given: Mapping
     return {**(match.groupdict() if match else {}), **given}
 
 
-def coordinates(told: Mapping[str, str], places: Places, experiment: str) -> Coordinates:
+def coordinates(values: Mapping[str, str], places: Places, experiment: str) -> Coordinates:
     """Convert texts to coordinates. Raises NoPlace for a name that the plan lacks, and for a bad number."""
     at = Coordinates(experiment=experiment)
-    for name, text in told.items():
+    for name, text in values.items():
         match name:
             case "hardware":
                 at = replace(at, hardware=places.hardware(text))

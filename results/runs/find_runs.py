@@ -86,10 +86,10 @@ def last_unended(out: Path) -> Path:
     left = [run for run in runs if run not in going and not isinstance(last_record(run.path / JOURNAL), RunEnded)]
     later = [run for run in left if going and runs.index(run) > runs.index(going[-1])]
     if going and len(going) + len(later) > 1:
-        told = [f"{run.run_id} (goes on)" for run in going] + [
+        listed = [f"{run.run_id} (goes on)" for run in going] + [
             f"{run.run_id} (left by its controller)" for run in later
         ]
-        raise ResultsError(f"which run in {out} is meant is not said: {', '.join(told)}", "name the run")
+        raise ResultsError(f"which run in {out} is meant is not said: {', '.join(listed)}", "name the run")
     if going or left:
         return (going or left)[-1].path
     last = runs[-1]

@@ -23,17 +23,17 @@ def tool_samples(run_id: str, cell_id: str, tool: str, measured: Measured) -> It
         samples = measurement.samples
         of = stretches(samples, _step([sample.time for sample in samples]), end - start)
         shift = measurement.window[0] - start
-        told = set()
+        seen = set()
         for sample, part in zip(samples, of, strict=True):
             began, ended = max(0.0, part.start + shift), min(part.end + shift, end - start)
             if ended > began or not sample.seconds:
-                told.add(sample.measure)
+                seen.add(sample.measure)
                 at = min(max(0.0, sample.time + shift), end - start)
                 yield SampleRow(
                     run_id, cell_id, sample.measure, source, sample.device, at, sample.value, sample.unit, began, ended
                 )
         for measure, unit in units.items():
-            if measure not in told:
+            if measure not in seen:
                 yield SampleRow(run_id, cell_id, measure, source, "", 0.0, None, unit)
 
 

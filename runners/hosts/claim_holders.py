@@ -19,10 +19,12 @@ def parse_claim(text: str) -> dict[str, Any]:
     """Parse what a claim or a job says of itself: texts and numbers. It is not trusted. Unreadable parts are left
     out."""
     try:
-        told = json.loads(text)
+        claim = json.loads(text)
     except (ValueError, RecursionError):
         return {}
-    return {key: value for key, value in told.items() if isinstance(value, str | int)} if isinstance(told, dict) else {}
+    return (
+        {key: value for key, value in claim.items() if isinstance(value, str | int)} if isinstance(claim, dict) else {}
+    )
 
 
 def one_line(value: object) -> str:
@@ -30,9 +32,9 @@ def one_line(value: object) -> str:
     return " ".join(printable(str(value)).split())[:_LONGEST]
 
 
-def describe_holder(told: dict[str, Any]) -> str:
+def describe_holder(claim: dict[str, Any]) -> str:
     """Name the run and its controller, for people, as far as they are known."""
-    run, controller, pid = (one_line(told.get(key) or "") for key in ("run", "controller", "pid"))
+    run, controller, pid = (one_line(claim.get(key) or "") for key in ("run", "controller", "pid"))
     process = f" of process {pid}" if pid else ""
     return f"{f'run {run}' if run else 'an unknown run'}{process}{f' on {controller}' if controller else ''}"
 
@@ -45,29 +47,29 @@ def format_since(since: str) -> str:
         return "?"
 
 
-def host_busy_error(where: str, told: dict[str, Any], since: str, user: str = "") -> HostBusy:
+def host_busy_error(where: str, claim: dict[str, Any], since: str, user: str = "") -> HostBusy:
     """Return the error for a host that another run holds, with how to get it. `user` is that run's user, if not
     ours."""
-    run = shlex.quote(" ".join(printable(str(told.get("folder") or told.get("run") or "RUN")).split()))
-    controller = one_line(told.get("controller") or "its controller")
+    run = shlex.quote(" ".join(printable(str(claim.get("folder") or claim.get("run") or "RUN")).split()))
+    controller = one_line(claim.get("controller") or "its controller")
     if user:
         user = one_line(user)
         return HostBusy(
-            f"{where} is held by {describe_holder(told)}, of its user {user}, since {format_since(since)}",
+            f"{where} is held by {describe_holder(claim)}, of its user {user}, since {format_since(since)}",
             f"wait for it with --wait, or ask {user} to end it on {controller}",
         )
-    owner = str(told.get("owner") or "")
-    if is_gone(told, owner):
+    owner = str(claim.get("owner") or "")
+    if is_gone(claim, owner):
         free = (
             f"free the host with `bench stop {run}`, or go on with that run: `bench resume {run}`"
-            if is_here(told, owner)
+            if is_here(claim, owner)
             else f"{run} is no longer there: free the host with `bench stop` and the folder that the run is in now, "
             "or with `bench stop --strays SPEC`"
         )
         return HostBusy(
-            f"{where} is held by {describe_holder(told)} since {format_since(since)}; that process is gone", free
+            f"{where} is held by {describe_holder(claim)} since {format_since(since)}; that process is gone", free
         )
     return HostBusy(
-        f"{where} is held by {describe_holder(told)} since {format_since(since)}",
+        f"{where} is held by {describe_holder(claim)} since {format_since(since)}",
         f"wait for it with --wait, or end it on {controller} with `bench stop {run}`",
     )

@@ -47,9 +47,9 @@ def claim(host: JobHost, void_after_s: float = VOID_AFTER_S) -> str:
         token=new_word(),
     )
     done = persistently(host, lambda: sh(host, script, 120))
-    verdict, *told = done.stdout.splitlines() or [""]
-    if verdict == "held" and len(told) == 3:
-        raise host_busy_error(where, parse_claim(told[0]), told[1], told[2])
+    verdict, *details = done.stdout.splitlines() or [""]
+    if verdict == "held" and len(details) == 3:
+        raise host_busy_error(where, parse_claim(details[0]), details[1], details[2])
     if verdict == "full":
         raise HostFull(f"no space left on {where} to claim it", say.hint_room(host=where))
     if verdict not in ("free", "taken"):
@@ -57,11 +57,11 @@ def claim(host: JobHost, void_after_s: float = VOID_AFTER_S) -> str:
         raise HostError(f"{where}: can't be claimed: {said or 'the shell said nothing'}", "See `bench doctor SPEC`.")
     if host.claimed is None:
         host.claimed = Claim(text, KEEPER.keep(host, partial(tell_alive, host), void_after_s))
-    if verdict == "free" or len(told) != 3:
+    if verdict == "free" or len(details) != 3:
         return ""
-    jobs = f"; its jobs that still ran, {told[2]}, were ended" if told[2] != "0" else ""
-    holder = describe_holder(parse_claim(told[0]))
-    return f"{where} was held by {holder}, which gave no sign of life for {told[1]} s: taken over{jobs}"
+    jobs = f"; its jobs that still ran, {details[2]}, were ended" if details[2] != "0" else ""
+    holder = describe_holder(parse_claim(details[0]))
+    return f"{where} was held by {holder}, which gave no sign of life for {details[1]} s: taken over{jobs}"
 
 
 def claimed_as(host: JobHost) -> str:

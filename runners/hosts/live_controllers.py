@@ -44,40 +44,40 @@ def driver_of(owner: str) -> tuple[int, Path] | None:
     return next(found, None)
 
 
-def is_this_machine(told: Mapping[str, Any]) -> bool:
+def is_this_machine(claim: Mapping[str, Any]) -> bool:
     """Return whether the controller that a claim or a job names is on this machine, even under another name."""
-    return told.get("controller") == socket.gethostname() or _is_this_boot(told)
+    return claim.get("controller") == socket.gethostname() or _is_this_boot(claim)
 
 
-def is_here(told: Mapping[str, Any], owner: str) -> bool:
+def is_here(claim: Mapping[str, Any], owner: str) -> bool:
     """Return whether the folder that a claim or a job names is on this machine, and still belongs to that run."""
-    return is_this_machine(told) and _owner_at(told) in (owner, "")
+    return is_this_machine(claim) and _owner_at(claim) in (owner, "")
 
 
-def is_ours(told: Mapping[str, Any], owner: str) -> bool:
+def is_ours(claim: Mapping[str, Any], owner: str) -> bool:
     """Return whether we may end what says this: a controller of this machine left it, or its run is here."""
-    return is_this_machine(told) or _owner_at(told) == owner
+    return is_this_machine(claim) or _owner_at(claim) == owner
 
 
-def is_gone(told: Mapping[str, Any], owner: str) -> bool:
+def is_gone(claim: Mapping[str, Any], owner: str) -> bool:
     """Return whether it is certain that no process drives the run. Only a run of this machine can be certain."""
     try:
-        if is_here(told, owner):
-            return not is_being_written(Path(str(told["folder"])))
-        pid = told.get("pid")
-        known = _is_this_boot(told) and isinstance(pid, int) and pid > 0
+        if is_here(claim, owner):
+            return not is_being_written(Path(str(claim["folder"])))
+        pid = claim.get("pid")
+        known = _is_this_boot(claim) and isinstance(pid, int) and pid > 0
         return known and not Path(f"/proc/{pid}").exists() and driver_of(owner) is None
     except (OSError, ValueError):
         return False
 
 
-def _is_this_boot(told: Mapping[str, Any]) -> bool:
-    return bool(this_machine()) and told.get("machine") == this_machine()
+def _is_this_boot(claim: Mapping[str, Any]) -> bool:
+    return bool(this_machine()) and claim.get("machine") == this_machine()
 
 
-def _owner_at(told: Mapping[str, Any]) -> str | None:
+def _owner_at(claim: Mapping[str, Any]) -> str | None:
     """Return the owner of the named folder: "" when the folder has none, None when it does not exist."""
-    folder = str(told.get("folder") or "")
+    folder = str(claim.get("folder") or "")
     try:
         return owner_in(Path(folder)) if folder and Path(folder).is_dir() else None
     except (OSError, ValueError):

@@ -130,9 +130,9 @@ def _begin(host: JobHost, job: Job, text: str) -> str:
 
 def _refuse_taken(host: JobHost, done: Completed) -> None:
     """Raises HostBusy when the host says that its claim is no longer ours."""
-    verdict, *told = done.stdout.splitlines() or [""]
-    if verdict == "held" and len(told) == 3:
-        raise host_busy_error(host.host.id, parse_claim(told[0]), told[1], told[2])
+    verdict, *details = done.stdout.splitlines() or [""]
+    if verdict == "held" and len(details) == 3:
+        raise host_busy_error(host.host.id, parse_claim(details[0]), details[1], details[2])
 
 
 def tell_alive(host: JobHost) -> None:

@@ -57,8 +57,12 @@ def directory_name(host: JobHost, key: str) -> str:
 def _about(run: RunName, job: Job) -> str:
     """Return a job's description: one line of JSON in ASCII."""
     shown = masked(job.command)
-    told = {**asdict(run), "job": job.key or job.name, "command": shown if len(shown) <= 2000 else shown[:2000] + "..."}
-    return json.dumps(told)
+    facts = {
+        **asdict(run),
+        "job": job.key or job.name,
+        "command": shown if len(shown) <= 2000 else shown[:2000] + "...",
+    }
+    return json.dumps(facts)
 
 
 def new_word() -> str:

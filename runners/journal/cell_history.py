@@ -147,7 +147,7 @@ class CellTimes:
     """How long each cell has taken so far, by the records: all its attempts, and its cool-downs.
 
     The time between two controllers of a run does not count, except for the rest of a step after a controller that
-    wrote no end: what was begun on the hosts goes on there by itself. A controller that was told to stop ends it. What
+    wrote no end: what was begun on the hosts goes on there by itself. A controller that was asked to stop ends it. What
     comes before the first start was measured in another run, and does not count.
     """
 

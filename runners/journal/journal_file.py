@@ -158,13 +158,13 @@ def first_start(path: Path) -> RunStarted | None:
 
 
 def has_begun(path: Path) -> bool:
-    """Return whether the journal has a complete line that tells of the run itself, be it readable or not."""
+    """Return whether the journal has a complete line about the run itself, readable or not."""
     try:
         with path.open("rb") as file:
             return any(line.endswith(b"\n") and b'"type":"report_made"' not in line for line in file)
     except FileNotFoundError:
         return False
-    except OSError:  # who reads it says why it can't be read
+    except OSError:  # its reader says why it can't be read
         return True
 
 

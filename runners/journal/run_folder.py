@@ -226,7 +226,7 @@ def _of_its_lane(run_dir: Path, plan: Plan) -> Plan:
 
 
 def require_journal(run_dir: Path) -> None:
-    """Raise Damaged when a run's folder holds results, and no journal that tells of them."""
+    """Raise Damaged when a run's folder holds results, and no journal that has them."""
     journal = run_dir / JOURNAL
     if has_begun(journal):
         return

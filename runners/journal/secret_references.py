@@ -65,9 +65,9 @@ def refuse_unset(plan: Plan) -> None:
     """Raises RunnerError with all references that the plan's cells need and that are not set."""
     missing = unset(plan)
     if missing:
-        told = "; ".join(f"{each.needed_by} ({each.origin}) needs the {each.what}" for each in missing)
+        listed = "; ".join(f"{each.needed_by} ({each.origin}) needs the {each.what}" for each in missing)
         are = "which is not set" if len(missing) == 1 else "which are not set"
-        raise RunnerError(f"{told}, {are}", _how_to_set([each.reference.name for each in missing]))
+        raise RunnerError(f"{listed}, {are}", _how_to_set([each.reference.name for each in missing]))
 
 
 def _needed(plan: Plan) -> Iterator[Unset]:

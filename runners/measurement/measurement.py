@@ -210,7 +210,7 @@ class Together:
         total = self.throughput(None)
         if len(self.each) == 1 or total is None:
             return self.each[0]
-        told = (each.warnings for each in self.each)
+        warnings = (each.warnings for each in self.each)
         return replace(
             self.each[0],
             window=self.window,
@@ -219,7 +219,7 @@ class Together:
             intervals=(),
             due=None if any(each.due is None for each in self.each) else sum(each.due or 0 for each in self.each),
             dropped=sum(each.dropped for each in self.each),
-            warnings=tuple(dict.fromkeys(text for each in ((self.remark,), *told) for text in each if text)),
+            warnings=tuple(dict.fromkeys(text for each in ((self.remark,), *warnings) for text in each if text)),
         )
 
 

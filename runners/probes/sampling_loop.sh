@@ -1,6 +1,6 @@
 #!/bin/sh
 # Reads again and again: the functions `header` and `read_all` stand before this. With `counts`, it reads once more
-# when it is told to end: counters tell what was until they are read. What the signal interrupts ends as well, and a
+# when it is asked to end: counters tell what was until they are read. What the signal interrupts ends as well, and a
 # reading of which that is true is not whole.
 #
 # The next reading is due at a multiple of the interval (`every`, in nanoseconds), so that readings do not drift. What

@@ -126,28 +126,28 @@ class SimulatedDriver:
         return _job(context, task)
 
     def parse(self, context: CellContext, output: JobOutput) -> Measurement:
-        told = _told(output)
-        window = (told.began_at, told.began_at + told.seconds)
-        phases = list(enumerate(told.phases, start=1))
-        errors = sum(phase.errors for phase in told.phases)
-        require_few_errors(output, "the simulated load", errors, told.count, context.experiment.max_error_share)
-        if told.count <= 0:
+        record = _told(output)
+        window = (record.began_at, record.began_at + record.seconds)
+        phases = list(enumerate(record.phases, start=1))
+        errors = sum(phase.errors for phase in record.phases)
+        require_few_errors(output, "the simulated load", errors, record.count, context.experiment.max_error_share)
+        if record.count <= 0:
             raise BadOutput(say.simulated_no_operations(), say.hint_longer())
         operations = [_operation(op, None) for _, phase in phases for op in phase.operations]
         if len(phases) > 1:
             operations = _together(operations)
             operations += [_operation(op, number) for number, phase in phases for op in phase.operations]
-        total = PhaseThroughput(None, told.count, errors, told.seconds, told.count / told.seconds)
+        total = PhaseThroughput(None, record.count, errors, record.seconds, record.count / record.seconds)
         several = [
             PhaseThroughput(number, phase.count, phase.errors, phase.seconds, phase.count / phase.seconds)
             for number, phase in phases
         ]
         if not _spec(self._of).mergeable:
             operations = [_without_histogram(operation) for operation in operations]
-        intervals = tuple(_intervals(told))
+        intervals = tuple(_intervals(record))
         steady = steadiness(intervals)
         rule = context.experiment.until_steady
-        ended = _ended(told.steady, rule) if told.steady and rule else None
+        ended = _ended(record.steady, rule) if record.steady and rule else None
         intended = any(operation.kind == "intended" for operation in operations)
         properties = {
             "simulated": say.simulated_model(),
@@ -164,14 +164,14 @@ class SimulatedDriver:
                 *(steady.warnings if steady else ()),
             ),
             steady=ended,
-            samples=_samples(_spec(self._of), told.seconds, offered=context.cell.target is not None),
+            samples=_samples(_spec(self._of), record.seconds, offered=context.cell.target is not None),
             tool_version=say.simulated(),
             properties=tuple({**properties, **(steady.properties if steady else {})}.items()),
         )
 
 
-def _ended(told: ToldSteady, rule: UntilSteady) -> SteadyEnd:
-    return steady_end(judge_batches(told.completed, told.latency_ns), rule.within, told.lasted_s)
+def _ended(record: ToldSteady, rule: UntilSteady) -> SteadyEnd:
+    return steady_end(judge_batches(record.completed, record.latency_ns), rule.within, record.lasted_s)
 
 
 def _job(context: CellContext, task: Task) -> Job:
@@ -305,9 +305,9 @@ def _without_histogram(operation: Operation) -> Operation:
     )
 
 
-def _intervals(told: Told) -> list[Interval]:
+def _intervals(record: Told) -> list[Interval]:
     found, start = [], 0.0
-    for seconds, count in told.intervals:
+    for seconds, count in record.intervals:
         found.append(Interval(start, seconds, count))
         start += seconds
     return found

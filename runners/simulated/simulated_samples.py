@@ -179,8 +179,8 @@ def measures_of(probe: str, library: bool = False) -> tuple[str, ...]:
     others = _OF_SERVERS if library else _OF_LIBRARIES
     by_load = [name for name in READINGS if name.partition(".")[0] == probe and name not in others]
     spec = PROBE_SPECS.usable(probe)
-    told = [name for name, said in spec.measures.items() if said.simulated is not None] if spec else []
-    return tuple(dict.fromkeys((*by_load, *told)))
+    measures = [name for name, said in spec.measures.items() if said.simulated is not None] if spec else []
+    return tuple(dict.fromkeys((*by_load, *measures)))
 
 
 def reading_of(measure: str) -> tuple[str, Reading]:

@@ -120,9 +120,9 @@ def _records(plan: Plan, carried: Sequence[Carried]) -> Iterator[j.AnyRecord]:
     warnings: dict[str, j.Remark] = {}
     for each in sorted(carried, key=lambda c: c.measured_at):
         for fact in each.own_facts():
-            told = fact.model_dump(exclude={"at"})
-            if known.get(_subject(fact)) != told:
-                known[_subject(fact)] = told
+            values = fact.model_dump(exclude={"at"})
+            if known.get(_subject(fact)) != values:
+                known[_subject(fact)] = values
                 yield fact
             hardware = plan.hardware[each.cell.hardware]
             if isinstance(fact, j.HostFacts) and fact.host in hardware.hosts:

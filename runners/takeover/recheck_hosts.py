@@ -136,8 +136,8 @@ def _database(plan: Plan, carried: Sequence[Carried], pool: HostPool, key: Datab
             elif build and fact.sha256 and fact.sha256 != build:
                 found.changed[each.cell.id] = f"the {kind} of database {database.name} is another build now"
             elif files := list(_changed_files(fact.facts, now)):
-                told = f"a file that the commands of database {database.name} or its hardware name has changed"
-                found.changed[each.cell.id] = f"{told}: {'; '.join(files)}"
+                reason = f"a file that the commands of database {database.name} or its hardware name has changed"
+                found.changed[each.cell.id] = f"{reason}: {'; '.join(files)}"
     return found
 
 

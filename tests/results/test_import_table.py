@@ -264,7 +264,7 @@ def test_a_table_without_its_source_is_refused(tmp_path: Path, plan: Plan) -> No
         ("workload, threads, multiplier", "a, 96, 8", "multiplier (%), or multiplier (x)"),
         ("workload, threads, best", "a, 96, 8", "name its unit, as in best (ops/s)"),
         ("workload, threads, cpu.utilisation", "a, 96, 0.5", "cpu.utilisation (%), or cpu.utilisation (x)"),
-        ("workload, threads, gain.low (%), gain.high (x)", "a, 96, 40, 0.5", "gain is told in % and in x"),
+        ("workload, threads, gain.low (%), gain.high (x)", "a, 96, 40, 0.5", "gain has values in % and in x"),
         ("threads (ms), workload, best (ops/s)", "96, a, 8", "threads has no unit"),
         ("threads, workload, target (ms), best (ops/s)", "96, a, 1, 8", "write target (ops/s)"),
         ("hardware, workload, threads, latency.p99[raed] (ms)", "eco, a, 96, 1", "did you mean `read`?"),

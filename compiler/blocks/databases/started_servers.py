@@ -30,7 +30,7 @@ _WORDS = ("standalone", "sharded", "replica_set")
 
 @dataclass(frozen=True)
 class Topology:
-    """`text` as it is told, None when it is not said; `members` and `shards` as far as they are said."""
+    """`text` as the spec has it, None when it has none; `members` and `shards` as far as the spec gives them."""
 
     text: str | None = None
     members: int | None = None

@@ -67,10 +67,10 @@ def read_adaptive(
         return None
     found = candidates(first.value, last.value)
     if count.value < FEWEST_POINTS:
-        told = (ends.left.span.text, ends.right.span.text)
+        texts = (ends.left.span.text, ends.right.span.text)
         reader.findings.add(
             schedule_errors.TooFewAdaptivePoints(
-                written.span, key, int(count.value), FEWEST_POINTS, _usual(len(found)), told
+                written.span, key, int(count.value), FEWEST_POINTS, _usual(len(found)), texts
             )
         )
         return None

@@ -155,11 +155,11 @@ def _called(kind: str, call: ast.Call, reader: Reader) -> Said | None:
         return None
     at = {name: number.value for name, number in numbers.items() if number}
     last = (0, 0.0)
-    told: dict[str, object] = {"kind": kind, **{name: at[name] for name in ("drops", "lag") if name in at}}
+    settings: dict[str, object] = {"kind": kind, **{name: at[name] for name in ("drops", "lag") if name in at}}
     if "queue" in at:
-        told["queue"] = int(at["queue"])
+        settings["queue"] = int(at["queue"])
     if kind in ("steps", "burst"):
-        told["spacing"] = spacing
+        settings["spacing"] = spacing
     match kind:
         case "steps":
             points = read_points("target", rates[0] if len(rates) == 1 else ast.List(call.span, tuple(rates)), reader)
@@ -167,7 +167,7 @@ def _called(kind: str, call: ast.Call, reader: Reader) -> Said | None:
                 if points is not None:
                     reader.findings.add(structure_errors.BadArgument(call.span, kind, _TAKES[kind], _USAGE[kind]))
                 return None
-            told |= {"rates": tuple(point for point, _ in points), "each_s": at["lasting"]}
+            settings |= {"rates": tuple(point for point, _ in points), "each_s": at["lasting"]}
         case "burst":
             rate = reader.quantity("burst", rates[0], TARGET)
             if rate is None:
@@ -176,15 +176,15 @@ def _called(kind: str, call: ast.Call, reader: Reader) -> Said | None:
                 spans = duration(at["lasting"]), duration(at["every"])
                 reader.findings.add(wrong.LongBursts(named["lasting"].span, *spans))
                 return None
-            told |= {"burst_rate": rate.value, "every_s": at["every"], "lasting_s": at["lasting"]}
+            settings |= {"burst_rate": rate.value, "every_s": at["every"], "lasting_s": at["lasting"]}
         case "trace":
             traced = _trace(rates[0], reader)
             if traced is None:
                 return None
-            told |= traced[0]
+            settings |= traced[0]
             last = traced[1]
     bounds = {name: argument.span for name, argument in named.items() if name in BOUNDS}
-    return Said(Arrivals.model_validate(told), call.span, bounds, last)
+    return Said(Arrivals.model_validate(settings), call.span, bounds, last)
 
 
 def _arguments(kind: str, call: ast.Call, reader: Reader) -> dict[str, ast.Argument] | None:

@@ -110,8 +110,8 @@ class HostTable:
         """Raise HostPatternError where the spec names too many hosts with these."""
         self.named += len(texts)
         if self.named > MAX_NAMED:
-            told = f"more than {MAX_NAMED:,} hosts are named in all"
-            raise HostPatternError(told, 0, len(pattern), "leave out hosts, or split the spec")
+            problem = f"more than {MAX_NAMED:,} hosts are named in all"
+            raise HostPatternError(problem, 0, len(pattern), "leave out hosts, or split the spec")
 
     def _refuse(self, item: ast.String, error: HostPatternError, before: int = 0) -> None:
         """Report an error of what follows the first `before` characters of a text."""
@@ -140,8 +140,8 @@ class HostTable:
             self._count(addresses, pattern)
             for address in addresses:
                 if not re.fullmatch(found.address, address):
-                    told = f"`{address}` is not {found.address_is}"
-                    raise HostPatternError(told, 0, max(1, len(pattern)), found.doc)
+                    problem = f"`{address}` is not {found.address_is}"
+                    raise HostPatternError(problem, 0, max(1, len(pattern)), found.doc)
                 host = plan.Host(
                     id=f"{scheme}:{address}",
                     transport=scheme,

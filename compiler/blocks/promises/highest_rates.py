@@ -179,8 +179,8 @@ class _Limits:
                 most = self.reader.quantity("errors", right, _ERRORS)
                 if most is None:
                     return None
-                told = f"errors {whole.operator} {most.text}"
-                return plan.PromiseLimit(measure="errors", most=most.value, strict=strict, text=told), left.span
+                limit = f"errors {whole.operator} {most.text}"
+                return plan.PromiseLimit(measure="errors", most=most.value, strict=strict, text=limit), left.span
             case ast.Index(
                 base=ast.Attr(base=ast.Name(text="latency"), field=ast.Name(text=statistic)),
                 arguments=[ast.Argument(key=None, value=ast.Name(text=operation) as of)],
@@ -188,8 +188,8 @@ class _Limits:
                 most = self.reader.quantity(f"latency.{statistic}", right, _LATENCY)
                 if most is None:
                     return None
-                told = f"latency.{statistic}[{operation}] {whole.operator} {most.text}"
-                said = {"statistic": STATISTICS[statistic], "operation": operation, "text": told}
+                limit = f"latency.{statistic}[{operation}] {whole.operator} {most.text}"
+                said = {"statistic": STATISTICS[statistic], "operation": operation, "text": limit}
                 return plan.PromiseLimit(measure="latency", most=most.value, strict=strict, **said), of.span
             case _:
                 self.reader.findings.add(wrong.NotPromised(left.span, left.span.text, "read"))

@@ -18,7 +18,7 @@ def read_spec_file(what: str, name: str, span: Span, findings: Findings) -> str 
     """
     path = Path(span.source.name).parent / name
     try:
-        if path.exists() and not (path.is_file() or path.is_dir()):  # a FIFO blocks who reads it
+        if path.exists() and not (path.is_file() or path.is_dir()):  # reading a FIFO blocks
             raise ValueError("it is not a regular file")
         if path.stat().st_size > MOST_BYTES:
             raise ValueError(f"it has more than {MOST_BYTES >> 10} KiB")

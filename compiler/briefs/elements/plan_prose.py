@@ -42,17 +42,17 @@ def prose(typer: Typer, string: ast.String, place: Place) -> plan.Prose | None:
     """Return a text as Markdown with computed numbers; None after a mistake."""
     parts: list[str | plan.Value] = []
     failed = False
-    told = list(string.parts)
-    for at, part in enumerate(told):
+    pieces = list(string.parts)
+    for at, part in enumerate(pieces):
         if isinstance(part, str):
             parts.append(part)
             continue
-        follows = told[at + 1] if at + 1 < len(told) else ""
+        follows = pieces[at + 1] if at + 1 < len(pieces) else ""
         filled = _filled(typer, part, place, follows if isinstance(follows, str) else "")
         failed = failed or filled is None
         if isinstance(filled, _WithUnit):
             parts.append(filled.value)
-            told[at + 1] = filled.rest
+            pieces[at + 1] = filled.rest
         else:
             parts += filled or []
     return None if failed else plan.Prose(parts=_joined(parts))

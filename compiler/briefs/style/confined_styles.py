@@ -146,20 +146,22 @@ def _wrong(declaration: Any, *, free: bool) -> str:
 
 def _too_far(name: str, tokens: list[Any], sizes: list[tuple[float, str]]) -> str:
     """Return a value whose size reaches over other elements."""
-    told = [(abs(value), unit) for value, unit in sizes if value]
+    lengths = [(abs(value), unit) for value, unit in sizes if value]
     if name == "font" and any(part == "/" for part in tokens):
         return "write the height of its lines as `line-height`"
     if name == "line-height" and any(value < _LEAST_LINE.get(unit, 1e9) for value, unit in sizes):
         return "its lines would lie over each other"
     if name.endswith("-shadow") and any(
-        value > _LARGEST_SHADOW or unit not in ("", "px", "pt") for value, unit in told
+        value > _LARGEST_SHADOW or unit not in ("", "px", "pt") for value, unit in lengths
     ):
         return f"shadows reach as far as {_LARGEST_SHADOW:.0f}px"
-    if name.startswith(("text-decoration", "text-underline")) and any(v > _THICKEST.get(unit, 0) for v, unit in told):
+    if name.startswith(("text-decoration", "text-underline")) and any(
+        v > _THICKEST.get(unit, 0) for v, unit in lengths
+    ):
         return "its lines are as thick as 10px, or 1em"
     if name == "vertical-align" and sizes:
-        return "it is told by a word, such as `top`"
-    if name == "transform" and any(value > _MOST_MOVED or unit not in ("px", "deg") for value, unit in told):
+        return "it is given by a word, such as `top`"
+    if name == "transform" and any(value > _MOST_MOVED or unit not in ("px", "deg") for value, unit in lengths):
         return f"it may move by {_MOST_MOVED:.0f}px, and turn by as many degrees"
     return ""
 

@@ -151,8 +151,8 @@ def read(measure: Measure, runs: Runs) -> Read:
     kind = measure.kind
     keys: dict[Dimension, tuple[Key, ...]] = {dim: (key,) for dim, key in measure.fixed}
     keys |= _narrower(measure, runs)
-    told = {"measure": kind.name, "view": kind.view, "statistic": kind.statistic, "probe": kind.probe}
-    return Read.model_validate({**told, "counted": measure.counted, "keys": keys})
+    parts = {"measure": kind.name, "view": kind.view, "statistic": kind.statistic, "probe": kind.probe}
+    return Read.model_validate({**parts, "counted": measure.counted, "keys": keys})
 
 
 def _where(measure: Measure, runs: Runs) -> list[str]:

@@ -82,7 +82,7 @@ type Plan struct {
 	Operations int64 // none beyond it; 0 for no end
 	Queue      int   // operations that wait, at most
 	Workers    int   // that will call Next
-	// Lag is told how late the generator itself was with each operation: from when it was due and a worker was free until it was
+	// Lag receives how late the generator itself was with each operation: from when it was due and a worker was free until it was
 	// started. Of the time that it waited for a busy worker, the generator's is the share that workers spent outside of the target.
 	Lag func(late int64, phase Phase)
 }

@@ -2,7 +2,7 @@
 // Student's interval of the mean says how well the rest is known.
 //
 // MSER is K. P. White's ("An effective truncation heuristic for bias reduction in simulation output", Simulation 69, 1997). All sums
-// are whole numbers, so that whoever recomputes a decision from the same batches finds the same cut.
+// are whole numbers, so that a decision recomputed from the same batches finds the same cut.
 package steady
 
 import (
@@ -36,7 +36,7 @@ type Estimate struct {
 }
 
 // Verdict is a look at the batches so far. Cut is how many are a transient; below 0 where the transient goes into the second half,
-// and nothing is told.
+// and nothing is reported.
 type Verdict struct {
 	Steady     bool
 	Cut        int

@@ -173,8 +173,8 @@ class DbBench:
         intervals = tuple(Interval(*each) for each in counted)
         no_warm_up = _makes_its_data(benchmark) or _untimed(benchmark)
         remedy = say.hint_longer() if no_warm_up else say.remedy_warm_up()
-        unsteady, told = judge_window(intervals, remedy, context.cell.events)
-        properties |= told
+        unsteady, judged = judge_window(intervals, remedy, context.cell.events)
+        properties |= judged
         started = text.started_at(found, output.started_at, output.ended_at, seconds)
         return Measurement(
             window=(started, started + seconds),

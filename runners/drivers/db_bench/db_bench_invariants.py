@@ -98,8 +98,8 @@ def _rate(output: Output) -> Iterator[str]:
     rate = output.headline.ops_per_s
     least, most = rate * (seconds.value - seconds.off), (rate + 1) * (seconds.value + seconds.off)
     if not least <= done <= most:
-        told = f"{rate} ops/sec in {seconds} seconds are {rule.number(round(rate * seconds.value))}"
-        yield f"{output.headline.name} did {done} operations, and {told}"
+        computed = f"{rate} ops/sec in {seconds} seconds are {rule.number(round(rate * seconds.value))}"
+        yield f"{output.headline.name} did {done} operations, and {computed}"
 
 
 def overlap(threads: int, seconds: float) -> float:
@@ -115,11 +115,11 @@ def _threads(output: Output) -> Iterator[str]:
     name, rate = output.headline.name, output.headline.ops_per_s
     at_once = micros.value * rate / 1e6
     off = (micros.off * (rate + 1) + micros.value) / 1e6
-    told = f"{micros} micros/op at {rate} ops/sec are of {at_once:.2g} threads at once"
+    computed = f"{micros} micros/op at {rate} ops/sec are of {at_once:.2g} threads at once"
     if output.threads and at_once - off > _THREADS_MORE * output.threads:
-        yield f"{name} ran with {output.threads} threads, and {told}"
+        yield f"{name} ran with {output.threads} threads, and {computed}"
     elif output.seconds > _LONG_S and at_once + off < _least(output.threads or 1, output.seconds):
-        yield f"{name} ran with {output.threads or 'at least 1'} threads, and {told}"
+        yield f"{name} ran with {output.threads or 'at least 1'} threads, and {computed}"
 
 
 def _least(threads: int, seconds: float) -> float:
@@ -238,16 +238,16 @@ def _busy(output: Output) -> Iterator[str]:
         return
     done = output.headline.operations or timed
     mean = sum(block.count * block.mean_s for block in output.blocks) / done * 1e6
-    told = f"{output.headline.name} took {micros} micros/op, and its histograms have a mean of {mean:.4f} us"
+    stated = f"{output.headline.name} took {micros} micros/op, and its histograms have a mean of {mean:.4f} us"
     threads = output.threads or 2 * max(1.0, micros.value * output.headline.ops_per_s / 1e6)
     first = threads * max(block.max_s for block in output.blocks) * 1e6 / done
     batched = output.headline.operations is None and any(block.operation == "write" for block in output.blocks)
     if not batched and mean > (micros.value + micros.off) * (1 + QUANTISED) + first:
-        yield told
+        yield stated
     limited = [output.head(name) for name in ("Write rate", "Read rate")]
     unlimited = all(each is not None and each.value == 0 for each in limited)
     if output.headline.name.startswith(_TIMED) and unlimited and timed >= _MANY and mean < _IDLE * micros.value:
-        yield told
+        yield stated
 
 
 def _data(output: Output) -> Iterator[str]:
@@ -256,8 +256,8 @@ def _data(output: Output) -> Iterator[str]:
     if entries is None or raw is None or size is None:
         return
     if abs(entries.value * size / _MB - raw.value) > raw.off * 1.01:
-        told = f"{entries} entries of {rule.number(size)} bytes are {entries.value * size / _MB:.1f} MB"
-        yield f"RawSize is {raw} MB, and {told}"
+        computed = f"{entries} entries of {rule.number(size)} bytes are {entries.value * size / _MB:.1f} MB"
+        yield f"RawSize is {raw} MB, and {computed}"
 
 
 _AFTER = re.compile(r"bytes each \((\d+) bytes after compression\)")
@@ -281,8 +281,8 @@ def _compressed(output: Output) -> Iterator[str]:
         return
     each = keys.value + float(after[1])
     if abs(entries.value * each / _MB - size.value) > size.off * 1.01 + entries.value / _MB:
-        told = f"{entries} entries of {rule.number(each)} bytes after compression"
-        yield f"FileSize is {size} MB, and {told} are {entries.value * each / _MB:.1f} MB"
+        computed = f"{entries} entries of {rule.number(each)} bytes after compression"
+        yield f"FileSize is {size} MB, and {computed} are {entries.value * each / _MB:.1f} MB"
 
 
 def _written(output: Output) -> Iterator[str]:
@@ -294,8 +294,8 @@ def _written(output: Output) -> Iterator[str]:
         return
     least, most = output.headline.ops_per_s * size / _MB, (output.headline.ops_per_s + 1) * size / _MB
     if not least - mb.off * 1.01 <= mb.value <= most + mb.off * 1.01:
-        told = f"{output.headline.ops_per_s} ops/sec of {rule.number(size)} bytes are {least:.1f} MB/s"
-        yield f"{output.headline.name} wrote {mb} MB/s, and {told}"
+        computed = f"{output.headline.ops_per_s} ops/sec of {rule.number(size)} bytes are {least:.1f} MB/s"
+        yield f"{output.headline.name} wrote {mb} MB/s, and {computed}"
 
 
 def _read(output: Output) -> Iterator[str]:
@@ -315,8 +315,8 @@ def _read(output: Output) -> Iterator[str]:
     rate = output.headline.ops_per_s
     low, high = rate * least * size / _MB, (rate + 1) * most * size / _MB
     if not low - mb.off * 1.01 <= mb.value <= high + mb.off * 1.01:
-        told = f"{rate} ops/sec of {rule.number(size)} bytes with {hits} of {asked} found"
-        yield f"{output.headline.name} read {mb} MB/s, and {told} are {rate * share * size / _MB:.1f}"
+        computed = f"{rate} ops/sec of {rule.number(size)} bytes with {hits} of {asked} found"
+        yield f"{output.headline.name} read {mb} MB/s, and {computed} are {rate * share * size / _MB:.1f}"
 
 
 def _found(output: Output) -> Iterator[str]:

@@ -302,8 +302,8 @@ class _Blocks:
             except ValueError:  # lines of two threads ran together
                 histogram = Histogram(())
             whole = self._ends is not None and histogram.count == count
-            told = self._median, self._percentiles, tuple(self._shares), self._deviation
-            self._done.append(Block(self._operation, count, mean, low, high, histogram, whole, *told))
+            state = self._median, self._percentiles, tuple(self._shares), self._deviation
+            self._done.append(Block(self._operation, count, mean, low, high, histogram, whole, *state))
         self._operation, self._counts, self._ends, self._buckets = "", None, None, []
         self._deviation = ""
         self._median, self._percentiles, self._shares = "", (), []

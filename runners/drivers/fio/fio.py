@@ -143,7 +143,7 @@ class Fio:
                 say.ended_early(tool="fio", seconds=figure(seconds, ".1f"), wanted=figure(wanted, "g"), said=said),
             )
         intervals = fio_output.read_intervals(sorted(output.directory.glob(_LOGS)), seconds)
-        unsteady, told = judge_window(intervals, say.remedy_warm_up(), context.cell.events)
+        unsteady, properties = judge_window(intervals, say.remedy_warm_up(), context.cell.events)
         ended = min(output.ended_at, max(output.started_at + seconds, found.timestamp_ms / 1000))
         remarks, own = tell_own(found)
         return Measurement(
@@ -154,7 +154,7 @@ class Fio:
             warnings=(*unsteady, *remarks),
             tool_version=found.version.replace("-", " ", 1),
             samples=tuple(own_samples(found)),
-            properties=tuple({**describe(offered=context.cell.target is not None), **told, **own}.items()),
+            properties=tuple({**describe(offered=context.cell.target is not None), **properties, **own}.items()),
         )
 
     def interim(self, context: CellContext, text: str) -> Interim | None:
@@ -189,15 +189,15 @@ def own_samples(found: Output) -> Iterator[Sample]:
 
 
 def _operation(name: str, parts: Sequence[Direction]) -> Operation:
-    told = [part.clat_ns for part in parts if part.clat_ns.count]
-    count = sum(each.count for each in told)
+    latencies = [part.clat_ns for part in parts if part.clat_ns.count]
+    count = sum(each.count for each in latencies)
     return Operation(
         operation=name,
         count=count,
-        mean_s=sum(each.mean * each.count for each in told) / count / NS_PER_S,
-        min_s=min(each.low for each in told) / NS_PER_S,
-        max_s=max(each.high for each in told) / NS_PER_S,
-        histogram=fio_output.merged(told),
+        mean_s=sum(each.mean * each.count for each in latencies) / count / NS_PER_S,
+        min_s=min(each.low for each in latencies) / NS_PER_S,
+        max_s=max(each.high for each in latencies) / NS_PER_S,
+        histogram=fio_output.merged(latencies),
     )
 
 

@@ -89,8 +89,8 @@ def _bytes(one: One) -> Iterator[str]:
         return
     wanted = one.found.clat_ns.count * one.block_size
     if abs(wanted - one.found.io_bytes) > one.depth * one.block_size:
-        told = f"{one.found.clat_ns.count} I/Os of {one.block_size} bytes are {wanted}"
-        yield f"{one.called} moved {one.found.io_bytes} bytes, and {told}"
+        computed = f"{one.found.clat_ns.count} I/Os of {one.block_size} bytes are {wanted}"
+        yield f"{one.called} moved {one.found.io_bytes} bytes, and {computed}"
 
 
 def _rates(one: One) -> Iterator[str]:
@@ -101,8 +101,8 @@ def _rates(one: One) -> Iterator[str]:
     seconds, off = found.runtime_ms / 1000, _OFF + 1.0 / found.runtime_ms
     for said, amount, unit in ((found.iops, found.total_ios, "I/Os"), (found.bw_bytes, found.io_bytes, "bytes")):
         if abs(said - amount / seconds) > off * amount / seconds + 1:
-            told = f"{amount} in {rule.number(seconds)} s are {rule.number(amount / seconds)}"
-            yield f"{one.called} did {rule.number(said)} {unit} a second, and {told}"
+            computed = f"{amount} in {rule.number(seconds)} s are {rule.number(amount / seconds)}"
+            yield f"{one.called} did {rule.number(said)} {unit} a second, and {computed}"
 
 
 def _ends(one: One) -> Iterator[str]:
@@ -118,10 +118,10 @@ def _submission(one: One) -> Iterator[str]:
     """A latency is the time to submit an I/O and the time to its completion. Of those in flight when a ramp ends, fio
     counts only one of these."""
     slat, clat, lat = one.found.slat_ns, one.found.clat_ns, one.found.lat_ns
-    for name, told in (("slat", slat), ("lat", lat)):
-        if told and told.count and not told.low - 1 <= told.mean <= told.high + 1:
-            mean = rule.seconds(told.mean / NS_PER_S)
-            ends = f"{rule.seconds(told.low / NS_PER_S)} to {rule.seconds(told.high / NS_PER_S)}"
+    for name, latency in (("slat", slat), ("lat", lat)):
+        if latency and latency.count and not latency.low - 1 <= latency.mean <= latency.high + 1:
+            mean = rule.seconds(latency.mean / NS_PER_S)
+            ends = f"{rule.seconds(latency.low / NS_PER_S)} to {rule.seconds(latency.high / NS_PER_S)}"
             yield f"{one.called} has a {name} of {mean} on average, and from {ends}"
     if slat is None or not slat.count or not lat.count:
         return
@@ -141,19 +141,24 @@ def _processors(one: One) -> Iterator[str]:
 
 
 def _percentiles(one: One) -> Iterator[str]:
-    told = one.found.clat_ns
-    if told.high >= BUCKETS_END_NS:
+    latency = one.found.clat_ns
+    if latency.high >= BUCKETS_END_NS:
         return
     printed = [
-        (float(name), value / NS_PER_S) for name, value in told.percentile.items() if name.replace(".", "").isdecimal()
+        (float(name), value / NS_PER_S)
+        for name, value in latency.percentile.items()
+        if name.replace(".", "").isdecimal()
     ]
-    yield from rule.percentile_in_buckets(f"the histogram of {one.called}", merged([told]), printed)
+    yield from rule.percentile_in_buckets(f"the histogram of {one.called}", merged([latency]), printed)
 
 
 def _busy(one: One) -> Iterator[str]:
     """A job's latencies follow each other in so many lanes as it has I/Os in flight."""
-    told = one.found.lat_ns
-    held, lanes = told.mean / NS_PER_S * told.count, one.depth * (one.found.runtime_ms / 1000 + told.high / NS_PER_S)
+    latency = one.found.lat_ns
+    held, lanes = (
+        latency.mean / NS_PER_S * latency.count,
+        one.depth * (one.found.runtime_ms / 1000 + latency.high / NS_PER_S),
+    )
     if held > lanes * (1 + rule.QUANTISED) + 0.01:
         yield f"the latencies of {one.called} add up to {held:.3f} s, and {one.depth} at once have {lanes:.3f} s"
 

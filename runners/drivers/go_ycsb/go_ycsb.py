@@ -136,7 +136,7 @@ class GoYcsb:
         tolerated = bool(own) and not context.experiment.max_error_share
         by_second = intervals(found, total.seconds)
         remedy = say.hint_longer() if properties.is_load(context.workload) else say.remedy_warm_up()
-        unsteady, told = judge_window(by_second, remedy, context.cell.events)
+        unsteady, judged = judge_window(by_second, remedy, context.cell.events)
         return Measurement(
             window=(output.ended_at - total.seconds, output.ended_at),
             throughput=(PhaseThroughput(None, count, errors, total.seconds, count / total.seconds),),
@@ -159,7 +159,7 @@ class GoYcsb:
                 # The same words whatever the threads, so that a brief says them once.
                 ("errors", say.errors_accepted(share=Figure(allowed, f"{allowed * 100:.3g} %"))),
                 *((("throughput", say.read_modify_write()),) if _rmw(found.final) else ()),
-                *told.items(),
+                *judged.items(),
             ),
         )
 

@@ -51,10 +51,10 @@ def _cell(row: Row, key: str) -> Printed:
 
 
 def _latencies(name: str, row: Row) -> Latencies:
-    told = {float(key.removesuffix("th(us)")): float(us) for key, us in row.cells.items() if key.endswith("th(us)")}
+    printed = {float(key.removesuffix("th(us)")): float(us) for key, us in row.cells.items() if key.endswith("th(us)")}
     # Before v1.0 a percentile is the upper end of a bucket of 1 ms, and 0 beyond the last one.
-    coarse = all(us % 1000 == 0 for us in told.values())
-    at = tuple((percent, us / 1e6) for percent, us in told.items() if us or not coarse)
+    coarse = all(us % 1000 == 0 for us in printed.values())
+    at = tuple((percent, us / 1e6) for percent, us in printed.items() if us or not coarse)
     return Latencies(name, row.count, row.mean_s, row.min_s, row.max_s, at, below=1e-3 if coarse else 0.0)
 
 
@@ -99,8 +99,8 @@ def _rates(output: Output) -> Iterator[str]:
             (took.value + took.off) * (rate.value + rate.off),
         )
         if not least - 1 <= row.count <= most + 1:
-            told = f"{took} s at {rate} operations a second are {rule.number(round(took.value * rate.value))}"
-            yield f"{name} has {row.count} operations, and {told}"
+            computed = f"{took} s at {rate} operations a second are {rule.number(round(took.value * rate.value))}"
+            yield f"{name} has {row.count} operations, and {computed}"
 
 
 def _total(output: Output) -> Iterator[str]:
@@ -125,8 +125,8 @@ def _total(output: Output) -> Iterator[str]:
         upto = sum(_most_upto(row, said) for row in halves.values())
         if below >= last or upto < first:
             side = f"at least {below} of {count} are below" if below >= last else f"at most {upto} of {count} are up to"
-            told = f"TOTAL has a p{rule.number(percent)} of {rule.seconds(said)}"
-            yield f"{told}, and by the rows of operations {side} that"
+            percentile = f"TOTAL has a p{rule.number(percent)} of {rule.seconds(said)}"
+            yield f"{percentile}, and by the rows of operations {side} that"
 
 
 def _ranks(percent: float, count: int) -> tuple[int, int]:
@@ -163,8 +163,8 @@ def _shares(output: Output) -> Iterator[str]:
     for name, asked in shares.items():
         share = asked.value if asked else 0.0
         if total and abs(done[name] / total - share) > 0.02 + 5 * math.sqrt(max(0.0, share * (1 - share)) / total):
-            told = f"{done[name]} of {total} operations are {name}"
-            yield f"{told}, and it was run with {_PROPORTIONS[name]} = {asked}"
+            counted = f"{done[name]} of {total} operations are {name}"
+            yield f"{counted}, and it was run with {_PROPORTIONS[name]} = {asked}"
 
 
 def _read_modify_write(output: Output) -> Iterator[str]:
@@ -179,7 +179,7 @@ def _read_modify_write(output: Output) -> Iterator[str]:
         if again.count > own:
             yield f"{_RMW} has {again.count} operations, and {half} has only {own}"
     read, update = rows.get("READ"), rows.get("UPDATE")
-    # With failures, it may have ended after its read, or have waited in vain.
+    # With failures, it may have ended after its read, or have waited without a result.
     if read and update and not any(name.endswith(_FAILED) for name in rows):
         halves = _latencies("READ", read), _latencies("UPDATE", update)
         yield from rule.of_two_halves(_latencies(_RMW, again), *halves)
@@ -199,10 +199,10 @@ def _cumulative(output: Output) -> Iterator[str]:
                 ("us at least", row.min_s * 1e6, later.min_s * 1e6, False),
             ):
                 if (now < was - 1e-6) if grows else (now > was + 1e-6):
-                    told = (
+                    change = (
                         f"{rule.number(round(was, 3))} {what}, and {rule.number(round(now, 3))} in the rows after them"
                     )
-                    yield f"{name} has {told}: rows are counted from the start"
+                    yield f"{name} has {change}: rows are counted from the start"
 
 
 def _finished(output: Output) -> Iterator[str]:

@@ -76,7 +76,7 @@ class Openload:
 
     def target(self, context: CellContext) -> Flags:
         """Return the flags that name the target, as far as they are known when an output is read again."""
-        del context  # the server is told by the environment, and has a password
+        del context  # the environment names the server, as its address has a password
         return {"target": "mongodb"}
 
     def loading(self, context: CellContext) -> Flags:

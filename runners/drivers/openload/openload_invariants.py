@@ -58,8 +58,8 @@ def _offered(output: Output) -> Iterator[str]:
     for name, of in output.counted():
         parts = of.started + of.dropped + of.abandoned
         if of.offered != parts:
-            told = f"{of.started} started, {of.dropped} dropped, {of.abandoned} abandoned"
-            yield f"{name} has {of.offered} offered, and {told}: {parts}"
+            parts_said = f"{of.started} started, {of.dropped} dropped, {of.abandoned} abandoned"
+            yield f"{name} has {of.offered} offered, and {parts_said}: {parts}"
 
 
 def _started(output: Output) -> Iterator[str]:

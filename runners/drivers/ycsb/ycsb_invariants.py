@@ -287,8 +287,8 @@ def _intended(output: Output) -> Iterator[str]:
             *((f"p{rule.number(p)}", v, dict(plain_row.printed).get(p)) for p, v in due.printed),
         ):
             if later is not None and own is not None and later < own * (1 - rule.QUANTISED) - 1e-6:
-                told = f"below the {rule.seconds(own)} of [{plain_row.name}]"
-                yield f"[{name}] has a {what} of {rule.seconds(later)}, {told}"
+                bound = f"below the {rule.seconds(own)} of [{plain_row.name}]"
+                yield f"[{name}] has a {what} of {rule.seconds(later)}, {bound}"
 
 
 def _in_time(output: Output) -> Iterator[str]:
@@ -300,8 +300,8 @@ def _in_time(output: Output) -> Iterator[str]:
         yield from rule.within_run(of, run.value / 1000, 1e-3)
     if output.threads and not output.intended:  # waits of several operations overlap, even in one thread
         once = [of for of in each if of.name != f"[{_RMW}]" and not of.name.startswith(f"[{INTENDED}")]
-        for told in rule.within_threads(once, run.value / 1000, output.threads, 1e-3):
-            yield f"{told}; only with -p measurement.interval=intended, which its command line does not say, may they"
+        for slip in rule.within_threads(once, run.value / 1000, output.threads, 1e-3):
+            yield f"{slip}; only with -p measurement.interval=intended, which its command line does not say, may they"
 
 
 def _garbage_collector(output: Output) -> Iterator[str]:
@@ -311,8 +311,8 @@ def _garbage_collector(output: Output) -> Iterator[str]:
     if run is None or spent is None or share is None or not run.value:
         return
     if abs(100 * spent.value / run.value - share.value) > share.off + 1e-6 * share.value + 0.005:
-        told = f"{rule.number(spent.value)} ms of {rule.number(run.value)} ms"
-        yield f"[TOTAL_GC_TIME_%] is {share}, and {told} is {100 * spent.value / run.value:.4g}"
+        amount = f"{rule.number(spent.value)} ms of {rule.number(run.value)} ms"
+        yield f"[TOTAL_GC_TIME_%] is {share}, and {amount} is {100 * spent.value / run.value:.4g}"
 
 
 TABLE: tuple[Invariant[Output], ...] = (

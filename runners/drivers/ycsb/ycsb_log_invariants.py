@@ -77,10 +77,10 @@ def _one_after_another(logs: Logs) -> Iterator[str]:
                 continue
             ended, begins = _clock(before.end), _clock(after.start)
             if apart > 0:
-                told = f"no interval from {ended} to {begins} ({rule.number(round(apart, 3))} s)"
+                problem = f"no interval from {ended} to {begins} ({rule.number(round(apart, 3))} s)"
             else:
-                told = f"an interval that begins at {begins}, before the one above it ended at {ended}"
-            yield LogProblem(f"the log of {name} has {told}", name)
+                problem = f"an interval that begins at {begins}, before the one above it ended at {ended}"
+            yield LogProblem(f"the log of {name} has {problem}", name)
             break
 
 

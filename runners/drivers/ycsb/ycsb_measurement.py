@@ -176,7 +176,7 @@ def _measurement(context: CellContext, output: JobOutput, found: text.Text, logs
         for start, end in pairwise(window.edges)
     )
     remedy = say.hint_longer() if properties.is_load(context.workload) else say.remedy_warm_up()
-    unsteady, told = judge_window(intervals, remedy, context.cell.events)
+    unsteady, judged = judge_window(intervals, remedy, context.cell.events)
     return Measurement(
         window=(window.start, window.end),
         throughput=tuple(throughput),
@@ -185,7 +185,7 @@ def _measurement(context: CellContext, output: JobOutput, found: text.Text, logs
         warnings=(*found.warnings, *unsteady),
         tool_version=_version(output),
         tool_s=found.runtime_s,
-        properties=tuple({**_disclosed(context, logs, window), **told}.items()),
+        properties=tuple({**_disclosed(context, logs, window), **judged}.items()),
     )
 
 
@@ -248,7 +248,7 @@ def logged_operations(logs: Logs, phase: int | None, start: float, end: float) -
 
 def _disclosed(context: CellContext, logs: Logs, window: _Window) -> dict[str, str]:
     both = any(name.startswith(text.INTENDED) for name in logs)
-    told = {
+    percentiles = {
         "latency": say.latency_both() if both else say.latency_service(),
         "measurement.interval": "both" if both else "op",
         "loop": say.loop_open() if context.cell.target else say.loop_closed(),
@@ -258,12 +258,12 @@ def _disclosed(context: CellContext, logs: Logs, window: _Window) -> dict[str, s
     }
     if properties.is_load(context.workload):
         ended = _inserted(logs) >= properties.own_records(context)
-        told["load"] = say.load_last() if ended else say.load_left()
+        percentiles["load"] = say.load_last() if ended else say.load_left()
     if any(text.operation_of(name) == ("read_modify_write", False) for name in logs):
-        told["throughput"] = say.read_modify_write()
+        percentiles["throughput"] = say.read_modify_write()
     if properties.operation_count(context) != properties.MOST_OPERATIONS:
-        told["operationcount"] = str(properties.operation_count(context))
-    return told
+        percentiles["operationcount"] = str(properties.operation_count(context))
+    return percentiles
 
 
 def from_rows(context: CellContext, output: JobOutput, found: text.Text) -> Measurement:

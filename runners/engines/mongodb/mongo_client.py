@@ -110,8 +110,8 @@ class Connection:
         try:
             yield
         except NotPrimaryError as error:
-            told = say.stepped_down(database=self._database.name, said=self._short(error))
-            raise ServerFailed(told, say.hint_election()) from None
+            remark = say.stepped_down(database=self._database.name, said=self._short(error))
+            raise ServerFailed(remark, say.hint_election()) from None
         except OperationFailure as error:
             raise Refused(
                 f"the server of database {self._database.name} refuses: {self._short(error)}",

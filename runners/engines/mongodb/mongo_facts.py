@@ -59,8 +59,8 @@ def size_of(connection: Connection, database: str) -> Size:
 
     For a replica set, that is one copy. Files are as large as the server's last checkpoint left them.
     """
-    told = connection.command("dbStats", on=database)
-    files, indexes, data = (_positive(told.get(key)) for key in ("storageSize", "indexSize", "dataSize"))
+    stats = connection.command("dbStats", on=database)
+    files, indexes, data = (_positive(stats.get(key)) for key in ("storageSize", "indexSize", "dataSize"))
     no_files = "" if files is not None else say.size_not_told(name="storageSize")
     no_data = "" if data is not None else say.size_not_told(name="dataSize")
     return Size(None if files is None else files + (indexes or 0.0), data, no_files, no_data)

@@ -101,7 +101,7 @@ SPEC = EngineSpec(
         "max_lag": Key(
             Number("s", "1 s", above=True, maximum=3600.0),
             "How far the secondaries may lag behind when a measurement begins. Those of an attached sharded cluster "
-            "are not looked at, which is told in the brief.",
+            "are not looked at, which the brief says.",
             default="10 s",
         ),
     },

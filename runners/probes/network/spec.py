@@ -35,7 +35,7 @@ SPEC = ProbeSpec(
         ),
         "network.drops": ProbeMeasure(
             "1/s",
-            "Packets per second that were dropped, for want of room or of use; the sum over nodes.",
+            "Packets per second that were dropped, as buffers were full or nothing took them; the sum over nodes.",
             {"en": "Dropped packets", "ja": "破棄パケット"},
         ),
     },

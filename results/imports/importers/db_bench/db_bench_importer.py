@@ -166,8 +166,8 @@ def _of_benchmark(name: str, text: Sequence[str], benchmark: str) -> Iterator[st
     """Yield the lines before any result, and those of one benchmark: a file may hold several, one after the other."""
     places = [(number, match[1]) for number, line in enumerate(text) if (match := _RESULT.match(line))]
     if not places:
-        told = "not an output of db_bench: it has no result such as `readrandom : ... micros/op`"
-        raise OutputProblem(name, None, told, tool_that_wrote(text))
+        problem = "not an output of db_bench: it has no result such as `readrandom : ... micros/op`"
+        raise OutputProblem(name, None, problem, tool_that_wrote(text))
     own = [number for number, each in places if each == benchmark]
     if not own:
         others = ", ".join(dict.fromkeys(each for _, each in places))

@@ -58,7 +58,7 @@ class FioImporter(OutputImporter):
         warnings, own = tell_own(found)
         offered = _target(found) is not None
         first = found.jobs[0]
-        told = {each: found.option(first, each) for each in _DISCLOSED if found.option(first, each)}
+        disclosed = {each: found.option(first, each) for each in _DISCLOSED if found.option(first, each)}
         window = () if found.option(first, "ramp_time") else (whole_run(),)
         end = found.timestamp_ms / 1000
         return Measurement(
@@ -67,7 +67,7 @@ class FioImporter(OutputImporter):
             operations=tuple(operations_of(found)),
             warnings=warnings,
             tool_version=found.version.replace("-", " ", 1),
-            properties=(*describe(offered=offered).items(), *own.items(), *window, *told.items()),
+            properties=(*describe(offered=offered).items(), *own.items(), *window, *disclosed.items()),
             samples=tuple(own_samples(found)),
         )
 
@@ -112,8 +112,8 @@ def _read(name: str, path: Path) -> Output:
     text = read_lines(name, path)
     begins = [number for number, line in enumerate(text, start=1) if _BEGIN.match(line)]
     if not begins or not any(_VERSION.match(line) for line in text):
-        told = 'not an output of fio with --output-format=json+: it has no line "fio version"'
-        raise OutputProblem(name, None, told, tool_that_wrote(text))
+        problem = 'not an output of fio with --output-format=json+: it has no line "fio version"'
+        raise OutputProblem(name, None, problem, tool_that_wrote(text))
     if len(begins) > 1:
         raise OutputProblem(name, begins[1], "a second output of fio begins here", "give each run a file of its own")
     try:
@@ -144,8 +144,8 @@ def _require_alike(name: str, found: Output) -> None:
             continue
         for job in others:
             if _meant(found, option, job) != _meant(found, option, first):
-                told = [f"{option}={_said(found, option, each)}" for each in (first, job)]
-                text = f"its jobs are not alike: {first.name} was run with {told[0]}, and {job.name} with {told[1]}"
+                runs = [f"{option}={_said(found, option, each)}" for each in (first, job)]
+                text = f"its jobs are not alike: {first.name} was run with {runs[0]}, and {job.name} with {runs[1]}"
                 raise OutputProblem(name, None, text, "give the jobs of one cell alone, run with the same options")
 
 

@@ -47,8 +47,8 @@ class GoYcsbImporter(OutputImporter):
             )
         found = go_ycsb_output.read(text)
         if not finished and not found.interim:
-            told = "not an output of go-ycsb in its plain style: it has no row such as `READ - Takes(s): ...`"
-            raise OutputProblem(name, None, told, tool_that_wrote(text))
+            problem = "not an output of go-ycsb in its plain style: it has no row such as `READ - Takes(s): ...`"
+            raise OutputProblem(name, None, problem, tool_that_wrote(text))
         count, seconds = _total(name, text, found)
         require_consistent(name, go_ycsb_invariants.problems(found))
         failed = {row: each.count for row, each in found.final.items() if row.endswith("_ERROR")}
@@ -81,27 +81,27 @@ class GoYcsbImporter(OutputImporter):
         said = _properties(text)
         command = said.get("command")
         if command and command.value in ("load", "run") and command.value != workload.phase:
-            told = f"it was run with {command.text}, and workload {workload.name} is a {workload.phase}"
-            yield Problem(str(path), command.line, told, WRONG_CELL)
+            problem = f"it was run with {command.text}, and workload {workload.name} is a {workload.phase}"
+            yield Problem(str(path), command.line, problem, WRONG_CELL)
             return
         records, distribution = workload.properties.get("records"), workload.properties.get("distribution")
         for number, line in enumerate(text if workload.phase == "run" else (), start=1):
             if (match := _KEYS.match(line)) is None:
                 continue
             if distribution is not None and match[1] != distribution:
-                told = f"distribution '{match[1]}', and workload {workload.name} has distribution = {distribution}"
-                yield Problem(str(path), number, f"it was run with {told}", WRONG_CELL)
+                problem = f"distribution '{match[1]}', and workload {workload.name} has distribution = {distribution}"
+                yield Problem(str(path), number, f"it was run with {problem}", WRONG_CELL)
             yield from _other_records(path, number, f"keys up to {match[2]}", float(match[2]), workload)
         if (count := said.get("recordcount")) and str(count.value).isdecimal() and isinstance(records, float):
             yield from _other_records(path, count.line, count.text, float(count.value), workload)
 
 
-def _other_records(path: Path, line: int, told: str, last: float, workload: Workload) -> Iterator[Problem]:
+def _other_records(path: Path, line: int, given: str, last: float, workload: Workload) -> Iterator[Problem]:
     """Yield a problem when the last key is of another number of records. Both ends of the keys are included, so a
     careful user gives go-ycsb one record less."""
     records = workload.properties.get("records")
     if isinstance(records, float) and last not in (records, records - 1):
-        text = f"it was run with {told}, and workload {workload.name} has records = {records:.15g}"
+        text = f"it was run with {given}, and workload {workload.name} has records = {records:.15g}"
         yield Problem(str(path), line, text, WRONG_CELL)
 
 

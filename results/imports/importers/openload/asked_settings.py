@@ -52,8 +52,8 @@ def difference(run: Run, cell: Cell, experiment: Experiment) -> str:
         wanted = Arrivals(kind="poisson")
     if said is None or wanted is None:
         if (said is None) != (wanted is None):
-            told = [each.kind if each else "closed" for each in (said, wanted)]
-            return f"it was run with --arrivals={told[0]}, and cell {cell.id} has {told[1]} ones"
+            arrivals = [each.kind if each else "closed" for each in (said, wanted)]
+            return f"it was run with --arrivals={arrivals[0]}, and cell {cell.id} has {arrivals[1]} ones"
     else:
         for name, is_, has in _compared(said, wanted, whole=len(cell.load_hosts) == 1):
             if is_ != has:
@@ -111,7 +111,7 @@ def _arrivals(run: Run) -> Arrivals | None:
         return None
     rates, each_s = _steps(run) if kind == "steps" else ((), 0.0)
     burst = kind == "burst"
-    told = {
+    settings = {
         "kind": kind,
         "spacing": "constant" if run.settings.get("spacing") == "constant" else "poisson",
         "rates": rates,
@@ -123,7 +123,7 @@ def _arrivals(run: Run) -> Arrivals | None:
         "drops": _number(run, "accept-drops"),
         "lag": _number(run, "accept-lag"),
     }
-    return Arrivals.model_validate(told)
+    return Arrivals.model_validate(settings)
 
 
 def _steps(run: Run) -> tuple[tuple[float, ...], float]:

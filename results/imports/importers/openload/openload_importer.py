@@ -43,8 +43,8 @@ class OpenloadImporter(OutputImporter):
         measured = measurement_of(asked_of(run), run, log)
         if not measured.total.count:
             raise OutputProblem(STDOUT, None, "it completed no operation in its window")
-        told = {name: run.settings[name] for name in _DISCLOSED if run.settings.get(name, "0") != "0"}
-        return replace(measured, properties=(*measured.properties, *told.items()))
+        settings = {name: run.settings[name] for name in _DISCLOSED if run.settings.get(name, "0") != "0"}
+        return replace(measured, properties=(*measured.properties, *settings.items()))
 
     def settings(self, path: Path) -> Mapping[str, Setting]:
         return planned(_record(path.name, path))

@@ -128,17 +128,21 @@ class _Rows:
 
     def add(self, line: int, texts: list[str]) -> None:
         if len(texts) != len(self._columns):
-            hint = f"columns are told apart by {SEPARATORS[self._sheet.separator]}: quote a text that has one in it"
+            hint = f"columns are separated by {SEPARATORS[self._sheet.separator]}: quote a text that has one in it"
             raise _Wrong(f"{len(texts)} fields, and {len(self._columns)} columns", hint)
         row = [(column, text.strip()) for column, text in zip(self._columns, texts, strict=True) if text.strip()]
-        told = {c.name: self._coordinate(c, text) for c, text in row if isinstance(c, column_heads.CoordinateColumn)}
+        coordinates = {
+            c.name: self._coordinate(c, text) for c, text in row if isinstance(c, column_heads.CoordinateColumn)
+        }
         measured = [(c, self._number(text, c.unit)) for c, text in row if isinstance(c, column_heads.MeasureColumn)]
         metrics = [(c, self._number(text, None)) for c, text in row if isinstance(c, column_heads.MetricColumn)]
         if not measured and not metrics:
             raise _Wrong("no number in this row", "leave it out: what was not published stays missing")
-        published = [self._metric(column, value, told, line) for column, value in metrics]
+        published = [self._metric(column, value, coordinates, line) for column, value in metrics]
         if measured:
-            self._measured(line, told, measured, [text for c, text in row if isinstance(c, column_heads.NoteColumn)])
+            self._measured(
+                line, coordinates, measured, [text for c, text in row if isinstance(c, column_heads.NoteColumn)]
+            )
         self._table.published += published
 
     def _coordinate(self, column: column_heads.CoordinateColumn, text: str) -> str | float:
@@ -162,17 +166,17 @@ class _Rows:
         self,
         column: column_heads.MetricColumn,
         value: float,
-        told: dict[column_heads.Coordinate, str | float],
+        coordinates: dict[column_heads.Coordinate, str | float],
         line: int,
     ) -> PublishedMetric:
         for dim in ("operation", "node", "repeat"):
-            if dim in told:
+            if dim in coordinates:
                 hint = f"give it a row without {dim}; what is of one alone can be a metric of its own in the spec"
                 raise _Wrong(f"{column.metric.name} can't be kept of one {dim}", hint)
-        cells = self._places.reach(_coordinates(told, ""))
-        if "phase" in told:
-            _require_phase(int(told["phase"]), cells)
-        keys: dict[str, str | float] = {str(dim): key for dim, key in told.items()}
+        cells = self._places.reach(_coordinates(coordinates, ""))
+        if "phase" in coordinates:
+            _require_phase(int(coordinates["phase"]), cells)
+        keys: dict[str, str | float] = {str(dim): key for dim, key in coordinates.items()}
         unit = column.unit.text
         self._once(("metric", column.metric.name, column.bound, *sorted(keys.items())), line, column.metric.name)
         return PublishedMetric(column.metric.name, column.bound, keys, value, unit, line)
@@ -180,16 +184,18 @@ class _Rows:
     def _measured(
         self,
         line: int,
-        told: dict[column_heads.Coordinate, str | float],
+        coordinates: dict[column_heads.Coordinate, str | float],
         numbers: list[tuple[column_heads.MeasureColumn, float]],
         notes: list[str],
     ) -> None:
-        cell = self._places.cell(_coordinates(told, self._experiment))
-        phase = int(told["phase"]) if "phase" in told else None
+        cell = self._places.cell(_coordinates(coordinates, self._experiment))
+        phase = int(coordinates["phase"]) if "phase" in coordinates else None
         if phase is not None:
             _require_phase(phase, [cell])
-        values = [each for column, number in numbers for each in self._values(cell, told, column, number, phase, line)]
-        of = self._table.cells.setdefault(cell.id, OfCell(cell, "repeat" not in told))
+        values = [
+            each for column, number in numbers for each in self._values(cell, coordinates, column, number, phase, line)
+        ]
+        of = self._table.cells.setdefault(cell.id, OfCell(cell, "repeat" not in coordinates))
         if of.cell != cell:
             raise _Wrong(f"another row has {of.cell.threads} threads for the same cell")
         if (pair := out_of_order([*of.values, *values])) is not None:
@@ -202,14 +208,14 @@ class _Rows:
     def _values(
         self,
         cell: Cell,
-        told: dict[column_heads.Coordinate, str | float],
+        coordinates: dict[column_heads.Coordinate, str | float],
         column: column_heads.MeasureColumn,
         number: float,
         phase: int | None,
         line: int,
     ) -> Iterator[CellValue]:
         kind = column.kind
-        operation = "" if kind.view == "sample" else self._operation(cell, told, column)
+        operation = "" if kind.view == "sample" else self._operation(cell, coordinates, column)
         if kind.needs_operation and not operation:
             hint = f"name it in the head, as {kind.name}[read], or in a column `operation`"
             raise _Wrong(f"{kind.name} of which operation?", hint)
@@ -217,7 +223,7 @@ class _Rows:
         if kind.view == "sample":
             if phase is not None:
                 raise _Wrong(f"{kind.name} of a phase can't be kept", "give it of the whole measured window")
-            nodes = self._nodes(cell, kind.name, str(told.get("node", "")))
+            nodes = self._nodes(cell, kind.name, str(coordinates.get("node", "")))
         for node in nodes:
             self._once((cell.id, kind.name, operation, phase, node), line, column.kind.name)
             yield CellValue(
@@ -230,10 +236,10 @@ class _Rows:
             )
 
     def _operation(
-        self, cell: Cell, told: dict[column_heads.Coordinate, str | float], column: column_heads.MeasureColumn
+        self, cell: Cell, coordinates: dict[column_heads.Coordinate, str | float], column: column_heads.MeasureColumn
     ) -> str:
         """Return the operation of the head or the row, "" when neither names one. Raises _Wrong."""
-        said = str(told.get("operation", ""))
+        said = str(coordinates.get("operation", ""))
         operation = column_heads.as_operation(said)
         if column.operation and operation not in ("", column.operation):
             hint = "leave the field empty, or give the number a column without [ ]"
@@ -246,17 +252,17 @@ class _Rows:
             raise _Wrong(f"workload {cell.workload} has no operation `{said or operation}`", hint)
         return operation
 
-    def _nodes(self, cell: Cell, measure: str, told: str) -> list[str]:
+    def _nodes(self, cell: Cell, measure: str, node: str) -> list[str]:
         hosts = {host: self._plan.hosts[host].name for host in self._plan.hardware[cell.hardware].hosts}
-        if told == EACH_NODE or (not told and len(hosts) == 1):
+        if node == EACH_NODE or (not node and len(hosts) == 1):
             return list(hosts)
-        if not told:
+        if not node:
             hint = f"in a column `node`, a host's name, or `{EACH_NODE}` when it is the same of each"
             raise _Wrong(f"{measure} is of one node: which of {len(hosts)}?", hint)
-        named = [host for host, name in hosts.items() if told in (host, name)]
+        named = [host for host, name in hosts.items() if node in (host, name)]
         if not named:
             raise _Wrong(
-                f"no host `{told}` in {cell.hardware}", column_heads.nearest(told, (*hosts, *hosts.values(), EACH_NODE))
+                f"no host `{node}` in {cell.hardware}", column_heads.nearest(node, (*hosts, *hosts.values(), EACH_NODE))
             )
         return named
 
@@ -281,12 +287,12 @@ class _Rows:
             raise _Wrong(f"line {before} has this {what} already", "is a coordinate missing?")
 
 
-def _coordinates(told: dict[column_heads.Coordinate, str | float], experiment: str) -> Coordinates:
-    threads, target, repeat = told.get("threads"), told.get("target"), told.get("repeat")
+def _coordinates(keys: dict[column_heads.Coordinate, str | float], experiment: str) -> Coordinates:
+    threads, target, repeat = keys.get("threads"), keys.get("target"), keys.get("repeat")
     return Coordinates(
-        experiment=str(told.get("experiment", experiment)),
-        hardware=str(told.get("hardware", "")),
-        workload=str(told.get("workload", "")),
+        experiment=str(keys.get("experiment", experiment)),
+        hardware=str(keys.get("hardware", "")),
+        workload=str(keys.get("workload", "")),
         threads=None if threads is None else int(threads),
         target=None if target is None else float(target),
         repeat=None if repeat is None else int(repeat),
@@ -316,5 +322,5 @@ def _bounds_apart(columns: Sequence[column_heads.Column | Problem], file: str, l
         if isinstance(column, column_heads.MetricColumn):
             name, unit = column.metric.name, column.unit.text
             if units.setdefault(name, unit) != unit:
-                text = f"{name} is told in {units[name] or 'x'} and in {unit or 'x'}"
+                text = f"{name} has values in {units[name] or 'x'} and in {unit or 'x'}"
                 yield Problem(file, line, text, "give its values in one unit")

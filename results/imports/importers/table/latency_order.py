@@ -15,11 +15,11 @@ _ENDS = {"min": 0.0, "mean": _MEAN, "max": 101.0}
 
 def out_of_order(values: Iterable[CellValue]) -> tuple[CellValue, CellValue] | None:
     """Return the lower and the higher statistic of which the higher has the smaller value; None if none has."""
-    told: dict[tuple[str, int | None], list[CellValue]] = {}
+    by_phase: dict[tuple[str, int | None], list[CellValue]] = {}
     for value in values:
         if KINDS[value.measure].view == "latency":
-            told.setdefault((value.operation, value.phase), []).append(value)
-    for each in told.values():
+            by_phase.setdefault((value.operation, value.phase), []).append(value)
+    for each in by_phase.values():
         ranked = sorted(((_rank(value), value) for value in each), key=lambda pair: pair[0])
         percentiles = [value for rank, value in ranked if rank != _MEAN]
         ends = [value for rank, value in ranked if rank in _ENDS.values()]

@@ -74,8 +74,8 @@ def _experiment(places: Places, name: str) -> str:
         raise ResultsError(str(error), error.hint) from None
 
 
-def _of_cell(places: Places, told: OfCell, experiment: str) -> CellImport:
-    total = [v.value for v in told.values if v.measure == "throughput" and not v.operation and v.phase is None]
+def _of_cell(places: Places, cell: OfCell, experiment: str) -> CellImport:
+    total = [v.value for v in cell.values if v.measure == "throughput" and not v.operation and v.phase is None]
     manifest = Manifest(kind=SPEC.name, experiment=experiment)
-    others = tuple(places.repeats(told.cell)) if told.all_repeats else ()
-    return CellImport(told.cell, (KeptJob(MEASURE, "table", manifest),), next(iter(total), None), others)
+    others = tuple(places.repeats(cell.cell)) if cell.all_repeats else ()
+    return CellImport(cell.cell, (KeptJob(MEASURE, "table", manifest),), next(iter(total), None), others)

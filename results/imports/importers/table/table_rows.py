@@ -29,7 +29,7 @@ PUBLISHED = "published"
 
 def table_rows(evidence: Evidence, verdicts: Sequence[Verdict]) -> Iterator[Row]:
     """Yield the rows of all repeats of a point, read again from the kept table."""
-    told: list[tuple[Verdict, OfCell]] = []
+    cells: list[tuple[Verdict, OfCell]] = []
     read: dict[tuple[str, str], Table] = {}
     for verdict in verdicts:
         if verdict.status != "ok":
@@ -47,10 +47,10 @@ def table_rows(evidence: Evidence, verdicts: Sequence[Verdict]) -> Iterator[Row]
             continue
         kept = _table(evidence, verdict, read)
         of = kept.cells.get(verdict.cell.id, OfCell(verdict.cell, all_repeats=False))
-        told.append((verdict, of))
+        cells.append((verdict, of))
         yield from _cell(evidence.run_id, verdict, of)
-    for verdict, of in told:
-        yield from _latencies(evidence.run_id, verdict, of, alone=len(told) == 1)
+    for verdict, of in cells:
+        yield from _latencies(evidence.run_id, verdict, of, alone=len(cells) == 1)
 
 
 def _table(evidence: Evidence, verdict: Verdict, read: dict[tuple[str, str], Table]) -> Table:
@@ -68,10 +68,10 @@ def _table(evidence: Evidence, verdict: Verdict, read: dict[tuple[str, str], Tab
     return read[name, experiment]
 
 
-def _cell(run_id: str, verdict: Verdict, told: OfCell) -> Iterator[Row]:
+def _cell(run_id: str, verdict: Verdict, cell: OfCell) -> Iterator[Row]:
     cell_id = verdict.cell.id
     whole = False
-    for value in told.values:
+    for value in cell.values:
         kind = KINDS[value.measure]
         if kind.view == "throughput":
             whole |= value.phase is None and not value.operation
@@ -83,13 +83,13 @@ def _cell(run_id: str, verdict: Verdict, told: OfCell) -> Iterator[Row]:
     if not whole:
         reason = say.no_throughput_imported()
         yield ThroughputRow(run_id, cell_id, None, "all", None, None, None, None, reason)
-    for text in dict.fromkeys(told.notes):
+    for text in dict.fromkeys(cell.notes):
         yield NoteRow(run_id, cell_id, "info", text, "import")
 
 
-def _latencies(run_id: str, verdict: Verdict, told: OfCell, *, alone: bool) -> Iterator[LatencyRow]:
+def _latencies(run_id: str, verdict: Verdict, cell: OfCell, *, alone: bool) -> Iterator[LatencyRow]:
     """Yield the published latencies for the repeat, and for all repeats together only when there is no other."""
-    for value in told.values:
+    for value in cell.values:
         if KINDS[value.measure].view == "latency":
             yield _latency(run_id, verdict, value, verdict.cell.repeat, value.value, None)
             if alone:

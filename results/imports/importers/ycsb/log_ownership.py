@@ -92,8 +92,8 @@ def _remark(output: Path, text: Text, against: Mapping[str, str], own: Sequence[
     if not lost:
         return f"{why}; its percentiles are from its own buckets" if against else ""
     zero = ", ".join(f"[{row.name}]" for row in lost if row.zeros)
-    told = f"{why}; only the percentiles that YCSB printed are known"
-    return told + (f", and not those of {zero} that it printed as 0" if zero else "")
+    remark = f"{why}; only the percentiles that YCSB printed are known"
+    return remark + (f", and not those of {zero} that it printed as 0" if zero else "")
 
 
 def operation_failed(row: str) -> bool:

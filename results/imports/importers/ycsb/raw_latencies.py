@@ -170,8 +170,8 @@ def _refuse_other_counts(rows: Mapping[str, _OfRow], text: Text) -> None:
         if said is None or operation_of(name) is None:
             continue
         if said.value != of.count:
-            told = f"YCSB counted {said} operations in [{name}], and {of.count} latencies are there: cut, or twice"
-            raise BadLine(None, told, "give the whole file of one run")
+            problem = f"YCSB counted {said} operations in [{name}], and {of.count} latencies are there: cut, or twice"
+            raise BadLine(None, problem, "give the whole file of one run")
         for key, own in (("Average", of.sum_us / max(1, of.count)), ("Min", of.least_us), ("Max", of.most_us)):
             value = printed(cells.get(key, ""))
             if value is not None and of.count and abs(value.value - own) > value.off + 1e-6 * own:
@@ -195,18 +195,18 @@ def _refuse_gaps(rows: Mapping[str, _OfRow], groups: list[tuple[Any, ...]]) -> N
     """
     first, last = min(of.first_ms for of in rows.values()), max(of.last_ms for of in rows.values())
     if not _FIRST_MS < first <= last < _LAST_MS:
-        told = f"its time stamps are from {first} to {last}, which are no milliseconds since 1970 of our time"
-        raise BadLine(None, told)
+        problem = f"its time stamps are from {first} to {last}, which are no milliseconds since 1970 of our time"
+        raise BadLine(None, problem)
     seconds = sorted({int(group[3]) for group in groups if group[3] is not None and operation_of(str(group[0]))})
     done, most_s = sum(of.count for of in rows.values()), max(of.most_us for of in rows.values()) / 1e6
     if most_s > (last - first) / 1e3 + _START_S:
-        told = f"a latency of {most_s:.6g} s, and all operations ended within {(last - first) / 1e3:.3g} s"
-        raise BadLine(None, f"{told}: it began before the run")
+        problem = f"a latency of {most_s:.6g} s, and all operations ended within {(last - first) / 1e3:.3g} s"
+        raise BadLine(None, f"{problem}: it began before the run")
     patience = 2 + most_s + _PATIENCE * len(seconds) / done
     for before, after in pairwise(seconds):
         if after - before > patience:
-            told = f"no operation ended for {after - before} s, and none took longer than {most_s:.3g} s"
-            raise BadLine(None, f"{told}: is a part of it of another run?")
+            problem = f"no operation ended for {after - before} s, and none took longer than {most_s:.3g} s"
+            raise BadLine(None, f"{problem}: is a part of it of another run?")
     for name, of in rows.items():
         rare_ms = 1000 * (1 + most_s) + _PATIENCE * max(1, of.last_ms - of.first_ms) / of.count
         late, early = of.first_ms - first, last - of.last_ms

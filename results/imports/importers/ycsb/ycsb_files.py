@@ -149,8 +149,8 @@ def _proven(name: str, text: Sequence[str], *, whole: bool) -> ycsb_output.Text:
     """Return all rows. Raises OutputProblem for an output that is cut, mixed, or not YCSB's."""
     overall = [number for number, line in enumerate(text, start=1) if _OVERALL.match(line)]
     if not any(_LINE.match(line) for line in text):
-        told = "not an output of YCSB: it has no row such as `[OVERALL], RunTime(ms), ...`"
-        raise OutputProblem(name, None, told, tool_that_wrote(text))
+        problem = "not an output of YCSB: it has no row such as `[OVERALL], RunTime(ms), ...`"
+        raise OutputProblem(name, None, problem, tool_that_wrote(text))
     if len(overall) > 1:
         hint = "give each run a file of its own"
         raise OutputProblem(name, overall[1], "a second run of YCSB begins here", hint)

@@ -36,16 +36,16 @@ class YcsbImporter(OutputImporter):
         """Yield a problem when the command line loads where the cell measures, or is of another stock workload."""
         command, workload = command_line(islice(lines(path), HEAD)), plan.workloads[cell.workload]
         if command.phase and command.phase != workload.phase:
-            told = f"it was run with {_FLAGS[command.phase]}, and workload {workload.name} is a {workload.phase}"
-            yield Problem(str(path), command.line, told, WRONG_CELL)
+            problem = f"it was run with {_FLAGS[command.phase]}, and workload {workload.name} is a {workload.phase}"
+            yield Problem(str(path), command.line, problem, WRONG_CELL)
         elif workload.phase == "run" and command.stock not in ("", workload.benchmark):
             said = self.settings(path)
             for name, value in SPEC.workloads[command.stock].settings.items():
                 has = workload.properties.get(name, 0.0)
                 if name not in said and has != value:
-                    told = f"it was run with -P {command.files[-1]}, where {name} is {value}"
+                    problem = f"it was run with -P {command.files[-1]}, where {name} is {value}"
                     where = f"workload {workload.name} ({workload.family}.{workload.benchmark}) has {name} = {has}"
-                    yield Problem(str(path), command.line, f"{told}, and {where}", WRONG_CELL)
+                    yield Problem(str(path), command.line, f"{problem}, and {where}", WRONG_CELL)
                     return
 
     def kept_name(self, path: Path, said: Mapping[str, str]) -> str:
