@@ -33,7 +33,7 @@ class OpenExpectations:
 
     def read(self, store: Store, record: RunRecord) -> tuple[dict[Point, float], set[Point]]:
         """Return the points that undecided expectations read, with how far each is from a decision
-        (`Interval.distance`), and the points of which every expectation is decided.
+        (`Interval.distance`), and the points at which every expectation is decided.
 
         An expectation over cells that other hosts have not measured yet is open.
         """
@@ -48,8 +48,8 @@ class OpenExpectations:
             for each in judged.vague:
                 for point in _points(self._plan, expect, each.place):
                     still[point] = min(each.distance, still.get(point, math.inf))
-            (decided if judged.decided else unknown).update(theirs)
-        return still, decided - unknown
+            (unknown if judged.decided is None else decided).update(theirs)
+        return still, decided - unknown - still.keys()
 
     def _is_awaited(self, expect: Expect, record: RunRecord) -> bool:
         """Return whether a point that the expectation reads has no measurement yet, and will have one."""

@@ -91,7 +91,7 @@ class GrowingTables:
         for point, verdicts in points.items():
             known = [(each.cell.hash, each.status, each.attempt, each.reason) for each in verdicts]
             if self._seen.get(point) != known:
-                self._rows[point] = self._tables(point_rows(evidence, verdicts))
+                self._rows[point] = self._tables(_so_far(point_rows(evidence, verdicts)))
                 self._seen[point] = known
 
     def _tables(self, rows: Iterable[Row]) -> dict[_Kind, pa.Table]:
@@ -114,6 +114,17 @@ class GrowingTables:
             return _as_table(kind, [run_row(evidence)])
         theirs = [tables[kind] for tables in self._rows.values() if kind in tables]
         return pa.concat_tables(theirs) if theirs else arrow_schema(kind).empty_table()
+
+
+def _so_far(rows: Iterable[Row]) -> list[Row]:
+    """Return the rows of a point with the repeats that are yet to come as those that are not needed, once it has one:
+    a mean is that of the repeats so far, and not missing for those."""
+    found = list(rows)
+    if not any(isinstance(row, CellRow) and row.status in ("ok", "failed") for row in found):
+        return found
+    return [
+        row._replace(status="skipped") if isinstance(row, CellRow) and row.status == "missing" else row for row in found
+    ]
 
 
 def _as_table(kind: _Kind, rows: Sequence[tuple[object, ...]]) -> pa.Table:

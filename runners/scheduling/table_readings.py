@@ -24,8 +24,8 @@ class Sampled:
 @dataclass(frozen=True)
 class Readings:
     """`open` has the points that expectations read which the repeats can't decide yet, with how far from it they are:
-    half the width of the interval of the mean difference, as a share of that difference. `decided` are the points of
-    which the repeats decide each expectation that reads them. `sampled` is what is asked for of probes."""
+    half the width of the interval of the mean difference, as a share of that difference. `decided` are the points
+    at which the repeats decide each expectation that reads them. `sampled` is what is asked for of probes."""
 
     open: Mapping[Point, float] = field(default_factory=dict)
     decided: Collection[Point] = frozenset()

@@ -14,8 +14,9 @@ from benchbrief.results.analysis.asked_so_far import AskedSoFar
 from benchbrief.results.store.store import open_store, rebuild
 from benchbrief.runners.execution.executor import execute
 from benchbrief.runners.journal import events as j
+from benchbrief.runners.journal.journal_file import JOURNAL, each_record
 from benchbrief.runners.journal.run_folder import create_run
-from benchbrief.runners.journal.run_record import read_run
+from benchbrief.runners.journal.run_record import RunRecord, read_run
 from tests.support.plans import compile_text
 
 SPEC = """
@@ -90,6 +91,21 @@ def test_a_share_is_as_wide_as_its_interval_in_points_of_a_hundred(tmp_path: Pat
     found = AskedSoFar(run_dir, plan).read(read_run(run_dir)).sampled
     assert set(found) == {point_of(each) for each in plan.cells}, "both sides of the comparison"
     assert {each.least for theirs in found.values() for each in theirs} == {100.0}
+
+
+def test_an_expectation_over_power_is_judged_by_the_repeats_so_far(tmp_path: Path, run_dir: Path) -> None:
+    plan = compile_text(SPEC + "expect gain > -99 %\nexpect gain < 0.0001 %\n", tmp_path)
+    record, ended, asked = RunRecord(), 0, AskedSoFar(run_dir, plan)
+    for place, each in each_record(run_dir / JOURNAL):
+        record.add(place, each)
+        ended += isinstance(each, j.CellEnded)
+        if isinstance(each, j.CellEnded) and ended in (8, 16):
+            found = asked.read(record)
+            assert set(found.open) == {point_of(cell) for cell in plan.cells}, "a whole look has three repeats"
+            assert not found.decided
+    alone = compile_text(SPEC + "expect gain > -9999 %\n", tmp_path)
+    found = AskedSoFar(run_dir, alone).read(record)
+    assert (found.open, set(found.decided)) == ({}, {point_of(cell) for cell in plan.cells})
 
 
 def test_without_a_report_the_metrics_are_asked_for_and_another_metric_asks_anew(tmp_path: Path) -> None:

@@ -56,7 +56,7 @@ def snapshot_vm(folder: Path) -> Iterator[Machine]:
     (folder / ".ssh" / "config").write_text(
         "".join(
             f"Host {user}-vm\n    HostName 127.0.0.1\n    Port {port}\n    User {user}\n    IdentityFile {key}\n"
-            f"    UserKnownHostsFile {folder}/.ssh/known_hosts\n    ConnectTimeout 5\n    LogLevel ERROR\n"
+            f"    UserKnownHostsFile {folder}/.ssh/known_hosts\n    ConnectTimeout 90\n    LogLevel ERROR\n"
             for user in ("root", "lab")
         )
     )
