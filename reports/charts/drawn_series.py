@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import csv
 import io
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from types import MappingProxyType
 
 from benchbrief.compiler.planning import plan
 from benchbrief.reports.charts.chart import Point, Trace
@@ -59,6 +60,11 @@ class Drawn:
         return any(p.upright for p in self.trace.points)
 
     @property
+    def searched(self) -> bool:
+        """Whether its values are made of searched rates."""
+        return any(read.view == "sustained" for read in self.series.query.reads or ())
+
+    @property
     def unit(self) -> str:
         """The unit of its values on its axis; values on the x axis are not scaled."""
         return self.series.query.unit if self.upright else self.y.unit
@@ -104,9 +110,15 @@ def column(values: Iterable[float | None]) -> Callable[[float], str]:
     return lambda value: in_column(value, decimals)
 
 
-def figure_csv(drawn: Sequence[Drawn], figure: plan.FigureElement, mark: str = "") -> str:
+def figure_csv(
+    drawn: Sequence[Drawn],
+    figure: plan.FigureElement,
+    mark: str = "",
+    remarks: Mapping[str, str] = MappingProxyType({}),
+) -> str:
     """Return CSV (RFC 4180) with a head. Missing values are empty. `repeats` and `cells` (separated by blanks) are
-    those behind a value; `low` and `high` the ends of its interval over repeats, in its unit. A `mark` (`simulated`,
+    those behind a value; `low` and `high` the ends of its interval over repeats, in its unit. `remarks`, by cells, are
+    a column where values have some: searched rates that are only known from below. A `mark` (`simulated`,
     `imported`) is a last column of `true`, as in other exports, since the file is read apart from its brief."""
     x_dim = next((s.x_dim for s in figure.series if s.x_dim), None) or "point"
     curve = any(d.series.x_query for d in drawn)
@@ -115,7 +127,11 @@ def figure_csv(drawn: Sequence[Drawn], figure: plan.FigureElement, mark: str = "
     panel = [figure.panel_dim] if figure.panel_dim else []
     x_head = ["x", "x_unit"] if curve else []
     marks = [mark] if mark else []
-    writer.writerow([*panel, "series", x_dim, *x_head, "value", "unit", "low", "high", "repeats", "cells", *marks])
+    said = {id(d): _remarked(d, remarks) for drawing in drawn for d in drawing.details if drawing.searched}
+    head = ["remarks"] if any(said.values()) else []
+    writer.writerow(
+        [*panel, "series", x_dim, *x_head, "value", "unit", "low", "high", "repeats", "cells", *head, *marks]
+    )
     for d in drawn:
         x_unit = d.series.x_query.unit if d.series.x_query else ""
         for detail in d.details:
@@ -131,10 +147,15 @@ def figure_csv(drawn: Sequence[Drawn], figure: plan.FigureElement, mark: str = "
                     _csv_text(detail.high),
                     detail.repeats or "",
                     _csv_text(" ".join(detail.cells)),
+                    *(_csv_text(said.get(id(detail), "")) for _ in head),
                     *("true" for _ in marks),
                 ]
             )
     return out.getvalue()
+
+
+def _remarked(detail: Detail, remarks: Mapping[str, str]) -> str:
+    return " ".join(dict.fromkeys(remarks[cell] for cell in detail.cells if cell in remarks))
 
 
 def _csv_text(value: object) -> object:

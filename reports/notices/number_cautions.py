@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from benchbrief.compiler.planning.achieved_load import KEEPS_UP
 from benchbrief.compiler.planning.plan import Experiment, Query
 from benchbrief.compiler.rounding import to_digits
+from benchbrief.reports.notices.open_searches import open_searches
 from benchbrief.reports.text.number_format import duration, percent
 from benchbrief.reports.view.imported_briefs import cells_of_unknown_kind, is_imported
 from benchbrief.reports.view.report_data import CellRow, Key, Results, reads_of
@@ -70,6 +71,7 @@ class Cautions:
             yield from self._noted.get(cell.cell_id, ())  # from a row of a table of published figures
         if any(cell.cell_id in self._short for cell in cells):
             yield words["c_short"]
+        yield from open_searches(self._results, query, where)
         yield from self.few(query, **where)
         yield from self._lengths(cells)
         for probe in dict.fromkeys(read.probe for read in reads_of(query) if read.probe):
@@ -80,6 +82,7 @@ class Cautions:
 
     def in_text(self, query: Query) -> Iterator[str]:
         """Return the cautions on a number in running text, the gravest first."""
+        yield from open_searches(self._results, query, {})
         yield from self.few(query)
         yield from self._lengths(self._measured(query))
 

@@ -17,6 +17,7 @@ from benchbrief.compiler.planning import plan as p
 from benchbrief.compiler.planning.plan import plan_sha256
 from benchbrief.compiler.rounding import printing
 from benchbrief.reports.disclosure.disclosure import run_row
+from benchbrief.reports.notices.open_searches import open_searches
 from benchbrief.reports.provenance.numbers_file import (
     CellEntry,
     Figure,
@@ -119,6 +120,9 @@ class Ledger:
             high_query=self._query(high, row).id if high else None,
             at=at,
             cells=tuple(found),
+            remarks=tuple(
+                dict.fromkeys(text for q in (query, high) if q for text in open_searches(self._results, q, at))
+            ),
             printed=printed,
         )
         self._numbers.append(number)

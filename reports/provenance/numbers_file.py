@@ -91,6 +91,8 @@ class Number(_Part):
     high_query: str | None = None
     at: dict[str, Key] = {}
     cells: tuple[str, ...]
+    remarks: tuple[str, ...] = ()
+    """Which of the searched rates behind it are only known from below."""
     printed: Printed
     linked: bool = True
     """Whether the page marks it. It does not inside an author's link."""

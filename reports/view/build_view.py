@@ -22,6 +22,7 @@ from benchbrief.reports.disclosure.run_origin import origin
 from benchbrief.reports.disclosure.test_configuration import fact_groups
 from benchbrief.reports.notices import point_remarks
 from benchbrief.reports.notices.notices import notices
+from benchbrief.reports.notices.open_searches import by_cell
 from benchbrief.reports.provenance.number_ledger import Ledger
 from benchbrief.reports.provenance.numbers_file import Printed
 from benchbrief.reports.render.arrange_elements import with_leads
@@ -363,7 +364,7 @@ class _Builder:
             self.cells(queries),
             tuple(sources_of(queries)),
             row,
-            figure_csv(found.series, element, self.mark),
+            figure_csv(found.series, element, self.mark, self.results.once(by_cell)),
             for_script(drawn.panels, found.series, self.figures, self.words, (width, height)) if drawn else {},
             claim,
             found.key if drawn else "",

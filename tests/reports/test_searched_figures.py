@@ -10,7 +10,16 @@ import pytest
 
 from benchbrief.reports.view.build_view import build
 from benchbrief.reports.view.report_data import RateRuns
-from benchbrief.reports.view.view_model import Block, DisclosureView, FigureRow, FigureView, ReportView, SectionView
+from benchbrief.reports.view.view_model import (
+    Block,
+    CalloutView,
+    DisclosureView,
+    FigureRow,
+    FigureView,
+    ReportView,
+    SectionView,
+    TableView,
+)
 from benchbrief.reports.words.brief_words import CATALOGUES
 from benchbrief.results.store.store import open_store, rebuild
 from benchbrief.runners.execution.executor import execute
@@ -40,6 +49,9 @@ report brief "B" {
   figure "Panels" { line = tail by target  multiples = hardware }
   figure "Double" { line = 2 * tail[eco] by target }
   figure "Served" { line = throughput[eco] by target }
+  figure "Found"  { bars = sustained by hardware }
+  table  "Rates"  { rows = hardware  column "Price" = 1 / sustained }
+  callout "Best"  { rows = hardware  column "Rate" = "{sustained:,.0f}" }
   disclosure = automatic
 }
 """
@@ -194,3 +206,33 @@ def test_the_disclosure_says_that_held_out_runs_lowered_the_rate_and_what_contra
     assert contradicted in after
     assert "On Eco, Sessions, held-out runs" not in before
     assert "a higher rate, kept it" not in before.replace("On Legacy", "")
+
+
+@pytest.mark.parametrize(
+    ("language", "by_generator", "said"),
+    [
+        ("en", False, "{rate} ops/s or more on Eco, Sessions: the promise was kept at the highest rate of the search."),
+        ("en", True, "{rate} ops/s or more on Eco, Sessions: the load generator could not offer the next rate."),
+        ("ja", False, "Eco、Sessions では {rate} ops/s 以上です。探索の最も高いレートでも約束が守られました。"),
+    ],
+)
+def test_each_number_of_a_rate_that_is_known_from_below_alone_says_so(
+    tmp_path: Path, language: str, by_generator: bool, said: str
+) -> None:
+    run_dir = simulated(tmp_path)
+    ended = found_by(run_dir)
+    kind = "found" if by_generator else "at_least"
+    instead(run_dir, ended.model_copy(update={"kind": kind, "by_generator": by_generator}))
+    view = view_of(tmp_path, run_dir, language)
+    said = said.format(rate=f"{ended.sustained:,.0f}")
+    told = [
+        block
+        for block in _flat(view.blocks)
+        if isinstance(block, (TableView, CalloutView)) or block is figures_of(view)["Found"]
+    ]
+    assert len(told) == 3
+    assert all([note.text for note in block.notes if " ops/s" in note.text] == [said] for block in told)
+    assert said in figures_of(view)["Found"].csv
+    assert "remarks" not in figures_of(view)["Served"].csv
+    remarks = {number.at.get("hardware"): number.remarks for number in view.numbers.numbers if number.at}
+    assert remarks == {"eco": (said,), "legacy": ()}
