@@ -283,15 +283,18 @@ class ToolSpec(ExtensionSpec):
         """Return the bytes of a record; 0 when unknown."""
         return sum(float(settings.get(name, 0.0)) for name in self.record)
 
-    def load_seconds(self, settings: Settings, size_bytes: float | None = None, hosts: int = 1) -> float:
+    def load_seconds(
+        self, settings: Settings, size_bytes: float | None = None, hosts: int = 1, by: ToolSpec | None = None
+    ) -> float:
         """Estimate the seconds to load the data set from so many hosts: its `records`, or else a database of that
-        size.
+        size. `by` is another tool that loads the data of this one's workloads.
         """
         if "records" not in settings:
             return self.load_start_s + (size_bytes or 0.0) / self.load_bytes_per_s
         records, times = float(settings["records"]), self._load_speed_up(settings, hosts)
         if self.load_records_per_s:
-            return self.load_start_s + records / (self.load_records_per_s * times)
+            records_per_s = (by and by.load_records_per_s) or self.load_records_per_s
+            return self.load_start_s + records / (records_per_s * times)
         return self.load_start_s + records * self.record_bytes(settings) / (self.load_bytes_per_s * times)
 
     def _load_speed_up(self, settings: Settings, hosts: int) -> float:

@@ -12,6 +12,7 @@ from benchbrief.compiler.blocks.experiments.ramps import Axis
 from benchbrief.compiler.blocks.experiments.shared_equipment import SharedEquipment
 from benchbrief.compiler.blocks.hardware.hardware import HardwareUnit
 from benchbrief.compiler.blocks.workloads.workloads import Load
+from benchbrief.compiler.extensions import ToolSpec
 from benchbrief.compiler.planning.budgets import chooses
 from benchbrief.compiler.planning.fingerprint import (
     Known,
@@ -168,9 +169,10 @@ class _Block:
             shared=digest(shared),
             place=place_of(hardware, database, hosts),
             dataset=dataset_of(hardware, database, load, matrix, hosts),
-            load_s=_whole(_load_s(load, database, len(load_hosts))),
+            load_s=_whole(_load_s(load, database, len(load_hosts), matrix.tool_spec)),
             # The server may be slower with more threads than is estimated, so they don't shorten the time-out.
-            load_timeout_s=300 + 10 * max(_whole(_load_s(load, database, n)) for n in (len(load_hosts), 0)),
+            load_timeout_s=300
+            + 10 * max(_whole(_load_s(load, database, n, load.family)) for n in (len(load_hosts), 0)),
             warm_up_s=0.0 if load.of else matrix.experiment.warm_up_s,
             probes=probes,
             load_hosts=load_hosts,
@@ -284,15 +286,15 @@ class _Block:
             yield Step(kind="cool_down", seconds=e.cool_down_s, timeout_s=e.cool_down_s)
 
 
-def _load_s(load: Load, database: Database, hosts: int) -> float:
-    """Estimate the seconds of a load from so many hosts; with 0, that of the usual number of threads.
+def _load_s(load: Load, database: Database, hosts: int, tool: ToolSpec) -> float:
+    """Estimate the seconds of a load by a tool from so many hosts; with 0, that of the usual number of threads.
 
     A measured load has the threads of its cell, and not those of the workload.
     """
     threads, settings = load.family.load_threads, load.workload.properties
     if threads and (load.of or not hosts):
         settings = {name: value for name, value in settings.items() if name != threads[0]}
-    return load.family.load_seconds(settings, database.size_bytes, hosts)
+    return load.family.load_seconds(settings, database.size_bytes, hosts, tool)
 
 
 def _with_slack(seconds: float, slack: float | None) -> float:
