@@ -46,7 +46,7 @@ COMMANDS = {
     "watch": "Follow a run of another shell until it ends.",
     "report": "Render a run's brief again, as PDF and HTML.",
     "verify": "Compute a brief's numbers again, and say whether they hold.",
-    "compare": "Compare two runs, hardware or revisions, and tell what is more than noise.",
+    "compare": "Compare runs, hardware or revisions, and tell what is more than noise.",
     "query": "Ask the results in SQL.",
     "import": "Bring in results that were measured elsewhere, with their source.",
     "rebuild": "Build a run's tables again from its journal and raw outputs.",

@@ -228,9 +228,9 @@ def counted(outcome: Outcome) -> str:
     return ", ".join(f"{counts[each]} {each}" for each in order if counts[each])
 
 
-def told_differences(found: Sequence[Difference]) -> Iterator[str]:
-    for each in found[:_MOST_DIFFERENCES]:
-        yield f"{each.what}: {each.first or _MISSING} | {each.second or _MISSING}"
+def told_differences(found: Sequence[tuple[str, Sequence[str]]]) -> Iterator[str]:
+    for what, values in found[:_MOST_DIFFERENCES]:
+        yield f"{what}: {' | '.join(value or _MISSING for value in values)}"
     if len(found) > _MOST_DIFFERENCES:
         yield f"and {len(found) - _MOST_DIFFERENCES} more (--json has them all)"
 
@@ -246,16 +246,15 @@ def is_apart(row: Comparison) -> bool:
 
 
 def as_dict(
-    first: Reference,
-    second: Reference,
+    references: Sequence[Reference],
     outcome: Outcome,
     found: Sequence[Difference],
     threshold: float,
-    origins: tuple[str, str],
+    origins: Sequence[str],
 ) -> dict[str, object]:
     return {
-        "first": _side(first, origins[0]),
-        "second": _side(second, origins[1]),
+        "first": side_of(references[0], origins[0]),
+        "second": side_of(references[1], origins[1]),
         "threshold": threshold,
         "differences": [asdict(each) for each in found],
         "comparisons": [_row(row) for row in outcome.comparisons],
@@ -265,28 +264,28 @@ def as_dict(
     }
 
 
-def _side(reference: Reference, origin: str) -> dict[str, object]:
+def side_of(reference: Reference, origin: str) -> dict[str, object]:
     hardware = reference.hardware or None
     return {"named": reference.text, "run": reference.run_dir.name, "hardware": hardware, "origin": origin}
 
 
 def _row(row: Comparison) -> dict[str, object]:
-    sides = {
-        name: side
-        and {
-            "value": side.value,
-            "interval": _finite(side.interval),
-            "repeats": list(side.repeats),
-            "percentile": side.percentile,
-        }
-        for name, side in (("first", row.first), ("second", row.second))
-    }
+    sides = {name: side and values_of(side) for name, side in (("first", row.first), ("second", row.second))}
+    named = {"metric": row.quantity, "unit": row.unit, "better": row.better}
+    return {**named, **dict(row.point), **sides, **row_of_pair(row)}
+
+
+def values_of(side: Values) -> dict[str, object]:
     return {
-        "metric": row.quantity,
-        "unit": row.unit,
-        "better": row.better,
-        **dict(row.point),
-        **sides,
+        "value": side.value,
+        "interval": _finite(side.interval),
+        "repeats": list(side.repeats),
+        "percentile": side.percentile,
+    }
+
+
+def row_of_pair(row: Comparison) -> dict[str, object]:
+    return {
         "ratio": row.ratio,
         "interval": _finite(row.interval),
         "difference": row.difference,
@@ -306,7 +305,7 @@ def _finite(interval: tuple[float, float] | None) -> tuple[float | None, float |
     return low, high
 
 
-def cases(outcome: Outcome, *, strict: bool = False) -> Iterator[Case]:
+def cases(outcome: Outcome, called: Sequence[str] = "AB", *, strict: bool = False) -> Iterator[Case]:
     """Worse is a failure; what can't be judged is skipped, or with `strict` a failure, too.
 
     The first case of a point has the measured seconds of B there, the others none, and none that a metric reduced: a
@@ -323,9 +322,9 @@ def cases(outcome: Outcome, *, strict: bool = False) -> Iterator[Case]:
         seconds = row.second.seconds if row.second and whole else 0.0
         timed.add(row.key)
         yield Case(row.key, row.quantity, state, detail, seconds)
-    for only, other in ((outcome.only_first, "B"), (outcome.only_second, "A")):
+    for only, other in ((outcome.only_first, called[1]), (outcome.only_second, called[0])):
         for point in only:
-            state = "failure" if strict and other == "B" else "skipped"
+            state = "failure" if strict and only is outcome.only_first else "skipped"
             yield Case(point, "measured by both", state, f"{other} has not measured it")
 
 

@@ -54,7 +54,7 @@ def cautions(first: Contender, second: Contender, outcome: Outcome, threshold: f
         )
     yield from _told_few(first, second, outcome.comparisons)
     yield from told_apart(outcome.comparisons)
-    yield from _told_bounds(outcome.comparisons)
+    yield from told_bounds(outcome.comparisons)
     tested = sum(row.p is not None for row in outcome.comparisons)
     if tested:
         yield (
@@ -65,7 +65,7 @@ def cautions(first: Contender, second: Contender, outcome: Outcome, threshold: f
         )
 
 
-def _told_bounds(rows: Sequence[Comparison]) -> Iterator[str]:
+def told_bounds(rows: Sequence[Comparison]) -> Iterator[str]:
     if any(side is not None and side.bounds for row in rows for side in (row.first, row.second)):
         yield (
             "sustained, and metrics of it: the runs of a search disagree between the two rates in ( ): none broke the "
@@ -74,7 +74,7 @@ def _told_bounds(rows: Sequence[Comparison]) -> Iterator[str]:
         )
 
 
-def told_lengths(first: Contender, second: Contender) -> Iterator[str]:
+def told_lengths(first: Contender, second: Contender, called: Sequence[str] = "AB") -> Iterator[str]:
     """That the cells of an experiment ended by another rule in one of two runs, so that their lengths may differ."""
     from benchbrief.compiler.explain.explain_steady import measured_for
 
@@ -83,8 +83,8 @@ def told_lengths(first: Contender, second: Contender) -> Iterator[str]:
         rules = (ours.until_steady, ours.measure_s), (theirs and theirs.until_steady, theirs and theirs.measure_s)
         if theirs and rules[0] != rules[1] and (ours.until_steady or theirs.until_steady):
             yield (
-                f"experiment {name} is measured for {measured_for(ours)} in A, and for {measured_for(theirs)} in B: a "
-                "change may be that of the time"
+                f"experiment {name} is measured for {measured_for(ours)} in {called[0]}, and for "
+                f"{measured_for(theirs)} in {called[1]}: a change may be that of the time"
             )
 
 
@@ -157,11 +157,13 @@ def told_apart(rows: Sequence[Comparison]) -> Iterator[str]:
         )
 
 
-def told_definitions(first: Contender, second: Contender, names: Container[str] | None = None) -> Iterator[str]:
+def told_definitions(
+    first: Contender, second: Contender, names: Container[str] | None = None, called: Sequence[str] = "AB"
+) -> Iterator[str]:
     """The metrics (those of `names`) that are left out, since they are not the same in both."""
     from benchbrief.results.compare.metric_definitions import defined_otherwise
 
     for name, of, one, other in defined_otherwise(first.plan, second.plan):
         if names is None or name in names:
             whose = f"`{name}`" if of == name else f"`{name}`: `{of}`, which it is made of,"
-            yield f"{whose} is defined otherwise, and left out: {one} in A, {other} in B"
+            yield f"{whose} is defined otherwise, and left out: {one} in {called[0]}, {other} in {called[1]}"

@@ -28,7 +28,7 @@ from benchbrief.compiler.briefs.elements.element_queries import (
 from benchbrief.compiler.briefs.elements.plan_figures import figure
 from benchbrief.compiler.briefs.elements.plan_formulas import formula
 from benchbrief.compiler.briefs.elements.plan_prose import prose, title
-from benchbrief.compiler.briefs.elements.plan_tables import callout, table
+from benchbrief.compiler.briefs.elements.plan_tables import callout, comparison, table
 from benchbrief.compiler.briefs.report_schema import TEMPLATE
 from benchbrief.compiler.briefs.style.catalogue_errors import UnknownLanguage
 from benchbrief.compiler.briefs.style.themes import parts, theme
@@ -57,7 +57,7 @@ PROVENANCE = ("full", "compact", "none")
 _BETTER: dict[str, Literal["higher", "lower"]] = {">": "higher", ">=": "higher", "<": "lower", "<=": "lower"}
 _HEAD = ("template", "paper", "subtitle", "language", "author", "parts", "provenance", "legal")
 _FLOW = ("text", "disclosure")
-_BLOCKS = ("callout", "table", "figure", "section", "each", "formula")
+_BLOCKS = ("callout", "table", "compare", "figure", "section", "each", "formula")
 MAX_ELEMENTS = 4_000
 _UNROLLED = ("workload", "hardware", "experiment")
 _TRUTH = Unit((), 1.0, "")
@@ -300,6 +300,8 @@ def _element(typer: Typer, item: ast.Item, place: Place, parent: str) -> list[pl
             return [plan.SectionElement(title=heading, elements=elements)] if heading is not None else []
         case "table":
             return _tried(typer, item, place, table)
+        case "compare":
+            return _tried(typer, item, place, comparison)
         case "callout":
             return _tried(typer, item, place, callout)
         case "figure":

@@ -339,6 +339,29 @@ class BandOfSingleRuns(CompileProblem):
 
 
 @dataclass(frozen=True)
+class NoContenders(CompileProblem):
+    """A comparison of other things than hardware."""
+
+    code = "E0790"
+    stands_alone = True
+    says = "this comparison {why}"
+    hint = (
+        "write `columns = throughput[threads: 96] by hardware`, several values in `[...]`; of other dimensions, a "
+        "difference would be that of the load: show these in a `table`"
+    )
+    why: str
+
+
+@dataclass(frozen=True)
+class ComparedOnce(CompileProblem):
+    code = "W0715"
+    severity: ClassVar[Severity] = "warning"
+    says = "`{expression}` is compared by its size only: it is measured once"
+    hint = "write `repeats = 3` or more in the experiment: what repeats differ by tells a difference from noise"
+    expression: str
+
+
+@dataclass(frozen=True)
 class WideTable(CompileProblem):
     code = "W0708"
     severity: ClassVar[Severity] = "warning"

@@ -44,7 +44,7 @@ _FLOW = {
     "text": _TEXT,
     "disclosure": Key(Word(("automatic",)), "The test configuration and method, from what was run."),
 }
-_INNER = ("section", "each", "callout", "table", "figure", "formula")
+_INNER = ("section", "each", "callout", "table", "compare", "figure", "formula")
 
 
 def _series(doc: str, wanted: str, example: str) -> Key:
@@ -131,6 +131,24 @@ ELEMENTS: Mapping[str, BlockSchema] = {
                 "A heat table: cells are shaded by their values, compared in the whole table, in each row or in each "
                 "column. Darker is higher.",
                 example="heat = table",
+            ),
+            "note": _NOTE,
+        },
+        named=False,
+        label=HEADING,
+    ),
+    "compare": BlockSchema(
+        "Hardware compared: numbers by hardware, with letters that say which of them no test tells apart.",
+        {
+            "rows": Key(
+                Special("a dimension such as `workload`", series=True),
+                "What is down the side; the hardware is compared in each row.",
+                example="rows = workload",
+            ),
+            "columns": Key(
+                Special("`throughput by hardware`; several in `[...]` before `by`", series=True),
+                "What is compared: values by hardware, each tested for itself.",
+                example="columns = [throughput[threads: 8], latency.p99[read][threads: 8]] by hardware",
             ),
             "note": _NOTE,
         },

@@ -65,6 +65,18 @@ class Key(Node):
     label: str
 
 
+class Tested(Node):
+    """How a line of a comparison is tested: the value of each repeat, and which direction is better.
+
+    Lines with one `of` are contenders of one quantity. Without `repeats`, it was measured once.
+    """
+
+    of: str
+    repeats: Query | None = None
+    percentile: bool = False
+    better: Literal["higher", "lower"] | None = None
+
+
 class Line(Node):
     """A line of a table: a column, or a row of a transposed table.
 
@@ -78,10 +90,13 @@ class Line(Node):
     query: Query | None = None
     format: str = ""
     texts: tuple[Prose, ...] = ()
+    tested: Tested | None = None
+    """Only in a comparison."""
 
 
 class TableElement(Node):
-    """`keys` run along `dim` (the rows, unless `transposed`); `lines` run the other way.
+    """`keys` run along `dim` (the rows, unless `transposed`); `lines` run the other way. Lines of a comparison are
+    `tested`.
 
     `heat`: shades cells by their values, compared in the whole table, in each row or in each column.
     """

@@ -16,7 +16,8 @@ DECLARATIONS = (
     "param", "use",
 )  # fmt: skip
 INNER_BLOCKS = (
-    "callout", "each", "figure", "formula", "options", "override", "section", "ssh", "table", "theme", "variant",
+    "callout", "compare", "each", "figure", "formula", "options", "override", "section", "ssh", "table", "theme",
+    "variant",
 )  # fmt: skip
 
 PIECE = re.compile(

@@ -99,7 +99,13 @@ class Ledger:
     # --- entries -------------------------------------------------------------------------------------------------
 
     def number(
-        self, query: p.Query, printed: Printed, *, high: p.Query | None = None, at: Mapping[str, Key] | None = None
+        self,
+        query: p.Query,
+        printed: Printed,
+        *,
+        high: p.Query | None = None,
+        at: Mapping[str, Key] | None = None,
+        letters: str = "",
     ) -> Shown:
         """Enter a number of the current element, as printed."""
         at = {dim: key for dim, key in (at or {}).items() if dim in query.dims}
@@ -124,6 +130,7 @@ class Ledger:
                 dict.fromkeys(text for q in (query, high) if q for text in open_searches(self._results, q, at))
             ),
             printed=printed,
+            letters=letters,
         )
         self._numbers.append(number)
         row.links.setdefault(self._told_place(text if value is not None else ""), number.id)

@@ -13,6 +13,7 @@ from pydantic import BaseModel
 
 from benchbrief.compiler.planning import plan as p
 from benchbrief.dsl.diagnostics.plural import plural
+from benchbrief.reports.notices.contender_letters import letters_in
 from benchbrief.reports.provenance.numbers_file import Key, NumbersFile
 from benchbrief.reports.view.published_metrics import telling
 from benchbrief.reports.view.report_data import Results
@@ -47,6 +48,10 @@ def lacking(numbers: NumbersFile, report: p.Report | None, results: Results) -> 
             lost = [one for key, one in asked_for.items() if key not in known]
             if lost:
                 yield f"the file of its numbers lacks {len(lost):,} of those of its {kind}, first {_told(lost[0])}"
+        lettered = {(queries[number.query], _at(number.at)) for number in numbers.numbers if number.letters}
+        told = [_Wanted(query, _at(at)) for query, at, _ in letters_in(elements, results)]
+        if bare := [one for one in told if (identity(one.query), one.at) not in lettered]:
+            yield f"the file of its numbers lacks {len(bare):,} letters of its comparisons, first of {_told(bare[0])}"
     for figure in within(elements, p.FigureElement):
         drawn = [series for found in numbers.figures if found.title == figure.title for series in found.series]
         points = {(queries[series.query], _keys(row[:-1])) for series in drawn for row in series.rows}

@@ -94,6 +94,8 @@ class Number(_Part):
     remarks: tuple[str, ...] = ()
     """Which of the searched rates behind it are only known from below."""
     printed: Printed
+    letters: str = ""
+    """Of a comparison: contenders with a letter in common are not told apart."""
     linked: bool = True
     """Whether the page marks it. It does not inside an author's link."""
 

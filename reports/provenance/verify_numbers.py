@@ -12,6 +12,7 @@ from benchbrief.compiler.planning.plan import Plan
 from benchbrief.compiler.rounding import printed_as
 from benchbrief.reports.disclosure.disclosure import run_row
 from benchbrief.reports.disclosure.run_origin import origin
+from benchbrief.reports.notices.contender_letters import letters_in
 from benchbrief.reports.provenance.finished_brief import Brief, Edited
 from benchbrief.reports.provenance.made_files import look_beside
 from benchbrief.reports.provenance.number_ledger import cell_entries, kind_of
@@ -155,6 +156,9 @@ class _Check:
         self._cells = cell_entries(results.store)
         self._rows: dict[str, dict[tuple[Key, ...], float | None] | str] = {}
         self._known = known_queries(results.plan)
+        report = next((each for each in results.plan.reports if each.name == recorded.report), None)
+        found = letters_in(report.elements, results) if report and any(n.letters for n in recorded.numbers) else ()
+        self._letters = {(identity(query), *_keyed(at)): letters for query, at, letters in found}
 
     def numbers(self) -> Iterator[Differs]:
         for number in self._recorded.numbers:
@@ -166,6 +170,13 @@ class _Check:
             recorded = self._printed(number, number.value, number.high)
             if recorded != number.shown:
                 why = f"its recorded value is printed as {recorded}: edited, or written by another benchbrief"
+            elif number.letters and number.letters != (
+                letters := self._letters.get((identity(query.query), *_keyed(number.at)), "")
+            ):
+                shown, now = f"{number.shown} {number.letters}", f"{now} {letters}".rstrip()
+                why = "the tests of its repeats tell others apart than its letters say"
+                yield Differs(number.id, number.place, _at(query, number), shown, now, number.value, value, why)
+                continue
             elif _same(value, number.value) and _same(top, number.high) and not self._failed(query, high):
                 continue
             else:
@@ -174,6 +185,9 @@ class _Check:
             moved = not _same(value, number.value) or high is None
             old, new = (number.value, value) if moved else (number.high, top)
             yield Differs(number.id, number.place, _at(query, number), number.shown, now, old, new, why)
+
+    def _letters_now(self, query: QueryEntry, number: Number) -> str:
+        return self._letters.get((identity(query.query), *_keyed(number.at)), "")
 
     def _printed(self, number: Number, value: float | None, high: float | None) -> str:
         """Print as the brief's language does."""
@@ -245,6 +259,10 @@ class _Check:
         if raw and (not what or what.startswith("has other raw outputs")):
             return f"has a raw output that {self._raw[raw]}: {raw}"
         return what
+
+
+def _keyed(at: Mapping[str, Key]) -> tuple[tuple[str, Key], ...]:
+    return tuple(sorted((dim, key_of(key)) for dim, key in at.items()))
 
 
 def _at(query: QueryEntry, number: Number) -> str:

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from jinja2.sandbox import SandboxedEnvironment
 
 OURS = "ours/"
-_SHARED = ("base", "parts")
+_SHARED = ("base", "parts", "site")
 """The folders of shared templates."""
 _OURS = re.compile(r"(?:[a-z0-9_]+/)?[a-z0-9_]+(?:\.[a-z0-9]+)+")
 _MOST = 1_000_000

@@ -20,7 +20,7 @@ from benchbrief.reports.charts.svg_converter import CONVERTER, NotDrawn
 from benchbrief.reports.disclosure import disclosure as d
 from benchbrief.reports.disclosure.run_origin import origin
 from benchbrief.reports.disclosure.test_configuration import fact_groups
-from benchbrief.reports.notices import point_remarks
+from benchbrief.reports.notices import contender_letters, point_remarks
 from benchbrief.reports.notices.notices import notices
 from benchbrief.reports.notices.open_searches import by_cell
 from benchbrief.reports.provenance.number_ledger import Ledger
@@ -229,18 +229,17 @@ class _Builder:
         footnotes = self.foot.numbered(point_remarks.of_table(element, self.results))
         element = needed(element, self.results)
         columns_by_unit = self.columns.of(element)
+        self.letters = contender_letters.letters_of(element, self.results)
         lines = [self.line(element, line, columns_by_unit) for line in element.lines]
-        heads = [head for head, _ in lines]
         keys = [Head(key_text(key.label, key.value), numeric=False) for key in element.keys]
         if element.transposed:
-            numeric = any(head.numeric for head in heads)
+            numeric = any(head.numeric for head, _ in lines)
             columns = [Head(key.label, numeric=numeric) for key in keys]
             rows = grouped_rows(lines, self.words)
         else:
-            columns = heads
+            columns = [head for head, _ in lines]
             rows = [Row(key, tuple(cells[i] for _, cells in lines)) for i, key in enumerate(keys)]
-        if element.heat:
-            rows = shaded(rows, element.heat)
+        rows = shaded(rows, element.heat) if element.heat else rows
         self.foot.tell_boundaries([line.query for line in element.lines if line.query])
         note = self.optional_prose(element.note)
         corner = element.dim_label or self.words.get(element.dim, element.dim)
@@ -257,6 +256,7 @@ class _Builder:
             parts_of(corner, columns, rows, room_of(self.slides, boxed=not numbered)),
             self.words[key_of(rows, element.heat)] if element.heat else "",
             footnotes,
+            self.letters.note,
         )
 
     def published(self) -> Iterable[TableView]:
@@ -296,12 +296,13 @@ class _Builder:
             else:
                 footnotes = self.foot.quoted(line.query, **where)
                 notes = self.foot.numbered((*footnotes, *self.foot.cautions.at(line.query, **where)))
-            shown = self.ledger.number(line.query, printed, at=where)
-            html = shown.html(missing=value is None) + marks(notes)
+            beside = self.letters.of.get((line.query.sql, key.value), "")
+            shown = self.ledger.number(line.query, printed, at=where, letters=beside)
+            html = shown.html(missing=value is None) + marks(notes) + contender_letters.lettered(line, beside)
             found.append(Cell(html, True, shown.cells, value, unit))
         shown_unit = "" if line.format.endswith("%") else column.scale.unit
-        notes = self.foot.numbered(self.foot.cautions.of(line.query))
-        return Head(label, shown_unit, notes=notes, heads=above), tuple(found)
+        of_all = self.foot.numbered(self.foot.cautions.of(line.query))
+        return Head(label, shown_unit, notes=of_all, heads=above), tuple(found)
 
     def callout(self, element: p.CalloutElement) -> CalloutView:
         self.ledger.at(element.title)

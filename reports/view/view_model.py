@@ -123,6 +123,8 @@ class TableView:
     """The meaning of a heat table's shades."""
     marks: tuple[int, ...] = ()
     """The numbers of the notes on all of its values."""
+    compared: str = ""
+    """The meaning of a comparison's letters, with its test and its correction."""
     kind: Literal["table"] = "table"
 
     @property

@@ -129,10 +129,15 @@ def quantities(first: Contender, second: Contender, *, metrics: bool = True) -> 
     yield from _in_common(_side(first, metrics), _side(second, metrics))
 
 
-def pairs(sides: Sequence[Contender]) -> Iterator[tuple[Contender, Contender, Iterator[Quantity]]]:
-    """Yield each two of the contenders with what both have except metrics. Asks once for what each measured."""
-    for first, second in combinations([_side(side, metrics=False) for side in sides], 2):
-        yield first.of, second.of, _in_common(first, second)
+def pairs(
+    sides: Sequence[Contender], *, metrics: bool = False, names: Sequence[str] = ()
+) -> Iterator[tuple[Contender, Contender, Iterator[Quantity]]]:
+    """Yield each two of the contenders with what both have: without metrics, unless asked for. Asks once for what each
+    measured. `names` are what reasons call the contenders, else their labels."""
+    called = names or [side.label for side in sides]
+    measured = [_side(side, metrics) for side in sides]
+    for (first, one), (second, other) in combinations(zip(measured, called, strict=True), 2):
+        yield first.of, second.of, _in_common(first, second, names=(one, other))
 
 
 def own_quantities(side: Contender) -> Iterator[Quantity]:
@@ -158,13 +163,14 @@ def _side(side: Contender, metrics: bool) -> _Side:
     return _Side(side, _planned(side), _Measurements(side), found, told)
 
 
-def _in_common(*sides: _Side, without_errors: bool = False) -> Iterator[Quantity]:
+def _in_common(*sides: _Side, names: tuple[str, str] = ("A", "B"), without_errors: bool = False) -> Iterator[Quantity]:
     """`without_errors`: also the errors of contenders that have none."""
 
     def quantity(
         name: str, unit: str, better: Better, found: Sequence[_Gathered], percentile: bool, signed: bool = False
     ) -> Quantity:
-        return replace(_quantity(name, unit, better, sides, found, percentile=percentile), signed=signed)
+        made = _quantity(name, unit, better, sides, found, percentile=percentile)
+        return replace(made, signed=signed, names=names)
 
     for name in dict.fromkeys(name for side in sides for name in side.found):
         found = [side.found.get(name, _Gathered()) for side in sides]
@@ -172,7 +178,7 @@ def _in_common(*sides: _Side, without_errors: bool = False) -> Iterator[Quantity
             yield quantity(name, "s", "lower", found, name.startswith("latency.p"))
         elif name == SUSTAINED and any(each.values for each in found):
             searched = quantity(name, "ops/s", "higher", found, percentile=False)
-            yield replace(searched, unlike=dict(_other_promises(sides, searched.points)))
+            yield replace(searched, unlike=dict(_other_promises(sides, searched.points, names)))
         elif name == "throughput":
             yield quantity(name, "ops/s", "higher", found, percentile=False)
         elif without_errors or any(value for each in found for value, _ in each.values.values()):
@@ -194,13 +200,15 @@ def _in_common(*sides: _Side, without_errors: bool = False) -> Iterator[Quantity
         yield told
 
 
-def _other_promises(sides: Sequence[_Side], points: Iterable[Point]) -> Iterator[tuple[Point, str]]:
+def _other_promises(
+    sides: Sequence[_Side], points: Iterable[Point], names: tuple[str, str]
+) -> Iterator[tuple[Point, str]]:
     """Yield the points whose searches are for another promise, with both."""
     for point in points:
         name = str(dict(point).get("experiment"))
         one, other = (side.of.plan.experiments.get(name) for side in sides)
         if one and other and one.promise and other.promise and not one.promise.is_same(other.promise):
-            yield point, f"another promise: {one.promise.text} in A, {other.promise.text} in B"
+            yield point, f"another promise: {one.promise.text} in {names[0]}, {other.promise.text} in {names[1]}"
 
 
 def _may_be_below_0(query: Query) -> bool:

@@ -81,7 +81,7 @@ class Quantity:
     """A compared measure or metric. `points` has what each contender measured, the first one first.
 
     `unlike` says, for points that are not judged, why the two did not measure the same. `signed`: whether the true
-    value could be below 0.
+    value could be below 0. `names` are what reasons call the two.
     """
 
     name: str
@@ -90,6 +90,7 @@ class Quantity:
     points: Mapping[Point, tuple[Values | None, Values | None]]
     unlike: Mapping[Point, str] = field(default_factory=dict)
     signed: bool = True
+    names: tuple[str, str] = ("A", "B")
 
 
 @dataclass(frozen=True)
@@ -118,6 +119,7 @@ class Comparison:
     p_holm: float | None
     verdict: Verdict
     reason: str = ""
+    names: tuple[str, str] = ("A", "B")
 
     @property
     def fewest(self) -> int:
@@ -228,6 +230,7 @@ def _compared(quantity: Quantity, point: Point, first: Values | None, second: Va
         None,
         "unknown",
         quantity.unlike.get(point, ""),
+        quantity.names,
     )
 
 
@@ -275,7 +278,7 @@ def _judged(row: Comparison, threshold: float) -> Comparison:
         return _not_judged(row, first, second) or _judged_by_bounds(row, first.bounds, second.bounds, threshold)
     if first is None or second is None or first.value is None or second.value is None:
         lacking: dict[str, list[str]] = {}
-        for name, side in (("A", first), ("B", second)):
+        for name, side in zip(row.names, (first, second), strict=True):
             if side is None or side.value is None:
                 lacking.setdefault(side.reason if side else say.not_measured(), []).append(name)
         why = "; ".join(f"missing in {' and '.join(names)}: {reason}" for reason, names in lacking.items())

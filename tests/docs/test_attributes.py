@@ -68,6 +68,12 @@ PLACES = {
     "table": ("mongodb", "report brief { table { rows = workload  columns = gain[threads: 8]  @ } }"),
     "table rows": ("mongodb", "report brief { table { columns = gain[threads: 8]  @ } }"),
     "table columns": ("mongodb", "report brief { table { rows = workload  @ } }"),
+    "compare": (
+        "mongodb",
+        "report brief { compare { rows = workload  columns = throughput[threads: 8] by hardware  @ } }",
+    ),
+    "compare rows": ("mongodb", "report brief { compare { columns = throughput[threads: 8] by hardware  @ } }"),
+    "compare columns": ("mongodb", "report brief { compare { rows = workload  @ } }"),
     "figure": ("mongodb", "experiment ramp { threads = [8, 96] } report brief { each workload { figure { @ } } }"),
     "figure bars": ("mongodb", "experiment ramp { threads = [8, 96] } report brief { figure { @, color hardware } }"),
     "figure mark": (

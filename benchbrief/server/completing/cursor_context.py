@@ -22,7 +22,20 @@ _TOKEN = re.compile(
 _SPECIAL = re.compile(r"\\[\s\S]|\{\{|\}\}|[{}]")
 _VALUE_NEXT = re.compile(r'\s*("[^"\n]*"\s*)?=(?!=)')
 DECLARATIONS = (*TOP_LEVEL, "metric", "param", "expect", "use")
-_INNER = ("variant", "ssh", "options", "override", "section", "each", "table", "figure", "callout", "formula", "at")
+_INNER = (
+    "variant",
+    "ssh",
+    "options",
+    "override",
+    "section",
+    "each",
+    "table",
+    "compare",
+    "figure",
+    "callout",
+    "formula",
+    "at",
+)
 _KEYWORDS = frozenset((*TOP_LEVEL, *_INNER))
 
 

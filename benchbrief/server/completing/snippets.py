@@ -42,6 +42,7 @@ INNER = {
     "each": "each ${1|workload,hardware,experiment|} {\n  $0\n}",
     "callout": 'callout "${1:Title}" {\n  rows   = ${2:workload}\n  column "${3:Head}" = "{$0}"\n}',
     "table": 'table "${1:Title}" {\n  rows    = ${2:workload}\n  columns = $0\n}',
+    "compare": 'compare "${1:Title}" {\n  rows    = ${2:workload}\n  columns = [${3:throughput}] by hardware\n}',
     "figure": 'figure "${1:Title}" {\n  line = ${2:throughput} by ${3:threads}, color ${4:hardware}\n}',
     "formula": "formula ${1:metric}",
     "at": 'at ${1:5 min} "${2:What happens}" { command("${3}", on: ${4|first,each|}) }',

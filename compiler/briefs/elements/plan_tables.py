@@ -23,6 +23,7 @@ from benchbrief.compiler.briefs.elements.element_queries import (
 from benchbrief.compiler.briefs.elements.expression_wordings import label_of
 from benchbrief.compiler.briefs.elements.plan_prose import escaped, number_terms, printed_unit, prose, title
 from benchbrief.compiler.briefs.elements.published_values import quote_of
+from benchbrief.compiler.briefs.elements.tested_lines import has_contenders, tested
 from benchbrief.compiler.metrics import metric_errors
 from benchbrief.compiler.metrics.measure_catalogue import DIMENSIONS, ORDERED, Key
 from benchbrief.compiler.metrics.typing.expressions import Typer
@@ -67,6 +68,8 @@ class _Table:
     format: str = ""
     named: bool = False
     """Whether the spec gives the names of the lines."""
+    compared: bool = False
+    """Whether the keys after `by` are contenders."""
 
 
 def table(typer: Typer, block: ast.Block, place: Place) -> plan.TableElement | plan.FactsElement | None:
@@ -106,7 +109,18 @@ def _prose(typer: Typer, body: Body, key: str, place: Place) -> plan.Prose | Non
     return prose(typer, string, place) if string else None
 
 
-def _table(typer: Typer, block: ast.Block, body: Body, place: Place) -> plan.TableElement | None:
+def comparison(typer: Typer, block: ast.Block, place: Place) -> plan.TableElement | None:
+    body = read_body(typer, block, ("rows", "columns", "note"))
+    heading = title(typer, block.label, place, "title") if block.label else ""
+    if body.said("columns") and not has_contenders(typer, body.values("columns")):
+        return None
+    made = _table(typer, block, body, place, compared=True)
+    return made.model_copy(update={"title": heading}) if made and heading is not None else None
+
+
+def _table(
+    typer: Typer, block: ast.Block, body: Body, place: Place, *, compared: bool = False
+) -> plan.TableElement | None:
     kind = block.keyword.text
     rows, row_options, rows_known = split_options(typer, body.values("rows"), ("label", "format"))
     columns, column_options, columns_known = split_options(typer, body.values("columns"), ("label", "format"))
@@ -134,13 +148,13 @@ def _table(typer: Typer, block: ast.Block, body: Body, place: Place) -> plan.Tab
         typer.findings.add(wrong.TableShape((along[0] if along else block.keyword).span, kind, why, usage))
         return None
     if not across and not body.said("column"):
-        usage = '`columns = throughput by hardware`, or `column "Gain" = gain`'
+        usage = "`columns = throughput by hardware`" + ("" if compared else ', or `column "Gain" = gain`')
         typer.findings.add(wrong.EmptyElement(block.keyword.span, kind, usage))
         return None
     if not rows_known or not columns_known:
         return None
     format_ = option_title(typer, across_options, "format", place) or ""
-    lines = _lines(_Table(typer, place, dim, format_), across)
+    lines = _lines(_Table(typer, place, dim, format_, compared=compared), across)
     for attribute in body.all("column"):
         lines += _column(typer, attribute, dim, place)
     note = _prose(typer, body, "note", place)
@@ -258,11 +272,13 @@ def _numbers(
     unit = printed_unit(typer, expr.span, table.format, typed)
     if unit is None:
         return None
+    at = place or table.place
     line = plan.Line(
         label=label,
         unit=unit.text,
-        query=query(typer, typed.term, unit, text_of(expr), quote_of(typer, expr, place or table.place)),
+        query=query(typer, typed.term, unit, text_of(expr), quote_of(typer, expr, at)),
         format=table.format,
+        tested=tested(typer, expr, typed, unit, at, dim) if table.compared else None,
     )
     return _Line(label, expr, planned_keys(typed.term, dim), lambda _: line)
 

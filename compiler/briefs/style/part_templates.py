@@ -48,8 +48,8 @@ MACROS = ("notes", "noted", "remarks", "sources", "head", "table", "columns", "h
 """The macros of `base/macros.html.j2`."""
 
 _TABLE = (
-    "columns", "corner", "head", "heat", "id", "kind", "marks", "note", "notes", "number", "parts", "rows", "sources",
-    "title",
+    "columns", "compared", "corner", "head", "heat", "id", "kind", "marks", "note", "notes", "number", "parts", "rows",
+    "sources", "title",
 )  # fmt: skip
 _FIGURE = (
     "alt", "cells", "claim", "csv", "csv_link", "data", "data_head", "id", "key", "kind", "note", "notes", "number",

@@ -6,7 +6,7 @@ Mistakes go to the findings. A wrong expression is None, and expressions around 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 
 from benchbrief.compiler.blocks.values.value_errors import NotFinite, UnknownUnit
 from benchbrief.compiler.frontend.declared_names import names_in
@@ -131,9 +131,9 @@ class Typer:
         typed = self._silently(lambda: self.metric(name, frozenset({"repeat"})))
         return typed if typed and has_repeats(typed.term) else None
 
-    def side_by_repeat(self, expr: ast.Expr) -> Typed | None:
+    def side_by_repeat(self, expr: ast.Expr, demanded: Iterable[Dimension] = ("repeat",)) -> Typed | None:
         """Return a side of a comparison for each repeat, where it has any. Reports nothing."""
-        return self._silently(lambda: self.number(expr, frozenset({"repeat"})))
+        return self._silently(lambda: self.number(expr, frozenset(demanded)))
 
     def _silently(self, typing: Callable[[], Typed | None]) -> Typed | None:
         findings, known = self.findings, self._typed_metrics

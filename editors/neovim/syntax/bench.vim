@@ -28,7 +28,7 @@ syntax match benchQuantity /\v<\d+%(_\d+)*%(\.\d+%(_\d+)*)?%([eE][+-]?\d+)?%([kM
 " what is declared
 syntax match benchParameter /\v<\h\w*>\ze\s*:/
 syntax match benchAttribute /\v<\h\w*>\ze%(\s*"%(\\.|[^"\\])*")?\s*\=\=@!/
-syntax match benchBlock /\v<%(callout|options|section|figure|table|theme)>\ze\s*%(\"|\{|$)/
+syntax match benchBlock /\v<%(callout|compare|options|section|figure|table|theme)>\ze\s*%(\"|\{|$)/
 syntax match benchBlock /\v%(<each\s+)@<!<%(experiment|database|hardware|workload|profile|variant|client|report|probe|ssh)>\ze%(\s*"%(\\.|[^"\\])*")?\s*\{/
 syntax match benchBlock /\v%(^|[{}])\s*\zs%(experiment|database|hardware|workload|profile|variant|client|report|probe|ssh)>\ze\s+\h\w*%(\s*"%(\\.|[^"\\])*")?\s*%(\{|<from>|$|#)/ nextgroup=benchName skipwhite
 syntax match benchBlock /\v%(<override\s+)@<=%(experiment|database|hardware|workload|profile|variant|client|report|probe|ssh)>/ nextgroup=benchName skipwhite

@@ -1,0 +1,146 @@
+"""Two contenders or more, judged: what is compared, what else differs of them, and what a reader has to know."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import combinations
+
+from benchbrief.cli.terminal import fail
+from benchbrief.comparing.comparison_cautions import cautions, told_definitions, told_loads
+from benchbrief.comparing.load_differences import Loads, compare_loads
+from benchbrief.comparing.named_contenders import Reference
+from benchbrief.comparing.ranking_cautions import ranking_cautions
+from benchbrief.dsl.diagnostics.suggest import did_you_mean
+from benchbrief.results.compare.compared_quantities import Contender, by_default, pairs
+from benchbrief.results.compare.comparison import Comparison, Outcome, Quantity
+from benchbrief.results.compare.contender_differences import Difference, differences
+from benchbrief.results.compare.rankings import Pair, Ranking, rank
+
+
+@dataclass(frozen=True)
+class Differing:
+    """Something else that is not the same of all contenders: what each of them has."""
+
+    what: str
+    each: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Judged:
+    """`outcomes` are of the pairs, `names` the letters of the contenders. The first is what others are judged by."""
+
+    references: tuple[Reference, ...]
+    origins: tuple[str, ...]
+    names: str
+    threshold: float
+    outcomes: Mapping[Pair, Outcome]
+    rankings: tuple[Ranking, ...]
+    differing: tuple[Differing, ...]
+    notes: tuple[str, ...]
+
+    @property
+    def against_first(self) -> dict[str, Outcome]:
+        """Return the outcome of each contender but the first, against the first."""
+        return {self.names[second]: outcome for (first, second), outcome in self.outcomes.items() if first == 0}
+
+    @property
+    def worse(self) -> tuple[Comparison, ...]:
+        return tuple(row for outcome in self.against_first.values() for row in outcome.worse)
+
+    @property
+    def untold(self) -> tuple[str, ...]:
+        return tuple(key for outcome in self.against_first.values() for key in outcome.untold)
+
+
+def judge(
+    references: Sequence[Reference],
+    contenders: Sequence[Contender],
+    metrics: Sequence[str],
+    threshold: float,
+    *,
+    other_load: bool,
+) -> Judged:
+    """Raises Stop where the contenders have nothing in common, or not what is asked for."""
+    names = "".join(chr(ord("A") + place) for place in range(len(contenders)))
+    places = list(combinations(range(len(contenders)), 2))
+    loads = {(a, b): compare_loads(contenders[a], contenders[b]) for a, b in places}
+    known = {
+        pair: {each.name: each for each in found}
+        for pair, (_, _, found) in zip(places, pairs(contenders, metrics=True, names=names), strict=True)
+    }
+    chosen = _chosen(known, contenders, metrics)
+    if not other_load:
+        chosen = {pair: [_with_unlike(each, loads[pair]) for each in found] for pair, found in chosen.items()}
+    field = rank(chosen, threshold)
+    _require_common(references, names, field.outcomes)
+    found = {
+        (a, b): [*loads[a, b].differences, *differences(contenders[a], contenders[b])] for a, b in places if a == 0
+    }
+    if len(contenders) == 2:
+        (outcome,) = field.outcomes.values()
+        notes = [*told_loads(outcome, loads[0, 1], judged=other_load)]
+        notes += cautions(contenders[0], contenders[1], outcome, threshold)
+    else:
+        notes = list(ranking_cautions(contenders, names, field, loads, threshold, judged=other_load))
+    return Judged(
+        tuple(references),
+        tuple(each.origin for each in contenders),
+        names,
+        threshold,
+        field.outcomes,
+        field.rankings,
+        tuple(_merged(found, len(contenders))),
+        tuple(notes),
+    )
+
+
+def _merged(found: Mapping[Pair, Sequence[Difference]], count: int) -> Iterator[Differing]:
+    """Yield what differs from the first contender's in any other; one that does not differ has what the first has."""
+    told: dict[str, dict[int, str]] = {}
+    for (_, other), each in ((pair, each) for pair, many in found.items() for each in many):
+        told.setdefault(each.what, {0: each.first})[other] = each.second
+    for what, values in told.items():
+        yield Differing(what, tuple(values.get(place, values[0]) for place in range(count)))
+
+
+def _require_common(references: Sequence[Reference], names: str, outcomes: Mapping[Pair, Outcome]) -> None:
+    if any(row.first and row.second for outcome in outcomes.values() for row in outcome.comparisons):
+        return
+    (one, other), outcome = next(iter(outcomes.items()))
+    only = f"only {names[one]} has {_some(outcome.only_first)}; only {names[other]} has {_some(outcome.only_second)}"
+    texts = " and ".join(each.text for each in references)
+    raise fail(f"{texts} have measured no point in common", only)
+
+
+def _some(keys: tuple[str, ...]) -> str:
+    return ", ".join(keys[:3]) + (", ..." if len(keys) > 3 else "") if keys else "nothing"
+
+
+def _with_unlike(quantity: Quantity, loads: Loads) -> Quantity:
+    reasons = {point: loads.why_other(point) for point in quantity.points}
+    return replace(quantity, unlike={**{point: why for point, why in reasons.items() if why}, **quantity.unlike})
+
+
+def _chosen(
+    known: Mapping[Pair, Mapping[str, Quantity]], contenders: Sequence[Contender], metrics: Sequence[str]
+) -> dict[Pair, list[Quantity]]:
+    if not metrics:
+        return {
+            (a, b): by_default(dict(each), contenders[a].plan, contenders[b].plan) for (a, b), each in known.items()
+        }
+    every = list(dict.fromkeys(name for each in known.values() for name in each))
+    chosen: dict[str, None] = {}
+    for wanted in metrics:
+        named = [name for name in every if name == wanted or name.startswith(f"{wanted}[")]
+        if not named and wanted == "errors":
+            continue  # there were none
+        if not named:
+            words = dict.fromkeys((*every, *(name.partition("[")[0] for name in every)))
+            guess = did_you_mean(wanted, words)
+            hint = f"did you mean `{guess}`?" if guess else f"there are {', '.join(every)}"
+            hint = next(told_definitions(contenders[0], contenders[1], (wanted,)), hint)
+            two = len(contenders) == 2
+            raise fail(f"the two have no `{wanted}` in common" if two else f"no two of them have `{wanted}`", hint)
+        chosen.update(dict.fromkeys(named))
+    return {pair: [each[name] for name in chosen if name in each] for pair, each in known.items()}

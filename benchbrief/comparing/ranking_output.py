@@ -1,0 +1,196 @@
+"""How `bench compare` tells of three contenders and more: on a terminal, as JSON, in Markdown, as JUnit cases."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from itertools import groupby
+from typing import TYPE_CHECKING, NamedTuple
+
+from benchbrief.ci.junit import Case
+from benchbrief.ci.verdict_files import inline, table
+from benchbrief.cli.terminal import one_line
+from benchbrief.comparing.compare_output import (
+    cases,
+    counted,
+    measured,
+    point_of,
+    row_of_pair,
+    same_everywhere,
+    side_of,
+    values_of,
+)
+from benchbrief.dsl.diagnostics.source_line import display_width
+
+if TYPE_CHECKING:
+    from benchbrief.comparing.judged_contenders import Judged
+    from benchbrief.results.compare.comparison import Comparison
+    from benchbrief.results.compare.rankings import Ranking
+
+_MOST_NAMED = 2
+
+
+class RankedLine(NamedTuple):
+    """A line of the table; `colour` is None for a plain one."""
+
+    text: str
+    colour: str | None = None
+
+
+def best_of(ranking: Ranking, names: str) -> str:
+    """Return the names of the contenders that nothing is told to be better than: `B`, `A, B`, or that all are alike."""
+    if not ranking.order:
+        return "can't tell"
+    if len(ranking.leading) == len(ranking.order):
+        return "none told apart"
+    return ", ".join(names[place] for place in ranking.leading)
+
+
+def ranked_table(judged: Judged, columns: int | None) -> list[RankedLine]:
+    """The table in at most so many columns, where there is room for it: a column for each contender, else a line."""
+    for with_spread in (True, False):
+        lines = _aligned(judged, with_spread=with_spread)
+        if columns is None or max((display_width(line.text) for line in lines), default=0) <= columns:
+            return lines
+    return _stacked(judged)
+
+
+def _cell(ranking: Ranking, place: int, *, with_spread: bool = True) -> str:
+    text = measured(ranking.values[place], ranking.unit, with_spread=with_spread)
+    return f"{text} {ranking.letters[place]}".rstrip()
+
+
+def _heads(ranking: Ranking) -> str:
+    sense = {"higher": "higher is better", "lower": "lower is better", None: "highest first"}[ranking.better]
+    return f"{one_line(ranking.quantity)} ({sense})"
+
+
+def _rows(rankings: Sequence[Ranking]) -> list[Comparison]:
+    return [next(iter(each.pairs.values())) for each in rankings]
+
+
+def _points(rankings: Sequence[Ranking]) -> list[str]:
+    rows = _rows(rankings)
+    hidden = same_everywhere(rows)
+    return [one_line(point_of(row, hidden)) for row in rows]
+
+
+def _aligned(judged: Judged, *, with_spread: bool) -> list[RankedLine]:
+    head = ("metric, point", *judged.names, "best")
+    cells = [
+        (
+            f"  {point}",
+            *(_cell(each, at, with_spread=with_spread) for at in range(len(judged.names))),
+            best_of(each, judged.names),
+        )
+        for point, each in zip(_points(judged.rankings), judged.rankings, strict=True)
+    ]
+    widths = [max(map(display_width, texts)) for texts in zip(head, *cells, strict=True)]
+
+    def line(texts: Sequence[str]) -> str:
+        padded = (text + " " * (width - display_width(text)) for text, width in zip(texts, widths, strict=True))
+        return "  ".join(padded).rstrip()
+
+    lines = [RankedLine(line(head)), RankedLine("  ".join("─" * width for width in widths))]
+    for _, pairs in groupby(zip(judged.rankings, cells, strict=True), key=lambda pair: pair[0].quantity):
+        of = list(pairs)
+        lines.append(RankedLine(_heads(of[0][0])))
+        lines += [RankedLine(line(texts), None if each.order else "yellow") for each, texts in of]
+    return lines
+
+
+def _stacked(judged: Judged) -> list[RankedLine]:
+    lines = []
+    points = zip(_points(judged.rankings), judged.rankings, strict=True)
+    for _, of in groupby(points, key=lambda pair: pair[1].quantity):
+        for place, (point, each) in enumerate(of):
+            if not place:
+                lines.append(RankedLine(_heads(each)))
+            lines.append(RankedLine(f"  {point}: {best_of(each, judged.names)}", None if each.order else "yellow"))
+            lines += [RankedLine(f"    {name}  {_cell(each, at)}") for at, name in enumerate(judged.names)]
+    return lines
+
+
+def untold_reasons(judged: Judged) -> Iterator[str]:
+    """Why points are not ranked, and why values are missing, each reason with the points that it holds for."""
+    found: dict[str, list[str]] = {}
+    for point, each in zip(_points(judged.rankings), judged.rankings, strict=True):
+        reasons = [each.reason] if each.reason else []
+        if each.order:
+            reasons = [f"{name} is left out: {why}" for name, why in _missing(each, judged.names)]
+        for reason in reasons:
+            found.setdefault(reason, []).append(f"{each.quantity} at {point}")
+    for reason, points in found.items():
+        more = f", and {len(points) - _MOST_NAMED} more" if len(points) > _MOST_NAMED else ""
+        word = "" if " is left out: " in reason else "can't tell: "
+        yield f"{word}{one_line(reason)} ({', '.join(points[:_MOST_NAMED])}{more})"
+
+
+def _missing(ranking: Ranking, names: str) -> Iterator[tuple[str, str]]:
+    for place, values in enumerate(ranking.values):
+        if place not in ranking.order:
+            yield names[place], (values.reason if values else "") or "not measured"
+
+
+def summary(judged: Judged) -> Iterator[str]:
+    """`against A: B 2 worse, 5 within noise`, a line for each contender."""
+    for name, outcome in judged.against_first.items():
+        yield f"{name} against {judged.names[0]}: {counted(outcome) or 'no point in common'}"
+
+
+def ranking_cases(judged: Judged, *, strict: bool) -> Iterator[Case]:
+    """Each contender against the first: what a build server counts."""
+    for name, outcome in judged.against_first.items():
+        called = (judged.names[0], name)
+        for each in cases(outcome, called, strict=strict):
+            yield replace(each, name=f"{each.name} ({name} against {called[0]})")
+
+
+def ranking_markdown(title: str, judged: Judged) -> str:
+    lines = [f"## {inline(title)}", "", *(f"- {inline(line)}" for line in summary(judged)), ""]
+    head = ("metric", "point", *judged.names, "best")
+    before, rows = "", []
+    for point, each in zip(_points(judged.rankings), judged.rankings, strict=True):
+        name = _heads(each) if each.quantity != before else ""
+        before = each.quantity
+        cells = (_cell(each, at) for at in range(len(judged.names)))
+        rows.append((name, point, *cells, best_of(each, judged.names)))
+    lines += [*table(head, rows), ""]
+    if judged.differing:
+        lines += ["What else differs:", ""]
+        differing = [(each.what, *(value or "–" for value in each.each)) for each in judged.differing]
+        lines += [*table(("", *judged.names), differing), ""]
+    lines += [f"- {inline(note)}" for note in (*untold_reasons(judged), *judged.notes)]
+    return "\n".join(lines) + "\n"
+
+
+def ranking_dict(judged: Judged) -> dict[str, object]:
+    sides = zip(judged.names, judged.references, judged.origins, strict=True)
+    return {
+        "contenders": [{"name": name, **side_of(reference, origin)} for name, reference, origin in sides],
+        "threshold": judged.threshold,
+        "correction": {"method": "holm", "family": "all pairs at all points of a metric"},
+        "differences": [
+            {"what": each.what, **dict(zip(judged.names, each.each, strict=True))} for each in judged.differing
+        ],
+        "rankings": [_ranking(each, judged.names) for each in judged.rankings],
+        "worse": len(judged.worse),
+    }
+
+
+def _ranking(ranking: Ranking, names: str) -> dict[str, object]:
+    values = {
+        name: values and {**values_of(values), "letters": ranking.letters[place]}
+        for place, (name, values) in enumerate(zip(names, ranking.values, strict=True))
+    }
+    return {
+        "metric": ranking.quantity,
+        "unit": ranking.unit,
+        "better": ranking.better,
+        **dict(ranking.point),
+        "values": values,
+        "order": [names[place] for place in ranking.order],
+        "best": [names[place] for place in ranking.leading] if ranking.order else [],
+        "reason": ranking.reason,
+        "pairs": [{"first": names[a], "second": names[b], **row_of_pair(row)} for (a, b), row in ranking.pairs.items()],
+    }
