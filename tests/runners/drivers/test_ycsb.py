@@ -14,14 +14,14 @@ import pytest
 from benchbrief.runners.drivers.output_evidence import best_line, lines
 from benchbrief.runners.drivers.ycsb import ycsb_log_invariants
 from benchbrief.runners.drivers.ycsb.ycsb import Ycsb
-from benchbrief.runners.drivers.ycsb.ycsb_measurement import logged_operations, transactions
-from benchbrief.runners.drivers.ycsb.ycsb_output import Slice, operation_of, read_hdr_logs, read_text
+from benchbrief.runners.drivers.ycsb.ycsb_measurement import from_logs, logged_operations, transactions
+from benchbrief.runners.drivers.ycsb.ycsb_output import Slice, Text, operation_of, read_hdr_logs, read_text
 from benchbrief.runners.errors import BadOutput, RunnerError
 from benchbrief.runners.execution.driver_contexts import CellContext, Endpoint
 from benchbrief.runners.hosts.host_connections import HostPool
 from benchbrief.runners.jobs.tasks import Command, JobOutput, Secret
 from benchbrief.runners.measurement.histogram import merge, percentile
-from benchbrief.runners.measurement.measurement import Bucket, Histogram, Operation
+from benchbrief.runners.measurement.measurement import Bucket, Histogram, Measurement, Operation
 from tests.support.cells import attached, context, recorded, run_job, ycsb
 from tests.support.measurements import rendered
 
@@ -621,3 +621,38 @@ def test_a_log_may_end_before_another_by_what_slow_operations_allow_but_not_by_a
     logs = {"READ": _from(begun, read, 14, 0.004), "INSERT": _from(begun, [0.5] * 21, 1, insert_s)}
     found = [each for each in ycsb_log_invariants.problems(logs) if "before that of INSERT" in each]
     assert bool(found) == cut, found
+
+
+@pytest.fixture
+def _logs_as_printed(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Logs that are made up need no rows that YCSB printed of them."""
+    monkeypatch.setattr(ycsb_log_invariants, "problems", lambda *_: ())
+
+
+def read_from_logs(cell: CellContext, **logs: tuple[int, ...]) -> Measurement:
+    """What is measured of a run with so many operations in each second, by the name of the log."""
+    seconds = max(map(len, logs.values()))
+    found = Text({"RunTime(ms)": 1000.0 * seconds}, {}, (), {}, ())
+    named = {name.replace("_FAILED", "-FAILED"): slices(*counts) for name, counts in logs.items()}
+    return from_logs(cell, output("read-modify-write"), found, named)
+
+
+@pytest.mark.usefixtures("_logs_as_printed")
+def test_failures_after_the_window_are_failures_of_the_run() -> None:
+    """A server that hangs in the window fails its operations at their time-out, after the window."""
+    reads, failures = (10,) * 8, (0,) * 7 + (5,)
+    with pytest.raises(BadOutput, match="5 of 85 operations failed"):
+        read_from_logs(whole_run(4.0), READ=reads, READ_FAILED=failures)
+    assert read_from_logs(whole_run(4.0, max_error_share=0.1), READ=reads, READ_FAILED=failures).total.errors == 0
+
+
+@pytest.mark.usefixtures("_logs_as_printed")
+def test_a_window_in_which_every_operation_failed_measured_nothing() -> None:
+    with pytest.raises(BadOutput, match="no operations in the measured window"):
+        read_from_logs(whole_run(4.0, max_error_share=1.0), READ=(0,) * 6, READ_FAILED=(5,) * 6)
+
+
+@pytest.mark.usefixtures("_logs_as_printed")
+def test_a_finished_load_is_measured_up_to_its_last_insert() -> None:
+    cell = context(ycsb("a", 30).model_copy(update={"phase": "load"}), DATABASE, threads=1, measure_s=10.0)
+    assert read_from_logs(cell, INSERT=(10, 10, 10, 0, 0)).total.seconds == 3
