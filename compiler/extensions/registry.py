@@ -6,9 +6,10 @@ It imports another package only when somebody asks for its extension by name.
 from __future__ import annotations
 
 import importlib
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache, cached_property
+from importlib import resources
 from importlib.util import find_spec
 from pathlib import Path
 from types import MappingProxyType
@@ -187,6 +188,15 @@ def own_words(language: str) -> Mapping[str, str]:
         **{word_of(name): measure.label(language) for name, measure in measures},
         **{key: in_language(texts, language) for key, texts in tools},
     }
+
+
+def own_catalogues(language: str) -> Iterator[str]:
+    """Yield the text of each `words/LANGUAGE.toml` in the folders of benchbrief's own engines and tools."""
+    for registry in (ENGINE_SPECS, TOOL_SPECS):
+        for name in registry.own:
+            found = resources.files(f"{registry.package}.{name}") / "words" / f"{language}.toml"
+            if found.is_file():
+                yield found.read_text(encoding="utf-8")
 
 
 def tool_word(name: str) -> str:

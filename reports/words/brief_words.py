@@ -12,7 +12,7 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import TypeAlias
 
-from benchbrief.compiler.extensions.registry import own_words
+from benchbrief.compiler.extensions.registry import own_catalogues, own_words
 from benchbrief.compiler.messages.text import FAMILY, Figure, Text
 from benchbrief.compiler.planning.budgets import LEVEL
 from benchbrief.compiler.planning.plan import Report
@@ -146,7 +146,8 @@ def words_of(report: Report) -> Words:
 
 
 def _read(path: Path) -> Words:
-    return Words(path.stem, {**tomllib.loads(path.read_text(encoding="utf-8")), **own_words(path.stem)})
+    text = "\n".join((path.read_text(encoding="utf-8"), *own_catalogues(path.stem)))
+    return Words(path.stem, {**tomllib.loads(text), **own_words(path.stem)})
 
 
 CATALOGUES: Mapping[str, Words] = MappingProxyType({path.stem: _read(path) for path in sorted(_HERE.glob("*.toml"))})

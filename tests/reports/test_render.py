@@ -23,7 +23,7 @@ from benchbrief.reports.view.report_data import Results
 from benchbrief.reports.words.brief_words import CATALOGUES
 from benchbrief.results.store import store_schema as s
 from benchbrief.results.store.size_and_event_tables import SizeRow
-from benchbrief.runners.messages.run_messages import say
+from benchbrief.runners.drivers.db_bench.db_bench_messages import say
 from tests.reports import briefs
 from tests.reports import world as w
 from tests.support.pages import as_text

@@ -21,7 +21,7 @@ from benchbrief.results.store.build_store import arrow_schema
 from benchbrief.results.store.measure_views import VIEWS
 from benchbrief.results.store.run_sentences import Sentences
 from benchbrief.results.store.store import Store
-from benchbrief.runners.messages.run_messages import say
+from benchbrief.runners.drivers.db_bench.db_bench_messages import say
 
 RUN = "20260314-091500-quickstart"
 HERE = p.Origin(file="brief.bench", line=1, column=1)

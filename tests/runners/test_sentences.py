@@ -28,12 +28,18 @@ from benchbrief.compiler.messages.text import (
 from benchbrief.compiler.metrics.typing.curves import ABSENT
 from benchbrief.reports.words.brief_words import CATALOGUES, Words
 from benchbrief.results.messages.result_messages import ResultMessages, say
+from benchbrief.runners.drivers.db_bench import db_bench_messages
+from benchbrief.runners.drivers.db_bench.db_bench_messages import DbBenchMessages
+from benchbrief.runners.drivers.go_ycsb.go_ycsb_messages import GoYcsbMessages
+from benchbrief.runners.drivers.ycsb import ycsb_messages
+from benchbrief.runners.drivers.ycsb.ycsb_messages import YcsbMessages
 from benchbrief.runners.errors import BadOutput
 from benchbrief.runners.execution.run_state import one_line
 from benchbrief.runners.journal import events as j
 from benchbrief.runners.journal.cell_history import KINDS
 from benchbrief.runners.journal.secret_masking import KNOWN
 
+DECLARED = (ResultMessages, DbBenchMessages, GoYcsbMessages, YcsbMessages)
 JAPANESE = re.compile("[\u3040-\u9fff]")
 ENDED = say.tool_ended(tool="db_bench", code=1, said="No space left on device")
 
@@ -44,7 +50,8 @@ def holes(text: str) -> set[str]:
 
 @pytest.mark.parametrize("language", CATALOGUES)
 def test_each_code_has_words_with_its_arguments_in_each_language_and_no_word_is_left_over(language: str) -> None:
-    catalogue, codes = CATALOGUES[language], codes_of(ResultMessages)
+    catalogue = CATALOGUES[language]
+    codes = {code: args for declared in DECLARED for code, args in codes_of(declared).items()}
     said = {key.removeprefix(FAMILY): holes(catalogue[key]) for key in catalogue if key.startswith(FAMILY)}
     assert said == {code: set(args) for code, args in codes.items()}
 
@@ -57,7 +64,7 @@ def test_each_name_that_is_looked_up_by_its_code_has_words() -> None:
 
 def test_a_sentence_is_english_and_is_worded_anew_in_another_language_down_to_its_parts() -> None:
     hint = say.hint_output(path="/raw/m")
-    found = say.hinted(said=say.no_overall(said=say.printed_nothing()), hint=hint)
+    found = say.hinted(said=ycsb_messages.say.no_overall(said=say.printed_nothing()), hint=hint)
     assert found == "YCSB printed no [OVERALL] result: it printed nothing (its whole output is in /raw/m)"
     assert found.in_words(CATALOGUES["ja"]) == (
         "YCSB の出力に [OVERALL] の結果がありません：出力なし（出力の全体は /raw/m にあります）"
@@ -166,7 +173,7 @@ def test_parts_are_joined_as_the_language_does() -> None:
 def test_a_brief_prints_a_recorded_share_as_it_prints_all_others(language: str) -> None:
     """The words of a tool in it stay as they are."""
     told = say.tool_ended(tool="db_bench", code=1, said="50% done")
-    few = say.found_fewer(benchmark="readrandom", share=share_figure(0.795, 1))
+    few = db_bench_messages.say.found_fewer(benchmark="readrandom", share=share_figure(0.795, 1))
     words = Words(language, CATALOGUES[language]).with_sentences({told: told, few: few})
     assert "79.5\u00a0%" in words.said(few)
     assert "79.5 %" not in words.said(few)

@@ -13,7 +13,7 @@ from string import Formatter
 from typing import TypeAlias
 
 from benchbrief.compiler.briefs.style.catalogue_errors import MissingWords, UnreadableCatalogue, WrongWord
-from benchbrief.compiler.extensions.registry import own_words
+from benchbrief.compiler.extensions.registry import own_catalogues, own_words
 from benchbrief.compiler.problems import Findings
 from benchbrief.dsl.diagnostics.suggest import did_you_mean
 from benchbrief.dsl.syntax.source import Span
@@ -68,7 +68,8 @@ def shipped(language: str) -> str:
     """
     text = (resources.files("benchbrief.reports") / "words" / f"{language}.toml").read_text(encoding="utf-8")
     lines = (f"{key} = {json.dumps(label, ensure_ascii=False)}\n" for key, label in own_words(language).items())
-    return text + "\n# templates, tools, and the measures of probes\n" + "".join(lines)
+    own = "\n".join(own_catalogues(language))
+    return f"{text}\n{own}\n# templates, tools, and the measures of probes\n{''.join(lines)}"
 
 
 def _wrong_with(key: str, entry: object) -> tuple[str, str] | None:

@@ -20,6 +20,7 @@ from benchbrief.runners.drivers.db_bench import db_bench_invariants
 from benchbrief.runners.drivers.db_bench import db_bench_output as text
 from benchbrief.runners.drivers.db_bench import rocksdb_statistics as history
 from benchbrief.runners.drivers.db_bench.db_bench_flags import FLAG, RESERVED
+from benchbrief.runners.drivers.db_bench.db_bench_messages import say
 from benchbrief.runners.drivers.db_bench.found_keys import few_found, require_found
 from benchbrief.runners.drivers.output_evidence import (
     bad,
@@ -34,7 +35,6 @@ from benchbrief.runners.execution.driver_contexts import CellContext
 from benchbrief.runners.jobs.tasks import Command, Job, JobOutput
 from benchbrief.runners.measurement.measurement import Interval, Measurement, Operation, PhaseThroughput, Sample
 from benchbrief.runners.measurement.steadiness import judge_window
-from benchbrief.runners.messages.run_messages import say
 from benchbrief.runners.seams import Interim, Requirement
 
 _REPORT = "report.csv"

@@ -16,10 +16,10 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from itertools import pairwise
 
+from benchbrief.runners.drivers.db_bench.db_bench_messages import say
 from benchbrief.runners.drivers.db_bench.rocksdb_statistics import is_line
 from benchbrief.runners.measurement.histogram import from_counts
 from benchbrief.runners.measurement.measurement import Histogram, Operation
-from benchbrief.runners.messages.run_messages import say
 from benchbrief.runners.seams import Interim
 
 # Longer ones are not numbers of the tool: Python refuses to read thousands of digits.

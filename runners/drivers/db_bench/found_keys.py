@@ -10,10 +10,10 @@ from math import exp, sqrt
 
 from benchbrief.compiler.extensions.error_limit import accepted_errors
 from benchbrief.compiler.messages.text import share_figure
+from benchbrief.runners.drivers.db_bench.db_bench_messages import say
 from benchbrief.runners.drivers.db_bench.db_bench_output import Headline
 from benchbrief.runners.errors import BadOutput
 from benchbrief.runners.execution.driver_contexts import CellContext
-from benchbrief.runners.messages.run_messages import say
 
 _BY_FILLRANDOM = 1 - exp(-1)
 _DEVIATIONS = 6

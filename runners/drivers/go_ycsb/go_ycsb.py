@@ -18,6 +18,7 @@ from benchbrief.compiler.messages.text import Figure, figure, share_figure
 from benchbrief.compiler.planning.plan import StepKind
 from benchbrief.runners.drivers.go_ycsb import go_ycsb_invariants
 from benchbrief.runners.drivers.go_ycsb import go_ycsb_output as text
+from benchbrief.runners.drivers.go_ycsb.go_ycsb_messages import say
 from benchbrief.runners.drivers.output_evidence import (
     bad,
     best_line,
@@ -35,7 +36,6 @@ from benchbrief.runners.jobs.shell_scripts import read_script
 from benchbrief.runners.jobs.tasks import Command, File, Job, JobOutput
 from benchbrief.runners.measurement.measurement import Interval, Measurement, Operation, PhaseThroughput
 from benchbrief.runners.measurement.steadiness import judge_window
-from benchbrief.runners.messages.run_messages import say
 from benchbrief.runners.seams import Interim, Requirement
 
 _INTERRUPTED = 124

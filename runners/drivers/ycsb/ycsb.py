@@ -27,12 +27,12 @@ from benchbrief.runners.drivers.ycsb import ycsb_output as text
 from benchbrief.runners.drivers.ycsb import ycsb_properties as properties
 from benchbrief.runners.drivers.ycsb.inserted_keys import inserted_key
 from benchbrief.runners.drivers.ycsb.ycsb_measurement import from_logs, from_rows, run_s
+from benchbrief.runners.drivers.ycsb.ycsb_messages import say
 from benchbrief.runners.errors import BadOutput
 from benchbrief.runners.execution.driver_contexts import CellContext
 from benchbrief.runners.jobs.shell_scripts import read_script
 from benchbrief.runners.jobs.tasks import Command, Job, JobOutput
 from benchbrief.runners.measurement.measurement import Measurement
-from benchbrief.runners.messages.run_messages import say
 from benchbrief.runners.seams import Interim, Requirement
 
 _BINDING = "mongodb"

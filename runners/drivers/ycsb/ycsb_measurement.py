@@ -19,13 +19,13 @@ from benchbrief.runners.drivers.output_evidence import bad, best_line, lines, re
 from benchbrief.runners.drivers.ycsb import ycsb_log_invariants
 from benchbrief.runners.drivers.ycsb import ycsb_output as text
 from benchbrief.runners.drivers.ycsb import ycsb_properties as properties
+from benchbrief.runners.drivers.ycsb.ycsb_messages import say
 from benchbrief.runners.errors import BadOutput, BeganLate
 from benchbrief.runners.execution.driver_contexts import CellContext
 from benchbrief.runners.jobs.tasks import JobOutput
 from benchbrief.runners.measurement import histogram as h
 from benchbrief.runners.measurement.measurement import Interval, Measurement, Operation, PhaseThroughput
 from benchbrief.runners.measurement.steadiness import judge_window
-from benchbrief.runners.messages.run_messages import say
 
 _SNAP_S = 0.25
 """How long before its second a one-second slice may end, in seconds."""

@@ -19,9 +19,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from benchbrief.runners.drivers.output_evidence import lines
+from benchbrief.runners.drivers.ycsb.ycsb_messages import say
 from benchbrief.runners.measurement.histogram import decode_hdr, from_counts
 from benchbrief.runners.measurement.measurement import Histogram
-from benchbrief.runners.messages.run_messages import say
 from benchbrief.runners.seams import Interim
 
 OPERATIONS: Mapping[str, str] = {

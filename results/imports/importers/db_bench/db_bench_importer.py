@@ -24,8 +24,8 @@ from benchbrief.results.imports.imported_files import (
 )
 from benchbrief.results.imports.importer_seams import OutputImporter, Setting
 from benchbrief.results.imports.importers.db_bench.spec import SPEC
-from benchbrief.results.messages.result_messages import say
 from benchbrief.runners.drivers.db_bench import db_bench_invariants, db_bench_output
+from benchbrief.runners.drivers.db_bench.db_bench_messages import say
 from benchbrief.runners.drivers.db_bench.found_keys import few_found
 from benchbrief.runners.drivers.output_evidence import lines
 from benchbrief.runners.measurement.measurement import Measurement, PhaseThroughput

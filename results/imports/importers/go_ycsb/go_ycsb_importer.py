@@ -25,8 +25,8 @@ from benchbrief.results.imports.imported_files import (
 )
 from benchbrief.results.imports.importer_seams import OutputImporter, Setting
 from benchbrief.results.imports.importers.property_settings import HEAD, disclosed, planned
-from benchbrief.results.messages.result_messages import say
 from benchbrief.runners.drivers.go_ycsb import go_ycsb, go_ycsb_invariants, go_ycsb_output
+from benchbrief.runners.drivers.go_ycsb.go_ycsb_messages import say
 from benchbrief.runners.drivers.output_evidence import lines
 from benchbrief.runners.measurement.measurement import Measurement, PhaseThroughput
 

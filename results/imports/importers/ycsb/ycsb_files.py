@@ -34,6 +34,7 @@ from benchbrief.results.imports.importers.ycsb.ycsb_command_line import of_comma
 from benchbrief.results.messages.result_messages import say
 from benchbrief.runners.drivers.ycsb import ycsb_invariants, ycsb_log_invariants, ycsb_output
 from benchbrief.runners.drivers.ycsb.ycsb_measurement import logged_operations, row_operations, transactions
+from benchbrief.runners.drivers.ycsb.ycsb_messages import say as say_ycsb
 from benchbrief.runners.measurement.measurement import Measurement, Operation, PhaseThroughput
 
 _LINE = re.compile(SPEC.line)
@@ -97,9 +98,9 @@ def _percentiles_from(rows: Iterable[Operation], found: ycsb_output.Text, *, log
     if logged:
         return say.percentiles_merged()
     if all(each.histogram for each in rows):
-        ms = say.percentiles_buckets_ms()
+        ms = say_ycsb.percentiles_buckets_ms()
         return ms if by_ms else say.percentiles_hdr()
-    return say.percentiles_printed_ms() if by_ms else say.percentiles_printed()
+    return say_ycsb.percentiles_printed_ms() if by_ms else say_ycsb.percentiles_printed()
 
 
 def _only_intended(name: str, text: Sequence[str], found: ycsb_output.Text) -> bool:
