@@ -64,8 +64,8 @@ SPEC = ToolSpec(
         ),
     },
     start_s=1.0,
-    # Batches of 1,000 records. Eight workers on two cores put 22,700 records of 1 kB a second into a MongoDB stand-in and
-    # 21,400 into RocksDB beside much other work.
+    # Batches of 1,000 records. Eight workers on two cores put 22,700 records of 1 kB a second into a MongoDB stand-in,
+    # and 21,400 into RocksDB, beside much other work.
     load_records_per_s=20_000.0,
     where_settings_go=(
         "what it is to do as attributes of the `workload`, how it connects as `options` of the `database`, and how the "
