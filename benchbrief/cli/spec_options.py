@@ -54,12 +54,13 @@ def budget_option(function: F) -> F:
     return click.option(
         "--budget",
         metavar="TIME",
-        callback=_seconds,
+        callback=seconds_given,
         help="The time for all cells: each point once, then repeats where intervals are widest.  [12h, 3h30min]",
     )(function)
 
 
-def _seconds(_ctx: click.Context, _param: click.Parameter, given: str | None) -> float | None:
+def seconds_given(_ctx: click.Context, _param: click.Parameter, given: str | None) -> float | None:
+    """Read the time that an option gives, as seconds."""
     from benchbrief.compiler.units import UnknownUnitError, base_unit, parse_unit
 
     if given is None:

@@ -2,13 +2,20 @@
 
 from __future__ import annotations
 
+from contextlib import AbstractContextManager
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
 from benchbrief.cli.run_options import chosen_run, open_results, out_option
-from benchbrief.cli.terminal import fail, show, show_data, show_json_text, show_lines
+from benchbrief.cli.store_options import from_option
+from benchbrief.cli.terminal import fail, one_line, show, show_data, show_json_text, show_lines, warn
 from benchbrief.compiler.plain_amounts import counted
+
+if TYPE_CHECKING:
+    from benchbrief.results.shared_store.shared_query import SharedResults
+    from benchbrief.results.store.store import Store
 
 
 @click.command(
@@ -20,21 +27,38 @@ Examples:
   bench query --csv "FROM cells" > cells.csv
   bench query "FROM metric.cost"                       a metric of the spec
   bench query --run 20260301 --parquet samples.parquet "FROM samples"
+  bench query --from s3://lab/nightly "SELECT run, mean FROM measure.spread WHERE run >= '202603'"
+  bench query --from file:///srv/bench "SELECT run, title FROM manifests WHERE list_contains(tags, 'release')"
 """
 )
 @click.argument("sql")
 @click.option("--run", "-r", help="A run's name, the start of it, or its folder; the last run by default.")
 @out_option
+@from_option
+@click.option("--all", "every", is_flag=True, help="Of a shared store, read simulated and imported runs too.")
 @click.option("--json", "as_json", is_flag=True, help="Print the rows as JSON.")
 @click.option("--csv", "as_csv", is_flag=True, help="Print the rows as CSV; a formula of a spreadsheet becomes text.")
 @click.option("--parquet", type=click.Path(path_type=Path), metavar="FILE", help="Write the rows to a Parquet file.")
-def command(sql: str, run: str | None, out: Path, as_json: bool, as_csv: bool, parquet: Path | None) -> None:
+def command(
+    sql: str,
+    run: str | None,
+    out: Path,
+    url: str | None,
+    every: bool,
+    as_json: bool,
+    as_csv: bool,
+    parquet: Path | None,
+) -> None:
     """Ask the results of a run in SQL (DuckDB's). Read-only; latencies are in seconds, sizes in bytes.
 
     On a terminal, numbers have four digits, and columns of one unit have it in their heads, times and shares in a
     readable one. JSON, CSV and Parquet keep the stored numbers.
 
     Of a simulated run, every row has `simulated`, of an imported one, `imported`.
+
+    With --from, each table and view is over all runs of a shared store, and has the column `run`; `manifests` has a row
+    for each run. Files of those runs alone are read that conditions on `run` leave (=, IN, <, >=), or --run names. Runs
+    that were not measured are left out, unless no others fit, or --all is said.
     """
     from benchbrief.results.query.column_units import units_of
     from benchbrief.results.query.export import mark_of, marked, to_csv, to_json, to_parquet, to_text
@@ -42,17 +66,39 @@ def command(sql: str, run: str | None, out: Path, as_json: bool, as_csv: bool, p
     asked = [name for name, wanted in (("--json", as_json), ("--csv", as_csv), ("--parquet", parquet)) if wanted]
     if len(asked) > 1:
         raise fail(f"{' and '.join(asked)} are two formats for one answer", "leave out all but one")
-    with open_results(chosen_run(out, run, "--run ")) as results:
+    with _opened(run, out, url, every=every) as results:
         if parquet is not None:
             rows = to_parquet(results, sql, parquet)
+            _caution(results)
             show(f"{parquet}: {counted(rows, 'row', 'rows')}")
             return
         answer = results.sql(sql)
         table = marked(answer, mark_of(results))
-        units = () if as_csv or as_json else units_of(table, sql, results)
+        units = () if as_csv or as_json or url else units_of(table, sql, results)
+        _caution(results)
     if as_csv:
         show_data(to_csv(table).encode())
     elif as_json:
         show_json_text(to_json(table))
     else:
         show_lines(f"{to_text(table, units)}\n")
+
+
+def _opened(
+    run: str | None, out: Path, url: str | None, *, every: bool
+) -> AbstractContextManager[Store | SharedResults]:
+    """The results of a run, or of the runs of a shared store. Raises RunnerError."""
+    if url is None:
+        if every:
+            raise click.UsageError("--all is for a shared store: say --from too")
+        return open_results(chosen_run(out, run, "--run "))
+    from benchbrief.results.shared_store import shared_query
+    from benchbrief.results.shared_store.shared_store import open_store
+
+    store = open_store(url)
+    return shared_query.open_results(store, [store.find(run).id] if run else None, every=every)
+
+
+def _caution(results: Store | SharedResults) -> None:
+    for text in results.cautions:
+        warn(one_line(text))

@@ -13,6 +13,7 @@ import click
 
 from benchbrief.cli.run_names import run_name
 from benchbrief.cli.run_options import chosen_run, out_option
+from benchbrief.cli.tell_signature import tell_signed
 from benchbrief.cli.terminal import Stop, fail, one_line, show, show_error, show_json, warn
 from benchbrief.dsl.bench_error import BenchError, ExitCode
 from benchbrief.dsl.diagnostics.plural import plural
@@ -21,6 +22,7 @@ from benchbrief.runners.errors import RunnerError
 if TYPE_CHECKING:
     from benchbrief.reports.provenance.numbers_file import NumbersFile
     from benchbrief.reports.provenance.verify_numbers import Verification
+    from benchbrief.results.shared_store.signed_run import SignedCheck
 
 _TOLD = 20
 """More than these are counted only; `--json` has them all."""
@@ -37,12 +39,14 @@ Examples:
   bench verify brief.html --store 20260301             a brief that was copied elsewhere, and its run
   bench verify brief.pdf --raw                         are the raw outputs those that it was made from?
   bench verify brief.pdf --from-raw                    parse them again, instead of trusting the tables
+  bench verify 20260301 --allowed-signers signers      was this what the lab signed with `bench push --sign`?
   bench verify brief.json --json | jq '.differing[].why'
 
 \b
 Exit codes, of several briefs the first of 1, 2, 3 that one of them ends with:
   0  every number holds, and the document shows it as it was made
-  1  a number does not hold, or the document, or a file that was made with it, was edited
+  1  a number does not hold, or the document, or a file that was made with it, was edited,
+     or (--allowed-signers) the run was not signed, or not as it is now
   2  usage, or the brief, its numbers or its run is not there
   3  a raw output (--raw, --from-raw), or what else the run keeps (its journal, plan,
      spec and tables), is missing or was changed
@@ -53,8 +57,23 @@ Exit codes, of several briefs the first of 1, 2, 3 that one of them ends with:
 @out_option
 @click.option("--raw", is_flag=True, help="Compute the SHA-256 of each raw output behind the numbers.")
 @click.option("--from-raw", is_flag=True, help="Compute the numbers from the raw outputs, parsed again; implies --raw.")
+@click.option(
+    "--allowed-signers",
+    "allowed",
+    type=click.Path(path_type=Path, dir_okay=False),
+    metavar="FILE",
+    help="Require a signature of the run and its briefs by one of the keys in FILE, as of `bench push --sign`.",
+)
 @click.option("--json", "as_json", is_flag=True, help="Print what was found as JSON; of several briefs, as an array.")
-def command(briefs: tuple[Path, ...], run: str | None, out: Path, raw: bool, from_raw: bool, as_json: bool) -> None:
+def command(
+    briefs: tuple[Path, ...],
+    run: str | None,
+    out: Path,
+    raw: bool,
+    from_raw: bool,
+    allowed: Path | None,
+    as_json: bool,
+) -> None:
     """Compute every number of each BRIEF (its PDF, HTML or JSON) again from the stored results, and say whether it
     holds.
 
@@ -63,23 +82,30 @@ def command(briefs: tuple[Path, ...], run: str | None, out: Path, raw: bool, fro
     A number holds when its value is the same to nine digits. What the PDF or the page shows is compared with what it
     was made with, so that an edited number is found, and each file with its SHA-256 in the run's journal. Nothing is
     fetched, and nothing of the run is changed.
+
+    All of that may be forged together by one who can write to the run. With --allowed-signers, the manifest that was
+    signed when the run was pushed must name each file as it is.
     """
     codes, documents = set[ExitCode](), list[dict[str, Any]]()
     briefs = tuple(_named(briefs, run, out))
     for brief in briefs:
         try:
             numbers, run_dir, found = _verified(brief, run, out, raw=raw, from_raw=from_raw)
+            signed = _signed(run_dir, brief, allowed, raw=raw or from_raw) if allowed else None
         except BenchError as error:
             if len(briefs) == 1:
                 raise
             codes.add(show_error(error))
             documents.append({"brief": str(brief), "holds": None})
             continue
-        sound = not found.raw and not found.kept
-        codes.add(ExitCode.SPEC_WRONG if not found.holds else ExitCode.DONE if sound else ExitCode.CELL_FAILED)
-        documents.append({"brief": str(brief), "run": str(run_dir), "holds": found.holds and sound, **asdict(found)})
+        sound, holds = not found.raw and not found.kept, found.holds and (signed is None or signed.holds)
+        codes.add(ExitCode.SPEC_WRONG if not holds else ExitCode.DONE if sound else ExitCode.CELL_FAILED)
+        document = {"brief": str(brief), "run": str(run_dir), "holds": holds and sound, **asdict(found)}
+        documents.append({**document, "signed": asdict(signed)} if signed else document)
         if not as_json:
             _tell(brief, numbers, found)
+            if signed:
+                tell_signed(signed)
     if as_json:
         show_json(documents if len(briefs) > 1 else documents[0])
     if worst := min(codes - {ExitCode.DONE}, default=None):
@@ -140,6 +166,14 @@ def _verified(
         if damaged:
             found = replace(found, kept=(f"{run_dir / 'store'}: {damaged}; for tables that are: bench rebuild",))
         return made.numbers, run_dir, against_journal(found, brief, made, own, run_dir, known)
+
+
+def _signed(run_dir: Path, brief: Path, allowed: Path, *, raw: bool) -> SignedCheck:
+    """Raises SharedStoreError, Stop."""
+    from benchbrief.results.shared_store.signed_run import check_signed
+
+    with _reading_run():
+        return check_signed(run_dir, (brief,), allowed, raw=raw)
 
 
 def _no_brief(folder: Path) -> Stop:

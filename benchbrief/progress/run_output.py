@@ -14,6 +14,7 @@ from benchbrief.ci.verdict_files import run_cases, run_markdown, verdict_options
 from benchbrief.cli.run_names import run_name
 from benchbrief.cli.run_options import metrics_option, wait_option
 from benchbrief.cli.simulation_options import SHORT, SIMULATED
+from benchbrief.cli.store_options import STORE
 from benchbrief.cli.terminal import Stop, show, show_json
 from benchbrief.compiler.messages.text import Text
 from benchbrief.compiler.plain_amounts import counted
@@ -52,6 +53,7 @@ class Ending(TypedDict):
     metrics: Path | None
     junit: Path | None
     markdown: Path | None
+    push: str | None
     as_json: bool
 
 
@@ -66,6 +68,13 @@ def ending_options(function: F) -> F:
         wait_option,
         metrics_option,
         verdict_options,
+        click.option(
+            "--push",
+            metavar="URL",
+            envvar=STORE,
+            show_envvar=True,
+            help="Push the run to a shared store when it has ended; when that is away, later: bench push --queued.",
+        ),
         click.option("--json", "as_json", is_flag=True, help="Print the outcome as JSON."),
     )
     for option in reversed(options):
@@ -95,7 +104,12 @@ def note_simulation(run_dir: Path, progress: Progress) -> None:
 
 
 def tell_as_asked(finished: Finished, asked: Ending, warned: Iterable[str]) -> None:
-    """Tell how a run ended as the options of the command say, and stop with its exit code."""
+    """Push a run that has ended, tell how as the options of the command say, and stop with its exit code."""
+    if asked["push"] and finished.status != "interrupted":
+        from benchbrief.running.push_or_queue import push_or_tell
+
+        if problem := push_or_tell(finished.run_dir, asked["push"]):
+            warned = (*warned, problem)
     tell_end(
         finished,
         report=not asked["no_report"],

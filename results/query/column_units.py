@@ -8,11 +8,17 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, Protocol
 
 from benchbrief.results.query.user_query import Table
-from benchbrief.results.store.store import Store
 from benchbrief.results.store_errors import ResultsError
+
+
+class Asked(Protocol):
+    """What answers SQL."""
+
+    def sql(self, text: str) -> Table: ...
+
 
 _VIEWS: Mapping[str, Mapping[str, str]] = {
     "throughput": {"value": "ops/s"},
@@ -27,7 +33,7 @@ _KEEPING = frozenset(
 """Functions whose value is in the unit of what they are given."""
 
 
-def units_of(answer: Table, sql: str, store: Store) -> tuple[str, ...]:
+def units_of(answer: Table, sql: str, store: Asked) -> tuple[str, ...]:
     """Return the unit of each column of the answer to a question; "" where it has none, or none is known."""
     unknown = ("",) * len(answer.columns)
     try:
@@ -54,7 +60,7 @@ def units_of(answer: Table, sql: str, store: Store) -> tuple[str, ...]:
     return (*found, *unknown[len(found) :])  # the mark of a simulated run stands behind
 
 
-def _columns(schema: str, name: str, store: Store) -> Mapping[str, str]:
+def _columns(schema: str, name: str, store: Asked) -> Mapping[str, str]:
     if schema == "measure":
         return _VIEWS.get(name, {})
     if schema == "metric":

@@ -14,17 +14,30 @@ import os
 import re
 import unicodedata
 from collections.abc import Sequence
-from contextlib import suppress
+from contextlib import AbstractContextManager, suppress
 from datetime import date, datetime, timedelta
 from datetime import time as time_of_day
 from decimal import Decimal
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 from benchbrief.dsl.diagnostics.source_line import display_width, json_escaped
 from benchbrief.results.query.user_query import Table
-from benchbrief.results.store.store import Store
 from benchbrief.results.store_errors import ResultsError
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+
+class Answers(Protocol):
+    """What answers SQL: the store of a run, or that of many."""
+
+    @property
+    def simulated(self) -> bool: ...
+    @property
+    def imported(self) -> bool: ...
+    def batches(self, text: str) -> AbstractContextManager[pa.RecordBatchReader]: ...
+
 
 MISSING = "–"
 SIMULATED = "simulated"
@@ -35,7 +48,7 @@ _GAP = "  "
 _TIMES = ((1.0, "s"), (1e3, "ms"), (1e6, "us"), (1e9, "ns"))
 
 
-def mark_of(store: Store) -> str:
+def mark_of(store: Answers) -> str:
     """Return the column that marks the rows of a run that was not measured here; "" for one that was."""
     return SIMULATED if store.simulated else IMPORTED if store.imported else ""
 
@@ -192,7 +205,7 @@ def _distinct(names: Sequence[str]) -> list[str]:
     return found
 
 
-def to_parquet(store: Store, sql: str, path: Path) -> int:
+def to_parquet(store: Answers, sql: str, path: Path) -> int:
     """Write a query's answer to a Parquet file, completely or not at all. Returns the row count. Raises
     ResultsError."""
     import pyarrow as pa

@@ -38,6 +38,8 @@ class FileObjects:
 
     def list(self, prefix: str) -> Iterator[Listed]:
         folder, _, begin = prefix.rpartition("/")
+        if not self.root.is_dir():
+            raise StoreAway(f"{self.url} is not there", "check the address, and whether it is mounted")
         with self._told():
             yield from self._below(self.root / folder, f"{folder}/" if folder else "", begin)
 

@@ -86,7 +86,15 @@ def push_run(run_dir: Path, store: SharedStore, push: Push) -> Pushed:
         listing = json.dumps({path: asdict(file) for path, file in digests.items()}, indent=0).encode()
         list_file = Path(folder) / "files.json"
         list_file.write_bytes(listing)
-        draft = _manifest(run_dir, digests, table_files, sha256_of(list_file), push.tags)
+        draft = replace(
+            describe(run_dir),
+            tags=tuple(dict.fromkeys(push.tags)),
+            list_sha256=sha256_of(list_file),
+            file_count=len(digests),
+            size=sum(file.size for file in digests.values()),
+            tables=table_files,
+            briefs={path: file for path, file in digests.items() if path.startswith("reports/")},
+        )
         _warn_of_clocks(store, draft, push)
         if known := _same(store, draft):
             return _kept(run_dir, store, Pushed(known, "same", 0), push)
@@ -157,13 +165,8 @@ def _begin(store: SharedStore) -> None:
         raise SharedStoreError(what, "use a later benchbrief, or another address")
 
 
-def _manifest(
-    run_dir: Path,
-    files: Mapping[str, StoredFile],
-    tables: Mapping[str, StoredFile],
-    list_sha256: str,
-    tags: Sequence[str],
-) -> Manifest:
+def describe(run_dir: Path) -> Manifest:
+    """Return what a manifest says of a run itself, without its files. Raises RunnerError."""
     import benchbrief
 
     plan, status = load_plan(run_dir), summarise(run_dir)
@@ -182,14 +185,14 @@ def _manifest(
         cells=Cells(status.done, status.failed, status.total),
         simulated=status.simulated,
         imported=imported_from(run_dir) is not None,
-        tags=tuple(dict.fromkeys(tags)),
+        tags=(),
         benchbrief=benchbrief.__version__,
         schema_version=SCHEMA_VERSION,
-        list_sha256=list_sha256,
-        file_count=len(files),
-        size=sum(file.size for file in files.values()),
-        tables=dict(tables),
-        briefs={path: file for path, file in files.items() if path.startswith("reports/")},
+        list_sha256="",
+        file_count=0,
+        size=0,
+        tables={},
+        briefs={},
     )
 
 

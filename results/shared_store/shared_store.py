@@ -68,7 +68,11 @@ class SharedStore:
         """
         newest = {run: revisions[-1] for run, revisions in self.revisions().items()}
         chosen = newest if runs is None else {run: newest[run] for run in runs if run in newest}
-        for read in self.at_once(self._read_or_not, chosen.items()):
+        yield from self.newest(chosen.items())
+
+    def newest(self, revisions: Iterable[tuple[str, int]]) -> Iterator[Manifest]:
+        """Yield these revisions of runs, as `manifests` does."""
+        for read in self.at_once(self._read_or_not, revisions):
             if isinstance(read, Manifest):
                 yield read
             elif read is not None:

@@ -97,6 +97,8 @@ class Store:
         """The level of each interval over repeats."""
         self.simulated = any(simulated for (simulated,) in self._rows("SELECT simulated FROM runs"))
         """Whether the numbers come from a model, so that nothing was measured."""
+        self.cautions: list[str] = []
+        """What limits the answers: nothing, of one run."""
         self.imported = any(origin == "imported" for (origin,) in self._rows("SELECT origin FROM runs"))
         """Whether the numbers were measured elsewhere."""
         self._missing = MissingValues(self.sql, self.imported)

@@ -1,0 +1,46 @@
+"""`bench pull`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from benchbrief.cli.run_options import out_option
+from benchbrief.cli.store_options import ADDRESS, STORE, byte_progress
+from benchbrief.cli.terminal import fail, show, show_json
+
+
+@click.command(
+    epilog="""
+\b
+Examples:
+  bench pull 20260301 --from s3://lab-results/nightly
+  bench pull 20260301-101500-brief --from file:///srv/bench --out elsewhere
+  bench pull 20260301 --quiet                          from the store that BENCHBRIEF_STORE names
+"""
+)
+@click.argument("run")
+@out_option
+@click.option("--from", "url", metavar="URL", envvar=STORE, show_envvar=True, help=f"The shared store: {ADDRESS}.")
+@click.option("--quiet", "-q", is_flag=True, help="Show no progress.")
+@click.option("--json", "as_json", is_flag=True, help="Print what was pulled as JSON.")
+def command(run: str, out: Path, url: str | None, quiet: bool, as_json: bool) -> None:
+    """Bring RUN (its name, or the start of it) from a shared store into the folder of runs, and print its folder.
+
+    Each file is held against its SHA-256. The folder appears when it is whole. One that is there already is left as it
+    is: with other files than the store's, the command fails.
+    """
+    from benchbrief.results.shared_store.pull_run import pull_run
+    from benchbrief.results.shared_store.shared_store import open_store
+
+    if not url:
+        raise fail("the store is not named", f"say --from URL, or set {STORE}: {ADDRESS}")
+    store = open_store(url)
+    manifest = store.find(run)
+    with byte_progress(f"pulling {manifest.id}", quiet=quiet) as told:
+        folder = pull_run(store, manifest, out, told)
+    if as_json:
+        show_json({"run": manifest.id, "directory": str(folder), "revision": manifest.revision, "bytes": manifest.size})
+    else:
+        show(folder)

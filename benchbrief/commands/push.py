@@ -1,0 +1,125 @@
+"""`bench push`."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from benchbrief.cli.run_options import chosen_run, out_option, run_argument
+from benchbrief.cli.store_options import ADDRESS, STORE, byte_progress, size_text
+from benchbrief.cli.terminal import Stop, fail, one_line, show, show_error, show_json, warn
+from benchbrief.dsl.bench_error import BenchError, ExitCode
+
+if TYPE_CHECKING:
+    from benchbrief.results.shared_store.push_run import Pushed
+    from benchbrief.results.shared_store.pushed_record import QueuedPush
+
+
+@click.command(
+    epilog="""
+\b
+Examples:
+  bench push --to s3://lab-results/nightly             the last run
+  bench push 20260301 --to file:///srv/bench --tag nightly
+  bench push --sign ~/.ssh/id_ed25519                  to the store that BENCHBRIEF_STORE names
+  bench push --queued                                  what could not be pushed before
+  bench push --json | jq -r '.[].state'
+"""
+)
+@run_argument
+@out_option
+@click.option("--to", "url", metavar="URL", envvar=STORE, show_envvar=True, help=f"The shared store: {ADDRESS}.")
+@click.option("--tag", "tags", multiple=True, metavar="TAG", help="A word for the run in the store, such as nightly.")
+@click.option(
+    "--sign",
+    "key",
+    type=click.Path(path_type=Path, dir_okay=False),
+    metavar="KEY",
+    help="Sign what is pushed with this SSH key.",
+)
+@click.option("--queued", is_flag=True, help="Push what waits in the folder of runs, because a store was away.")
+@click.option("--quiet", "-q", is_flag=True, help="Show no progress.")
+@click.option("--json", "as_json", is_flag=True, help="Print what was pushed as JSON.")
+def command(
+    run: str | None,
+    out: Path,
+    url: str | None,
+    tags: tuple[str, ...],
+    key: Path | None,
+    queued: bool,
+    quiet: bool,
+    as_json: bool,
+) -> None:
+    """Push RUN to a shared store: its journal, raw outputs, briefs and tables.
+
+    The run is in the store as a whole or not at all, and nothing that is there is overwritten. What the store has is
+    not sent again. When the store is away, the push waits in the run's folder, and is tried again by the next one.
+
+    Credentials are those of the AWS command line: in the environment, or in ~/.aws.
+    """
+    from benchbrief.results.shared_store.pushed_record import QueuedPush
+    from benchbrief.running.push_or_queue import queued_pushes
+
+    if queued:
+        if run or tags or key:
+            raise click.UsageError("--queued pushes as it was asked for before: leave out RUN, --tag and --sign")
+        _push_each(queued_pushes(out), quiet, as_json)
+        return
+    if not url:
+        raise fail("the store is not named", f"say --to URL, or set {STORE}: {ADDRESS}")
+    run_dir = chosen_run(out, run)
+    asked = QueuedPush(url, tags, str(key.expanduser().resolve()) if key else "")
+    waiting = [each for each in queued_pushes(out) if each[1].url == url and each[0].resolve() != run_dir.resolve()]
+    _push_each([(run_dir, asked), *waiting], quiet, as_json)
+
+
+def _push_each(pushes: list[tuple[Path, QueuedPush]], quiet: bool, as_json: bool) -> None:
+    """Push runs one after another; after a store that can't be used, no others to it. Raises Stop."""
+    codes, documents = set[ExitCode](), list[dict[str, object]]()
+    away: set[str] = set()
+    for run_dir, asked in pushes:
+        if asked.url in away:
+            continue
+        try:
+            pushed = _push(run_dir, asked, quiet)
+        except BenchError as error:
+            away.add(asked.url)
+            if len(pushes) == 1:
+                raise
+            codes.add(show_error(error))
+            continue
+        manifest = replace(pushed.manifest, tables={}, briefs={})
+        documents.append(
+            {"run": manifest.id, "to": asked.url, "state": pushed.state, "revision": manifest.revision,
+             "files": manifest.file_count, "bytes": manifest.size, "sent": pushed.sent, "tags": manifest.tags}
+        )  # fmt: skip
+        if not as_json:
+            _tell(pushed, asked.url)
+    if as_json:
+        show_json(documents)
+    elif not pushes:
+        show("no push waits")
+    if worst := min(codes, default=None):
+        raise Stop(worst)
+
+
+def _push(run_dir: Path, asked: QueuedPush, quiet: bool) -> Pushed:
+    from benchbrief.running.push_or_queue import push_now
+
+    with byte_progress(f"pushing {run_dir.name}", quiet=quiet) as told:
+        return push_now(run_dir, asked, told, warn)
+
+
+def _tell(pushed: Pushed, url: str) -> None:
+    manifest = pushed.manifest
+    match pushed.state:
+        case "same":
+            what = "was there already"
+        case "grown":
+            what = f"pushed as revision {manifest.revision}, {size_text(pushed.sent)} of them new"
+        case "new":
+            what = f"pushed, {size_text(pushed.sent)} sent"
+    show(one_line(f"{manifest.id}: {manifest.file_count:,} files in {url}, {what}"))

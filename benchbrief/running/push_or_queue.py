@@ -1,0 +1,69 @@
+"""Pushing a run to a shared store, now or as soon as the store can be reached."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from benchbrief.dsl.bench_error import BenchError
+
+if TYPE_CHECKING:
+    from benchbrief.results.shared_store.push_run import Pushed
+    from benchbrief.results.shared_store.pushed_record import QueuedPush
+
+
+def push_now(
+    run_dir: Path,
+    asked: QueuedPush,
+    told: Callable[[int, int], None] = lambda _done, _all: None,
+    caution: Callable[[str], None] = lambda _text: None,
+) -> Pushed:
+    """Push a run. When the store can't take it now, the push is kept in the run's folder, to be tried again.
+
+    Raises RunnerError, OSError.
+    """
+    from benchbrief.results.history.series_rows import write_series
+    from benchbrief.results.shared_store.object_store import StoreAway, StoreFull, StoreRefuses
+    from benchbrief.results.shared_store.push_run import Push, push_run
+    from benchbrief.results.shared_store.pushed_record import dequeue, enqueue
+    from benchbrief.results.shared_store.shared_store import open_store
+    from benchbrief.results.shared_store.signatures import sign
+
+    signed = partial(sign, key=Path(asked.key)) if asked.key else None
+    push = Push(tags=asked.tags, sign=signed, told=told, more={"series": write_series})
+    try:
+        pushed = push_run(run_dir, open_store(asked.url), push)
+    except (StoreAway, StoreFull, StoreRefuses) as error:
+        enqueue(run_dir, asked)
+        error.hint = f"{error.hint}; the push is kept, and tried again by: bench push --queued"
+        raise
+    dequeue(run_dir, asked.url)
+    for text in push.cautions:
+        caution(text)
+    return pushed
+
+
+def push_or_tell(run_dir: Path, url: str, tags: Sequence[str] = ()) -> str:
+    """Push a run that has just ended. Returns why it could not be pushed, or "": no store makes a measurement fail."""
+    from benchbrief.results.shared_store.pushed_record import QueuedPush, enqueue
+
+    asked = QueuedPush(url, tuple(tags))
+    try:
+        push_now(run_dir, asked)
+    except (BenchError, OSError) as error:
+        hint = error.hint if isinstance(error, BenchError) else ""
+        return f"not pushed: {error}" + (f" ({hint})" if hint else "")
+    except Exception as error:
+        enqueue(run_dir, asked)
+        return f"not pushed, and kept for `bench push --queued`: {type(error).__name__}"
+    return ""
+
+
+def queued_pushes(out: Path) -> list[tuple[Path, QueuedPush]]:
+    """Return the pushes that wait in a folder of runs, with their runs. Raises RunnerError, OSError."""
+    from benchbrief.results.runs.find_runs import list_runs
+    from benchbrief.results.shared_store.pushed_record import queued
+
+    return [(run_dir, each) for run_dir in list_runs(out) for each in queued(run_dir)]
