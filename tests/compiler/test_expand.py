@@ -425,3 +425,7 @@ def test_a_stored_plan_gives_the_parts_of_cells_that_wait_for_a_search(tmp_path:
         threads, target, repeat = (parts.pop(name) for name in ("threads", "target", "repeat"))
         assert isinstance(threads, dict) == (cell.experiment == "found")
         assert cell_hash(digest(parts), threads, target, repeat) == cell.hash  # type: ignore[arg-type]  # parts are of any kind
+
+
+def test_a_digest_is_of_the_content_in_whatever_order_it_was_put_together() -> None:
+    assert digest({"a": 1, "b": {"c": 2, "d": 3}}) == digest({"b": {"d": 3, "c": 2}, "a": 1})

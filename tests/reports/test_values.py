@@ -72,6 +72,7 @@ def test_a_column_shares_its_decimals() -> None:
     assert decimals_for([7120.1, 818.3, None]) == 1
     assert decimals_for([1080.4, 28671.5]) == 0
     assert decimals_for([3.0, 26.0]) == 0
+    assert decimals_for([0.5, 1500.5]) == 2
     assert decimals_for([0.0123, 0.5]) == 3
     assert decimals_for([0.00278, 0.5]) == 4
     assert decimals_for([2e-8, 0.5]) == 5
