@@ -28,7 +28,7 @@ from benchbrief.runners.measurement.measurement import (
     Sample,
     SteadyEnd,
 )
-from benchbrief.runners.measurement.steadiness import steadiness
+from benchbrief.runners.measurement.steadiness import before_first, steadiness
 from benchbrief.runners.measurement.steady_ends import judge_batches
 from benchbrief.runners.measurement.steady_verdicts import steady_end, warnings_of
 from benchbrief.runners.messages.run_messages import say
@@ -145,7 +145,7 @@ class SimulatedDriver:
         if not _spec(self._of).mergeable:
             operations = [_without_histogram(operation) for operation in operations]
         intervals = tuple(_intervals(record))
-        steady = steadiness(intervals)
+        steady = steadiness(before_first(context.cell.events, intervals))
         rule = context.experiment.until_steady
         ended = _ended(record.steady, rule) if record.steady and rule else None
         intended = any(operation.kind == "intended" for operation in operations)

@@ -151,7 +151,7 @@ def measurement(found: Summary, log: Transactions, output: JobOutput, context: C
         raise bad(output, say.no_operations(tool="pgbench", said=best_line(output)))
     require_few_errors(output, "pgbench", log.errors, count, context.experiment.max_error_share)
     intervals = log.intervals()
-    unsteady, told = judge_window(intervals, say.remedy_warm_up())
+    unsteady, told = judge_window(intervals, say.remedy_warm_up(), context.cell.events)
     offered = context.cell.target is not None
     warm_up = context.cell.warm_up_s
     own: dict[str, str] = {"warm-up": say_pg.pg_one_process(seconds=figure(warm_up, "g"))} if warm_up else {}
