@@ -45,7 +45,8 @@ class Task:
     which no throughput counts. `intended`: latencies are also counted from
     when operations are due. `errors` is the share of operations that fail. `failing` names hosts; one of them
     fails the whole task. After each of `events_at`, in seconds of the measured time, the service is out for `OUTAGE_S`.
-    With `steady_within` above 0 it ends when it is steady, from `steady_from_s` on.
+    With `steady_within` above 0 it ends when it is steady, from `steady_from_s` on. `generators` are all hosts that
+    offer the load, which begin together.
     """
 
     step: Literal["load", "measure"]
@@ -72,6 +73,7 @@ class Task:
     events_at: tuple[float, ...] = ()
     steady_within: float = 0.0
     steady_from_s: float = 0.0
+    generators: tuple[str, ...] = ()
     format: Literal["benchbrief-simulation-1"] = "benchbrief-simulation-1"
 
 

@@ -15,7 +15,7 @@ from benchbrief.compiler.messages.text import from_data
 from benchbrief.compiler.planning.plan import UntilSteady, Workload
 from benchbrief.runners.drivers.output_evidence import require_few_errors, timeout_s
 from benchbrief.runners.errors import BadOutput, RunnerError
-from benchbrief.runners.execution.driver_contexts import CellContext
+from benchbrief.runners.execution.driver_contexts import CellContext, loading_hosts
 from benchbrief.runners.jobs.tasks import Command, File, Job, JobOutput
 from benchbrief.runners.measurement import histogram as h
 from benchbrief.runners.measurement.measurement import (
@@ -82,6 +82,7 @@ class SimulatedDriver:
             threads=_LOAD_THREADS,
             all_threads=_LOAD_THREADS,
             limit=max(1, len(context.loaded_range())),  # a tool without records fills a size
+            generators=loading_hosts(context.cell),
         )
         return _job(context, task)
 
@@ -122,6 +123,7 @@ class SimulatedDriver:
             events_at=tuple(event.at_s for event in cell.events),
             steady_within=rule.within if rule else 0.0,
             steady_from_s=rule.from_s if rule else 0.0,
+            generators=cell.load_hosts,
         )
         return _job(context, task)
 

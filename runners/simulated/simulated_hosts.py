@@ -171,8 +171,8 @@ class _RunningLoad(_Running):
 
     def __init__(self, host: str, job: Job, task: Task, hosts: SimulatedHosts) -> None:
         self._host, self._job, self._task, self._hosts = host, job, task, hosts
-        self._machines = [hosts.machine(name) for name in dict.fromkeys((*task.nodes, host))]
-        # Load generators that start together see the same time, since none has been collected yet.
+        self._machines = [hosts.machine(name) for name in dict.fromkeys((*task.nodes, *task.generators, host))]
+        # Load generators that start together see the same time: that of all their hosts, of which none has ended yet.
         self._started_at = max(machine.now for machine in self._machines)
 
     def wait(self, timeout_s: float) -> bool:

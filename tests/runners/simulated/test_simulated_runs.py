@@ -23,6 +23,7 @@ from benchbrief.runners.errors import RunnerError
 from benchbrief.runners.execution.executor import execute
 from benchbrief.runners.execution.run_state import Outcome
 from benchbrief.runners.journal import events as j
+from benchbrief.runners.journal.journal_file import JOURNAL
 from benchbrief.runners.journal.run_folder import SIMULATION, create_run
 from benchbrief.runners.journal.run_record import read_run
 from benchbrief.runners.simulated.queueing_model import Machine
@@ -256,6 +257,22 @@ experiment e {
   hardware = [db, other]  workloads = [rr, rww]  threads = [1, 2, 4, 8]  measure = 30 min  probes = [cpu every 1 s]
 }
 """
+
+
+def test_load_generators_run_together_also_after_one_ran_alone(tmp_path: Path) -> None:
+    text = (
+        SPEC[: SPEC.index("workload f")]
+        + """
+workload d from ycsb.d { records = 10M }
+experiment both { hardware = new  workloads = a  threads = 8  measure = 1 min }
+experiment alone { hardware = old  workloads = d  threads = 8  measure = 1 min }
+experiment again { hardware = new  workloads = a  threads = 16  measure = 1 min }
+"""
+    )
+    run_dir, _ = simulated(tmp_path, text)
+    journal = (run_dir / JOURNAL).read_text("utf-8")
+    assert journal.count('"cell_ended"') == 3
+    assert '"together"' not in journal
 
 
 def test_the_same_plan_leaves_the_same_bytes_and_another_seed_others(tmp_path: Path) -> None:
