@@ -54,7 +54,7 @@ class Choices:
 
     def source(self, plan: Plan) -> Source:
         """Raises ImportRefused."""
-        from benchbrief.reports.disclosure.source_told import TOPICS
+        from benchbrief.reports.disclosure.disclosed_source import TOPICS
         from benchbrief.reports.words.brief_words import CATALOGUES
         from benchbrief.results.imports.import_source import source_of_options
 

@@ -105,7 +105,7 @@ def command(
     from benchbrief.compiler.estimates.learned import with_history
     from benchbrief.compiler.estimates.overlapped_loads import hidden_loads
     from benchbrief.compiler.estimates.time_spent import time_spent
-    from benchbrief.compiler.explain.explain_lanes import lanes_told
+    from benchbrief.compiler.explain.explain_lanes import describe_lanes
     from benchbrief.compiler.planning.planned_cells import planned_cells
     from benchbrief.results.runs.learned_times import learned_times
 
@@ -140,7 +140,7 @@ def command(
         show_json(
             {
                 **plan.model_dump(mode="json"),
-                "lanes": [each._asdict() for each in lanes_told(estimated.plan)],
+                "lanes": [each._asdict() for each in describe_lanes(estimated.plan)],
                 "time": {
                     **time,
                     "cells": planned_cells(plan),
@@ -162,7 +162,7 @@ def command(
 def _make_run(spec: Path, plan: Plan, into: Path, simulated: Simulated | None, *, as_json: bool) -> None:
     """Make a run that has not begun, and say how its lanes are run."""
     from benchbrief.comparing.git_files import revision_of
-    from benchbrief.compiler.explain.explain_lanes import lanes_told
+    from benchbrief.compiler.explain.explain_lanes import describe_lanes
     from benchbrief.runners.journal.run_folder import create_run
     from benchbrief.runners.worlds.world_choice import world_for
 
@@ -172,7 +172,7 @@ def _make_run(spec: Path, plan: Plan, into: Path, simulated: Simulated | None, *
     files = {name: Path(name).read_bytes() for name in plan.spec.files}
     revision = revision_of(spec, map(Path, files))
     run_dir = create_run(into.parent, plan, files, simulated=simulated, revision=revision, into=into)
-    lanes = lanes_told(plan)
+    lanes = describe_lanes(plan)
     if as_json:
         show_json({"run": run_dir.name, "directory": str(run_dir), "lanes": [each._asdict() for each in lanes]})
         return

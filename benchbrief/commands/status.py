@@ -22,7 +22,7 @@ from benchbrief.cli.terminal_marks import marks, shortened
 from benchbrief.compiler.plain_amounts import counted
 from benchbrief.compiler.rounding import share_text
 from benchbrief.dsl.diagnostics.source_line import display_width
-from benchbrief.progress.times_told import in_full
+from benchbrief.progress.compared_times import in_full
 
 if TYPE_CHECKING:
     from benchbrief.results.runs.estimate_and_actual import TimeCompared

@@ -98,7 +98,7 @@ def _as_json(run_dir: Path, every: float) -> Followed:
 
     plan = load_plan(run_dir)
     view = RunView(plan, Known(timed_plan(plan, run_dir), {}, Pace()))
-    told_at, first = float("-inf"), True
+    shown_at, first = float("-inf"), True
     last = Followed(())
     for last in follower_of(run_dir).looks():
         for record in last.records:
@@ -106,8 +106,8 @@ def _as_json(run_dir: Path, every: float) -> Followed:
             if not first and (happened := event(view, record)):
                 _print(happened)
         first = False
-        if time.monotonic() - told_at >= every or last.code is not None:
-            told_at = time.monotonic()
+        if time.monotonic() - shown_at >= every or last.code is not None:
+            shown_at = time.monotonic()
             _print(present(view, last, view.now()))
     _print({"event": "end", "run": run_dir.name, "phase": last.phase, "exit_code": int(last.code or 0)})
     return last

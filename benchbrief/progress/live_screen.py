@@ -57,7 +57,7 @@ def _head(view: RunView, now: float, columns: int, marks: Marks) -> Any:
     parts.append(f"{view.finished}/{counted(view.total, 'cell', 'cells')}")
     ended: dict[CellState, str] = {"failed": "failed", "no_room": "without room", "skipped": "skipped"}
     parts += [f"{count} {word}" for state, word in ended.items() if (count := view.of(state))]
-    left = view.left_told(now)
+    left = view.left_text(now)
     parts.append(f"{duration(view.elapsed_s(now))} gone" + (f", {left}" if left else ""))
     words = "  ".join(parts)
     bar = min(_BAR, columns - display_width(words) - 2)

@@ -22,9 +22,9 @@ from benchbrief.compiler.planning.planned_cells import unneeded_candidates
 from benchbrief.compiler.rounding import share_text
 from benchbrief.dsl.bench_error import ExitCode
 from benchbrief.progress.budgets_told import what_helps
+from benchbrief.progress.compared_times import in_short
 from benchbrief.progress.earlier_results import reused_as_dict
 from benchbrief.progress.run_progress import Progress
-from benchbrief.progress.times_told import in_short
 from benchbrief.progress.total_cells import not_run
 from benchbrief.reports.text.merged_remarks import merged
 from benchbrief.results.runs.estimate_and_actual import TimeCompared, compare_times

@@ -134,7 +134,7 @@ class Progress:
         if view is None:
             return ""
         now = view.now()
-        left = view.left_told(now)
+        left = view.left_text(now)
         end = f"; {left}" if left else ""
         if len(view.running) != 1:
             rates = [load.ops_per_s for cell in view.running if (load := self._load(cell))]
@@ -197,7 +197,7 @@ class Progress:
         """Tell how far a run has come that goes on already."""
         with self._lock:
             view = self.view
-            left = view.left_told(view.now()) if view is not None else ""
+            left = view.left_text(view.now()) if view is not None else ""
         if view is not None:
             failed = f", {view.counts['failed']} failed" if view.counts["failed"] else ""
             more = f", {left}" if left else ""
@@ -244,7 +244,7 @@ class Progress:
             return
         count = f"[{view.finished:>{len(str(view.total))}}/{view.total}] "
         if record.status == "ok":
-            left = view.left_told(record.at)
+            left = view.left_text(record.at)
             seconds = view.cells[record.cell].seconds or 0.0
             numbers = f" {record.ops_per_s or 0:>12,.0f} ops/s  {seconds:6.1f} s"
             self._say(one_line(self._finished(count, record.cell, numbers, f"  {left}" if left else "")))

@@ -255,7 +255,7 @@ class RunView:
         said = self._known.wall_s if self._known else None
         return said if said is not None else self.remaining_s(now) or 0.0
 
-    def left_told(self, now: float) -> str:
+    def left_text(self, now: float) -> str:
         """The time left in words, "" when nothing is left: an estimate, or what a budget leaves, where that is less."""
         from benchbrief.cli.readable_quantities import duration
 

@@ -8,7 +8,7 @@ from benchbrief.compiler.plain_amounts import duration
 from benchbrief.compiler.planning.plan import Cell, Event
 
 
-def probes_told(cells: Iterable[Cell]) -> list[str]:
+def describe_probes(cells: Iterable[Cell]) -> list[str]:
     devices: dict[str, list[str]] = {}
     for cell in cells:
         for probe in cell.probes:
@@ -19,7 +19,7 @@ def probes_told(cells: Iterable[Cell]) -> list[str]:
     return [f"{name} on {' or '.join(on)}" if on else name for name, on in devices.items()]
 
 
-def events_told(cells: Iterable[Cell]) -> list[str]:
+def describe_events(cells: Iterable[Cell]) -> list[str]:
     """Return a line for each event, with all hosts on which it runs, each cell on its own ones."""
     found: dict[tuple[float, str], tuple[Event, dict[str, None]]] = {}
     for cell in cells:

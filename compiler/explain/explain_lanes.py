@@ -26,7 +26,7 @@ class LaneTold(NamedTuple):
     seconds: float
 
 
-def lanes_told(plan: Plan) -> list[LaneTold]:
+def describe_lanes(plan: Plan) -> list[LaneTold]:
     measured = counted_cells(plan.cells, plan.experiments)
     found = []
     for lane in lanes_of(plan):
@@ -37,7 +37,7 @@ def lanes_told(plan: Plan) -> list[LaneTold]:
 
 def explain_lanes(plan: Plan, page: Page) -> None:
     """Add the lanes of a plan that has several."""
-    lanes = lanes_told(plan)
+    lanes = describe_lanes(plan)
     if len(lanes) < 2:
         return
     page.heading("Lanes")

@@ -10,11 +10,11 @@ from benchbrief.compiler.estimates.advice import Advice
 from benchbrief.compiler.estimates.budget_fit import BudgetFit, budget_fits
 from benchbrief.compiler.estimates.counted_cells import counted_cells, up_to
 from benchbrief.compiler.estimates.learned import Estimated, with_history
-from benchbrief.compiler.explain.explain_beside import events_told, probes_told
+from benchbrief.compiler.explain.explain_beside import describe_events, describe_probes
 from benchbrief.compiler.explain.explain_lanes import explain_lanes
 from benchbrief.compiler.explain.explain_overlap import side_by_side, some
-from benchbrief.compiler.explain.explain_promise import adaptive_told, knee_told, promise_told
-from benchbrief.compiler.explain.explain_steady import steady_told
+from benchbrief.compiler.explain.explain_promise import describe_adaptive, describe_knee, describe_promise
+from benchbrief.compiler.explain.explain_steady import describe_steadiness
 from benchbrief.compiler.explain.explain_time import explain_time
 from benchbrief.compiler.explain.plain_text import Page, number
 from benchbrief.compiler.extensions.registry import ENGINE_SPECS, TOOL_SPECS, tool_word
@@ -159,11 +159,11 @@ def _facts(plan: Plan, e: Experiment, cells: list[Cell]) -> Iterator[tuple[str, 
     else:
         yield "threads", number(first.threads) if first.threads is not None else _found_by(e.threads_from)
     if e.search:
-        yield "search", knee_told(e.search, len(e.points))
+        yield "search", describe_knee(e.search, len(e.points))
     if e.adaptive:
-        yield "points", adaptive_told(plan, e, e.adaptive)
+        yield "points", describe_adaptive(plan, e, e.adaptive)
     if e.promise:
-        yield from promise_told(e.promise)
+        yield from describe_promise(e.promise)
     if e.confident:
         yield "repeats", _confident(e, e.confident)
     if e.budget_s is not None:
@@ -188,11 +188,11 @@ def _facts(plan: Plan, e: Experiment, cells: list[Cell]) -> Iterator[tuple[str, 
     if split := _split(cells):
         yield "load hosts", split
     if e.until_steady:
-        yield from steady_told(e, e.until_steady)
+        yield from describe_steadiness(e, e.until_steady)
     if e.phases > 1:
         yield "phases", f"{e.phases} x {duration(e.measure_s / e.phases)}"
-    yield "probes", ", ".join(probes_told(cells)) or "none"
-    yield from (("event" if n == 0 else "", text) for n, text in enumerate(events_told(cells)))
+    yield "probes", ", ".join(describe_probes(cells)) or "none"
+    yield from (("event" if n == 0 else "", text) for n, text in enumerate(describe_events(cells)))
     if any(probe.name == "power" for cell in cells for probe in cell.probes):
         yield "power", "; ".join(_meters(plan, e))
     if e.max_error_share:

@@ -12,7 +12,7 @@ from benchbrief.compiler.planning.plan import Adaptive, Experiment, KneeSearch, 
 from benchbrief.compiler.searches.rate_search import CONFIDENCE, LEAD
 
 
-def promise_told(rule: Promise) -> Iterator[tuple[str, str]]:
+def describe_promise(rule: Promise) -> Iterator[tuple[str, str]]:
     """Yield the rows of an experiment's table: what is promised, and how its highest rate is searched for."""
     yield "promise", rule.text
     yield "served", f"{100 * to_serve(rule):g} % of the offered load at least, or the promise is broken"
@@ -31,7 +31,7 @@ def promise_told(rule: Promise) -> Iterator[tuple[str, str]]:
     yield "assumes", "a promise that is broken at one rate is broken at each higher one"
 
 
-def adaptive_told(plan: Plan, e: Experiment, rule: Adaptive) -> str:
+def describe_adaptive(plan: Plan, e: Experiment, rule: Adaptive) -> str:
     """Return how the points of an adaptive ramp are chosen."""
     shared = shares_points(plan, e.name)
     turns = "; hardware that takes turns is measured at the same points" if shared else ""
@@ -41,7 +41,7 @@ def adaptive_told(plan: Plan, e: Experiment, rule: Adaptive) -> str:
     )
 
 
-def knee_told(search: KneeSearch, points: int) -> str:
+def describe_knee(search: KneeSearch, points: int) -> str:
     """Return how a knee is searched for among so many points."""
     rise, gain = (f"{100 * share:g} %" for share in (search.rise, search.gain))
     return (

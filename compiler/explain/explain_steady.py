@@ -16,7 +16,7 @@ def measured_for(e: Experiment) -> str:
     return f"{duration(e.until_steady.from_s)} to {duration(e.measure_s)}, until steady within {_share(e.until_steady)}"
 
 
-def steady_told(e: Experiment, rule: UntilSteady) -> Iterator[tuple[str, str]]:
+def describe_steadiness(e: Experiment, rule: UntilSteady) -> Iterator[tuple[str, str]]:
     """Yield the rows of an experiment's table: when its cells end, and what counts of each."""
     offered = e.axis == "target"
     means = "mean throughput and of the mean latency" if offered else "mean throughput"

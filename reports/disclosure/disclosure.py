@@ -11,12 +11,12 @@ from typing import NamedTuple
 from benchbrief.compiler.messages.text import Text
 from benchbrief.compiler.planning import plan as p
 from benchbrief.compiler.planning.budgets import is_budgeted
-from benchbrief.reports.disclosure import memory_fit, overlapped_groups, power_meters, source_told
-from benchbrief.reports.disclosure.events_told import events_told
-from benchbrief.reports.disclosure.expects_told import expects_told
+from benchbrief.reports.disclosure import disclosed_source, memory_fit, overlapped_groups, power_meters
+from benchbrief.reports.disclosure.disclosed_events import disclose_events
+from benchbrief.reports.disclosure.disclosed_expectations import disclose_expectations
+from benchbrief.reports.disclosure.disclosed_steadiness import disclose_steadiness, measured_for
 from benchbrief.reports.disclosure.load_spacing import spacing
 from benchbrief.reports.disclosure.measured_points import chosen_points, tried
-from benchbrief.reports.disclosure.steady_told import measured_for, steady_told
 from benchbrief.reports.disclosure.systems_under_test import settings_text, systems
 from benchbrief.reports.disclosure.test_configuration import fact_name
 from benchbrief.reports.disclosure.tool_texts import always_texts, data_set_text
@@ -44,7 +44,7 @@ def disclosure(results: Results, *, facts_shown: bool, reports_from: Mapping[str
         *_conditions(results, facts_shown=facts_shown),
         DisclosureGroup(words["d_repeatability"], tuple(paragraph(results))),
         DisclosureGroup(words["d_validity"], (*of_runs, *result_limits.paragraphs(results))),
-        DisclosureGroup(words["d_expects"], tuple(expects_told(results))),
+        DisclosureGroup(words["d_expects"], tuple(disclose_expectations(results))),
         DisclosureGroup(words["d_warnings"], tuple(_warnings(results))),
     ]
     lines = tuple(CellLine(c.cell_id, *_outcome(c, words), c.raw_dir) for c in results.cells)
@@ -68,7 +68,7 @@ def _conditions(results: Results, *, facts_shown: bool) -> Iterable[DisclosureGr
     if imported_briefs.is_imported(results):
         sampled = () if results.published else _sampled(results)
         made = (*_latency_origins(results), *_repeats_merged(results))
-        return [DisclosureGroup(words["d_told"], (*source_told.items(results), *sampled, *made))]
+        return [DisclosureGroup(words["d_told"], (*disclosed_source.items(results), *sampled, *made))]
     return [
         DisclosureGroup(words["d_systems"], tuple(systems(results))),
         DisclosureGroup(words["d_load"], tuple(_tools(results))),
@@ -311,8 +311,8 @@ def _method(results: Results) -> Iterable[Item]:
         yield Item("", words["d_open"])
     yield from overlapped_groups.items(results)
     yield from _sampled(results)
-    yield from events_told(results)
-    yield from steady_told(results)
+    yield from disclose_events(results)
+    yield from disclose_steadiness(results)
     yield from memory_fit.items(results)
     yield from (Item("", text) for text in always_texts(results))
     yield from _latency_origins(results)

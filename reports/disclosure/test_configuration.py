@@ -38,7 +38,7 @@ def _shared(lines: Sequence[Sequence[FactLine]]) -> list[FactLine]:
 
 def _lines(hardware: Hardware, results: Results) -> list[FactLine]:
     words = results.words
-    known = results.told_facts
+    known = results.disclosed_facts
     declared = {name: fact_text(fact, words) for name, fact in hardware.facts.items() if known is None or name in known}
     observed = _observed(hardware, results)
     lines = [FactLine(words["nodes"], str(hardware.nodes), "", differs=False)]

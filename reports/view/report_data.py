@@ -317,7 +317,7 @@ class Results:
         return tuple((str(name), str(value)) for name, value in rows)
 
     @cached_property
-    def told_facts(self) -> frozenset[str] | None:
+    def disclosed_facts(self) -> frozenset[str] | None:
         """The declared facts that a table's source states; None where unknown."""
         rows = self.store.sql("SELECT name FROM facts WHERE kind = 'source fact'").rows
         return frozenset(str(name) for (name,) in rows) if rows else None

@@ -78,12 +78,12 @@ def viewed(plan: Plan, slower: list[float], monkeypatch: pytest.MonkeyPatch) -> 
         at=1000.0, run_id="r", plan_sha256="", benchbrief="", spec="", profile=None, controller_pid=1
     )
     view.apply(started)
-    found = [(view.remaining_s(1000.0) or 0.0, view.share_done(1000.0), view.left_told(1000.0))]
+    found = [(view.remaining_s(1000.0) or 0.0, view.share_done(1000.0), view.left_text(1000.0))]
     for cell in records(plan, slower):
         for record in cell:
             view.apply(record)
         at = cell[-1].at
-        found.append((view.remaining_s(at) or 0.0, view.share_done(at), view.left_told(at)))
+        found.append((view.remaining_s(at) or 0.0, view.share_done(at), view.left_text(at)))
     return found
 
 

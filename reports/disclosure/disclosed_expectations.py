@@ -11,7 +11,7 @@ from benchbrief.reports.view.report_data import Results
 from benchbrief.reports.view.view_model import Item
 
 
-def expects_told(results: Results) -> Iterator[Item]:
+def disclose_expectations(results: Results) -> Iterator[Item]:
     """Yield each verdict, then how several looks and several places are judged, where an expectation has them."""
     found = judged(results)
     for one in found:

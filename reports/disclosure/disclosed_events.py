@@ -11,7 +11,7 @@ from benchbrief.reports.view.report_data import Results
 from benchbrief.reports.view.view_model import Item
 
 
-def events_told(results: Results) -> Iterator[Item]:
+def disclose_events(results: Results) -> Iterator[Item]:
     """Yield each event with how long its command took at most, then each rule by which events are judged."""
     words = results.words
     found: dict[tuple[float, str, str], tuple[Event, dict[str, None]]] = {}

@@ -35,7 +35,7 @@ class End(NamedTuple):
     """The highest of batches that follow each other, of throughput and of latency."""
 
 
-def steady_told(results: Results) -> Iterator[Item]:
+def disclose_steadiness(results: Results) -> Iterator[Item]:
     """Yield the rule, how the measurements of each experiment ended, and what such an end does to the numbers."""
     words = results.words
     ends = ends_of(results)
