@@ -147,8 +147,7 @@ class _Builder:
         match element:
             case p.TextElement():
                 self.ledger.at("")
-                html = render_prose.blocks(element.prose, self.insert, level)
-                return TextView(html, self.foot.taken())
+                return TextView(render_prose.blocks(element.prose, self.insert, level), self.foot.taken())
             case p.TableElement():
                 return self.table(element)
             case p.CalloutElement():
