@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import fcntl
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -338,6 +339,37 @@ def test_a_result_that_was_taken_is_known_by_the_run_that_measured_it(tmp_path: 
     found = find_reusable(plan, later.parent)
     assert set(taken(found).values()) == {"old"}
     assert {each.run_dir for each in found.carried} == {later}
+    assert {each.measured_at for each in found.carried} == {
+        each.measured_at for each in find_reusable(plan, tmp_path / "earlier").carried
+    }
+
+
+def test_of_cells_whose_hosts_have_changed_the_whole_block_is_measured_anew(tmp_path: Path) -> None:
+    plan = planned(PAIR)
+    an_earlier_run(tmp_path, "old", plan)
+    left = find_reusable(plan, tmp_path).without({PAIR[0].id: "another disk"})
+    assert taken(left) == {cell.id: "old" for cell in PAIR[2:]}
+    assert left.measured == tuple(plan.cells[:2])
+    assert left.passed_over == ("another disk",)
+
+
+def test_a_cell_that_failed_after_its_measurement_is_measured_anew(tmp_path: Path) -> None:
+    plan = planned(PAIR[:1])
+    run = RunMaker(tmp_path / "old", plan)
+    attempt = run.start(plan.cells[0])
+    run.collect(plan.cells[0], attempt, "measure", "load-1", {"stdout": MEASUREMENT.dump_json(READ), "stderr": b""})
+    run.ended(plan.cells[0], attempt, "failed", reason="the server was restarted meanwhile")
+    run.end("failed")
+    assert taken(find_reusable(plan, tmp_path)) == {}
+
+
+def test_nothing_is_taken_from_a_run_that_goes_on(tmp_path: Path) -> None:
+    plan = planned(PAIR)
+    run = an_earlier_run(tmp_path, "old", plan)
+    with (run.run_dir / "journal.jsonl").open("a") as journal:
+        fcntl.flock(journal, fcntl.LOCK_EX)
+        assert taken(find_reusable(plan, tmp_path)) == {}
+    assert len(taken(find_reusable(plan, tmp_path))) == len(PAIR)
 
 
 def test_a_run_whose_journal_was_changed_is_named_and_nothing_is_taken_from_it(tmp_path: Path) -> None:
