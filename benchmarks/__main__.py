@@ -23,6 +23,7 @@ NAMES = (
     "adaptive",
     "highest",
     "ycsb_guide",
+    "trends",
 )
 
 

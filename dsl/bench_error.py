@@ -14,6 +14,7 @@ class ExitCode(enum.IntEnum):
     CELL_FAILED = 3
     EXPECT_FAILED = 4
     BRIEF_NOT_MADE = 5
+    SUSPECT = 6
     INTERRUPTED = 130
     OUTPUT_CLOSED = 141
 

@@ -47,6 +47,8 @@ COMMANDS = {
     "report": "Render a run's brief again, as PDF and HTML.",
     "verify": "Compute a brief's numbers again, and say whether they hold.",
     "compare": "Compare runs, hardware or revisions, and tell what is more than noise.",
+    "trend": "Show a quantity over many runs, with its changes.",
+    "gate": "Say whether a run got worse than the runs before it, for nightly CI.",
     "query": "Ask the results in SQL.",
     "push": "Push a run to a store that a team shares.",
     "pull": "Bring a run from a shared store here.",
@@ -154,6 +156,7 @@ Examples:
 Exit codes:
   0 done   1 the spec is wrong   2 usage, or not there   3 a cell failed, or is missing
   4 an `expect` failed, or something got worse   5 results kept, brief not made
+  6 something may have got worse: measure again
   130 interrupted (go on with `bench resume`)
 """,
 )

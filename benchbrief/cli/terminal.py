@@ -27,6 +27,7 @@ MEANINGS: Mapping[ExitCode, str] = {
     ExitCode.CELL_FAILED: "a cell failed, or something is missing",
     ExitCode.EXPECT_FAILED: "an `expect` does not hold, or something got worse",
     ExitCode.BRIEF_NOT_MADE: "no brief or no import was made, as on a full disk; what was measured is kept",
+    ExitCode.SUSPECT: "something may have got worse, and was not measured again",
     ExitCode.INTERRUPTED: "interrupted; `bench resume` goes on",
     ExitCode.OUTPUT_CLOSED: "who read the output has gone (`bench query ... | head`)",
 }

@@ -32,7 +32,7 @@ Kind = Literal[
     "metric",
     "param",
 ]
-NOT_FACTS = frozenset({"hosts", "prepare", "power"})
+NOT_FACTS = frozenset({"hosts", "prepare", "power", "control"})
 _KEYED: tuple[Kind, ...] = ("hardware", "workload", "experiment")
 """The kinds of keys in an index, in the order of lookup."""
 

@@ -7,6 +7,7 @@ and what is declared, except the number of nodes.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING
 
 from benchbrief.results.compare.contender_differences import is_passing
@@ -70,6 +71,11 @@ def _counts(kind: str, name: str) -> bool:
     if kind == "hardware":
         return name == "nodes"
     return kind in _KINDS and not is_passing(name) and name != "path"
+
+
+def without_facts(facts: Facts, patterns: Sequence[str]) -> Facts:
+    """Return the facts whose names fit none of the patterns (`database version`, `tool db_bench.*`)."""
+    return {name: value for name, value in facts.items() if not any(fnmatchcase(name, each) for each in patterns)}
 
 
 def changed_facts(before: Facts, after: Facts) -> Iterable[tuple[str, str, str]]:

@@ -132,12 +132,12 @@ def _rows(run_dir: Path, plan: Plan, store: Store) -> Iterator[SeriesRow]:
     environments = Environments(store)
     reused = _reused(store)
     definitions: dict[tuple[str, tuple[str, ...]], str] = {}
-    cells_at: dict[tuple[Point, str], tuple[Cell, ...]] = {}
+    behind: dict[tuple[Point, str], tuple[Cell, ...]] = {}
     for each in _measured(Contender(run_dir.name, plan, store, origin=origin)):
         at = each.point, each.metric.name if each.metric else ""
-        if at not in cells_at:
-            cells_at[at] = tuple(_cells(plan, each.point, each.metric))
-        cells = cells_at[at]
+        if at not in behind:
+            behind[at] = tuple(cells_at(plan, each.point, each.metric))
+        cells = behind[at]
         workloads = tuple(sorted({cell.workload for cell in cells}))
         if (each.quantity, workloads) not in definitions:
             definitions[each.quantity, workloads] = _definition(
@@ -214,7 +214,7 @@ def _measured(side: Contender) -> Iterator[_Measured]:
             )
 
 
-def _cells(plan: Plan, point: Point, metric: Metric | None) -> Iterator[Cell]:
+def cells_at(plan: Plan, point: Point, metric: Metric | None) -> Iterator[Cell]:
     """Yield the cells that a value may come from, by what its metric reads."""
     keys = {dim: key for dim, key in point if key is not None}
     reads = metric.query.reads if metric else None

@@ -13,7 +13,7 @@ from benchbrief.compiler.blocks.hardware.host_patterns import (
     expand_hosts,
     parse_destination,
 )
-from benchbrief.compiler.compile import examine
+from benchbrief.compiler.compile import check, examine
 from benchbrief.compiler.extensions import registry
 from benchbrief.dsl.diagnostics.diagnostic import Diagnostic
 
@@ -131,3 +131,23 @@ def test_hosts_behind_a_scheme_are_counted_with_the_others(tmp_path: Path) -> No
     (error,) = errors(many, tmp_path)
     assert error.summary == "more than 20,000 hosts are named in all"
     assert (error.span and error.span.text) == "h20-[1-1000]"
+
+
+@pytest.mark.parametrize(
+    ("group", "variant", "control"), [("", "", False), ("true", "", True), ("true", "false", False), ("", "true", True)]
+)
+def test_hardware_is_a_control_by_its_own_word_or_by_that_of_its_group(
+    group: str, variant: str, control: bool, tmp_path: Path
+) -> None:
+    of_group, own = (f"control = {each}" if each else "" for each in (group, variant))
+    path = tmp_path / "a.bench"
+    path.write_text(f"""
+hardware lab {{ hosts = "a.lab"  {of_group}  variant one {{ path = "/one"  {own} }} }}
+database rocks {{ engine = rocksdb  path = "{{path}}" }}
+workload get from db_bench.readrandom {{ records = 10k }}
+experiment ramp {{ hardware = lab.variants  workloads = [get]  threads = [1]  measure = 10 s }}
+""")
+    found = check(path)
+    assert found.plan is not None
+    assert found.plan.hardware["one"].control is control
+    assert "control" not in found.plan.hardware["one"].facts

@@ -116,6 +116,8 @@ HOMES: dict[str, str | tuple[str, ...]] = {
         "runners/measurement/confidence_interval.py",
         "results/analysis/significance.py",
         "results/analysis/scalability.py",
+        "results/analysis/change_points.py",
+        "results/analysis/level_test.py",
     ),
     "tinycss2": "compiler/briefs/style/confined_styles.py",
     "urllib3": "runners/meters/redfish/redfish_meter.py",

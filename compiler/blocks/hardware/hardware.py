@@ -28,6 +28,7 @@ from benchbrief.compiler.extensions.extension_spec import NAME
 from benchbrief.compiler.extensions.registry import TRANSPORT_SPECS, Refused
 from benchbrief.compiler.frontend.declarations import Entry
 from benchbrief.compiler.frontend.name_errors import NothingNamed
+from benchbrief.compiler.frontend.name_index import NOT_FACTS
 from benchbrief.compiler.planning import plan
 from benchbrief.dsl.diagnostics.suggest import did_you_mean
 from benchbrief.dsl.syntax import ast
@@ -206,7 +207,7 @@ def read_hardware(entries: dict[str, Entry], table: HostTable) -> dict[str, Hard
         variants = entry.all("variant")
         if not variants:
             units[entry.name] = HardwareUnit(
-                _hardware(entry.name, entry, entry, hosts, facts, prepare, meters),
+                _hardware(entry.name, entry, entry, hosts, facts, prepare, meters, bool(values.flag("control"))),
                 (entry.name,),
                 entry.head,
                 entry.name,
@@ -228,6 +229,7 @@ def read_hardware(entries: dict[str, Entry], table: HostTable) -> dict[str, Hard
                     {name: fact for name, fact in facts.items() if name not in said} | _facts(own),
                     prepare + _commands(own, table.reader),
                     meters,
+                    bool(own.flag("control") if own.said("control") else values.flag("control")),
                 ),
                 tuple(dict.fromkeys((key, full))),
                 variant.head,
@@ -253,6 +255,7 @@ def _hardware(
     facts: dict[str, plan.Fact],
     prepare: tuple[str, ...],
     power: tuple[plan.PowerMeter, ...],
+    control: bool,
 ) -> plan.Hardware:
     return plan.Hardware(
         key=key,
@@ -264,6 +267,7 @@ def _hardware(
         facts=facts,
         prepare=prepare,
         power=power,
+        control=control,
         origin=origin(entry.head),
     )
 
@@ -271,6 +275,8 @@ def _hardware(
 def _facts(values: Values) -> dict[str, plan.Fact]:
     facts: dict[str, plan.Fact] = {}
     for name, value in values.found.items():
+        if name in NOT_FACTS:
+            continue
         if isinstance(value, Constant):
             facts[name] = value.quantity
         elif isinstance(value, str | bool):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from benchbrief.compiler.blocks.power.meter_schema import POWER
-from benchbrief.compiler.blocks.values.shapes import BlockSchema, Fact, Key, Number, Special, Text
+from benchbrief.compiler.blocks.values.shapes import BlockSchema, Fact, Flag, Key, Number, Special, Text
 
 HOSTS = Special('`local`, "user@host:port", "eco-[1-3].lab", or a list of those')
 """A host that the transport of another package reaches is written with its scheme: "netns://blue"."""
@@ -27,6 +27,13 @@ _VARIANT_KEYS: dict[str, Key] = {
         Special(COMMANDS),
         "Commands that are run on every host before each cell; one that fails fails the cell.",
         example='prepare = command("sync; echo 3 | sudo tee /proc/sys/vm/drop_caches")',
+    ),
+    "control": Key(
+        Flag(),
+        "Whether only versions that stay run on it. A change that it shows, too, is the lab's, as `bench trend` and "
+        "`bench gate` say.",
+        default="false",
+        example="control = true",
     ),
 }
 

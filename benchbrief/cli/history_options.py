@@ -1,0 +1,101 @@
+"""The options of the commands that look at many runs."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypedDict, TypeVar
+
+import click
+
+from benchbrief.cli.run_names import OUT
+
+if TYPE_CHECKING:
+    from benchbrief.results.history.read_series import Choice
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+
+class History(TypedDict):
+    """The options of `history_options`."""
+
+    place: str
+    where: tuple[tuple[str, str], ...]
+    tag: str
+    spec: str
+    origin: str
+    across: tuple[str, ...]
+    verdicts: Path
+
+
+class _Where(click.ParamType[tuple[str, str]]):
+    """`hardware=nvme`, as a dimension and a key."""
+
+    name = "dim=key"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> tuple[str, str]:
+        if isinstance(value, tuple):
+            return value
+        dim, equals, key = str(value).partition("=")
+        if not equals or not dim.strip() or not key.strip():
+            self.fail(f"{value!r} is not DIM=KEY, such as hardware=nvme or threads=8", param, ctx)
+        return dim.strip(), key.strip()
+
+
+def history_options(function: F) -> F:
+    """`--from`, `--where`, `--tag`, `--spec`, `--origin`, `--across` and `--verdicts`."""
+    options = (
+        click.option(
+            "--from",
+            "place",
+            default=str(OUT),
+            show_default=True,
+            metavar="STORE",
+            help="A folder of runs, or a shared store: s3://bucket/prefix, file:///srv/bench.",
+        ),
+        click.option(
+            "--where",
+            type=_Where(),
+            multiple=True,
+            metavar="DIM=KEY",
+            help="Only these points: hardware=nvme, threads=8, workload='read*'. Repeatable: the same dimension adds "
+            "keys.",
+        ),
+        click.option("--tag", default="", metavar="TAG", help="Only runs that were pushed with this tag."),
+        click.option("--spec", default="", metavar="NAME", help="Only runs of the spec file with this name."),
+        click.option(
+            "--origin",
+            type=click.Choice(("measured", "simulated", "imported")),
+            default="measured",
+            show_default=True,
+            help="Which runs: numbers of different origin are never one series.",
+        ),
+        click.option(
+            "--across",
+            multiple=True,
+            metavar="FACT",
+            help="What is under test, and so makes no other environment: 'database version', 'tool db_bench.*'. "
+            "Repeatable.",
+        ),
+        click.option(
+            "--verdicts",
+            type=click.Path(path_type=Path, dir_okay=False),
+            default=Path("bench-verdicts.toml"),
+            show_default=True,
+            metavar="FILE",
+            help="What people said of changes, kept in git.",
+        ),
+    )
+    for option in reversed(options):
+        function = option(function)
+    return function
+
+
+def choice_of(asked: History, quantities: tuple[str, ...]) -> Choice:
+    """Return which series are asked for."""
+    from benchbrief.results.history.read_series import Choice
+
+    where: dict[str, tuple[str, ...]] = {}
+    for dim, key in asked["where"]:
+        where[dim] = (*where.get(dim, ()), key)
+    return Choice(quantities, where, asked["tag"], asked["spec"], asked["origin"], asked["across"])  # type: ignore[arg-type]  # one of the choices

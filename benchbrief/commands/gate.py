@@ -1,0 +1,237 @@
+"""`bench gate`."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Unpack
+
+import click
+
+from benchbrief.ci.verdict_files import require_writable, verdict_options, write_markdown, write_verdicts
+from benchbrief.cli.history_options import History, choice_of, history_options
+from benchbrief.cli.simulation_options import Share
+from benchbrief.cli.terminal import Stop, exit_codes, fail, one_line, show, show_json, show_wrapped, warn
+from benchbrief.dsl.bench_error import ExitCode
+from benchbrief.dsl.diagnostics.plural import plural
+
+if TYPE_CHECKING:
+    from benchbrief.results.history.change_verdicts import ChangeVerdict, Verdict
+    from benchbrief.results.history.gate_rule import Judged
+    from benchbrief.results.history.read_series import Found
+
+_HOOK_S = 60
+
+
+@click.command(
+    epilog="""
+\b
+Examples:
+  bench gate                                           the last run in bench-out, by the level of the runs before it
+  bench gate --measure-again 5 --junit gate.xml        suspicious points are measured again, and decide
+  bench gate --baseline 20260301                       by the level at which this run stands
+  bench gate --from s3://bench/nightly --baseline-tag release --tag nightly
+  bench gate --hook 'curl -s -d @- https://chat.example/hook'   the outcome as JSON on its standard input
+  bench gate --accept --metric throughput --note "checksums are on"
+  bench gate --across 'database version'               the version is what is tested
+
+A value is suspicious when it, or the last few together, lie beyond the noise of the level before, corrected for the
+number of series. Suspicious points are measured again, on the hosts of the run as they are now, and these measurements
+alone decide on an alarm. Without --measure-again, the command ends with 6 instead of an alarm. A change that the
+control series show as well is the lab's, and no alarm.
+
+"""
+    + exit_codes(ExitCode.DONE, ExitCode.USAGE, ExitCode.EXPECT_FAILED, ExitCode.SUSPECT, ExitCode.INTERRUPTED)
+)
+@click.argument("run", default="last")
+@history_options
+@click.option(
+    "--metric", "metrics", multiple=True, metavar="NAME", help="Judge this, as METRIC of `bench trend`. Repeatable."
+)
+@click.option("--baseline", default="", metavar="RUN", help="Compare with the level at which this run stands.")
+@click.option("--baseline-tag", default="", metavar="TAG", help="The same, with the last run before that has this tag.")
+@click.option(
+    "--threshold", type=Share(), default=0.01, show_default=True, metavar="SHARE", help="Smaller changes are no alarm."
+)
+@click.option(
+    "--budget",
+    type=Share(),
+    default=0.01,
+    show_default=True,
+    metavar="SHARE",
+    help="The share of nights that may have a false alarm, over all series together.",
+)
+@click.option(
+    "--measure-again",
+    "times",
+    type=click.IntRange(0, 100),
+    default=0,
+    show_default=True,
+    metavar="N",
+    help="Measure suspicious points again, N times; 5 are enough for most. The runs are to be in a folder.",
+)
+@click.option("--accept", "verdict", flag_value="accept", help="Write into --verdicts: what is found is wanted.")
+@click.option("--bug", "verdict", flag_value="bug", help="Write: what is found is a bug that is known.")
+@click.option("--noise", "verdict", flag_value="noise", help="Write: what is found is no change.")
+@click.option("--note", default="", metavar="TEXT", help="What to write beside a verdict.")
+@click.option("--strict", is_flag=True, help="Exit with 4 also where a value is missing or can't be tested.")
+@click.option("--all", "every", is_flag=True, help="Show every series.")
+@click.option("--hook", default="", metavar="COMMAND", help="Run COMMAND in a shell on an alarm or a suspicion.")
+@click.option("--json", "as_json", is_flag=True, help="Print as JSON.")
+@verdict_options
+def command(
+    run: str,
+    metrics: tuple[str, ...],
+    baseline: str,
+    baseline_tag: str,
+    threshold: float,
+    budget: float,
+    times: int,
+    verdict: Verdict | None,
+    note: str,
+    strict: bool,
+    every: bool,
+    hook: str,
+    as_json: bool,
+    junit: Path | None,
+    markdown: Path | None,
+    **asked: Unpack[History],
+) -> None:
+    """Say whether RUN got worse than the runs before it: each quantity at each point.
+
+    RUN is the last run, a run's name, or the start of it.
+    """
+    from benchbrief.history import gate_output as output
+    from benchbrief.history.measure_again import measure_again
+    from benchbrief.history.read_history import read_history
+    from benchbrief.results.history.change_verdicts import read_verdicts
+    from benchbrief.results.history.gate_rule import Rule, confirm, judge_run
+
+    require_writable(junit, markdown)
+    if baseline and baseline_tag:
+        raise click.UsageError("--baseline and --baseline-tag both name a baseline: say one")
+    folder = Path(asked["place"])
+    if times and not folder.is_dir():
+        raise fail(
+            f"what is in {asked['place']} can't be measured again from here", "name the folder of the run: --from"
+        )
+    verdicts = read_verdicts(asked["verdicts"])
+    found = read_history(asked["place"], choice_of(asked, metrics))
+    run_id = _run(found, run)
+    if baseline_tag:
+        baseline = _tagged(asked, metrics, baseline_tag, found, run_id)
+    elif baseline:
+        baseline = _run(found, baseline)
+    rule = Rule(budget, threshold, baseline)
+    judged = judge_run(run_id, found.series, found.controls, rule, verdicts)
+    notes = list(found.notes)
+    if times and any(each.state == "suspect" for each in judged):
+        again = measure_again(folder / run_id, judged, times, asked["across"], lambda text: show(text, err=True))
+        judged = confirm(judged, again.values, rule)
+        notes += [*again.notes, *(f"measured again: {made}" for made in again.runs)]
+    states = {each.state for each in judged}
+    outcome = "alarm" if "alarm" in states else "suspect" if "suspect" in states else "ok"
+    title = f"{run_id} against {f'the level of {baseline}' if baseline else 'the level before it'}"
+    document = output.as_dict(run_id, outcome, judged, notes)
+    write_verdicts(title, list(output.cases(judged, strict=strict)), junit)
+    write_markdown(output.markdown(title, judged, notes), markdown)
+    if as_json:
+        show_json(document)
+    else:
+        _tell(title, judged, notes, every)
+    if verdict:
+        _write_verdict(asked["verdicts"], verdict, judged, note)
+        return
+    if hook and outcome != "ok":
+        _call(hook, document)
+    if outcome == "alarm" or (strict and states & {"missing", "untested"}):
+        raise Stop(ExitCode.EXPECT_FAILED)
+    if outcome == "suspect":
+        raise Stop(ExitCode.SUSPECT)
+
+
+def _tell(title: str, judged: Sequence[Judged], notes: Sequence[str], every: bool) -> None:
+    from benchbrief.history import gate_output as output
+
+    show(title)
+    show()
+    for line, colour in output.told_lines(judged, every=every):
+        show(one_line(line), colour=colour)
+    show(output.counted(judged), colour="red" if any(each.state == "alarm" for each in judged) else None)
+    for note in notes:
+        show_wrapped(f"note: {one_line(note)}", indent=6)
+
+
+def _run(found: Found, name: str) -> str:
+    """Return the id of a run in the series. Raises Stop with a message when none or several fit."""
+    at = {each.run_id: each.at for series in found.series for part in series.parts for each in part.values}
+    order = sorted(at, key=lambda run: (at[run], run))
+    back = name.removeprefix("last~")
+    if name == "last" or (back != name and back.isdigit()):
+        place = int(back) if back != name else 0
+        if place < len(order):
+            return order[-1 - place]
+        raise fail(f"there is no run {name}: there are {len(order)}", "name another")
+    name = Path(name).name
+    fitting = [run for run in order if run == name] or [run for run in order if run.startswith(name)]
+    if len(fitting) == 1:
+        return fitting[0]
+    some = ", ".join((fitting or order)[-5:])
+    raise fail(
+        f"{plural(len(fitting), 'run')} begin with {name}"
+        if fitting
+        else f"no run {name} has a value of what is judged",
+        f"there are {some}",
+    )
+
+
+def _tagged(asked: History, metrics: tuple[str, ...], tag: str, found: Found, run_id: str) -> str:
+    """Return the last run before this one that has the tag."""
+    from benchbrief.history.read_history import read_history
+
+    tagged = read_history(asked["place"], choice_of({**asked, "tag": tag}, metrics))
+    every = {each.run_id: each.at for one in found.series for part in one.parts for each in part.values}
+    known = {each.run_id: each.at for one in tagged.series for part in one.parts for each in part.values}
+    before = [run for run, at in known.items() if at < every[run_id] and run != run_id]
+    if not before:
+        raise fail(f"no run before {run_id} has the tag {tag!r}", "push one with it: bench push RUN --tag " + tag)
+    baseline = max(before, key=lambda run: (known[run], run))
+    if baseline not in every:
+        raise fail(
+            f"{baseline} has the tag {tag!r}, and not {asked['tag']!r}", "leave --tag out, or give the run both tags"
+        )
+    return baseline
+
+
+def _write_verdict(path: Path, verdict: Verdict, judged: Sequence[Judged], note: str) -> None:
+    from benchbrief.results.history.change_verdicts import ChangeVerdict, add_verdicts
+
+    told: list[ChangeVerdict] = [
+        ChangeVerdict(
+            run=each.first.run_id, quantity=each.series.quantity, at=dict(each.series.point), verdict=verdict, note=note
+        )
+        for each in judged
+        if each.state in ("alarm", "suspect") and each.first is not None
+    ]
+    if not told:
+        raise fail("there is nothing to write a verdict on: no series is suspicious", "`bench gate --all` shows each")
+    add_verdicts(path, told)
+    show(f"wrote {plural(len(told), 'verdict')} to {path}: commit it", err=True)
+
+
+def _call(hook: str, document: dict[str, Any]) -> None:
+    """Run the hook. That it fails is said, and changes no exit code."""
+    environment = {**os.environ, "BENCH_GATE": document["outcome"], "BENCH_RUN": document["run"]}
+    try:
+        done = subprocess.run(
+            ("sh", "-c", hook), input=json.dumps(document).encode(), env=environment, timeout=_HOOK_S, check=False
+        )
+    except (OSError, ValueError, subprocess.TimeoutExpired) as error:
+        told = f"took longer than {_HOOK_S} s" if isinstance(error, subprocess.TimeoutExpired) else str(error)
+        warn(f"the hook {told}")
+        return
+    if done.returncode:
+        warn(f"the hook ended with code {done.returncode}")

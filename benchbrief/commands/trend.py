@@ -1,0 +1,73 @@
+"""`bench trend`."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import Unpack
+
+import click
+
+from benchbrief.cli.history_options import History, choice_of, history_options
+from benchbrief.cli.terminal import columns_of, exit_codes, fail, one_line, show, show_json, show_wrapped
+from benchbrief.dsl.bench_error import ExitCode
+
+
+@click.command(
+    epilog="""
+\b
+Examples:
+  bench trend                                         throughput, p99, errors and the spec's metrics of all runs
+  bench trend throughput --where hardware=nvme --where threads=8
+  bench trend latency.p99 --from s3://bench/nightly --tag nightly --html trend.html
+  bench trend cost_per_op --across 'database version'  the version is what is tested
+  bench trend throughput --json > trend.json
+
+A series is a quantity at a point, of one spec and profile. Runs of another environment (host facts, versions of tools
+and servers) or another definition begin a new part of it, which is never compared with the part before. Changes are
+found by E-divisive means with a t test. What a group of hardware with `control = true` shows, too, is said to be the
+lab's.
+
+"""
+    + exit_codes(ExitCode.DONE, ExitCode.USAGE)
+)
+@click.argument("metrics", nargs=-1, metavar="[METRIC]...")
+@history_options
+@click.option(
+    "--html",
+    type=click.Path(path_type=Path, dir_okay=False),
+    metavar="FILE",
+    help="Write charts to FILE, one page that needs no network.",
+)
+@click.option("--json", "as_json", is_flag=True, help="Print as JSON.")
+def command(metrics: tuple[str, ...], html: Path | None, as_json: bool, **asked: Unpack[History]) -> None:
+    """Show a quantity over all runs, with its changes: when, how much, and how sure.
+
+    METRIC is throughput, latency.p99, latency.p99[read], errors, sustained, or a metric of the spec.
+    """
+    from benchbrief.history.read_history import read_history
+    from benchbrief.history.trend_output import as_dict, told_trends
+    from benchbrief.results.history.change_verdicts import read_verdicts
+    from benchbrief.results.history.series_changes import trend_of
+
+    verdicts = read_verdicts(asked["verdicts"])
+    found = read_history(asked["place"], choice_of(asked, metrics))
+    trends = [trend_of(series, found.controls, verdicts) for series in found.series]
+    if html is not None:
+        from benchbrief.reports.trends.trend_page import trend_page
+
+        try:
+            html.parent.mkdir(parents=True, exist_ok=True)
+            html.write_text(trend_page(trends, found.notes), encoding="utf-8")
+        except OSError as error:
+            raise fail(f"{html} can't be written: {error.strerror}", "name a file that can be") from error
+    if as_json:
+        show_json(as_dict(trends, found.notes))
+        return
+    for line, colour in told_trends(trends, columns_of(sys.stdout) or 100):
+        show(one_line(line) if line.strip() else "", colour=colour)
+    show()
+    for note in found.notes:
+        show_wrapped(f"note: {one_line(note)}", indent=6)
+    if html is not None:
+        show(f"wrote {html}")

@@ -1,0 +1,1 @@
+"""What `bench trend` and `bench gate` print and write."""

@@ -1,0 +1,137 @@
+"""How `bench gate` tells what it found: on a terminal, as JSON, in Markdown, as the cases of a JUnit file."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING, Any
+
+from benchbrief.ci.junit import Case
+from benchbrief.ci.verdict_files import inline, table
+from benchbrief.history.trend_output import lab_dict
+from benchbrief.reports.trends.change_texts import amount, p_text, percent
+
+if TYPE_CHECKING:
+    from benchbrief.ci.junit import State as CaseState
+    from benchbrief.results.history.gate_rule import Judged, State
+
+COLOURS = {"alarm": "red", "suspect": "yellow", "lab": "yellow", "missing": "yellow", "better": "green"}
+_WORDS = {"ok": "as before", "lab": "the lab's"}
+_MARKS = {"alarm": "❌", "suspect": "❗", "missing": "❗", "better": "✅"}
+_ORDER: tuple[State, ...] = ("alarm", "suspect", "missing", "lab", "not confirmed", "known", "better", "untested", "ok")
+_SHOWN = ("alarm", "suspect", "missing", "lab", "not confirmed", "known", "better")
+
+
+def word(state: str) -> str:
+    return _WORDS.get(state, state)
+
+
+def counted(judged: Sequence[Judged]) -> str:
+    """`3 series: 1 alarm, 2 as before`"""
+    counts = Counter(each.state for each in judged)
+    told = ", ".join(f"{counts[state]} {word(state)}" for state in _ORDER if counts[state])
+    return f"{len(judged)} series: {told}"
+
+
+def told_lines(judged: Sequence[Judged], *, every: bool) -> Iterator[tuple[str, str | None]]:
+    """Yield a line for each series that is not as before, or for every one, with its colour or None."""
+    for each in sorted(judged, key=lambda each: _ORDER.index(each.state)):
+        if each.state in _SHOWN or every:
+            yield f"{word(each.state)}: {each.series.quantity} at {name_of(each)}", COLOURS.get(each.state)
+            for line in details(each):
+                yield f"  {line}", None
+
+
+def name_of(judged: Judged) -> str:
+    series = judged.series
+    profile = f" (profile {series.profile})" if series.profile else ""
+    return f"{series.at or 'all'} of {series.spec}{profile}"
+
+
+def details(judged: Judged) -> Iterator[str]:
+    unit = judged.part.unit if judged.part else ""
+    if judged.level is not None and judged.first is not None and judged.value is not None:
+        change = "" if judged.change is None else f", {percent(judged.change + 1)}"
+        last = "the last run" if judged.length == 1 else f"the last {judged.length} runs"
+        sure = f", {p_text(judged.p)}" if judged.p is not None else ""
+        level = f"{amount(judged.level, unit)} in {len(judged.before)} runs"
+        yield f"{level} → {amount(judged.value, unit)} in this one; {last}{change}{sure}"
+        if judged.length > 1:
+            yield f"from {judged.first.run_id} on"
+    if judged.again:
+        values = ", ".join(amount(value, unit) for value in judged.again)
+        yield f"measured again: {values}" + (f", {p_text(judged.again_p)}" if judged.again_p is not None else "")
+    if judged.detail:
+        yield judged.detail
+    if judged.verdict:
+        yield f"verdict: {judged.verdict.verdict}" + (f", {judged.verdict.note}" if judged.verdict.note else "")
+
+
+def cases(judged: Sequence[Judged], *, strict: bool) -> Iterator[Case]:
+    """Yield a case for each series. What is suspect is an error; what can't be tested is one when `strict`, and
+    skipped else."""
+    for each in judged:
+        state: CaseState = "ok"
+        if each.state == "alarm":
+            state = "failure"
+        elif each.state == "suspect":
+            state = "error"
+        elif each.state in ("missing", "untested"):
+            state = "error" if strict else "skipped"
+        elif each.state == "known":
+            state = "skipped"
+        told = "; ".join(details(each)) or word(each.state)
+        yield Case(each.series.quantity, name_of(each), state, told, remark=told if state == "ok" else "")
+
+
+def markdown(title: str, judged: Sequence[Judged], notes: Sequence[str]) -> str:
+    lines = [f"## {inline(title)}", "", inline(counted(judged)), ""]
+    rows = [
+        (
+            f"{_MARKS.get(each.state, '⚪')} {word(each.state)}",
+            each.series.quantity,
+            name_of(each),
+            "; ".join(details(each)),
+        )
+        for each in sorted(judged, key=lambda each: _ORDER.index(each.state))
+        if each.state in _SHOWN
+    ]
+    if rows:
+        lines += [*table(("verdict", "quantity", "point", "detail"), rows), ""]
+    lines += [f"{inline(note)}\n" for note in notes]
+    return "\n".join(lines)
+
+
+def as_dict(run_id: str, outcome: str, judged: Sequence[Judged], notes: Sequence[str]) -> dict[str, Any]:
+    """Return the document of `--json`, which a hook gets, too."""
+    return {
+        "run": run_id,
+        "outcome": outcome,
+        "counts": dict(Counter(each.state for each in judged)),
+        "series": [_one(each) for each in judged],
+        "notes": list(notes),
+    }
+
+
+def _one(judged: Judged) -> dict[str, Any]:
+    series = judged.series
+    return {
+        "spec": series.spec,
+        "profile": series.profile,
+        "quantity": series.quantity,
+        "point": dict(series.point),
+        "unit": judged.part.unit if judged.part else None,
+        "state": judged.state,
+        "detail": judged.detail,
+        "value": judged.value,
+        "level": judged.level,
+        "change": judged.change,
+        "length": judged.length,
+        "first": judged.first.run_id if judged.first else None,
+        "since": judged.since.run_id if judged.since else None,
+        "p": judged.p,
+        "again": list(judged.again),
+        "again_p": judged.again_p,
+        "lab": lab_dict(judged.lab),
+        "verdict": judged.verdict.model_dump() if judged.verdict else None,
+    }

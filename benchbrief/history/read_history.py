@@ -1,0 +1,26 @@
+"""The series of a place, read with progress shown on a terminal."""
+
+from __future__ import annotations
+
+import sys
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from benchbrief.results.history.read_series import Choice, Found
+
+
+def read_history(place: str, choice: Choice) -> Found:
+    """Return the chosen series of a folder of runs or a shared store. Raises RunnerError."""
+    from benchbrief.results.history.read_series import read_series
+    from benchbrief.results.history.run_sources import run_source
+    from benchbrief.results.history.series_cache import open_series
+
+    with open_series(run_source(place), _progress) as table:
+        return read_series(table, choice)
+
+
+def _progress(done: int, of: int) -> None:
+    if of > 1 and sys.stderr.isatty():
+        end = "\n" if done >= of else ""
+        sys.stderr.write(f"\rreading runs: {done:,} of {of:,}{end}")
+        sys.stderr.flush()

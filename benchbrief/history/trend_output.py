@@ -1,0 +1,133 @@
+"""How `bench trend` tells what it found: on a terminal, and as JSON."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING, Any
+
+from benchbrief.dsl.diagnostics.plural import plural
+from benchbrief.history.sparkline import sparkline
+from benchbrief.reports.trends.change_texts import amount, changed_by, p_text, remarks, worth
+from benchbrief.results.history.read_series import differences
+
+if TYPE_CHECKING:
+    from benchbrief.results.history.control_series import LabShare
+    from benchbrief.results.history.series_changes import Change, Trend
+
+_COLOURS = {"worse": "red", "better": "green"}
+_MOST_DIFFERENCES = 4
+
+
+def told_trends(trends: Sequence[Trend], columns: int) -> Iterator[tuple[str, str | None]]:
+    """Yield lines, each with its colour or None."""
+    before: tuple[str, str, str] | None = None
+    for trend in trends:
+        series = trend.series
+        head = series.spec, series.profile, series.quantity
+        if head != before:
+            profile = f" (profile {series.profile})" if series.profile else ""
+            label = f" {series.label!r}" if series.label else ""
+            yield "", None
+            yield f"{series.quantity}{label} of {series.spec}{profile}", None
+            before = head
+        yield from _told(trend, columns)
+
+
+def _told(trend: Trend, columns: int) -> Iterator[tuple[str, str | None]]:
+    series = trend.series
+    known = [each for part in trend.parts for each in part.part.known]
+    control = ", control" if series.control else ""
+    if not known:
+        yield f"  {series.at or 'all'}{control}: no run has a value", None
+        return
+    last = max(known, key=lambda each: each.at)
+    unit = next(part.part.unit for part in trend.parts if last in part.part.known)
+    begin = min(each.at for each in known)
+    missing = sum(each.value is None for part in trend.parts for each in part.part.values)
+    gaps = f", {missing} without a value" if missing else ""
+    value = amount(last.value, unit) if last.value is not None else ""
+    yield f"  {series.at or 'all'}{control}", None
+    # Values of other units have no common scale.
+    drawn = [[each.value for each in part.part.known if each.value is not None] for part in trend.parts]
+    shown = drawn if len({part.part.unit for part in trend.parts}) == 1 else [drawn[-1]]
+    yield f"    {sparkline(shown, max(10, min(80, columns - 4)))}", None
+    yield f"    {value} last; {plural(len(known), 'run')}{gaps}, {begin:%Y-%m-%d} to {last.at:%Y-%m-%d}", None
+    for place, part in enumerate(trend.parts):
+        if place:
+            yield from _new_part(trend, place)
+        for change in part.changes:
+            yield f"    {change_line(change, part.part.unit)}", None if change.is_noise else _COLOURS.get(worth(change))
+            for line in remarks(change):
+                yield f"      {line}", None
+
+
+def _new_part(trend: Trend, place: int) -> Iterator[tuple[str, str | None]]:
+    part, before = trend.parts[place].part, trend.parts[place - 1].part
+    told = differences(before, part)
+    more = len(told) - _MOST_DIFFERENCES
+    yield f"    {part.values[0].at:%Y-%m-%d}  not compared with the runs before:", "yellow"
+    for line in told[:_MOST_DIFFERENCES]:
+        yield f"      {line}", None
+    if more > 0:
+        yield f"      and {more} more", None
+
+
+def change_line(change: Change, unit: str) -> str:
+    """`2026-02-03  −5.1 % (−6.2 to −4.0)  worse, p < 0.0001  from 20260203-020000-nightly`"""
+    what = f"{amount(change.before, unit)} → {amount(change.after, unit)}"
+    return f"{change.first.at:%Y-%m-%d}  {changed_by(change, unit)}  {worth(change)}, {p_text(change.p)}  {what}"
+
+
+def as_dict(trends: Sequence[Trend], notes: Sequence[str]) -> dict[str, Any]:
+    """Return the document of `--json`."""
+    return {"series": [_series(trend) for trend in trends], "notes": list(notes)}
+
+
+def _series(trend: Trend) -> dict[str, Any]:
+    series = trend.series
+    return {
+        "spec": series.spec,
+        "profile": series.profile,
+        "quantity": series.quantity,
+        "label": series.label,
+        "better": series.better,
+        "point": dict(series.point),
+        "control": series.control,
+        "parts": [
+            {
+                "unit": part.part.unit,
+                "environment": part.part.environment,
+                "definition": part.part.definition,
+                "differences": differences(trend.parts[place - 1].part, part.part) if place else [],
+                "values": [
+                    {"run": each.run_id, "at": each.at.isoformat(), "value": each.value, "reason": each.reason}
+                    for each in part.part.values
+                ],
+                "changes": [_change(change) for change in part.changes],
+            }
+            for place, part in enumerate(trend.parts)
+        ],
+    }
+
+
+def _change(change: Change) -> dict[str, Any]:
+    return {
+        "at": change.first.at.isoformat(),
+        "first": change.first.run_id,
+        "last_before": change.last.run_id,
+        "before": change.before,
+        "after": change.after,
+        "ratio": change.ratio,
+        "interval": list(change.interval) if change.interval else None,
+        "p": change.p,
+        "judged": worth(change),
+        "lab": lab_dict(change.lab),
+        "verdict": change.verdict.model_dump() if change.verdict else None,
+    }
+
+
+def lab_dict(lab: LabShare | None) -> dict[str, Any] | None:
+    if lab is None:
+        return None
+    whose = "lab" if lab.is_lab else "in part" if lab.is_part else "not the lab"
+    return {"whose": whose, "controls": lab.controls, "change": lab.change, "p": lab.p, "rest": lab.rest}

@@ -1,0 +1,1 @@
+"""A page of series over many runs."""

@@ -1,0 +1,91 @@
+"""Series over many runs as one HTML page, which needs no network and no script."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from importlib.resources import files
+from typing import Any
+
+from markupsafe import Markup
+
+from benchbrief.reports.charts.svg_converter import CONVERTER, NotDrawn
+from benchbrief.reports.text.writable_text import writable
+from benchbrief.reports.trends.change_texts import amount, changed_by, p_text, remarks, worth
+from benchbrief.reports.trends.trend_chart import trend_chart
+from benchbrief.results.history.read_series import differences
+from benchbrief.results.history.series_changes import Trend
+
+
+def trend_page(trends: Sequence[Trend], notes: Sequence[str] = ()) -> str:
+    """Return the page: a chart for each series, with a table of its changes and of its values."""
+    from jinja2 import Environment, StrictUndefined
+
+    text = (files("benchbrief.reports") / "templates" / "base" / "trends.html.j2").read_text(encoding="utf-8")
+    environment = Environment(autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True)
+    template = environment.from_string(text)
+    with CONVERTER.running():
+        groups: dict[tuple[str, str, str], list[dict[str, Any]]] = {}
+        for trend in trends:
+            series = trend.series
+            profile = f" (profile {series.profile})" if series.profile else ""
+            head = series.label or series.quantity, f"{series.quantity} of {series.spec}{profile}", series.quantity
+            groups.setdefault(head, []).append(_section(trend))
+    page: str = template.render(groups=groups, notes=[writable(note) for note in notes])
+    return page
+
+
+def _section(trend: Trend) -> dict[str, Any]:
+    series = trend.series
+    svg, problem = "", ""
+    spec = trend_chart(trend)
+    try:
+        svg = CONVERTER.svg(writable(spec)) if spec else ""
+    except NotDrawn as error:
+        problem = str(error)
+    return {
+        "at": writable(series.at or "all"),
+        "control": series.control,
+        "svg": Markup(svg),  # noqa: S704  # drawn by our converter, which escapes texts
+        "alt": writable(_alt(trend)),
+        "problem": writable(problem),
+        "changes": [
+            {
+                "date": f"{change.first.at:%Y-%m-%d}",
+                "change": changed_by(change, part.part.unit),
+                "worth": worth(change),
+                "sure": p_text(change.p),
+                "what": f"{amount(change.before, part.part.unit)} → {amount(change.after, part.part.unit)}",
+                "remarks": [writable(each) for each in remarks(change)],
+            }
+            for part in trend.parts
+            for change in part.changes
+        ],
+        "begun": [
+            {
+                "date": f"{after.part.values[0].at:%Y-%m-%d}",
+                "differences": [writable(each) for each in differences(before.part, after.part)],
+            }
+            for before, after in zip(trend.parts, trend.parts[1:], strict=False)
+        ],
+        "values": [
+            {
+                "date": f"{each.at:%Y-%m-%d %H:%M}",
+                "run": writable(each.run_id),
+                "value": writable(each.reason) if each.value is None else amount(each.value, part.part.unit),
+            }
+            for part in trend.parts
+            for each in part.part.values
+        ],
+    }
+
+
+def _alt(trend: Trend) -> str:
+    known = [each for part in trend.parts for each in part.part.known]
+    if not known:
+        return f"{trend.series.quantity} at {trend.series.at}: no run has a value"
+    unit = trend.parts[-1].part.unit
+    last = max(known, key=lambda each: each.at)
+    told = [f"{change.first.at:%Y-%m-%d} {changed_by(change, unit)}" for change in trend.changes]
+    changes = f"changes: {'; '.join(told)}" if told else "no change"
+    value = amount(last.value, unit) if last.value is not None else ""
+    return f"{trend.series.quantity} at {trend.series.at or 'all points'}, {len(known)} runs, last {value}; {changes}"

@@ -1,0 +1,170 @@
+"""Change points of a series, by E-divisive means with a t test.
+
+D. S. Matteson and N. A. James, "A Nonparametric Approach for Multiple Change Point Analysis of Multivariate Data",
+Journal of the American Statistical Association 109 (2014): the statistic and the division. D. Daly et al., "The Use of
+Change Point Detection to Identify Software Performance Regressions in a Continuous Integration System", ICPE 2020: its
+use on nightly results. M. Fleming et al., "Hunter", ICPE 2023: windows, and a t test in place of permutations, which
+makes it deterministic, and sure of a change with few values behind it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+WINDOW = 50
+"""Values that are divided together: two changes of one window may mask each other, and few values show little."""
+LEVEL = 1e-4
+"""The p-value below which a change counts. Each of the 49 places of a window may show one by chance."""
+_FIRST_PASS = 10.0
+"""So much weaker changes are candidates: what lies beside them may have hidden how sure they are."""
+
+
+@dataclass(frozen=True)
+class ChangePoint:
+    """`index` is the first value after the change, between the neighbouring changes. `p` is that of the t test for
+    equal means, two-sided; 0 where nothing varies."""
+
+    index: int
+    p: float
+    before: float
+    after: float
+
+
+def change_points(
+    values: Sequence[float], *, level: float = LEVEL, window: int = WINDOW, least: int = 2
+) -> list[ChangePoint]:
+    """Return the changes in finite values, in their order. Each side of one has at least `least` values."""
+    import numpy as np
+
+    series = np.asarray(values, dtype=float)
+    found = _candidates(series, min(level * _FIRST_PASS, 0.05), window, least)
+    while found:
+        tested = _tested(series, found)
+        weakest = max(tested, key=lambda each: each.p)
+        short = [each for each, size in zip(tested, _shorter(found, len(series)), strict=True) if size < least]
+        if not short and weakest.p < level:
+            return tested
+        found.remove(max(short, key=lambda each: each.p).index if short else weakest.index)
+    return []
+
+
+def divergence(values: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return the statistic of each division of the first k values at t, at [t, k], for 0 < t < k; elsewhere -inf.
+
+    It is 2 / (n + m) times the sum of distances across, less 2 m / ((n + m) (n - 1)) times those within the n values
+    before, and the same of the m values after.
+    """
+    import numpy as np
+
+    size = len(values)
+    sums = np.zeros((size + 1, size + 1))
+    sums[1:, 1:] = np.abs(values[:, None] - values[None, :]).cumsum(axis=0).cumsum(axis=1)
+    own = np.diagonal(sums)
+    t, k = np.arange(size + 1.0)[:, None], np.arange(size + 1.0)[None, :]
+    n, m = t, k - t
+    with np.errstate(divide="ignore", invalid="ignore"):
+        across = 2 / (n + m) * (sums - own[:, None])
+        before = np.where(n > 1, m / ((n + m) * (n - 1)), 0.0) * own[:, None]
+        after = np.where(m > 1, n / ((n + m) * (m - 1)), 0.0) * (own[None, :] - 2 * sums + own[:, None])
+        found: NDArray[np.float64] = np.where((t > 0) & (t < k), across - before - after, -np.inf)
+    return found
+
+
+def p_of_means(a: Any, b: Any) -> float:
+    """Return the two-sided p-value of Student's t test for equal means of arrays with equal variances.
+
+    1 with fewer than three values; where nothing varies on both sides, 0 or 1.
+    """
+    from scipy.special import stdtr
+
+    freedom = len(a) + len(b) - 2
+    if freedom < 1:
+        return 1.0
+    apart = float(abs(a.mean() - b.mean()))
+    spread = float(((a - a.mean()) ** 2).sum() + ((b - b.mean()) ** 2).sum()) / freedom
+    scale = max(abs(float(a.mean())), abs(float(b.mean())))
+    if spread <= (1e-12 * scale) ** 2:  # rounding alone
+        return 0.0 if apart > 1e-9 * scale else 1.0
+    return float(2 * stdtr(freedom, -apart / (spread * (1 / len(a) + 1 / len(b))) ** 0.5))
+
+
+def _candidates(series: NDArray[np.float64], level: float, window: int, least: int) -> list[int]:
+    """Return where a window is divided. Windows overlap by half, so that each change has values on both sides."""
+    import numpy as np
+
+    size, step = len(series), max(1, window // 2)
+    whole = max(0, size - window + 1)
+    found: set[int] = set()
+    if whole:
+        windows = np.lib.stride_tricks.sliding_window_view(series, window)[::step]
+        for place in np.flatnonzero(_may_differ(windows, level)):
+            found.update(int(place) * step + at for at in _divided(windows[place], level, least))
+    rest = -(-whole // step) * step
+    found.update(rest + at for at in _divided(series[rest:], level, least))
+    return sorted(found)
+
+
+def _may_differ(windows: NDArray[np.float64], level: float) -> NDArray[np.bool_]:
+    """Return for each window whether its sides differ at any place. Most don't, and need no distances."""
+    import numpy as np
+    from scipy.special import stdtrit
+
+    size = windows.shape[-1]
+    centred = windows - windows.mean(axis=-1, keepdims=True)
+    n = np.arange(1, size)
+    m = size - n
+    sums = centred.cumsum(axis=-1)[..., :-1]
+    between = sums**2 * (1 / n + 1 / m)  # the sum of squares that the division explains
+    whole = (centred**2).sum(axis=-1, keepdims=True)
+    least = float(stdtrit(size - 2, 1 - level / 2)) ** 2
+    # t² = (size - 2) between / (whole - between); a little is left for rounding
+    differ: NDArray[np.bool_] = ((size - 2) * between >= 0.99 * least * (whole - between)).any(axis=-1)
+    return differ
+
+
+def _divided(values: NDArray[np.float64], level: float, least: int) -> list[int]:
+    """Divide where the statistic is highest over all parts, as long as the part's two sides differ."""
+    ends = [0, len(values)]
+    while True:
+        best: tuple[float, int, int, int] | None = None
+        for low, high in pairwise(ends):
+            if high - low >= 2 * least:
+                height, at = _peak(values[low:high], least)
+                if best is None or height > best[0]:
+                    best = height, low + at, low, high
+        if best is None or p_of_means(values[best[2] : best[1]], values[best[1] : best[3]]) > level:
+            return ends[1:-1]
+        ends = sorted([*ends, best[1]])
+
+
+def _peak(values: NDArray[np.float64], least: int) -> tuple[float, int]:
+    """Return the highest statistic, and where it divides, with at least `least` values on both sides."""
+    import numpy as np
+
+    places = np.arange(len(values) + 1)
+    near = (places[:, None] < least) | (places[None, :] - places[:, None] < least)
+    heights = np.where(near, -np.inf, divergence(values))
+    place = int(heights.argmax())
+    return float(heights.flat[place]), place // heights.shape[1]
+
+
+def _tested(series: NDArray[np.float64], found: Sequence[int]) -> list[ChangePoint]:
+    ends = [0, *found, len(series)]
+    told = []
+    for low, at, high in zip(ends, ends[1:], ends[2:], strict=False):
+        before, after = series[low:at], series[at:high]
+        told.append(ChangePoint(at, p_of_means(before, after), float(before.mean()), float(after.mean())))
+    return told
+
+
+def _shorter(found: Sequence[int], size: int) -> list[int]:
+    """Return the number of values on the shorter side of each change."""
+    ends = [0, *found, size]
+    return [min(at - low, high - at) for low, at, high in zip(ends, ends[1:], ends[2:], strict=False)]

@@ -1,0 +1,240 @@
+"""The series of all runs of a source, kept on this machine, so that only new runs are read.
+
+An index says which runs are in which file, and what each run was like when it was read. Files are Parquet, sorted by
+quantity, so that one quantity of thousands of runs is read without the others.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import hashlib
+import json
+import os
+import tempfile
+import uuid
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import closing, contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from benchbrief.results.history.run_sources import RunSource
+from benchbrief.results.history.series_rows import SERIES_VERSION, VERSION_KEY, SeriesRow, schema
+from benchbrief.runners.journal.atomic_files import write_durably
+
+if TYPE_CHECKING:
+    import duckdb
+    import pyarrow as pa
+
+_INDEX = "index.json"
+_LOCK = ".lock"
+_IN_A_FILE = 500
+"""Runs: so many are read before the index knows of them, and a reader that is stopped loses no more."""
+_MOST_FILES = 24
+_MEMORY = "256MB"
+
+
+class _Entry(NamedTuple):
+    """A run as it was read. `file` is "" where it has no series, and `problem` says why."""
+
+    stamp: str
+    file: str
+    tags: list[str]
+    problem: str
+
+
+class SeriesTable(NamedTuple):
+    """Rows of `SeriesRow` in DuckDB as `series`, one file after another, of the runs in `tags` alone."""
+
+    connection: duckdb.DuckDBPyConnection
+    tags: Mapping[str, frozenset[str]]
+    """Of each run that is in the table."""
+    problems: Mapping[str, str]
+    """Why a run is not in the table, by run."""
+
+
+@contextmanager
+def open_series(source: RunSource, progress: Callable[[int, int], None] | None = None) -> Iterator[SeriesTable]:
+    """Yield the series of all runs, after those are read that are new or have changed. Raises RunnerError.
+
+    `progress` is called with the number of runs that were read, and how many there are to read.
+    """
+    with _folder(source.name) as folder:
+        index = _read_index(folder)
+        current = _update(folder, index, source, progress)
+        yield _table(folder, current)
+
+
+@contextmanager
+def _folder(name: str) -> Iterator[Path]:
+    """Yield the cache's folder of a source, for one process at a time; a passing one where it can't be written."""
+    base = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "benchbrief" / "series"
+    folder = base / hashlib.sha256(name.encode("utf-8", "surrogateescape")).hexdigest()[:32]
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        lock = os.open(folder / _LOCK, os.O_RDWR | os.O_CREAT, 0o600)
+    except OSError:
+        with tempfile.TemporaryDirectory(prefix="benchbrief-series-") as passing:
+            yield Path(passing)
+        return
+    try:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        yield folder
+    finally:
+        os.close(lock)
+
+
+def _read_index(folder: Path) -> dict[str, _Entry]:
+    """Return the runs that are known; {} where there is no index, or one of another version."""
+    try:
+        told = json.loads((folder / _INDEX).read_bytes())
+        found = (
+            {run: _Entry(*entry) for run, entry in told["runs"].items()} if told["version"] == SERIES_VERSION else {}
+        )
+    except (OSError, ValueError, KeyError, TypeError, AttributeError):
+        return {}
+    files = {path.name for path in folder.glob("*.parquet")}
+    return {run: entry for run, entry in found.items() if not entry.file or entry.file in files}
+
+
+def _write_index(folder: Path, runs: Mapping[str, _Entry]) -> None:
+    write_durably(folder / _INDEX, json.dumps({"version": SERIES_VERSION, "runs": runs}).encode())
+
+
+def _update(
+    folder: Path, known: Mapping[str, _Entry], source: RunSource, progress: Callable[[int, int], None] | None
+) -> dict[str, _Entry]:
+    stamps = source.stamps()
+    current = {run: entry for run, entry in known.items() if stamps.get(run) == entry.stamp}
+    new = sorted(run for run in stamps if run not in current)
+    passing: dict[str, _Entry] = {}
+    for begin in range(0, len(new), _IN_A_FILE):
+        batch = new[begin : begin + _IN_A_FILE]
+        read, final = _read(folder, batch, stamps, source)
+        current |= {run: entry for run, entry in read.items() if run in final}
+        passing |= {run: entry for run, entry in read.items() if run not in final}
+        _write_index(folder, current)
+        if progress:
+            progress(begin + len(batch), len(new))
+    if current != known and not new:
+        _write_index(folder, current)
+    files = {entry.file for entry in current.values() if entry.file}
+    if len(files) > _MOST_FILES:
+        current = _merged(folder, current, files)
+    for path in folder.glob("*.parquet"):
+        if path.name not in {entry.file for entry in current.values()}:
+            path.unlink(missing_ok=True)
+    return current | passing
+
+
+def _read(
+    folder: Path, runs: list[str], stamps: Mapping[str, str], source: RunSource
+) -> tuple[dict[str, _Entry], set[str]]:
+    """Read some runs into one file. Returns their entries, and the names of those that need not be asked again."""
+    import pyarrow as pa
+
+    name = f"{uuid.uuid4().hex}.parquet"
+    read: dict[str, _Entry] = {}
+    final: set[str] = set()
+    tables: list[pa.Table] = []
+    with tempfile.TemporaryDirectory(prefix="benchbrief-series-") as passing:
+        for fetched in source.fetch(runs, Path(passing)):
+            problem, table = fetched.problem, None
+            if fetched.path is not None:
+                table, problem = _series_in(fetched.path, fetched.run_id)
+                fetched.path.unlink(missing_ok=True)
+            if table is not None:
+                tables.append(table)
+            file = name if table is not None and table.num_rows else ""
+            read[fetched.run_id] = _Entry(stamps[fetched.run_id], file, sorted(fetched.tags), problem)
+            if fetched.is_final:
+                final.add(fetched.run_id)
+    if tables:
+        _write(folder / name, pa.concat_tables(tables))
+    return read, final
+
+
+def _series_in(path: Path, run_id: str) -> tuple[pa.Table | None, str]:
+    """Return what a series file holds, or why it is not one of this run and version."""
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    try:
+        table = pq.read_table(path)
+    except (pa.ArrowException, OSError):
+        return None, "its series file can't be read"
+    if (table.schema.metadata or {}).get(VERSION_KEY) != str(SERIES_VERSION).encode():
+        return None, "its series file has another version: push the run again"
+    if not table.schema.equals(schema()):
+        return None, "its series file has other columns"
+    if set(table.column("run_id").unique().to_pylist()) - {run_id}:
+        return None, "its series file is of another run"
+    return table, ""
+
+
+def _write(path: Path, table: pa.Table) -> None:
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    plain = [pa.field(each.name, pa.string()) if pa.types.is_dictionary(each.type) else each for each in table.schema]
+    ordered = table.cast(pa.schema(plain)).sort_by([("quantity", "ascending"), ("point", "ascending")])
+    temporary = path.with_suffix(".part")
+    pq.write_table(ordered, temporary, compression="zstd", row_group_size=50_000)
+    temporary.replace(path)
+
+
+def _merged(folder: Path, runs: Mapping[str, _Entry], files: set[str]) -> dict[str, _Entry]:
+    """Write all files into one, sorted anew, without holding them in memory."""
+    name = f"{uuid.uuid4().hex}.parquet"
+    kept = [(run, entry.file) for run, entry in runs.items() if entry.file]
+    with closing(_connected(folder, sorted(files))) as connection:
+        _keep(connection, kept)
+        temporary = folder / f"{name}.part"
+        connection.execute(
+            f"COPY (FROM series ORDER BY quantity, point, measured_at) TO '{_quoted(temporary)}' "  # our own file
+            "(FORMAT parquet, COMPRESSION zstd, ROW_GROUP_SIZE 50000)"
+        )
+    temporary.replace(folder / name)
+    merged = {run: entry._replace(file=name) if entry.file else entry for run, entry in runs.items()}
+    _write_index(folder, merged)
+    return merged
+
+
+def _table(folder: Path, runs: Mapping[str, _Entry]) -> SeriesTable:
+    kept = [(run, entry.file) for run, entry in runs.items() if entry.file]
+    connection = _connected(folder, sorted({file for _, file in kept}))
+    _keep(connection, kept)
+    tags = {run: frozenset(entry.tags) for run, entry in runs.items() if entry.file}
+    return SeriesTable(connection, tags, {run: entry.problem for run, entry in runs.items() if entry.problem})
+
+
+def _connected(folder: Path, files: list[str]) -> duckdb.DuckDBPyConnection:
+    """Return a database with the view `every`, of all rows of the files, also of runs that have changed since."""
+    import duckdb
+
+    connection = duckdb.connect(":memory:", config={"memory_limit": _MEMORY})
+    if files:
+        paths = ", ".join(f"'{_quoted(folder / file)}'" for file in files)
+        connection.execute(f"CREATE VIEW every AS FROM read_parquet([{paths}], filename = true)")
+    else:
+        empty: Any = schema().empty_table()
+        connection.register("none", empty)
+        connection.execute("CREATE VIEW every AS SELECT *, '' AS filename FROM none")
+    return connection
+
+
+def _keep(connection: duckdb.DuckDBPyConnection, kept: list[tuple[str, str]]) -> None:
+    """Make the view `series`: of `every`, the rows of each run in its own file."""
+    import pyarrow as pa
+
+    pairs = pa.table({"run": [run for run, _ in kept], "file": [file for _, file in kept]})
+    connection.register("pairs", pairs.cast(pa.schema([("run", pa.string()), ("file", pa.string())])))
+    connection.execute("CREATE TABLE kept AS SELECT run, file FROM pairs")
+    columns = ", ".join(f'every."{name}"' for name in SeriesRow._fields)
+    connection.execute(
+        f"CREATE VIEW series AS SELECT {columns} FROM every JOIN kept "  # noqa: S608  # our own names
+        "ON kept.run = every.run_id AND kept.file = parse_filename(every.filename)"
+    )
+
+
+def _quoted(path: Path) -> str:
+    return str(path).replace("'", "''")

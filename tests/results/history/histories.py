@@ -1,0 +1,102 @@
+"""Histories for tests: runs that have series and nothing else."""
+
+from __future__ import annotations
+
+import json
+import uuid
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from benchbrief.results.history.read_series import Choice, Found, read_series
+from benchbrief.results.history.run_sources import Fetched
+from benchbrief.results.history.series_cache import SeriesTable, open_series
+from benchbrief.results.history.series_rows import SERIES, SeriesRow, canonical, schema
+
+FIRST_NIGHT = datetime(2026, 1, 1, 2, tzinfo=UTC)
+NOW = datetime(2027, 6, 1, tzinfo=UTC)
+
+
+def a_row(night: int, value: float | None, run_id: str = "", **more: Any) -> SeriesRow:
+    """A value of a night; `point` and `facts` are given as they are, and become JSON."""
+    facts = more.pop("facts", {"kernel": "6.1"})
+    point = more.pop("point", {"hardware": "nvme", "threads": 4})
+    row = SeriesRow(
+        run_id=run_id or f"night-{night:04d}",
+        measured_at=FIRST_NIGHT + timedelta(days=night),
+        title="Nightly",
+        spec="nightly.bench",
+        profile="",
+        origin="measured",
+        revision="",
+        quantity="throughput",
+        label="",
+        unit="ops/s",
+        better="higher",
+        percentile=False,
+        point=canonical(point),
+        repeat=None,
+        value=value,
+        reason="" if value is not None else "the tool died",
+        definition="as ever",
+        environment=canonical(facts),
+        facts=canonical(facts),
+        control=False,
+        reused_from="",
+    )
+    return row._replace(**more)
+
+
+def write_rows(path: Path, rows: Sequence[SeriesRow]) -> None:
+    kinds = schema()
+    columns = zip(*rows, strict=True)
+    pq.write_table(
+        pa.table([pa.array(column, kind) for column, kind in zip(columns, kinds.types, strict=True)], schema=kinds),
+        path,
+    )
+
+
+@dataclass
+class Runs:
+    """A source of runs. `read` are the runs that were fetched, in order."""
+
+    rows: list[SeriesRow]
+    name: str = "tests"
+    tags: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    versions: dict[str, str] = field(default_factory=dict)
+    broken: Mapping[str, bytes] = field(default_factory=dict)
+    read: list[str] = field(default_factory=list)
+
+    def stamps(self) -> Mapping[str, str]:
+        names = dict.fromkeys([*(row.run_id for row in self.rows), *self.broken])
+        return {name: self.versions.get(name, "1") for name in names}
+
+    def fetch(self, runs: Sequence[str], into: Path) -> Iterator[Fetched]:
+        for run in runs:
+            self.read.append(run)
+            if run in self.broken:
+                (into / SERIES).write_bytes(self.broken[run])
+            else:
+                write_rows(into / SERIES, [row for row in self.rows if row.run_id == run])
+            yield Fetched(run, into / SERIES, self.tags.get(run, ()))
+
+
+@contextmanager
+def opened(runs: Runs) -> Iterator[SeriesTable]:
+    with open_series(runs) as table:
+        yield table
+
+
+def found(rows: Sequence[SeriesRow], choice: Choice | None = None, **more: Any) -> Found:
+    with open_series(Runs(list(rows), name=uuid.uuid4().hex, **more)) as table:  # no cache of other rows
+        return read_series(table, choice or Choice(), NOW)
+
+
+def point_of(row: SeriesRow) -> Any:
+    return json.loads(row.point)

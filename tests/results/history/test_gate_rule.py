@@ -1,0 +1,235 @@
+"""What is suspicious in a run, what is an alarm, and whose change it is."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from benchbrief.results.analysis.level_test import FEWEST, departure, p_of_shift
+from benchbrief.results.history.change_verdicts import ChangeVerdict, Verdict, add_verdicts, read_verdicts
+from benchbrief.results.history.control_series import lab_share
+from benchbrief.results.history.gate_rule import Again, Judged, Rule, confirm, judge_run
+from benchbrief.results.history.read_series import Choice, Found
+from benchbrief.results.history.series_changes import trend_of
+from benchbrief.results.history.series_rows import SeriesRow
+from benchbrief.results.store_errors import ResultsError
+from tests.results.history.histories import a_row, found
+
+REFERENCE = {"hardware": "reference", "threads": 4}
+
+
+def nights(seed: int, level: float = 1000.0, size: int = 40, noise: float = 0.02, **more: Any) -> list[SeriesRow]:
+    values = level * np.exp(np.random.default_rng(seed).normal(0, noise, size))
+    return [a_row(night, float(value), **more) for night, value in enumerate(values)]
+
+
+def stepped(rows: Sequence[SeriesRow], at: int, factor: float) -> list[SeriesRow]:
+    return [row._replace(value=(row.value or 0) * (factor if n >= at else 1)) for n, row in enumerate(rows)]
+
+
+def judged(rows: Sequence[SeriesRow], rule: Rule | None = None, verdicts: Sequence[ChangeVerdict] = ()) -> Judged:
+    told = found(rows)
+    last = max(rows, key=lambda row: row.measured_at).run_id
+    (one,) = judge_run(last, told.series, told.controls, rule or Rule(), verdicts)
+    return one
+
+
+def a_verdict(verdict: Verdict, run: str = "night-0036") -> ChangeVerdict:
+    return ChangeVerdict(run=run, quantity="throughput", at={"hardware": "nvme"}, verdict=verdict)
+
+
+def test_a_run_at_the_level_of_the_runs_before_is_as_before() -> None:
+    assert judged(nights(1)).state == "ok"
+
+
+def test_a_step_is_suspect_and_an_alarm_once_it_is_measured_again() -> None:
+    one = judged(stepped(nights(1), 36, 0.9))
+    assert one.state == "suspect"
+    assert one.change == pytest.approx(-0.1, abs=0.02)
+    stays, goes = ([value * factor for value in (1000, 1010, 990, 1005, 995)] for factor in (0.9, 1.0))
+    assert confirm([one], Again({0: stays}), Rule())[0].state == "alarm"
+    assert confirm([one], Again({0: goes}), Rule())[0].state == "not confirmed"
+    assert confirm([one], Again({0: stays[:1]}), Rule())[0].state == "suspect", "one value says nothing of noise"
+    assert confirm([one], Again({}), Rule())[0].state == "suspect"
+
+
+def test_a_rise_of_what_is_better_higher_is_better_and_of_what_is_better_lower_suspect() -> None:
+    assert judged(stepped(nights(1), 36, 1.1)).state == "better"
+    assert judged(stepped(nights(1, better="lower"), 36, 1.1)).state == "suspect"
+    assert judged(stepped(nights(1, better=None), 36, 1.1)).state == "suspect"
+
+
+def test_a_change_below_the_threshold_is_none() -> None:
+    rows = stepped(nights(1, noise=0.001), 36, 0.98)
+    assert judged(rows).state == "suspect"
+    one = judged(rows, Rule(threshold=0.05))
+    assert (one.state, one.detail) == ("ok", "within the threshold")
+
+
+def test_more_series_need_a_larger_change() -> None:
+    points = [{"hardware": "nvme", "threads": n} for n in range(60)]
+    one = stepped(nights(1, point=points[0]), 39, 0.93)
+    many = [row for n, point in enumerate(points[1:]) for row in nights(n + 10, point=point)]
+    told = found([*one, *many])
+    alone = judged(one)
+    among = judge_run("night-0039", told.series, (), Rule())[0]
+    assert alone.p is not None
+    assert among.p == pytest.approx(min(1.0, alone.p * 60))
+
+
+@pytest.mark.parametrize("size", [1, 2, FEWEST])
+def test_a_short_history_is_not_tested_and_says_so(size: int) -> None:
+    one = judged(nights(1, size=size))
+    assert one.state == "untested"
+    assert f"{size - 1} run" in one.detail
+
+
+def test_a_missing_value_and_a_vanished_point_are_missing() -> None:
+    rows = nights(1)
+    assert judged([*rows[:-1], rows[-1]._replace(value=None, reason="the tool died")]).detail == "the tool died"
+    other = {"hardware": "nvme", "threads": 8}
+    told = found([*rows, *nights(2, size=39, point=other)])
+    states = [each.state for each in judge_run("night-0039", told.series, (), Rule())]
+    assert states == ["ok", "missing"]
+
+
+def test_a_pinned_baseline_sees_what_crept_in() -> None:
+    rows = stepped(stepped(nights(1, size=80), 20, 0.96), 40, 0.96)
+    assert judged(rows).state == "ok", "the last level is that of the last forty runs"
+    pinned = judged(rows, Rule(baseline="night-0005"))
+    assert pinned.state == "suspect"
+    assert pinned.change == pytest.approx(-0.08, abs=0.02)
+    assert judged(rows, Rule(baseline="night-9999")).state == "untested"
+
+
+# --- the lab -----------------------------------------------------------------------------------------------------
+
+
+def with_control(factor: float, of_lab: float) -> Found:
+    rows = stepped(nights(1), 34, factor * of_lab)
+    return found([*rows, *stepped(nights(2, point=REFERENCE, control=True), 34, of_lab)])
+
+
+def test_what_the_control_shows_too_is_the_labs_and_no_alarm() -> None:
+    told = with_control(1.0, 0.92)
+    (one,) = judge_run("night-0039", told.series, told.controls, Rule())
+    assert one.state == "lab"
+    (change,) = trend_of(told.series[0], told.controls).changes
+    assert change.lab is not None
+    assert change.lab.is_lab
+
+
+def test_what_the_control_does_not_show_is_the_codes() -> None:
+    told = with_control(0.92, 1.0)
+    (one,) = judge_run("night-0039", told.series, told.controls, Rule())
+    assert (one.state, one.lab and (one.lab.is_lab, one.lab.is_part)) == ("suspect", (False, False))
+
+
+def test_what_is_left_beside_the_labs_change_is_suspect() -> None:
+    told = with_control(0.9, 0.92)
+    (one,) = judge_run("night-0039", told.series, told.controls, Rule())
+    assert one.state == "suspect"
+    assert one.lab is not None
+    assert one.lab.is_part
+    assert one.lab.rest == pytest.approx(0.9, abs=0.03)
+
+
+def test_a_lab_that_only_the_control_measured_again_shows_is_no_alarm() -> None:
+    told = with_control(0.9, 1.0)
+    (one,) = judge_run("night-0039", told.series, told.controls, Rule())
+    again = {0: [905.0, 898.0, 901.0, 895.0, 903.0]}
+    key = told.controls[0].key
+    steady, slow = ([1000.0 * factor * each for each in (1.0, 1.01, 0.99, 1.0, 1.005)] for factor in (1.0, 0.9))
+    assert confirm([one], Again(again, {key: steady}), Rule())[0].state == "alarm"
+    assert confirm([one], Again(again, {key: slow}), Rule())[0].state == "lab"
+    assert confirm([one], Again(again, {key: [float("nan")] * 5}), Rule())[0].state == "alarm"
+
+
+def test_latencies_without_a_control_of_their_own_have_its_throughput_with_the_other_sign() -> None:
+    slower = stepped(nights(1, quantity="latency.p99[read]", unit="s", better="lower"), 34, 1.09)
+    told = found(
+        [*slower, *stepped(nights(2, point=REFERENCE, control=True), 34, 0.92)], Choice(("latency.p99[read]",))
+    )
+    known = told.series[0].parts[0].known
+    share = lab_share(told.series[0], known[:34], known[34:], told.controls)
+    assert share is not None
+    assert share.is_lab
+
+
+# --- verdicts ----------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(("verdict", "state"), [("accept", "known"), ("bug", "known"), ("noise", "known")])
+def test_a_change_with_a_verdict_is_no_alarm(verdict: Verdict, state: str) -> None:
+    rows = stepped(nights(1), 36, 0.9)
+    assert judged(rows).state == "suspect"
+    assert judged(rows, verdicts=[a_verdict(verdict)]).state == state
+
+
+def test_a_verdict_of_another_point_or_quantity_counts_for_nothing() -> None:
+    rows = stepped(nights(1), 36, 0.9)
+    other = a_verdict("accept").model_copy(update={"at": {"hardware": "hdd"}})
+    assert judged(rows, verdicts=[other]).state == "suspect"
+    assert judged(rows, verdicts=[a_verdict("accept").model_copy(update={"quantity": "errors"})]).state == "suspect"
+
+
+def test_a_further_fall_after_an_accepted_one_is_suspect_again() -> None:
+    rows = stepped(stepped(nights(1, size=60), 36, 0.9), 57, 0.9)
+    one = judged(rows, verdicts=[a_verdict("accept")])
+    assert one.state == "suspect"
+    assert one.change == pytest.approx(-0.1, abs=0.03)
+
+
+def test_verdicts_are_added_to_the_file_and_what_is_there_stays(tmp_path: Path) -> None:
+    path = tmp_path / "bench-verdicts.toml"
+    path.write_text('# ours\n[[change]]\nrun = "a"\nquantity = "q"\nverdict = "bug"  # see the tracker\n')
+    odd = ChangeVerdict(
+        run='a"\n\x7f\\', quantity="latency.p99[read]", at={"h": "ü\n", "threads": 4}, verdict="noise", note="\t'"
+    )
+    add_verdicts(path, [odd])
+    assert path.read_text().startswith("# ours\n")
+    assert "# see the tracker" in path.read_text()
+    assert read_verdicts(path)[1] == odd
+    assert read_verdicts(tmp_path / "none.toml") == ()
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("[[change", "is no TOML"),
+        ("[[changes]]\n", "has changes"),
+        ("change = 3\n", "has a wrong `change`"),
+        ('[[change]]\nrun = "a"\nquantity = "q"\nverdict = "fine"\n', "number 1: verdict"),
+        ('[[change]]\nrun = "a"\nverdict = "bug"\n', "number 1: quantity"),
+        ("\udcff", "is no TOML"),
+    ],
+)
+def test_a_wrong_file_of_verdicts_is_refused_with_its_place(tmp_path: Path, text: str, message: str) -> None:
+    path = tmp_path / "bench-verdicts.toml"
+    path.write_bytes(text.encode("utf-8", "surrogateescape"))
+    with pytest.raises(ResultsError) as raised:
+        read_verdicts(path)
+    assert message in raised.value.message
+
+
+# --- the test ----------------------------------------------------------------------------------------------------
+
+
+def test_the_p_value_is_that_of_students_one_sided_test() -> None:
+    from scipy.stats import ttest_ind
+
+    a, b = np.random.default_rng(8).normal(size=9).tolist(), np.random.default_rng(9).normal(-1, size=4).tolist()
+    assert p_of_shift(a, b, -1) == pytest.approx(float(ttest_ind(b, a, alternative="less").pvalue))
+    assert p_of_shift(a, b, 0) == pytest.approx(float(ttest_ind(a, b).pvalue))
+    assert p_of_shift(a, b, 1) == 1.0
+
+
+def test_errors_where_there_were_none_are_certain_and_none_after_none_are_not() -> None:
+    assert p_of_shift([0.0] * 9, [0.1], 1) == 0.0
+    assert p_of_shift([0.0] * 9, [0.0], 1) == 1.0
+    assert departure([0.0] * 9, 0, 1) is not None
+    assert departure([1.0] * FEWEST, 0, 1) is None

@@ -1,0 +1,176 @@
+"""Series of many runs: what belongs together, what is kept apart, what is left out and said."""
+
+from __future__ import annotations
+
+import threading
+from datetime import timedelta
+from pathlib import Path
+
+import pytest
+
+from benchbrief.results.history.read_series import Choice, differences
+from benchbrief.results.store_errors import ResultsError
+from tests.results.history.histories import NOW, Runs, a_row, found, opened
+
+HDD = {"hardware": "hdd", "threads": 4}
+
+
+def test_each_point_is_a_series_of_its_runs_in_the_order_of_time() -> None:
+    rows = [
+        a_row(night, 100.0 + night, point=point) for night in (2, 0, 1) for point in ({"threads": 4}, {"threads": 8})
+    ]
+    series = found(rows).series
+    assert [each.at for each in series] == ["threads=4", "threads=8"]
+    assert [each.value for each in series[0].parts[0].values] == [100.0, 101.0, 102.0]
+
+
+def test_another_environment_unit_or_definition_is_a_part_of_its_own_and_says_what_differs() -> None:
+    rows = [
+        a_row(0, 1.0),
+        a_row(1, 2.0, facts={"kernel": "6.2"}),
+        a_row(2, 3.0, facts={"kernel": "6.2"}, unit="kops/s"),
+        a_row(3, 4.0, facts={"kernel": "6.2"}, definition="another"),
+        a_row(4, 5.0),
+    ]
+    (series,) = found(rows).series
+    assert [[each.value for each in part.values] for part in series.parts] == [[1.0, 5.0], [2.0], [3.0], [4.0]]
+    first, kernel, unit, defined = series.parts
+    assert differences(first, kernel) == ["kernel: 6.1 → 6.2"]
+    assert differences(kernel, unit) == ["the unit was ops/s, and is kops/s"]
+    assert differences(kernel, defined) == ["its definition, its workload, or the way of measuring has changed"]
+
+
+def test_what_is_under_test_makes_no_other_environment() -> None:
+    rows = [a_row(night, 1.0, facts={"kernel": "6.1", "database version": f"8.{night}"}) for night in range(4)]
+    assert len(found(rows).series[0].parts) == 4
+    (series,) = found(rows, Choice(across=("database *",))).series
+    assert [len(part.values) for part in series.parts] == [4]
+
+
+def test_simulated_and_measured_runs_are_never_one_series() -> None:
+    rows = [a_row(0, 1.0), a_row(1, 9.0, origin="simulated")]
+    (series,) = found(rows).series
+    assert [each.value for each in series.parts[0].values] == [1.0]
+    with pytest.raises(ResultsError) as raised:
+        found(rows[1:])
+    assert raised.value.hint == "the runs are 1 simulated: say --origin simulated"
+
+
+@pytest.mark.parametrize("days", [-365 * 40, 365 * 2])
+def test_a_run_of_a_clock_that_can_not_be_right_is_left_out_and_said(days: int) -> None:
+    told = found([a_row(0, 1.0), a_row(1, 2.0)._replace(measured_at=NOW + timedelta(days=days))])
+    assert [each.value for each in told.series[0].parts[0].values] == [1.0]
+    assert "left out night-0001: its controller's clock said" in told.notes[0]
+
+
+def test_what_a_run_took_from_an_earlier_one_does_not_count_twice() -> None:
+    told = found([a_row(0, 1.0), a_row(1, 1.0, reused_from="night-0000")])
+    assert len(told.series[0].parts[0].values) == 1
+    assert "--fresh" in told.notes[0]
+
+
+def test_a_missing_value_stays_in_the_series_with_its_reason() -> None:
+    (part,) = found([a_row(0, 1.0), a_row(1, None)]).series[0].parts
+    assert [each.reason for each in part.values] == ["", "the tool died"]
+    assert len(part.known) == 1
+
+
+def test_the_control_is_there_also_where_other_points_are_chosen() -> None:
+    rows = [a_row(0, 1.0), a_row(0, 2.0, point=HDD, control=True)]
+    told = found(rows, Choice(where={"hardware": ("nv*",)}))
+    assert [each.at for each in told.series] == ["nvme/threads=4"]
+    assert [each.at for each in told.controls] == ["hdd/threads=4"]
+
+
+@pytest.mark.parametrize(
+    ("choice", "message", "hint"),
+    [
+        (Choice(("thruput",)), "no run has a `thruput`", "did you mean `throughput`?"),
+        (Choice(where={"hardware": ("tape",)}), "no run has a value of it at such a point", "hardware is one of nvme"),
+        (Choice(where={"colour": ("red",)}), "no run has a value of it at such a point", "its points have no colour"),
+        (Choice(tag="nightly"), "no run has a value of it at such a point", "no run here has a tag"),
+    ],
+)
+def test_what_there_is_not_is_refused_with_what_there_is(choice: Choice, message: str, hint: str) -> None:
+    with pytest.raises(ResultsError) as raised:
+        found([a_row(0, 1.0)], choice)
+    assert raised.value.message == message
+    assert hint in raised.value.hint
+
+
+def test_an_empty_place_says_what_to_do() -> None:
+    with pytest.raises(ResultsError, match="there is no finished run"):
+        found([])
+
+
+def test_only_runs_with_the_tag_count() -> None:
+    rows = [a_row(0, 1.0), a_row(1, 2.0)]
+    (series,) = found(rows, Choice(tag="nightly"), tags={"night-0001": ("nightly",)}).series
+    assert [each.run_id for each in series.parts[0].values] == ["night-0001"]
+
+
+def test_names_with_line_ends_and_quotes_are_kept_as_they_are() -> None:
+    rows = [a_row(0, 1.0, run_id="a\n'b'", point={"hardware": "x\ny"}, quantity="it's")]
+    (series,) = found(rows, Choice(("it's",))).series
+    assert (series.parts[0].values[0].run_id, series.point) == ("a\n'b'", {"hardware": "x\ny"})
+
+
+# --- the cache ---------------------------------------------------------------------------------------------------
+
+
+def values(runs: Runs) -> list[tuple[str, float]]:
+    with opened(runs) as table:
+        return table.connection.execute("SELECT run_id, value FROM series ORDER BY ALL").fetchall()
+
+
+def test_only_new_and_changed_runs_are_read_again_and_those_that_are_gone_are_forgotten() -> None:
+    runs = Runs([a_row(night, float(night)) for night in range(3)])
+    assert len(values(runs)) == 3
+    assert values(runs) == values(runs)
+    assert len(runs.read) == 3
+    later = Runs([a_row(1, 7.0), a_row(2, 2.0), a_row(3, 3.0)], versions={"night-0001": "2"})
+    assert values(later) == [("night-0001", 7.0), ("night-0002", 2.0), ("night-0003", 3.0)]
+    assert later.read == ["night-0001", "night-0003"]
+
+
+def test_many_small_files_become_one_and_nothing_is_lost(tmp_path: Path) -> None:
+    rows: list[object] = []
+    for night in range(30):
+        runs = Runs([a_row(each, float(each)) for each in range(night + 1)])
+        rows = list(values(runs))
+    assert rows == [(f"night-{night:04d}", float(night)) for night in range(30)]
+    assert len(list(tmp_path.rglob("cache/**/*.parquet"))) < 25
+    assert not list(tmp_path.rglob("*.part"))
+
+
+@pytest.mark.parametrize("name", ["index.json", "*.parquet"])
+def test_a_damaged_cache_is_read_again(tmp_path: Path, name: str) -> None:
+    runs = Runs([a_row(0, 1.0)])
+    values(runs)
+    for path in tmp_path.rglob(f"cache/**/{name}"):
+        path.unlink() if name != "index.json" else path.write_text("{")
+    assert values(runs) == [("night-0000", 1.0)]
+
+
+def test_a_series_file_that_is_none_is_left_out_and_said() -> None:
+    with opened(Runs([a_row(0, 1.0)], broken={"night-0009": b"PAR1 and then nothing"})) as table:
+        assert table.problems == {"night-0009": "its series file can't be read"}
+        assert list(table.tags) == ["night-0000"]
+
+
+def test_two_readers_at_once_see_the_same() -> None:
+    told: list[list[tuple[str, float]]] = []
+    runs = [Runs([a_row(night, float(night)) for night in range(8)]) for _ in range(4)]
+    threads = [threading.Thread(target=lambda each=each: told.append(values(each))) for each in runs]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert len(told) == 4
+    assert all(each == told[0] for each in told)
+
+
+def test_a_cache_that_can_not_be_written_is_done_without(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "file").write_text("")
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "file"))
+    assert values(Runs([a_row(0, 1.0)])) == [("night-0000", 1.0)]
