@@ -74,7 +74,7 @@ def history_options(function: F) -> F:
             "--across",
             multiple=True,
             metavar="FACT",
-            help="What is under test, and so makes no other environment: 'database version', 'tool db_bench.*'. "
+            help="What is under test, and so makes no other environment: 'database version', or 'tool NAME.*'. "
             "Repeatable.",
         ),
         click.option(
