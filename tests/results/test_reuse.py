@@ -76,6 +76,14 @@ def test_measured_by_turns_all_hardware_of_a_point_is_taken_together(tmp_path: P
     assert sorted(taken(find_reusable(plan, tmp_path))) == [cell.id for cell in plan.cells[4:]]
 
 
+def test_the_repeats_of_a_point_are_not_put_together_from_two_experiments(tmp_path: Path) -> None:
+    other = PAIR[1].model_copy(update={"experiment": "other", "id": PAIR[1].id.replace("ramp", "other")})
+    before = planned([PAIR[0], other])
+    ramp = before.experiments["ramp"]
+    an_earlier_run(tmp_path, "old", before.model_copy(update={"experiments": {"ramp": ramp, "other": ramp}}))
+    assert taken(find_reusable(planned(PAIR[:2]), tmp_path)) == {}
+
+
 def test_in_random_order_a_whole_experiment_is_taken_or_nothing(tmp_path: Path) -> None:
     plan = planned([*PAIR, a_cell(threads=8)], order="random", seed=7)
     an_earlier_run(tmp_path, "old", plan, failing=[PAIR[0].id])
