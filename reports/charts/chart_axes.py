@@ -7,6 +7,7 @@ it is drawn, and both sides of a two-axis chart share one grid.
 from __future__ import annotations
 
 import math
+import sys
 import unicodedata
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
@@ -15,6 +16,7 @@ from itertools import pairwise
 from benchbrief.compiler.rounding import magnitude
 from benchbrief.reports.text.locale_formats import locale
 
+_LEAST_PLAIN, _LARGEST_PLAIN = 1e-5, 1e16
 _NICE = (1.0, 2.0, 2.5, 5.0, 10.0)
 
 
@@ -29,7 +31,7 @@ class Ticks:
 
     def labels(self) -> tuple[str, ...]:
         if self.log:  # each power on its own: 0.01, 0.1, 1, 10
-            return tuple(label for value in self.values for label in tick_labels([value]))
+            return tuple(_power_label(value) for value in self.values)
         return tick_labels(self.values)
 
 
@@ -57,21 +59,23 @@ def log_ticks(values: Iterable[float], base: int) -> Ticks:
     """Return powers of `base` from at or below the smallest value to at or above the largest. All values are
     positive."""
     found = list(values)
-    first = math.floor(math.log(min(found), base) + 1e-9)
-    last = max(first + 1, math.ceil(math.log(max(found), base) - 1e-9))
+    end = math.floor(math.log(sys.float_info.max, base)) - 1  # there and below, powers neither overflow nor become 0
+    first = min(max(math.floor(math.log(min(found), base) + 1e-9), -end), end - 1)
+    last = min(max(first + 1, math.ceil(math.log(max(found), base) - 1e-9)), end)
     stride = max(1, math.ceil((last - first) / 8))
     powers = tuple(float(base) ** n for n in range(first, last + 1, stride))
     if base == 10 and last - first <= 2:  # two or three lines are no scale
         return _log_ticks_between(found, [float(f"{n}e{p}") for p in range(first, last + 1) for n in (1, 2, 5)])
-    return Ticks(float(base) ** first, float(base) ** last, powers, log=True)
+    return Ticks(min(float(base) ** first, *found), max(float(base) ** last, *found), powers, log=True)
 
 
 def _log_ticks_between(values: Sequence[float], steps: Sequence[float]) -> Ticks:
     """Return the steps that the values lie between, at least three."""
     low = max((i for i, step in enumerate(steps) if step <= min(values) * (1 + 1e-9)), default=0)
-    high = next(i for i, step in enumerate(steps) if step >= max(values) * (1 - 1e-9))
+    high = next((i for i, step in enumerate(steps) if step >= max(values) * (1 - 1e-9)), len(steps) - 1)
+    low = min(low, len(steps) - 3)
     kept = tuple(steps[low : max(high, low + 2) + 1])
-    return Ticks(kept[0], kept[-1], kept, log=True)
+    return Ticks(min(kept[0], *values), max(kept[-1], *values), kept, log=True)
 
 
 def _nice_step(raw: float) -> float:
@@ -89,6 +93,14 @@ def tick_labels(values: Sequence[float]) -> tuple[str, ...]:
     size, letter = size_of(max((abs(v) for v in values), default=0.0))
     scaled = [v / size for v in values]
     return tuple("0" if v == 0 and letter else f"{_trimmed(v, scaled)}{letter}" for v in scaled)
+
+
+def _power_label(value: float) -> str:
+    """Return the label of a tick of a logarithmic axis: 0.001, 10k, and 1e−9 beyond what can be read."""
+    if _LEAST_PLAIN <= value < _LARGEST_PLAIN:
+        return tick_labels([value])[0]
+    digits, _, power = f"{value:.2e}".partition("e")
+    return locale().numerals(f"{float(digits):g}e{int(power)}".replace("-", "−"))
 
 
 def size_of(largest: float) -> tuple[float, str]:
