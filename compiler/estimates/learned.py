@@ -20,6 +20,8 @@ MOST_TIMES = 20.0
 """How many times larger than what was seen a load may be, for its time to follow from that."""
 _TOLD_SHARE = 0.02
 """The parts of a load that take this share of its time or more are shown."""
+_ROUNDED_S = 10.0
+"""A built-in estimate is in whole seconds: the rate of a shorter load says nothing."""
 _NOT_OF_A_LOAD = ("reset", "drop_caches", "max_lag_s")
 
 
@@ -132,7 +134,7 @@ class _Learning:
             match activity_of(step):
                 case "loading" if step.seconds:
                     seconds, run = self._load_s(cell, keys, step)
-                    self._note("loading", of, _load_text(cell, keys.amount, seconds), run)
+                    self._note("loading", of, _load_text(cell, keys.amount, seconds, is_seen=bool(run)), run)
                 case "resets":
                     how = step.reset
                     seen = self.history.get(keys.reset(how))
@@ -187,15 +189,15 @@ def with_history(plan: Plan, history: History) -> Estimated:
     return Estimated(learned, learning.rendering_s(), tuple(learning.sources))
 
 
-def _load_text(cell: Cell, amount: float, seconds: float) -> str:
-    """Return the time of a load, its fixed part, and the rate over the rest."""
+def _load_text(cell: Cell, amount: float, seconds: float, *, is_seen: bool) -> str:
+    """Return the time of a load, its fixed part, and the rate over the rest, where that is not a matter of rounding."""
     spec = TOOL_SPECS.usable(cell.tool.driver)
     fixed_s = min(spec.load_start_s, seconds) if spec else 0.0
     loading_s = seconds - fixed_s
     text = f"{duration(_short(seconds))} a load"
     if spec and fixed_s >= _TOLD_SHARE * seconds:
         text += f", {duration(_short(fixed_s))} of it {spec.load_start_is}"
-    if loading_s < _TOLD_SHARE * seconds:
+    if loading_s < _TOLD_SHARE * seconds or (loading_s < _ROUNDED_S and not is_seen):
         return text
     if cell.dataset and cell.dataset.records:
         return f"{text}, {_per_second(amount / loading_s)} records/s"

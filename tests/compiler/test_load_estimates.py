@@ -66,7 +66,7 @@ def test_the_rate_of_a_load_is_that_of_its_loading_beside_the_fixed_part(tmp_pat
         """
 hardware box { hosts = "box.lab" }
 database rocks { engine = rocksdb  path = "/data" }
-workload rr from db_bench.readrandom { records = 1M  value_size = 84 B }
+workload rr from db_bench.readrandom { records = 100M  value_size = 84 B }
 experiment e { hardware = box  workloads = rr  threads = 1  measure = 1 min }
 """,
         tmp_path,
@@ -79,4 +79,4 @@ experiment e { hardware = box  workloads = rr  threads = 1  measure = 1 min }
         load.text,
     )
     assert rate
-    assert float(rate[1].replace(",", "")) == pytest.approx(1e6 / (step.seconds - 5.2), rel=0.01)
+    assert float(rate[1].replace(",", "")) == pytest.approx(1e8 / (step.seconds - 5.2), rel=0.01)
