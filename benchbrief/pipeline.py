@@ -15,6 +15,7 @@ from benchbrief.compiler.planning.plan import Plan
 from benchbrief.progress.run_progress import Progress
 from benchbrief.runners.errors import RunnerError
 from benchbrief.runners.execution.live_numbers import Monitor
+from benchbrief.runners.fleet.lane_nodes import on_its_nodes
 from benchbrief.runners.fleet.submitted_run import driving_alone
 from benchbrief.runners.journal.run_folder import load_plan
 from benchbrief.running.finished_run import Finished
@@ -45,8 +46,9 @@ def run_plan(
 
 def run_lane(lane_dir: Path, progress: Progress, *, wait: bool = False) -> Finished:
     """Run every cell of a lane that is not yet good. Tables and briefs are made of all lanes together."""
+    plan, given = on_its_nodes(load_plan(lane_dir), lane_dir, progress.note)
     with Monitor(lane_dir) as monitor:
-        finished = measure(load_plan(lane_dir), lane_dir, progress, monitor, wait=wait, report=False)
+        finished = measure(plan, lane_dir, progress, monitor, wait=wait, report=False, given=given)
         monitor.ended(finished.code)
         return finished
 

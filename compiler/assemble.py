@@ -43,6 +43,7 @@ def assemble(
         metrics=examined.metrics,
         expects=examined.expects,
         reports=tuple(with_measure_words(report, cells) for report in examined.reports),
+        schedulers=dict(model.schedulers),
         budget_s=budget_s,
         estimate_s=estimate_some(cells, counted_cells(cells, experiments)),
     )

@@ -12,6 +12,7 @@ from benchbrief.compiler.briefs.elements import plan_figures, plan_tables
 from benchbrief.compiler.briefs.style import themes
 from benchbrief.compiler.extensions.extension_spec import LANGUAGES
 from benchbrief.compiler.extensions.own_tools import own_families, own_tools
+from benchbrief.compiler.extensions.registry import SCHEDULER_SPECS
 from benchbrief.compiler.metrics import word_meanings
 from benchbrief.compiler.metrics.measure_catalogue import FAMILIES, KINDS
 from benchbrief.compiler.metrics.typing import lookups
@@ -57,6 +58,7 @@ TOOLS = (
     "replica_set",
     "until_steady",
     *meter_schema.METERS,
+    *(name for name, spec in SCHEDULER_SPECS.own.items() if spec.usage),
 )
 """Calls that are settings, not numbers."""
 

@@ -6,10 +6,31 @@ from collections.abc import Callable
 from typing import Any, TypeVar
 
 import click
-
-from benchbrief.runners.fleet.scheduler import SCHEDULERS
+from click.shell_completion import CompletionItem
 
 F = TypeVar("F", bound=Callable[..., Any])
+
+
+class _SchedulerName(click.ParamType[str]):
+    """The name of an installed scheduler. They are looked for only where the option is used."""
+
+    name = "scheduler"
+
+    def convert(self, value: str, param: click.Parameter | None, ctx: click.Context | None) -> str:
+        from benchbrief.compiler.extensions.registry import SCHEDULER_SPECS
+        from benchbrief.dsl.diagnostics.suggest import did_you_mean
+
+        known = SCHEDULER_SPECS.names
+        if value not in known:
+            guess = did_you_mean(value, known)
+            hint = f"did you mean {guess}?" if guess else f"there are: {', '.join(known)}"
+            self.fail(f"no scheduler is called {value!r}; {hint}", param, ctx)
+        return value
+
+    def shell_complete(self, ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
+        from benchbrief.compiler.extensions.registry import SCHEDULER_SPECS
+
+        return [CompletionItem(name) for name in SCHEDULER_SPECS.names if name.startswith(incomplete)]
 
 
 def scheduler_options(function: F) -> F:
@@ -19,11 +40,20 @@ def scheduler_options(function: F) -> F:
         "job_options",
         multiple=True,
         metavar="NAME=VALUE",
-        help="With --on: ask the scheduler for this with each job.  [partition=nvme, time=4:00:00]",
+        help="With --on: ask the scheduler for this with each job, before what the spec says.  [time=4:00:00]",
     )(function)
     return click.option(
         "--on",
         "scheduler",
-        type=click.Choice(sorted(SCHEDULERS)),
-        help="Run each lane as a job of this scheduler.",
+        type=_SchedulerName(),
+        metavar="SCHEDULER",
+        help="Run each lane as a job of this scheduler, such as slurm.",
     )(function)
+
+
+def label_of(scheduler: str) -> str:
+    """Return what people call a scheduler."""
+    from benchbrief.compiler.extensions.registry import SCHEDULER_SPECS
+
+    spec = SCHEDULER_SPECS.usable(scheduler)
+    return spec.label if spec else scheduler

@@ -94,11 +94,19 @@ def _seam(kind: str, spec: ExtensionSpec) -> type | None:
     """What the class of an extension is to be; None for a template, which has no class."""
     from benchbrief.compiler.extensions.importer_spec import ImporterSpec
     from benchbrief.results.imports.read_imported import SORTS
+    from benchbrief.runners.fleet.scheduler import Scheduler
     from benchbrief.runners.meters.meter_base import PowerMeter
     from benchbrief.runners.seams import Driver, Engine, ProbeKind
     from benchbrief.runners.transports.transport_base import JobTransport
 
     if isinstance(spec, ImporterSpec):
         return SORTS[spec.reads]
-    seams = {"engine": Engine, "tool": Driver, "probe": ProbeKind, "meter": PowerMeter, "transport": JobTransport}
+    seams = {
+        "engine": Engine,
+        "tool": Driver,
+        "probe": ProbeKind,
+        "meter": PowerMeter,
+        "transport": JobTransport,
+        "scheduler": Scheduler,
+    }
     return seams.get(kind)

@@ -11,6 +11,7 @@ import click
 
 from benchbrief.cli.run_names import run_name
 from benchbrief.cli.run_options import out_option
+from benchbrief.cli.scheduler_options import label_of, scheduler_options
 from benchbrief.cli.simulation_options import simulate_options, simulation
 from benchbrief.cli.spec_options import budget_option, compile_or_stop, spec_options
 from benchbrief.cli.terminal import Stop, fail, show, show_json, show_painted, use_colour
@@ -18,9 +19,13 @@ from benchbrief.comparing.plan_comparison import LAST, NextRun, older_plan
 from benchbrief.compiler.plain_amounts import counted
 from benchbrief.dsl.bench_error import ExitCode
 from benchbrief.progress.budgets_told import fits_after
+from benchbrief.progress.jobs_told import explain_jobs, jobs_as_dict
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from benchbrief.compiler.planning.plan import Plan
+    from benchbrief.runners.fleet.survey_jobs import JobSurvey
     from benchbrief.runners.journal.events import Simulated
 
 
@@ -35,6 +40,7 @@ Examples:
   bench plan brief.bench --diff 20260301        since that run
   bench plan brief.bench --diff git:HEAD~1      since that revision of the spec and the files it uses
   bench plan brief.bench --into nightly         make the run nightly, for `bench lane`, and begin nothing
+  bench plan brief.bench --on slurm             the jobs of its lanes, and whether Slurm has the nodes for them
 
 \b
 --json prints the plan and its `time`: {in_all: {loading_s, resets_s, warm_up_s, measuring_s, cooling_s, start_up_s,
@@ -46,6 +52,9 @@ measured, and the cells of it. `time.cells` is how many cells a run measures at 
 those of all candidates of adaptive ramps. Without an experiment, a budget is that of `--budget`; `bench run` refuses
 one that does not fit, and one_pass_s or more would do.
 Beside it, `lanes` has the parts that `bench lane` can run by themselves: [{lane, hardware, hosts, cells, seconds}].
+With --on, `jobs` has what the scheduler would be asked for, and what it has: {scheduler, lanes: [{lane, nodes, hosts:
+[{host, asked}], seconds, longest_cell_s, limit_s, asks, problems, cautions}], pools: [{name, nodes, usable, idle,
+limit_s, features}]}. With a problem in it, the code is 2, as `bench run --on` refuses the plan.
 Hosts that work side by side add up in `time`. `run` is the earlier run that an
 estimate was seen in, "" for a built-in one. `saves_s` is what a change of the spec saves
 by itself of the total that is shown, `gains` what budgets then have room for.
@@ -83,6 +92,7 @@ With --diff, --json prints {spec, against, differs, cells, searches, besides, ru
     help="Make FOLDER a run of this plan, which begins with `bench lane` or `bench resume`.",
 )
 @simulate_options
+@scheduler_options
 @click.option("--json", "as_json", is_flag=True, help="Print the whole plan, or the difference, as JSON.")
 def command(
     spec: Path | None,
@@ -98,6 +108,8 @@ def command(
     seed: int | None,
     errors: float | None,
     failing: tuple[tuple[str, float], ...],
+    scheduler: str | None,
+    job_options: tuple[str, ...],
     as_json: bool,
 ) -> None:
     """Show what SPEC would run: the matrix, the hosts, the order, and an estimate of the time. Runs nothing."""
@@ -120,6 +132,10 @@ def command(
         raise click.UsageError("--simulate is for a run that is made: say --into FOLDER too")
     if into is not None and against is not None:
         raise click.UsageError("--into makes a run, and --diff compares: say one of them")
+    if job_options and scheduler is None:
+        raise click.UsageError("--job-option is for the jobs of a scheduler: say --on too")
+    if scheduler and (into is not None or against is not None):
+        raise click.UsageError("--on shows the jobs of a plan: leave out --into and --diff")
     checked = compile_or_stop(spec, profile, params, planning=True, budget_s=budget)
     plan: Plan = checked.plan
     if into is not None:
@@ -132,6 +148,7 @@ def command(
     estimated = with_history(plan, seen)
     advised = advice(checked.model, plan, lambda changed: with_history(changed, seen).plan)
     fits = fits_after(estimated.plan, out if history else None)
+    jobs = _surveyed(estimated.plan, scheduler, job_options) if scheduler else None
     if as_json:
         time = time_spent(estimated.plan, estimated.rendering_s).as_dict()
         sources = [source.as_dict() for source in estimated.sources]
@@ -149,14 +166,30 @@ def command(
                     "budgets": budgets,
                     "overlap": [each.as_dict() for each in hidden_loads(estimated.plan)],
                 },
+                **({"jobs": jobs_as_dict(jobs, scheduler)} if jobs and scheduler else {}),
             }
         )
+        _stop_when_unfit(jobs)
         return
 
     from benchbrief.compiler.explain.explain_plan import explain
 
     colour = use_colour(sys.stdout)
     show_painted(explain(plan, width=_width(), color=colour, estimated=estimated, advised=advised, fits=fits))
+    if jobs and scheduler:
+        show_painted(explain_jobs(jobs, label_of(scheduler), _width(), color=colour))
+    _stop_when_unfit(jobs)
+
+
+def _surveyed(plan: Plan, scheduler: str, job_options: Sequence[str]) -> JobSurvey:
+    from benchbrief.runners.fleet.survey_jobs import survey_jobs
+
+    return survey_jobs(plan, scheduler, job_options)
+
+
+def _stop_when_unfit(jobs: JobSurvey | None) -> None:
+    if jobs and any(job.problems for job in jobs.jobs):
+        raise Stop(ExitCode.USAGE)
 
 
 def _make_run(spec: Path, plan: Plan, into: Path, simulated: Simulated | None, *, as_json: bool) -> None:

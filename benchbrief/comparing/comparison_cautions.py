@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from benchbrief.cli.terminal import one_line
 from benchbrief.comparing.compare_output import is_apart, point_of
+from benchbrief.comparing.other_nodes import told_nodes
 from benchbrief.compiler.planning.budgets import is_budgeted
 from benchbrief.dsl.diagnostics.plural import plural
 
@@ -32,6 +33,7 @@ def cautions(first: Contender, second: Contender, outcome: Outcome, threshold: f
                 "which of them are percentiles; run the spec again to compare them"
             )
     yield from told_definitions(first, second)
+    yield from told_nodes(first, second)
     yield from told_lengths(first, second)
     same = sum(row.verdict == "same measurement" for row in outcome.comparisons)
     if same:

@@ -15,14 +15,22 @@ from benchbrief.running.stop_signals import stop_on_signals
 if TYPE_CHECKING:
     from benchbrief.compiler.planning.plan import Plan
     from benchbrief.runners.execution.live_numbers import Monitor
+    from benchbrief.runners.journal.events import HostsGiven
 
 
 def measure(
-    plan: Plan, run_dir: Path, progress: Progress, monitor: Monitor, *, wait: bool, report: bool = True
+    plan: Plan,
+    run_dir: Path,
+    progress: Progress,
+    monitor: Monitor,
+    *,
+    wait: bool,
+    report: bool = True,
+    given: HostsGiven | None = None,
 ) -> Finished:
     """Run every cell that is not yet good, until all are or a signal ends it. Raises RunnerError.
 
-    `report`: its reports will be rendered, which the recorded estimate covers.
+    `report`: its reports will be rendered, which the recorded estimate covers. `given` is as for `execute`.
     """
     from benchbrief.results.analysis.asked_so_far import AskedSoFar
     from benchbrief.results.ingest.run_evidence import read_evidence
@@ -46,6 +54,7 @@ def measure(
             before=before,
             expected=expected,
             read_tables=AskedSoFar(run_dir, plan).read,
+            given=given,
         )
     evidence = read_evidence(run_dir, plan, before)
     return Finished(

@@ -12,7 +12,14 @@ from benchbrief.compiler.blocks.values.block_schema import BLOCKS
 from benchbrief.compiler.briefs.report_schema import ELEMENTS, OPTIONS
 from benchbrief.compiler.diagnostic_codes import code_info
 from benchbrief.compiler.explain.explain_steady import measured_for
-from benchbrief.compiler.extensions.registry import ENGINE_SPECS, METER_SPECS, PROBE_SPECS, TEMPLATE_SPECS, TOOL_SPECS
+from benchbrief.compiler.extensions.registry import (
+    ENGINE_SPECS,
+    METER_SPECS,
+    PROBE_SPECS,
+    SCHEDULER_SPECS,
+    TEMPLATE_SPECS,
+    TOOL_SPECS,
+)
 from benchbrief.compiler.frontend.name_index import Index, Symbol
 from benchbrief.compiler.frontend.resolve import Model
 from benchbrief.compiler.metrics import word_meanings
@@ -142,6 +149,8 @@ def _of_plain(cursor: Cursor, word: str, follows: str) -> Iterator[str]:
         yield f"the dimension `{word}`: {word_meanings.DIMENSIONS[word]}"  # type: ignore[index]  # it is one of them
     elif cursor.block.key == "power" and (meter := METER_SPECS.usable(word)):
         yield f"the meter `{word}`: {meter.doc}\n\nas in {meter.usage}"
+    elif cursor.block.key == "hosts" and (scheduler := SCHEDULER_SPECS.usable(word)):
+        yield f"`{word}`: hosts that {scheduler.label} is asked for when the run begins, as in {scheduler.usage}"
     elif word in _TOLD and not in_report:
         yield f"`{word}`: {_TOLD[word]}"
     elif cursor.block.key in ("engine", "tool") and (used := ENGINE_SPECS.usable(word) or TOOL_SPECS.usable(word)):

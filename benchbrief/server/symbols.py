@@ -20,6 +20,7 @@ _KINDS = {
     "workload": _Kind.Method,
     "probe": _Kind.Event,
     "experiment": _Kind.Module,
+    "scheduler": _Kind.Namespace,
     "profile": _Kind.Package,
     "report": _Kind.File,
     "override": _Kind.Field,

@@ -16,6 +16,7 @@ from benchbrief.compiler.extensions.probe_spec import (
     GAUGES,
     ProbeSpec,
 )
+from benchbrief.compiler.extensions.scheduler_spec import SchedulerSpec
 from benchbrief.compiler.extensions.template_spec import TemplateSpec
 from benchbrief.compiler.extensions.tool_spec import Attribute, Flags, FlagType, Limit, ToolSpec, WorkloadSpec
 from benchbrief.compiler.extensions.transport_spec import TransportSpec
@@ -42,6 +43,7 @@ __all__ = [
     "Option",
     "ProbeMeasure",
     "ProbeSpec",
+    "SchedulerSpec",
     "ServerProgram",
     "Special",
     "TemplateSpec",

@@ -21,6 +21,7 @@ from benchbrief.compiler.extensions.extension_spec import API, ExtensionSpec
 from benchbrief.compiler.extensions.importer_spec import ImporterSpec
 from benchbrief.compiler.extensions.meter_spec import MeterSpec
 from benchbrief.compiler.extensions.probe_spec import ProbeSpec
+from benchbrief.compiler.extensions.scheduler_spec import SchedulerSpec
 from benchbrief.compiler.extensions.template_spec import TemplateSpec
 from benchbrief.compiler.extensions.tool_spec import ToolSpec, in_language
 from benchbrief.compiler.extensions.transport_spec import TransportSpec
@@ -119,6 +120,7 @@ IMPORTER_SPECS = Registry(ImporterSpec, "importers", "benchbrief.results.imports
 METER_SPECS = Registry(MeterSpec, "meters", "benchbrief.runners.meters")
 TEMPLATE_SPECS = Registry(TemplateSpec, "templates", "benchbrief.reports.templates")
 TRANSPORT_SPECS = Registry(TransportSpec, "transports", "benchbrief.runners.transports")
+SCHEDULER_SPECS = Registry(SchedulerSpec, "schedulers", "benchbrief.runners.fleet")
 
 REGISTRIES: tuple[Registry[ExtensionSpec], ...] = (
     ENGINE_SPECS,
@@ -128,6 +130,7 @@ REGISTRIES: tuple[Registry[ExtensionSpec], ...] = (
     METER_SPECS,
     TEMPLATE_SPECS,
     TRANSPORT_SPECS,
+    SCHEDULER_SPECS,
 )
 
 

@@ -17,7 +17,7 @@ from benchbrief.compiler.problems import CompileProblem, Findings
 from benchbrief.dsl.syntax import ast
 from benchbrief.dsl.syntax.source import Span
 
-TOP_LEVEL = ("hardware", "client", "database", "workload", "probe", "experiment", "profile", "report")
+TOP_LEVEL = ("hardware", "client", "database", "workload", "probe", "experiment", "scheduler", "profile", "report")
 _NO_SCHEMA = BlockSchema("", {}, named=False)
 
 

@@ -27,6 +27,7 @@ Kind = Literal[
     "workload",
     "probe",
     "experiment",
+    "scheduler",
     "profile",
     "report",
     "metric",

@@ -9,11 +9,11 @@ from benchbrief.compiler.blocks.databases.database_schema import database_schema
 from benchbrief.compiler.blocks.hardware.hardware import HostTable
 from benchbrief.compiler.blocks.power.meters import read_power
 from benchbrief.compiler.blocks.values import structure_errors
-from benchbrief.compiler.blocks.values.block_schema import BLOCKS, OVERRIDABLE, probe_schema
+from benchbrief.compiler.blocks.values.block_schema import BLOCKS, OVERRIDABLE, probe_schema, scheduler_schema
 from benchbrief.compiler.blocks.values.shapes import BlockSchema
 from benchbrief.compiler.blocks.values.values import Reader
 from benchbrief.compiler.blocks.workloads.workload_schema import workload_schema
-from benchbrief.compiler.extensions.registry import ENGINE_SPECS, PROBE_SPECS, TOOL_SPECS
+from benchbrief.compiler.extensions.registry import ENGINE_SPECS, PROBE_SPECS, SCHEDULER_SPECS, TOOL_SPECS
 from benchbrief.compiler.frontend import name_errors
 from benchbrief.compiler.frontend.declarations import Declarations, Entry, merge
 from benchbrief.compiler.planning import plan
@@ -137,7 +137,7 @@ def _schema(kind: str, entries: Sequence[Entry]) -> BlockSchema:
 
 
 def _own_schema(kind: str, entry: Entry) -> BlockSchema | None:
-    """Return the schema of a block whose tool, engine or probe is of another package, else None."""
+    """Return the schema of a block whose tool, engine, probe or scheduler is of another package, else None."""
     match kind, entry.base:
         case "workload", ast.Attr(base=ast.Name(text=name)) if name not in TOOL_SPECS.own:
             tool = TOOL_SPECS.usable(name)
@@ -148,6 +148,9 @@ def _own_schema(kind: str, entry: Entry) -> BlockSchema | None:
         case "probe", _ if (name := _word(entry, "kind") or entry.name) not in PROBE_SPECS.own:
             probe = PROBE_SPECS.usable(name)
             return probe_schema(probe) if probe else None
+        case "scheduler", _ if entry.name not in SCHEDULER_SPECS.own:
+            scheduler = SCHEDULER_SPECS.usable(entry.name)
+            return scheduler_schema(scheduler) if scheduler else None
     return None
 
 

@@ -13,6 +13,7 @@ from benchbrief.compiler.blocks.experiments.knee_references import linked
 from benchbrief.compiler.blocks.experiments.overlap_warnings import warn_of_overlap
 from benchbrief.compiler.blocks.experiments.probes import read_declared
 from benchbrief.compiler.blocks.hardware.hardware import HardwareUnit, HostTable, read_clients, read_hardware
+from benchbrief.compiler.blocks.hardware.schedulers import read_schedulers
 from benchbrief.compiler.blocks.power.power_warnings import warn_of_power
 from benchbrief.compiler.blocks.values.values import Reader
 from benchbrief.compiler.blocks.workloads.workloads import Load, read_workloads
@@ -41,6 +42,7 @@ class Model:
     clients: Mapping[str, plan.Client]
     workloads: Mapping[str, Load]
     matrices: tuple[Matrix, ...]
+    schedulers: Mapping[str, plan.SchedulerBlock]
     scope: Scope
     whole: bool
 
@@ -65,6 +67,7 @@ def resolve(
         hosts=hosts.hosts,
         language=language,
     )
+    schedulers = read_schedulers(found.blocks["scheduler"], reader)
     matrices = read_experiments(found.blocks["experiment"], world, reader)
     matrices = linked(matrices, tuple(found.blocks["experiment"]), reader)
     loads = _loads(world, matrices, findings)
@@ -85,6 +88,7 @@ def resolve(
         clients={name: client for name, client in world.clients.items() if client is not None},
         workloads=loads,
         matrices=matrices,
+        schedulers=schedulers,
         scope=replace(_scope(found, params, world.hardware, loads, matrices), profile=profile),
         whole=whole and len(matrices) == len(found.blocks["experiment"]),
     )

@@ -148,9 +148,19 @@ def cell_hash(shared: str, threads: Known, target: Known, repeat: int) -> str:
 
 
 def machines(ids: Sequence[str], hosts: Mapping[str, Host]) -> list[tuple[str | int | None, ...]]:
-    """Return the hosts as machines: the login changes no result."""
-    found = (hosts[id_] for id_ in ids)
-    return [(host.transport, host.name, host.port, *([host.package] if host.package else [])) for host in found]
+    """Return the hosts as machines: the login changes no result, nor does which node a scheduler gives."""
+    return [_asked(host) or _machine(host) for host in (hosts[id_] for id_ in ids)]
+
+
+def _machine(host: Host) -> tuple[str | int | None, ...]:
+    return (host.transport, host.name, host.port, *([host.package] if host.package else []))
+
+
+def _asked(host: Host) -> tuple[str | int | None, ...]:
+    if host.asked is None:
+        return ()
+    told = (text for pair in sorted(host.asked.options) for text in pair)
+    return (host.asked.scheduler, host.asked.what, *told)
 
 
 def size_parts(database: Database, workload: Workload) -> Parts:
@@ -189,4 +199,5 @@ def digest(content: object) -> str:
 def place_of(hardware: Hardware, database: Database, hosts: Mapping[str, Host]) -> str:
     """Return the place of a database's data."""
     place = database.model_dump(include={"engine", "server", "uri", "path"})
-    return digest([machines(hardware.hosts, hosts), *place.values()])
+    given = [id_ for id_ in hardware.hosts if hosts[id_].asked]  # others that are asked for alike are other nodes
+    return digest([machines(hardware.hosts, hosts), *place.values(), *given])

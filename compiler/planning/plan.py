@@ -62,6 +62,7 @@ from benchbrief.compiler.planning.plan_searches import (
 )
 from benchbrief.compiler.planning.plan_systems import (
     Arrivals,
+    Asked,
     Auth,
     Client,
     Database,
@@ -71,6 +72,7 @@ from benchbrief.compiler.planning.plan_systems import (
     Host,
     Option,
     PowerMeter,
+    SchedulerBlock,
     ServerStart,
     Tls,
     Tool,
@@ -83,6 +85,7 @@ __all__ = [  # other rooms import these from here
     "RESTORED",
     "Adaptive",
     "Arrivals",
+    "Asked",
     "Asset",
     "Auth",
     "Boundary",
@@ -124,6 +127,7 @@ __all__ = [  # other rooms import these from here
     "Report",
     "Reset",
     "ResetWork",
+    "SchedulerBlock",
     "SectionElement",
     "Series",
     "ServerStart",
@@ -343,6 +347,8 @@ class Plan(Node):
     metrics: tuple[Metric, ...] = ()
     expects: tuple[Expect, ...] = ()
     reports: tuple[Report, ...] = ()
+    schedulers: dict[str, SchedulerBlock] = Field(default_factory=dict)
+    """What the spec says of schedulers, by name. It changes no result."""
     budget_s: float | None = None
     """The time that all cells together may take on each group of hosts: `bench run --budget`."""
     estimate_s: float
@@ -360,6 +366,7 @@ class Plan(Node):
             **{f"probe {probe.name}": probe.package for probe in probes},
             **{f"transport {host.transport}": host.package for host in self.hosts.values()},
             **{f"meter {meter.kind}": meter.package for meter in meters},
+            **{f"scheduler {name}": block.package for name, block in self.schedulers.items()},
             **{f"template {report.template}": report.package for report in self.reports},
         }
         return {what: package for what, package in found.items() if package}

@@ -12,10 +12,19 @@ from benchbrief.compiler.extensions.tool_spec import Arrival
 from benchbrief.compiler.planning.plan_base import Fact, Node, Origin, Reference, Template
 
 
+class Asked(Node):
+    """What a scheduler is asked for in place of a named host: `slurm("nvme", 4, partition: "fast")`."""
+
+    scheduler: str
+    what: str = ""
+    options: tuple[tuple[str, str], ...] = ()
+
+
 class Host(Node):
     """A machine that runs commands. `id` is unique in the plan: `local`, or the destination as written.
 
-    For `ssh`, the user's own ~/.ssh/config applies to `name`; the values here take precedence.
+    For `ssh`, the user's own ~/.ssh/config applies to `name`; the values here take precedence. One that is `asked` for
+    has its id as its name until a lane begins, which knows the node that it is (`compiler/lanes/given_nodes.py`).
     """
 
     id: str
@@ -28,6 +37,12 @@ class Host(Node):
     identity: str | None = None
     package: str = ""
     """The package of the transport, with its version. Empty for benchbrief's own."""
+    asked: Asked | None = None
+
+    @property
+    def is_open(self) -> bool:
+        """Return whether it stands for a node that no scheduler has given yet."""
+        return self.asked is not None and self.name == self.id
 
 
 """What the watts of a meter are the power of: an outlet of the wall, a node by its BMC, its CPU packages only."""
@@ -102,6 +117,15 @@ class Tool(Node):
     options: dict[str, Option] = Field(default_factory=dict)
     package: str = ""
     """The package of the driver with its version ("bench-sqlite 0.1.0"); "" for benchbrief's own."""
+
+
+class SchedulerBlock(Node):
+    """The block `scheduler`: what each job asks for. `package` has the scheduler, "" for benchbrief's own."""
+
+    name: str
+    options: dict[str, Option] = Field(default_factory=dict)
+    package: str = ""
+    origin: Origin
 
 
 class Client(Node):

@@ -31,7 +31,7 @@ _PIECE = re.compile(
     r"|(?P<open>[(\[{])|(?P<close>[)\]}])"
     rf"|(?P<signs>(?:(?:-|\bnot\b)(?>(?:\s+|\#[^\r\n]*)*)){{{MAX_LEVELS}}})"
 )
-_KEYWORDS = "metric|param|expect|use|hardware|client|database|workload|probe|experiment|profile|report"
+_KEYWORDS = "metric|param|expect|use|hardware|client|database|workload|probe|experiment|profile|report|scheduler"
 _VALUE = r'\s*+(?:"[^"\r\n]*"\s*+)?=(?!=)'
 _DECLARATION = re.compile(rf"{_PIECE.pattern}|(?P<declaration>^(?:{_KEYWORDS})\b(?!{_VALUE}))", re.MULTILINE)
 _CLOSER = {"(": ")", "[": "]", "{": "}"}

@@ -13,7 +13,7 @@ from benchbrief.dsl.syntax.source import Source, Span
 
 DECLARATIONS = (
     "hardware", "client", "database", "workload", "probe", "experiment", "metric", "expect", "report", "profile",
-    "param", "use",
+    "scheduler", "param", "use",
 )  # fmt: skip
 INNER_BLOCKS = (
     "callout", "compare", "each", "figure", "formula", "options", "override", "section", "ssh", "table", "theme",

@@ -291,7 +291,7 @@ def _data(results: Results) -> Iterable[Item]:
         yield Item(words["d_data"], f"{' / '.join(labels)}{words['colon']}{how}")
 
 
-_BRIEF = ("os", "kernel", "cpu", "memory", "memory_limit")
+_BRIEF = ("node", "os", "kernel", "cpu", "memory", "memory_limit")
 
 
 def _hosts(results: Results, *, brief: bool) -> Iterable[Item]:
@@ -299,6 +299,9 @@ def _hosts(results: Results, *, brief: bool) -> Iterable[Item]:
         facts = {f.name: f.value for f in results.observed if f.kind == "host" and f.node == host.id}
         facts = {k: v for k, v in facts.items() if k in _BRIEF or (not brief and k != "block_devices")}
         how = results.words["d_local"] if host.transport == "local" else f"{host.transport} {host.name}"
+        if host.asked is not None:
+            told = (f"{name} {value}" for name, value in host.asked.options)
+            how = " ".join((host.asked.scheduler, host.asked.what, *told))
         shown = [how, *(f"{fact_name(k, results.words)} {results.words.said(v)}" for k, v in facts.items())]
         yield Item(host.id, results.words["semicolon"].join(shown))
 

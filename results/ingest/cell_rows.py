@@ -52,6 +52,7 @@ def cell_rows(evidence: Evidence, verdict: Verdict) -> tuple[Measured, list[Row]
         *throughput_rows(run_id, verdict, measured),
         *_operation_rows(run_id, verdict, measured),
         *_property_rows(run_id, verdict, measured),
+        *_node_rows(evidence, verdict),
         *beside.samples,
         *beside.coverage,
         *size_rows(evidence, verdict, measured),
@@ -149,6 +150,15 @@ def _property_rows(run_id: str, verdict: Verdict, measured: Measured) -> Iterato
             properties.setdefault("version", measurement.tool_version)
         for name, value in properties.items():
             yield PropertyRow(run_id, verdict.cell.id, source, name, value)
+
+
+def _node_rows(evidence: Evidence, verdict: Verdict) -> Iterator[PropertyRow]:
+    """Yield the node that a scheduler had given for each host of the cell."""
+    history = evidence.record.cells.get(verdict.cell.id)
+    started = history.started.get(verdict.attempt) if history and verdict.attempt else None
+    for host in verdict.cell.locks if started else ():
+        if started and host in started.nodes:
+            yield PropertyRow(evidence.run_id, verdict.cell.id, host, "node", started.nodes[host])
 
 
 def _counter_rows(run_id: str, verdict: Verdict, measured: Measured) -> Iterator[CounterRow]:

@@ -225,7 +225,7 @@ class FactRow(NamedTuple):
 
 
 class PropertyRow(NamedTuple):
-    """What a cell's numbers depend on, from its tool: `latency` service or intended, `version`, ..."""
+    """What a cell's numbers depend on: `latency`, `version`, ... of its tool, the `node` that a host (`source`) was."""
 
     run_id: str
     cell_id: str

@@ -40,6 +40,7 @@ from benchbrief.runners.scheduling.knee_search import Searches
 from benchbrief.runners.scheduling.point_choice import AdaptiveRamps
 from benchbrief.runners.scheduling.promise_search import PromiseSearches
 from benchbrief.runners.scheduling.table_readings import ReadTables, nothing_read
+from benchbrief.runners.takeover.former_nodes import leave_former_nodes
 from benchbrief.runners.takeover.rival_controllers import refuse_driven_elsewhere, refuse_driven_here
 from benchbrief.runners.takeover.takeover import hosts_of, take_over
 from benchbrief.runners.worlds.real_world import OpenHosts
@@ -69,13 +70,15 @@ def execute(
     before: RunRecord | None = None,
     expected: j.TimeEstimated | None = None,
     read_tables: ReadTables = nothing_read,
+    given: j.HostsGiven | None = None,
 ) -> Outcome:
     """Run every cell of the plan that the journal does not call good yet. `monitor` watches its jobs meanwhile.
 
     Set `stopping` to end early: running jobs are stopped, and the run can be resumed. With a `wait`, the call waits
     for a host that another run holds, and passes the reason to `wait`. `before` is what the journal says, when it was
     read before: it is extended while the run goes on. `expected` is recorded when the run begins. `read_tables` says
-    what the run's tables do so far, for budgets.
+    what the run's tables do so far, for budgets. `given` are the nodes that a scheduler's job has for hosts of the
+    plan, which has their names already.
 
     Raises HostBusy without a `wait`, OneMachine when two names lead to one host, NoTool when hosts lack tools,
     FolderMoved when the run's folder is moved meanwhile, RunnerError when another process drives
@@ -108,6 +111,7 @@ def execute(
                 if resumed:
                     refuse_driven_here(name.owner)
                     _until_driven_here(hosts, needed, name.owner, again)
+                moved = list(leave_former_nodes(plan, record, given, run_dir, world)) if given else []
                 held, taken_over, refused = claim_all(hosts, needed, again)
                 if not held:
                     _refuse_all(refused, resumed=resumed)
@@ -140,6 +144,10 @@ def execute(
                 )
                 if expected and not resumed:
                     journal.write(expected.model_copy(update={"at": now()}))
+                if given:
+                    journal.write(given)
+                for remark in moved:
+                    journal.write(remark)
                 for text in taken_over:
                     journal.write(j.Remark(at=now(), severity="info", text=text))
                 if refused:
@@ -173,14 +181,14 @@ def execute(
                 _run_lanes(run, hosts, earlier)
                 # Keep what could not be fetched to this full disk, until there is space.
                 keep = any(isinstance(error, NotKept) for error in run.fatal)
-                moved = next((error for error in run.fatal if isinstance(error, FolderMoved)), None)
+                gone = next((error for error in run.fatal if isinstance(error, FolderMoved)), None)
             except BaseException:
                 release_all(hosts, held, keep_jobs=True)
                 raise
             # An interrupted run may have left jobs and claims although all its cells are done.
             _leave(run, hosts, [*held, *run.claimed, *(plan.hosts if resumed else ())], keep)
-            if moved is not None:
-                raise moved
+            if gone is not None:
+                raise gone
         outcome = run.outcome()
         try:
             journal.write(j.RunEnded(at=now(), status=outcome.status, message=outcome.message))

@@ -89,7 +89,9 @@ class Lane:
         paths = dict.fromkeys(
             path for cell in self._cells if host_id in cell.locks and (path := databases[cell.database].path)
         )
-        return self._run.world.facts(self._hosts[host_id], list(paths))
+        host = self._run.plan.hosts[host_id]
+        given = {"node": host.name} if host.asked and not host.is_open else {}
+        return self._run.world.facts(self._hosts[host_id], list(paths)) | given
 
     def _disclose(self, host_id: str, found: dict[str, str]) -> None:
         self._run.journal.write(j.HostFacts(at=now(), host=host_id, facts=found))

@@ -16,7 +16,15 @@ from benchbrief.compiler.lanes.plan_lanes import PlanLane, lanes_of
 from benchbrief.compiler.planning.plan import Plan
 from benchbrief.runners.errors import RunnerError
 from benchbrief.runners.fleet.lane_folder import usual_folder
-from benchbrief.runners.fleet.scheduler import Job, LaneJob, Scheduler, SchedulerSilent, scheduler_named
+from benchbrief.runners.fleet.scheduler import (
+    Job,
+    LaneJob,
+    LaneNeeds,
+    Scheduler,
+    SchedulerSilent,
+    needs_of,
+    scheduler_named,
+)
 from benchbrief.runners.fleet.submitted_run import (
     LOGS,
     SubmittedJob,
@@ -45,6 +53,7 @@ class LaneDriver:
     say: Callable[[str], None]
     _scheduler: Scheduler = field(init=False)
     _submitted: SubmittedRun = field(init=False)
+    _needs: Mapping[int, LaneNeeds] = field(init=False)
     _jobs: dict[int, Job] = field(default_factory=dict)
     """The last job of each lane, as the scheduler told it."""
     _given_up: dict[int, str] = field(default_factory=dict)
@@ -66,6 +75,8 @@ class LaneDriver:
             raise RunnerError(f"{self.run_dir} was not given to a scheduler", "see `bench run --on`")
         self._submitted = submitted
         self._scheduler = scheduler_named(submitted.scheduler)
+        needs = needs_of(self.plan, submitted.scheduler, submitted.options)
+        self._needs = {each.lane.number: each for each in needs}
 
     @property
     def given_up(self) -> Mapping[int, str]:
@@ -172,11 +183,9 @@ class LaneDriver:
             LaneJob(
                 name=name_of_jobs(self.run_dir),
                 run_dir=self.run_dir.resolve(),
-                lane=lane,
+                needs=self._needs[lane.number],
                 lane_dir=self._folder(lane).resolve(),
-                nodes=list(dict.fromkeys(self.plan.hosts[host].name for host in lane.hosts)),
                 log=log,
-                options=self._submitted.options,
                 wait=self._submitted.wait,
             )
         )

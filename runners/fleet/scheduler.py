@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
-from importlib import import_module
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal, Protocol, cast
 
-from benchbrief.compiler.lanes.plan_lanes import PlanLane
-from benchbrief.compiler.planning.plan import Plan
+from benchbrief.compiler.estimates.counted_cells import counted_cells
+from benchbrief.compiler.estimates.estimate import estimate, seconds
+from benchbrief.compiler.extensions.registry import SCHEDULER_SPECS
+from benchbrief.compiler.lanes.plan_lanes import PlanLane, lanes_of
+from benchbrief.compiler.planning.plan import Asked, Host, Option, Plan
 from benchbrief.runners.errors import RunnerError
-
-SCHEDULERS = {"slurm": "benchbrief.runners.fleet.slurm.slurm_scheduler:SlurmScheduler"}
-"""The schedulers by name, each with its class."""
+from benchbrief.runners.plugins import create
 
 
 class SchedulerSilent(RunnerError):
@@ -51,28 +51,87 @@ class Job:
 
 
 @dataclass(frozen=True)
+class LaneNeeds:
+    """What a lane needs of a scheduler.
+
+    `settings` are those of the spec's block, and `options` those of the command line, `partition=nvme`, which take
+    precedence. `seconds` is the estimate of the lane, and `longest_s` that of its longest cell.
+    """
+
+    lane: PlanLane
+    hosts: Sequence[Host]
+    settings: Mapping[str, Option]
+    options: Sequence[str]
+    seconds: float = 0.0
+    longest_s: float = 0.0
+
+
+@dataclass(frozen=True)
 class LaneJob:
     """What a job is asked for. `name` is the same for all jobs of a run, and of no other."""
 
     name: str
     run_dir: Path
-    lane: PlanLane
+    needs: LaneNeeds
     lane_dir: Path
-    nodes: Sequence[str]
     log: Path
-    options: Sequence[str]
     wait: bool
+
+
+@dataclass(frozen=True)
+class PlannedJob:
+    """A job before it is submitted. `asks` is how the scheduler is asked for it, `limit_s` its time limit, where known.
+
+    With `problems` it would be refused, or wait for ever. `cautions` are worth knowing before it is submitted.
+    """
+
+    needs: LaneNeeds
+    asks: tuple[str, ...]
+    limit_s: float | None = None
+    problems: tuple[str, ...] = ()
+    cautions: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class NodePool:
+    """Nodes that jobs are taken from: a partition. `usable` are neither down nor drained, `idle` are free now.
+
+    `has` counts the nodes of each feature.
+    """
+
+    name: str
+    nodes: int
+    usable: int
+    idle: int
+    limit_s: float | None
+    has: Mapping[str, int] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Given:
+    """The nodes that a job has, by the hosts that stand for them."""
+
+    job: str
+    nodes: dict[str, str]
 
 
 class Scheduler(Protocol):
     """Every method raises SchedulerSilent, or SchedulerRefused."""
 
-    def refuse(self, plan: Plan) -> None:
-        """Raises RunnerError for a plan whose hosts the scheduler does not have."""
+    def survey(self, needs: Sequence[LaneNeeds]) -> tuple[list[PlannedJob], list[NodePool]]:
+        """Return the jobs of these lanes, and the nodes that they would be taken from. Submits nothing."""
         ...
 
     def submit(self, job: LaneJob) -> str:
         """Ask for a job; return its id."""
+        ...
+
+    def given(self, asked: Mapping[str, Asked], before: Mapping[str, str], named: Sequence[str]) -> Given:
+        """Return the nodes of the job that this process is part of, for hosts that were asked for.
+
+        A host keeps its node of `before` where it can. `named` are nodes that the plan names itself. Raises
+        RunnerError outside of a job, and for a job with other nodes.
+        """
         ...
 
     def jobs(self, name: str) -> list[Job]:
@@ -90,7 +149,28 @@ class Scheduler(Protocol):
 
 def scheduler_named(name: str) -> Scheduler:
     """Raises RunnerError for one that is not there, as in a run of a later version."""
-    if name not in SCHEDULERS:
-        raise RunnerError(f"this benchbrief has no scheduler `{name}`", f"it has {', '.join(SCHEDULERS)}")
-    module, _, found = SCHEDULERS[name].partition(":")
-    return cast(Scheduler, getattr(import_module(module), found)())
+    return cast(Scheduler, create(SCHEDULER_SPECS, name, Scheduler))
+
+
+def needs_of(plan: Plan, scheduler: str, options: Sequence[str]) -> list[LaneNeeds]:
+    """Return what each lane needs, with its estimated times."""
+    block = plan.schedulers.get(scheduler)
+    settings = block.options if block else {}
+    counted = counted_cells(plan.cells, plan.experiments)
+    found = []
+    for lane in lanes_of(plan):
+        cells = [cell for cell in lane.cells if cell.id in counted]
+        hosts = tuple({plan.hosts[host].name: plan.hosts[host] for host in lane.hosts}.values())
+        longest = max(map(seconds, cells), default=0.0)
+        found.append(LaneNeeds(lane, hosts, settings, options, estimate(cells), longest))
+    return found
+
+
+def refuse_other_schedulers(plan: Plan, scheduler: str) -> None:
+    """Raises RunnerError for hosts that another scheduler is to be asked for."""
+    for host in plan.hosts.values():
+        if host.asked is not None and host.asked.scheduler != scheduler:
+            raise RunnerError(
+                f"the spec asks {host.asked.scheduler} for {host.id}, and the run is for {scheduler}",
+                f"run it with --on {host.asked.scheduler}, or change its `hosts`",
+            )

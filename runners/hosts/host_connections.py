@@ -9,11 +9,12 @@ from typing import Self
 
 from benchbrief.compiler.extensions.registry import TRANSPORT_SPECS
 from benchbrief.compiler.planning.plan import Host, Plan
-from benchbrief.runners.errors import HostError
+from benchbrief.runners.errors import HostError, NoHost
 from benchbrief.runners.hosts.fan_out import fan_out
 from benchbrief.runners.jobs.tasks import Command, RunName
 from benchbrief.runners.transports.transport_factory import RealTransport, open_transport
 
+_NAMED = 5
 CONTROLLER = Host(id="local", transport="local", name="127.0.0.1")
 """This machine. It is there whether or not the plan measures on it."""
 
@@ -32,6 +33,14 @@ class HostPool:
     """
 
     def __init__(self, plan: Plan, config: Path | None = None, run_name: RunName | None = None) -> None:
+        """Raises NoHost for a plan with hosts that a scheduler has not given yet."""
+        if waiting := [host for host in plan.hosts.values() if host.is_open and host.asked is not None]:
+            on = waiting[0].asked.scheduler if waiting[0].asked else ""
+            some = ", ".join(host.id for host in waiting[:_NAMED]) + (", ..." if waiting[_NAMED:] else "")
+            raise NoHost(
+                f"the spec asks {on} for its hosts ({some}), and no job has them yet",
+                f"run it with `bench run SPEC --on {on}`; `bench plan SPEC --on {on}` shows what is there",
+            )
         self._hosts = {CONTROLLER.id: CONTROLLER, **plan.hosts}
         self._config = config
         self._run_name = run_name

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
@@ -28,11 +29,15 @@ def is_candidate_left_out(reason: str | None) -> bool:
 
 
 class Started(NamedTuple):
-    """The start of an attempt, with the threads and the target that a search has found for it."""
+    """The start of an attempt, with the threads and the target that a search has found for it.
+
+    `nodes` are those that a scheduler had given until then, by the hosts that stand for them.
+    """
 
     at: float
     threads: int | None
     target: float | None
+    nodes: Mapping[str, str]
 
 
 @dataclass(slots=True)
@@ -57,8 +62,8 @@ class CellHistory:
         """Return the number of the last attempt that began; 0 before the first."""
         return max(self.started, default=0)
 
-    def start(self, record: j.CellStarted) -> None:
-        self.started[record.attempt] = Started(record.at, record.threads, record.target)
+    def start(self, record: j.CellStarted, nodes: Mapping[str, str]) -> None:
+        self.started[record.attempt] = Started(record.at, record.threads, record.target, nodes)
 
     def end(self, record: j.CellEnded) -> None:
         self.ended = record

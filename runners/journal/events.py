@@ -31,6 +31,7 @@ from benchbrief.runners.journal.record_base import (
     EventRan,
     ExpectationsRead,
     Failing,
+    HostsGiven,
     Imported,
     ImportedFile,
     MeasuringEnded,
@@ -51,6 +52,7 @@ __all__ = [  # others import these from here
     "EventRan",
     "ExpectationsRead",
     "Failing",
+    "HostsGiven",
     "Imported",
     "ImportedFile",
     "MeasuringEnded",
@@ -367,6 +369,7 @@ class ReportMade(Record):
 AnyRecord = Annotated[
     RunStarted
     | TimeEstimated
+    | HostsGiven
     | HostFacts
     | EngineFacts
     | Remark

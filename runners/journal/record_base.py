@@ -85,6 +85,17 @@ class Imported(Frozen):
     files: tuple[ImportedFile, ...]
 
 
+class HostsGiven(Record):
+    """The nodes that a job of a scheduler has for hosts of the plan: what follows was measured on these.
+
+    `nodes` is by host, `job` the scheduler's id of the job.
+    """
+
+    type: Literal["hosts_given"] = "hosts_given"
+    job: str
+    nodes: dict[str, str]
+
+
 class PublishedValue(Record):
     """A metric of the spec as a source states it, without the data it was computed from. It is never a measurement.
 

@@ -50,6 +50,9 @@ class RunRecord:
     end: j.RunEnded | None = None
     """The last verdict on the run, unless it was resumed after that."""
     cells: dict[str, CellHistory] = field(default_factory=dict)
+    given: list[j.HostsGiven] = field(default_factory=list)
+    nodes: dict[str, str] = field(default_factory=dict)
+    """The node that each host was given last."""
     hosts: dict[str, j.HostFacts] = field(default_factory=dict)
     engines: dict[str, j.EngineFacts] = field(default_factory=dict)
     tools: dict[tuple[str, str], j.ToolFound] = field(default_factory=dict)
@@ -131,6 +134,9 @@ class RunRecord:
                 self.remarks.setdefault(record.cell, []).append(record)
                 if record.cell in self._left:
                     self._left[record.cell].said.add(record.text)
+            case j.HostsGiven():
+                self.given.append(record)
+                self.nodes = {**self.nodes, **record.nodes}
             case j.HostFacts():
                 before = self.hosts.get(record.host)
                 facts = together(before.facts, record.facts) if before else record.facts
@@ -172,7 +178,7 @@ class RunRecord:
         cell = record.cell
         match record:
             case j.CellStarted():
-                self._history(cell).start(record)
+                self._history(cell).start(record, self.nodes)
                 self.remarks.pop(cell, None)
                 if cell in self._failed:
                     self.retried.add(cell)

@@ -13,6 +13,7 @@ from functools import partial
 from pathlib import Path
 from typing import Literal, NamedTuple
 
+from benchbrief.compiler.planning.plan import Host, Plan
 from benchbrief.runners.errors import RunnerError
 from benchbrief.runners.hosts.fan_out import fan_out
 from benchbrief.runners.hosts.host_connections import CONTROLLER
@@ -114,9 +115,11 @@ def _clean_up(run_dir: Path) -> Stopped:
     journal = Journal(run_dir)  # so that nobody resumes it meanwhile
     try:
         record = journal.extend()
+        named = {key: host for key, host in plan.hosts.items() if not host.is_open}
+        plan = plan.model_copy(update={"hosts": named | nodes_ever(plan, record)})
         name = run_name(run_dir)
         refuse_driven_here(name.owner)
-        end = partial(_end, name.owner, partial(_is_of_earlier_place, run_dir, record))
+        end = partial(end_all, name.owner, partial(_is_of_earlier_place, run_dir, record))
         with world_of(run_dir, record.starts).hosts(plan, name) as hosts:
             results = fan_out([*plan.hosts, CONTROLLER.id], lambda host_id: end(hosts[host_id]))
         found = [Found(host_id, each) for host_id, left in results.items() if isinstance(left, list) for each in left]
@@ -130,8 +133,19 @@ def _clean_up(run_dir: Path) -> Stopped:
         journal.close()
 
 
-def _end(owner: str, is_too: Callable[[Listed], bool], host: Transport) -> list[Listed]:
-    """End and remove the run's jobs and claims on a host, and return them. Raises HostError."""
+def nodes_ever(plan: Plan, record: RunRecord) -> dict[str, Host]:
+    """Return the nodes that the lane was ever given, as hosts of their own."""
+    return {
+        node: plan.hosts[host].model_copy(update={"id": node, "name": node, "asked": None})
+        for each in record.given
+        for host, node in each.nodes.items()
+        if host in plan.hosts
+    }
+
+
+def end_all(owner: str, is_too: Callable[[Listed], bool], host: Transport) -> list[Listed]:
+    """End and remove the run's jobs and claims on a host, and return them. Raises HostError, and HostBusy when another
+    controller of the run is alive there."""
     if not isinstance(host, JobTransport):
         return []
     found = list_leftovers(host)

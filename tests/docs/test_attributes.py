@@ -53,6 +53,7 @@ PLACES = {
     "experiment target": ("mongodb", "experiment ramp { threads = 64  @ }"),
     "at": ("mongodb", 'experiment ramp { at 2 min "Stopped" { command("true", on: first)  @ } }'),
     "at command": ("mongodb", 'experiment ramp { at 2 min "Stopped" { @ } }'),
+    "scheduler": ("mongodb", "scheduler slurm { @ }"),
     "profile": ("mongodb", "profile smoke { @ }"),
     "report": ("mongodb", "report brief { @ }"),
     "theme": ("mongodb", "report brief { theme { @ } }"),

@@ -12,7 +12,7 @@ from benchbrief.dsl.diagnostics.suggest import _SYNONYMS, _cost, _plain, did_you
 
 KEYWORDS = (
     "hardware", "client", "database", "workload", "probe", "experiment", "metric", "expect", "report", "profile",
-    "param", "use",
+    "scheduler", "param", "use",
 )  # fmt: skip
 KEYS = ("hosts", "tool", "threads", "warm_up", "measure", "repeats", "probes", "target", "max_errors", "p99", "p999")
 

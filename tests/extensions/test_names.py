@@ -12,11 +12,11 @@ from benchbrief.compiler.extensions.registry import (
     IMPORTER_SPECS,
     METER_SPECS,
     PROBE_SPECS,
+    SCHEDULER_SPECS,
     TEMPLATE_SPECS,
     TOOL_SPECS,
     TRANSPORT_SPECS,
 )
-from benchbrief.runners.fleet.scheduler import SCHEDULERS
 
 ROOT = Path(__file__).resolve().parents[2]
 ROOMS = ("dsl", "compiler", "runners", "results", "reports", "benchbrief")
@@ -127,6 +127,6 @@ def test_a_meter_an_importer_a_template_or_a_transport_is_named_in_its_folder_al
     assert named == OTHERS_ALLOWED
 
 
-def test_a_scheduler_is_named_in_its_folder_and_in_the_table_of_schedulers_alone() -> None:
-    named = {name: words for name, path in modules().items() if (words := quoted(path) & set(SCHEDULERS))}
-    assert named == {"runners/fleet/scheduler.py": set(SCHEDULERS)}
+def test_a_scheduler_is_named_in_its_folder_alone() -> None:
+    named = {name: words for name, path in modules().items() if (words := quoted(path) & set(SCHEDULER_SPECS.own))}
+    assert named == {}

@@ -28,6 +28,10 @@ ONLY = {
         "benchbrief.compiler.extensions.extension_spec",
         "benchbrief.compiler.planning.plan",
         "benchbrief.compiler.lanes.plan_lanes",  # the lanes that a plan shows are those that are run apart
+        "benchbrief.compiler.lanes.given_nodes",
+        "benchbrief.compiler.estimates.estimate",  # a job's time limit is held against the time that a plan shows
+        "benchbrief.compiler.estimates.counted_cells",
+        "benchbrief.compiler.plain_amounts",  # times are worded alike everywhere
         "benchbrief.compiler.planning.steady_rule",
         "benchbrief.compiler.planning.budgets",  # the level of intervals is one for all rooms
         "benchbrief.compiler.planning.achieved_load",

@@ -36,7 +36,7 @@ def assert_offered(client: Client, text: str, wanted: list[str], unwanted: list[
 def test_an_empty_line_offers_every_declaration_as_a_snippet(client: Client) -> None:
     found = items(client, "|", before="")
     assert [item["label"] for item in found] == [
-        *("hardware", "client", "database", "workload", "probe", "experiment", "profile", "report"),
+        *("hardware", "client", "database", "workload", "probe", "experiment", "scheduler", "profile", "report"),
         *("metric", "expect", "param", "use"),
     ]
     assert {item["insertTextFormat"] for item in found} == {2}

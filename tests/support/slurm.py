@@ -42,6 +42,8 @@ SwitchType=switch/none
 MpiDefault=none
 SelectType=select/linear
 SchedulerType=sched/backfill
+PreemptType=preempt/partition_prio
+PreemptMode=REQUEUE
 SchedulerParameters=batch_sched_delay=0,sched_interval=1,sched_min_interval=0,bf_interval=1
 ReturnToService=2
 SlurmctldTimeout=5
@@ -85,9 +87,16 @@ class Slurm:
         """The jobs that wait or run."""
         return self.asked("squeue", "--noheader", "--format=%i").split()
 
-    def submit(self, node: str, command: str, log: Path, env: Mapping[str, str]) -> str:
+    def submit(self, node: str, command: str, log: Path, env: Mapping[str, str], partition: str = "bench") -> str:
         """Have a node run a command as a job; return the job's id."""
-        words = ["sbatch", "--parsable", f"--nodelist={node}", f"--output={log}", f"--wrap={command}"]
+        words = [
+            "sbatch",
+            "--parsable",
+            f"--nodelist={node}",
+            f"--partition={partition}",
+            f"--output={log}",
+            f"--wrap={command}",
+        ]
         done = subprocess.run(words, env=dict(env), capture_output=True, text=True, timeout=60, check=True)
         return done.stdout.strip()
 
@@ -110,11 +119,11 @@ class Slurm:
 
     def until_idle(self) -> None:
         """Wait until each node can take a job."""
-        until(lambda: self._states() == ["idle"] * len(self.nodes), 60)
+        until(lambda: set(self._states()) == {"idle"} and len(self._states()) >= len(self.nodes), 60)
 
     def answers(self) -> bool:
         """Whether slurmctld answers, and knows each node."""
-        return len(self._states()) == len(self.nodes)
+        return len(self._states()) >= len(self.nodes)
 
     def _states(self) -> list[str]:
         with suppress(AssertionError):
@@ -139,7 +148,10 @@ class Slurm:
 
 @contextmanager
 def slurm(nodes: Sequence[str] | Mapping[str, str]) -> Iterator[Slurm]:
-    """Run a cluster of these nodes, in the partition `bench`."""
+    """Run a cluster of these nodes.
+
+    All are in the partition `bench`, whose jobs give way to those of `urgent`, and in `short`, with a limit of 3 min.
+    """
     for program in ("slurmctld", "slurmd", "sbatch"):
         system_tool(program)
     named = dict(nodes) if isinstance(nodes, Mapping) else dict.fromkeys(nodes, "")
@@ -152,7 +164,10 @@ def slurm(nodes: Sequence[str] | Mapping[str, str]) -> Iterator[Slurm]:
             (folder / f"spool-{name}").mkdir()
             more = f" Feature={feature}" if feature else ""
             text += f"NodeName={name} NodeHostname=localhost NodeAddr=127.0.0.1 Port={free_port()} CPUs=1{more}\n"
-        text += "PartitionName=bench Nodes=ALL Default=YES MaxTime=INFINITE State=UP OverSubscribe=EXCLUSIVE\n"
+        common = "Nodes=ALL State=UP OverSubscribe=EXCLUSIVE"
+        text += f"PartitionName=bench Default=YES MaxTime=INFINITE PriorityTier=1 {common}\n"
+        text += f"PartitionName=urgent MaxTime=INFINITE PriorityTier=10 PreemptMode=OFF {common}\n"
+        text += f"PartitionName=short MaxTime=3 PriorityTier=1 {common}\n"
         (folder / "slurm.conf").write_text(text)
         for name in ("slurmctld", *named):
             cluster.start(name)

@@ -1,8 +1,8 @@
-"""Two hosts, `one` and `two`, each with a real sshd of its own."""
+"""Hosts that are each a real sshd of its own: `one` and `two`, or others."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
@@ -13,19 +13,20 @@ from tests.support.tools import system_tool
 
 
 @contextmanager
-def two_hosts(folder: Path, cases: str = "") -> Iterator[Bench]:
-    """A `bench` that reaches both. Its `db_bench` is wrapped: `cases` are of the shell's `case "$*" in`."""
+def two_hosts(folder: Path, cases: str = "", names: Sequence[str] = ("one", "two")) -> Iterator[Bench]:
+    """A `bench` that reaches all of them. Its `db_bench` is wrapped: `cases` are of the shell's `case "$*" in`."""
     system_tool("db_bench")
     system_tool("sshd")
     with ExitStack() as stack:
         fresh = stack.enter_context(fresh_bench(folder))
-        one, two = (stack.enter_context(sshd(config=f"SetEnv BENCHBRIEF_TEST={fresh.mark}")) for _ in range(2))
+        hosts = [stack.enter_context(sshd(config=f"SetEnv BENCHBRIEF_TEST={fresh.mark}")) for _ in names]
         fresh.tool = f'db_bench("{wrapped.db_bench(fresh.folder / "tool", cases)}")'
         blocks = [
             f"Host {name}\n  HostName 127.0.0.1\n  Port {each.port}\n  User {each.user}\n  IdentityFile {each.key}"
-            for name, each in (("one", one), ("two", two))
+            for name, each in zip(names, hosts, strict=True)
         ]
-        (one.home / ".ssh" / "config").write_text("\n".join(blocks) + "\n")
-        one.write_known_hosts(*(f"[127.0.0.1]:{each.port} {each.host_key}" for each in (one, two)))
-        fresh.env["HOME"] = str(one.home)
+        first = hosts[0]
+        (first.home / ".ssh" / "config").write_text("\n".join(blocks) + "\n")
+        first.write_known_hosts(*(f"[127.0.0.1]:{each.port} {each.host_key}" for each in hosts))
+        fresh.env["HOME"] = str(first.home)
         yield fresh

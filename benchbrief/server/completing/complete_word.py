@@ -11,7 +11,14 @@ from benchbrief.compiler.blocks.values.block_schema import BLOCKS, OVERRIDABLE
 from benchbrief.compiler.blocks.values.shapes import BlockSchema, Key, Number, Shape
 from benchbrief.compiler.briefs.report_schema import ELEMENTS, OPTIONS
 from benchbrief.compiler.extensions.own_tools import own_families
-from benchbrief.compiler.extensions.registry import ENGINE_SPECS, METER_SPECS, PROBE_SPECS, TEMPLATE_SPECS, TOOL_SPECS
+from benchbrief.compiler.extensions.registry import (
+    ENGINE_SPECS,
+    METER_SPECS,
+    PROBE_SPECS,
+    SCHEDULER_SPECS,
+    TEMPLATE_SPECS,
+    TOOL_SPECS,
+)
 from benchbrief.compiler.frontend.name_index import Index
 from benchbrief.compiler.metrics import word_meanings
 from benchbrief.compiler.metrics.measure_catalogue import DIMENSIONS
@@ -263,6 +270,10 @@ class _Completer(ExpressionSuggestions):
                     yield self.word("none", "Power is left out.", ItemKind.EnumMember)
             case _, "hosts":
                 yield self.word("local", "This machine.", ItemKind.EnumMember)
+                for name, scheduler in SCHEDULER_SPECS.own.items():
+                    if scheduler.usage:
+                        doc = f"Hosts that {scheduler.label} is asked for: {scheduler.asks_for}, and how many."
+                        yield self.snippet(name, f'{name}("$1", ${{2:1}})', doc, ItemKind.Function)
             case _, "tool":
                 for name, doc in (*word_meanings.TOOLS.items(), *self.others(TOOL_SPECS)):
                     yield self.word(name, doc, ItemKind.Function)

@@ -23,6 +23,10 @@ DECLARATIONS = {
 }""",
         BLOCKS["experiment"].doc,
     ),
+    "scheduler": (
+        'scheduler ${1:slurm} {\n  partition = "${2:bench}"\n  time      = ${3:4 h}\n}',
+        BLOCKS["scheduler"].doc,
+    ),
     "profile": ("profile ${1:smoke} {\n  hosts = local\n  override experiment { $0 }\n}", BLOCKS["profile"].doc),
     "report": (
         'report ${1:brief} "${2:Title}" {\n  template = ${3:technical_brief}\n\n  $0\n}',

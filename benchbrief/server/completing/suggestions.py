@@ -38,6 +38,7 @@ _ICONS: dict[Kind, types.CompletionItemKind] = {
     "workload": ItemKind.Class,
     "probe": ItemKind.Event,
     "experiment": ItemKind.Class,
+    "scheduler": ItemKind.Class,
     "profile": ItemKind.Class,
     "report": ItemKind.Class,
     "metric": ItemKind.Function,

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import itertools
 import re
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+from benchbrief.compiler.blocks.hardware.asked_hosts import read_asked
 from benchbrief.compiler.blocks.hardware.fact_slips import warn_of_odd_facts
 from benchbrief.compiler.blocks.hardware.host_patterns import (
     MAX_NAMED,
@@ -53,8 +55,11 @@ class HostTable:
     named: int = 0
     """How many hosts the groups name, with repetitions."""
 
-    def read(self, exprs: tuple[ast.Expr, ...], ssh: Entry | None) -> tuple[str, ...]:
-        """Return the ids of the hosts that `hosts = ...` names. Reports and drops wrong ones."""
+    def read(self, exprs: tuple[ast.Expr, ...], ssh: Entry | None, owner: str = "") -> tuple[str, ...]:
+        """Return the ids of the hosts that `hosts = ...` names. Reports and drops wrong ones.
+
+        Hosts that a scheduler is asked for are named after their `owner`: `eco-1.slurm`.
+        """
         settings = self.reader.block(ssh, SSH) if ssh else None
         ids: list[str] = []
         seen: set[str] = set()
@@ -69,6 +74,8 @@ class HostTable:
                 self.reader.findings.add(structure_errors.HoleNotAllowed(item.span, "hosts"))
             elif isinstance(item, ast.String):
                 ids.extend(self._expand(item, item.plain or "", settings))
+            elif isinstance(item, ast.Call):
+                ids.extend(self._asked(item, owner, settings))
             else:
                 self.reader.findings.add(wrong_value(item, "hosts", HOSTS.wanted, ["local"]))
                 continue
@@ -80,6 +87,15 @@ class HostTable:
             seen.update(named)
         return tuple(ids)
 
+    def _asked(self, call: ast.Call, owner: str, settings: Values | None) -> list[str]:
+        found = read_asked(call, self.reader)
+        if found is None:
+            return []
+        asked, count = found
+        names = (f"{owner}-{number}.{asked.scheduler}" for number in itertools.count(1))
+        free = itertools.islice((name for name in names if name not in self.hosts), count)
+        return [self._add(_over_ssh(name, settings).model_copy(update={"asked": asked}), call.span) for name in free]
+
     def _expand(self, item: ast.String, pattern: str, settings: Values | None) -> list[str]:
         ids: list[str] = []
         if self.named > MAX_NAMED:  # reported before
@@ -90,19 +106,7 @@ class HostTable:
         try:
             texts = expand_hosts(pattern)
             self._count(texts, pattern)
-            for text in texts:
-                there = parse_destination(text)
-                port = settings.number("port") if settings else None
-                host = plan.Host(
-                    id=text,
-                    transport="ssh",
-                    name=there.name,
-                    user=there.user or (settings.text("user") if settings else None),
-                    port=there.port or (int(port) if port else None),
-                    jump=settings.text("jump") if settings else None,
-                    identity=settings.text("identity") if settings else None,
-                )
-                ids.append(self._add(host, item.span))
+            ids.extend(self._add(_over_ssh(text, settings), item.span) for text in texts)
         except HostPatternError as error:
             self._refuse(item, error)
         return ids
@@ -165,6 +169,20 @@ class HostTable:
         return host.id
 
 
+def _over_ssh(destination: str, settings: Values | None) -> plan.Host:
+    there = parse_destination(destination)
+    port = settings.number("port") if settings else None
+    return plan.Host(
+        id=destination,
+        transport="ssh",
+        name=there.name,
+        user=there.user or (settings.text("user") if settings else None),
+        port=there.port or (int(port) if port else None),
+        jump=settings.text("jump") if settings else None,
+        identity=settings.text("identity") if settings else None,
+    )
+
+
 def _machine(host: plan.Host) -> tuple[str, int]:
     """Return what identifies a machine. Another port behind one address may be another machine."""
     if host.package:
@@ -197,7 +215,7 @@ def read_hardware(entries: dict[str, Entry], table: HostTable) -> dict[str, Hard
     units: dict[str, HardwareUnit] = {}
     for entry in entries.values():
         values = table.reader.block(entry, HARDWARE)
-        hosts = table.read(values.series("hosts"), entry.one("ssh"))
+        hosts = table.read(values.series("hosts"), entry.one("ssh"), entry.name)
         facts = _facts(values)
         power = read_power(values.series("power"), Group(entry.name, len(hosts)), table.reader)
         if isinstance(power, plan.Quantity):
@@ -305,7 +323,7 @@ def read_clients(entries: dict[str, Entry], table: HostTable) -> dict[str, plan.
 
 def _client(entry: Entry, table: HostTable) -> plan.Client | None:
     values = table.reader.block(entry, CLIENT)
-    hosts = table.read(values.series("hosts"), entry.one("ssh"))
+    hosts = table.read(values.series("hosts"), entry.one("ssh"), entry.name)
     tool = read_tool(values.series("tool"), table.reader)
     if tool is None:
         return None

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from benchbrief.compiler.blocks.power.meter_schema import POWER
 from benchbrief.compiler.blocks.values.shapes import BlockSchema, Fact, Flag, Key, Number, Special, Text
+from benchbrief.compiler.extensions.registry import SCHEDULER_SPECS
 
-HOSTS = Special('`local`, "user@host:port", "eco-[1-3].lab", or a list of those')
+_ASKED = "".join(f", {spec.usage.strip('`')}" for spec in SCHEDULER_SPECS.own.values() if spec.usage)
+HOSTS = Special(f'`local`, "user@host:port", "eco-[1-3].lab"{_ASKED}, or a list of those')
 """A host that the transport of another package reaches is written with its scheme: "netns://blue"."""
 TOOL = Special('a load generator such as `ycsb`, or with its path, `ycsb("/opt/ycsb")`')
 

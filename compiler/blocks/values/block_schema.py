@@ -10,8 +10,8 @@ from benchbrief.compiler.blocks.hardware.host_schema import CLIENT, HARDWARE, HO
 from benchbrief.compiler.blocks.values.joined_keys import joined_keys
 from benchbrief.compiler.blocks.values.shapes import BlockSchema, Key, Number, Special, Word
 from benchbrief.compiler.blocks.workloads.workload_schema import WORKLOAD
-from benchbrief.compiler.extensions import ProbeSpec
-from benchbrief.compiler.extensions.registry import PROBE_SPECS
+from benchbrief.compiler.extensions import ProbeSpec, SchedulerSpec
+from benchbrief.compiler.extensions.registry import PROBE_SPECS, SCHEDULER_SPECS
 
 _TIME = "20 min"
 _SHARE = Number("", "95 %", plain=True, maximum=1.0)
@@ -181,6 +181,19 @@ PROFILE = BlockSchema(
     overridable=False,
 )
 
+
+def scheduler_schema(*others: SchedulerSpec) -> BlockSchema:
+    """Return the block `scheduler`, for benchbrief's own schedulers and for `others`."""
+    specs = {**SCHEDULER_SPECS.own, **{spec.name: spec for spec in others}}
+    return BlockSchema(
+        "What each job asks for when the lanes run on a scheduler, `bench run --on`. It changes no result.",
+        joined_keys({name: spec.attributes for name, spec in specs.items()}),
+        inherits=False,
+    )
+
+
+SCHEDULER = scheduler_schema()
+
 BLOCKS: Mapping[str, BlockSchema] = {
     "hardware": HARDWARE,
     "variant": VARIANT,
@@ -191,6 +204,7 @@ BLOCKS: Mapping[str, BlockSchema] = {
     "probe": PROBE,
     "experiment": EXPERIMENT,
     "at": EVENT,
+    "scheduler": SCHEDULER,
     "profile": PROFILE,
 }
 """Reports are elsewhere: `compiler/briefs/lower_report.py` has their tables."""

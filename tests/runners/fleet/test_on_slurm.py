@@ -1,94 +1,23 @@
-"""Lanes as jobs of a real Slurm on the loopback, whose nodes are two real hosts: the run that one controller makes."""
+"""Lanes as jobs of a real Slurm on the loopback, whose nodes are four real hosts: the run that one controller makes."""
 
 from __future__ import annotations
 
-import json
 import os
 import signal
-from collections.abc import Iterator
-from pathlib import Path
-from typing import Any
 
-import pyarrow.parquet as pq
 import pytest
 
-from tests.support.bench import Bench, records_of
-from tests.support.slurm import Slurm, slurm
-from tests.support.two_hosts import two_hosts
+from tests.support.bench import Bench
+from tests.support.slurm import Slurm
+from tests.support.slurm_runs import CELLS, SAME, SPEC, ended_cells, rows, said, spec, submitted
 from tests.support.waiting import until
 
 pytestmark = pytest.mark.timeout(240)
-SPEC = """\
-hardware one { hosts = "one"  path = "@DATA@/one" }
-hardware two { hosts = "two"  path = "@DATA@/two" }
-database rocks { engine = rocksdb  tool = @TOOL@  path = "{path}"  reset = drop_and_load }
-workload rr from db_bench.readrandom { records = 2k  value_size = 100 B }
-experiment e {
-  hardware = [one, two]  workloads = rr  threads = [1, 2]  warm_up = 0 s  measure = @MEASURE@  probes = [cpu every 1 s]
-}
-report brief "Brief" { table "T" { rows = hardware  columns = throughput by threads } }
-"""
-CELLS = [f"e/{hardware}/rr/threads={threads}/r1" for hardware in ("one", "two") for threads in (1, 2)]
-SAME = {
-    "cells": ["cell_id", "cell_hash", "status", "threads"],
-    "operations": ["cell_id", "operation", "kind", "errors"],
-    "facts": ["subject", "name"],
-    "properties": ["cell_id", "name"],
-    "coverage": ["cell_id", "probe", "node"],
-    "files": ["cell_id", "path"],
-}
-"""What two runs of one plan have in common, by table: all but times, what is measured, and how often it was tried."""
-
-
-@pytest.fixture(scope="module")
-def shared_cluster() -> Iterator[Slurm]:
-    with slurm({"one": "nvme", "two": "nvme", "three": "load", "four": ""}) as fresh:
-        yield fresh
 
 
 @pytest.fixture
-def cluster(shared_cluster: Slurm) -> Slurm:
-    shared_cluster.until_idle()
-    return shared_cluster
-
-
-@pytest.fixture
-def bench(tmp_path: Path, cluster: Slurm) -> Iterator[Bench]:
-    with two_hosts(tmp_path) as fresh:
-        fresh.env.update(cluster.env)
-        spec(fresh)
-        yield fresh
-
-
-def spec(bench: Bench, measure: str = "1 s") -> None:
-    bench.spec(SPEC, MEASURE=measure)
-
-
-def said(bench: Bench, number: int, **wanted: object) -> bool:
-    """Whether the journal of a lane has a record with these fields."""
-    return any(
-        wanted.items() <= record.items()
-        for path in bench.folder.glob(f"bench-out/*/lanes/*-lane-{number}/journal.jsonl")
-        for record in records_of(path.parent)
-    )
-
-
-def ended_cells(run_dir: Path) -> list[str]:
-    return sorted(
-        each["cell"] for each in records_of(run_dir) if each["type"] == "cell_ended" and each["status"] == "ok"
-    )
-
-
-def submitted(run_dir: Path) -> list[dict[str, Any]]:
-    found: list[dict[str, Any]] = json.loads((run_dir / "scheduler.json").read_text())["jobs"]
-    return found
-
-
-def rows(run_dir: Path, table: str) -> list[str]:
-    path = run_dir / "store" / f"{table}.parquet"
-    names = [name for name in SAME[table] if name in pq.read_schema(path).names]
-    assert names
-    return sorted(map(repr, pq.read_table(path, columns=names).to_pylist()))
+def bench(slurm_bench: Bench) -> Bench:
+    return slurm_bench
 
 
 def test_a_run_on_slurm_has_the_store_of_one_without(bench: Bench, cluster: Slurm) -> None:
@@ -189,10 +118,11 @@ def refused(bench: Bench, *words: str) -> str:
 
 
 def test_what_slurm_cannot_do_is_refused_before_anything_begins(bench: Bench) -> None:
-    assert "`sbatch` says:" in refused(bench, "--on", "slurm", "--job-option", "partition=nowhere")
+    assert "Slurm has no partition `nowhere`" in refused(bench, "--on", "slurm", "--job-option", "partition=nowhere")
+    assert "`sbatch` says:" in refused(bench, "--on", "slurm", "--job-option", "begin=never")
     assert "say --on too" in refused(bench, "--job-option=x")
     bench.spec(SPEC.replace('hosts = "two"', 'hosts = "twelve"'), MEASURE="1 s")
-    assert "Slurm has no node for these hosts of the spec: twelve" in refused(bench, "--on", "slurm")
+    assert "partition `bench` has no node for these hosts of the spec: twelve" in refused(bench, "--on", "slurm")
     bench.spec(SPEC.replace('hosts = "two"', "hosts = local"), MEASURE="1 s")
     assert "which is wherever a job of Slurm happens to run" in refused(bench, "--on", "slurm")
     bench.spec(SPEC, MEASURE="1 s")

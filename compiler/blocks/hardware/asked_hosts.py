@@ -1,0 +1,63 @@
+"""Hosts that a scheduler is asked for when the run begins: `hosts = slurm("nvme", 4)`."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+
+from benchbrief.compiler.blocks.hardware.host_patterns import MAX_HOSTS
+from benchbrief.compiler.blocks.values import structure_errors
+from benchbrief.compiler.blocks.values.named_arguments import named_arguments
+from benchbrief.compiler.blocks.values.shapes import Number, Text
+from benchbrief.compiler.blocks.values.values import Reader
+from benchbrief.compiler.extensions import SchedulerSpec
+from benchbrief.compiler.extensions.extension_errors import UnusableExtension
+from benchbrief.compiler.extensions.registry import SCHEDULER_SPECS, Refused
+from benchbrief.compiler.planning import plan
+from benchbrief.dsl.syntax import ast
+
+_COUNT = Number("", "4", plain=True, integer=True, minimum=1.0, maximum=float(MAX_HOSTS))
+_TEXT = Text()
+
+
+def read_asked(call: ast.Call, reader: Reader) -> tuple[plan.Asked, int] | None:
+    """Return what a scheduler is asked for, and for how many hosts of it. Reports a mistake, and returns None."""
+    name = call.function.text
+    spec = SCHEDULER_SPECS.find(name)
+    if isinstance(spec, Refused):
+        reader.findings.add(UnusableExtension.of(call.function.span, spec))
+        return None
+    if spec is None or not spec.usage:
+        known = tuple(each for each, own in SCHEDULER_SPECS.own.items() if own.usage)
+        reader.findings.add(structure_errors.UnknownWord(call.function.span, "hosts", name, ("local", *known)))
+        return None
+    named = named_arguments(call, spec.arguments, reader)
+    if named is None:
+        return None
+    said = {key: reader.value(key, argument.value, _TEXT) for key, argument in named.items()}
+    mistakes = len(reader.findings)
+    text, count = "", 0
+    for argument in (each for each in call.arguments if each.key is None):
+        value = reader.deref(argument.value)
+        if isinstance(value, ast.String | ast.Name) and not text:
+            found = reader.value(name, argument.value, _TEXT)
+            text = found if isinstance(found, str) else ""
+        elif isinstance(value, ast.Quantity) and not count:
+            number = reader.quantity(name, argument.value, _COUNT)
+            count = int(number.value) if number else 1
+        else:
+            why = "takes what the hosts must have, a text, and their number"
+            reader.findings.add(structure_errors.BadArgument(argument.span, name, why, spec.usage))
+    for why in _mistakes(spec, text, said) if len(reader.findings) == mistakes else ():
+        reader.findings.add(structure_errors.BadArgument(call.span, name, why, spec.usage))
+    if len(reader.findings) > mistakes or None in said.values():
+        return None
+    options = tuple((key, value) for key, value in said.items() if isinstance(value, str))
+    return plan.Asked(scheduler=name, what=text, options=options), count or 1
+
+
+def _mistakes(spec: SchedulerSpec, text: str, said: Mapping[str, object]) -> Iterator[str]:
+    if not text and not said:
+        yield f"needs {spec.asks_for}" + "".join(f", or `{key}:`" for key in spec.arguments)
+    elif text and not re.fullmatch(spec.asks_form, text):
+        yield f"needs {spec.asks_for}, and `{text}` is none"

@@ -1,0 +1,50 @@
+"""The blocks `scheduler`: what the jobs of a scheduler ask for."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from benchbrief.compiler.blocks.hardware.hardware import origin
+from benchbrief.compiler.blocks.values import structure_errors
+from benchbrief.compiler.blocks.values.block_schema import SCHEDULER, scheduler_schema
+from benchbrief.compiler.blocks.values.block_values import Constant, Value
+from benchbrief.compiler.blocks.values.values import Reader
+from benchbrief.compiler.extensions.extension_errors import UnusableExtension
+from benchbrief.compiler.extensions.registry import SCHEDULER_SPECS, Refused
+from benchbrief.compiler.frontend.declarations import Entry
+from benchbrief.compiler.planning import plan
+from benchbrief.dsl.syntax.source import Span
+
+
+def read_schedulers(entries: Mapping[str, Entry], reader: Reader) -> dict[str, plan.SchedulerBlock]:
+    """Return the blocks by the names of their schedulers. Reports wrong ones, and leaves them out."""
+    found = (_block(entry, reader) for entry in entries.values())
+    return {block.name: block for block in found if block is not None}
+
+
+def _block(entry: Entry, reader: Reader) -> plan.SchedulerBlock | None:
+    spec = SCHEDULER_SPECS.find(entry.name)
+    at = Span(entry.head.source, entry.head.end - len(entry.name), entry.head.end)
+    if isinstance(spec, Refused):
+        reader.findings.add(UnusableExtension.of(at, spec))
+        return None
+    if spec is None:
+        if entry.name:
+            known = SCHEDULER_SPECS.names
+            reader.findings.add(structure_errors.UnknownWord(at, "scheduler", entry.name, known))
+        return None
+    values = reader.block(entry, SCHEDULER if entry.name in SCHEDULER_SPECS.own else scheduler_schema(spec))
+    for name, attribute in entry.attributes.items():
+        key = SCHEDULER.keys.get(name)
+        if name not in spec.attributes and key is not None:
+            only = " or ".join(key.only)
+            reader.findings.add(structure_errors.NotForThis(attribute.key.span, name, only, entry.name))
+    options = {name: setting for name, value in values.found.items() if (setting := _setting(value)) is not None}
+    package = SCHEDULER_SPECS.source(entry.name)
+    return plan.SchedulerBlock(name=entry.name, options=options, package=package, origin=origin(entry.head))
+
+
+def _setting(value: Value) -> plan.Option | None:
+    if isinstance(value, Constant):
+        return value.value
+    return value if isinstance(value, str | bool) else None

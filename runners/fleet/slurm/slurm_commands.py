@@ -1,0 +1,38 @@
+"""Slurm's own commands, run with a time limit: what they print, or what they say is wrong."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+from collections.abc import Sequence
+
+from benchbrief.runners.fleet.scheduler import SchedulerRefused, SchedulerSilent
+
+_WITHIN_S = 60
+_SILENT = re.compile(
+    r"unable to contact|connection refused|timed out|connect failure|communication|transmission|"
+    r"zero bytes|slurm backup controller in standby|socket",
+    re.IGNORECASE,
+)
+_LATER = "is slurmctld running? `scontrol ping` tells; then type the same again"
+_HELP = "`sinfo` lists partitions and nodes; options for sbatch are given as in --job-option partition=NAME"
+
+
+def asked(program: str, *words: str, given: str = "") -> str:
+    """Run a command of Slurm; return what it prints. Raises SchedulerSilent and SchedulerRefused."""
+    command: Sequence[str] = (program, *words)
+    try:
+        done = subprocess.run(command, input=given, capture_output=True, text=True, timeout=_WITHIN_S, check=False)
+    except FileNotFoundError:
+        raise SchedulerRefused(
+            f"there is no `{program}` on this machine", "type the command where Slurm's commands are installed"
+        ) from None
+    except subprocess.TimeoutExpired:
+        raise SchedulerSilent(f"Slurm does not answer: `{program}` took more than {_WITHIN_S} s", _LATER) from None
+    if done.returncode == 0:
+        return done.stdout
+    lines = [line for line in done.stderr.splitlines() if line.strip()] or [f"it ended with code {done.returncode}"]
+    said = re.sub(rf"^({program}|slurm\w*): (error: )?", "", lines[-1])
+    if any(_SILENT.search(line) for line in lines):
+        raise SchedulerSilent(f"Slurm does not answer: `{program}` says: {said}", _LATER)
+    raise SchedulerRefused(f"Slurm refuses what it is asked for: `{program}` says: {said}", _HELP)

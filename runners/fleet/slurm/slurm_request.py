@@ -1,0 +1,110 @@
+"""What `sbatch` is asked for: the nodes of a lane, by name or by feature, and the options of the spec and the user."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from benchbrief.compiler.planning.plan import Host
+from benchbrief.runners.fleet.scheduler import LaneNeeds, SchedulerRefused
+
+_SHORT = {"p": "partition", "t": "time", "C": "constraint", "A": "account", "q": "qos"}
+_MINUTES_AT = (1440, 60)
+
+
+@dataclass(frozen=True)
+class Request:
+    """`named` are nodes that the plan names; `features` counts the others by what they must have, "" for anything."""
+
+    named: tuple[str, ...]
+    features: Mapping[str, int]
+    options: Mapping[str, str]
+
+    @property
+    def nodes(self) -> int:
+        return len(self.named) + sum(self.features.values())
+
+    @property
+    def constraint(self) -> str:
+        """Return the features as `sbatch` takes them: `nvme&rack1`, or `[(nvme&rack1)*2&(load&rack1)*1]`."""
+        common = self.options.get("constraint", "")
+        wanted = {"&".join(filter(None, (what, _grouped(common)))): count for what, count in self.features.items()}
+        if not self.named and len(wanted) == 1:
+            return next(iter(wanted))
+        counted = "&".join(f"{_grouped(what)}*{count}" for what, count in wanted.items() if what)
+        return f"[{counted}]" if counted else common
+
+    @property
+    def words(self) -> tuple[str, ...]:
+        """Return the options of `sbatch`."""
+        rest = {name: value for name, value in self.options.items() if name != "constraint"}
+        return (
+            *(f"--{name}={value}" if value else f"--{name}" for name, value in rest.items()),
+            *((f"--constraint={self.constraint}",) if self.constraint else ()),
+            *((f"--nodelist={','.join(self.named)}",) if self.named else ()),
+            f"--nodes={self.nodes}",
+        )
+
+
+def request_of(needs: LaneNeeds) -> Request:
+    """Return what a lane's job asks for. Raises SchedulerRefused for hosts that no single job can have."""
+    given = dict(map(_option, needs.options))
+    options = {name: _setting(name, value) for name, value in needs.settings.items()} | given
+    asked = [host.asked for host in needs.hosts if host.asked is not None]
+    partitions = dict.fromkeys(dict(each.options).get("partition") for each in asked)
+    if len(partitions) > 1:
+        named = ", ".join(f"`{each}`" if each else "none" for each in partitions)
+        raise SchedulerRefused(
+            f"lane {needs.lane.number} asks for nodes of several partitions ({named}), and a job has nodes of one",
+            "ask for them by a feature instead, or give each hardware group a client of its own",
+        )
+    if partition := next(iter(partitions), None):
+        options["partition"] = partition
+    features = Counter(each.what for each in asked)
+    return Request(tuple(_name(host) for host in needs.hosts if host.asked is None), dict(features), options)
+
+
+def _name(host: Host) -> str:
+    return host.name
+
+
+def _option(text: str) -> tuple[str, str]:
+    name, _, value = text.lstrip("-").partition("=")
+    return _SHORT.get(name, name), value
+
+
+def _setting(name: str, value: str | float | bool) -> str:
+    """Return a setting of the spec's block: a time in Slurm's form, in whole minutes."""
+    if name != "time" or not isinstance(value, float | int):
+        return str(value)
+    minutes = max(1, math.ceil(value / 60))
+    days, minutes = divmod(minutes, _MINUTES_AT[0])
+    hours, minutes = divmod(minutes, _MINUTES_AT[1])
+    return f"{f'{days}-' if days else ''}{hours:02}:{minutes:02}:00"
+
+
+def _grouped(feature: str) -> str:
+    return f"({feature})" if "&" in feature or "|" in feature else feature
+
+
+def seconds_of(limit: str) -> float | None:
+    """Return a time of Slurm in seconds: minutes, `minutes:seconds`, `hours:minutes:seconds`, with `days-` before.
+
+    None for `infinite` and anything else that is no time.
+    """
+    days, dash, rest = limit.rpartition("-")
+    parts = rest.split(":")
+    try:
+        numbers = [int(part) for part in parts]
+        whole_days = int(days) if dash else 0
+    except ValueError:
+        return None
+    if dash:  # days-hours[:minutes[:seconds]]
+        hours, minutes, seconds = (*numbers, 0, 0)[:3]
+    elif len(numbers) == 1:
+        hours, minutes, seconds = 0, numbers[0], 0
+    else:
+        hours, minutes, seconds = (0, *numbers)[-3:]
+    return float(whole_days * 86400 + hours * 3600 + minutes * 60 + seconds)
