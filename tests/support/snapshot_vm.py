@@ -34,7 +34,8 @@ class Machine:
         """Run a script on it."""
         line = shlex.join(["sh", "-c", text, "sh", *arguments])
         words = ["ssh", "-F", str(self.home / ".ssh" / "config"), f"{user}-vm", line]
-        return subprocess.run(words, stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False, timeout=600)
+        nothing = subprocess.DEVNULL
+        return subprocess.run(words, stdin=nothing, capture_output=True, text=True, check=False, timeout=1800)
 
     def sh(self, text: str, *arguments: str, user: str = "root") -> str:
         """Run a script on it that has to succeed, and return what it printed."""

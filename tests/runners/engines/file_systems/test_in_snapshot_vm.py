@@ -12,8 +12,8 @@ import pytest
 from benchbrief.runners.engines.file_systems.file_system_snapshots import step
 from tests.support.snapshot_vm import Machine, snapshot_vm
 
-pytestmark = pytest.mark.timeout(900)
-"""Without KVM the first test waits minutes for the boot."""
+pytestmark = pytest.mark.timeout(3600)
+"""Without KVM, and beside other work, a boot takes minutes, and a test of several restores half an hour."""
 
 SYSTEMS = ("zfs", "lvm_thin")
 POOLS = """
