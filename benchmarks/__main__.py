@@ -24,6 +24,7 @@ NAMES = (
     "highest",
     "ycsb_guide",
     "trends",
+    "shared_store",
 )
 
 

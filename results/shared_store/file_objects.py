@@ -39,7 +39,7 @@ class FileObjects:
     def list(self, prefix: str) -> Iterator[Listed]:
         folder, _, begin = prefix.rpartition("/")
         if not self.root.is_dir():
-            raise StoreAway(f"{self.url} is not there", "check the address, and whether it is mounted")
+            raise self._away()
         with self._told():
             yield from self._below(self.root / folder, f"{folder}/" if folder else "", begin)
 
@@ -59,6 +59,19 @@ class FileObjects:
                 with suppress(FileNotFoundError):  # removed meanwhile
                     found = entry.stat()
                     yield Listed(f"{above}{entry.name}", found.st_size, found.st_mtime)
+
+    def keys(self, prefix: str) -> Iterator[str]:
+        if "/" in prefix.rstrip("/") or not prefix.endswith("/"):
+            yield from (each.key for each in self.list(prefix))
+            return
+        if not self.root.is_dir():
+            raise self._away()
+        with self._told():
+            try:
+                names = os.listdir(self.root / prefix)  # noqa: PTH208 - Path.iterdir makes an object of each
+            except FileNotFoundError:
+                return
+        yield from (prefix + name for name in names)
 
     def look(self, key: str) -> Listed | None:
         with self._told():
@@ -127,6 +140,9 @@ class FileObjects:
         with self._told(), self._incoming() as temporary:
             temporary.touch()
             return temporary.stat().st_mtime
+
+    def _away(self) -> StoreAway:
+        return StoreAway(f"{self.url} is not there", "check the address, and whether it is mounted")
 
     def _missing(self, key: str) -> NoObject:
         return NoObject(f"{self.url} has no {key}", "look at what it has: bench runs --from " + self.url)

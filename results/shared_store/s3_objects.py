@@ -53,6 +53,9 @@ class S3Objects:
                     key = each["Key"].removeprefix(self._above)
                     yield Listed(key, each["Size"], each["LastModified"].timestamp())
 
+    def keys(self, prefix: str) -> Iterator[str]:
+        yield from (each.key for each in self.list(prefix))
+
     def look(self, key: str) -> Listed | None:
         with self._told():
             try:
@@ -80,7 +83,9 @@ class S3Objects:
         with self._told():
             for waited in range(_TAKEN_AGAIN):
                 try:
-                    self._client.put_object(**self._at(key), Body=content, IfNoneMatch="*", **_sums(content))
+                    self._client.put_object(
+                        **self._at(key), Body=content, IfNoneMatch="*", **_sum(hashlib.sha256(content).digest())
+                    )
                 except Exception as error:
                     taken = is_taken(error)
                     if taken is None:
@@ -99,7 +104,7 @@ class S3Objects:
             if hashlib.sha256(content).hexdigest() != sha256:
                 raise _changed(path)
             with self._told():
-                self._client.put_object(**self._at(key), Body=content, **_sums(content))
+                self._client.put_object(**self._at(key), Body=content, **_sum(bytes.fromhex(sha256)))
             return
         from boto3.s3.transfer import TransferConfig
 
@@ -201,9 +206,9 @@ def _require_boto3() -> None:
         raise SharedStoreError(what, "install it: pip install 'benchbrief[s3]'") from error
 
 
-def _sums(content: bytes) -> dict[str, str]:
+def _sum(digest: bytes) -> dict[str, str]:
     """Return the checksum with which the server refuses what was damaged on the way."""
-    return {"ChecksumSHA256": base64.b64encode(hashlib.sha256(content).digest()).decode()}
+    return {"ChecksumSHA256": base64.b64encode(digest).decode()}
 
 
 def _sha256_of(path: Path) -> str:

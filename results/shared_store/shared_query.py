@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import re
 import tempfile
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from functools import cached_property
 from pathlib import Path
@@ -22,21 +22,22 @@ from pyarrow.fs import LocalFileSystem
 
 from benchbrief.results.query.user_query import Table, ask, ask_in_batches
 from benchbrief.results.shared_store.file_objects import FileObjects
-from benchbrief.results.shared_store.object_store import StoreDamaged
+from benchbrief.results.shared_store.object_store import SharedStoreError, StoreDamaged
 from benchbrief.results.shared_store.run_manifest import Manifest, table_key
 from benchbrief.results.shared_store.shared_store import SharedStore
-from benchbrief.results.store.build_store import arrow_schema
 from benchbrief.results.store.digests import sha256_of
-from benchbrief.results.store.measure_views import VIEWS
 from benchbrief.results.store.store_schema import TABLES
+from benchbrief.results.store_errors import ResultsError
 
 if TYPE_CHECKING:
     from contextlib import AbstractContextManager
 
 
-_METRIC = re.compile(r'\bmetric\s*\.\s*(?:"((?:[^"]|"")+)"|(\w+))', re.IGNORECASE)
+_VIEW = re.compile(r'\b(metric|measure)\s*\.\s*(?:"((?:[^"]|"")+)"|(\w+))', re.IGNORECASE)
+_LISTING = {"show", "information_schema", "duckdb_tables", "duckdb_views", "duckdb_columns"}
+_BLOCK = 100
+"""Runs, in order of their names."""
 _WORD = re.compile(r"\w+")
-_OWN_VIEWS = "SELECT view_name FROM duckdb_views() WHERE NOT internal AND schema_name = 'measure' ORDER BY ALL"
 
 
 class SharedResults:
@@ -49,11 +50,12 @@ class SharedResults:
         self._connection = duckdb.connect(":memory:")
         self._known: set[str] = set()
         self._connection.execute("CREATE SCHEMA measure; CREATE SCHEMA metric")
-        self._connection.execute("SET python_enable_replacements = false")
-        for name, schema in _schemas().items():
-            self._offer(name, schema)
-        self._connection.execute("SET enable_external_access = false")
-        self._connection.execute("SET lock_configuration = true")
+        for setting in (
+            "python_enable_replacements = false",
+            "enable_external_access = false",
+            "lock_configuration = true",
+        ):
+            self._connection.execute(f"SET {setting}")
 
     def close(self) -> None:
         self._connection.close()
@@ -75,7 +77,16 @@ class SharedResults:
 
     def sql(self, text: str) -> Table:
         """Raises ResultsError."""
+        import duckdb
+
         self._prepare(text)
+        with self._plainly():
+            try:
+                return ask(self._connection, text)
+            except (ResultsError, duckdb.Error):  # the latter where the table of metrics is not offered either
+                if self._partitions.error is not None:
+                    raise
+        self._offer_each(self._partitions.names())  # so that the error names what there is
         with self._plainly():
             return ask(self._connection, text)
 
@@ -90,13 +101,20 @@ class SharedResults:
         return ask_in_batches(self._connection, text)
 
     def _prepare(self, text: str) -> None:
-        """Offer what only some statements ask for: the list of runs, metrics, and tables that other rooms make."""
-        named = [f"metric.{quoted.replace(chr(34) * 2, chr(34)) or plain}" for quoted, plain in _METRIC.findall(text)]
-        words = set(_WORD.findall(text))
+        """Offer what the statement names: to look at each table costs more than most answers. Raises
+        SharedStoreError."""
+        named = [f"{schema.lower()}.{quoted.replace(chr(34) * 2, chr(34)) or plain}"
+                 for schema, quoted, plain in _VIEW.findall(text)]  # fmt: skip
+        words = {word.lower() for word in _WORD.findall(text)}
         if "manifests" in words and "manifests" not in self._known:
             self._known.add("manifests")
             self._connection.register("manifests", self._partitions.listing())
-        for name in (*named, *words & {"series"}):
+        if words & _LISTING:
+            named += self._partitions.names()
+        self._offer_each((*named, *words & {*TABLES, "series"}))
+
+    def _offer_each(self, names: Iterable[str]) -> None:
+        for name in dict.fromkeys(names):
             if name not in self._known and (schema := self._partitions.schema_of(name)) is not None:
                 self._offer(name, schema)
 
@@ -157,11 +175,12 @@ class _Partitions:
     def _fitting(self, schema: pa.Schema, condition: ds.Expression | None) -> list[str]:
         if condition is None:
             return list(self._runs)
-        kind, files = ds.ParquetFileFormat(), LocalFileSystem()
-        # No file is opened: Arrow holds the condition against the partition's expression alone.
-        fragments = [kind.make_fragment(run, files, partition_expression=ds.field("run") == run) for run in self._runs]
-        found = ds.FileSystemDataset(fragments, schema, kind, files).get_fragments(filter=condition)
-        return [fragment.path for fragment in found]
+        runs, run = list(self._runs), ds.field("run")
+        # Whole blocks first: to hold the condition against each of thousands of runs takes most of a query's time.
+        blocks = {str(at): runs[at : at + _BLOCK] for at in range(0, len(runs), _BLOCK)}
+        bounds = {name: (run >= block[0]) & (run <= block[-1]) for name, block in blocks.items()}
+        some = [each for name in _left(bounds, schema, condition) for each in blocks[name]]
+        return _left({each: run == each for each in some}, schema, condition)
 
     def _load(self, runs: Iterable[str]) -> list[Manifest]:
         missing = [run for run in runs if run not in self._manifests]
@@ -200,6 +219,13 @@ class _Partitions:
                 if name in each.tables:
                     return _with_run(pq.read_schema(self._file(each, name)))
         return None
+
+    def names(self) -> list[str]:
+        """Return the tables and views of the newest run that can be read. Raises SharedStoreError without one."""
+        for run in sorted(self._runs, reverse=True):
+            for manifest in self._load([run]):
+                return list(manifest.tables)
+        raise SharedStoreError(f"no run in {self._store.url}", f"push one: bench push --to {self._store.url}")
 
     def listing(self) -> pa.Table:
         """Return the runs themselves, a row each."""
@@ -252,23 +278,15 @@ class _Table(ds.Dataset):  # type: ignore[misc]  # pyarrow has no types
             raise
 
 
-def _schemas() -> dict[str, pa.Schema]:
-    """Return the columns of each table and `measure` view, as this benchbrief has them."""
-    import duckdb
-
-    found = {name: arrow_schema(row) for name, row in TABLES.items()}
-    with duckdb.connect(":memory:") as connection:
-        for name, schema in found.items():
-            connection.register("empty", schema.empty_table())
-            connection.execute(f"CREATE TABLE {name} AS FROM empty")
-        connection.execute(VIEWS)
-        for (view,) in connection.execute(_OWN_VIEWS).fetchall():
-            found[f"measure.{view}"] = connection.sql(f"FROM measure.{view}").to_arrow_table().schema
-    return {name: _with_run(schema) for name, schema in found.items()}
+def _left(said: Mapping[str, ds.Expression], schema: pa.Schema, condition: ds.Expression) -> list[str]:
+    """Return the names of what may fit a condition, by what is said of each. No file is opened, as there is none."""
+    kind, files = ds.ParquetFileFormat(), LocalFileSystem()
+    named = [kind.make_fragment(name, files, partition_expression=expression) for name, expression in said.items()]
+    return [each.path for each in ds.FileSystemDataset(named, schema, kind, files).get_fragments(filter=condition)]
 
 
 def _with_run(schema: pa.Schema) -> pa.Schema:
-    """Return the columns with `run` before them; any may be missing in a run of another version."""
+    """Return the columns with `run` before them; any may be missing in another run."""
     nullable = [field.with_nullable(True) for field in schema if field.name != "run"]
     return pa.schema([pa.field("run", pa.string()), *nullable])
 

@@ -56,8 +56,8 @@ class SharedStore:
         """Return the revisions of each run, the oldest first, without reading the manifests. Raises
         SharedStoreError."""
         found: dict[str, list[int]] = {}
-        for listed in self.objects.list(RUNS):
-            if of := run_of_key(listed.key):
+        for key in self.objects.keys(RUNS):
+            if of := run_of_key(key):
                 found.setdefault(of[0], []).append(of[1])
         return {run: sorted(revisions) for run, revisions in sorted(found.items())}
 
@@ -168,8 +168,7 @@ class SharedStore:
 
     def signed(self) -> set[str]:
         """Return the keys of the manifests beside which a signature lies. It is not checked."""
-        keys = (listed.key for listed in self.objects.list(RUNS))
-        return {key.removesuffix(SIGNATURE) for key in keys if key.endswith(SIGNATURE)}
+        return {key.removesuffix(SIGNATURE) for key in self.objects.keys(RUNS) if key.endswith(SIGNATURE)}
 
     def at_once(self, do: Callable[[T], U], each: Iterable[T]) -> Iterator[U]:
         """Yield the results in order, with several requests at a time where the store is far away."""

@@ -5,8 +5,11 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+import threading
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
+from http.client import HTTPConnection
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from urllib.error import HTTPError
 from urllib.request import urlopen
@@ -84,3 +87,80 @@ def _answers(address: str, process: subprocess.Popen[bytes]) -> bool:
             return True
         return True
     return False
+
+
+class Between(ThreadingHTTPServer):
+    """Passes requests on to an S3 server, until it is told to answer otherwise.
+
+    From the `after`-th write on, it answers with this status and code of S3; with status 0 it says nothing at all.
+    """
+
+    daemon_threads = True
+
+    def __init__(self, behind: str, status: int, code: str, after: int) -> None:
+        super().__init__(("127.0.0.1", 0), _Passing)
+        self.behind, self.status, self.code, self.after = behind.removeprefix("http://"), status, code, after
+        self.writes = 0
+        self.closing = threading.Event()
+
+    @property
+    def address(self) -> str:
+        return f"http://127.0.0.1:{self.server_port}"
+
+
+class _Passing(BaseHTTPRequestHandler):
+    server: Between
+    protocol_version = "HTTP/1.1"
+
+    def _pass(self) -> None:
+        body = self.rfile.read(int(self.headers.get("Content-Length") or 0))
+        self.server.writes += self.command in ("PUT", "POST")
+        if self.server.writes > self.server.after:
+            self._answer_otherwise()
+            return
+        connection = HTTPConnection(self.server.behind, timeout=30)
+        connection.request(self.command, self.path, body, dict(self.headers.items()))
+        answer = connection.getresponse()
+        content = answer.read()
+        self.send_response(answer.status)
+        for name, value in answer.getheaders():
+            if name.lower() not in ("transfer-encoding", "connection", "content-length", "date", "server"):
+                self.send_header(name, value)
+        length = answer.getheader("Content-Length") if self.command == "HEAD" else str(len(content))
+        self.send_header("Content-Length", length or "0")
+        self.end_headers()
+        if self.command != "HEAD":
+            self.wfile.write(content)
+        connection.close()
+
+    def _answer_otherwise(self) -> None:
+        if not self.server.status:
+            self.server.closing.wait(30)
+            return
+        told = f"<?xml version='1.0'?><Error><Code>{self.server.code}</Code><Message>no</Message></Error>".encode()
+        self.send_response(self.server.status)
+        self.send_header("Content-Length", str(len(told)))
+        self.send_header("Connection", "close")
+        self.end_headers()
+        if self.command != "HEAD":
+            self.wfile.write(told)
+        self.close_connection = True
+
+    do_GET = do_PUT = do_POST = do_HEAD = do_DELETE = _pass  # noqa: N815 - what http.server looks for
+
+    def log_message(self, *_: object) -> None: ...
+
+
+@contextmanager
+def between(behind: str, status: int, code: str = "", after: int = 0) -> Iterator[str]:
+    """Run a server that passes on `after` writes, and yield its address."""
+    server = Between(behind, status, code, after)
+    thread = threading.Thread(target=server.serve_forever)
+    thread.start()
+    try:
+        yield server.address
+    finally:
+        server.closing.set()
+        server.shutdown()
+        server.server_close()
+        thread.join()
