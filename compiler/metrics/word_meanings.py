@@ -59,8 +59,8 @@ _MEASURES: Mapping[str, str] = {
     "recovery.before": "The mean throughput in the time `window` before the event.",
     "timeline.throughput": "The throughput by second, as the load generators tell it.",
     "timeline.p99": (
-        "The 99th percentile of all latencies by second, the highest of the load generators'; only YCSB tells it, in "
-        "experiments with events."
+        "The 99th percentile of all latencies by second, the highest of the load generators'; YCSB and openload tell "
+        "it, in experiments with events."
     ),
     "latency.mean": "The mean latency of an operation: `latency.mean[read]`.",
     "latency.min": "The lowest latency of an operation: `latency.min[read]`.",

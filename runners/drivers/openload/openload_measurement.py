@@ -16,6 +16,7 @@ from benchbrief.runners.drivers.ycsb import ycsb_properties as properties
 from benchbrief.runners.execution.driver_contexts import CellContext
 from benchbrief.runners.measurement import histogram as h
 from benchbrief.runners.measurement.measurement import (
+    Histogram,
     Interval,
     Measurement,
     Operation,
@@ -84,7 +85,7 @@ def measurement_of(asked: Asked, run: Run, log: Log) -> Measurement:
         errors = sum(part.errors for part in parts)
         throughput.append(PhaseThroughput(phase, done, errors, last - first, done / (last - first)))
         operations += parts
-    intervals = tuple(_intervals(log, start, end))
+    intervals = tuple(_intervals(log, start, end, tails=bool(asked.events)))
     if arrivals is None:  # a closed loop has no time at which an operation is due
         operations = [each for each in operations if each.kind == "service"]
     # The rate of steps, bursts and traces is not to be steady.
@@ -172,14 +173,17 @@ def _ended_between(log: Log, start: float, end: float) -> int:
     return sum(piece.histogram.count for piece in successes(log) if start <= piece.middle < end)
 
 
-def _intervals(log: Log, start: float, end: float) -> Iterator[Interval]:
-    """Yield the seconds of the window with the operations that ended and succeeded in each."""
-    counts = [0] * ceil(end - start - 1e-6)
+def _intervals(log: Log, start: float, end: float, *, tails: bool) -> Iterator[Interval]:
+    """Yield the seconds of the window with the operations that ended and succeeded in each; with `tails`, also the 99th
+    percentile of their latencies from when they were due."""
+    ended: list[list[Histogram]] = [[] for _ in range(ceil(end - start - 1e-6))]
     for piece in successes(log):
         if start <= piece.middle < end:
-            counts[min(int(piece.middle - start), len(counts) - 1)] += piece.histogram.count
-    for number, count in enumerate(counts):
-        yield Interval(float(number), min(1.0, end - start - number), count)
+            ended[min(int(piece.middle - start), len(ended) - 1)].append(piece.histogram)
+    for number, parts in enumerate(ended):
+        count = sum(part.count for part in parts)
+        p99_s = h.percentile(h.merge(parts), 99.0) if tails and count else None
+        yield Interval(float(number), min(1.0, end - start - number), count, p99_s)
 
 
 def _samples(run: Run, log: Log, window: tuple[float, float], *, offered: bool) -> Iterator[Sample]:

@@ -16,7 +16,7 @@ import pytest
 from hdrh.histogram import HdrHistogram
 from hdrh.log import HistogramLogReader
 
-from benchbrief.compiler.planning.plan import Arrivals, UntilSteady
+from benchbrief.compiler.planning.plan import Arrivals, Event, Origin, UntilSteady
 from benchbrief.runners.drivers.openload import openload_invariants
 from benchbrief.runners.drivers.openload.openload import Openload
 from benchbrief.runners.drivers.openload.openload_log import LOG, read_log
@@ -124,6 +124,21 @@ def test_each_operation_has_the_latencies_of_both_clocks() -> None:
         assert sent.mean_s is not None
         assert due.mean_s >= sent.mean_s
         assert (due.in_total, sent.in_total) == (False, True)
+
+
+def test_each_second_beside_an_event_has_the_tail_of_its_latencies() -> None:
+    made = constant_cell()
+    stop = Event(
+        at_s=1, label="Stopped", line="true", hosts=("h",), timeout_s=1, window_s=1, within=0.1, steady_s=1, outage=0.1,
+        origin=Origin(file="x.bench", line=1, column=1),
+    )  # fmt: skip
+    beside = CellContext(made.plan, made.cell.model_copy(update={"events": (stop,)}), made.tool_path, made.endpoint)
+    measurement = DRIVER.parse(beside, output("constant"))
+    tails = [each.p99_s for each in measurement.intervals]
+    whole = [each.max_s for each in measurement.operations if each.kind == "intended"]
+    assert len(tails) == 3
+    assert all(tail is not None and 1e-5 < tail <= max(filter(None, whole)) for tail in tails)
+    assert {each.p99_s for each in DRIVER.parse(made, output("constant")).intervals} == {None}
 
 
 def test_a_staircase_gives_a_point_for_each_step() -> None:
