@@ -64,7 +64,8 @@ def pushed(run_dir: Path, store: SharedStore, *tags: str) -> Pushed:
 
 def whole_or_absent(url: str, run_dir: Path, tmp_path: Path, name: str) -> bool:
     """Whether the store has the run, which then is whole."""
-    found = list(open_store(url).manifests())
+    is_made = Path(url.removeprefix("file://")).is_dir()
+    found = list(open_store(url).manifests()) if is_made else []
     if not found:
         return False
     pulled = pull_run(open_store(url), found[0], tmp_path / name)
