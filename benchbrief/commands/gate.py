@@ -24,6 +24,14 @@ if TYPE_CHECKING:
     from benchbrief.results.history.read_series import Found
 
 _HOOK_S = 60
+_ENDS = (
+    ExitCode.DONE,
+    ExitCode.USAGE,
+    ExitCode.CELL_FAILED,
+    ExitCode.EXPECT_FAILED,
+    ExitCode.SUSPECT,
+    ExitCode.INTERRUPTED,
+)
 
 
 @click.command(
@@ -44,7 +52,7 @@ alone decide on an alarm. Without --measure-again, the command ends with 6 inste
 control series show as well is the lab's, and no alarm.
 
 """
-    + exit_codes(ExitCode.DONE, ExitCode.USAGE, ExitCode.EXPECT_FAILED, ExitCode.SUSPECT, ExitCode.INTERRUPTED)
+    + exit_codes(*_ENDS)
 )
 @click.argument("run", default="last")
 @history_options
@@ -151,6 +159,8 @@ def command(
         raise Stop(ExitCode.EXPECT_FAILED)
     if outcome == "suspect":
         raise Stop(ExitCode.SUSPECT)
+    if "missing" in states:
+        raise Stop(ExitCode.CELL_FAILED)
 
 
 def _tell(title: str, judged: Sequence[Judged], notes: Sequence[str], every: bool) -> None:

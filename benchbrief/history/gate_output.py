@@ -20,6 +20,8 @@ _WORDS = {"ok": "as before", "lab": "the lab's"}
 _MARKS = {"alarm": "❌", "suspect": "❗", "missing": "❗", "better": "✅"}
 _ORDER: tuple[State, ...] = ("alarm", "suspect", "missing", "lab", "not confirmed", "known", "better", "untested", "ok")
 _SHOWN = ("alarm", "suspect", "missing", "lab", "not confirmed", "known", "better")
+_LONGEST = 200
+"""Characters of a reason: that of a failed cell may have the output of its tool."""
 
 
 def word(state: str) -> str:
@@ -62,7 +64,7 @@ def details(judged: Judged) -> Iterator[str]:
         values = ", ".join(amount(value, unit) for value in judged.again)
         yield f"measured again: {values}" + (f", {p_text(judged.again_p)}" if judged.again_p is not None else "")
     if judged.detail:
-        yield judged.detail
+        yield judged.detail if len(judged.detail) <= _LONGEST else f"{judged.detail[:_LONGEST]}..."
     if judged.verdict:
         yield f"verdict: {judged.verdict.verdict}" + (f", {judged.verdict.note}" if judged.verdict.note else "")
 
