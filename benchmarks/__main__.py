@@ -13,6 +13,7 @@ NAMES = (
     "overhead",
     "fan_out",
     "report",
+    "site",
     "fleet",
     "raw_import",
     "budget",

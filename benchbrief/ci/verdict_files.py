@@ -57,7 +57,7 @@ def require_writable(*files: Path | None) -> None:
     for file in files:
         there = file is not None and os.path.lexists(file)
         if file is not None and (not there or file.is_file()):  # not a pipe, which waits for its reader
-            _write(file, b"", append=True)
+            write_file(file, b"", append=True)
             if not there:
                 file.unlink()
 
@@ -65,16 +65,17 @@ def require_writable(*files: Path | None) -> None:
 def write_verdicts(suite: str, cases: Sequence[Case], junit_file: Path | None) -> None:
     """Raises Stop with a message when the file can't be written."""
     if junit_file is not None:
-        _write(junit_file, junit(suite, cases))
+        write_file(junit_file, junit(suite, cases))
 
 
 def write_markdown(text: str, file: Path | None) -> None:
     """Raises Stop with a message when the file can't be written."""
     if file is not None:
-        _write(file, text.encode("utf-8", "replace"), append=str(file) == os.environ.get(_SUMMARY))
+        write_file(file, text.encode("utf-8", "replace"), append=str(file) == os.environ.get(_SUMMARY))
 
 
-def _write(path: Path, content: bytes, *, append: bool = False) -> None:
+def write_file(path: Path, content: bytes, *, append: bool = False) -> None:
+    """Raises Stop with a message when the file can't be written."""
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         with path.open("ab" if append else "wb") as file:

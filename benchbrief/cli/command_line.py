@@ -49,6 +49,7 @@ COMMANDS = {
     "compare": "Compare runs, hardware or revisions, and tell what is more than noise.",
     "trend": "Show a quantity over many runs, with its changes.",
     "gate": "Say whether a run got worse than the runs before it, for nightly CI.",
+    "site": "Make a static site of all runs: briefs, trends, comparisons, hardware.",
     "query": "Ask the results in SQL.",
     "push": "Push a run to a store that a team shares.",
     "pull": "Bring a run from a shared store here.",

@@ -57,6 +57,12 @@ the last run whose spec was that of the git revision; each with `:hardware` behi
 )
 @click.option("--mixed", is_flag=True, help="Compare what was measured with what was simulated or imported.")
 @click.option("--other-load", is_flag=True, help="Judge also points where the load is not the same.")
+@click.option(
+    "--html",
+    type=click.Path(path_type=Path, dir_okay=False),
+    metavar="FILE",
+    help="Write the comparison to FILE as a page of its own.",
+)
 @click.option("--json", "as_json", is_flag=True, help="Print as JSON.")
 @verdict_options
 def command(
@@ -67,6 +73,7 @@ def command(
     strict: bool,
     mixed: bool,
     other_load: bool,
+    html: Path | None,
     as_json: bool,
     junit: Path | None,
     markdown: Path | None,
@@ -81,14 +88,14 @@ def command(
 
     if not 2 <= len(named) <= _MOST:
         raise fail(f"a comparison takes 2 to {_MOST} contenders, and here is {len(named)}", "bench compare last~1 last")
-    require_writable(junit, markdown)
+    require_writable(junit, markdown, html)
     references = [resolve(each, out) for each in named]
     _refuse_same(references)
     with ExitStack() as opened:
         contenders = [contender(reference, opened) for reference in references]
         _refuse_mixture(contenders, mixed)
         judged = judge(references, contenders, metrics, threshold, other_load=other_load)
-    tell(judged, strict=strict, as_json=as_json, junit=junit, markdown=markdown)
+    tell(judged, strict=strict, as_json=as_json, junit=junit, markdown=markdown, html=html)
     if judged.worse or (strict and judged.untold):
         raise Stop(ExitCode.EXPECT_FAILED)
 

@@ -12,12 +12,15 @@ from benchbrief.cli.terminal import columns_of, one_line, show, show_json, show_
 from benchbrief.comparing import compare_output as output
 from benchbrief.comparing import ranking_output as ranked
 from benchbrief.comparing.compare_table import table_of
+from benchbrief.comparing.comparison_html import write_page
 from benchbrief.comparing.judged_contenders import Judged
 from benchbrief.comparing.named_contenders import Reference
 from benchbrief.results.compare.contender_differences import Difference
 
 
-def tell(judged: Judged, *, strict: bool, as_json: bool, junit: Path | None, markdown: Path | None) -> None:
+def tell(
+    judged: Judged, *, strict: bool, as_json: bool, junit: Path | None, markdown: Path | None, html: Path | None
+) -> None:
     """Raises Stop where a file can't be written."""
     title = titled(judged.references)
     if len(judged.names) == 2:
@@ -32,6 +35,8 @@ def tell(judged: Judged, *, strict: bool, as_json: bool, junit: Path | None, mar
         document = ranked.ranking_dict(judged)
     write_verdicts(title, cases, junit)
     write_markdown(summary, markdown)
+    if html is not None:
+        write_page(html, title, judged)
     if as_json:
         show_json(document)
     else:

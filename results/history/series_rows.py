@@ -108,7 +108,7 @@ def series_rows(run_dir: Path) -> list[SeriesRow]:
     """Return the rows of a run. Raises RunnerError."""
     plan = load_plan(run_dir)
     with unchanged_store(run_dir) as store:
-        return list(_rows(run_dir, plan, store))
+        return list(rows_in(run_dir, plan, store))
 
 
 class _Measured(NamedTuple):
@@ -125,7 +125,8 @@ class _Measured(NamedTuple):
     metric: Metric | None
 
 
-def _rows(run_dir: Path, plan: Plan, store: Store) -> Iterator[SeriesRow]:
+def rows_in(run_dir: Path, plan: Plan, store: Store) -> Iterator[SeriesRow]:
+    """Yield the rows of a run whose store is open."""
     start, began = first_start(run_dir / JOURNAL), started_at(run_dir)
     origin = "imported" if store.imported else "simulated" if store.simulated else "measured"
     revision = revision_in(run_dir)

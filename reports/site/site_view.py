@@ -1,0 +1,148 @@
+"""What the pages of a site show: texts and links, computed; templates lay out and compute nothing."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from markupsafe import Markup
+
+
+@dataclass(frozen=True)
+class Link:
+    """`href` is relative to the site's root."""
+
+    text: str
+    href: str
+
+
+@dataclass(frozen=True)
+class RunLine:
+    """A run in a list. `kind` is ok, failed, broken, simulated or imported."""
+
+    link: Link
+    title: str
+    suite: Link | None
+    date: str
+    state: str
+    kind: str
+    cells: str
+    briefs: tuple[Link, ...] = ()
+    problem: str = ""
+
+
+@dataclass(frozen=True)
+class RankedCell:
+    """`share` is the bar's width in per cent."""
+
+    text: str
+    spread: str
+    letters: str
+    best: bool
+    share: float = 0.0
+
+
+@dataclass(frozen=True)
+class RankedRow:
+    point: str
+    cells: tuple[RankedCell, ...]
+    verdict: str
+    kind: str = ""
+
+
+@dataclass(frozen=True)
+class RankedTable:
+    title: str
+    sense: str
+    rows: tuple[RankedRow, ...]
+
+
+@dataclass(frozen=True)
+class ComparisonView:
+    """Contenders with the columns' heads, a table for each quantity, and what a reader has to know."""
+
+    title: str
+    heads: tuple[str, ...]
+    tables: tuple[RankedTable, ...]
+    notes: tuple[str, ...]
+    verdict_head: str = ""
+    differing: tuple[tuple[str, ...], ...] = ()
+    contenders: tuple[tuple[str, str], ...] = ()
+
+
+@dataclass(frozen=True)
+class TrendCard:
+    """A chart with its words. `state` is worse, better, differs or steady: of the last change that can be compared."""
+
+    title: str
+    point: str
+    latest: str
+    change: str
+    state: str
+    svg: Markup
+    table: tuple[tuple[str, str, str], ...]
+    """The changes: run, date, and by how much."""
+
+
+@dataclass(frozen=True)
+class SuiteCard:
+    """`named` is the spec with its profile. `trend` is the first one of its throughput, of several runs."""
+
+    link: Link
+    named: str
+    runs: str
+    last: str
+    state: str
+    told: str
+    trend: TrendCard | None = None
+
+
+@dataclass(frozen=True)
+class SuiteView:
+    card: SuiteCard
+    trends: tuple[tuple[str, tuple[TrendCard, ...]], ...]
+    """By quantity."""
+    note: str
+    ranking: ComparisonView | None
+    step: ComparisonView | None
+    runs: tuple[RunLine, ...]
+
+
+@dataclass(frozen=True)
+class ValueRow:
+    point: str
+    value: str
+    spread: str
+    repeats: str
+    reason: str
+
+
+@dataclass(frozen=True)
+class RunView:
+    line: RunLine
+    facts: tuple[tuple[str, str], ...]
+    briefs: tuple[Link, ...]
+    brief_problems: tuple[str, ...]
+    tables: tuple[tuple[str, tuple[ValueRow, ...]], ...]
+    ranking: ComparisonView | None
+    environments: tuple[tuple[str, tuple[tuple[str, str], ...]], ...]
+    notice: str = ""
+
+
+@dataclass(frozen=True)
+class HardwareLine:
+    name: str
+    facts: tuple[tuple[str, str], ...]
+    runs: str
+    first: str
+    last: str
+    links: tuple[Link, ...]
+
+
+@dataclass(frozen=True)
+class HomeView:
+    title: str
+    told: str
+    suites: tuple[SuiteCard, ...]
+    runs: tuple[RunLine, ...]
+    broken: tuple[RunLine, ...]
+    counts: tuple[tuple[str, str], ...] = field(default=())

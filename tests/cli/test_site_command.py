@@ -1,0 +1,71 @@
+"""`bench site` on the command line: what it prints, and what it refuses."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+
+from tests.support.bench import Bench, fresh_bench
+
+SPEC = """
+hardware one { hosts = "one.lab" }
+client load { hosts = "load.lab"  tool = ycsb }
+database mongo { engine = mongodb  uri = "mongodb://{hosts}/ycsb" }
+workload a from ycsb.a { records = 100k }
+experiment ramp { hardware = one  workloads = a  threads = 4  measure = 10 s  repeats = 2 }
+report brief "Nightly" { table { rows = workload  columns = throughput by hardware } }
+"""
+
+
+@pytest.fixture(scope="module")
+def bench(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Bench]:
+    with fresh_bench(tmp_path_factory.mktemp("site")) as bench:
+        bench.spec(SPEC)
+        assert bench("run", "brief.bench", "--simulate", "--quiet").code == 0
+        yield bench
+
+
+def test_a_site_has_the_runs_with_their_briefs_and_says_what_was_made(bench: Bench) -> None:
+    done = bench("site", "--to", "made", "--title", "Lab")
+    assert done.code == 0, done.text
+    assert "1 runs, 1 of them read" in done.out
+    (run,) = bench.run_dirs()
+    page = (bench.folder / "made" / "runs" / f"{run.name}.html").read_text()
+    assert "Nightly" in page
+    assert "queueing model" in page, "a simulated run is told"
+    assert list((bench.folder / "made" / "briefs" / run.name).glob("*.pdf"))
+    again = bench("site", "--to", "made", "--title", "Lab", "--json").json
+    assert (again["runs"], again["read"], again["written"], again["broken"]) == (1, 0, 0, [])
+
+
+def test_a_brief_that_was_changed_is_named_and_not_shown(bench: Bench) -> None:
+    (run,) = bench.run_dirs()
+    (brief,) = (run / "reports").glob("*.html")
+    whole = brief.read_bytes()
+    brief.write_bytes(whole + b"<script>alert(1)</script>")
+    try:
+        assert bench("site", "--to", "changed").code == 0
+        page = (bench.folder / "changed" / "runs" / f"{run.name}.html").read_text()
+        assert "is not the file that the run&#39;s journal names" in page
+        assert not list((bench.folder / "changed" / "briefs" / run.name).glob("*.html"))
+    finally:
+        brief.write_bytes(whole)
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (("--from", "nowhere", "--to", "x"), "nowhere is no folder"),
+        (("--from", "ftp://a/b", "--to", "x"), "ftp"),
+        (("--to", "."), "is not empty, and is no site"),
+        (("--to", "bench-out/site"), "whose runs the site shows"),
+        (("--to", "/dev/null/site"), "can't be written"),
+    ],
+)
+def test_what_can_not_be_made_is_one_clear_error(bench: Bench, words: tuple[str, ...], message: str) -> None:
+    done = bench("site", *words)
+    assert done.code not in (0, 1)
+    assert message in done.err
+    assert "Traceback" not in done.err
+    assert not (bench.folder / "x").exists()

@@ -1,0 +1,56 @@
+"""A folder of nightly runs, made up: each with its plan, journal, raw outputs and tables, as `bench run` leaves them.
+
+They need the tools of `PLUGIN` on the path while they are made, and not to be read.
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable
+from pathlib import Path
+
+from benchbrief.results.store.store import rebuild
+from benchbrief.runners.journal import events as j
+from benchbrief.runners.measurement.measurement import Operation
+from tests.results.making import T0, RunMaker, a_cell, a_plan, histogram, measurement
+
+PLUGIN = Path(__file__).parents[1] / "results" / "plugin"
+DAY = 86_400
+HARDWARE = ("disk", "flash")
+REPEATS = 3
+
+
+def night(
+    out: Path, number: int, rate: Callable[[int, str], float], *, name: str = "", spec: str = "nightly.bench"
+) -> Path:
+    """Make one run of two hardware groups, three repeats each. `rate` gives the ops/s of a night on a hardware."""
+    chance = random.Random(number)  # noqa: S311  # not for secrets
+    cells = [a_cell(hardware=key, repeat=repeat) for key in HARDWARE for repeat in range(1, REPEATS + 1)]
+    plan = a_plan(cells)
+    spec_of = plan.spec.model_copy(update={"name": spec})
+    experiments = {name: each.model_copy(update={"repeats": REPEATS}) for name, each in plan.experiments.items()}
+    plan = plan.model_copy(update={"spec": spec_of, "experiments": experiments})
+    made = RunMaker(out / (name or f"night-{number:04}"), plan, now=T0 + number * DAY)
+    for cell in cells:
+        count = round(10 * rate(number, cell.hardware) * chance.gauss(1, 0.005))
+        low, high = (1e-3, 2e-3) if cell.hardware == "disk" else (1e-4, 2e-4)
+        slow = round(count * chance.uniform(0.005, 0.015))
+        buckets = histogram((low, high, count - slow), (high, 5 * high, slow))
+        read = Operation("read", count, mean_s=low, min_s=low, max_s=5 * high, histogram=buckets)
+        made.ok(cell, {"load-1": measurement([read])})
+    made.write(j.RunEnded(at=made.now, status="done"))
+    rebuild(made.run_dir)
+    return made.run_dir
+
+
+def nights(out: Path, count: int, *, step_at: int | None = None, begin: int = 0) -> None:
+    """Make so many nights with 1 % of noise, those from `begin` on; from `step_at` on, flash is 6 % slower."""
+    chance = random.Random(7)  # noqa: S311  # not for secrets
+    noise = [chance.gauss(1, 0.01) for _ in range(count)]
+
+    def rate(number: int, hardware: str) -> float:
+        slower = hardware == "flash" and step_at is not None and number >= step_at
+        return {"disk": 2_000.0, "flash": 9_000.0}[hardware] * noise[number] * (0.94 if slower else 1.0)
+
+    for number in range(begin, count):
+        night(out, number, rate)
