@@ -51,11 +51,13 @@ class _Partition:
 
 
 def survey(needs: Sequence[LaneNeeds]) -> tuple[list[PlannedJob], list[NodePool]]:
-    """Return the jobs of these lanes with what is wrong with them, and the partitions that they are of."""
+    """Return the jobs of these lanes with what is wrong with them, and the partitions that they are of, or all where
+    they are of none."""
     partitions = _partitions()
     jobs = [_planned(each, partitions) for each in needs]
     named = dict.fromkeys(name for each in needs for name in _partition_names(each, partitions))
-    return jobs, [partitions[name].pool for name in named if name in partitions]
+    known = [name for name in named if name in partitions] or list(partitions)
+    return jobs, [partitions[name].pool for name in known]
 
 
 def _planned(needs: LaneNeeds, partitions: Mapping[str, _Partition]) -> PlannedJob:

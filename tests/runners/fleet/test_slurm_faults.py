@@ -113,7 +113,7 @@ def test_a_lane_whose_jobs_do_nothing_is_given_up_with_the_reason(bench: Bench, 
 def test_a_job_that_gives_way_to_a_more_urgent_one_goes_on_elsewhere_and_the_brief_says_so(
     bench: Bench, cluster: Slurm
 ) -> None:
-    spec(bench, measure="5 s", text=ROLES)
+    spec(bench, measure="5 s", text=ROLES.replace('"Brief" {', '"Brief" { disclosure = automatic '))
     with bench.started("run", "brief.bench", "--on", "slurm", "--no-report") as run:
         until(lambda: said(bench, 1, type="cell_ended"), 90)
         (node,) = nodes_of(bench, lane=1)[0].values()
