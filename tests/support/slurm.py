@@ -121,6 +121,14 @@ class Slurm:
         """Wait until each node can take a job."""
         until(lambda: set(self._states()) == {"idle"} and len(self._states()) >= len(self.nodes), 60)
 
+    def undrain(self) -> None:
+        """Take back into use what Slurm drained, as after "batch job complete failure": an operator's work."""
+        with suppress(AssertionError):
+            for line in self.asked("sinfo", "--noheader", "--Node", "--partition=bench", "--format=%N %T").splitlines():
+                name, state = line.split()
+                if state.startswith("drained"):
+                    self.asked("scontrol", "update", f"NodeName={name}", "State=RESUME")
+
     def answers(self) -> bool:
         """Whether slurmctld answers, and knows each node."""
         return len(self._states()) >= len(self.nodes)

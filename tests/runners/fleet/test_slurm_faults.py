@@ -192,7 +192,8 @@ class Kills:
             until(self.cluster.answers, 90)
             with self.bench.started(*words, "--no-report", stays=True) as run:
                 self.kill_during(run, kills)
-                code = run.wait(300).code
+                until(lambda: self.over(run), 300)
+                code = run.wait().code
             assert code in (0, 130, -signal.SIGKILL), run.wait().text
             ended = code == 0
             words = ("resume", self.bench.run_dir.name) if self.bench.run_dirs() else words
@@ -204,10 +205,15 @@ class Kills:
         self.runs += 1
         (self.bench.folder / "bench-out").rename(self.bench.folder / f"run-{self.runs}")
 
+    def over(self, run: Started) -> bool:
+        self.cluster.undrain()
+        return run.process.poll() is not None
+
     def kill_during(self, run: Started, kills: int) -> None:
         while len(self.done) < kills and run.process.poll() is None:
             with suppress(subprocess.TimeoutExpired):
                 run.process.wait(self.chance.uniform(0.2, 6))
+            self.cluster.undrain()
             if (
                 run.process.poll() is None
                 and self.bench.run_dirs()
