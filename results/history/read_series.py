@@ -22,7 +22,7 @@ FIRST = datetime(2020, 1, 1, tzinfo=UTC)
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _AHEAD = timedelta(days=1)
 _COLUMNS = (
-    "run_id, epoch_us(measured_at) AS measured_at, title, spec, profile, revision, quantity, label, unit, better, "
+    "run_id, epoch_us(measured_at) AS measured_at, spec, profile, revision, quantity, label, unit, better, "
     "percentile, point, value, reason, definition, environment, control, reused_from"
 )
 
@@ -155,10 +155,11 @@ def _rows(table: SeriesTable, choice: Choice, names: Sequence[str]) -> list[dict
     answer = table.connection.execute(sql, values)
     columns = [column for column, *_ in answer.description or ()]
     at: dict[str, bool] = {}
+    same: dict[str, str] = {}  # texts are alike in most rows, and are kept once
     found = []
     while batch := answer.fetchmany(20_000):
         for each in batch:
-            row = dict(zip(columns, each, strict=True))
+            row = dict(zip(columns, (same.setdefault(c, c) if isinstance(c, str) else c for c in each), strict=True))
             row["measured_at"] = _EPOCH + timedelta(microseconds=row["measured_at"])
             if row["point"] not in at:
                 at[row["point"]] = _is_at(json.loads(row["point"]), choice.where)
