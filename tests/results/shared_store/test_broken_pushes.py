@@ -99,6 +99,7 @@ def test_a_push_that_is_cut_off_leaves_the_run_whole_or_absent_and_the_next_one_
 
 
 @pytest.mark.long
+@pytest.mark.timeout(900)
 @pytest.mark.parametrize("done", [False, True], ids=["before", "after"])
 def test_a_push_that_is_cut_off_anywhere_leaves_the_run_whole_or_absent(
     run_dir: Path, tmp_path: Path, done: bool
@@ -133,6 +134,7 @@ def test_real_kills_leave_the_run_whole_or_absent(run_dir: Path, tmp_path: Path)
 
 
 @pytest.mark.long
+@pytest.mark.timeout(900)
 def test_two_hundred_real_kills_leave_the_run_whole_or_absent(run_dir: Path, tmp_path: Path) -> None:
     kills(200, run_dir, tmp_path)
 
