@@ -121,3 +121,16 @@ def test_a_metric_that_no_two_have_is_refused_with_a_guess(bench: Bench) -> None
     assert told.code == 2
     assert "no two of them have `throughputs`" in told.err
     assert "did you mean `throughput`?" in told.err
+
+
+@pytest.mark.parametrize("sides", [SIDES, SIDES[:2]], ids=["three", "two"])
+def test_a_page_has_the_comparison_and_needs_no_other_file(bench: Bench, sides: tuple[str, ...]) -> None:
+    file = bench.folder / f"page-{len(sides)}.html"
+    assert bench("compare", *sides, "--html", file).code == 4
+    page = file.read_text()
+    assert not re.search(r"<(script|link|img|iframe)\b", page)
+    assert not re.search(r"(src|href)=\"(?!#)", page)
+    assert "brief-simulated:new" in page
+    assert ('<b class="letters">a</b>' in page) == (len(sides) > 2)
+    assert "nothing was measured" in page
+    assert bench("compare", *sides, "--html", "/dev/null/page.html").code == 2
