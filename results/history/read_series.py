@@ -159,7 +159,9 @@ def _rows(table: SeriesTable, choice: Choice, names: Sequence[str]) -> list[dict
     found = []
     while batch := answer.fetchmany(20_000):
         for each in batch:
-            row = dict(zip(columns, (same.setdefault(c, c) if isinstance(c, str) else c for c in each), strict=True))
+            row: dict[str, Any] = dict(
+                zip(columns, (same.setdefault(c, c) if isinstance(c, str) else c for c in each), strict=True)
+            )
             row["measured_at"] = _EPOCH + timedelta(microseconds=row["measured_at"])
             if row["point"] not in at:
                 at[row["point"]] = _is_at(json.loads(row["point"]), choice.where)
