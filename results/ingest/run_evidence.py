@@ -155,21 +155,33 @@ def evidence_so_far(run_dir: Path, plan: Plan, record: RunRecord) -> Evidence:
 def check_files(run_dir: Path, job: j.JobCollected) -> dict[str, Problem | None]:
     """Return what is wrong with each file of a job: missing, changed since it was kept, or outside the run's
     directory."""
-    root, directory = os.path.realpath(run_dir), os.path.realpath(run_dir / job.directory)
+    root = os.path.realpath(run_dir)
+    directory = _real_directory(root, job.directory)
     return {
         f"{job.directory}/{name}": _problem(root, f"{job.directory}/{name}", _real_path(directory, name), sha256)
         for name, sha256 in job.files.items()
     }
 
 
-def _real_path(directory: str, name: str) -> Path:
+def _real_directory(root: str, relative: str) -> str:
+    """Return where a directory below a real one is. Only links and `..` lead elsewhere."""
+    path = root
+    for part in relative.split("/"):
+        path = f"{path}/{part}"
+        if part in ("", os.curdir, os.pardir) or os.path.islink(path):  # noqa: PTH114 - for each of a run's files
+            return os.path.realpath(f"{root}/{relative}")
+    return path
+
+
+def _real_path(directory: str, name: str) -> str:
     """Return where a file of a real directory is. Only a link, or a name with directories, leads elsewhere."""
-    path = Path(f"{directory}/{name}")
-    return Path(os.path.realpath(path)) if "/" in name or name == os.pardir or path.is_symlink() else path
+    path = f"{directory}/{name}"
+    elsewhere = "/" in name or name == os.pardir or os.path.islink(path)  # noqa: PTH114 - for each of a run's files
+    return os.path.realpath(path) if elsewhere else path
 
 
-def _problem(root: str, relative: str, path: Path, sha256: str) -> Problem | None:
-    if not str(path).startswith(f"{root}{os.sep}"):
+def _problem(root: str, relative: str, path: str, sha256: str) -> Problem | None:
+    if not path.startswith(f"{root}{os.sep}"):
         return f"{relative} lies outside the run's directory"
     try:
         found = sha256_of(path)

@@ -31,7 +31,10 @@ from benchbrief.results.samples.window_stretches import (
     spanned,
     stretches,
 )
-from benchbrief.results.store.store_schema import CoverageRow, SampleRow
+from benchbrief.results.store.sample_table import SampleBlock, SampleRow
+from benchbrief.results.store.store_schema import (
+    CoverageRow,
+)
 from benchbrief.runners.errors import BadOutput, RunnerError
 from benchbrief.runners.journal import events as j
 from benchbrief.runners.measurement.measurement import Sample
@@ -50,7 +53,7 @@ class Gap:
 class Sampled:
     """The rows of a cell's probes, and the notes on each, by `probe:<name>:<host>`."""
 
-    samples: list[SampleRow] = field(default_factory=list)
+    samples: list[SampleRow | SampleBlock] = field(default_factory=list)
     coverage: list[CoverageRow] = field(default_factory=list)
     gaps: dict[str, Gap] = field(default_factory=dict)
 
@@ -76,14 +79,14 @@ def sampled(
         for host in probe.hosts:
             job = jobs.get((probe.name, host)) or (tools.get(host) if probe.on == "tool" else None)
             samples = _samples(evidence, verdict, job, probe, window, problems, found.gaps) if job else ()
-            units |= {sample.measure: sample.unit for sample in samples}
+            units |= {measure: unit for measure, _, _, _, _, unit, _ in samples}
             as_asked = evidence.simulated is None and evidence.imported is None
             every_s = probe.every_s if as_asked else max(probe.every_s, _interval(samples))
             of = stretches(samples, every_s, seconds)
-            found.samples += [
-                SampleRow(run_id, cell_id, s.measure, s.node, s.device, s.time, s.value, s.unit, part.start, part.end)
-                for s, part in zip(samples, of, strict=True)
-            ]
+            if samples:
+                measures, nodes, devices, times, values, its_units, _ = zip(*samples, strict=True)
+                named = measures, nodes, devices, times, values, its_units
+                found.samples.append(SampleBlock(run_id, cell_id, *named, *zip(*of, strict=True)))
             covered = _coverage(samples, of, every_s, seconds)
             row = CoverageRow(run_id, cell_id, probe.name, host, covered.share, covered.longest_s)
             found.coverage.append(row)
@@ -109,19 +112,23 @@ def sampled(
     return found
 
 
-def _throughput(run_id: str, cell_id: str, measured: Measured) -> Iterator[SampleRow]:
+def _throughput(run_id: str, cell_id: str, measured: Measured) -> Iterator[SampleBlock]:
     """Yield the tools' own intervals inside the window that all load generators share."""
     start, end = measured.window
     for source, measurement in measured.sources.items():
+        rows: list[tuple[str, float, float | None, str, float, float]] = []
+        shift = measurement.window[0] - start
         for interval in measurement.intervals:
-            at = interval.start_s + measurement.window[0] - start
+            at = interval.start_s + shift
             began, ended = max(0.0, at), min(at + interval.seconds, end - start)
             if ended > began:
-                rate = interval.count / interval.seconds
-                yield SampleRow(run_id, cell_id, "throughput", source, "", began, rate, "ops/s", began, ended)
+                rows.append(("throughput", began, interval.count / interval.seconds, "ops/s", began, ended))
                 if interval.p99_s is not None:
-                    p99_s = interval.p99_s
-                    yield SampleRow(run_id, cell_id, "timeline.p99", source, "", began, p99_s, "s", began, ended)
+                    rows.append(("timeline.p99", began, interval.p99_s, "s", began, ended))
+        if rows:
+            measure, t_s, value, unit, from_s, to_s = zip(*rows, strict=True)
+            here, nothing = [source] * len(rows), [""] * len(rows)
+            yield SampleBlock(run_id, cell_id, measure, here, nothing, t_s, value, unit, from_s, to_s)
 
 
 def _with_declared_samples(tool: str, measured: Measured, gaps: dict[str, Gap]) -> Measured:

@@ -8,7 +8,7 @@ from itertools import pairwise
 from benchbrief.compiler.extensions.registry import TOOL_SPECS
 from benchbrief.results.ingest.cell_measurement import Measured
 from benchbrief.results.samples.window_stretches import stretches
-from benchbrief.results.store.store_schema import SampleRow
+from benchbrief.results.store.sample_table import SampleRow
 
 
 def tool_samples(run_id: str, cell_id: str, tool: str, measured: Measured) -> Iterator[SampleRow]:

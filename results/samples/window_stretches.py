@@ -31,6 +31,9 @@ class Stretch(NamedTuple):
         return self.end - self.start
 
 
+_UNSET = Stretch(0.0, 0.0)
+
+
 @dataclass(frozen=True)
 class Coverage:
     """`share` of the window was sampled. `longest_s` is its longest stretch without a reading, 0 without gaps."""
@@ -41,11 +44,13 @@ class Coverage:
 
 def stretches(samples: Sequence[Sample], every_s: float, seconds: float) -> list[Stretch]:
     """Return what each sample of a window of `seconds` stands for, in the same order."""
-    found = [Stretch(sample.time - sample.seconds, sample.time) for sample in samples]
+    found = [_UNSET] * len(samples)
     gauges: dict[tuple[str, str, str], list[int]] = {}
-    for place, sample in enumerate(samples):
-        if not sample.seconds:
-            gauges.setdefault((sample.measure, sample.node, sample.device), []).append(place)
+    for place, (measure, node, device, time, _, _, over) in enumerate(samples):
+        if over:
+            found[place] = Stretch(time - over, time)
+        else:
+            gauges.setdefault((measure, node, device), []).append(place)
     read: dict[tuple[float, ...], list[Stretch]] = {}
     """A probe reads all its measures at the same times."""
     at = [sample.time for sample in samples]

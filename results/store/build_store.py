@@ -14,7 +14,7 @@ import time
 import types
 import typing
 import uuid
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from datetime import datetime
 from pathlib import Path
@@ -27,6 +27,7 @@ from benchbrief.dsl.bench_error import FULL
 from benchbrief.results.store.measure_views import VIEWS
 from benchbrief.results.store.metric_views import create_views, statements_of
 from benchbrief.results.store.run_sentences import Sentences
+from benchbrief.results.store.sample_table import SampleBlock, SampleRow
 from benchbrief.results.store.store_manifest import MANIFEST, write_store_manifest
 from benchbrief.results.store.store_schema import (
     SCHEMA_VERSION,
@@ -155,6 +156,9 @@ def _write_tables(evidence: Evidence, building: Path) -> str:
         writers[MetaRow].add(meta)
         sentences = Sentences()
         for row in ingest(evidence):
+            if isinstance(row, SampleBlock):
+                writers[SampleRow].add_columns(row.columns)
+                continue
             writers[type(row)].add(row)
             sentences.add(row)
         for sentence in sentences.rows(evidence.run_id):
@@ -182,7 +186,10 @@ class _TableWriter:
         self._schema = arrow_schema(row).with_metadata({BUILD: build.encode()})
         self._writer: pq.ParquetWriter = pq.ParquetWriter(path, self._schema, compression="zstd")
         self._rows: list[tuple[object, ...]] = []
+        self._columns: list[list[object]] = [[] for _ in self._schema]
+        """What comes before `rows`."""
         self._rows_size = 0
+        """The size of rows and columns."""
         self._batches: list[pa.RecordBatch] = []
         self._batches_size = 0
 
@@ -191,19 +198,39 @@ class _TableWriter:
         self._rows_size += 1
         if isinstance(row, OperationRow):
             self._rows_size += len(row.histogram or ())
+        self._keep_bounded()
+
+    def add_columns(self, columns: Sequence[Sequence[object]]) -> None:
+        """Add rows that are columns already, all of one length."""
+        self._turn_rows()
+        self._extend(columns)
+        self._rows_size += len(columns[0])
+        self._keep_bounded()
+
+    def _keep_bounded(self) -> None:
         if self._rows_size >= _BATCH:
             self._pack()
             if self._batches_size >= _GROUP:
                 self._write()
 
+    def _turn_rows(self) -> None:
+        if self._rows:
+            self._extend(tuple(zip(*self._rows, strict=True)))
+            self._rows.clear()
+
+    def _extend(self, columns: Sequence[Sequence[object]]) -> None:
+        for column, values in zip(self._columns, columns, strict=True):
+            column.extend(values)
+
     def _pack(self) -> None:
         import pyarrow as pa
 
-        columns = zip(*self._rows, strict=True)
-        arrays = [pa.array(column, type=field.type) for column, field in zip(columns, self._schema, strict=True)]
+        self._turn_rows()
+        arrays = [_array(column, field.type) for column, field in zip(self._columns, self._schema, strict=True)]
         self._batches.append(pa.RecordBatch.from_arrays(arrays, schema=self._schema))
         self._batches_size += self._rows_size
-        self._rows.clear()
+        for column in self._columns:
+            column.clear()
         self._rows_size = 0
 
     def _write(self) -> None:
@@ -214,11 +241,30 @@ class _TableWriter:
         self._batches_size = 0
 
     def close(self) -> None:
-        if self._rows:
+        if self._rows_size:
             self._pack()
         if self._batches:
             self._write()
         self._writer.close()
+
+
+def _array(column: Sequence[Any], kind: pa.DataType) -> pa.Array:
+    """Return the values as an Arrow array. Histograms, which have by far the most, are taken apart to do it."""
+    import pyarrow as pa
+
+    if not pa.types.is_list(kind):
+        return pa.array(column, type=kind)
+    ends = [0]
+    buckets: list[HistogramBucket] = []
+    for histogram in column:
+        buckets += histogram or ()
+        ends.append(len(buckets))
+    fields = list(kind.value_type)
+    parts = zip(*buckets, strict=True) if buckets else ((),) * len(fields)
+    values = [pa.array(part, type=field.type) for part, field in zip(parts, fields, strict=True)]
+    flat = pa.StructArray.from_arrays(values, fields=fields)
+    missing = pa.array([histogram is None for histogram in column], type=pa.bool_())
+    return pa.ListArray.from_arrays(pa.array(ends, type=pa.int32()), flat, type=kind, mask=missing)
 
 
 def arrow_schema(row: type[tuple[object, ...]]) -> pa.Schema:

@@ -17,6 +17,7 @@ from benchbrief.compiler.planning.budgets import strictest_level
 from benchbrief.compiler.planning.plan import Plan
 from benchbrief.results.store.build_store import arrow_schema
 from benchbrief.results.store.measure_views import VIEWS
+from benchbrief.results.store.sample_table import SampleBlock, SampleRow
 from benchbrief.results.store.size_and_event_tables import EventRow, SizeRow
 from benchbrief.results.store.store import Store
 from benchbrief.results.store.store_schema import (
@@ -27,7 +28,6 @@ from benchbrief.results.store.store_schema import (
     MetaRow,
     Row,
     RunRow,
-    SampleRow,
     ThroughputRow,
 )
 from benchbrief.results.store_errors import ResultsError
@@ -97,7 +97,10 @@ class GrowingTables:
     def _tables(self, rows: Iterable[Row]) -> dict[_Kind, pa.Table]:
         found: dict[_Kind, list[tuple[object, ...]]] = {}
         for row in rows:
-            if type(row) in self._kinds:
+            if isinstance(row, SampleBlock):
+                if SampleRow in self._kinds:
+                    found.setdefault(SampleRow, []).extend(zip(*row.columns, strict=True))
+            elif type(row) in self._kinds:
                 found.setdefault(type(row), []).append(row)
         return {kind: _as_table(kind, theirs) for kind, theirs in found.items()}
 

@@ -6,7 +6,11 @@ import json
 from collections.abc import Iterable, Iterator, Sequence
 
 from benchbrief.compiler.messages.text import Text, from_data, to_data
-from benchbrief.results.store.store_schema import Row, SampleRow, SentenceRow
+from benchbrief.results.store.sample_table import SampleBlock, SampleRow
+from benchbrief.results.store.store_schema import (
+    Row,
+    SentenceRow,
+)
 
 
 class Sentences:
@@ -18,10 +22,10 @@ class Sentences:
             self.add(row)
 
     def add(self, row: Row) -> None:
-        if not isinstance(row, SampleRow):  # the most frequent one, which has names only
+        if not isinstance(row, SampleRow | SampleBlock):  # the most frequent ones, which have names only
             for field in row:
-                if isinstance(field, Text):
-                    self._known[field] = field
+                if field.__class__ is Text:
+                    self._known[field] = field  # without a call for each field
 
     def rows(self, run_id: str) -> Iterator[SentenceRow]:
         for text in self._known.values():

@@ -15,6 +15,7 @@ from datetime import UTC, datetime
 from typing import NamedTuple
 
 from benchbrief.results.store.promise_tables import PromiseRow, RateRow
+from benchbrief.results.store.sample_table import SampleBlock, SampleRow
 from benchbrief.results.store.size_and_event_tables import EventRow, SizeRow
 from benchbrief.results.store.steady_table import SteadyRow
 
@@ -156,25 +157,6 @@ class LatencyRow(NamedTuple):
     sources: int
     reason: str | None
     reported: bool = True
-
-
-class SampleRow(NamedTuple):
-    """A reading of a probe, `t_s` from the start of the measured window; `throughput` are the tool's own intervals.
-
-    It stands for the time from `from_s` to `to_s` of the window, by which means are weighted. `energy` is one row
-    for the whole window. A row without a value: the probe gave no sample on this node.
-    """
-
-    run_id: str
-    cell_id: str
-    measure: str
-    node: str
-    device: str
-    t_s: float
-    value: float | None
-    unit: str
-    from_s: float = 0.0
-    to_s: float = 0.0
 
 
 class CoverageRow(NamedTuple):
@@ -353,6 +335,7 @@ Row = (
     | ThroughputRow
     | LatencyRow
     | SampleRow
+    | SampleBlock
     | CoverageRow
     | SizeRow
     | EventRow

@@ -169,7 +169,7 @@ class Attempt:
                 exit_code=output.exit_code,
                 started_at=output.started_at,
                 ended_at=output.ended_at,
-                files=digests(self.run_dir / directory),
+                files=digests(self.run_dir / directory, durable=self.world.simulated is None),
                 clock_set_s=output.clock_set_s,
                 booted=output.booted,
                 other_cores=output.other_cores,

@@ -87,7 +87,8 @@ def execute(
     record = before or read_run(run_dir)
     world = world_of(run_dir, record.starts)
     world.refuse(plan)
-    journal = Journal(run_dir, listener)
+    # A simulated run costs nothing to repeat, and flushing takes most of its time.
+    journal = Journal(run_dir, listener, durable=world.simulated is None)
     looking = monitor or Monitor()
     last = read_live(run_dir)
     try:
@@ -278,7 +279,7 @@ def _run_lanes(run: RunState, hosts: OpenHosts, earlier: LeftBehind) -> None:
     if not found:
         return
     # Waiting lanes get their turn in the plan's order, so that searches run before the cells that wait for them.
-    with _small_stacks(), ThreadPoolExecutor(run.world.at_once or len(found), thread_name_prefix="lane") as pool:
+    with _small_stacks(), ThreadPoolExecutor(run.workers.threads(len(found)), thread_name_prefix="lane") as pool:
         going = [pool.submit(_run_lane, run, hosts, lane) for lane in found]
         # A signal may reach another thread. It does not end this wait then, yet only this thread runs its handler.
         while futures.wait(going, _LOOK_EVERY_S).not_done:
@@ -299,6 +300,11 @@ def _small_stacks() -> Iterator[None]:
 
 
 def _run_lane(run: RunState, hosts: OpenHosts, cells: list[Cell]) -> None:
+    with run.workers.working():
+        _run_cells(run, hosts, cells)
+
+
+def _run_cells(run: RunState, hosts: OpenHosts, cells: list[Cell]) -> None:
     lane = Lane(run, hosts)
     try:
         # Resumed cells first: no other cell may disturb what still runs on the hosts, or be disturbed by it.

@@ -11,7 +11,7 @@ from __future__ import annotations
 import time
 import traceback
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass
 from typing import Literal
 
@@ -128,7 +128,8 @@ class Lane:
         attempt = left.attempt if left else run.attempts.get(cell.id, 0) + 1
         last = attempt + run.plan.experiments[cell.experiment].retries
         try:
-            known = run.searches.resolved(cell, run.ending)
+            with run.workers.waiting() if run.searches.awaits(cell) else nullcontext():
+                known = run.searches.resolved(cell, run.ending)
         except RunnerError as error:
             if left is not None:
                 raise NotWhole(str(error)) from error

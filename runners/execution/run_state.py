@@ -13,6 +13,7 @@ from benchbrief.compiler.planning.plan import Cell, Plan
 from benchbrief.compiler.planning.planned_cells import planned_cells, unneeded_candidates
 from benchbrief.runners.errors import RunnerError
 from benchbrief.runners.execution.first_failures import FirstFailures, NotTried
+from benchbrief.runners.execution.lane_workers import LaneWorkers
 from benchbrief.runners.execution.live_numbers import Monitor
 from benchbrief.runners.execution.unsupported import Meter
 from benchbrief.runners.hosts.tool_discovery import Found
@@ -124,18 +125,20 @@ class RunState:
     """Power meters that did not answer when last tried. Changed under the lock."""
     first_failures: FirstFailures = field(init=False)
     turns: MeasuringTurns = field(init=False)
+    workers: LaneWorkers = field(init=False)
     halted_by: str = ""
     """The cell whose failure ends the run, because its experiment says `on_failure = stop`."""
     lock: threading.Lock = field(default_factory=threading.Lock)
 
     def __post_init__(self) -> None:
+        self.workers = LaneWorkers(self.world.at_once)
         self.resume_turns({})
         self.first_failures = FirstFailures(self.plan.cells, (cell for cell in self.plan.cells if cell.id in self.done))
 
     def resume_turns(self, left: Mapping[str, Left]) -> None:
         """Take over the attempts that an earlier controller left. No lane may be at work yet."""
         self.left = left
-        self.turns = MeasuringTurns(self.plan.cells, left)
+        self.turns = MeasuringTurns(self.plan.cells, left, self.workers.waiting)
 
     @property
     def ending(self) -> Ending:

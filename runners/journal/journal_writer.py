@@ -28,11 +28,14 @@ class Journal:
 
     Holds an exclusive lock on the file while it is open, so that two controllers never drive one run. Raises
     RunnerError when another process holds it, DiskFull when a record can't be kept, FolderMoved when the
-    run's folder is no longer where it was.
+    run's folder is no longer where it was. With `durable=False` a record is only handed to the system: it outlives the
+    process, and may be lost when the machine stops.
     """
 
-    def __init__(self, run_dir: Path, listener: Listener = lambda _: None) -> None:
+    def __init__(self, run_dir: Path, listener: Listener = lambda _: None, *, durable: bool = True) -> None:
         self._path = run_dir / JOURNAL
+        self._name = str(self._path)
+        self._durable = durable
         self._appending = threading.Lock()
         self._flushing = threading.Lock()
         self._listener = listener
@@ -83,7 +86,7 @@ class Journal:
     def _refuse_moved(self) -> None:
         """Raises FolderMoved when another file, or none, stands where the journal was opened."""
         try:
-            if os.path.samestat(self._path.stat(), os.fstat(self._fd)):
+            if os.path.samestat(os.stat(self._name), os.fstat(self._fd)):  # noqa: PTH116 - for each record, and a Path takes as long again
                 return
         except OSError:
             pass
@@ -121,7 +124,8 @@ class Journal:
                 with self._appending:
                     size, chain = self._size, self._chain
                 try:
-                    os.fsync(self._fd)
+                    if self._durable:
+                        os.fsync(self._fd)
                 except OSError:
                     with self._appending:
                         os.ftruncate(self._fd, self._flushed)

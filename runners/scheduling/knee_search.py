@@ -218,6 +218,11 @@ class Searches:
             search.spared.add(cell.id)
             self._decide(search)
 
+    def awaits(self, cell: Cell) -> bool:
+        """Return whether the cell takes a number from a search that has not ended."""
+        needed = (self._by_key[key] for key in (cell.threads_from, cell.target_from) if key)
+        return any(not (search.ended or search.failure) for search in needed)
+
     def resolved(self, cell: Cell, stopping: Flag) -> Cell | None:
         """Wait for the searches, and return the cell with the threads and the target that they found for it.
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 
 from benchbrief.compiler.planning.plan import Cell
 from benchbrief.runners.errors import Interrupted
@@ -20,9 +20,15 @@ _LOOK_EVERY_S = 0.5
 
 class MeasuringTurns:
     """The turns of a run, shared by its lanes. `left` has the attempts that are resumed: one that was being measured
-    still has its turn."""
+    still has its turn. `making_room` is entered while a cell waits for another one."""
 
-    def __init__(self, cells: Iterable[Cell], left: Mapping[str, Left]) -> None:
+    def __init__(
+        self,
+        cells: Iterable[Cell],
+        left: Mapping[str, Left],
+        making_room: Callable[[], AbstractContextManager[None]] = nullcontext,
+    ) -> None:
+        self._making_room = making_room
         self._changed = threading.Condition()
         self._measured: dict[str, str] = {}
         """The cell that has the turn, by turn."""
@@ -54,7 +60,7 @@ class MeasuringTurns:
             if at_once:
                 self._wait(cell, stopping)
             else:
-                with waiting():
+                with waiting(), self._making_room():
                     self._wait(cell, stopping)
         finally:
             with self._changed:

@@ -8,7 +8,9 @@ are taken as independent, and the network as a fixed delay.
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cached_property
 
 PER_DECADE = 20
 """Buckets for each power of ten. Each is 12 % wider than the one before."""
@@ -25,10 +27,11 @@ Counts = tuple[tuple[int, int], ...]
 
 def edge(number: int) -> float:
     """Return where a bucket begins, in seconds. It ends where the next one begins."""
-    return _EDGES[number]
+    return EDGES[number]
 
 
-_EDGES = tuple(_FIRST_S * 10 ** (i / PER_DECADE) for i in range(_MOST + 2))
+EDGES = tuple(_FIRST_S * 10 ** (i / PER_DECADE) for i in range(_MOST + 2))
+"""Where each bucket begins, in seconds."""
 
 
 @dataclass(frozen=True)
@@ -59,28 +62,33 @@ class Latencies:
             return min(1.0, max(0.0, (late_s - busy_s) / span))
         return sum(self._without_lag(late_s - span * (i + 0.5) / _LAGS) for i in range(_LAGS)) / _LAGS
 
-    def _without_lag(self, time_s: float) -> float:
+    @cached_property
+    def _without_lag(self) -> Callable[[float], float]:
         """Return the distribution of a sum of two exponentials (hypoexponential), also when one is 0 or both are
-        equal."""
-        if time_s <= 0:
-            return 0.0
-        a, b = max(self.first_s, self.second_s), min(self.first_s, self.second_s)
+        equal. It is of times above 0."""
+        a, b, exp = max(self.first_s, self.second_s), min(self.first_s, self.second_s), math.exp
         if a <= 0:
-            return 1.0
+            return lambda time_s: float(time_s > 0)
         if b <= a * 1e-6:
-            return -math.expm1(-time_s / a)
+            return lambda time_s: -math.expm1(-time_s / a) if time_s > 0 else 0.0
         if a - b < a * 1e-3:
-            return 1.0 - (1.0 + time_s / a) * math.exp(-time_s / a)
-        return 1.0 - (a * math.exp(-time_s / a) - b * math.exp(-time_s / b)) / (a - b)
+            return lambda time_s: 1.0 - (1.0 + time_s / a) * exp(-time_s / a) if time_s > 0 else 0.0
+        return lambda time_s: 1.0 - (a * exp(-time_s / a) - b * exp(-time_s / b)) / (a - b) if time_s > 0 else 0.0
 
     def counts(self, number: int) -> Counts:
         """Distribute so many latencies over the buckets by their shares."""
         found = []
         counted = 0
         low = max(_FIRST_S, self.fixed_s + self.lag_from)
+        without_lag = None if self.lag_to > 0 else self._without_lag
         bucket = max(0, min(_MOST, math.floor(math.log10(low / _FIRST_S) * PER_DECADE) - 1))
         while counted < number:
-            share = self.share_below(_EDGES[bucket + 1]) if bucket < _MOST else 1.0
+            if bucket >= _MOST:
+                share = 1.0
+            elif without_lag:  # this loop is a third of what a simulated load costs
+                share = without_lag(EDGES[bucket + 1] - self.fixed_s)
+            else:
+                share = self.share_below(EDGES[bucket + 1])
             upto = min(number, round(number * share))
             if upto > counted:
                 found.append((bucket, upto - counted))

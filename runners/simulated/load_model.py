@@ -310,11 +310,11 @@ class Load:
         step = seconds / number
         jitter = chance(self.task.seed, self.task.hash, self.task.cell, "intervals")
         rates = [
-            self.rate(start + i * step, start + (i + 1) * step)
-            * max(0.0, 1 + _JITTER * jitter.gauss(0.0, 1.0))
-            * self._in_service(i * step, (i + 1) * step)
+            self.rate(start + i * step, start + (i + 1) * step) * max(0.0, 1 + _JITTER * jitter.gauss(0.0, 1.0))
             for i in range(number)
         ]
+        if self.task.events_at:
+            rates = [rate * self._in_service(i * step, (i + 1) * step) for i, rate in enumerate(rates)]
         total, before, counted = sum(rates), 0.0, 0
         for rate in rates:
             before += rate

@@ -33,7 +33,7 @@ from benchbrief.runners.measurement.steady_ends import judge_batches
 from benchbrief.runners.measurement.steady_verdicts import steady_end, warnings_of
 from benchbrief.runners.messages.run_messages import say
 from benchbrief.runners.seams import Requirement
-from benchbrief.runners.simulated.latency_distribution import Counts, edge
+from benchbrief.runners.simulated.latency_distribution import EDGES, Counts
 from benchbrief.runners.simulated.load_model import TASK, TOLD, Task, Told, ToldOperation, ToldSteady
 from benchbrief.runners.simulated.queueing_model import Machine
 from benchbrief.runners.simulated.simulated_hosts import LOAD, TASK_FILE
@@ -258,7 +258,7 @@ def _operation(op: ToldOperation, phase: int | None) -> Operation:
 
 
 def _histogram(counts: Counts) -> Histogram:
-    return Histogram(tuple(Bucket(edge(number), edge(number + 1), count) for number, count in counts))
+    return Histogram(tuple([Bucket(EDGES[number], EDGES[number + 1], count) for number, count in counts]))
 
 
 def _together(operations: Sequence[Operation]) -> list[Operation]:

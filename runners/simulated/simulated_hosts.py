@@ -28,6 +28,7 @@ from benchbrief.runners.simulated.simulated_samples import SAMPLER, SAMPLES, Sam
 
 EPOCH = 946_684_800.0
 """2000-01-01 00:00 UTC, when simulated time begins."""
+_WRITTEN_AT_ONCE = 1 << 13
 _KEPT = 4
 """How many jobs a machine remembers."""
 LOAD, SAMPLE = "simulated-load", "simulated-sampler"
@@ -220,10 +221,10 @@ def _kept(
 ) -> JobOutput:
     """Write the files that a job leaves on a real host: its input and its output."""
     into.mkdir(parents=True, exist_ok=True)
-    for file in job.files:
-        (into / file.name).write_text("".join(str(part) for part in file.content), encoding="utf-8")
-    (into / "stdout").write_bytes(said)
-    (into / "stderr").write_text(complaint, encoding="utf-8")
+    files = {file.name: "".join(str(part) for part in file.content).encode() for file in job.files}
+    for name, content in {**files, "stdout": said, "stderr": complaint.encode()}.items():
+        with Path(into, name).open("wb", buffering=_WRITTEN_AT_ONCE) as written:
+            written.write(content)
     return JobOutput(into, code, *times, host)
 
 

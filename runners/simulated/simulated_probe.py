@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import compress
 from typing import ClassVar
 
 from pydantic import ValidationError
@@ -42,10 +43,13 @@ class SimulatedProbe:
         except (OSError, ValidationError) as error:
             raise BadOutput(say.not_simulated_probe(path=output.stdout), say.hint_simulate()) from error
         start, end = window
-        units = {measure: reading_of(measure)[0] for measure in found.values}
-        return tuple(
-            Sample(measure, output.host, "", time - start, value, units[measure])
-            for measure, values in found.values.items()
-            for time, value in zip(found.times, values, strict=True)
-            if value is not None and start <= time <= end
-        )
+        inside = [start <= time <= end for time in found.times]
+        times = [time - start for time in compress(found.times, inside)]
+        samples: list[Sample] = []
+        for measure, values in found.values.items():
+            unit = reading_of(measure)[0]
+            each = zip(times, compress(values, inside), strict=True)
+            samples += [
+                Sample(measure, output.host, "", time, value, unit) for time, value in each if value is not None
+            ]
+        return tuple(samples)

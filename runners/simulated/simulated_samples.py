@@ -206,11 +206,12 @@ def sampled(sampler: Sampler, start: float, end: float, spans: Sequence[tuple[fl
     for measure in measures_of(sampler.probe, sampler.library):
         _, reading = reading_of(measure)
         steady = {load: reading(busy, sampler.machine) for load, busy in loads.items()}
-        most = 1.0 if measure.endswith(_SHARES) else math.inf
-        values[measure] = tuple(
-            None if (value := steady[id(busy)]) is None else min(most, factor * value)
-            for factor, busy in zip(factors, at_work, strict=True)
-        )
+        means = [steady[id(busy)] for busy in at_work]
+        each = zip(factors, means, strict=True)
+        read: list[float | None] = [None if mean is None else factor * mean for factor, mean in each]
+        if measure.endswith(_SHARES):
+            read = [value if value is None or value < 1.0 else 1.0 for value in read]
+        values[measure] = tuple(read)
     return Samples(times, values)
 
 

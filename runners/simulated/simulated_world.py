@@ -24,8 +24,8 @@ from benchbrief.runners.simulated.simulated_hosts import LOAD, SimulatedHosts, f
 from benchbrief.runners.simulated.simulated_probe import SimulatedProbe
 from benchbrief.runners.worlds.real_world import OpenHosts, Readings
 
-_AT_ONCE = 4
-"""How many lanes work at the same time. They only compute, so more would just wait for each other."""
+_AT_ONCE = 1
+"""How many lanes work at the same time. They only compute, and more would take turns at the same processor."""
 
 
 class SimulatedWorld:

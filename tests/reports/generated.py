@@ -12,6 +12,7 @@ from benchbrief.compiler.extensions.registry import TOOL_SPECS
 from benchbrief.compiler.planning.plan import Cell, Plan
 from benchbrief.results.store import store_schema as s
 from benchbrief.results.store.promise_tables import PromiseRow, RateRow
+from benchbrief.results.store.sample_table import SampleRow
 
 RUN = "20260314-091500-generated"
 STATISTICS = ("mean", "min", "max", "p50", "p75", "p90", "p95", "p99", "p99.9", "p99.99")
@@ -77,11 +78,11 @@ def _cell(cell: Cell, at: datetime) -> Iterator[tuple[Any, ...]]:
     for measure, unit in SAMPLED.items():
         for second in range(3):
             value = {"B/s": 4e7, "share": 0.4, "cores": 1.4, "W": 130.0}[unit] * _wobble(cell, measure)
-            yield s.SampleRow(RUN, cell.id, measure, cell.locks[0], "d0", float(second), value, unit)
+            yield SampleRow(RUN, cell.id, measure, cell.locks[0], "d0", float(second), value, unit)
     tool = TOOL_SPECS.usable(cell.tool.driver)
     for measure, said in tool.measures.items() if tool else ():
         value = (said.simulated or 0.001) * _wobble(cell, measure)
-        yield s.SampleRow(RUN, cell.id, measure, cell.load_hosts[0], "", 3.0, value, said.unit, 0.0, 3.0)
+        yield SampleRow(RUN, cell.id, measure, cell.load_hosts[0], "", 3.0, value, said.unit, 0.0, 3.0)
 
 
 def _phases(cell: Cell) -> tuple[int | None, ...]:

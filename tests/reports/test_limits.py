@@ -15,6 +15,7 @@ from benchbrief.reports.view.report_data import Results
 from benchbrief.reports.words.brief_words import CATALOGUES
 from benchbrief.results.messages.result_messages import say
 from benchbrief.results.store import store_schema as s
+from benchbrief.results.store.sample_table import SampleRow
 from benchbrief.runners.measurement.steadiness import Steadiness
 from tests.reports import world as w
 
@@ -38,8 +39,8 @@ def told(plan: p.Plan, rows: list[Any]) -> list[result_limits.Limit]:
     return list(result_limits.limits(Results(plan, w.make_store(rows), CATALOGUES["en"])))
 
 
-def utilised(share: float, cell: str, host: str = "local") -> s.SampleRow:
-    return s.SampleRow(w.RUN, cell, "cpu.utilisation", host, "", 0.0, share, "")
+def utilised(share: float, cell: str, host: str = "local") -> SampleRow:
+    return SampleRow(w.RUN, cell, "cpu.utilisation", host, "", 0.0, share, "")
 
 
 def test_a_clean_run_has_no_limits() -> None:

@@ -35,7 +35,7 @@ from benchbrief.dsl.diagnostics.suggest import did_you_mean
 from benchbrief.dsl.syntax import ast
 from benchbrief.dsl.syntax.source import Span
 
-MAX_CELLS = 20_000
+MAX_CELLS = 200_000
 
 Item = TypeVar("Item")
 

@@ -14,11 +14,11 @@ from benchbrief.results.ingest.cell_rows import cell_row, cell_rows, file_rows
 from benchbrief.results.ingest.cell_verdicts import Verdict
 from benchbrief.results.ingest.run_evidence import Evidence, Problem, check_files, first_problem
 from benchbrief.results.messages.result_messages import say
+from benchbrief.results.store.sample_table import SampleRow
 from benchbrief.results.store.store_schema import (
     LatencyRow,
     NoteRow,
     Row,
-    SampleRow,
     ThroughputRow,
 )
 from benchbrief.results.store_errors import ResultsError
