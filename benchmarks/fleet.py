@@ -1,11 +1,13 @@
-"""A simulated fleet: 1,000 hosts and 10,000 cells, and what they cost the controller.
+"""Simulated fleets of several sizes, and what they cost the controller: does it grow with the cells, or faster?
 
-Each step is a process of its own, so that its peak memory is its own: the run itself, the store, the brief. CPU is user
-and system time, all of the process included, as the spec that is checked and the plan that is read.
+Each host is a lane of its own. Each step is a process of its own, so that its peak memory is its own: the run itself,
+the store, the brief. CPU is user and system time, all of the process included, as the spec that is checked and the plan
+that is read. A second table is of lanes that are run by processes of their own, and merged.
 """
 
 from __future__ import annotations
 
+import argparse
 import json
 import os
 import subprocess
@@ -18,7 +20,11 @@ from pathlib import Path
 
 from benchmarks.timing import BENCH, verdict
 
-HOSTS, WORKLOADS, THREADS = 1000, ("read", "mixed"), (1, 4, 16, 64, 256)
+CELLS, LANES = (1000, 10_000), (10, 100)
+"""The sizes, unless others are named."""
+WORKLOADS, THREADS = ("read", "mixed"), (1, 4, 16, 64, 256)
+HUNDRED = tuple(range(1, 251, 5))
+"""So many threads that a lane has a hundred cells."""
 
 HEAD = """\
 hardware h{index} "Group {index}" {{ hosts = "db-{index}.lab"  cores = {cores} }}"""
@@ -44,7 +50,7 @@ report brief "A fleet" {{
 """
 
 
-def spec(hosts: int = HOSTS, threads: Sequence[int] = THREADS, workloads: Sequence[str] = WORKLOADS) -> str:
+def spec(hosts: int, threads: Sequence[int] = THREADS, workloads: Sequence[str] = WORKLOADS) -> str:
     """So many hosts, each a hardware group and a lane of its own."""
     groups = [HEAD.format(index=index, cores=8 + index % 8) for index in range(hosts)]
     return SPEC.format(
@@ -85,30 +91,67 @@ def process_cost(*words: str, cwd: Path) -> tuple[Cost, str]:
     return Cost(time.perf_counter() - started, used.ru_utime + used.ru_stime, used.ru_maxrss * 1024), said
 
 
-def main(hosts: int = HOSTS) -> bool:
-    cells = hosts * len(WORKLOADS) * len(THREADS)
-
-    def told(what: str, used: Cost) -> Cost:
-        print(
-            f"  {what:<13} {used.wall_s:6.1f} s, CPU {used.cpu_s:6.1f} s ({used.cpu_s / cells * 1e3:5.2f} ms a cell), "
-            f"peak {used.peak_bytes / 1e6:4.0f} MB",
-            flush=True,
-        )
-        return used
-
-    print(f"  {hosts:,} simulated hosts, {cells:,} cells", flush=True)
+def of_cells(cells: int) -> list[tuple[str, Cost]]:
+    """Return what each step of a run with so many cells costs, in lanes of a hundred."""
     with tempfile.TemporaryDirectory(prefix="benchbrief-fleet-") as name:
         folder = Path(name)
-        (folder / "fleet.bench").write_text(spec(hosts))
-        told("plan", cost("plan", "fleet.bench", "--json", cwd=folder)[0])
-        used, said = cost("run", "fleet.bench", "--simulate", "--no-report", "--quiet", "--json", cwd=folder)
-        ran, run = told("run and store", used), json.loads(said)
+        (folder / "fleet.bench").write_text(spec(cells // 100, HUNDRED))
+        planned, _ = cost("plan", "fleet.bench", "--json", cwd=folder)
+        ran, said = cost("run", "fleet.bench", "--simulate", "--no-report", "--quiet", "--json", cwd=folder)
+        run = json.loads(said)
         assert (run["status"], run["simulated"]) == ("done", True), run["message"]
-        told("store", cost("rebuild", run["run"], cwd=folder)[0])
-        told("brief as HTML", cost("report", run["run"], "--html-only", cwd=folder)[0])
-    held = verdict("CPU of the run with its store, a cell", ran.cpu_s / cells * 1e3, 5.0, "ms")
-    return verdict("peak memory of the run with its store", ran.peak_bytes / 1e6, 500.0, "MB") and held
+        stored, _ = cost("rebuild", run["run"], cwd=folder)
+        briefed, _ = cost("report", run["run"], "--html-only", cwd=folder)
+        looked, _ = cost("status", run["run"], cwd=folder)
+    steps = ("plan", planned), ("run with its store", ran), ("store alone", stored), ("brief as HTML", briefed)
+    return [*steps, ("status", looked)]
+
+
+def of_lanes(lanes: int) -> list[tuple[str, Cost]]:
+    """Return what each step costs where each of so many lanes, of ten cells, is a process of its own."""
+    with tempfile.TemporaryDirectory(prefix="benchbrief-fleet-") as name:
+        folder = Path(name)
+        (folder / "fleet.bench").write_text(spec(lanes))
+        planned, _ = cost("plan", "fleet.bench", "--into", "run", "--simulate", cwd=folder)
+        each = [cost("lane", "run", str(number), "--quiet", cwd=folder)[0] for number in range(1, lanes + 1)]
+        merged, _ = cost("merge", "run", "--no-report", "--quiet", cwd=folder)
+    whole = Cost(sum(e.wall_s for e in each), sum(e.cpu_s for e in each), max(e.peak_bytes for e in each))
+    return [("plan", planned), ("the lanes", whole), ("merge with its store", merged)]
+
+
+def shown(cells: int, steps: Sequence[tuple[str, Cost]]) -> None:
+    for what, used in steps:
+        print(
+            f"  {cells:>7,} cells, {what:<20} {used.wall_s:6.1f} s, CPU {used.cpu_s:6.1f} s "
+            f"({used.cpu_s / cells * 1e3:5.2f} ms a cell), peak {used.peak_bytes / 1e6:5.0f} MB",
+            flush=True,
+        )
+
+
+def main(cells: Sequence[int] = CELLS, lanes: Sequence[int] = LANES) -> bool:
+    held = True
+    for size in cells:
+        steps = dict(of_cells(size))
+        shown(size, list(steps.items()))
+        ran, briefed = steps["run with its store"], steps["brief as HTML"]
+        if size >= 10_000:  # starting up is most of a smaller one
+            held &= verdict("CPU of the run with its store, a cell", ran.cpu_s / size * 1e3, 5.0, "ms")
+        if size <= 10_000:
+            held &= verdict("peak memory of the run with its store", ran.peak_bytes / 1e6, 500.0, "MB")
+        held &= verdict("CPU of the brief", briefed.cpu_s, 60.0, "s")
+        held &= verdict("peak memory of the brief", briefed.peak_bytes / 1e6, 2000.0, "MB")
+    for number in lanes:
+        print(f"  {number:,} lanes, a process each", flush=True)
+        shown(10 * number, of_lanes(number))
+    return held
+
+
+def _asked() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(prog="python -m benchmarks.fleet", description=__doc__)
+    parser.add_argument("cells", type=int, nargs="*", help="how many cells, each in hundreds (1000 10000)")
+    parser.add_argument("--lanes", type=int, nargs="*", default=[], help="how many lanes to run and merge")
+    return parser.parse_args()
 
 
 if __name__ == "__main__":
-    sys.exit(not main(*map(int, sys.argv[1:])))
+    sys.exit(not main(_asked().cells, _asked().lanes))

@@ -161,10 +161,9 @@ def _run(results: Results, reports_from: Mapping[str, str]) -> Iterable[Item]:
 
 def _tools(results: Results) -> Iterable[Item]:
     words = results.words
-    used: dict[str, list[str]] = {}
+    used: dict[str, dict[str, None]] = {}
     for cell in results.plan.cells:
-        hosts = used.setdefault(cell.tool.driver, [])
-        hosts += [h for h in cell.load_hosts if h not in hosts]
+        used.setdefault(cell.tool.driver, {}).update(dict.fromkeys(cell.load_hosts))
     for driver, hosts in used.items():
         found = {f.name: f.value for f in results.observed if f.kind == "tool" and f.name.startswith(f"{driver}.")}
         versions = list(
@@ -282,11 +281,11 @@ def _data(results: Results) -> Iterable[Item]:
     """Return the origin of each data set, with its workloads."""
     words, plan = results.words, results.plan
     users: dict[str, dict[str, None]] = {}
-    for cell in plan.cells:
-        how = words["d_data_none"]
-        if cell.dataset:
-            how = data_set_text(plan.workloads[cell.workload].family, fixed(cell.dataset.records, 0), results)
-        users.setdefault(how, {})[plan.workloads[cell.workload].label] = None
+    for name, records in dict.fromkeys((c.workload, c.dataset.records if c.dataset else None) for c in plan.cells):
+        workload, how = plan.workloads[name], words["d_data_none"]
+        if records is not None:
+            how = data_set_text(workload.family, fixed(records, 0), results)
+        users.setdefault(how, {})[workload.label] = None
     for how, labels in users.items():
         yield Item(words["d_data"], f"{' / '.join(labels)}{words['colon']}{how}")
 
@@ -295,8 +294,12 @@ _BRIEF = ("node", "os", "kernel", "cpu", "memory", "memory_limit")
 
 
 def _hosts(results: Results, *, brief: bool) -> Iterable[Item]:
+    observed: dict[str | None, dict[str, str]] = {}
+    for fact in results.observed:
+        if fact.kind == "host":
+            observed.setdefault(fact.node, {})[fact.name] = fact.value
     for host in results.plan.hosts.values():
-        facts = {f.name: f.value for f in results.observed if f.kind == "host" and f.node == host.id}
+        facts = observed.get(host.id, {})
         facts = {k: v for k, v in facts.items() if k in _BRIEF or (not brief and k != "block_devices")}
         how = results.words["d_local"] if host.transport == "local" else f"{host.transport} {host.name}"
         if host.asked is not None:

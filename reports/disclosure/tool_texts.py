@@ -17,9 +17,9 @@ def data_set_text(family: str, records: str, results: Results) -> str:
 def always_texts(results: Results) -> tuple[str, ...]:
     """Return what each tool discloses of every run, unless an option of all its databases makes it untrue."""
     found: dict[str, None] = {}
-    for cell in results.plan.cells:
-        spec = TOOL_SPECS.usable(cell.tool.driver)
-        if spec and spec.always_unless not in results.plan.databases[cell.database].options:
+    for driver, database in dict.fromkeys((cell.tool.driver, cell.database) for cell in results.plan.cells):
+        spec = TOOL_SPECS.usable(driver)
+        if spec and spec.always_unless not in results.plan.databases[database].options:
             found[_text(spec.name, "always", results)] = None
     return tuple(text for text in found if text)
 

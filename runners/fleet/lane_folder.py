@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import filecmp
+import os
 import shlex
 import shutil
 import uuid
@@ -80,11 +82,24 @@ def folder_of_lane(run_dir: Path, plan: Plan, lane: PlanLane, into: Path | None)
     found = lane_in(folder)
     if found is None:
         raise RunnerError(f"{folder} is a run, and not the folder of a lane", "name another folder with --into")
-    if (folder / PLAN).read_bytes() != (run_dir / PLAN).read_bytes():
+    if not is_same_file(folder / PLAN, run_dir / PLAN):
         raise RunnerError(f"{folder} is of another plan than {run_dir}", "name another folder with --into")
     if found != (lane.number, of):
         raise RunnerError(f"{folder} is lane {found[0]}, not {lane.number}", "name another folder with --into")
     return folder
+
+
+def is_same_file(one: Path, other: Path) -> bool:
+    """Return whether two files have the same content. Raises OSError."""
+    return one.samefile(other) or filecmp.cmp(one, other, shallow=False)
+
+
+def _link_or_copy(plan: Path, to: Path) -> None:
+    """Let a lane have the plan. A thousand copies of a large one would need a thousand times the space."""
+    try:
+        os.link(plan, to)
+    except OSError:  # another file system, or one without links
+        write_durably(to, plan.read_bytes())
 
 
 def _make(run_dir: Path, folder: Path, lane: bytes) -> None:
@@ -93,9 +108,10 @@ def _make(run_dir: Path, folder: Path, lane: bytes) -> None:
     try:
         folder.parent.mkdir(parents=True, exist_ok=True)
         temporary.mkdir()
-        for name in (REVISION, SIMULATION, PLAN):
+        for name in (REVISION, SIMULATION):
             if (run_dir / name).exists():
                 write_durably(temporary / name, (run_dir / name).read_bytes())
+        _link_or_copy(run_dir / PLAN, temporary / PLAN)
         for path in sorted((run_dir / "spec").glob("*")):
             write_durably(temporary / "spec" / path.name, path.read_bytes())
         write_durably(temporary / LANE, lane)

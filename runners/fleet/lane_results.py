@@ -14,10 +14,11 @@ from pathlib import Path
 from benchbrief.compiler.lanes.plan_lanes import PlanLane, lanes_of
 from benchbrief.compiler.planning.plan import Plan
 from benchbrief.runners.errors import Damaged, RunnerError
-from benchbrief.runners.fleet.lane_folder import LANES
+from benchbrief.runners.fleet.lane_folder import LANES, is_same_file
 from benchbrief.runners.journal import events as j
+from benchbrief.runners.journal.file_digests import sha256_of
 from benchbrief.runners.journal.journal_file import JOURNAL, chain_of, each_record, sum_at
-from benchbrief.runners.journal.run_folder import PLAN, lane_in, load_plan, simulation_of
+from benchbrief.runners.journal.run_folder import PLAN, lane_in, load_plan, recorded_plan, simulation_of
 from benchbrief.runners.journal.run_identity import owner_in
 from benchbrief.runners.journal.run_record import RunRecord, read_run
 
@@ -78,9 +79,9 @@ def read_lanes(run_dir: Path, plan: Plan, folders: Iterable[Path]) -> list[LaneR
 
     Raises RunnerError for a folder of something else, and Contradiction for folders that can't be of one run.
     """
-    of, content = len(lanes_of(plan)), (run_dir / PLAN).read_bytes()
+    lanes, digest = lanes_of(plan), sha256_of(run_dir / PLAN)
     simulated = simulation_of(run_dir)
-    found = [_read(folder, run_dir, content, of) for folder in folders]
+    found = [_read(folder, run_dir, plan, digest, lanes) for folder in folders]
     begun = sorted((each for each in found if each.record.starts), key=lambda each: (each.lane.number, *each.rank))
     for each in begun:
         if any(start.simulated != simulated for start in each.record.starts):
@@ -91,26 +92,30 @@ def read_lanes(run_dir: Path, plan: Plan, folders: Iterable[Path]) -> list[LaneR
     return _without_earlier_copies(begun)
 
 
-def _read(folder: Path, run_dir: Path, content: bytes, of: int) -> LaneResults:
+def _read(folder: Path, run_dir: Path, plan: Plan, digest: str, lanes: Sequence[PlanLane]) -> LaneResults:
+    """Read a lane of the run's plan, whose file has this `digest` and which has these lanes."""
     named = lane_in(folder) if (folder / PLAN).is_file() else None
     if named is None:
         raise RunnerError(f"{folder} is not the folder of a lane", "name folders that `bench lane` has made")
-    if (folder / PLAN).read_bytes() != content:
+    if not is_same_file(folder / PLAN, run_dir / PLAN):
         raise RunnerError(f"{folder} is of another plan than {run_dir}", "leave it out: lanes of one plan make one run")
-    plan = load_plan(folder)
-    if named[1] != of:
+    if named[1] != len(lanes):
         raise Contradiction(
-            f"{folder} is lane {named[0]} of {named[1]}, and the plan has {of}",
+            f"{folder} is lane {named[0]} of {named[1]}, and the plan has {len(lanes)}",
             "use one version of benchbrief for all lanes of a run",
         )
-    record = read_run(folder)
-    strangers = record.cells.keys() - {cell.id for cell in plan.cells}
+    # The plan of a thousand lanes takes long to read: only one that the journal does not know is, for its error.
+    if recorded_plan(folder) != digest or not 0 < named[0] <= len(lanes):
+        load_plan(folder)
+    lane = lanes[named[0] - 1]
+    its_plan, record = plan.model_copy(update={"cells": lane.cells}), read_run(folder)
+    strangers = record.cells.keys() - {cell.id for cell in lane.cells}
     if strangers:
         raise Contradiction(
             f"{folder} is lane {named[0]}, and its journal has a cell of another: {min(strangers)}",
             f"run the lane again, into another folder: bench lane {run_dir} {named[0]} --into FOLDER",
         )
-    return LaneResults(folder, PlanLane(named[0], plan.cells), record, owner_in(folder), len(record.finished(plan)))
+    return LaneResults(folder, lane, record, owner_in(folder), len(record.finished(its_plan)))
 
 
 def _without_earlier_copies(found: Sequence[LaneResults]) -> list[LaneResults]:
