@@ -73,6 +73,7 @@ def command(
 
     run_dir = chosen_run(out, run)
     plan = load_plan(run_dir)
+    own_languages = {report.name: report.language for report in plan.reports}
     newer = None
     if spec is not None:
         newer = _reports_of(spec, plan)
@@ -94,6 +95,7 @@ def command(
             formats=("html",) if html_only else formats,
             paper=paper,
             reports_from=newer.spec.files if newer else None,
+            own_languages=own_languages if newer or language is not None else None,
         )
     if as_json:
         files = {name: [str(path) for path in paths] for name, paths in briefs.files.items()}

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Mapping
 from contextlib import contextmanager
 from functools import partial
 from itertools import pairwise
@@ -46,8 +46,11 @@ def render_briefs(
     paper: Literal["a4", "letter"] | None = None,
     reports_from: dict[str, str] | None = None,
     began: float | None = None,
+    own_languages: Mapping[str, str] | None = None,
 ) -> Briefs:
     """Render every report of the plan, of the run's `results`, into `to` (its own `reports` folder by default).
+
+    A plan with other reports or metrics than the run's own comes with `own_languages`: those of the run's own reports.
 
     Without `formats`, in those of its layout; without `paper`, on what the report says.
 
@@ -56,10 +59,11 @@ def render_briefs(
     from benchbrief.reports.charts.svg_converter import CONVERTER
     from benchbrief.reports.render.render_report import render
     from benchbrief.results.runs.made_reports import ReportFiles, note_reports
-    from benchbrief.runners.journal.run_folder import keep_plan, kept_content, load_plan
+    from benchbrief.runners.journal.run_folder import keep_plan, kept_content
 
-    own = {report.name: report.language for report in load_plan(run_dir).reports}
-    keep_plan(run_dir, plan)
+    if own_languages is not None:
+        keep_plan(run_dir, plan)
+    own = own_languages or {}
     ends = [time.monotonic() if began is None else began]
     rendered = {}
     with making_brief(), CONVERTER.running():

@@ -155,7 +155,7 @@ def _run(results: Results, reports_from: Mapping[str, str]) -> Iterable[Item]:
         yield Item(words["d_profile"], spec.profile)
     if spec.params:
         yield Item(words["d_params"], words.locale.listed(f"{k} = {v}" for k, v in spec.params.items()))
-    yield Item(words["d_plan"], p.plan_sha256(results.plan))
+    yield Item(words["d_plan"], results.plan_sha256)
     yield Item(words["d_version"], f"benchbrief {run['benchbrief'] or version('benchbrief')}")
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from benchbrief.compiler.planning.plan import DatabaseKey, plan_sha256
+from benchbrief.compiler.planning.plan import DatabaseKey
 from benchbrief.reports.disclosure.disclosure import run_row, time_text
 from benchbrief.reports.text.document_names import shown_names
 from benchbrief.reports.text.locale_formats import locale
@@ -21,7 +21,7 @@ def origin(results: Results) -> Iterable[tuple[str, str]]:
         (words["d_imported_at" if is_imported(results) else "d_started"], time_text(run["started_at"])),
         *((words["d_spec"], f"{shown[name]} (SHA-256 {digest})") for name, digest in spec.files.items()),
         (words["p_revision"], _revision(results)),
-        (words["d_plan"], plan_sha256(results.plan)),
+        (words["d_plan"], results.plan_sha256),
         (words["p_tools"], words["semicolon"].join(_versions("tool", results))),
         (words["p_servers"], words["semicolon"].join(_versions("database", results))),
         (words["d_version"], f"benchbrief {run['benchbrief'] or ''}".strip()),

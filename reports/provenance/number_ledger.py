@@ -14,7 +14,6 @@ from typing import Literal
 from markupsafe import Markup
 
 from benchbrief.compiler.planning import plan as p
-from benchbrief.compiler.planning.plan import plan_sha256
 from benchbrief.compiler.rounding import printing
 from benchbrief.reports.disclosure.disclosure import run_row
 from benchbrief.reports.notices.open_searches import open_searches
@@ -239,7 +238,7 @@ class Ledger:
             printing=printing(),
             run=str(run["run_id"] or ""),
             kind=kind_of(self._results),
-            plan_sha256=plan_sha256(self._results.plan),
+            plan_sha256=self._results.plan_sha256,
             provenance=self._detail,
             origin=tuple(origin),
             queries=tuple(self._queries.values()),

@@ -9,7 +9,7 @@ from typing import Any, Literal, NamedTuple, Protocol, TypeVar
 
 from benchbrief.compiler.planning.achieved_load import offered
 from benchbrief.compiler.planning.budgets import strictest_level
-from benchbrief.compiler.planning.plan import Plan, Query, Read
+from benchbrief.compiler.planning.plan import Plan, Query, Read, plan_sha256
 from benchbrief.reports.brief_error import ReportError
 from benchbrief.reports.text.number_format import number
 from benchbrief.reports.view.quoted_values import DIMENSIONS, PublishedValue, published_values, quoted_values
@@ -265,9 +265,19 @@ class Results:
 
     def _planned(self, query: Query, **where: Key) -> bool:
         """Return whether each of the query's measures has cells there, at any load."""
-        places = [{dim: at[dim] for dim in _PLACE} for _, at in self._points]
-        there = [place for place in places if all(place[d] == where[d] for d in _PLACE if d in where)]
+        there = [place for place in self._places if all(place[d] == where[d] for d in _PLACE if d in where)]
         return all(any(read.covers(place) for place in there) for read in reads_of(query))
+
+    @cached_property
+    def _places(self) -> list[dict[str, Key]]:
+        """Each place that the plan has cells at, once."""
+        found = dict.fromkeys(tuple(at[dim] for dim in _PLACE) for _, at in self._points)
+        return [dict(zip(_PLACE, keys, strict=True)) for keys in found]
+
+    @cached_property
+    def plan_sha256(self) -> str:
+        """The SHA-256 of the plan, which takes long to compute for a large one."""
+        return plan_sha256(self.plan)
 
     @cached_property
     def cells(self) -> tuple[CellRow, ...]:
