@@ -13,7 +13,6 @@ from benchbrief.compiler.planning.plan import Cell, Plan
 from benchbrief.compiler.planning.planned_cells import planned_cells, unneeded_candidates
 from benchbrief.runners.errors import RunnerError
 from benchbrief.runners.execution.first_failures import FirstFailures, NotTried
-from benchbrief.runners.execution.lane_workers import LaneWorkers
 from benchbrief.runners.execution.live_numbers import Monitor
 from benchbrief.runners.execution.unsupported import Meter
 from benchbrief.runners.hosts.tool_discovery import Found
@@ -24,6 +23,7 @@ from benchbrief.runners.messages.run_messages import say
 from benchbrief.runners.scheduling.budgeted_repeats import Budgets
 from benchbrief.runners.scheduling.confident_repeats import RepeatsUntil
 from benchbrief.runners.scheduling.knee_search import Searches
+from benchbrief.runners.scheduling.lane_workers import LaneWorkers
 from benchbrief.runners.scheduling.measuring_turns import MeasuringTurns
 from benchbrief.runners.scheduling.point_choice import AdaptiveRamps
 from benchbrief.runners.scheduling.promise_search import PromiseSearches
