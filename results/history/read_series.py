@@ -21,10 +21,6 @@ FIRST = datetime(2020, 1, 1, tzinfo=UTC)
 """No run is older: a clock that says so is wrong."""
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _AHEAD = timedelta(days=1)
-_COLUMNS = (
-    "run_id, epoch_us(measured_at) AS measured_at, spec, profile, revision, quantity, label, unit, better, "
-    "percentile, point, value, reason, definition, environment, control, reused_from"
-)
 
 
 class Measured(NamedTuple):
@@ -108,13 +104,10 @@ def read_series(table: SeriesTable, choice: Choice, now: datetime | None = None)
     notes = [f"left out {run}: {problem}" for run, problem in sorted(table.problems.items())[:_SOME]]
     notes += [f"... and {plural(more, 'run')} more"] if (more := len(table.problems) - _SOME) > 0 else []
     names = _quantities(table, choice)
-    rows = _rows(table, choice, names)
-    rows, told = _possible(rows, now or datetime.now(UTC))
-    notes += told
-    rows, told = _own(rows)
-    notes += told
-    facts = _facts(table, {row["environment"] for row in rows})
-    every = _series(rows, facts, choice.across)
+    _choose(table, choice, names)
+    notes += _leave_out_impossible(table, now or datetime.now(UTC))
+    notes += _leave_out_reused(table)
+    every = _series(table, choice.across)
     series = tuple(each for each in every if each.quantity in names and _is_at(each.point, choice.where))
     if not series:
         raise ResultsError("no run has a value of it at such a point", _hint(table, choice, names))
@@ -144,32 +137,27 @@ def _quantities(table: SeriesTable, choice: Choice) -> list[str]:
     return list(chosen)
 
 
-def _rows(table: SeriesTable, choice: Choice, names: Sequence[str]) -> list[dict[str, Any]]:
+def _choose(table: SeriesTable, choice: Choice, names: Sequence[str]) -> None:
+    """Make the table `chosen`, of what is asked for and of the controls beside it."""
+    ask = table.connection.execute
     conditions = ["repeat IS NULL", "origin = ?"]
     conditions.append("(quantity IN (SELECT unnest(?)) OR (control AND quantity = 'throughput'))")
     values: list[object] = [choice.origin, list(names)]
     if choice.spec:
         conditions.append("spec = ?")
         values.append(choice.spec)
-    sql = f"SELECT {_COLUMNS} FROM series WHERE {' AND '.join(conditions)}"  # noqa: S608  # our own names
-    answer = table.connection.execute(sql, values)
-    columns = [column for column, *_ in answer.description or ()]
-    at: dict[str, bool] = {}
-    same: dict[str, str] = {}  # texts are alike in most rows, and are kept once
-    found = []
-    while batch := answer.fetchmany(20_000):
-        for each in batch:
-            row: dict[str, Any] = dict(
-                zip(columns, (same.setdefault(c, c) if isinstance(c, str) else c for c in each), strict=True)
-            )
-            row["measured_at"] = _EPOCH + timedelta(microseconds=row["measured_at"])
-            if row["point"] not in at:
-                at[row["point"]] = _is_at(json.loads(row["point"]), choice.where)
-            if (at[row["point"]] or row["control"]) and (
-                not choice.tag or choice.tag in table.tags.get(row["run_id"], ())
-            ):
-                found.append(row)
-    return found
+    if choice.tag:
+        conditions.append("run_id IN (SELECT unnest(?))")
+        values.append([run for run, tags in table.tags.items() if choice.tag in tags])
+    ask(
+        "CREATE OR REPLACE TEMP TABLE chosen AS SELECT * EXCLUDE (measured_at, title, origin, repeat, facts), "  # noqa: S608  # our own names
+        f"epoch_us(measured_at) AS moment FROM series WHERE {' AND '.join(conditions)}",
+        values,
+    )
+    if choice.where:
+        points = [point for (point,) in ask("SELECT DISTINCT point FROM chosen").fetchall()]
+        away = [point for point in points if not _is_at(json.loads(point), choice.where)]
+        ask("DELETE FROM chosen WHERE NOT control AND point IN (SELECT unnest(?))", [away])
 
 
 def _is_at(point: Mapping[str, Any], where: Mapping[str, tuple[str, ...]]) -> bool:
@@ -185,43 +173,87 @@ def _is_same(key: object, text: str) -> bool:
     return isinstance(key, str) and fnmatchcase(key, text)
 
 
-def _possible(rows: list[dict[str, Any]], now: datetime) -> tuple[list[dict[str, Any]], list[str]]:
+def _leave_out_impossible(table: SeriesTable, now: datetime) -> list[str]:
     """Leave out the runs of a clock that can't be right: they would stand at a wrong place of the series."""
-    wrong = {row["run_id"]: row["measured_at"] for row in rows if not FIRST <= row["measured_at"] <= now + _AHEAD}
-    notes = [
-        f"left out {run}: its controller's clock said {at:%Y-%m-%d}, which can't be right"
-        for run, at in sorted(wrong.items())
+    ask = table.connection.execute
+    bounds = [_moment(FIRST), _moment(now + _AHEAD)]
+    wrong = ask(
+        "SELECT run_id, any_value(moment) FROM chosen WHERE moment NOT BETWEEN ? AND ? GROUP BY ALL ORDER BY ALL",
+        bounds,
+    ).fetchall()
+    ask("DELETE FROM chosen WHERE run_id IN (SELECT unnest(?))", [[run for run, _ in wrong]])
+    return [
+        f"left out {run}: its controller's clock said {_at(moment):%Y-%m-%d}, which can't be right"
+        for run, moment in wrong
     ]
-    return [row for row in rows if row["run_id"] not in wrong], notes
 
 
-def _own(rows: list[dict[str, Any]]) -> tuple[list[dict[str, Any]], list[str]]:
+def _leave_out_reused(table: SeriesTable) -> list[str]:
     """Leave out results that a run took from an earlier one: the same measurement does not count twice."""
-    reused = {row["run_id"] for row in rows if row["reused_from"]}
-    note = f"left out what {plural(len(reused), 'run')} took from earlier runs: `bench run --fresh` measures anew"
-    return [row for row in rows if not row["reused_from"]], [note] if reused else []
+    ask = table.connection.execute
+    ((reused,),) = ask("SELECT count(DISTINCT run_id) FROM chosen WHERE reused_from <> ''").fetchall()
+    ask("DELETE FROM chosen WHERE reused_from <> ''")
+    return (
+        [f"left out what {plural(reused, 'run')} took from earlier runs: `bench run --fresh` measures anew"]
+        if reused
+        else []
+    )
 
 
-def _facts(table: SeriesTable, environments: set[str]) -> dict[str, Facts]:
+def _moment(at: datetime) -> int:
+    return (at - _EPOCH) // timedelta(microseconds=1)
+
+
+def _at(moment: int) -> datetime:
+    return _EPOCH + timedelta(microseconds=moment)
+
+
+def _facts(table: SeriesTable) -> dict[str, Facts]:
     rows = table.connection.execute(
-        "SELECT environment, any_value(facts) FROM series WHERE environment IN (SELECT unnest(?)) GROUP BY 1",
-        [sorted(environments)],
+        "SELECT environment, any_value(facts) FROM series WHERE environment IN (SELECT environment FROM chosen) "
+        "GROUP BY 1"
     ).fetchall()
     return {environment: json.loads(facts) for environment, facts in rows}
 
 
-def _series(rows: Sequence[dict[str, Any]], facts: Mapping[str, Facts], across: Sequence[str]) -> tuple[Series, ...]:
-    kept = {each: without_facts(of, across) for each, of in facts.items()}
+_ORDERED = "ORDER BY moment, run_id"
+_KEY = "spec, profile, quantity, point"
+_PARTS = (
+    f"SELECT {_KEY}, unit, definition, environment, list(run_id {_ORDERED}), list(moment {_ORDERED}), "  # noqa: S608  # our own names
+    f"list(value {_ORDERED}), list(reason {_ORDERED}), list(revision {_ORDERED}) FROM chosen "
+    f"GROUP BY ALL ORDER BY min((moment, run_id)), environment"
+)
+_LAST = (
+    f"SELECT {_KEY}, arg_max(struct_pack(label, better, percentile, control), (moment, run_id)) "  # noqa: S608  # our own names
+    "FROM chosen GROUP BY ALL"
+)
+
+
+def _series(table: SeriesTable, across: Sequence[str]) -> tuple[Series, ...]:
+    """Return the series of `chosen`. Only their values become objects: there may be thousands of runs."""
+    kept = {each: without_facts(of, across) for each, of in _facts(table).items()}
     names: dict[str, str] = {}
     same = {each: names.setdefault(json.dumps(of, sort_keys=True), each) for each, of in kept.items()}
-    found: dict[tuple[str, ...], dict[tuple[str, str, str], list[dict[str, Any]]]] = {}
-    for row in sorted(rows, key=lambda row: (row["measured_at"], row["run_id"])):
-        parts = found.setdefault(tuple(row[name] for name in ("spec", "profile", "quantity", "point")), {})
-        parts.setdefault((row["unit"], row["definition"], same[row["environment"]]), []).append(row)
-    told = []
-    for (spec, profile, quantity, point), parts in found.items():
-        last = max((rows[-1] for rows in parts.values()), key=lambda row: (row["measured_at"], row["run_id"]))
-        told.append(
+    found: dict[tuple[str, ...], dict[tuple[str, str, str], list[Measured]]] = {}
+    times: dict[int, datetime] = {}
+    texts: dict[str, str] = {}  # alike in most rows, and kept once
+    for *key, unit, definition, environment, runs, moments, values, reasons, revisions in table.connection.execute(
+        _PARTS
+    ).fetchall():
+        parts = found.setdefault(tuple(key), {})
+        values_of = parts.setdefault((unit, definition, same[environment]), [])
+        for run, moment, value, reason, revision in zip(runs, moments, values, reasons, revisions, strict=True):
+            at = times.get(moment) or times.setdefault(moment, _at(moment))
+            once = texts.setdefault
+            values_of.append(Measured(once(run, run), at, value, once(reason, reason), once(revision, revision)))
+    series = []
+    for *key, last in table.connection.execute(_LAST).fetchall():
+        spec, profile, quantity, point = key
+        parts = found[tuple(key)]
+        if across:  # environments that became one were in order each
+            for values_of in parts.values():
+                values_of.sort(key=lambda each: (each.at, each.run_id))
+        series.append(
             Series(
                 spec,
                 profile,
@@ -231,16 +263,10 @@ def _series(rows: Sequence[dict[str, Any]], facts: Mapping[str, Facts], across: 
                 last["percentile"],
                 json.loads(point),
                 last["control"],
-                tuple(
-                    Part(*key, kept[key[2]], tuple(Measured(*(row[name] for name in _OF_RUN)) for row in rows))
-                    for key, rows in parts.items()
-                ),
+                tuple(Part(*of, kept[of[2]], tuple(values_of)) for of, values_of in parts.items()),
             )
         )
-    return tuple(sorted(told, key=lambda each: (each.spec, each.profile, each.quantity, _in_order(each.point))))
-
-
-_OF_RUN = ("run_id", "measured_at", "value", "reason", "revision")
+    return tuple(sorted(series, key=lambda each: (each.spec, each.profile, each.quantity, _in_order(each.point))))
 
 
 def _in_order(point: Mapping[str, Any]) -> list[tuple[str, float, str]]:

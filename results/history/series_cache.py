@@ -1,7 +1,8 @@
 """The series of all runs of a source, kept on this machine, so that only new runs are read.
 
 An index says which runs are in which file, and what each run was like when it was read. Files are Parquet, sorted by
-quantity, so that one quantity of thousands of runs is read without the others.
+quantity, so that one quantity of thousands of runs is read without the others. Each has the hash of its bytes as its
+name: the runs of a damaged one are read again.
 """
 
 from __future__ import annotations
@@ -92,8 +93,17 @@ def _read_index(folder: Path) -> dict[str, _Entry]:
         )
     except (OSError, ValueError, KeyError, TypeError, AttributeError):
         return {}
-    files = {path.name for path in folder.glob("*.parquet")}
+    files = {path.name for path in folder.glob("*.parquet") if _name_of(path) == path.name}
     return {run: entry for run, entry in found.items() if not entry.file or entry.file in files}
+
+
+def _name_of(path: Path) -> str:
+    """Return the name that a file is to have; "" where it can't be read."""
+    try:
+        with path.open("rb") as file:
+            return f"{hashlib.file_digest(file, 'sha256').hexdigest()[:32]}.parquet"
+    except OSError:
+        return ""
 
 
 def _write_index(folder: Path, runs: Mapping[str, _Entry]) -> None:
@@ -132,9 +142,9 @@ def _read(
     """Read some runs into one file. Returns their entries, and the names of those that need not be asked again."""
     import pyarrow as pa
 
-    name = f"{uuid.uuid4().hex}.parquet"
     read: dict[str, _Entry] = {}
     final: set[str] = set()
+    filled: set[str] = set()
     tables: list[pa.Table] = []
     with tempfile.TemporaryDirectory(prefix="benchbrief-series-") as passing:
         for fetched in source.fetch(runs, Path(passing)):
@@ -144,12 +154,13 @@ def _read(
                 fetched.path.unlink(missing_ok=True)
             if table is not None:
                 tables.append(table)
-            file = name if table is not None and table.num_rows else ""
-            read[fetched.run_id] = _Entry(stamps[fetched.run_id], file, sorted(fetched.tags), problem)
+                filled.update([fetched.run_id] if table.num_rows else [])
+            read[fetched.run_id] = _Entry(stamps[fetched.run_id], "", sorted(fetched.tags), problem)
             if fetched.is_final:
                 final.add(fetched.run_id)
     if tables:
-        _write(folder / name, pa.concat_tables(tables))
+        name = _write(folder, pa.concat_tables(tables))
+        read |= {run: read[run]._replace(file=name) for run in filled}
     return read, final
 
 
@@ -171,29 +182,35 @@ def _series_in(path: Path, run_id: str) -> tuple[pa.Table | None, str]:
     return table, ""
 
 
-def _write(path: Path, table: pa.Table) -> None:
+def _write(folder: Path, table: pa.Table) -> str:
+    """Write a file, and return its name."""
     import pyarrow as pa
     import pyarrow.parquet as pq
 
     plain = [pa.field(each.name, pa.string()) if pa.types.is_dictionary(each.type) else each for each in table.schema]
     ordered = table.cast(pa.schema(plain)).sort_by([("quantity", "ascending"), ("point", "ascending")])
-    temporary = path.with_suffix(".part")
+    temporary = folder / f"{uuid.uuid4().hex}.part"
     pq.write_table(ordered, temporary, compression="zstd", row_group_size=50_000)
-    temporary.replace(path)
+    return _finished(temporary)
+
+
+def _finished(temporary: Path) -> str:
+    name = _name_of(temporary)
+    temporary.replace(temporary.with_name(name))
+    return name
 
 
 def _merged(folder: Path, runs: Mapping[str, _Entry], files: set[str]) -> dict[str, _Entry]:
     """Write all files into one, sorted anew, without holding them in memory."""
-    name = f"{uuid.uuid4().hex}.parquet"
     kept = [(run, entry.file) for run, entry in runs.items() if entry.file]
     with closing(_connected(folder, sorted(files))) as connection:
         _keep(connection, kept)
-        temporary = folder / f"{name}.part"
+        temporary = folder / f"{uuid.uuid4().hex}.part"
         connection.execute(
             f"COPY (FROM series ORDER BY quantity, point, measured_at) TO '{_quoted(temporary)}' "  # our own file
             "(FORMAT parquet, COMPRESSION zstd, ROW_GROUP_SIZE 50000)"
         )
-    temporary.replace(folder / name)
+    name = _finished(temporary)
     merged = {run: entry._replace(file=name) if entry.file else entry for run, entry in runs.items()}
     _write_index(folder, merged)
     return merged
@@ -224,11 +241,9 @@ def _connected(folder: Path, files: list[str]) -> duckdb.DuckDBPyConnection:
 
 def _keep(connection: duckdb.DuckDBPyConnection, kept: list[tuple[str, str]]) -> None:
     """Make the view `series`: of `every`, the rows of each run in its own file."""
-    import pyarrow as pa
-
-    pairs = pa.table({"run": [run for run, _ in kept], "file": [file for _, file in kept]})
-    connection.register("pairs", pairs.cast(pa.schema([("run", pa.string()), ("file", pa.string())])))
-    connection.execute("CREATE TABLE kept AS SELECT run, file FROM pairs")
+    # Lists go by DuckDB alone: of a list, pyarrow makes a table only with pandas, where it is installed.
+    pairs = [[run for run, _ in kept], [file for _, file in kept]]
+    connection.execute("CREATE TABLE kept AS SELECT unnest(?) AS run, unnest(?) AS file", pairs)
     columns = ", ".join(f'every."{name}"' for name in SeriesRow._fields)
     connection.execute(
         f"CREATE VIEW series AS SELECT {columns} FROM every JOIN kept "  # noqa: S608  # our own names

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+from collections.abc import Callable
 from datetime import timedelta
 from pathlib import Path
 
@@ -150,6 +151,25 @@ def test_a_damaged_cache_is_read_again(tmp_path: Path, name: str) -> None:
     for path in tmp_path.rglob(f"cache/**/{name}"):
         path.unlink() if name != "index.json" else path.write_text("{")
     assert values(runs) == [("night-0000", 1.0)]
+
+
+@pytest.mark.parametrize("damage", [lambda data: data[:-40], lambda data: data[:0], lambda data: flipped(data, 300)])
+def test_the_runs_of_a_damaged_file_are_read_again_and_no_others(
+    tmp_path: Path, damage: Callable[[bytes], bytes]
+) -> None:
+    first = Runs([a_row(0, 1.0)])
+    values(first)
+    (path,) = tmp_path.rglob("cache/**/*.parquet")
+    both = Runs([a_row(0, 1.0), a_row(1, 2.0)])
+    values(both)
+    path.write_bytes(damage(path.read_bytes()))
+    again = Runs(both.rows)
+    assert values(again) == [("night-0000", 1.0), ("night-0001", 2.0)]
+    assert again.read == ["night-0000"]
+
+
+def flipped(data: bytes, place: int) -> bytes:
+    return data[:place] + bytes([data[place] ^ 0xFF]) + data[place + 1 :]
 
 
 def test_a_series_file_that_is_none_is_left_out_and_said() -> None:
