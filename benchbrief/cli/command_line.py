@@ -17,6 +17,7 @@ from typing import Any, NoReturn
 
 import click
 
+from benchbrief.arrow_without_pandas import let_arrow_find_no_pandas
 from benchbrief.cli.terminal import (
     Stop,
     fail,
@@ -174,6 +175,7 @@ _ENDS = {signal.SIGINT: on_interrupt, signal.SIGHUP: on_hang_up}
 def main() -> NoReturn:
     """The console command. Never lets a traceback out for something a user can mend."""
     lead_somewhere()
+    let_arrow_find_no_pandas()
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):  # a terminal that lacks a character shows its code instead
             stream.reconfigure(errors="backslashreplace")
