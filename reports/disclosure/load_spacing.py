@@ -31,6 +31,9 @@ def spacing(experiment: p.Experiment, results: Results) -> Iterator[str]:
     }
     yield words["d_arrivals"].format(said=words[f"d_arrivals_{arrivals.kind}"].format(**spacings))
     if bounded:
+        cells = [cell for cell in results.plan.cells if cell.experiment == experiment.name]
+        if (together := max((len(cell.load_hosts) for cell in cells), default=1)) > 1:
+            yield words["d_own_schedules"].format(n=together)
         if arrivals.queue is not None:
             yield words["d_queue"].format(n=arrivals.queue)
         yield words["d_drops"].format(share=f"{100 * arrivals.drops:.12g}{NBSP}%")

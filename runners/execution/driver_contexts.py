@@ -37,7 +37,7 @@ class CellContext:
     @property
     def threads(self) -> int:
         """Return this load generator's threads. Raises RunnerError when a search has not found them yet."""
-        return self._threads_of(self._part)
+        return self._threads_of(self.part)
 
     @property
     def target(self) -> float | None:
@@ -52,8 +52,8 @@ class CellContext:
         The parts of all load generators are adjacent, and together they are the whole.
         """
         parts = [self._threads_of(part) for part in range(len(self.cell.load_hosts))]
-        before, all_threads = sum(parts[: self._part]), sum(parts)
-        return range(total * before // all_threads, total * (before + parts[self._part]) // all_threads)
+        before, all_threads = sum(parts[: self.part]), sum(parts)
+        return range(total * before // all_threads, total * (before + parts[self.part]) // all_threads)
 
     def loaded_range(self, unit: int = 1) -> range:
         """Return the records of its data set that this load generator loads.
@@ -70,7 +70,8 @@ class CellContext:
         return range(begin, end)
 
     @property
-    def _part(self) -> int:
+    def part(self) -> int:
+        """Return the number of this load generator among those of the cell, from 0."""
         return self.cell.load_hosts.index(self.load_host) if self.load_host is not None else 0
 
     def _threads_of(self, part: int) -> int:

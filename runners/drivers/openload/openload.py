@@ -8,10 +8,11 @@ whose queue dropped more than the spec accepts, ends with a refusal, and is no m
 from __future__ import annotations
 
 from collections.abc import Sequence
+from math import inf
 from typing import ClassVar
 
 from benchbrief.compiler.extensions.error_limit import accepted_errors
-from benchbrief.compiler.messages.text import figure
+from benchbrief.compiler.messages.text import Text, figure
 from benchbrief.runners.drivers.openload import openload_invariants
 from benchbrief.runners.drivers.openload.openload_flags import (
     Flags,
@@ -21,7 +22,7 @@ from benchbrief.runners.drivers.openload.openload_flags import (
     run_flags,
     told_flags,
 )
-from benchbrief.runners.drivers.openload.openload_log import LOG, BadLog, read_log
+from benchbrief.runners.drivers.openload.openload_log import HICCUP, LOG, BadLog, read_log, successes
 from benchbrief.runners.drivers.openload.openload_measurement import asked_of, measurement_of
 from benchbrief.runners.drivers.openload.openload_messages import say_openload
 from benchbrief.runners.drivers.openload.openload_record import (
@@ -53,6 +54,8 @@ from benchbrief.runners.seams import Interim, Requirement
 _CHECK = read_script(__file__, "check.sh")
 _REFUSED, _GAVE_UP = 1, 4
 _SHORT_S = 1e-3
+_LOG_S = 1.5
+"""A log has a line for each second, so that the last success may be so much older than it says."""
 _LATE, _UNSERVED = frozenset({"lag", "hiccups", "cpu", "pauses"}), frozenset({"drops", "errors"})
 """The codes of refusals whose cause is the generator, and of those whose cause is the system under test."""
 
@@ -187,6 +190,8 @@ class Openload:
             run = read_run(output.directory)
         except NotRecord as error:
             raise bad(output, say_openload.openload_record(said=str(error))) from error
+        if run.ended == "interrupted" or _is_server_gone(run, output):  # whatever it says of its numbers
+            raise bad(output, _why_cut(run, output))
         if run.refusals:
             first = run.refusals[0]
             hints = {
@@ -206,6 +211,35 @@ class Openload:
             kind = (GeneratorLate if codes & _LATE else NotServed) if known else BadOutput
             raise kind(say_openload.openload_refused(said=texts, code=code), hint)
         if output.exit_code or not run.complete:
-            said = run.errors[0].text if run.errors else best_line(output)
-            raise bad(output, say_openload.openload_gave_up(said=said))
+            raise bad(output, _why_cut(run, output))
         return run
+
+
+def _is_server_gone(run: Run, output: JobOutput) -> bool:
+    """Return whether the run was cut because nothing succeeded any more. One that was cut because its queue was too
+    long to be done in time, while operations still succeeded, says something of the load."""
+    return run.ended == "gave-up" and _silence_s(output) >= _give_up_s(run) - _LOG_S
+
+
+def _silence_s(output: JobOutput) -> float:
+    """Return for how long nothing had succeeded at the end of a log. Without a log that says otherwise, for ever."""
+    try:
+        log = read_log(output.directory / LOG)
+    except BadLog:
+        return inf
+    done = max((piece.end for piece in successes(log)), default=-inf)
+    return max((piece.end for piece in log.slices.get(HICCUP, ())), default=inf) - done
+
+
+def _give_up_s(run: Run) -> float:
+    try:
+        return float(run.settings.get("give-up", ""))
+    except ValueError:
+        return 0.0
+
+
+def _why_cut(run: Run, output: JobOutput) -> Text:
+    said = run.errors[0].text if run.errors else best_line(output)
+    if _is_server_gone(run, output):
+        return say_openload.openload_cut(seconds=figure(_give_up_s(run), "g"), said=said)
+    return say_openload.openload_gave_up(said=said)

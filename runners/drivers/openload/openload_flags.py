@@ -21,6 +21,9 @@ Flags = Mapping[str, object]
 
 _USUAL = (99.0,)
 """Judged where a spec asks for no percentile."""
+_APART = 1_000_000
+"""The distance of the seeds of load generators that send together. With one seed they would send in lockstep, and their
+arrivals together would be batches."""
 _SHARES = {
     "read": "read",
     "update": "update",
@@ -63,7 +66,7 @@ def _run(context: CellContext) -> dict[str, object]:
         **_schedule(context),
         **_until_steady(context),
         "workers": context.threads,
-        "seed": context.cell.repeat,
+        "seed": context.cell.repeat + _APART * context.part,
         "judge": ",".join(f"{percent:g}" for percent in judged(context)),
         "accept-errors": accepted_errors(context.experiment.max_error_share, TOOL),
         "output": ".",

@@ -22,7 +22,8 @@ OPERATIONS: Mapping[str, str] = {
     "read-modify-write": "read_modify_write",
 }
 """Our names of operations, by openload's."""
-OWN = ("lag", "hiccup")
+HICCUP = "hiccup"
+OWN = ("lag", HICCUP)
 _NS_IN_US = 1e-3
 EDGE = 0.1
 """The share of a second's operations that may stand beyond an edge: a second ends when a thread wakes."""

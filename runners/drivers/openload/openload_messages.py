@@ -12,6 +12,7 @@ class OpenloadMessages(Protocol):
     def openload_log(self, *, said: object) -> Text: ...
     def openload_refused(self, *, said: object, code: object) -> Text: ...
     def openload_gave_up(self, *, said: object) -> Text: ...
+    def openload_cut(self, *, seconds: object, said: object) -> Text: ...
     def openload_foreign(self, *, flag: object, told: object, asked: object) -> Text: ...
     def openload_load_failed(self, *, failed: object, n: object, said: object) -> Text: ...
     def openload_constant(self) -> Text: ...
@@ -50,6 +51,7 @@ _WORDS: OwnWords = {
         "openload_log": "openload's histogram log can't be read: {said}",
         "openload_refused": "openload refuses its own numbers ({code}): {said}",
         "openload_gave_up": "openload ended the run early: {said}",
+        "openload_cut": "no operation succeeded for {seconds} s, so openload cut the run: {said}",
         "openload_foreign": "openload ran with --{flag}={told}, and the cell asks for {asked}",
         "openload_load_failed": "{failed} of {n} inserts failed while loading: {said}",
         "openload_constant": ("constant, at even distances"),
@@ -109,6 +111,7 @@ _WORDS: OwnWords = {
         "openload_log": "openload のヒストグラムログを読み取れません：{said}",
         "openload_refused": "openload が自身の数値を拒否しました（{code}）：{said}",
         "openload_gave_up": "openload が途中で終了しました：{said}",
+        "openload_cut": "{seconds} 秒間 1 件の操作も成功しなかったため、openload が測定を打ち切りました：{said}",
         "openload_foreign": "openload は --{flag}={told} で実行されましたが、セルの指定は {asked} です",
         "openload_load_failed": "ロード中に {n} 件の挿入のうち {failed} 件が失敗しました：{said}",
         "openload_constant": ("等間隔"),

@@ -9,16 +9,19 @@ import shutil
 from collections.abc import Callable
 from dataclasses import replace
 from functools import cache
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
 import pytest
 from hdrh.histogram import HdrHistogram
 from hdrh.log import HistogramLogReader
+from scipy.stats import kstest
 
 from benchbrief.compiler.planning.plan import Arrivals, Event, Origin, UntilSteady
 from benchbrief.runners.drivers.openload import openload_invariants
 from benchbrief.runners.drivers.openload.openload import Openload
+from benchbrief.runners.drivers.openload.openload_flags import run_flags
 from benchbrief.runners.drivers.openload.openload_log import LOG, read_log
 from benchbrief.runners.drivers.openload.openload_record import read_run
 from benchbrief.runners.errors import BadOutput
@@ -184,8 +187,41 @@ def test_numbers_that_openload_refuses_are_refused() -> None:
 
 
 def test_a_run_that_gave_up_is_no_measurement() -> None:
-    with pytest.raises(BadOutput, match=r"ended the run early|refuses its own numbers"):
+    with pytest.raises(BadOutput, match=r"no operation succeeded for 2 s, so openload cut the run") as caught:
         DRIVER.parse(cell(measure_s=8.0), output("gaveup", GAVE_UP))
+    assert caught.value.refused_by == ""
+
+
+def _failing(record: dict[str, Any]) -> None:
+    text = "123 operations of 438 failed, and at most 0 % may"
+    record["refusals"] = [{"code": "errors", "value": 0.3, "limit": 0.0, "percentile": None, "text": text}]
+    record["errors"] = [{"text": "connection refused", "count": 123}]
+
+
+@pytest.mark.parametrize("exit_code", [GAVE_UP, REFUSED])
+def test_an_outage_is_no_verdict_on_the_rate_whatever_else_was_refused(tmp_path: Path, exit_code: int) -> None:
+    cut = changed_record(tmp_path, "gaveup", _failing, exit_code)
+    with pytest.raises(BadOutput, match="so openload cut the run: connection refused") as caught:
+        DRIVER.parse(cell(measure_s=8.0), cut)
+    assert caught.value.refused_by == ""
+
+
+def test_a_queue_too_long_to_be_done_in_time_is_a_verdict_on_the_rate(tmp_path: Path) -> None:
+    def served_to_the_end(record: dict[str, Any]) -> None:
+        _failing(record)
+        record["settings"]["give-up"] = "30"
+
+    cut = changed_record(tmp_path, "gaveup", served_to_the_end, GAVE_UP)
+    with pytest.raises(BadOutput, match=r"refuses its own numbers \(errors\)") as caught:
+        DRIVER.parse(cell(measure_s=8.0), cut)
+    assert caught.value.refused_by == "system"
+
+
+def test_an_interrupted_run_is_no_verdict_on_the_rate(tmp_path: Path) -> None:
+    cut = changed_record(tmp_path, "interrupted", _failing, REFUSED)
+    with pytest.raises(BadOutput, match="ended the run early") as caught:
+        DRIVER.parse(cell(measure_s=8.0), cut)
+    assert caught.value.refused_by == ""
 
 
 @pytest.mark.parametrize("code", [INTERRUPTED, 143, 2, 3, 5, -9, None])
@@ -386,6 +422,50 @@ def test_only_percentiles_that_the_spec_asks_for_are_judged() -> None:
 
 def test_each_repeat_has_a_schedule_of_its_own() -> None:
     assert [words(cell(repeat=repeat))["seed"] for repeat in (1, 2)] == ["1", "2"]
+
+
+def _parts(hosts: int, repeat: int = 1) -> list[CellContext]:
+    made = cell(300.0, threads=8 * hosts)
+    names = tuple(f"load{number}" for number in range(hosts))
+    split = made.cell.model_copy(update={"load_hosts": names, "repeat": repeat})
+    return [CellContext(made.plan, split, made.tool_path, made.endpoint, name) for name in names]
+
+
+def _flag(of: CellContext, name: str) -> str:
+    return next(word.partition("=")[2] for word in run_flags(of, {}) if word.startswith(f"--{name}="))
+
+
+def _poisson(seed: int, rate: float, seconds: float) -> list[float]:
+    """When openload's operations are due: SplitMix64, as `loadgen/internal/random` and `arrivals` have it."""
+    golden, mask = 0x9E3779B97F4A7C15, 2**64 - 1
+
+    def mix(z: int) -> int:
+        z = (z ^ (z >> 30)) * 0xBF58476D1CE4E5B9 & mask
+        z = (z ^ (z >> 27)) * 0x94D049BB133111EB & mask
+        return z ^ (z >> 31)
+
+    due: list[float] = []
+    state, at = mix((seed ^ 0xA5A5A5A5A5A5A5A5) + golden & mask), 0.0
+    while True:
+        state = state + golden & mask
+        at -= math.log(1 - (mix(state) >> 11) / 2**53) / rate
+        if at > seconds:
+            return due
+        due.append(at)
+
+
+def test_load_generators_of_one_cell_do_not_send_in_lockstep() -> None:
+    def gaps(due: list[float]) -> list[float]:
+        return [after - before for before, after in pairwise(sorted(due))]
+
+    parts = _parts(3)
+    union = [at for each in parts for at in _poisson(int(_flag(each, "seed")), float(_flag(each, "rate")), 100.0)]
+    assert len(union) == pytest.approx(30_000, rel=0.03)
+    assert kstest(gaps(union), "expon", args=(0, 1 / 300)).pvalue > 0.01
+    lockstep = 3 * _poisson(1, 100.0, 100.0)
+    assert kstest(gaps(lockstep), "expon", args=(0, 1 / 300)).pvalue < 1e-9
+    seeds = [_flag(each, "seed") for repeat in (1, 2, 3) for each in _parts(3, repeat)]
+    assert len(set(seeds)) == 9, "no repeat has the schedule of another part"
 
 
 def test_without_a_target_the_loop_is_closed() -> None:
