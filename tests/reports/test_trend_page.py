@@ -1,0 +1,82 @@
+"""The page of a trend in a browser: what axe finds in it, how wide it is on a phone, and what can't get into it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from benchbrief.reports.trends.trend_page import trend_page
+from benchbrief.results.history.read_series import Choice
+from benchbrief.results.history.series_changes import trend_of
+from benchbrief.results.history.series_rows import SeriesRow
+from tests.reports.test_interactive import told
+from tests.reports.test_narrow_screens import WIDTH, on_phone
+from tests.results.history.histories import a_row, found
+from tests.support.tools import built_tool
+
+HOSTILE = 'x"><script>window.hit=1</script><img src=x onerror=hit()>'
+LONG = "20260301-020000-nightly-" + "of-a-very-long-name-without-a-space-" * 3
+REFERENCE = {"hardware": "reference", "threads": 4}
+STEPPED = {"hardware": "nvme", "threads": 4}
+GAINED = {"hardware": HOSTILE, "threads": 4}
+
+
+def row(night: int, value: float | None, point: dict[str, object], **more: object) -> SeriesRow:
+    kernel = "6.1" if night < 44 else f"6.2 {HOSTILE}"
+    return a_row(night, value, f"{LONG}{night:03}", point=point, facts={"kernel": kernel}, **more)
+
+
+@pytest.fixture(scope="module")
+def page(tmp_path_factory: pytest.TempPathFactory) -> str:
+    """All that a page can have: changes for the worse, for the better and of the lab, and another environment."""
+    chance = np.random.default_rng(3)
+    rows = []
+    for night in range(50):
+        noise = np.exp(chance.normal(0, 0.01, 4))
+        lab = 0.9 if night >= 30 else 1.0
+        rows += [
+            row(night, float(1e3 * noise[0] * (0.85 if night >= 15 else 1.0) * lab), STEPPED),
+            row(night, float(1e3 * noise[1] * (1.2 if night >= 15 else 1.0) * lab), GAINED, label=HOSTILE),
+            row(night, float(1e3 * noise[2] * lab), REFERENCE, control=True),
+            row(night, float(1e-3 * noise[3]) if night % 9 else None, STEPPED, quantity="latency.p99[read]", unit="s",
+                better="lower", percentile=True),
+        ]  # fmt: skip
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("XDG_CACHE_HOME", str(tmp_path_factory.mktemp("cache")))
+        history = found(rows, Choice())
+    trends = [trend_of(series, history.controls) for series in history.series]
+    return trend_page(trends, [f"left out {LONG}: its tables can't be read"])
+
+
+def test_the_page_has_every_kind_of_change_and_no_script(page: str) -> None:
+    for said in ('class="worse"', 'class="better"', "the lab&#39;s", "not compared with the runs before"):
+        assert said in page, said
+    assert page.count("<svg") == 4
+    assert "<script" not in page
+    assert "<img" not in page
+
+
+def test_axe_finds_nothing_against_wcag_a_and_aa(page: str, tmp_path: Path) -> None:
+    axe = built_tool("axe/node_modules/axe-core/axe.min.js").read_text("utf-8")
+    checks = """
+      document.querySelectorAll("details").forEach((one) => one.open = true);
+      const tags = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa"];
+      axe.run(document, { runOnly: { type: "tag", values: tags } }).then((found) => tell({
+        passes: found.passes.length,
+        violations: found.violations.map((one) => [one.id, one.nodes.map((node) => node.html)]),
+        hit: window.hit ?? null,
+      }));
+    """
+    shown = told(page, f"{axe};{checks}", tmp_path)
+    assert shown["violations"] == []
+    assert shown["passes"] > 12
+    assert shown["hit"] is None
+
+
+def test_the_page_fits_a_phone(page: str, tmp_path: Path) -> None:
+    (shown,) = on_phone([page], tmp_path)
+    assert shown["width"] == WIDTH
+    assert shown["beyond"] == []
+    assert shown["page"] <= WIDTH

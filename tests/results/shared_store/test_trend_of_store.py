@@ -1,0 +1,115 @@
+"""Trends of a shared store: a folder and two S3 servers, with runs that come later, and a store that is away."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from benchbrief.compiler.extensions import registry
+from benchbrief.history.read_history import read_history
+from benchbrief.results.history.read_series import Choice, Found
+from benchbrief.results.history.run_sources import RunStore
+from benchbrief.results.history.series_cache import open_series
+from benchbrief.results.history.series_changes import trend_of
+from benchbrief.results.history.series_rows import SERIES, write_series
+from benchbrief.results.ingest import cell_measurement
+from benchbrief.results.shared_store.object_store import SharedStoreError
+from benchbrief.results.shared_store.push_run import Push, push_run
+from benchbrief.results.shared_store.run_manifest import Manifest, table_key
+from benchbrief.results.shared_store.shared_store import SharedStore, open_store
+from tests.results.shared_store.conftest import store_url
+from tests.support.nights import PLUGIN, nights
+from tests.support.ports import free_port
+
+NIGHTS = 12
+THROUGHPUT = Choice(("throughput",))
+
+
+@pytest.fixture(scope="module")
+def runs(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+    """Nightly runs; from the seventh on, flash is slower."""
+    folder = tmp_path_factory.mktemp("runs")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.syspath_prepend(PLUGIN)
+        _forget_drivers()
+        nights(folder, NIGHTS, step_at=6)
+        yield folder
+    _forget_drivers()
+
+
+def _forget_drivers() -> None:
+    registry.look_again()
+    for cached in (cell_measurement._driver, cell_measurement._probe_kind):
+        cached.cache_clear()
+
+
+@pytest.fixture(autouse=True)
+def _own_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+
+
+def push(runs: Path, store: SharedStore, begin: int, end: int) -> None:
+    for number in range(begin, end):
+        push_run(runs / f"night-{number:04}", store, Push(tags=("nightly",), more={"series": write_series}))
+
+
+def a_store(kind: str, servers: dict[str, str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> SharedStore:
+    return open_store(store_url(kind, servers, tmp_path, monkeypatch))
+
+
+def values(found: Found) -> list[tuple[str, list[tuple[str, float | None]]]]:
+    return [(each.at, [(one.run_id, one.value) for part in each.parts for one in part.values]) for each in found.series]
+
+
+def test_the_trend_of_a_store_is_that_of_the_folder_and_only_new_runs_are_fetched(
+    runs: Path, store: SharedStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    fetched: list[str] = []
+    fetch = SharedStore.fetch
+
+    def counted(self: SharedStore, manifest: Manifest, path: str, into: Path) -> Path:
+        fetched.append(f"{manifest.id} {path}")
+        return fetch(self, manifest, path, into)
+
+    monkeypatch.setattr(SharedStore, "fetch", counted)
+    push(runs, store, 0, NIGHTS - 1)
+    assert len(read_history(store.url, THROUGHPUT).series) == 2
+    push(runs, store, NIGHTS - 1, NIGHTS)
+    fetched.clear()
+    found = read_history(store.url, THROUGHPUT)
+    assert fetched == [f"night-{NIGHTS - 1:04} {SERIES}"]
+    assert values(found) == values(read_history(str(runs), THROUGHPUT))
+    assert values(read_history(store.url, Choice(("throughput",), tag="nightly"))) == values(found)
+    changes = [change.first.run_id for each in found.series for change in trend_of(each).changes]
+    assert changes == ["night-0006"]
+
+
+@pytest.mark.parametrize("kind", ["moto", "gofakes3"])
+def test_a_store_that_is_away_is_an_error_and_what_was_read_stays(
+    kind: str, runs: Path, servers: dict[str, str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    store = a_store(kind, servers, tmp_path, monkeypatch)
+    push(runs, store, 0, 2)
+    before = values(read_history(store.url, THROUGHPUT))
+    with monkeypatch.context() as patch:
+        patch.setenv("AWS_ENDPOINT_URL", f"http://127.0.0.1:{free_port()}")
+        with pytest.raises(SharedStoreError) as raised:
+            read_history(store.url, THROUGHPUT)
+        assert raised.value.code == "store_away"
+    assert values(read_history(store.url, THROUGHPUT)) == before
+
+
+def test_a_run_whose_series_is_damaged_in_the_store_is_left_out_and_said(
+    runs: Path, servers: dict[str, str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    store = a_store("file", servers, tmp_path, monkeypatch)
+    push(runs, store, 0, 3)
+    (manifest,) = store.manifests(["night-0001"])
+    key = table_key(manifest.id, "series", manifest.tables["series"].sha256)
+    store.objects.delete([key])
+    store.objects.create(key, b"PAR1 of another")
+    with open_series(RunStore(store)) as table:
+        assert list(table.problems) == ["night-0001"]
+        assert sorted(table.tags) == ["night-0000", "night-0002"]
