@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from fnmatch import fnmatchcase
+from itertools import pairwise
 from typing import Any, Literal, NamedTuple
 
 from benchbrief.dsl.diagnostics.plural import plural
@@ -111,6 +112,7 @@ def read_series(table: SeriesTable, choice: Choice, now: datetime | None = None)
     series = tuple(each for each in every if each.quantity in names and _is_at(each.point, choice.where))
     if not series:
         raise ResultsError("no run has a value of it at such a point", _hint(table, choice, names))
+    notes += _new_by_version(series)
     return Found(series, tuple(each for each in every if each.control), tuple(notes))
 
 
@@ -285,6 +287,26 @@ def differences(before: Part, after: Part) -> list[str]:
         for name, was, now in changed_facts(before.facts, after.facts)
     ]
     return told
+
+
+def _new_by_version(series: Sequence[Series]) -> list[str]:
+    """Say how versions of a database become one series, where they keep most runs apart."""
+    runs: set[str] = set()
+    begun: dict[str, set[str]] = {}
+    for each in series:
+        runs.update(value.run_id for part in each.parts for value in part.values)
+        for before, after in pairwise(each.parts):
+            names = [name for name, was, now in changed_facts(before.facts, after.facts) if was and now]
+            is_version = any("version" in name for name in names)
+            if is_version and before.unit == after.unit and all(name.startswith("database ") for name in names):
+                fact = names[0] if len(names) == 1 else "database *"
+                begun.setdefault(fact, set()).add(after.values[0].run_id)
+    return [
+        f"another version of the database began a new series in {len(of)} of {plural(len(runs), 'run')}: if it is what "
+        f"is under test, say --across '{fact}'"
+        for fact, of in sorted(begun.items())
+        if len(of) > 1 and 2 * len(of) >= len(runs)
+    ]
 
 
 def _hint(table: SeriesTable, choice: Choice, names: Sequence[str]) -> str:

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from datetime import timedelta
 from pathlib import Path
 
 import pytest
 
 from benchbrief.results.history.read_series import Choice, differences
+from benchbrief.results.history.series_rows import SeriesRow
 from benchbrief.results.store_errors import ResultsError
 from tests.results.history.histories import NOW, Runs, a_row, found, opened
 
@@ -46,6 +47,19 @@ def test_what_is_under_test_makes_no_other_environment() -> None:
     assert len(found(rows).series[0].parts) == 4
     (series,) = found(rows, Choice(across=("database *",))).series
     assert [len(part.values) for part in series.parts] == [4]
+
+
+def test_versions_of_a_database_that_keep_most_runs_apart_are_said_with_the_option_that_joins_them() -> None:
+    def nightly(versions: Sequence[str]) -> list[SeriesRow]:
+        return [a_row(n, 1.0, facts={"database version": each}) for n, each in enumerate(versions)]
+
+    (note,) = found(nightly(["8.0", "8.1", "8.2", "8.3"])).notes
+    assert note == (
+        "another version of the database began a new series in 3 of 4 runs: if it is what is under test, "
+        "say --across 'database version'"
+    )
+    assert found(nightly(["8.0", "8.1", "8.2", "8.3"]), Choice(across=("database version",))).notes == ()
+    assert found(nightly(["8.0", "8.0", "8.0", "8.1"])).notes == ()
 
 
 def test_simulated_and_measured_runs_are_never_one_series() -> None:
