@@ -24,6 +24,9 @@ SUSPICION = 10.0
 """So many more suspicious nights than false alarms are allowed: they cost a measurement, and nobody's sleep."""
 AGAIN = 5
 """How often to measure again: a step of 2.5 times the noise is then seen in 99 of 100."""
+BESIDE = 5.0
+"""So many times surer is what is left beside the control. While a lab drifts, every night is suspicious, and this one
+test decides on each of some ten nights."""
 State = Literal["ok", "better", "suspect", "alarm", "not confirmed", "lab", "known", "untested", "missing"]
 
 
@@ -138,8 +141,8 @@ class Again:
 def confirm(judged: Sequence[Judged], again: Again, rule: Rule) -> list[Judged]:
     """Decide on what is suspect, by what was measured again.
 
-    Where a control was measured again, too, the change must be there beside that of the control. Those with fewer than
-    two values stay suspect.
+    Where a control was measured again, too, the change must be there beside that of the control, by a test that is
+    stricter by `BESIDE`. Those with fewer than two values stay suspect.
     """
     suspects = [place for place, each in enumerate(judged) if each.state == "suspect"]
     told = list(judged)
@@ -155,7 +158,7 @@ def confirm(judged: Sequence[Judged], again: Again, rule: Rule) -> list[Judged]:
         )
         if p < rule.budget:
             rest_p = _rest_p(each, again, times, len(suspects))
-            if rest_p is None or rest_p < rule.budget:
+            if rest_p is None or rest_p < rule.budget / BESIDE:
                 found = replace(found, state="alarm", detail=each.detail)
             else:
                 said = "measured again, the control has changed as well, and nothing else is left: it is the lab's"
@@ -165,7 +168,11 @@ def confirm(judged: Sequence[Judged], again: Again, rule: Rule) -> list[Judged]:
 
 
 def _rest_p(judged: Judged, again: Again, times: Mapping[int, float], suspects: int) -> float | None:
-    """Return the p-value of what is left without the change of the controls; None where none was measured again."""
+    """Return the p-value of what is left without the change of the controls; None where none was measured again.
+
+    It is that of the difference in differences: each run's value less its controls, before and again, so that the noise
+    of both counts.
+    """
     levels = [each for each in judged.controls if each.series.key in again.controls]
     if not levels or min(judged.before) <= 0:
         return None
