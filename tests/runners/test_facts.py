@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 import subprocess
 from collections.abc import Iterator
@@ -32,6 +33,7 @@ class Printed:
     """A transport to a host whose answer is known: what a machine printed that can't be had here."""
 
     host = LOCAL
+    given_up_at = -math.inf
 
     def __init__(self, text: str, exit_code: int = 0) -> None:
         self._done = Completed(exit_code, text, "broken", 0.1)

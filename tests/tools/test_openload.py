@@ -35,6 +35,7 @@ def loaded(uri: str, tmp_path_factory: pytest.TempPathFactory) -> str:
     return uri
 
 
+@pytest.mark.timeout(900)  # its queues run by the clock, beside whatever else the machine does
 def test_the_go_code_passes_vet_and_its_own_tests() -> None:
     system_tool("go")
     variables = os.environ | {"CGO_ENABLED": "0", "GOFLAGS": "-trimpath -buildvcs=false"}  # as the set-up builds it
