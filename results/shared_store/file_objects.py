@@ -125,16 +125,15 @@ class FileObjects:
                 raise SharedStoreError(
                     f"{path} was changed while it was pushed", "push the run again when it is at rest"
                 )
-            target = self.root / key
-            target.parent.mkdir(parents=True, exist_ok=True)
-            temporary.replace(target)
+            self._rename(temporary, self.root / key)
 
     def delete(self, keys: Iterable[str]) -> None:
         for key in keys:
             with self._told(), suppress(FileNotFoundError):
                 (self.root / key).unlink()
-            with suppress(OSError):  # other files are in it
-                (self.root / key).parent.rmdir()
+            if not key.startswith(INCOMING):  # a push may be about to write there
+                with suppress(OSError):  # other files are in it
+                    (self.root / key).parent.rmdir()
 
     def now(self) -> float:
         with self._told(), self._incoming() as temporary:
@@ -146,6 +145,17 @@ class FileObjects:
 
     def _missing(self, key: str) -> NoObject:
         return NoObject(f"{self.url} has no {key}", "look at what it has: bench runs --from " + self.url)
+
+    def _rename(self, temporary: Path, target: Path) -> None:
+        while True:
+            target.parent.mkdir(parents=True, exist_ok=True)
+            try:
+                temporary.replace(target)
+            except FileNotFoundError:
+                if not temporary.exists():
+                    raise
+            else:  # or else a cleaner took the empty folder
+                return
 
     def _link(self, temporary: Path, key: str) -> bool:
         target = self.root / key

@@ -95,7 +95,7 @@ def cut_off(run_dir: Path, tmp_path: Path, every: int, *, done: bool) -> None:
 def test_a_push_that_is_cut_off_leaves_the_run_whole_or_absent_and_the_next_one_ends(
     run_dir: Path, tmp_path: Path, done: bool
 ) -> None:
-    cut_off(run_dir, tmp_path, 9, done=done)
+    cut_off(run_dir, tmp_path, 15, done=done)
 
 
 @pytest.mark.long

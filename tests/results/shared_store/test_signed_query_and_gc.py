@@ -1,17 +1,20 @@
 """Signatures, SQL over the runs of a store, and what `bench gc` removes."""
 
+import multiprocessing
 import os
 import subprocess
+import threading
 import time
 from dataclasses import replace
 from functools import partial
+from multiprocessing.synchronize import Event
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import pytest
 
 from benchbrief.results.shared_store.collect_garbage import Retention, collect_garbage
-from benchbrief.results.shared_store.object_store import SharedStoreError, StoreDamaged
+from benchbrief.results.shared_store.object_store import ObjectStore, SharedStoreError, StoreDamaged
 from benchbrief.results.shared_store.pull_run import pull_run
 from benchbrief.results.shared_store.push_run import Push, push_run
 from benchbrief.results.shared_store.run_manifest import manifest_key, manifest_text, table_key
@@ -19,6 +22,7 @@ from benchbrief.results.shared_store.shared_query import open_results
 from benchbrief.results.shared_store.shared_store import SharedStore, open_store
 from benchbrief.results.shared_store.signatures import check, sign
 from benchbrief.results.shared_store.signed_run import check_signed
+from benchbrief.results.store.digests import sha256_of
 from benchbrief.results.store_errors import ResultsError
 from tests.results.shared_store.conftest import a_run
 from tests.support.tools import system_tool
@@ -190,6 +194,81 @@ def test_gc_removes_old_runs_without_a_kept_tag_and_what_they_alone_had(tmp_path
     for manifest in (kept, young):
         pull_run(store, manifest, tmp_path / "pulled")
     assert collect_garbage(store, retention, remove=True).objects == []
+
+
+class Later:
+    """A store whose clock is some days ahead, so that what it holds is old."""
+
+    def __init__(self, objects: ObjectStore, days: float) -> None:
+        self._objects, self._days = objects, days
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._objects, name)
+
+    def now(self) -> float:
+        return self._objects.now() + self._days * DAY
+
+
+def test_gc_removes_on_each_kind_of_store_what_is_old_and_keeps_what_has_a_tag(
+    store: SharedStore, tmp_path: Path
+) -> None:
+    kept = push_run(a_run(tmp_path / "out", "kept"), store, Push(tags=["release"])).manifest
+    before = keys(store)
+    push_run(a_run(tmp_path / "out", "gone", operations=900), store, Push())
+    later = SharedStore(Later(store.objects, 100))
+    done = collect_garbage(later, Retention(90 * DAY, ["release"]), remove=True)
+    assert ([each.id for each in done.runs], done.kept) == (["gone"], 1)
+    assert keys(store) == before
+    assert pull_run(store, kept, tmp_path / "pulled").is_dir()
+
+
+def _collect_until_stopped(url: str, stop: Event) -> None:
+    while not stop.is_set():
+        collect_garbage(open_store(url), Retention(), remove=True)
+
+
+def test_gc_in_another_process_takes_nothing_that_a_push_relies_on(tmp_path: Path) -> None:
+    """The pushes find old objects of runs that are no more, which go meanwhile."""
+    url = f"file://{tmp_path}/shared"
+    runs = [a_run(tmp_path / "out", f"run-{n}", operations=100 * n) for n in range(1, 4)]
+    for run_dir in runs:
+        manifest = push_run(run_dir, open_store(url), Push()).manifest
+        open_store(url).objects.delete([manifest.key])
+    aged(tmp_path / "shared", 30)
+    fork = multiprocessing.get_context("fork")
+    stop = fork.Event()
+    collector = fork.Process(target=_collect_until_stopped, args=(url, stop))
+    collector.start()
+    try:
+        made = [push_run(run_dir, open_store(url), Push()).manifest for run_dir in runs]
+    finally:
+        stop.set()
+        collector.join()
+    assert collector.exitcode == 0
+    for manifest in made:
+        assert pull_run(open_store(url), manifest, tmp_path / "pulled").is_dir()
+
+
+def test_a_file_finds_its_place_though_gc_takes_empty_folders(tmp_path: Path) -> None:
+    objects, source = open_store(str(tmp_path / "shared")).objects, tmp_path / "source"
+    source.write_bytes(b"it")
+    sha256, stop = sha256_of(source), threading.Event()
+
+    def remove() -> None:
+        while not stop.is_set():
+            objects.delete(["objects/aa/none", ".incoming/none"])
+
+    remover = threading.Thread(target=remove)
+    remover.start()
+    try:
+        for _ in range(100):
+            objects.upload("objects/aa/it", source, sha256)
+            objects.delete(["objects/aa/it"])
+            assert objects.create("objects/aa/other", b"other")
+            objects.delete(["objects/aa/other"])
+    finally:
+        stop.set()
+        remover.join()
 
 
 def test_gc_leaves_alone_what_is_young_foreign_or_of_a_push_under_way(run_dir: Path, tmp_path: Path) -> None:

@@ -26,13 +26,17 @@ def connect(monkeypatch: pytest.MonkeyPatch, endpoint: str, **more: str) -> None
     ("status", "code", "kind", "what"),
     [
         (400, "ExpiredToken", StoreRefuses, "the credentials for .* have expired"),
-        (403, "AccessDenied", StoreRefuses, "does not allow this with these credentials"),
-        (403, "RequestTimeTooSkewed", StoreRefuses, "says that this machine's clock is wrong"),
+        pytest.param(
+            403, "AccessDenied", StoreRefuses, "does not allow this with these credentials", marks=pytest.mark.long
+        ),
+        pytest.param(
+            403, "RequestTimeTooSkewed", StoreRefuses, "says that this machine's clock is wrong", marks=pytest.mark.long
+        ),
         (507, "InsufficientStorage", StoreFull, "is full"),
-        (403, "QuotaExceeded", StoreFull, "is full"),
+        pytest.param(403, "QuotaExceeded", StoreFull, "is full", marks=pytest.mark.long),
         (503, "SlowDown", StoreAway, "is too busy or unwell"),
-        (501, "NotImplemented", SharedStoreError, "knows no conditional writes"),
-        (404, "NoSuchBucket", SharedStoreError, "there is no bucket lab"),
+        pytest.param(501, "NotImplemented", SharedStoreError, "knows no conditional writes", marks=pytest.mark.long),
+        pytest.param(404, "NoSuchBucket", SharedStoreError, "there is no bucket lab", marks=pytest.mark.long),
         (0, "", StoreAway, "did not answer in time"),
     ],
 )
