@@ -42,6 +42,25 @@ class _Where(click.ParamType[tuple[str, str]]):
         return dim.strip(), key.strip()
 
 
+def trend_rules(function: F) -> F:
+    """`--across` and `--verdicts`."""
+    across = click.option(
+        "--across",
+        multiple=True,
+        metavar="FACT",
+        help="What is under test, and so makes no other environment: 'database version', or 'tool NAME.*'. Repeatable.",
+    )
+    verdicts = click.option(
+        "--verdicts",
+        type=click.Path(path_type=Path, dir_okay=False),
+        default=Path("bench-verdicts.toml"),
+        show_default=True,
+        metavar="FILE",
+        help="What people said of changes, kept in git.",
+    )
+    return across(verdicts(function))
+
+
 def history_options(function: F) -> F:
     """`--from`, `--where`, `--tag`, `--spec`, `--origin`, `--across` and `--verdicts`."""
     options = (
@@ -70,21 +89,7 @@ def history_options(function: F) -> F:
             show_default=True,
             help="Which runs: numbers of different origin are never one series.",
         ),
-        click.option(
-            "--across",
-            multiple=True,
-            metavar="FACT",
-            help="What is under test, and so makes no other environment: 'database version', or 'tool NAME.*'. "
-            "Repeatable.",
-        ),
-        click.option(
-            "--verdicts",
-            type=click.Path(path_type=Path, dir_okay=False),
-            default=Path("bench-verdicts.toml"),
-            show_default=True,
-            metavar="FILE",
-            help="What people said of changes, kept in git.",
-        ),
+        trend_rules,
     )
     for option in reversed(options):
         function = option(function)

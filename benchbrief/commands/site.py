@@ -7,6 +7,7 @@ from pathlib import Path
 
 import click
 
+from benchbrief.cli.history_options import trend_rules
 from benchbrief.cli.run_names import OUT
 from benchbrief.cli.terminal import Stop, exit_codes, show, show_json, warn
 from benchbrief.dsl.bench_error import ExitCode
@@ -44,17 +45,24 @@ after new runs: only what is new or has changed is read and rendered.
 )
 @click.option("--title", default="Benchmarks", show_default=True, help="What the site is called.")
 @click.option("--language", type=click.Choice(["en", "ja"]), default="en", show_default=True, help="That of the pages.")
+@trend_rules
 @click.option("--json", "as_json", is_flag=True, help="Print what was made as JSON.")
-def command(place: str, to: Path, title: str, language: str, as_json: bool) -> None:
+def command(
+    place: str, to: Path, title: str, language: str, across: tuple[str, ...], verdicts: Path, as_json: bool
+) -> None:
     """Make a static site of all runs of a folder or a store: briefs, trends, comparisons and hardware.
 
+    Trends are those of `bench trend`: the same series, changes, control groups and verdicts.
     A run that can't be read is named on the site. Files in DIR that are not the site's own are never touched.
     """
     from benchbrief.reports.site.render_site import render_site
     from benchbrief.reports.site.site_folder import open_site
+    from benchbrief.reports.site.site_trends import TrendRules
     from benchbrief.reports.words.brief_words import words
+    from benchbrief.results.history.change_verdicts import read_verdicts
     from benchbrief.results.many_runs.run_places import run_place
 
+    rules = TrendRules(across, read_verdicts(verdicts))
     runs = run_place(place)
     runs.stamps()  # what is not there is told before a folder is made
     folder = open_site(to, place)
@@ -65,7 +73,7 @@ def command(place: str, to: Path, title: str, language: str, as_json: bool) -> N
             sys.stderr.write(f"\r{done} of {of} runs read" + ("\n" if done == of else ""))
             sys.stderr.flush()
 
-    made = render_site(runs, folder, title, words(language), progress)
+    made = render_site(runs, folder, title, words(language), rules, progress)
     index = to / "index.html"
     if as_json:
         broken = [{"run": run.id, "problem": run.problem} for run in made.broken]

@@ -21,10 +21,10 @@ def write_page(file: Path, title: str, judged: Judged) -> None:
     differing = tuple((each.what, *each.each) for each in judged.differing)
     if len(names) == 2:
         (outcome,) = judged.outcomes.values()
-        made = step_view(words["site_comparison"], outcome.comparisons, names, words, {}, differing)
+        made = step_view(words["site_comparison"], outcome.comparisons, names, words, judged.labels, differing)
         notes = judged.notes
     else:
-        made = ranking_view(words["site_comparison"], judged.rankings, names, words, {})
+        made = ranking_view(words["site_comparison"], judged.rankings, names, words, judged.labels)
         notes = (*untold_reasons(judged), *judged.notes)
     if made is None:  # nothing in common, which is refused before
         return

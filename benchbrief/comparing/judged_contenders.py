@@ -12,6 +12,7 @@ from benchbrief.comparing.load_differences import Loads, compare_loads
 from benchbrief.comparing.named_contenders import Reference
 from benchbrief.comparing.ranking_cautions import ranking_cautions
 from benchbrief.dsl.diagnostics.suggest import did_you_mean
+from benchbrief.reports.site.site_texts import metric_key
 from benchbrief.results.compare.compared_quantities import Contender, by_default, pairs
 from benchbrief.results.compare.comparison import Comparison, Outcome, Quantity
 from benchbrief.results.compare.contender_differences import Difference, differences
@@ -38,6 +39,8 @@ class Judged:
     rankings: tuple[Ranking, ...]
     differing: tuple[Differing, ...]
     notes: tuple[str, ...]
+    labels: Mapping[str, str]
+    """Those of hardware, workloads and, by `metric_key`, metrics, where all contenders have the same one."""
 
     @property
     def against_first(self) -> dict[str, Outcome]:
@@ -92,7 +95,19 @@ def judge(
         field.rankings,
         tuple(_merged(found, len(contenders))),
         tuple(notes),
+        _labels(contenders),
     )
+
+
+def _labels(contenders: Sequence[Contender]) -> dict[str, str]:
+    found: dict[str, set[str]] = {}
+    for plan in (each.plan for each in contenders):
+        labels = {key: group.label for key, group in plan.hardware.items()}
+        for key, label in (labels | {key: load.label for key, load in plan.workloads.items()}).items():
+            found.setdefault(key, set()).add(label)
+        for metric in plan.metrics:
+            found.setdefault(metric_key(metric.name), set()).add(metric.label)
+    return {key: label for key, (label, *others) in found.items() if label and not others}
 
 
 def _merged(found: Mapping[Pair, Sequence[Difference]], count: int) -> Iterator[Differing]:

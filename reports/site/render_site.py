@@ -18,7 +18,6 @@ from benchbrief.reports.brief_error import ReportError
 from benchbrief.reports.render.templating import environment, rendered
 from benchbrief.reports.site.site_folder import SiteFolder
 from benchbrief.reports.site.site_pages import (
-    Suite,
     brief_href,
     hardware_lines,
     home_view,
@@ -31,11 +30,13 @@ from benchbrief.reports.site.site_pages import (
     suite_view,
 )
 from benchbrief.reports.site.site_texts import slug
+from benchbrief.reports.site.site_trends import NO_RULES, SuiteTrends, TrendRules, suite_trends
 from benchbrief.reports.site.site_view import ComparisonView
+from benchbrief.reports.site.suite_chart import MOST
 from benchbrief.reports.text.locale_formats import written_as
 from benchbrief.reports.text.writable_text import writable
 from benchbrief.reports.words.brief_words import Words
-from benchbrief.results.many_runs.kept_runs import SiteRun, read_kept
+from benchbrief.results.many_runs.kept_runs import SiteRun, Suite, read_kept
 from benchbrief.results.many_runs.run_places import RunPlace
 
 
@@ -57,14 +58,18 @@ def render_site(
     folder: SiteFolder,
     title: str,
     words: Words,
+    rules: TrendRules = NO_RULES,
     progress: Callable[[int, int], None] = lambda _done, _of: None,
 ) -> Made:
-    """Write the whole site. Raises RunnerError when the runs' place is away, and ReportError."""
+    """Write the whole site. `rules` are those of trends.
+
+    Raises RunnerError when the runs' place is away, and ReportError.
+    """
     stamps = place.stamps()
     runs, read = _read_runs(place, folder, stamps, progress)
     problems: list[str] = []
     with written_as(words.locale):
-        _render(place, folder, title, words, runs, problems)
+        _render(place, folder, Pages(title, words), runs, rules, problems)
     kept = folder.finish()
     broken = tuple(run for run in runs if run.problem)
     return Made(len(runs), read, folder.written, broken, tuple(kept), tuple(problems))
@@ -91,15 +96,20 @@ def _read_runs(
 
 
 def _render(
-    place: RunPlace, folder: SiteFolder, title: str, words: Words, runs: Sequence[SiteRun], problems: list[str]
+    place: RunPlace,
+    folder: SiteFolder,
+    pages: Pages,
+    runs: Sequence[SiteRun],
+    rules: TrendRules,
+    problems: list[str],
 ) -> None:
-    pages = Pages(title, words)
+    words = pages.words
     for name, content in pages.assets():
         folder.write(name, content)
-    suites = in_suites(runs)
+    suites, trends = in_suites(runs), suite_trends(runs, MOST, rules)
     cards = []
     for suite, found in suites.items():
-        view = suite_view(suite, found, words)
+        view = suite_view(suite, found, words, trends.get(suite, SuiteTrends()))
         cards.append(view.card)
         folder.write(view.card.link.href, pages.page("suite", view.card.link.text, {"view": view}, depth=1))
     latest = sorted(runs, key=lambda run: (run.at, run.id), reverse=True)
@@ -109,8 +119,8 @@ def _render(
     folder.write("runs.html", pages.page("runs", words["site_runs"], {"runs": lines}))
     hardware = hardware_lines(runs, words)
     folder.write("hardware.html", pages.page("hardware", words["hardware"], {"hardware": hardware}))
-    home = home_view(title, runs, cards, words)
-    folder.write("index.html", pages.page("home", title, {"view": home}))
+    home = home_view(pages.title, runs, cards, words)
+    folder.write("index.html", pages.page("home", pages.title, {"view": home}))
     folder.write("assets/search-index.js", _index(suites, latest, words))
 
 
@@ -158,7 +168,8 @@ class Pages:
         self.words = words
         self._environment = environment({})
         texts = [file.read_text("utf-8") for file in _TEMPLATES.iterdir() if file.name.endswith(".html.j2")]
-        told = (version("benchbrief"), title, words.language, *sorted(texts))
+        self._version = version("benchbrief")
+        told = (self._version, title, words.language, *sorted(texts))
         self.made_of = hashlib.sha256("\0".join(told).encode()).digest()
 
     def assets(self) -> Iterator[tuple[str, bytes]]:
@@ -168,7 +179,7 @@ class Pages:
     def page(self, name: str, title: str, context: Mapping[str, Any], depth: int = 0, own_style: str = "") -> bytes:
         """Return a page that lies so many folders deep; with a style of its own, one that needs no other file."""
         told = {"w": self.words, "language": self.words.language, "site": self.title, "title": title, "here": name}
-        told |= {"root": "../" * depth, "version": version("benchbrief")}
+        told |= {"root": "../" * depth, "version": self._version}
         told |= {"own_style": Markup(own_style)}  # noqa: S704  # a file of ours
         return writable(rendered(f"site/{name}.html.j2", self._environment, (), {**context, **told})).encode()
 

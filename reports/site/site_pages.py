@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 from benchbrief.reports.site.comparison_pages import ranking_view, step_view
 from benchbrief.reports.site.site_comparisons import against_before, changed_facts, hardware_rankings
@@ -17,7 +17,7 @@ from benchbrief.reports.site.site_texts import (
     slug,
     spread_text,
 )
-from benchbrief.reports.site.site_trends import trend_lines
+from benchbrief.reports.site.site_trends import SuiteTrends
 from benchbrief.reports.site.site_view import (
     ComparisonView,
     HardwareLine,
@@ -33,11 +33,10 @@ from benchbrief.reports.site.site_view import (
 from benchbrief.reports.site.suite_chart import MOST
 from benchbrief.reports.site.trend_cards import trend_cards
 from benchbrief.reports.words.brief_words import Words, counted
-from benchbrief.results.many_runs.kept_runs import RunValue, SiteRun
+from benchbrief.results.many_runs.kept_runs import RunValue, SiteRun, Suite
 
 RECENT = 12
 _SHARED = ("tool ", "database ", "load generator ", "source ")
-Suite = tuple[str, str, str]
 
 
 def run_href(run: SiteRun) -> str:
@@ -104,18 +103,17 @@ def home_view(title: str, runs: Sequence[SiteRun], cards: Sequence[SuiteCard], w
     return HomeView(title, told, tuple(cards), tuple(run_line(run, words) for run in good[:RECENT]), broken, counts)
 
 
-def suite_view(suite: Suite, runs: Sequence[SiteRun], words: Words) -> SuiteView:
+def suite_view(suite: Suite, runs: Sequence[SiteRun], words: Words, trends: SuiteTrends) -> SuiteView:
     """Return a suite's page: its trends, and the last run against the one before it and among its own hardware."""
-    lines = trend_lines(runs, MOST) if len(runs) > 1 else []
+    lines = trends.lines
     last, labels = runs[-1], _labels(runs[-1])
     grouped: dict[str, list[TrendCard]] = {}
     cards = list(trend_cards(lines, labels, words))
     for line, card in zip(lines, cards, strict=True):
-        sense = words[f"site_{line.better or 'none'}_better"]
+        sense = words[f"site_{line.series.better or 'none'}_better"]
         grouped.setdefault(f"{card.title} · {sense}", []).append(card)
     named = suite_name(last.suite, words)
-    note = words["site_most"].format(n=MOST) if len(runs) > MOST else ""
-    worse = sum(bool(line.current and line.current.worse) for line in lines)
+    worse = sum(card.state == "worse" for card in cards)
     told = counted(words, "site_trends", len(lines), changed=sum(bool(line.changes) for line in lines)) if lines else ""
     card_of = SuiteCard(
         Link(last.title or suite[0], suite_href(suite)),
@@ -129,11 +127,20 @@ def suite_view(suite: Suite, runs: Sequence[SiteRun], words: Words) -> SuiteView
     return SuiteView(
         card_of,
         tuple((name, tuple(found)) for name, found in grouped.items()),
-        note,
+        " ".join(_left_out(trends, len(runs), words)),
         _ranking(last, words["site_hardware_of"].format(run=last.id), words),
         _step(last, runs[-2], words) if len(runs) > 1 else None,
         tuple(run_line(run, words) for run in reversed(runs)),
     )
+
+
+def _left_out(trends: SuiteTrends, runs: int, words: Words) -> Iterator[str]:
+    if runs > MOST:
+        yield words["site_most"].format(n=MOST)
+    if trends.wrong_clocks:
+        yield counted(words, "site_wrong_clocks", trends.wrong_clocks)
+    if trends.reused:
+        yield counted(words, "site_reused", trends.reused)
 
 
 def _labels(run: SiteRun) -> dict[str, str]:

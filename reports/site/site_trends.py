@@ -1,110 +1,127 @@
-"""The trends of a suite: each quantity at each point over its runs, with the changes inside what can be compared."""
+"""The trends of a suite by the rules of `bench trend`: each quantity at each point over its runs, with its changes."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
-from statistics import fmean
+from typing import NamedTuple
 
-from benchbrief.results.analysis.change_points import change_points
-from benchbrief.results.compare.comparison import Better, Point
-from benchbrief.results.history.series_changes import scaled
-from benchbrief.results.many_runs.kept_runs import RunValue, SiteRun
+from benchbrief.results.compare.comparison import Point
+from benchbrief.results.history.change_verdicts import ChangeVerdict
+from benchbrief.results.history.read_series import Choice, Found, Measured, Series, read_series
+from benchbrief.results.history.series_changes import Change, trend_of
+from benchbrief.results.many_runs.kept_runs import RunValue, SiteRun, Suite, in_order
+from benchbrief.results.many_runs.kept_series import kept_series
+from benchbrief.results.store_errors import ResultsError
 
 FIRST = ("throughput", "sustained")
-"""Beside these, a trend is shown of the 99th percentiles and of the metrics of the spec."""
+"""Beside these, a trend is shown of the 99th percentiles, of the metrics of the spec, and of errors where there are."""
+_ERRORS = "errors"
+
+
+class TrendRules(NamedTuple):
+    """`across` are facts, as patterns, that make no other environment; `verdicts` are what people said of changes."""
+
+    across: tuple[str, ...] = ()
+    verdicts: tuple[ChangeVerdict, ...] = ()
+
+
+NO_RULES = TrendRules()
 
 
 @dataclass(frozen=True)
-class Change:
-    """A change before the run at `index`. `ratio` is the mean after it over that before; None where that is not
-    above 0. `worse` is None where the quantity does not say which way is better."""
+class PlacedChange:
+    """A change of a line. `index` is the place of its first value; None where it is earlier than what is shown."""
 
-    index: int
-    before: float
-    after: float
-    ratio: float | None
-    p: float
-    worse: bool | None
+    index: int | None
+    change: Change
+    unit: str
 
 
 @dataclass(frozen=True)
 class TrendLine:
-    """A quantity at a point over the runs that have it, the oldest first. None is a missing value.
+    """A series over the runs that have it in its last unit, the oldest first, at most the last ones that are asked for.
 
-    `parts` are the first places of stretches of one environment, definition and unit: no value is compared with one of
-    another part.
+    `parts` are the first places of stretches of one environment and definition. `current` is the last change of the
+    part that the last value is in, if nobody said that it is noise.
     """
 
-    quantity: str
-    label: str
+    series: Series
     unit: str
-    better: Better
-    point: Point
-    runs: tuple[str, ...]
-    times: tuple[float, ...]
-    values: tuple[float | None, ...]
+    values: tuple[Measured, ...]
     parts: tuple[int, ...]
-    changes: tuple[Change, ...]
-    control: bool = False
+    changes: tuple[PlacedChange, ...]
+    current: PlacedChange | None
 
     @property
-    def current(self) -> Change | None:
-        """Return the last change that the last value can be compared over."""
-        return self.changes[-1] if self.changes and self.changes[-1].index >= self.parts[-1] else None
+    def point(self) -> Point:
+        return in_order(self.series.point)
+
+
+class SuiteTrends(NamedTuple):
+    """`wrong_clocks` counts runs that are left out, `reused` those whose results of earlier runs are."""
+
+    lines: tuple[TrendLine, ...] = ()
+    wrong_clocks: int = 0
+    reused: int = 0
 
 
 def is_shown(value: RunValue) -> bool:
     name = value.quantity
-    return name in FIRST or name.startswith("latency.p99[") or not (name.startswith("latency.") or name == "errors")
+    return name in FIRST or name.startswith("latency.p99[") or not (name.startswith("latency.") or name == _ERRORS)
 
 
-def trend_lines(runs: Sequence[SiteRun], most: int) -> list[TrendLine]:
-    """Return the lines of one suite, whose runs are in order of time; of more than `most` runs, of the last ones."""
-    found: dict[tuple[str, Point], list[tuple[SiteRun, RunValue]]] = {}
+def suite_trends(runs: Sequence[SiteRun], most: int, rules: TrendRules) -> dict[Suite, SuiteTrends]:
+    """Return the trends by suite, of those with several runs. All runs are judged; of more than `most`, the last ones
+    are shown."""
+    made: dict[Suite, SuiteTrends] = {}
+    of_origin: dict[str, list[SiteRun]] = {}
     for run in runs:
-        for value in run.values:
-            if is_shown(value):
-                found.setdefault((value.quantity, value.at), []).append((run, value))
-    made = [
-        _line(pairs[-most:]) for pairs in found.values() if any(value.value is not None for _, value in pairs[-most:])
-    ]
-    order = {name: place for place, name in enumerate(FIRST)}
-    return sorted(made, key=lambda line: (order.get(line.quantity, len(order)), line.quantity))
-
-
-def _line(pairs: Sequence[tuple[SiteRun, RunValue]]) -> TrendLine:
-    last = pairs[-1][1]
-    kinds = [(value.unit, value.definition, value.environment) for _, value in pairs]
-    parts = [0, *(at for at, (one, other) in enumerate(pairwise(kinds), 1) if one != other)]
-    values = tuple(value.value for _, value in pairs)
-    changes: list[Change] = []
-    for begin, end in zip(parts, [*parts[1:], len(values)], strict=True):
-        changes += _changes(values, begin, end, last.better)
-    return TrendLine(
-        last.quantity,
-        last.label,
-        last.unit,
-        last.better,
-        last.at,
-        tuple(run.id for run, _ in pairs),
-        tuple(run.at for run, _ in pairs),
-        values,
-        tuple(parts),
-        tuple(changes),
-        last.control,
-    )
-
-
-def _changes(values: Sequence[float | None], begin: int, end: int, better: Better) -> list[Change]:
-    places = [at for at in range(begin, end) if values[at] is not None]
-    known = [value for at in places if (value := values[at]) is not None]
-    found = change_points(scaled(known))
-    ends = [0, *(each.index for each in found), len(known)]
-    made = []
-    for low, each, high in zip(ends, found, ends[2:], strict=False):
-        before, after = fmean(known[low : each.index]), fmean(known[each.index : high])
-        worse = None if better is None else (after > before) == (better == "lower")
-        made.append(Change(places[each.index], before, after, after / before if before > 0 else None, each.p, worse))
+        if run.values and not run.problem:
+            of_origin.setdefault(run.origin, []).append(run)
+    for origin, several in of_origin.items():
+        with kept_series(several) as table:
+            choice = Choice(origin=origin, across=rules.across)  # type: ignore[arg-type]  # one of the choices
+            try:
+                found = read_series(table, choice)
+            except ResultsError:  # no run can be shown
+                continue
+        suites: dict[Suite, list[SiteRun]] = {}
+        for run in several:
+            suites.setdefault(run.suite, []).append(run)
+        for suite, its in suites.items():
+            if len(its) > 1:
+                made[suite] = _trends(suite, {run.id for run in its}, found, most, rules)
     return made
+
+
+def _trends(suite: Suite, runs: set[str], found: Found, most: int, rules: TrendRules) -> SuiteTrends:
+    shown = [each for each in found.series if (each.spec, each.profile) == suite[:2] and _has_values(each)]
+    order = {name: place for place, name in enumerate(FIRST)}
+    shown.sort(key=lambda each: (order.get(each.quantity, len(order)), each.quantity))
+    lines = tuple(_line(each, found.controls, most, rules.verdicts) for each in shown)
+    return SuiteTrends(lines, len(runs.intersection(found.wrong_clocks)), len(runs.intersection(found.reused)))
+
+
+def _has_values(series: Series) -> bool:
+    known = [each.value for part in series.parts for each in part.known]
+    return any(known) if series.quantity == _ERRORS else bool(known)
+
+
+def _line(series: Series, controls: Sequence[Series], most: int, verdicts: Sequence[ChangeVerdict]) -> TrendLine:
+    trend = trend_of(series, controls, verdicts)
+    every = [(each, place) for place, part in enumerate(series.parts) for each in part.values]
+    every.sort(key=lambda pair: (pair[0].at, pair[0].run_id))
+    last = next(place for each, place in reversed(every) if each.value is not None)
+    unit = series.parts[last].unit  # values of other units have no common scale
+    drawn = [(each, place) for each, place in every if series.parts[place].unit == unit][-most:]
+    index = {each.run_id: at for at, (each, _) in enumerate(drawn)}
+    placed = {
+        place: [PlacedChange(index.get(each.first.run_id), each, part.part.unit) for each in part.changes]
+        for place, part in enumerate(trend.parts)
+    }
+    found = sorted((each for part in placed.values() for each in part), key=lambda each: each.change.first.at)
+    parts = (0, *(at for at, ((_, one), (_, other)) in enumerate(pairwise(drawn), 1) if one != other))
+    current = next((each for each in reversed(placed[last]) if not each.change.is_noise), None)
+    return TrendLine(series, unit, tuple(each for each, _ in drawn), parts, tuple(found), current)

@@ -71,7 +71,7 @@ class ComparisonView:
 
 @dataclass(frozen=True)
 class TrendCard:
-    """A chart with its words. `state` is worse, better, differs or steady: of the last change that can be compared."""
+    """A chart with its words. `state` is that of the last change: worse, better, differs, lab, accepted or steady."""
 
     title: str
     point: str
@@ -79,8 +79,8 @@ class TrendCard:
     change: str
     state: str
     svg: Markup
-    table: tuple[tuple[str, str, str], ...]
-    """The changes: run, date, and by how much."""
+    table: tuple[tuple[str, str, str, str], ...]
+    """The changes: run, date, by how much, and what else is known."""
 
 
 @dataclass(frozen=True)

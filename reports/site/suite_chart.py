@@ -18,17 +18,18 @@ MOST = 400
 
 @dataclass(frozen=True)
 class Mark:
-    """A change before the value at `index`, with the words beside it; `worse` is None where neither is better."""
+    """A change before the value at `index`, with the words beside it. `kind` is worse, better, differs, lab or
+    accepted."""
 
     index: int
     text: str
-    worse: bool | None
+    kind: str
 
 
 @dataclass(frozen=True)
 class Drawn:
-    """Values over runs, the oldest first: None is a gap. `parts` are the first places of parts that are not comparable
-    with those before. `low` and `high` are the texts of the least and the greatest value."""
+    """Values over runs, the oldest first: None is a gap. `parts` are the first places of stretches that are not
+    compared with the one before. `low` and `high` are the texts of the least and the greatest value."""
 
     values: Sequence[float | None]
     times: Sequence[float]
@@ -93,10 +94,11 @@ def _text(kind: str, x: float, y: float, anchor: str, text: str) -> Markup:
 
 
 def _mark(mark: Mark, at: float) -> Markup:
-    kind = "worse" if mark.worse else "better" if mark.worse is False else "differs"
     anchor, aside = ("end", -3) if at > WIDTH * 0.7 else ("start", 3)
     line = _upright("change", at, _TOP - 8)
-    return Markup('<g class="{}">{}{}</g>').format(kind, line, _text("change", at + aside, _TOP - 4, anchor, mark.text))
+    return Markup('<g class="{}">{}{}</g>').format(
+        mark.kind, line, _text("change", at + aside, _TOP - 4, anchor, mark.text)
+    )
 
 
 def _runs(drawn: Drawn) -> list[tuple[int, int]]:

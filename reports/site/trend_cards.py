@@ -1,4 +1,4 @@
-"""The cards of a suite's trends: a chart, the last value, and the last change."""
+"""The cards of a suite's trends: a chart, the last value, and the last change with whose it is."""
 
 from __future__ import annotations
 
@@ -6,10 +6,11 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from markupsafe import Markup
 
-from benchbrief.reports.site.site_texts import change_text, date_of, point_text, quantity_name, same_dims, value_text
-from benchbrief.reports.site.site_trends import TrendLine
+from benchbrief.reports.site.site_texts import change_text, point_text, quantity_name, same_dims, value_text
+from benchbrief.reports.site.site_trends import PlacedChange, TrendLine
 from benchbrief.reports.site.site_view import TrendCard
 from benchbrief.reports.site.suite_chart import Drawn, Mark, chart
+from benchbrief.reports.trends.change_texts import p_text, worth
 from benchbrief.reports.words.brief_words import Words, counted
 
 
@@ -17,39 +18,91 @@ def trend_cards(lines: Sequence[TrendLine], labels: Mapping[str, str], words: Wo
     """Yield a card for each line. `labels` are those of hardware and workloads."""
     hidden = same_dims([line.point for line in lines])
     for line in lines:
-        yield _card(line, point_text(line.point, words, hidden, labels), words)
+        point = point_text(line.point, words, hidden, labels)
+        if line.series.control:
+            point += words["aside"].format(text=words["site_control"])
+        yield _card(line, point, words)
 
 
 def _card(line: TrendLine, point: str, words: Words) -> TrendCard:
-    current, told, state = line.current, words["site_no_change"], "steady"
-    if current is not None:
-        state = "differs" if current.worse is None else "worse" if current.worse else "better"
-        day = date_of(line.times[current.index])[:10]
-        told = words["site_last_change"].format(change=change_text(current.ratio), date=day)
-    last = [value for value in line.values if value is not None][-1]
-    places = [(each.index, change_text(each.ratio)) for each in line.changes]
+    told = words["site_no_change"]
+    if line.current is not None:
+        day = f"{line.current.change.first.at:%Y-%m-%d}"
+        told = words["site_last_change"].format(change=_by(line.current), date=day)
+        told = " · ".join((told, *_known(line.current, words)))
+    last = [each.value for each in line.values if each.value is not None][-1]
     return TrendCard(
-        quantity_name(line.quantity, line.label, words),
+        quantity_name(line.series.quantity, line.series.label, words),
         point,
         value_text(last, line.unit),
         told,
-        state,
+        _state(line, line.current) if line.current else "steady",
         _svg(line, point, words),
-        tuple((line.runs[at], date_of(line.times[at]), change) for at, change in places),
+        tuple(
+            (
+                each.change.first.run_id,
+                f"{each.change.first.at:%Y-%m-%d %H:%M}",
+                _by(each),
+                " · ".join((_sure(each), *_known(each, words))),
+            )
+            for each in line.changes
+        ),
     )
 
 
+def _state(line: TrendLine, placed: PlacedChange) -> str:
+    """Return worse, better or differs; lab for what a control shows, and accepted for what people accept."""
+    if line.series.control or (placed.change.lab is not None and placed.change.lab.is_lab):
+        return "lab"
+    if placed.change.verdict is not None and placed.change.verdict.verdict == "accept":
+        return "accepted"
+    return worth(placed.change)
+
+
+def _by(placed: PlacedChange) -> str:
+    """Return `−5.1 %`; where there is no ratio, the difference in the unit."""
+    change = placed.change
+    if change.ratio is not None:
+        return change_text(change.ratio)
+    apart = change.after - change.before
+    return f"{'−' if apart < 0 else '+'}{value_text(abs(apart), placed.unit)}"
+
+
+def _sure(placed: PlacedChange) -> str:
+    """Return the 95 % interval, where there is one, and the p-value."""
+    p, ends = p_text(placed.change.p), placed.change.interval
+    return f"({' … '.join(change_text(end) for end in ends)}) {p}" if ends else p
+
+
+def _known(placed: PlacedChange, words: Words) -> Iterator[str]:
+    """Yield what the control series and people say of a change."""
+    lab, verdict = placed.change.lab, placed.change.verdict
+    if lab is not None and lab.is_lab:
+        yield words["site_lab"].format(change=change_text(lab.change))
+    elif lab is not None and lab.is_part:
+        yield words["site_lab_part"].format(change=change_text(lab.change), rest=change_text(lab.rest))
+    if verdict is not None:
+        told = words[f"site_said_{verdict.verdict}"]
+        yield f"{told}{words['colon']}{verdict.note}" if verdict.note else told
+
+
 def _svg(line: TrendLine, point: str, words: Words) -> Markup:
-    known = [value for value in line.values if value is not None]
+    values = tuple(each.value for each in line.values)
+    known = [value for value in values if value is not None]
     low, high = value_text(min(known), line.unit), value_text(max(known), line.unit)
+    marks = [
+        Mark(each.index, _by(each), _state(line, each))
+        for each in line.changes
+        if each.index is not None and not each.change.is_noise
+    ]
     alt = words["site_chart"].format(
-        quantity=quantity_name(line.quantity, line.label, words),
+        quantity=quantity_name(line.series.quantity, line.series.label, words),
         point=point,
         n=len(known),
         low=low,
         high=high,
         last=value_text(known[-1], line.unit),
-        changes=counted(words, "site_changes", len(line.changes)),
+        changes=counted(words, "site_changes", len(marks)),
     )
-    marks = [Mark(each.index, change_text(each.ratio), each.worse) for each in line.changes]
-    return chart(Drawn(line.values, line.times, line.parts, marks, low, high, alt))
+    times = tuple(each.at.timestamp() for each in line.values)
+    return chart(Drawn(values, times, line.parts, marks, low, high, alt))

@@ -55,14 +55,15 @@ class ControlLevel:
 def control_levels(series: Series, before: Sequence[Measured], controls: Sequence[Series]) -> tuple[ControlLevel, ...]:
     """Return the controls of a series, with their level in the runs before a change.
 
-    Those of the same quantity count; where there is none, their throughput does, with the other sign for what is
-    better when it is lower. None for values that are not above 0.
+    Those of the same spec, profile and quantity count; where there is none, their throughput does, with the other sign
+    for what is better when it is lower. None for values that are not above 0.
     """
     if series.control or any(each.value is None or each.value <= 0 for each in before):
         return ()
-    alike, sign = [each for each in controls if each.quantity == series.quantity], 1.0
+    beside = [each for each in controls if (each.spec, each.profile) == (series.spec, series.profile)]
+    alike, sign = [each for each in beside if each.quantity == series.quantity], 1.0
     if not alike:
-        alike = [each for each in controls if each.quantity == "throughput"]
+        alike = [each for each in beside if each.quantity == "throughput"]
         sign = -1.0 if series.better == "lower" else 1.0
     runs = {each.run_id for each in before}
     found = []

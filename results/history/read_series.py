@@ -93,11 +93,15 @@ class Found(NamedTuple):
     """Series in the order of spec, quantity and point. `notes` say which runs and values are left out, and why.
 
     `controls` are the control series of the same quantities and of throughput, also at points that were not chosen.
+    `wrong_clocks` are runs that are left out as their time can't be right, `reused` those whose results of earlier runs
+    are.
     """
 
     series: tuple[Series, ...]
     controls: tuple[Series, ...]
     notes: tuple[str, ...]
+    wrong_clocks: tuple[str, ...] = ()
+    reused: tuple[str, ...] = ()
 
 
 def read_series(table: SeriesTable, choice: Choice, now: datetime | None = None) -> Found:
@@ -106,14 +110,21 @@ def read_series(table: SeriesTable, choice: Choice, now: datetime | None = None)
     notes += [f"... and {plural(more, 'run')} more"] if (more := len(table.problems) - _SOME) > 0 else []
     names = _quantities(table, choice)
     _choose(table, choice, names)
-    notes += _leave_out_impossible(table, now or datetime.now(UTC))
-    notes += _leave_out_reused(table)
+    wrong = _leave_out_impossible(table, now or datetime.now(UTC))
+    notes += [
+        f"left out {run}: its controller's clock said {_at(moment):%Y-%m-%d}, which can't be right"
+        for run, moment in wrong
+    ]
+    if reused := _leave_out_reused(table):
+        runs = plural(len(reused), "run")
+        notes.append(f"left out what {runs} took from earlier runs: `bench run --fresh` measures anew")
     every = _series(table, choice.across)
     series = tuple(each for each in every if each.quantity in names and _is_at(each.point, choice.where))
     if not series:
         raise ResultsError("no run has a value of it at such a point", _hint(table, choice, names))
     notes += _new_by_version(series)
-    return Found(series, tuple(each for each in every if each.control), tuple(notes))
+    controls = tuple(each for each in every if each.control)
+    return Found(series, controls, tuple(notes), tuple(run for run, _ in wrong), tuple(reused))
 
 
 _SOME = 5
@@ -175,8 +186,9 @@ def _is_same(key: object, text: str) -> bool:
     return isinstance(key, str) and fnmatchcase(key, text)
 
 
-def _leave_out_impossible(table: SeriesTable, now: datetime) -> list[str]:
-    """Leave out the runs of a clock that can't be right: they would stand at a wrong place of the series."""
+def _leave_out_impossible(table: SeriesTable, now: datetime) -> list[tuple[str, int]]:
+    """Leave out the runs of a clock that can't be right: they would stand at a wrong place of the series. Return each
+    with its moment."""
     ask = table.connection.execute
     bounds = [_moment(FIRST), _moment(now + _AHEAD)]
     wrong = ask(
@@ -184,22 +196,16 @@ def _leave_out_impossible(table: SeriesTable, now: datetime) -> list[str]:
         bounds,
     ).fetchall()
     ask("DELETE FROM chosen WHERE run_id IN (SELECT unnest(?))", [[run for run, _ in wrong]])
-    return [
-        f"left out {run}: its controller's clock said {_at(moment):%Y-%m-%d}, which can't be right"
-        for run, moment in wrong
-    ]
+    return wrong
 
 
 def _leave_out_reused(table: SeriesTable) -> list[str]:
-    """Leave out results that a run took from an earlier one: the same measurement does not count twice."""
+    """Leave out results that a run took from an earlier one: the same measurement does not count twice. Return the
+    runs."""
     ask = table.connection.execute
-    ((reused,),) = ask("SELECT count(DISTINCT run_id) FROM chosen WHERE reused_from <> ''").fetchall()
+    reused = ask("SELECT DISTINCT run_id FROM chosen WHERE reused_from <> '' ORDER BY 1").fetchall()
     ask("DELETE FROM chosen WHERE reused_from <> ''")
-    return (
-        [f"left out what {plural(reused, 'run')} took from earlier runs: `bench run --fresh` measures anew"]
-        if reused
-        else []
-    )
+    return [run for (run,) in reused]
 
 
 def _moment(at: datetime) -> int:

@@ -32,6 +32,8 @@ SERIES = "series.parquet"
 SERIES_VERSION = 1
 """Raised with every change of the columns, or of what decides the series of a value."""
 VERSION_KEY = b"benchbrief.series"
+LABELS_KEY = b"benchbrief.labels"
+"""The labels of hardware and workloads by key, as JSON. A file that was pushed earlier has none."""
 
 
 class SeriesRow(NamedTuple):
@@ -96,12 +98,30 @@ def write_series(run_dir: Path, path: Path) -> None:
     import pyarrow as pa
     import pyarrow.parquet as pq
 
-    columns = list(zip(*series_rows(run_dir), strict=True)) or [()] * len(SeriesRow._fields)
+    plan = load_plan(run_dir)
+    with unchanged_store(run_dir) as store:
+        rows = list(rows_in(run_dir, plan, store))
+    columns = list(zip(*rows, strict=True)) or [()] * len(SeriesRow._fields)
     kinds = schema()
     table = pa.table([pa.array(column, kind) for column, kind in zip(columns, kinds.types, strict=True)], schema=kinds)
+    table = table.replace_schema_metadata({**(kinds.metadata or {}), LABELS_KEY: canonical(labels_of(plan)).encode()})
     content = BytesIO()
     pq.write_table(table, content, compression="zstd")
     write_durably(path, content.getvalue())
+
+
+def labels_of(plan: Plan) -> dict[str, dict[str, str]]:
+    """Return the labels of `hardware` and `workloads` by key."""
+    return {
+        "hardware": {key: group.label for key, group in plan.hardware.items()},
+        "workloads": {key: workload.label for key, workload in plan.workloads.items()},
+    }
+
+
+def labels_in(metadata: Mapping[bytes, bytes] | None) -> dict[str, dict[str, str]]:
+    """Return the labels in a series file's metadata; {} where it has none. Raises ValueError."""
+    told = (metadata or {}).get(LABELS_KEY)
+    return dict(json.loads(told)) if told else {}
 
 
 def series_rows(run_dir: Path) -> list[SeriesRow]:
@@ -127,7 +147,8 @@ class _Measured(NamedTuple):
 
 def rows_in(run_dir: Path, plan: Plan, store: Store) -> Iterator[SeriesRow]:
     """Yield the rows of a run whose store is open."""
-    start, began = first_start(run_dir / JOURNAL), started_at(run_dir)
+    start, began = first_start(run_dir / JOURNAL), datetime.fromtimestamp(started_at(run_dir), UTC)
+    run_id = run_dir.resolve().name
     origin = "imported" if store.imported else "simulated" if store.simulated else "measured"
     revision = revision_in(run_dir)
     environments = Environments(store)
@@ -150,8 +171,8 @@ def rows_in(run_dir: Path, plan: Plan, store: Store) -> Iterator[SeriesRow]:
         for repeat, value, reason in each.values:
             known = value is not None and math.isfinite(value)
             yield SeriesRow(
-                run_id=run_dir.resolve().name,
-                measured_at=datetime.fromtimestamp(began, UTC),
+                run_id=run_id,
+                measured_at=began,
                 title=next((report.title for report in plan.reports if report.title), Path(plan.spec.name).name),
                 spec=Path(plan.spec.name).name,
                 profile=plan.spec.profile or "",

@@ -16,9 +16,11 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 from benchbrief.results.compare.comparison import Better, Point, Values
 from benchbrief.results.history.series_rows import SeriesRow
 
-DATA_VERSION = 1
+DATA_VERSION = 2
 """Raised with every change of what is kept of a run: all are then read again."""
 Key = str | float
+Suite = tuple[str, str, str]
+"""Spec, profile and origin."""
 _ORDER = ("experiment", "hardware", "workload", "threads", "target")
 
 
@@ -41,6 +43,7 @@ class RunValue(_Part):
     definition: str
     environment: str
     control: bool = False
+    reused_from: str = ""
 
     @property
     def values(self) -> Values:
@@ -48,10 +51,14 @@ class RunValue(_Part):
 
     @property
     def at(self) -> Point:
-        return tuple((dim, self.point[dim]) for dim in _ORDER if dim in self.point)
+        return in_order(self.point)
 
     def without(self, dim: str) -> Point:
         return tuple((name, key) for name, key in self.at if name != dim)
+
+
+def in_order(point: Mapping[str, Any]) -> Point:
+    return tuple((dim, point[dim]) for dim in _ORDER if dim in point)
 
 
 class Brief(_Part):
@@ -95,7 +102,7 @@ class SiteRun(_Part):
         return {**self.workloads, **self.hardware}
 
     @property
-    def suite(self) -> tuple[str, str, str]:
+    def suite(self) -> Suite:
         """Return what runs have in common that are one series: the spec, its profile, and the origin."""
         return self.spec, self.profile, self.origin
 
@@ -112,7 +119,7 @@ def values_of(rows: Iterable[SeriesRow | Mapping[str, Any]]) -> tuple[tuple[RunV
         if found is None:
             found = made[row["quantity"], row["point"]] = {
                 **{name: row[name] for name in ("quantity", "label", "unit", "better", "percentile")},
-                **{name: row[name] for name in ("definition", "environment", "control")},
+                **{name: row[name] for name in ("definition", "environment", "control", "reused_from")},
                 "point": json.loads(row["point"]),
                 "value": None,
                 "reason": "",

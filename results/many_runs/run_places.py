@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
 from benchbrief.dsl.bench_error import BenchError
-from benchbrief.results.history.series_rows import SERIES, rows_in
+from benchbrief.results.history.series_rows import SERIES, labels_in, labels_of, rows_in
 from benchbrief.results.many_runs.kept_runs import Brief, SiteRun, about, values_of
 from benchbrief.results.runs.find_runs import run_state
 from benchbrief.results.store.store import unchanged_store
@@ -107,8 +107,7 @@ def _read_folder(of: tuple[str, str | None]) -> SiteRun:
             good=cells.get("ok", 0),
             failed=cells.get("failed", 0),
             planned=sum(cells.values()),
-            hardware={key: group.label for key, group in plan.hardware.items()},
-            workloads={key: workload.label for key, workload in plan.workloads.items()},
+            **labels_of(plan),
             values=values,
             facts=facts,
             briefs=tuple(_briefs(run_dir)),
@@ -190,13 +189,14 @@ class StoreOfRuns:
         )
         try:
             with tempfile.TemporaryDirectory(prefix="benchbrief-site-") as passing:
-                rows = pq.read_table(self.store.fetch(manifest, SERIES, Path(passing))).to_pylist()
+                table = pq.read_table(self.store.fetch(manifest, SERIES, Path(passing)))
+            rows = table.to_pylist()
             values, facts = values_of(rows)
-        except (RunnerError, pa.ArrowException, ValueError, KeyError) as error:
+            known = {"values": values, "facts": facts, **labels_in(table.schema.metadata)}
+            return SiteRun(**{**dict(told), **known, "revision": about(rows).get("revision", "")})
+        except (RunnerError, pa.ArrowException, ValueError, KeyError, TypeError) as error:
             message = error.message if isinstance(error, BenchError) else "its series file can't be read"
             return told.model_copy(update={"problem": message})
-        found = about(rows)
-        return told.model_copy(update={"values": values, "facts": facts, "revision": found.get("revision", "")})
 
     def fetch(self, run: SiteRun, brief: Brief, into: Path) -> None:
         (manifest,) = self.store.manifests([run.id])

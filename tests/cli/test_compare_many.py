@@ -18,9 +18,9 @@ hardware new { hosts = "new.lab"  cores = 8 }
 hardware again { hosts = "again.lab"  cores = 8 }
 client load { hosts = "load.lab"  tool = ycsb }
 database mongo { engine = mongodb  uri = "mongodb://{hosts}/ycsb" }
-workload a from ycsb.a { records = @RECORDS@ }
+workload a "Half & half" from ycsb.a { records = @RECORDS@ }
 experiment ramp { hardware = [old, new, again]  workloads = a  threads = 16  measure = 10 s  repeats = 4 }
-metric per_core in ops/s = throughput / cores, higher is better
+metric per_core "By core" in ops/s = throughput / cores, higher is better
 """
 SIDES = ("simulated~1:old", "simulated~1:new", "simulated~1:again")
 
@@ -133,4 +133,6 @@ def test_a_page_has_the_comparison_and_needs_no_other_file(bench: Bench, sides: 
     assert "brief-simulated:new" in page
     assert ('<b class="letters">a</b>' in page) == (len(sides) > 2)
     assert "nothing was measured" in page
+    assert "Half &amp; half, 16 threads" in page, "points have labels"
+    assert "By core" in page
     assert bench("compare", *sides, "--html", "/dev/null/page.html").code == 2

@@ -7,12 +7,14 @@ from collections.abc import Iterator
 import pytest
 
 from tests.support.bench import Bench, fresh_bench
+from tests.support.ports import free_port
+from tests.support.s3_servers import BUCKET, gofakes3, make_bucket, settings
 
 SPEC = """
 hardware one { hosts = "one.lab" }
 client load { hosts = "load.lab"  tool = ycsb }
 database mongo { engine = mongodb  uri = "mongodb://{hosts}/ycsb" }
-workload a from ycsb.a { records = 100k }
+workload a "Half & half" from ycsb.a { records = 100k }
 experiment ramp { hardware = one  workloads = a  threads = 4  measure = 10 s  repeats = 2 }
 report brief "Nightly" { table { rows = workload  columns = throughput by hardware } }
 """
@@ -51,6 +53,44 @@ def test_a_brief_that_was_changed_is_named_and_not_shown(bench: Bench) -> None:
         assert not list((bench.folder / "changed" / "briefs" / run.name).glob("*.html"))
     finally:
         brief.write_bytes(whole)
+
+
+def test_a_site_of_a_store_in_s3_is_that_of_the_folder(bench: Bench) -> None:
+    (run,) = bench.run_dirs()
+    place = f"s3://{BUCKET}/nightly"
+    with gofakes3() as endpoint:
+        make_bucket(endpoint)
+        env = settings(endpoint)
+        assert bench("push", "simulated", "--to", place, env=env).code == 0
+        made = bench("site", "--from", place, "--to", "from-s3", "--json", env=env).json
+        assert (made["runs"], made["read"], made["broken"], made["problems"]) == (1, 1, [], [])
+        again = bench("site", "--from", place, "--to", "from-s3", "--json", env=env).json
+        assert (again["read"], again["written"]) == (0, 0)
+    assert bench("site", "--to", "from-folder").code == 0
+    name = f"runs/{run.name}.html"
+    pages = [(bench.folder / folder / name).read_text() for folder in ("from-s3", "from-folder")]
+    values = [page[page.index("<h2>Values") :] for page in pages]
+    assert values[0] == values[1]
+    assert "Half &amp; half" in values[0]
+    (brief,) = (bench.folder / "from-s3" / "briefs" / run.name).glob("*.pdf")
+    assert brief.read_bytes() == next((run / "reports").glob("*.pdf")).read_bytes()
+
+
+def test_a_store_that_is_away_is_one_clear_error_and_makes_no_folder(bench: Bench) -> None:
+    env = settings(f"http://127.0.0.1:{free_port()}")
+    done = bench("site", "--from", f"s3://{BUCKET}/nightly", "--to", "away", env=env)
+    assert done.code not in (0, 1)
+    assert "Traceback" not in done.err
+    assert BUCKET in done.err
+    assert not (bench.folder / "away").exists()
+
+
+def test_a_wrong_file_of_verdicts_is_named_before_a_folder_is_made(bench: Bench) -> None:
+    (bench.folder / "wrong.toml").write_text("[[change]]\nverdict = 'maybe'\n")
+    done = bench("site", "--to", "judged", "--verdicts", "wrong.toml")
+    assert done.code == 2
+    assert "wrong.toml: [[change]] number 1" in done.err
+    assert not (bench.folder / "judged").exists()
 
 
 @pytest.mark.parametrize(

@@ -297,5 +297,7 @@ def test_a_site_from_a_shared_store_shows_the_same_values_and_fetches_briefs(run
     )
     assert kept.values == other.values
     assert kept.tags == ("nightly",)
+    assert (kept.hardware, kept.workloads) == (other.hardware, other.workloads)
+    assert kept.hardware["flash"] == "FLASH", "labels come with the series"
     again = render_site(place, open_site(tmp_path / "site", place.name), "Store", CATALOGUES["en"])
     assert (again.read, again.written) == (0, 0)

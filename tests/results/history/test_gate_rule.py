@@ -123,6 +123,23 @@ def test_what_the_control_shows_too_is_the_labs_and_no_alarm() -> None:
     assert change.lab.is_lab
 
 
+def test_the_control_of_another_spec_says_nothing() -> None:
+    slower: dict[str, Any] = {"quantity": "latency.p99[read]", "unit": "s", "better": "lower"}
+    rows = [
+        *stepped(nights(1, **slower), 34, 1 / 0.92),
+        *stepped(nights(2, point=REFERENCE, control=True), 34, 0.92),
+        *(
+            row._replace(spec="other.bench", run_id=f"other-{row.run_id}")
+            for row in nights(3, point=REFERENCE, control=True, **slower)
+        ),
+    ]
+    told = found(rows)
+    trend = next(
+        trend_of(each, told.controls) for each in told.series if each.spec == "nightly.bench" and not each.control
+    )
+    assert [change.lab and change.lab.is_lab for change in trend.changes] == [True]
+
+
 def test_what_the_control_does_not_show_is_the_codes() -> None:
     told = with_control(0.92, 1.0)
     (one,) = judge_run("night-0039", told.series, told.controls, Rule())
