@@ -21,15 +21,14 @@ from benchbrief.running.finished_run import Finished
 
 def _complete_lane(ctx: click.Context, _param: click.Parameter, incomplete: str) -> list[CompletionItem]:
     """The lanes of the run that is named before, each with its hardware."""
-    from benchbrief.compiler.lanes.plan_lanes import lanes_of
-    from benchbrief.runners.journal.run_folder import load_plan
+    from benchbrief.runners.fleet.lane_plans import hardware_by_lane
 
     try:
-        lanes = lanes_of(load_plan(chosen_run(Path(ctx.params.get("out") or OUT), ctx.params.get("run"))))
+        lanes = hardware_by_lane(chosen_run(Path(ctx.params.get("out") or OUT), ctx.params.get("run")))
     except BenchError:
         return []
-    numbers = [CompletionItem(str(lane.number), help=", ".join(lane.hardware)) for lane in lanes]
-    names = [CompletionItem(key) for lane in lanes for key in lane.hardware]
+    numbers = [CompletionItem(str(at), help=", ".join(hardware)) for at, hardware in enumerate(lanes, start=1)]
+    names = [CompletionItem(key) for hardware in lanes for key in hardware]
     return [item for item in (*numbers, *names) if item.value.startswith(incomplete)]
 
 
@@ -70,13 +69,12 @@ def command(run: str, lane: str, into: Path | None, out: Path, wait: bool, quiet
     """
     from benchbrief.pipeline import run_lane
     from benchbrief.runners.fleet.lane_folder import chosen_lane, folder_of_lane, refuse_driven_as_one
-    from benchbrief.runners.journal.run_folder import load_plan, simulation_of
+    from benchbrief.runners.journal.run_folder import simulation_of
 
     run_dir = chosen_run(out, run)
     refuse_driven_as_one(run_dir)
-    plan = load_plan(run_dir)
-    chosen = chosen_lane(plan, lane)
-    folder = folder_of_lane(run_dir, plan, chosen, into)
+    chosen = chosen_lane(run_dir, lane)
+    folder = folder_of_lane(run_dir, chosen, into)
     progress = Progress(quiet=quiet)
     if simulation_of(folder):
         progress.note(SIMULATED)

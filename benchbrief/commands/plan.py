@@ -196,6 +196,7 @@ def _make_run(spec: Path, plan: Plan, into: Path, simulated: Simulated | None, *
     """Make a run that has not begun, and say how its lanes are run."""
     from benchbrief.comparing.git_files import revision_of
     from benchbrief.compiler.explain.explain_lanes import describe_lanes
+    from benchbrief.runners.fleet.lane_plans import write_lane_plans
     from benchbrief.runners.journal.run_folder import create_run
     from benchbrief.runners.worlds.world_choice import world_for
 
@@ -205,6 +206,7 @@ def _make_run(spec: Path, plan: Plan, into: Path, simulated: Simulated | None, *
     files = {name: Path(name).read_bytes() for name in plan.spec.files}
     revision = revision_of(spec, map(Path, files))
     run_dir = create_run(into.parent, plan, files, simulated=simulated, revision=revision, into=into)
+    write_lane_plans(run_dir, plan)
     lanes = describe_lanes(plan)
     if as_json:
         show_json({"run": run_dir.name, "directory": str(run_dir), "lanes": [each._asdict() for each in lanes]})

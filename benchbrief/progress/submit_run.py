@@ -20,13 +20,16 @@ def submit_and_tell(
 ) -> None:
     """Give a new run to a scheduler, and follow it as `run_and_tell` does. A run that is refused is not kept."""
     from benchbrief.runners.errors import RunnerError
+    from benchbrief.runners.fleet.lane_plans import write_lane_plans
     from benchbrief.runners.fleet.submitted_run import SubmittedRun, keep_submitted, submitted_run
     from benchbrief.runners.fleet.survey_jobs import refuse_unfit, survey_jobs
     from benchbrief.runners.journal.run_folder import load_plan
 
     try:
-        jobs = survey_jobs(load_plan(run_dir), scheduler, options).jobs
+        plan = load_plan(run_dir)
+        jobs = survey_jobs(plan, scheduler, options).jobs
         refuse_unfit(jobs)
+        write_lane_plans(run_dir, plan)
         for job in jobs:
             for text in job.cautions:
                 progress.warn(f"lane {job.needs.lane.number}: {text}")

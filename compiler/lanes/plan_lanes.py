@@ -8,7 +8,7 @@ groups, each of which is in one lane only.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from benchbrief.compiler.planning.budgets import is_budgeted
@@ -53,14 +53,40 @@ def lanes_of(plan: Plan) -> tuple[PlanLane, ...]:
     return tuple(PlanLane(number, tuple(cells)) for number, cells in enumerate(found.values(), start=1))
 
 
-def lane_named(plan: Plan, name: str) -> PlanLane | None:
-    """Return the lane with this number, or the one of this hardware group; None when there is none."""
-    return next((lane for lane in lanes_of(plan) if name in (str(lane.number), *lane.hardware)), None)
+def lane_named(lanes: Sequence[Sequence[str]], name: str) -> int | None:
+    """Return the number of the lane with this number or hardware group; None when there is none.
+
+    `lanes` has the hardware of each, in the order of their numbers.
+    """
+    numbers = (number for number, keys in enumerate(lanes, start=1) if name in (str(number), *keys))
+    return next(numbers, None)
 
 
 def only_lane(plan: Plan, lane: PlanLane) -> Plan:
     """Return the plan with the cells of one lane alone."""
     return plan.model_copy(update={"cells": lane.cells})
+
+
+def lane_part(plan: Plan, lane: PlanLane) -> Plan:
+    """Return the plan with the cells of one lane, and with only the hosts, hardware and databases that they use.
+
+    Expectations that a budget goes by may ask of all hardware, so that plan keeps it all.
+    """
+    if plan.expects and any(is_budgeted(plan, each) for each in plan.experiments.values()):
+        return only_lane(plan, lane)
+    hardware = {key: plan.hardware[key] for key in lane.hardware}
+    databases = {cell.database: plan.databases[cell.database] for cell in lane.cells}
+    clients = {cell.client: plan.clients[cell.client] for cell in lane.cells if cell.client}
+    hosts = [host for group in hardware.values() for host in group.hosts]
+    hosts += [host for client in clients.values() for host in client.hosts]
+    for cell in lane.cells:
+        hosts += (*cell.locks, *cell.load_hosts)
+        hosts += (host for probe in cell.probes for host in probe.hosts)
+        hosts += (host for event in cell.events for host in event.hosts)
+    used = {host: plan.hosts[host] for host in dict.fromkeys(hosts)}
+    return plan.model_copy(
+        update={"cells": lane.cells, "hosts": used, "hardware": hardware, "databases": databases, "clients": clients}
+    )
 
 
 def _own(cell: Cell) -> str:

@@ -7,7 +7,6 @@ time. Quantities are in base units, named in each field: seconds, bytes, ops/s.
 
 from __future__ import annotations
 
-import hashlib
 from typing import Annotated, Literal
 
 from pydantic import Field, model_validator
@@ -381,8 +380,3 @@ class Plan(Node):
                 if asset:
                     found[asset.file] = asset.sha256
         return found
-
-
-def plan_sha256(plan: Plan) -> str:
-    """Return the SHA-256 of plan.json as a run keeps it."""
-    return hashlib.sha256(plan.model_dump_json(indent=1).encode()).hexdigest()

@@ -7,9 +7,10 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property
 from typing import Any, Literal, NamedTuple, Protocol, TypeVar
 
+from benchbrief.compiler.kept_plans.plan_file import plan_sha256
 from benchbrief.compiler.planning.achieved_load import offered
 from benchbrief.compiler.planning.budgets import strictest_level
-from benchbrief.compiler.planning.plan import Plan, Query, Read, plan_sha256
+from benchbrief.compiler.planning.plan import Plan, Query, Read
 from benchbrief.reports.brief_error import ReportError
 from benchbrief.reports.text.number_format import number
 from benchbrief.reports.view.quoted_values import DIMENSIONS, PublishedValue, published_values, quoted_values

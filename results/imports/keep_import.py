@@ -13,7 +13,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 import benchbrief
-from benchbrief.compiler.planning.plan import Cell, Plan, plan_sha256
+from benchbrief.compiler.kept_plans.plan_file import plan_sha256
+from benchbrief.compiler.planning.plan import Cell, Plan
 from benchbrief.results.imports.import_manifest import MANIFEST, SOURCE, Manifest
 from benchbrief.results.imports.import_problems import Problem
 from benchbrief.results.imports.import_source import Source

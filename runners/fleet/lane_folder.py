@@ -10,13 +10,14 @@ import uuid
 from contextlib import suppress
 from pathlib import Path
 
-from benchbrief.compiler.lanes.plan_lanes import PlanLane, lane_named, lanes_of
-from benchbrief.compiler.planning.plan import Plan
+from benchbrief.compiler.lanes.plan_lanes import lane_named
 from benchbrief.dsl.diagnostics.suggest import did_you_mean
-from benchbrief.runners.errors import RunnerError
+from benchbrief.runners.errors import Damaged, RunnerError
+from benchbrief.runners.fleet.lane_plans import hardware_by_lane, lane_plans_in, read_part
 from benchbrief.runners.journal.atomic_files import write_durably
+from benchbrief.runners.journal.file_digests import sha256_of
 from benchbrief.runners.journal.journal_file import JOURNAL, first_start
-from benchbrief.runners.journal.run_folder import LANE, PLAN, REVISION, SIMULATION, lane_file, lane_in
+from benchbrief.runners.journal.run_folder import LANE, PLAN, REVISION, SIMULATION, LaneName, lane_in
 from benchbrief.runners.journal.run_identity import IDENTITY, new_identity
 
 LANES = "lanes"
@@ -30,13 +31,15 @@ class NoLane(RunnerError):
     code = "no_lane"
 
 
-def chosen_lane(plan: Plan, name: str) -> PlanLane:
-    """Return the lane with this number, or the one of this hardware group. Raises NoLane, and says what was meant."""
-    found = lane_named(plan, name)
-    if found is not None:
-        return found
-    lanes = lanes_of(plan)
-    known = [key for lane in lanes for key in lane.hardware]
+def chosen_lane(run_dir: Path, name: str) -> LaneName:
+    """Return the lane with this number, or the one of this hardware group. Raises NoLane, and says what was meant.
+
+    Raises RunnerError for a run whose plan can't be read.
+    """
+    lanes = hardware_by_lane(run_dir)
+    if number := lane_named(lanes, name):
+        return LaneName(number, len(lanes))
+    known = [key for hardware in lanes for key in hardware]
     guess = did_you_mean(name, known)
     some = ", ".join(known[:_NAMED]) + (f" and {len(known) - _NAMED} more" if len(known) > _NAMED else "")
     hint = f"did you mean `{guess}`?" if guess else f"name one by its number, from 1 to {len(lanes)}, or its hardware"
@@ -68,24 +71,35 @@ def usual_folder(run_dir: Path, lane: int) -> Path:
     return run_dir / LANES / f"{run_dir.resolve().name}-lane-{lane}"
 
 
-def folder_of_lane(run_dir: Path, plan: Plan, lane: PlanLane, into: Path | None) -> Path:
+def folder_of_lane(run_dir: Path, lane: LaneName, into: Path | None) -> Path:
     """Return the lane's folder, `lanes/RUN-lane-1` of the run unless `into` names another one. Makes it where it is
     not there.
 
-    It appears whole or not at all, so that two starts at once make one. Raises RunnerError for a folder of something
-    else.
+    It has the plan of the run, or the lane's part of it where the run keeps these (`lane_plans.py`). It appears whole
+    or not at all, so that two starts at once make one. Raises RunnerError for a folder of something else.
     """
     folder = into or usual_folder(run_dir, lane.number)
-    of = len(lanes_of(plan))
+    kept = lane_plans_in(run_dir)
+    part = kept.lanes[lane.number - 1] if kept else None
     if not (folder / PLAN).exists():
-        _make(run_dir, folder, lane_file(lane.number, of))
+        name = lane._replace(plan_sha256=kept.plan_sha256 if kept else "")
+        _make(run_dir, folder, name, read_part(run_dir, part) if part else None)
     found = lane_in(folder)
     if found is None:
         raise RunnerError(f"{folder} is a run, and not the folder of a lane", "name another folder with --into")
-    if not is_same_file(folder / PLAN, run_dir / PLAN):
+    if found.plan_sha256:
+        is_other = found.plan_sha256 != (kept.plan_sha256 if kept else sha256_of(run_dir / PLAN))
+    else:
+        is_other = not is_same_file(folder / PLAN, run_dir / PLAN)
+    if is_other:
         raise RunnerError(f"{folder} is of another plan than {run_dir}", "name another folder with --into")
-    if found != (lane.number, of):
-        raise RunnerError(f"{folder} is lane {found[0]}, not {lane.number}", "name another folder with --into")
+    if (found.number, found.of) != (lane.number, lane.of):
+        raise RunnerError(f"{folder} is lane {found.number}, not {lane.number}", "name another folder with --into")
+    if part and found.plan_sha256 and sha256_of(folder / PLAN) != part.sha256:
+        raise Damaged(
+            f"{folder / PLAN} is not the part of the plan that {run_dir} keeps for this lane",
+            "put the file back from a copy, or name another folder with --into",
+        )
     return folder
 
 
@@ -102,7 +116,7 @@ def _link_or_copy(plan: Path, to: Path) -> None:
         write_durably(to, plan.read_bytes())
 
 
-def _make(run_dir: Path, folder: Path, lane: bytes) -> None:
+def _make(run_dir: Path, folder: Path, lane: LaneName, part: bytes | None) -> None:
     folder = folder.resolve()
     temporary = folder.with_name(f".{folder.name}-{uuid.uuid4().hex[:8]}")
     try:
@@ -111,10 +125,13 @@ def _make(run_dir: Path, folder: Path, lane: bytes) -> None:
         for name in (REVISION, SIMULATION):
             if (run_dir / name).exists():
                 write_durably(temporary / name, (run_dir / name).read_bytes())
-        _link_or_copy(run_dir / PLAN, temporary / PLAN)
+        if part is None:
+            _link_or_copy(run_dir / PLAN, temporary / PLAN)
+        else:
+            write_durably(temporary / PLAN, part)
         for path in sorted((run_dir / "spec").glob("*")):
             write_durably(temporary / "spec" / path.name, path.read_bytes())
-        write_durably(temporary / LANE, lane)
+        write_durably(temporary / LANE, lane.as_file())
         write_durably(temporary / IDENTITY, new_identity(folder))
         try:
             temporary.rename(folder)  # also onto an empty folder, and never onto another

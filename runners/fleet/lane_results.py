@@ -7,14 +7,18 @@ last. The older ones are fenced: nothing of them is counted, and the run says so
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Iterable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
-from benchbrief.compiler.lanes.plan_lanes import PlanLane, lanes_of
+from benchbrief.compiler.kept_plans.plan_file import read_plan
+from benchbrief.compiler.lanes.plan_lanes import PlanLane, lane_part, lanes_of
 from benchbrief.compiler.planning.plan import Plan
 from benchbrief.runners.errors import Damaged, RunnerError
 from benchbrief.runners.fleet.lane_folder import LANES, is_same_file
+from benchbrief.runners.fleet.lane_plans import part_content
 from benchbrief.runners.journal import events as j
 from benchbrief.runners.journal.file_digests import sha256_of
 from benchbrief.runners.journal.journal_file import JOURNAL, chain_of, each_record, sum_at
@@ -61,11 +65,30 @@ class LaneResults:
         """Yield what was measured: all records but those of its controllers' starts and ends, and remarks that a later
         start has overtaken."""
         starts = 0
-        for _, record in each_record(self.folder / JOURNAL, self.size):
+        for _, record in each_record(self.folder / JOURNAL, self.size, keep_open=False):
             starts += isinstance(record, j.RunStarted)
             overtaken = isinstance(record, j.Remark) and record.passing and starts < len(self.record.starts)
             if not overtaken and not isinstance(record, j.RunStarted | j.RunEnded | j.TimeEstimated):
                 yield record
+
+
+@dataclass(frozen=True)
+class _Run:
+    """The run whose lanes are read. `digest` is that of its plan."""
+
+    folder: Path
+    plan: Plan
+    digest: str
+    lanes: Sequence[PlanLane]
+
+    def is_part(self, content: bytes, lane: PlanLane) -> bool:
+        """Return whether this is the lane's part of the plan, perhaps as another version of benchbrief writes it."""
+        part = lane_part(self.plan, lane)
+        if content == part_content(part):
+            return True
+        with suppress(ValueError):
+            return read_plan(content) == part
+        return False
 
 
 def folders_in(run_dir: Path) -> list[Path]:
@@ -79,9 +102,9 @@ def read_lanes(run_dir: Path, plan: Plan, folders: Iterable[Path]) -> list[LaneR
 
     Raises RunnerError for a folder of something else, and Contradiction for folders that can't be of one run.
     """
-    lanes, digest = lanes_of(plan), sha256_of(run_dir / PLAN)
+    run = _Run(run_dir, plan, sha256_of(run_dir / PLAN), lanes_of(plan))
     simulated = simulation_of(run_dir)
-    found = [_read(folder, run_dir, plan, digest, lanes) for folder in folders]
+    found = [_read(folder, run) for folder in folders]
     begun = sorted((each for each in found if each.record.starts), key=lambda each: (each.lane.number, *each.rank))
     for each in begun:
         if any(start.simulated != simulated for start in each.record.starts):
@@ -92,28 +115,35 @@ def read_lanes(run_dir: Path, plan: Plan, folders: Iterable[Path]) -> list[LaneR
     return _without_earlier_copies(begun)
 
 
-def _read(folder: Path, run_dir: Path, plan: Plan, digest: str, lanes: Sequence[PlanLane]) -> LaneResults:
-    """Read a lane of the run's plan, whose file has this `digest` and which has these lanes."""
+def _read(folder: Path, run: _Run) -> LaneResults:
     named = lane_in(folder) if (folder / PLAN).is_file() else None
     if named is None:
         raise RunnerError(f"{folder} is not the folder of a lane", "name folders that `bench lane` has made")
-    if not is_same_file(folder / PLAN, run_dir / PLAN):
-        raise RunnerError(f"{folder} is of another plan than {run_dir}", "leave it out: lanes of one plan make one run")
-    if named[1] != len(lanes):
+    if not (named.plan_sha256 == run.digest if named.plan_sha256 else is_same_file(folder / PLAN, run.folder / PLAN)):
+        raise RunnerError(
+            f"{folder} is of another plan than {run.folder}", "leave it out: lanes of one plan make one run"
+        )
+    if named.of != len(run.lanes) or not 0 < named.number <= named.of:
         raise Contradiction(
-            f"{folder} is lane {named[0]} of {named[1]}, and the plan has {len(lanes)}",
+            f"{folder} is lane {named.number} of {named.of}, and the plan has {len(run.lanes)}",
             "use one version of benchbrief for all lanes of a run",
         )
+    lane = run.lanes[named.number - 1]
+    part = (folder / PLAN).read_bytes() if named.plan_sha256 else None
     # The plan of a thousand lanes takes long to read: only one that the journal does not know is, for its error.
-    if recorded_plan(folder) != digest or not 0 < named[0] <= len(lanes):
+    if recorded_plan(folder) != (run.digest if part is None else hashlib.sha256(part).hexdigest()):
         load_plan(folder)
-    lane = lanes[named[0] - 1]
-    its_plan, record = plan.model_copy(update={"cells": lane.cells}), read_run(folder)
+    if part is not None and not run.is_part(part, lane):
+        raise Contradiction(
+            f"{folder} has a part of the plan that is not of {run.folder / PLAN}",
+            f"run the lane again, into another folder: bench lane {run.folder} {lane.number} --into FOLDER",
+        )
+    its_plan, record = run.plan.model_copy(update={"cells": lane.cells}), read_run(folder)
     strangers = record.cells.keys() - {cell.id for cell in lane.cells}
     if strangers:
         raise Contradiction(
-            f"{folder} is lane {named[0]}, and its journal has a cell of another: {min(strangers)}",
-            f"run the lane again, into another folder: bench lane {run_dir} {named[0]} --into FOLDER",
+            f"{folder} is lane {lane.number}, and its journal has a cell of another: {min(strangers)}",
+            f"run the lane again, into another folder: bench lane {run.folder} {lane.number} --into FOLDER",
         )
     return LaneResults(folder, lane, record, owner_in(folder), len(record.finished(its_plan)))
 

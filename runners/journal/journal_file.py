@@ -26,6 +26,8 @@ from benchbrief.runners.journal.line_sums import (
 
 JOURNAL = "journal.jsonl"
 _BLOCK = 1 << 16
+_BLOCK_OF_MANY = 1 << 14
+"""Of each of many files that are read side by side."""
 _TAIL_BYTES = 1 << 20
 
 
@@ -57,13 +59,16 @@ class Place(NamedTuple):
     length: int
 
 
-def each_record(path: Path, size: int | None = None) -> Iterator[tuple[Place, AnyRecord]]:
+def each_record(path: Path, size: int | None = None, *, keep_open: bool = True) -> Iterator[tuple[Place, AnyRecord]]:
     """Yield the run's complete records in order, from the first `size` bytes, each with its place.
+
+    Unless `keep_open`, the file is opened for each block, so that a thousand journals can be read side by side. It must
+    only grow meanwhile.
 
     Skips a torn last line. Raises RunnerError for any other bad line, and for one with a wrong sum. Leaves out the
     reports that were made, as they are no part of the run.
     """
-    for place, record in _all_records(path, size):
+    for place, record in _all_records(path, size, keep_open=keep_open):
         if not isinstance(record, ReportMade):
             yield place, record
 
@@ -73,8 +78,8 @@ def reports_made(path: Path) -> list[ReportMade]:
     return [record for _, record in _all_records(path, None) if isinstance(record, ReportMade)]
 
 
-def _all_records(path: Path, size: int | None) -> Iterator[tuple[Place, AnyRecord]]:
-    for place, content, number, _ in _lines(path, size):
+def _all_records(path: Path, size: int | None, *, keep_open: bool = True) -> Iterator[tuple[Place, AnyRecord]]:
+    for place, content, number, _ in _lines(path, size, keep_open=keep_open):
         try:
             yield place, RECORD.validate_json(content)
         except ValidationError:
@@ -114,19 +119,35 @@ def sum_at(path: Path, size: int) -> str:
     return chain.sum
 
 
-def _lines(path: Path, size: int | None) -> Iterator[tuple[Place, bytes, int, Chain]]:
+def _lines(path: Path, size: int | None, *, keep_open: bool = True) -> Iterator[tuple[Place, bytes, int, Chain]]:
     """Yield each complete line: its place, its content without its sum, its number, and the chain after it."""
     at, chain = 0, START
     try:
-        with path.open("rb") as file:
-            for number, line in enumerate(file, start=1):
-                if not line.endswith(b"\n") or (size is not None and at + len(line) > size):
-                    return
-                content, chain = read_whole(line, chain, path, number)
-                yield Place(path, at, len(line)), content, number, chain
-                at += len(line)
+        for number, line in enumerate(_kept_open(path) if keep_open else _in_blocks(path), start=1):
+            if not line.endswith(b"\n") or (size is not None and at + len(line) > size):
+                return
+            content, chain = read_whole(line, chain, path, number)
+            yield Place(path, at, len(line)), content, number, chain
+            at += len(line)
     except OSError as error:
         raise RunnerError(f"{path} can't be read: {error.strerror}") from error
+
+
+def _kept_open(path: Path) -> Iterator[bytes]:
+    with path.open("rb") as file:
+        yield from file
+
+
+def _in_blocks(path: Path) -> Iterator[bytes]:
+    at = 0
+    while True:
+        with path.open("rb") as file:
+            file.seek(at)
+            lines = file.readlines(_BLOCK_OF_MANY)
+        if not lines:
+            return
+        yield from lines
+        at += sum(map(len, lines))
 
 
 def read_whole(line: bytes, before: Chain, path: Path, number: int) -> tuple[bytes, Chain]:

@@ -12,7 +12,9 @@ from collections.abc import Callable, Mapping
 from contextlib import suppress
 from io import FileIO
 from pathlib import Path
+from typing import NamedTuple
 
+from benchbrief.compiler.kept_plans.plan_file import plan_sha256, read_plan, written_plan
 from benchbrief.compiler.lanes.plan_lanes import lanes_of, only_lane
 from benchbrief.compiler.planning.plan import PLAN_VERSION, Plan
 from benchbrief.runners.errors import Damaged, DiskFull, RunnerError
@@ -30,7 +32,22 @@ SIMULATION = "simulation.json"
 REVISION = "revision.json"
 """For a spec in a git repository: the `commit` that was run, and whether it was `dirty`."""
 LANE = "lane.json"
-"""Only in the folder of one lane of a run: the lane's number, and how many lanes the plan has."""
+"""Only in the folder of one lane of a run: which lane it is (see `LaneName`)."""
+
+
+class LaneName(NamedTuple):
+    """The number of a lane, and how many the whole plan has.
+
+    Where the folder has only the lane's part of the plan, `plan_sha256` is the digest of the whole one; else it is "".
+    """
+
+    number: int
+    of: int
+    plan_sha256: str = ""
+
+    def as_file(self) -> bytes:
+        part = {"plan_sha256": self.plan_sha256} if self.plan_sha256 else {}
+        return json.dumps({"lane": self.number, "of": self.of, **part}).encode()
 
 
 def create_run(
@@ -67,7 +84,7 @@ def create_run(
         keep_spec(run_dir, plan.assets)
         begin(run_dir)
         write_durably(run_dir / IDENTITY, new_identity(run_dir))
-        write_durably(run_dir / PLAN, plan.model_dump_json(indent=1).encode())
+        write_durably(run_dir / PLAN, b"".join(written_plan(plan)))
     except BaseException as error:
         if run_dir is not None:
             shutil.rmtree(run_dir, ignore_errors=True)
@@ -128,25 +145,20 @@ def kept_content(run_dir: Path, name: str, sha256: str) -> bytes:
 
 def keep_plan(run_dir: Path, plan: Plan) -> None:
     """Keep the plan of a report when it differs from the run's own, so that the report's numbers can be verified."""
-    content = plan.model_dump_json(indent=1).encode()
-    digest = hashlib.sha256(content).hexdigest()
+    digest = plan_sha256(plan)
     if plan_of_digest(run_dir, digest) is None:
         with suppress(OSError):  # a read-only run can still be read
-            write_durably(kept_file(run_dir, digest, digest), content)
+            write_durably(kept_file(run_dir, digest, digest), b"".join(written_plan(plan)))
 
 
 def plan_of_digest(run_dir: Path, sha256: str) -> Plan | None:
     """Return the run's plan with this digest: its own, or that of one of its reports. Raises RunnerError."""
     plan = load_plan(run_dir)
-    own = (
-        (run_dir / PLAN).read_bytes(),
-        plan.model_dump_json(indent=1).encode(),
-    )  # equal, unless a later version wrote it
-    if sha256 in [hashlib.sha256(content).hexdigest() for content in own]:
+    if sha256 in (sha256_of(run_dir / PLAN), plan_sha256(plan)):  # equal, unless a later version wrote it
         return plan
     try:
         content = kept_file(run_dir, sha256, sha256).read_bytes()
-        return Plan.model_validate_json(content) if hashlib.sha256(content).hexdigest() == sha256 else None
+        return read_plan(content) if hashlib.sha256(content).hexdigest() == sha256 else None
     except (OSError, ValueError):
         return None
 
@@ -175,7 +187,7 @@ def load_plan(run_dir: Path) -> Plan:
             "put the file back from a copy, or run the spec again",
         )
     try:
-        plan = Plan.model_validate_json(content)
+        plan = read_plan(content)
     except ValueError as error:
         raise _unread(path, content) from error
     if plan.version != PLAN_VERSION:
@@ -196,27 +208,24 @@ def _unread(path: Path, content: bytes) -> RunnerError:
     )
 
 
-def lane_in(run_dir: Path) -> tuple[int, int] | None:
-    """Return the number of the lane that a folder is of, and of how many; None for a whole run. Raises RunnerError."""
+def lane_in(run_dir: Path) -> LaneName | None:
+    """Return which lane a folder is of; None for a whole run. Raises RunnerError."""
     path = run_dir / LANE
     try:
         found = json.loads(path.read_bytes())
-        return int(found["lane"]), int(found["of"])
+        return LaneName(int(found["lane"]), int(found["of"]), str(found.get("plan_sha256", "")))
     except FileNotFoundError:
         return None
     except (OSError, ValueError, KeyError, TypeError) as error:
         raise Damaged(f"{path} does not say which lane this is", "put the file back from a copy") from error
 
 
-def lane_file(number: int, of: int) -> bytes:
-    return json.dumps({"lane": number, "of": of}).encode()
-
-
 def _of_its_lane(run_dir: Path, plan: Plan) -> Plan:
     named = lane_in(run_dir)
-    if named is None:
+    if named is None or named.plan_sha256:
         return plan
-    (number, of), lanes = named, lanes_of(plan)
+    number, of, _ = named
+    lanes = lanes_of(plan)
     if of != len(lanes) or not 0 < number <= of:
         raise RunnerError(
             f"{run_dir} is lane {number} of {of}, and this benchbrief finds {len(lanes)} in its plan",

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from benchbrief.compiler.lanes.plan_lanes import lane_named, lanes_of, only_lane
+from benchbrief.compiler.lanes.plan_lanes import lane_named, lane_part, lanes_of, only_lane
 from benchbrief.compiler.planning.plan import Plan
 from tests.support.plans import compile_text
 
@@ -96,9 +96,28 @@ def test_a_cell_is_in_the_lane_of_the_search_that_it_waits_for(tmp_path: Path) -
 
 
 def test_a_lane_is_named_by_its_number_or_by_its_hardware(tmp_path: Path) -> None:
-    plan = planned(tmp_path, CLIENT="ca")
-    named = {name: lane_named(plan, name) for name in ("1", "2", "a", "b", "c", "3", "0", "01", "", "A")}
-    assert {name: lane.number for name, lane in named.items() if lane} == {"1": 1, "a": 1, "b": 1, "2": 2, "c": 2}
+    lanes = hardware(planned(tmp_path, CLIENT="ca"))
+    named = {name: lane_named(lanes, name) for name in ("1", "2", "a", "b", "c", "3", "0", "01", "", "A")}
+    assert {name: number for name, number in named.items() if number} == {"1": 1, "a": 1, "b": 1, "2": 2, "c": 2}
+
+
+def test_the_part_of_a_lane_has_what_its_cells_use_and_is_one_lane(tmp_path: Path) -> None:
+    plan = planned(tmp_path)
+    for lane in lanes_of(plan):
+        part = lane_part(plan, lane)
+        assert (part.cells, tuple(part.hardware)) == (lane.cells, lane.hardware)
+        assert sorted(part.hosts) == sorted(lane.hosts)
+        assert {cell.database for cell in lane.cells} == set(part.databases)
+        assert {cell.client for cell in lane.cells} == set(part.clients)
+        assert [each.cells for each in lanes_of(part)] == [lane.cells]
+        assert (part.experiments, part.workloads, part.spec) == (plan.experiments, plan.workloads, plan.spec)
+
+
+def test_the_part_of_a_lane_keeps_what_its_budget_asks_of(tmp_path: Path) -> None:
+    more = "metric m in ops/s = max(throughput over threads, workload), higher is better\nexpect m[b] > m[a]"
+    plan = planned(tmp_path, EA="budget = 1 h", MORE=more)
+    parts = [lane_part(plan, lane) for lane in lanes_of(plan)]
+    assert all((part.hardware, part.databases) == (plan.hardware, plan.databases) for part in parts)
 
 
 def test_the_lanes_have_each_cell_once_in_the_order_of_the_plan(tmp_path: Path) -> None:

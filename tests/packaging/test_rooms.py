@@ -27,6 +27,7 @@ ONLY = {
         "benchbrief.compiler.extensions.registry",
         "benchbrief.compiler.extensions.extension_spec",
         "benchbrief.compiler.planning.plan",
+        "benchbrief.compiler.kept_plans.plan_file",
         "benchbrief.compiler.lanes.plan_lanes",  # the lanes that a plan shows are those that are run apart
         "benchbrief.compiler.lanes.given_nodes",
         "benchbrief.compiler.estimates.estimate",  # a job's time limit is held against the time that a plan shows
@@ -56,6 +57,7 @@ ONLY = {
         "benchbrief.compiler.extensions.error_limit",
         "benchbrief.compiler.resets.tolerated_changes",
         "benchbrief.compiler.planning.plan",
+        "benchbrief.compiler.kept_plans.plan_file",
         "benchbrief.compiler.extensions",
         "benchbrief.compiler.extensions.registry",
         "benchbrief.compiler.planning.fingerprint",  # what makes a workload another one
@@ -70,6 +72,7 @@ ONLY = {
         "benchbrief.compiler.messages.text",  # the sentences of a run
         "benchbrief.compiler.estimates.grouped_hardware",  # what was measured side by side
         "benchbrief.compiler.planning.plan",
+        "benchbrief.compiler.kept_plans.plan_file",
         "benchbrief.compiler.searches.rate_search",  # the confidence that a disclosure tells
         "benchbrief.compiler.planning.achieved_load",
         "benchbrief.compiler.planning.steady_rule",

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import shutil
+import subprocess
 from collections.abc import Iterator
 from itertools import permutations
 from pathlib import Path
@@ -12,7 +14,7 @@ from typing import Any
 import pyarrow.parquet as pq
 import pytest
 
-from tests.support.bench import Bench, fresh_bench, records_of
+from tests.support.bench import PROGRAM, Bench, fresh_bench, records_of
 
 SPEC = """\
 hardware a { hosts = "a" }
@@ -230,6 +232,55 @@ def test_a_plan_of_another_version_is_refused(bench: Bench, fleet: Path) -> None
     assert "is a plan of version 2, and this benchbrief reads version 1" in said
 
 
+def test_the_folder_of_a_lane_has_its_part_of_the_plan_alone(bench: Bench, fleet: Path) -> None:
+    lane(bench, "b")
+    part = json.loads((lane_dir(fleet, 2) / "plan.json").read_text())
+    assert {cell["hardware"] for cell in part["cells"]} == {"b"}
+    assert (list(part["hardware"]), sorted(part["hosts"])) == (["b"], ["b", "lb"])
+    digest = hashlib.sha256((fleet / "plan.json").read_bytes()).hexdigest()
+    assert json.loads((lane_dir(fleet, 2) / "lane.json").read_text()) == {"lane": 2, "of": 3, "plan_sha256": digest}
+
+
+def test_runs_that_keep_no_plans_for_lanes_go_on_by_their_whole_plan(bench: Bench, fleet: Path) -> None:
+    lane(bench, "1")
+    index = fleet / "lane-plans.json"
+    kept = index.read_bytes()
+    index.unlink()
+    lane(bench, "2")
+    assert (lane_dir(fleet, 2) / "plan.json").samefile(fleet / "plan.json")
+    assert merged(bench, code=130)["status"] == "interrupted"
+    index.write_bytes(kept)
+    for number in LANES:  # those that have begun do nothing
+        lane(bench, number)
+    assert merged(bench)["status"] == "done"
+
+
+def test_a_part_of_the_plan_that_was_changed_is_refused(bench: Bench, fleet: Path) -> None:
+    parts = fleet / "lane-plans.parts"
+    whole = parts.read_bytes()
+    parts.write_bytes(whole.replace(b'"measure_s": 60.0', b'"measure_s": 61.0'))
+    assert "does not have the plan of the lane" in refused(bench, "lane", "fleet", "1")
+    parts.write_bytes(whole)
+    lane(bench, "1")
+    its = lane_dir(fleet, 1) / "plan.json"
+    its.write_bytes(its.read_bytes().replace(b'"measure_s": 60.0', b'"measure_s": 61.0'))
+    assert "is not the part of the plan" in refused(bench, "lane", "fleet", "1")
+    assert "is not the plan that the run began with" in refused(bench, "merge", "fleet")
+    assert not (fleet / "journal.jsonl").exists()
+
+
+def test_a_lane_of_a_changed_part_is_refused_by_the_plan_itself(bench: Bench, fleet: Path) -> None:
+    index, parts = fleet / "lane-plans.json", fleet / "lane-plans.parts"
+    whole = json.loads(index.read_text())
+    first = whole["lanes"][0]
+    content = parts.read_bytes().replace(b'"measure_s": 60.0', b'"measure_s": 61.0')
+    parts.write_bytes(content)
+    first["sha256"] = hashlib.sha256(content[first["at"] : first["at"] + first["length"]]).hexdigest()
+    index.write_text(json.dumps(whole))
+    lane(bench, "1")
+    assert "has a part of the plan that is not of" in refused(bench, "merge", "fleet")
+
+
 def test_a_lane_whose_outputs_are_missing_is_refused(bench: Bench, fleet: Path) -> None:
     lane(bench, "1")
     found = next((lane_dir(fleet, 1) / "raw").rglob("stdout*"))
@@ -297,7 +348,10 @@ experiment e {{ hardware = [{names}]  workloads = rr  threads = [1, 2]  measure 
     ]
     for number in range(1, 101):
         lane(bench, str(number), "--quiet")
-    assert merged(bench)["cells"]["ok"] == 200
+    few = ("sh", "-c", 'ulimit -n 64 && exec "$@"', "sh", PROGRAM, "merge", "fleet", "--no-report", "--json")
+    done = subprocess.run(few, cwd=bench.folder, env=bench.env, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    assert json.loads(done.stdout)["cells"]["ok"] == 200
     alone = bench("run", "brief.bench", "--simulate", "--no-report", "--quiet")
     assert alone.code == 0, alone.text
     assert tables(fleet) == tables(bench.run_dir)

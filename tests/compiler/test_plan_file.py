@@ -1,0 +1,73 @@
+"""A plan that is read cell by cell is the one that pydantic reads at once, and takes less memory."""
+
+from __future__ import annotations
+
+import hashlib
+from pathlib import Path
+
+import pytest
+from pydantic import ValidationError
+
+from benchbrief.compiler.kept_plans import plan_file as module
+from benchbrief.compiler.kept_plans.plan_file import plan_sha256, read_plan, written_plan
+from benchbrief.compiler.planning.plan import Plan
+from tests.support.plans import compile_text
+
+SPEC = """\
+hardware a { hosts = "a" }
+hardware b { hosts = "b" }
+database rocks { engine = rocksdb  path = "/data" }
+workload rr "Reads" from db_bench.readrandom { records = 1k }
+experiment e {
+  hardware = [a, b]  workloads = rr  threads = [1, 2, 4]  measure = 1 min  repeats = 2
+  probes = [cpu every 1 s, disk every 1 s]
+}
+experiment f { hardware = b  workloads = rr  threads = [1, 2]  measure = 1 min  probes = [cpu every 2 s] }
+"""
+
+
+@pytest.fixture
+def plan(tmp_path: Path) -> Plan:
+    return compile_text(SPEC, tmp_path)
+
+
+@pytest.mark.parametrize("at_once", [1, 1 << 12, 1 << 18])
+@pytest.mark.parametrize("indent", [None, 1, 2])
+def test_a_plan_is_what_was_written(
+    plan: Plan, at_once: int, indent: int | None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(module, "_AT_ONCE", at_once)
+    content = plan.model_dump_json(indent=indent).encode()
+    found, whole = read_plan(content), Plan.model_validate_json(content)
+    assert found == whole == plan
+    assert found.model_dump_json(indent=indent).encode() == content
+    assert found.model_dump_json(exclude_unset=True) == whole.model_dump_json(exclude_unset=True)
+
+
+@pytest.mark.parametrize("at_once", [1, 3, 100])
+def test_a_plan_that_is_written_in_parts_is_the_plan(plan: Plan, at_once: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(module, "_CELLS_AT_ONCE", at_once)
+    for each in (plan, plan.model_copy(update={"cells": ()}), plan.model_copy(update={"cells": plan.cells[:1]})):
+        content = each.model_dump_json(indent=1).encode()
+        assert b"".join(written_plan(each)) == content
+        assert plan_sha256(each) == hashlib.sha256(content).hexdigest()
+
+
+def test_a_plan_without_cells_is_read(plan: Plan) -> None:
+    empty = plan.model_copy(update={"cells": ()})
+    assert read_plan(empty.model_dump_json(indent=1).encode()) == empty
+
+
+def test_equal_parts_of_cells_are_one_object_and_others_are_not(plan: Plan) -> None:
+    cells = read_plan(plan.model_dump_json(indent=1).encode()).cells
+    probes = {id(cell.probes) for cell in cells}
+    assert len(probes) == 3  # on each hardware of the first experiment, and on the one of the second
+    assert len({id(cell.tool) for cell in cells}) == 1
+
+
+def test_a_damaged_plan_is_refused(plan: Plan) -> None:
+    content = plan.model_dump_json(indent=1).encode()
+    cut, cell = len(content) // 2, content.index(b'"hash"')
+    for broken in (content[:cut], content[:cell] + b'"hush"' + content[cell + 6 :], content.replace(b"\n },\n", b"\n")):
+        with pytest.raises(ValidationError):
+            read_plan(broken)
