@@ -29,7 +29,7 @@ THREADS = 4
 TOOLS = tools_dir()
 MONGODB = TOOLS / "openload/bin/openload-mongodb"
 ROCKSDB = TOOLS / "openload/bin/openload-rocksdb"
-ACCEPT = ("--accept-lag", "1e6", "--accept-pauses", "1", "--accept-cpu", "99", "--quiet")
+ACCEPT = ("--accept-lag", "1e6", "--accept-pauses", "1", "--accept-stalls", "1", "--accept-cpu", "99", "--quiet")
 
 
 def run(words: Sequence[object]) -> tuple[str, float]:

@@ -14,6 +14,7 @@ import (
 
 	"benchbrief/loadgen/internal/arrivals"
 	"benchbrief/loadgen/internal/clock"
+	"benchbrief/loadgen/internal/stalls"
 	"benchbrief/loadgen/internal/workload"
 )
 
@@ -32,6 +33,7 @@ type Ticket struct {
 	Index uint64 // its place in the schedule
 	Due   int64  // nanoseconds of the run's clock
 	Start int64  // when a worker took it
+	Late  int64  // nanoseconds of the wait until then that were the generator's own
 	Phase Phase
 }
 
@@ -77,14 +79,12 @@ func (w *Worker) Spent(nanoseconds int64) { w.target = nanoseconds }
 type Plan struct {
 	Arrivals   arrivals.Process
 	Kind       func(index uint64) workload.Kind
-	WarmUp     int64 // operations due before it are of the warm-up
-	End        int64 // none is due at or after it; 0 for no end
-	Operations int64 // none beyond it; 0 for no end
-	Queue      int   // operations that wait, at most
-	Workers    int   // that will call Next
-	// Lag receives how late the generator itself was with each operation: from when it was due and a worker was free until it was
-	// started. Of the time that it waited for a busy worker, the generator's is the share that workers spent outside of the target.
-	Lag func(late int64, phase Phase)
+	WarmUp     int64         // operations due before it are of the warm-up
+	End        int64         // none is due at or after it; 0 for no end
+	Operations int64         // none beyond it; 0 for no end
+	Queue      int           // operations that wait, at most
+	Workers    int           // that will call Next
+	Stalls     *stalls.Watch // nil where nobody looks for stalls
 }
 
 type waiting struct {
@@ -110,6 +110,9 @@ type Open struct {
 	followers []*Worker
 	idle      int   // workers in Next without an operation: the leader and the followers
 	idleSince int64 // since when there is such a one
+	lost      int64 // in stalls, as far as owed has it
+	owed      int64 // how long the generator itself kept what waits from being started, since nothing waited
+	owedUntil int64 // what is before is in owed already
 	tally     Tally
 }
 
@@ -170,7 +173,7 @@ func (o *Open) phase(due int64) Phase {
 // Next implements Source.
 func (o *Open) Next(worker *Worker) (Ticket, bool) {
 	o.mutex.Lock()
-	now := o.clock.Now()
+	now := o.now()
 	o.arrive(now) // these found this worker busy
 	worker.own = 0
 	if cycle := now - worker.start; worker.start > 0 && cycle > 0 {
@@ -192,6 +195,7 @@ func (o *Open) Next(worker *Worker) (Ticket, bool) {
 		if o.length > 0 {
 			return o.take(worker, now, leads), true // unlocks
 		}
+		o.owed = 0
 		if o.led && !leads {
 			o.followers = append(o.followers, worker)
 			o.mutex.Unlock()
@@ -204,8 +208,50 @@ func (o *Open) Next(worker *Worker) (Ticket, bool) {
 			o.clock.Sleep(due, func() bool { return o.stopped.Load() || o.over.Load() })
 		}
 		o.mutex.Lock()
-		now = o.clock.Now()
+		now = o.now()
 	}
+}
+
+// now is called with the mutex locked. In a stall of the generator nothing was started, and what is due then holds up what is due after.
+func (o *Open) now() int64 {
+	now := o.clock.Now()
+	if o.plan.Stalls == nil {
+		return now
+	}
+	o.plan.Stalls.Awake(now)
+	if lost := o.plan.Stalls.Lost(); lost > o.lost {
+		ended := o.plan.Stalls.Ended()
+		o.owe(ended-(lost-o.lost), ended)
+		o.lost = lost
+	}
+	return now
+}
+
+// owe says that from then until then the generator itself kept operations from being started.
+func (o *Open) owe(from, until int64) {
+	if from < o.owedUntil {
+		from = o.owedUntil
+	}
+	if until > from {
+		o.owed += until - from
+		o.owedUntil = until
+	}
+}
+
+// late is the generator's own part of an operation's wait until now: while a worker was free, or no thread ran, and the backlog of
+// that, for as long as it lasts. One that is first come first served is never held up by more than the sum of these times. Of the rest,
+// in which workers were busy, it is the share that they spent outside of the target.
+func (o *Open) late(worker *Worker, due, now int64) int64 {
+	ready := due
+	if o.idleSince > ready {
+		ready = o.idleSince
+	}
+	o.owe(ready, now)
+	late := o.owed + int64(worker.own*float64(ready-due))
+	if wait := now - due; late > wait {
+		return wait
+	}
+	return late
 }
 
 // take is called with the mutex locked, which it unlocks.
@@ -218,14 +264,8 @@ func (o *Open) take(worker *Worker, now int64, leads bool) Ticket {
 	ticket := Ticket{Index: first.index, Due: first.due, Start: now, Phase: o.phase(first.due)}
 	o.tally.Queued[ticket.Phase][first.kind]--
 	o.tally.Counts[ticket.Phase][first.kind].Started++
-	ready := first.due
-	if o.idleSince > ready {
-		ready = o.idleSince
-	}
+	ticket.Late = o.late(worker, first.due, now)
 	worker.start, worker.target = now, 0
-	if o.plan.Lag != nil {
-		o.plan.Lag(now-ready+int64(worker.own*float64(ready-first.due)), ticket.Phase)
-	}
 	o.idle--
 	var follower *Worker
 	if leads || !o.led {

@@ -7,6 +7,7 @@ import (
 
 	"benchbrief/loadgen/internal/arrivals"
 	"benchbrief/loadgen/internal/clock"
+	"benchbrief/loadgen/internal/stalls"
 	"benchbrief/loadgen/internal/workload"
 )
 
@@ -100,12 +101,12 @@ func TestTheGeneratorIsNotLateForAServerThatIsSlow(t *testing.T) {
 	c := clock.New()
 	p := plan(t, 1000, false, 500*time.Millisecond, 1, 1000)
 	var late, waited int64
-	p.Lag = func(nanoseconds int64, _ Phase) { late += nanoseconds }
 	o := NewOpen(p, c)
 	worker := NewWorker()
 	for n := 0; n < 20; n++ {
 		ticket, _ := o.Next(worker)
 		waited += ticket.Start - ticket.Due
+		late += ticket.Late
 		time.Sleep(20 * time.Millisecond) // the target
 		worker.Spent(c.Now() - ticket.Start)
 	}
@@ -118,12 +119,12 @@ func TestWhatTheGeneratorItselfIsBusyWithIsItsLateness(t *testing.T) {
 	c := clock.New()
 	p := plan(t, 1000, false, 500*time.Millisecond, 1, 1000)
 	var late, waited int64
-	p.Lag = func(nanoseconds int64, _ Phase) { late += nanoseconds }
 	o := NewOpen(p, c)
 	worker := NewWorker()
 	for n := 0; n < 20; n++ {
 		ticket, _ := o.Next(worker)
 		waited += ticket.Start - ticket.Due
+		late += ticket.Late
 		time.Sleep(20 * time.Millisecond) // not the target
 	}
 	if late < waited*9/10 {
@@ -256,5 +257,29 @@ func BenchmarkHandOut(b *testing.B) {
 	worker := NewWorker()
 	for i := 0; i < b.N; i++ {
 		o.Next(worker)
+	}
+}
+
+func TestTheBacklogOfAStallIsTheGeneratorsUntilNothingWaits(t *testing.T) {
+	c := clock.New()
+	p := plan(t, 1000, false, time.Hour, 1, 1000)
+	p.Stalls = stalls.NewWatch()
+	o := NewOpen(p, c)
+	worker := NewWorker()
+	o.Next(worker)
+	time.Sleep(100 * time.Millisecond) // no thread calls Awake; the target answers meanwhile
+	worker.Spent(c.Now())
+	for n := 0; n < 50; n++ { // these wait for a busy worker, behind those that were due in the stall
+		ticket, _ := o.Next(worker)
+		if wait := ticket.Start - ticket.Due; ticket.Late < wait*9/10 {
+			t.Fatalf("operation %d: %d of %d ns", ticket.Index, ticket.Late, wait)
+		}
+		time.Sleep(100 * time.Microsecond)
+		worker.Spent(c.Now() - ticket.Start)
+	}
+	o.mutex.Lock()
+	defer o.mutex.Unlock()
+	if o.owed < int64(90*time.Millisecond) || o.owed > o.lost+int64(50*time.Millisecond) {
+		t.Errorf("%d ns owed, of %d lost", o.owed, o.lost)
 	}
 }

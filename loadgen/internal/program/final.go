@@ -47,7 +47,7 @@ func (s *settings) final(p Program, opened target.Target, r *running, ended stri
 		}
 		final.Counts = final.Counts.Plus(counts)
 		operation := record.Operation{Counts: counts, NotFound: outcomes[dispatch.Window][kind].NotFound}
-		operation.Intended, operation.Service = r.totals.Latencies(kind, percentiles)
+		operation.Intended, operation.Service, operation.Lag = r.totals.Latencies(kind, percentiles)
 		final.Operations[kind.String()] = operation
 	}
 	final.All.Intended, final.All.Service = r.totals.All(percentiles)
@@ -57,7 +57,7 @@ func (s *settings) final(p Program, opened target.Target, r *running, ended stri
 	}
 	both := final.Counts.Plus(final.WarmUp)
 	final.Complete = ended == endedWhole && both.Abandoned == 0 && both.Unfinished == 0
-	final.Self = r.monitor.Self(r.totals.InWindow(), r.totals.Clamped(), r.lag.Total(percentiles), r.monitor.Hiccup.Total(percentiles))
+	final.Self = r.monitor.Self(r.totals.InWindow(), r.totals.Clamped(), r.totals.Lag(percentiles), r.monitor.Hiccup.Total(percentiles))
 	if r.steady != nil {
 		final.Steady = r.steady.record()
 	}
@@ -78,10 +78,17 @@ func (r *running) facts(final *record.Run, inProcess bool) selfcheck.Facts {
 	for _, ended := range r.totals.Ended()[dispatch.Window] {
 		absent += ended.Absent
 	}
+	judged := map[string]selfcheck.Times{}
+	for name, operation := range final.Operations {
+		judged[name] = selfcheck.Times{Intended: operation.Intended, Lag: operation.Lag}
+	}
+	if len(judged) > 1 {
+		judged["all operations"] = selfcheck.Times{Intended: final.All.Intended, Lag: final.Self.Lag}
+	}
 	return selfcheck.Facts{
 		Offered: final.Offered, Started: final.Started, Dropped: final.Dropped, Completed: final.Completed, Failed: final.Failed,
-		Absent:   absent,
-		Intended: final.All.Intended, Lag: final.Self.Lag, Hiccup: final.Self.Hiccup,
+		Absent: absent,
+		Judged: judged, Hiccup: final.Self.Hiccup, StallShare: final.Self.StallShare,
 		OpenLoop: r.offer.process != nil, InProcess: inProcess,
 		CPUShare: final.Self.CPUShare, PauseShare: final.Self.PauseShare, ClockStep: final.Self.ClockStep,
 	}

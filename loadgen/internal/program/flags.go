@@ -126,6 +126,7 @@ func newSettings(p Program, command string) *settings {
 	f.Float64Var(&s.limits.Drops, "accept-drops", 0, "")
 	f.Float64Var(&s.limits.Lag, "accept-lag", 0.1, "")
 	f.StringVar(&s.judge, "judge", "99", "percentiles")
+	f.Float64Var(&s.limits.Stalls, "accept-stalls", 0.08, "")
 	f.Float64Var(&s.limits.CPU, "accept-cpu", 0.9, "")
 	f.Float64Var(&s.limits.Pauses, "accept-pauses", 0.01, "")
 	f.Float64Var(&s.limits.ClockStep, "accept-clock-step", 0.1, "seconds")
@@ -157,6 +158,7 @@ func (s *settings) parse(arguments []string) error {
 		{"duration", s.duration, 0, 1e7}, {"rate", s.rate, 0, 1e7}, {"trace-gap", s.traceGap, 0, 1e8},
 		{"accept-errors", s.limits.Errors, 0, 1}, {"accept-drops", s.limits.Drops, 0, 1},
 		{"accept-lag", s.limits.Lag, 0, 1e6}, {"accept-cpu", s.limits.CPU, 0, 1e3},
+		{"accept-stalls", s.limits.Stalls, 0, 1},
 		{"accept-pauses", s.limits.Pauses, 0, 1}, {"accept-clock-step", s.limits.ClockStep, 0, 1e9},
 		{"workers", float64(s.workers), 1, mostWorkers}, {"queue", float64(s.queue), 0, mostQueued},
 		{"zero-padding", float64(s.padding), 0, 100}, {"insert-start", float64(s.start), 0, 1 << 53},

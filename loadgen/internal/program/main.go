@@ -6,6 +6,7 @@ import (
 	"flag"
 	"fmt"
 	"io"
+	"math"
 	"os"
 	"runtime"
 	"runtime/debug"
@@ -17,7 +18,7 @@ import (
 )
 
 // Version is the generator's own.
-const Version = "1.1.0"
+const Version = "1.2.0"
 
 // Exit codes.
 const (
@@ -131,10 +132,10 @@ func (s *settings) openTarget(p Program, load bool) (target.Target, error) {
 }
 
 // prepare sets the runtime up, and says how many cores the process may use.
-func (s *settings) prepare(inProcess bool) int {
+func (s *settings) prepare(inProcess bool) float64 {
 	cores := selfcheck.Cores()
 	// A thread that sleeps in the kernel, or waits in a library, holds its place for a while: with places to spare nothing waits for one.
-	places := cores + 2
+	places := int(math.Ceil(cores)) + 2
 	if inProcess {
 		if places += s.workers; places > 512 {
 			places = 512

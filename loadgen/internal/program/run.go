@@ -2,6 +2,7 @@ package program
 
 import (
 	"fmt"
+	"math"
 	"os"
 	"os/signal"
 	"path/filepath"
@@ -12,6 +13,7 @@ import (
 	"benchbrief/loadgen/internal/dispatch"
 	"benchbrief/loadgen/internal/record"
 	"benchbrief/loadgen/internal/selfcheck"
+	"benchbrief/loadgen/internal/stalls"
 	"benchbrief/loadgen/internal/target"
 	"benchbrief/loadgen/internal/workload"
 )
@@ -105,11 +107,11 @@ type running struct {
 	source   dispatch.Source
 	recorder *record.Recorder
 	totals   *record.Totals
-	lag      *record.Gauge
+	stalls   *stalls.Watch
 	monitor  *selfcheck.Monitor
 	log      *record.Log
 	failures *failures
-	cores    int
+	cores    float64
 	stale    bool          // what this run inserts may not be found at once
 	done     chan struct{} // closed when all workers have ended
 	end      atomic.Int64  // of the window; 0 where it is not known yet
@@ -120,14 +122,14 @@ type running struct {
 }
 
 // newRunning starts the clock, the workers and the schedule.
-func (s *settings) newRunning(o *offer, sessions []target.Session, file *os.File, program string, cores int, stale bool) *running {
-	shards := cores
+func (s *settings) newRunning(o *offer, sessions []target.Session, file *os.File, program string, cores float64, stale bool) *running {
+	shards := int(math.Ceil(cores))
 	if shards > 8 {
 		shards = 8
 	}
 	r := &running{
-		settings: s, offer: o, lag: record.NewGauge(), failures: newFailures(), cores: cores, stale: stale, done: make(chan struct{}),
-		recorder: record.NewRecorder(shards, o.warmUp, o.end),
+		settings: s, offer: o, stalls: stalls.NewWatch(), failures: newFailures(), cores: cores, stale: stale, done: make(chan struct{}),
+		recorder: record.NewRecorder(shards, o.warmUp, o.end, o.process != nil),
 	}
 	r.end.Store(o.end)
 	if s.steadyWithin > 0 {
@@ -141,10 +143,10 @@ func (s *settings) newRunning(o *offer, sessions []target.Session, file *os.File
 	r.clock = clock.New()
 	r.log = record.NewLog(file, program+" "+Version, r.clock.Zero())
 	r.totals = record.NewTotals(r.recorder, r.log)
-	r.monitor = selfcheck.NewMonitor(r.clock, cores, o.warmUp, o.end)
+	r.monitor = selfcheck.NewMonitor(r.clock, r.stalls, cores, o.warmUp, o.end)
 	plan := dispatch.Plan{
 		Arrivals: o.process, Kind: o.work.KindAt, WarmUp: o.warmUp, End: o.end, Operations: s.operations,
-		Queue: s.queue, Workers: len(workers), Lag: r.lag.Add,
+		Queue: s.queue, Workers: len(workers), Stalls: r.stalls,
 	}
 	if o.process == nil {
 		closed := dispatch.NewClosed(plan, r.clock)
@@ -185,6 +187,7 @@ func (r *running) work(number int, worker *dispatch.Worker, session target.Sessi
 		outcome := session.Do(&op)
 		ended := r.clock.Now()
 		worker.Spent(ended - sent)
+		r.stalls.Awake(ended)
 		r.offer.work.Ended(&op)
 		late, absent := outcome.Err == nil && ended-sent > timeout, false
 		if late {
@@ -197,6 +200,7 @@ func (r *running) work(number int, worker *dispatch.Worker, session target.Sessi
 		}
 		r.recorder.Record(number, record.Result{
 			Kind: op.Kind, Phase: ticket.Phase, Due: ticket.Due, Sent: sent, Ended: ended,
+			Late:   ticket.Late + sent - ticket.Start + r.stalls.Within(sent, ended),
 			Failed: late || absent || outcome.Err != nil, NotFound: outcome.NotFound,
 		})
 	}

@@ -144,8 +144,7 @@ func (r *running) closeSecond(second int, before, now progress) {
 	if r.end.Load() == 0 || before.at < r.end.Load() {
 		r.monitor.End() // the window so far; the drain is not of it
 	}
-	intended, service := r.totals.Second(before.at, now.at)
-	lag := r.lag.Second(r.log, "lag", before.at, now.at)
+	intended, service, lag := r.totals.Second(before.at, now.at)
 	r.monitor.Hiccup.Second(r.log, "hiccup", before.at, now.at)
 	if r.log.Flush() != nil {
 		r.source.Stop() // what can't be kept need not be measured
@@ -159,7 +158,7 @@ func (r *running) closeSecond(second int, before, now progress) {
 		Offered: now.offered - before.offered, Started: now.started - before.started, Dropped: now.dropped - before.dropped,
 		Completed: now.completed - before.completed, Failed: now.failed - before.failed, Queued: now.queued,
 		InFlight: now.inFlight(), Intended: intended, Service: service, Lag: lag,
-		CPUShare: (now.cpu - before.cpu).Seconds() / length / float64(r.cores),
+		CPUShare: (now.cpu - before.cpu).Seconds() / length / r.cores,
 	})
 }
 

@@ -46,6 +46,7 @@ type Operation struct {
 	NotFound int64   `json:"not_found"`
 	Intended Latency `json:"intended_us"`
 	Service  Latency `json:"service_us"`
+	Lag      Latency `json:"lag_us"`
 }
 
 // Latencies are of all operations together.
@@ -73,12 +74,14 @@ type Failure struct {
 type Self struct {
 	Lag             Latency `json:"lag_us"`
 	Hiccup          Latency `json:"hiccup_us"`
+	StallShare      float64 `json:"stall_share"`
+	StallLongestUs  float64 `json:"stall_longest_us"`
 	Pauses          int64   `json:"gc_pauses"`
 	PauseShare      float64 `json:"gc_pause_share"`
 	PauseLongestUs  float64 `json:"gc_pause_longest_us"`
 	CPUPerOperation float64 `json:"cpu_us_per_operation"`
 	CPUShare        float64 `json:"cpu_share"`
-	Cores           int     `json:"cores"`
+	Cores           float64 `json:"cores"`
 	MemoryPeak      int64   `json:"memory_peak_bytes"`
 	ClockStep       float64 `json:"clock_step_s"`
 	Clamped         int64   `json:"clamped"`

@@ -8,7 +8,7 @@ import (
 	"benchbrief/loadgen/internal/dispatch"
 )
 
-// Gauge has times of the generator itself, such as how late it was. Those of the warm-up are shown live and then forgotten.
+// Gauge has times of the generator itself, such as how late a thread woke. Those of the warm-up are shown live and then forgotten.
 type Gauge struct {
 	mutex sync.Mutex
 	now   [dispatch.Phases]*hdr.Histogram
@@ -26,10 +26,14 @@ func NewGauge() *Gauge {
 	return g
 }
 
-// Add records nanoseconds.
-func (g *Gauge) Add(nanoseconds int64, phase dispatch.Phase) {
+// Add records nanoseconds that were looked for every so often, as HdrHistogram's corrected recording does: what would have been found
+// at each of the times that were missed, too. So a percentile is a share of the time.
+func (g *Gauge) Add(nanoseconds, every int64, phase dispatch.Phase) {
 	g.mutex.Lock()
-	add(g.now[phase], nanoseconds)
+	for add(g.now[phase], nanoseconds); nanoseconds >= 2*every; {
+		nanoseconds -= every
+		add(g.now[phase], nanoseconds)
+	}
 	g.mutex.Unlock()
 }
 

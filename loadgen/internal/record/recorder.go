@@ -17,6 +17,7 @@ type Result struct {
 	Due      int64
 	Sent     int64
 	Ended    int64
+	Late     int64 // of it, what was the generator's own
 	Failed   bool
 	NotFound bool
 }
@@ -24,6 +25,7 @@ type Result struct {
 const (
 	intended = iota
 	service
+	own // the generator's part of the intended one; an open loop has it
 	latencies
 )
 
@@ -55,6 +57,7 @@ type shard struct {
 
 // Recorder takes results from all workers.
 type Recorder struct {
+	open        bool // there is a schedule to be late to
 	shards      []shard
 	spare       []*cells // of each shard, empty
 	windowFrom  int64
@@ -66,9 +69,9 @@ type Recorder struct {
 type batch struct{ completed, intended int64 }
 
 // NewRecorder has so many shards, which workers use in turn; until is 0 for a window without an end yet.
-func NewRecorder(shards int, windowFrom, windowUntil int64) *Recorder {
+func NewRecorder(shards int, windowFrom, windowUntil int64, open bool) *Recorder {
 	r := &Recorder{
-		shards: make([]shard, shards), spare: make([]*cells, shards), windowFrom: windowFrom,
+		open: open, shards: make([]shard, shards), spare: make([]*cells, shards), windowFrom: windowFrom,
 	}
 	r.windowUntil.Store(windowUntil)
 	for i := range r.shards {
@@ -108,7 +111,10 @@ func (r *Recorder) Record(worker int, result Result) {
 	defer s.mutex.Unlock()
 	pair := &s.now[result.Phase][result.Kind][outcome]
 	if pair[intended] == nil {
-		pair[intended], pair[service] = newHistogram(), newHistogram()
+		pair[intended], pair[service], pair[own] = newHistogram(), newHistogram(), newHistogram()
+	}
+	if r.open {
+		add(pair[own], result.Late)
 	}
 	if add(pair[intended], result.Ended-result.Due) {
 		s.counts.clamped++

@@ -22,6 +22,9 @@ var tags = func() (t [dispatch.Phases][workload.Kinds][outcomes][latencies]strin
 					if latency == service {
 						name += "-service"
 					}
+					if latency == own {
+						name = lagTag // of all operations of the window together
+					}
 					t[phase][kind][outcome][latency] = name
 				}
 			}
@@ -29,6 +32,8 @@ var tags = func() (t [dispatch.Phases][workload.Kinds][outcomes][latencies]strin
 	}
 	return t
 }()
+
+const lagTag = "lag"
 
 // Totals are the histograms of the window, summed up second by second, while each second goes to the log.
 type Totals struct {
@@ -38,21 +43,25 @@ type Totals struct {
 	window   [workload.Kinds][latencies]*hdr.Histogram
 	merged   *hdr.Histogram
 	second   [latencies]*hdr.Histogram // all operations of the second that succeeded
+	lag      *hdr.Histogram            // of the second's operations that were due in the window
+	lagTotal *hdr.Histogram
 }
 
 // NewTotals sums up what a recorder has.
 func NewTotals(recorder *Recorder, log *Log) *Totals {
 	return &Totals{
-		recorder: recorder, log: log, merged: newHistogram(), second: [latencies]*hdr.Histogram{newHistogram(), newHistogram()},
+		recorder: recorder, log: log, merged: newHistogram(), lag: newHistogram(), lagTotal: newHistogram(),
+		second: [latencies]*hdr.Histogram{newHistogram(), newHistogram(), newHistogram()},
 	}
 }
 
 // Second closes a second: it writes it to the log and adds it up. It gives the latencies for the live line.
-func (t *Totals) Second(from, until int64) (intendedShown, serviceShown map[string]float64) {
+func (t *Totals) Second(from, until int64) (intendedShown, serviceShown, lagShown map[string]float64) {
 	full, counts := t.recorder.swap()
 	t.counts = counts
-	t.second[intended].Reset()
-	t.second[service].Reset()
+	for _, h := range append(t.second[:], t.lag) {
+		h.Reset()
+	}
 	for phase := range tags {
 		for kind := range tags[phase] {
 			for outcome := range tags[phase][kind] {
@@ -61,7 +70,11 @@ func (t *Totals) Second(from, until int64) (intendedShown, serviceShown map[stri
 					if h == nil {
 						continue
 					}
-					t.log.write(tag, from, until, h)
+					if latency != own {
+						t.log.write(tag, from, until, h)
+					} else if dispatch.Phase(phase) == dispatch.Window {
+						t.lag.Merge(h)
+					}
 					if outcome == succeeded {
 						t.second[latency].Merge(h)
 						if dispatch.Phase(phase) == dispatch.Window {
@@ -77,7 +90,9 @@ func (t *Totals) Second(from, until int64) (intendedShown, serviceShown map[stri
 			}
 		}
 	}
-	return shown(t.second[intended]), shown(t.second[service])
+	t.log.write(lagTag, from, until, t.lag)
+	t.lagTotal.Merge(t.lag)
+	return shown(t.second[intended]), shown(t.second[service]), shown(t.second[own])
 }
 
 // merge gives the histogram over all shards, which are empty after, or nil where there is nothing.
@@ -114,10 +129,14 @@ func (t *Totals) InWindow() int64 { return t.counts.inWindow }
 // Clamped is how many latencies were above an hour.
 func (t *Totals) Clamped() int64 { return t.counts.clamped }
 
-// Latencies are those of the window: intended and service.
-func (t *Totals) Latencies(kind workload.Kind, percentiles []float64) (intendedUs, serviceUs Latency) {
-	return summary(t.window[kind][intended], percentiles), summary(t.window[kind][service], percentiles)
+// Latencies are those of the window: intended, service, and what of the intended one was the generator's own.
+func (t *Totals) Latencies(kind workload.Kind, percentiles []float64) (intendedUs, serviceUs, lagUs Latency) {
+	of := t.window[kind]
+	return summary(of[intended], percentiles), summary(of[service], percentiles), summary(of[own], percentiles)
 }
+
+// Lag is how late the generator itself was with the operations of the window that have ended, those that failed included.
+func (t *Totals) Lag(percentiles []float64) Latency { return summary(t.lagTotal, percentiles) }
 
 // All are the latencies of all operations together.
 func (t *Totals) All(percentiles []float64) (intendedUs, serviceUs Latency) {

@@ -2,23 +2,28 @@ package selfcheck
 
 import (
 	"fmt"
+	"sort"
 
 	"benchbrief/loadgen/internal/record"
 )
 
 // Limits are what a run accepts.
 type Limits struct {
-	Drops, Errors, Lag, CPU, Pauses, ClockStep float64
-	Judged                                     []float64 // percentiles
+	Drops, Errors, Lag, Stalls, CPU, Pauses, ClockStep float64
+	Judged                                             []float64 // percentiles
 }
+
+// Times are of one kind of operation: from when it was due, and what of that was the generator's own.
+type Times struct{ Intended, Lag record.Latency }
 
 // Facts are what a run's window was.
 type Facts struct {
 	Offered, Started, Dropped, Completed, Failed int64
 	Absent                                       int64 // failed, as they found no record
-	Intended, Lag, Hiccup                        record.Latency
+	Judged                                       map[string]Times
+	Hiccup                                       record.Latency
 	OpenLoop, InProcess                          bool
-	CPUShare, PauseShare, ClockStep              float64
+	CPUShare, PauseShare, StallShare, ClockStep  float64
 }
 
 // Judge says why a run's numbers don't stand; nothing if they do.
@@ -43,9 +48,13 @@ func Judge(limits Limits, f Facts) []record.Refusal {
 	}
 	if f.OpenLoop {
 		judgeLateness(limits, f, refuse)
+	} else if f.StallShare > limits.Stalls {
+		// Nothing says which operations it held up: a worker that stands still asks for none.
+		refuse("hiccups", f.StallShare, limits.Stalls, nil, "no thread of the generator ran for %.1f %% of the time, and %.1f %% is accepted: %s",
+			f.StallShare*100, limits.Stalls*100, room)
 	}
 	if f.CPUShare > limits.CPU && !f.InProcess {
-		refuse("cpu", f.CPUShare, limits.CPU, nil, "the generator used %.0f %% of the processor time that it can have", f.CPUShare*100)
+		refuse("cpu", f.CPUShare, limits.CPU, nil, "the generator used %.0f %% of the processor time that it can have: %s", f.CPUShare*100, room)
 	}
 	if f.PauseShare > limits.Pauses {
 		refuse("pauses", f.PauseShare, limits.Pauses, nil, "the generator stood still for its garbage collection %.1f %% of the time", f.PauseShare*100)
@@ -56,20 +65,31 @@ func Judge(limits Limits, f Facts) []record.Refusal {
 	return refusals
 }
 
-// judgeLateness holds the generator's own lateness against the latency that will be reported, percentile by percentile.
+const room = "give it idle cores, or a host of its own, without a limit on its processor time"
+
+// judgeLateness holds the generator's own lateness against the latencies that will be reported: of each operation at each percentile.
 func judgeLateness(limits Limits, f Facts, refuse func(string, float64, float64, *float64, string, ...any)) {
-	for i := range limits.Judged {
-		p := &limits.Judged[i]
-		name := record.PercentileName(*p)
-		latency := f.Intended[name]
-		if latency <= 0 {
-			continue
-		}
-		if late := f.Lag[name] / latency; late > limits.Lag {
-			refuse("lag", late, limits.Lag, p, "%s: operations were started %.0f us late by the generator itself, of %.0f us intended latency", name, f.Lag[name], latency)
-		}
-		if late := f.Hiccup[name] / latency; late > limits.Lag {
-			refuse("hiccups", late, limits.Lag, p, "%s: the generator's machine paused it for %.0f us, of %.0f us intended latency", name, f.Hiccup[name], latency)
+	names := make([]string, 0, len(f.Judged))
+	for name := range f.Judged {
+		names = append(names, name)
+	}
+	sort.Strings(names)
+	for _, name := range names {
+		for i := range limits.Judged {
+			p := &limits.Judged[i]
+			at, times := record.PercentileName(*p), f.Judged[name]
+			latency := times.Intended[at]
+			if latency <= 0 {
+				continue
+			}
+			if late := times.Lag[at] / latency; late > limits.Lag {
+				refuse("lag", late, limits.Lag, p, "%s of %s: the generator itself was late by %.0f us, of %.0f us intended latency, and %.3g %% is accepted: %s, or offer less",
+					at, name, times.Lag[at], latency, limits.Lag*100, room)
+			}
+			if late := f.Hiccup[at] / latency; late > limits.Lag {
+				refuse("hiccups", late, limits.Lag, p, "%s of %s: a thread of the generator woke late by %.0f us, of %.0f us intended latency, and %.3g %% is accepted: %s",
+					at, name, f.Hiccup[at], latency, limits.Lag*100, room)
+			}
 		}
 	}
 }

@@ -1,17 +1,19 @@
 package selfcheck
 
 import (
+	"strings"
 	"testing"
 
 	"benchbrief/loadgen/internal/record"
 )
 
-var strict = Limits{Lag: 0.1, CPU: 0.9, Pauses: 0.01, ClockStep: 0.1, Judged: []float64{50, 99}}
+var strict = Limits{Lag: 0.1, Stalls: 0.05, CPU: 0.9, Pauses: 0.01, ClockStep: 0.1, Judged: []float64{50, 99}}
 
 func sound() Facts {
 	return Facts{
 		Offered: 1000, Started: 1000, Completed: 1000, OpenLoop: true, CPUShare: 0.5,
-		Intended: record.Latency{"p50": 1000, "p99": 5000}, Lag: record.Latency{"p50": 20, "p99": 400}, Hiccup: record.Latency{"p50": 20, "p99": 300},
+		Judged: map[string]Times{"read": {record.Latency{"p50": 1000, "p99": 5000}, record.Latency{"p50": 20, "p99": 400}}},
+		Hiccup: record.Latency{"p50": 20, "p99": 300},
 	}
 }
 
@@ -25,8 +27,8 @@ func TestEachThingThatMakesANumberTheGeneratorsIsRefused(t *testing.T) {
 	for code, change := range map[string]func(*Facts){
 		"drops":   func(f *Facts) { f.Dropped, f.Started, f.Completed = 1, 999, 999 },
 		"errors":  func(f *Facts) { f.Failed, f.Completed = 1, 999 },
-		"nothing": func(f *Facts) { f.Offered, f.Started, f.Completed, f.Intended = 0, 0, 0, nil },
-		"lag":     func(f *Facts) { f.Lag = record.Latency{"p50": 20, "p99": 501} },
+		"nothing": func(f *Facts) { f.Offered, f.Started, f.Completed, f.Judged = 0, 0, 0, nil },
+		"lag":     func(f *Facts) { f.Judged["read"].Lag["p99"] = 501 },
 		"hiccups": func(f *Facts) { f.Hiccup = record.Latency{"p50": 101, "p99": 300} },
 		"cpu":     func(f *Facts) { f.CPUShare = 0.91 },
 		"pauses":  func(f *Facts) { f.PauseShare = 0.011 },
@@ -66,7 +68,7 @@ func TestOperationsThatFindNoRecordAreErrorsAndSayMore(t *testing.T) {
 
 func TestAClosedLoopHasNoLagAndALibrarysWorkIsNotTheGenerators(t *testing.T) {
 	f := sound()
-	f.OpenLoop, f.InProcess, f.CPUShare, f.Lag, f.Hiccup = false, true, 1, nil, record.Latency{"p50": 9000}
+	f.OpenLoop, f.InProcess, f.CPUShare, f.Hiccup = false, true, 1, record.Latency{"p50": 9000}
 	if refusals := Judge(strict, f); len(refusals) != 0 {
 		t.Errorf("%+v", refusals)
 	}
@@ -79,5 +81,28 @@ func TestWhatIsAcceptedIsNotRefused(t *testing.T) {
 	limits.Drops, limits.Errors = 0.1, 0.1
 	if refusals := Judge(limits, f); len(refusals) != 0 {
 		t.Errorf("%+v", refusals)
+	}
+}
+
+func TestAFastOperationIsJudgedBesideSlowOnes(t *testing.T) {
+	f := sound()
+	f.Judged["scan"] = Times{record.Latency{"p50": 90_000, "p99": 500_000}, record.Latency{"p50": 20, "p99": 500}}
+	f.Judged["read"].Lag["p50"] = 101
+	f.Judged["all operations"] = Times{record.Latency{"p50": 80_000, "p99": 400_000}, record.Latency{"p50": 20, "p99": 450}}
+	refusals := Judge(strict, f)
+	if len(refusals) != 1 || refusals[0].Code != "lag" || !strings.HasPrefix(refusals[0].Text, "p50 of read: the generator itself was late by 101 us, of 1000 us") {
+		t.Errorf("%+v", refusals)
+	}
+}
+
+func TestAClosedLoopIsJudgedByTheTimeThatItLost(t *testing.T) {
+	f := sound()
+	f.OpenLoop, f.StallShare = false, 0.0501
+	refusals := Judge(strict, f)
+	if len(refusals) != 1 || refusals[0].Code != "hiccups" || refusals[0].Percentile != nil || refusals[0].Limit != 0.05 {
+		t.Errorf("%+v", refusals)
+	}
+	if f.StallShare = 0.05; len(Judge(strict, f)) != 0 {
+		t.Error("what is accepted is refused")
 	}
 }

@@ -2,7 +2,6 @@
 package selfcheck
 
 import (
-	"runtime"
 	"runtime/debug"
 	"sync/atomic"
 	"syscall"
@@ -11,17 +10,21 @@ import (
 	"benchbrief/loadgen/internal/clock"
 	"benchbrief/loadgen/internal/dispatch"
 	"benchbrief/loadgen/internal/record"
+	"benchbrief/loadgen/internal/stalls"
 )
 
 // Monitor watches the process. Begin, Second and End are called by one goroutine.
 type Monitor struct {
 	clock   clock.Clock
+	stalls  *stalls.Watch
 	Hiccup  *record.Gauge
 	stopped atomic.Bool
 	from    int64        // nanoseconds: the window
 	until   atomic.Int64 // 0 for no end
 
-	cores       int
+	cores       float64
+	lostFrom    int64
+	lost        int64
 	pauses      int64
 	paused      time.Duration
 	longest     time.Duration
@@ -34,26 +37,27 @@ type Monitor struct {
 }
 
 // NewMonitor starts watching; cores are those that the process may use. The window's end is 0 where it is not known yet.
-func NewMonitor(c clock.Clock, cores int, from, until int64) *Monitor {
-	m := &Monitor{clock: c, Hiccup: record.NewGauge(), cores: cores, from: from}
+func NewMonitor(c clock.Clock, w *stalls.Watch, cores float64, from, until int64) *Monitor {
+	m := &Monitor{clock: c, stalls: w, Hiccup: record.NewGauge(), cores: cores, from: from}
 	m.until.Store(until)
 	m.Begin()
 	go m.hiccups()
 	return m
 }
 
-// hiccups does what jHiccup does: what keeps a thread from waking after a millisecond keeps all others from working, too.
+// hiccups does what jHiccup does: what keeps a thread from waking after a millisecond is apt to keep others from working, too.
 func (m *Monitor) hiccups() {
-	const interval = time.Millisecond
+	const interval = stalls.Interval
 	for !m.stopped.Load() {
 		before := m.clock.Now()
 		clock.Nap(interval)
 		now := m.clock.Now()
+		m.stalls.Awake(now)
 		phase := dispatch.Window
 		if until := m.until.Load(); before < m.from || (until > 0 && before >= until) {
 			phase = dispatch.WarmUp
 		}
-		m.Hiccup.Add(now-before-int64(interval), phase)
+		m.Hiccup.Add(now-before-int64(interval), int64(interval), phase)
 	}
 }
 
@@ -64,6 +68,8 @@ func (m *Monitor) Until(until int64) { m.until.Store(until) }
 func (m *Monitor) Begin() {
 	m.readPauses()
 	m.pauses, m.paused, m.longest = 0, 0, 0
+	m.stalls.Forget()
+	m.lostFrom = m.stalls.Lost()
 	m.cpuFrom, m.begun = CPU(), m.clock.Now()
 }
 
@@ -78,6 +84,7 @@ func (m *Monitor) Second() {
 // End says that the window is over.
 func (m *Monitor) End() {
 	m.Second()
+	m.lost = m.stalls.Lost() - m.lostFrom
 	m.cpu, m.length = CPU()-m.cpuFrom, time.Duration(m.clock.Now()-m.begun)
 }
 
@@ -102,11 +109,12 @@ func (m *Monitor) readPauses() {
 func (m *Monitor) Self(operations, clamped int64, lag, hiccup record.Latency) record.Self {
 	self := record.Self{
 		Lag: lag, Hiccup: hiccup, Pauses: m.pauses, PauseLongestUs: float64(m.longest) / 1e3, Cores: m.cores,
-		MemoryPeak: memoryPeak(), ClockStep: m.step.Seconds(), Clamped: clamped,
+		StallLongestUs: float64(m.stalls.Longest()) / 1e3, MemoryPeak: memoryPeak(), ClockStep: m.step.Seconds(), Clamped: clamped,
 	}
 	if m.length > 0 {
+		self.StallShare = float64(m.lost) / float64(m.length)
 		self.PauseShare = m.paused.Seconds() / m.length.Seconds()
-		self.CPUShare = m.cpu.Seconds() / m.length.Seconds() / float64(m.cores)
+		self.CPUShare = m.cpu.Seconds() / m.length.Seconds() / m.cores
 	}
 	if operations > 0 {
 		self.CPUPerOperation = float64(m.cpu) / 1e3 / float64(operations)
@@ -128,14 +136,6 @@ func memoryPeak() int64 {
 func usage() (usage syscall.Rusage) {
 	_ = syscall.Getrusage(syscall.RUSAGE_SELF, &usage)
 	return usage
-}
-
-// Cores is how many the process may use, before GOMAXPROCS is changed.
-func Cores() int {
-	if n := runtime.GOMAXPROCS(0); n < runtime.NumCPU() {
-		return n
-	}
-	return runtime.NumCPU()
 }
 
 func abs(d time.Duration) time.Duration {

@@ -50,6 +50,8 @@ class Operation(Counts):
     not_found: int = Field(ge=0)
     intended_us: Latency | None
     service_us: Latency | None
+    lag_us: Latency | None = None
+    """The generator's own part of `intended_us`; records before version 1.2.0 have none."""
 
 
 class Refusal(_Part):
@@ -70,6 +72,8 @@ class Self(_Part):
 
     lag_us: Latency | None
     hiccup_us: Latency | None
+    stall_share: float = 0.0
+    stall_longest_us: float = 0.0
     gc_pause_share: float
     gc_pause_longest_us: float
     cpu_us_per_operation: float
