@@ -54,7 +54,7 @@ var runs int32
 func measured(t *testing.T, flags string) (*record.Run, int) {
 	t.Helper()
 	folder := filepath.Join(t.TempDir(), fmt.Sprint(atomic.AddInt32(&runs, 1)))
-	words := strings.Fields("run --record-count 1099511627776 --insert-order ordered --read 1 --accept-lag 1e6 --accept-stalls 1 --accept-pauses 1 --quiet --output " + folder + " " + flags)
+	words := strings.Fields("run --record-count 1099511627776 --insert-order ordered --read 1 --accept-lag 1e6 --accept-stalls 1 --quiet --output " + folder + " " + flags)
 	code := Main(proven, words)
 	text, err := os.ReadFile(filepath.Join(folder, record.RecordFile))
 	if err != nil {
