@@ -8,8 +8,9 @@ that the repeats decide it (`judge` in `results/analysis/repeated_comparisons.py
 Fixed: each point is repeated equally often, with a 95 % interval. Budgeted: the product's own allocator chooses each
 cell (`Budgets` in `runners/scheduling/budgeted_repeats.py`), by the records of a journal, as in a simulated run, until
 all is decided or the time of the fixed campaign is over: with a target for intervals, and with a plain number of
-repeats. A cell measures the same in all. What the allocator reads of the expectations is computed from the same numbers
-by the product's rule, not from raw outputs.
+repeats. The last comparison has the default order, one hardware group after the other, and a second group with a tenth
+of the first one's noise. A cell measures the same in all. What the allocator reads of the expectations is computed from
+the same numbers by the product's rule, not from raw outputs.
 """
 
 from __future__ import annotations
@@ -36,6 +37,10 @@ from benchbrief.runners.scheduling.table_readings import Readings
 CAMPAIGNS = 100
 WORKLOADS, POINTS = 4, 5
 FIXED = (5, 8, 10)
+UNEQUAL = 5
+"""The repeats, and the calmer side's part of the noise is one in ten."""
+CALM = 0.1
+UNEQUAL_CAMPAIGNS = 10
 MOST = 10
 FEWEST = 3
 CONFIDENT = f"confident(within: 5 %, from: {FEWEST}, to: {MOST})"
@@ -45,7 +50,7 @@ database rocks { engine = rocksdb  path = "{path}" }
 @WORKLOADS@
 experiment ramp {
   hardware = box.variants  workloads = [@NAMES@]  threads = 1..@POINTS@  measure = 15 min
-  repeats = @REPEATS@, interleaved
+  repeats = @REPEATS@, @ORDER@
 }
 @EXPECTS@
 """
@@ -77,8 +82,9 @@ class Tally:
 class Campaign:
     """The true throughputs of each question, by hardware, and what each cell measures of them."""
 
-    def __init__(self, plan: Plan, seed: int) -> None:
+    def __init__(self, plan: Plan, seed: int, calm: float = 1.0) -> None:
         self._seed = seed
+        self._calm = {"one": 1.0, "two": calm}
         self.means: dict[_Question, dict[str, float]] = {}
         self._noise: dict[_Question, float] = {}
         chance = random.Random(f"campaign {seed}")  # noqa: S311
@@ -89,8 +95,8 @@ class Campaign:
 
     def measured(self, cell: Cell) -> float:
         question = question_of(cell)
-        mean = self.means[question][side_of(cell)]
-        return random.Random(f"{self._seed} {cell.id}").gauss(mean, self._noise[question] * mean)  # noqa: S311
+        mean, noise = self.means[question][side_of(cell)], self._noise[question] * self._calm[side_of(cell)]
+        return random.Random(f"{self._seed} {cell.id}").gauss(mean, noise * mean)  # noqa: S311
 
 
 def question_of(cell: Cell) -> _Question:
@@ -140,7 +146,9 @@ class Answers:
         judged = {question: self.judged(question) for question in map(question_of, cells)}
         found = {point_of(cell): judged[question_of(cell)] for cell in cells}
         still = {point: each.vague[0].distance for point, each in found.items() if each.vague}
-        return Readings(still, {point for point, each in found.items() if each.decided})
+        sides = {question: {point_of(cell) for cell in cells if question_of(cell) == question} for question in judged}
+        compared = {point_of(cell): sides[question_of(cell)] for cell in cells if point_of(cell) in still}
+        return Readings(still, {point for point, each in found.items() if each.decided}, compared=compared)
 
 
 def _in_order(plan: Plan, questions: Iterable[_Question]) -> list[Expect]:
@@ -154,12 +162,12 @@ def asked(workload: str, threads: int | None) -> str:
     return f"throughput[two, {place}] > 1.0 * throughput[one, {place}]"
 
 
-def planned(budget_s: float | None = None, repeats: str = CONFIDENT) -> Plan:
+def planned(budget_s: float | None = None, repeats: str = CONFIDENT, order: str = "interleaved") -> Plan:
     names = [f"w{number}" for number in range(WORKLOADS)]
     text = SPEC.replace("@WORKLOADS@", "\n".join(f"workload {name} from db_bench.fillrandom" for name in names))
     expects = "\n".join(f"expect {asked(name, threads)}" for name in names for threads in range(1, POINTS + 1))
     text = text.replace("@EXPECTS@", expects)
-    for hole, filled in (("NAMES", ", ".join(names)), ("POINTS", POINTS), ("REPEATS", repeats)):
+    for hole, filled in (("NAMES", ", ".join(names)), ("POINTS", POINTS), ("REPEATS", repeats), ("ORDER", order)):
         text = text.replace(f"@{hole}@", str(filled))
     with tempfile.TemporaryDirectory(prefix="benchbrief-budget-") as folder:
         path = Path(folder) / "campaign.bench"
@@ -217,6 +225,18 @@ def count(campaign: Campaign, answers: Answers, level: float, tally: Tally) -> N
             tally.missed += low is None or high is None or not low <= mean <= high
 
 
+def compare_unequal(campaigns: int) -> None:
+    for order in ("grouped", "interleaved"):
+        whole, evenly, plainly = planned(None, str(MOST), order), Tally(), Tally()
+        plan = planned(3600 * hours_of([cell for cell in whole.cells if cell.repeat <= UNEQUAL]), str(MOST), order)
+        for seed in range(campaigns):
+            campaign = Campaign(whole, seed, CALM)
+            fixed(whole, campaign, UNEQUAL, evenly)
+            budgeted(plan, campaign, plainly)
+        print(f"  {order}, one side calmer, {UNEQUAL} repeats each: {evenly.told()}")
+        print(f"  {order}, one side calmer, a budget as long: {plainly.told()}")
+
+
 def main(campaigns: int = CAMPAIGNS) -> bool:
     held, whole = True, planned()
     for repeats in FIXED:
@@ -233,5 +253,6 @@ def main(campaigns: int = CAMPAIGNS) -> bool:
         print(f"  with `repeats = {MOST}`: {plainly.told()}")
         for tally in (by_budget, plainly):
             held &= tally.missed <= 0.05 * 2 * tally.asked and max(tally.hours) * 3600 <= budget_s
+    compare_unequal(min(campaigns, UNEQUAL_CAMPAIGNS))
     print(f"  within the budget, and intervals with the mean in 95 % of cases at least: {'yes' if held else 'NO'}")
     return held

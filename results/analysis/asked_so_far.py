@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 from benchbrief.compiler.planning.plan import Plan
@@ -25,5 +26,4 @@ class AskedSoFar:
         if not self._expectations and not self._samples:
             return Readings()
         with self._tables.store(record) as store:
-            still, decided = self._expectations.read(store, record)
-            return Readings(still, decided, self._samples.read(store))
+            return replace(self._expectations.read(store, record), sampled=self._samples.read(store))

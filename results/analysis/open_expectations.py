@@ -13,6 +13,7 @@ from benchbrief.compiler.planning.plan import Dimension, Expect, Plan
 from benchbrief.results.analysis.repeated_comparisons import judge, reading
 from benchbrief.results.store.store import Key, Store
 from benchbrief.runners.journal.run_record import RunRecord
+from benchbrief.runners.scheduling.table_readings import Readings
 
 
 class OpenExpectations:
@@ -31,13 +32,14 @@ class OpenExpectations:
         reads = (read for expect, _ in self._judged for query in expect.repeats for read in query.reads or ())
         return any(read.view == "sample" for read in reads)
 
-    def read(self, store: Store, record: RunRecord) -> tuple[dict[Point, float], set[Point]]:
+    def read(self, store: Store, record: RunRecord) -> Readings:
         """Return the points that undecided expectations read, with how far each is from a decision
-        (`Interval.distance`), and the points at which every expectation is decided.
+        (`Interval.distance`) and what it is compared with, and the points at which every expectation is decided.
 
         An expectation over cells that other hosts have not measured yet is open.
         """
         still: dict[Point, float] = {}
+        compared: dict[Point, set[Point]] = {}
         decided: set[Point] = set()
         unknown = set(self._never)
         for expect, looks in self._judged:
@@ -46,10 +48,12 @@ class OpenExpectations:
             if judged.holds is None and self._is_awaited(expect, record):
                 still |= {point: still.get(point, math.inf) for point in theirs}
             for each in judged.vague:
-                for point in _points(self._plan, expect, each.place):
+                together = set(_points(self._plan, expect, each.place))
+                for point in together:
                     still[point] = min(each.distance, still.get(point, math.inf))
+                    compared.setdefault(point, set()).update(together)
             (unknown if judged.decided is None else decided).update(theirs)
-        return still, decided - unknown - still.keys()
+        return Readings(still, decided - unknown - still.keys(), compared=compared)
 
     def _is_awaited(self, expect: Expect, record: RunRecord) -> bool:
         """Return whether a point that the expectation reads has no measurement yet, and will have one."""

@@ -17,6 +17,7 @@ from functools import partial
 from benchbrief.compiler.messages.text import Text, duration_figure, figure
 from benchbrief.compiler.planning.budgets import (
     Point,
+    budgeted_cells,
     chooses,
     first_look,
     first_pass,
@@ -83,6 +84,7 @@ class Budgets:
         self._cells: dict[str, Cell] = {}
         self._lanes: list[list[Cell]] = []
         self._needed: set[str] = set()
+        self._expected_points: set[Point] = set()
         self._asked = AskedStatistics(plan)
         if any(is_budgeted(plan, each) for each in plan.experiments.values()) or plan.budget_s is not None:
             self._sort()
@@ -90,6 +92,7 @@ class Budgets:
     def _sort(self) -> None:
         plan = self._plan
         self._lanes = lanes(plan.cells)
+        self._expected_points = {point_of(cell) for each in plan.expects for cell in budgeted_cells(plan, each.query)}
         first = first_pass(plan.cells)
         turns: dict[tuple[object, ...], dict[Point, None]] = {}
         for number, lane in enumerate(self._lanes):
@@ -216,8 +219,13 @@ class Budgets:
         return out
 
     def _add_readings(self, groups: Sequence[Group], turns: Sequence[_Turn], known: Readings) -> None:
-        for group, turn in zip(groups, turns, strict=True):
+        place_of = {point: place for place, turn in enumerate(turns) for point in turn}
+        for place, (group, turn) in enumerate(zip(groups, turns, strict=True)):
             points = self._measured(turn)
+            together = {
+                place_of[other] for point in points for other in known.compared.get(point, ()) if other in place_of
+            }
+            group.compared = together - {place}
             group.open = min((known.open[point] for point in points if point in known.open), default=None)
             group.decided = group.open is None and all(point in known.decided for point in points)
             for point, so_far in zip(points, group.points, strict=True):
@@ -255,6 +263,7 @@ class Budgets:
             experiment.confident.within if experiment.confident else None,
             left=any(point in left for point in turn),
             asked=any(self._asked.of(self._of_point[point][0]) for point in turn),
+            expected=not self._expected_points.isdisjoint(turn),
         )
 
     def _measured(self, turn: _Turn) -> list[Point]:

@@ -3,12 +3,15 @@
 A group is what is repeated together: a point, or a point on each hardware that takes turns. The rule, in this order:
 
 1. A turn that has begun is finished, so that each hardware of a group has equally many repeats.
-2. A group with a point that has too few repeats for its interval to count is the first.
+2. A group with a point that has too few repeats for its interval to count is the first. Of several, one that an
+   expectation reads goes first, then the one with fewer repeats.
 3. Then the group whose open expectation is nearest to its decision: half the width of the interval of the mean
    difference, as a share of that difference, is smallest. The widest interval first would decide fewer in
    the same time.
 4. Then the group with the widest interval: half its width as a share of the mean, or of the target where there is
    one. Of equally wide ones, the one with fewer repeats, then the first in the plan.
+5. Where an open expectation compares that group with others that have fewer repeats, the one with the fewest goes in
+   its place: the repeats of two sides count in pairs.
 
 A group whose points all have their intervals within the target is decided, unless an expectation that depends on it is
 open. Without a target, it is decided where expectations judge all its points, and the repeats decide each of them. The
@@ -20,7 +23,7 @@ from __future__ import annotations
 
 import math
 import statistics
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from benchbrief.runners.measurement.confidence_interval import half_width, t_interval
@@ -45,7 +48,9 @@ class Group:
     decision, None without one; `decided`, whether expectations judge all its points, and none is open.
 
     `within` is the target as a share of the mean, None where all repeats are wanted. `at_least` repeats make an
-    interval count, and `level` is the level of each. `asked`: whether anything is asked for here at all.
+    interval count, and `level` is the level of each. `asked`: whether anything is asked for here at all; `expected`:
+    whether an expectation reads a point. `compared` are the places of the groups that open expectations compare with
+    this one.
     """
 
     points: Sequence[PointSoFar]
@@ -56,6 +61,8 @@ class Group:
     open: float | None = None
     decided: bool = False
     asked: bool = True
+    expected: bool = False
+    compared: Collection[int] = ()
 
     @property
     def begun(self) -> bool:
@@ -111,8 +118,12 @@ def width_so_far(values: Sequence[float], at_least: int, level: float, least: fl
 def next_group(groups: Sequence[Group]) -> int | None:
     """Return the place of the group to repeat next; None when none needs it."""
     found = [
-        (group.begun, math.isinf(need := group.need()), group.nearness, need, -group.repeats, -place)
+        (group.begun, lacks := math.isinf(need), lacks and group.expected, group.nearness, need, -group.repeats, -place)
         for place, group in enumerate(groups)
-        if group.left and (group.begun or group.need() > 0)
+        if group.left and ((need := group.need()) > 0 or group.begun)
     ]
-    return -max(found)[-1] if found else None
+    if not found:
+        return None
+    first = -max(found)[-1]
+    sides = [first, *sorted(place for place in groups[first].compared if groups[place].left)]
+    return first if groups[first].begun else min(sides, key=lambda place: groups[place].repeats)

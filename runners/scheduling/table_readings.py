@@ -25,11 +25,13 @@ class Sampled:
 class Readings:
     """`open` has the points that expectations read which the repeats can't decide yet, with how far from it they are:
     half the width of the interval of the mean difference, as a share of that difference. `decided` are the points
-    at which the repeats decide each expectation that reads them. `sampled` is what is asked for of probes."""
+    at which the repeats decide each expectation that reads them. `compared` has the points that open expectations
+    read together with a point. `sampled` is what is asked for of probes."""
 
     open: Mapping[Point, float] = field(default_factory=dict)
     decided: Collection[Point] = frozenset()
     sampled: Mapping[Point, Sequence[Sampled]] = field(default_factory=dict)
+    compared: Mapping[Point, Collection[Point]] = field(default_factory=dict)
 
 
 ReadTables = Callable[[RunRecord], Readings]

@@ -61,8 +61,10 @@ def test_an_expectation_is_open_until_the_repeats_decide_it(tmp_path: Path) -> N
     limits = f"expect throughput[two, threads: 4] > {ratio:.6f} * throughput[one, threads: 4]\n"
     plan = plan_of(tmp_path, "expect gain > -50 %\n" + limits)
     assert [len(expect.repeats) for expect in plan.expects] == [2, 2]
-    found = AskedSoFar(run_dir, plan).read(read_run(run_dir)).open
+    readings = AskedSoFar(run_dir, plan).read(read_run(run_dir))
+    found = readings.open
     assert set(found) == points(plan, 4), "the first is decided"
+    assert readings.compared == dict.fromkeys(points(plan, 4), points(plan, 4))
     assert all(distance >= 1 for distance in found.values())
 
 

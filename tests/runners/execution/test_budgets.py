@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+import math
 import re
 import time
 from pathlib import Path
@@ -144,6 +145,7 @@ ENOUGH = (
     "and the repeats decide every expectation that reads it"
 )
 DECIDED = "the repeats decide every expectation that reads the point"
+ASKED = 'report brief "X" { template = blog  each workload { figure "T" { line = throughput by threads } } }\n'
 UNASKED = "no report and no expectation reads the point"
 CONFIDENT = "repeats = confident(within: 2 %, from: 3, to: 8)"
 
@@ -434,6 +436,41 @@ def test_of_equally_wide_groups_the_one_with_fewer_repeats_is_next() -> None:
     assert next_group([group(4, within=0.05), group(2, asked=False)]) is None
     assert next_group([group(4), group(4, open=3.0), group(4, open=2.0)]) == 2, "the nearest to a decision"
     assert next_group([group(4, open=3.0), group(2)]) == 1, "but those without an interval come first"
+    assert next_group([group(1), group(2, expected=True)]) == 1, "of these, those that an expectation reads"
+    assert next_group([group(3), group(3, expected=True)]) == 0, "and no others"
+
+
+def test_of_two_sides_of_an_open_expectation_the_one_with_fewer_repeats_is_next() -> None:
+    def side(n: int, other: int, noise: float = 0.0, **more: object) -> Group:
+        values = [100.0 + noise * (-1) ** repeat for repeat in range(n)]
+        return Group([PointSoFar({"throughput": values}, n)], 3, 0.95, open=math.inf, compared=[other], **more)  # type: ignore[arg-type]
+
+    noisy = 10.0
+    assert next_group([side(4, 1, noisy), side(4, 0)]) == 0, "the wider one"
+    assert next_group([side(5, 1, noisy), side(4, 0)]) == 1
+    assert next_group([side(5, 1, noisy), side(4, 0, left=False)]) == 0, "no repeat of the other side is left"
+    assert next_group([side(5, 2, noisy), side(4, 2, 1.0), side(4, 0)]) == 2, "not one of another expectation"
+
+
+def test_a_grouped_order_repeats_both_sides_of_an_open_expectation_equally_often(tmp_path: Path) -> None:
+    plan = plan_of(tmp_path, "repeats = 8  budget = 125 s")
+    calm, wild = (next(point_of(cell) for cell in plan.cells if cell.workload == name) for name in ("calm", "wild"))
+    both = {calm, wild}
+    alone = Readings(dict.fromkeys(both, math.inf))
+    assert Run(plan, readings=alone).go()[6:] == [f"one wild {n}" for n in (4, 5, 6, 7, 8)] + ["one calm 4"]
+    compared = Readings(dict.fromkeys(both, math.inf), compared=dict.fromkeys(both, both))
+    expected = [f"one {workload} {n}" for n in (4, 5, 6) for workload in ("wild", "calm")]
+    assert Run(plan, readings=compared).go()[6:] == expected
+
+
+def test_a_tight_budget_repeats_points_that_expectations_read_first(tmp_path: Path) -> None:
+    after = f"expect throughput[wild] > 1 ops/s\n{ASKED}"
+    assert Run(plan_of(tmp_path, "repeats = 4  budget = 45 s", after)).go() == [
+        "one calm 1",
+        "one wild 1",
+        "one wild 2",
+        "one wild 3",
+    ]
 
 
 def test_a_repeat_is_not_expected_to_wait_for_its_turn_as_long_again(tmp_path: Path) -> None:
