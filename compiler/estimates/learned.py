@@ -17,7 +17,7 @@ from benchbrief.compiler.planning.fingerprint import database_parts, digest, mac
 from benchbrief.compiler.planning.plan import Cell, Plan, Step
 
 MOST_TIMES = 20.0
-"""How many times larger than what was seen a load may be, for its time to follow from that."""
+"""How many times larger than what was seen a load, a copy or an undo may be, for its time to follow from that."""
 _TOLD_SHARE = 0.02
 """The parts of a load that take this share of its time or more are shown."""
 _ROUNDED_S = 10.0
@@ -29,7 +29,8 @@ _NOT_OF_A_LOAD = ("reset", "drop_caches", "max_lag_s")
 class Seen:
     """What a step took in a run, in seconds: the median over its cells.
 
-    `amount` is how much was loaded, in records, or in bytes where a data set has no records; 0 for other steps.
+    `amount` is how much was loaded or copied, in records, or in bytes where a data set has no records; of an undo, for
+    how many seconds cells were planned to insert; 0 for other steps.
     """
 
     seconds: float
@@ -86,6 +87,12 @@ class Keys:
         """Return the key of one way to reset the data set: `copy`, for example."""
         return digest([how, self.resets])
 
+    def reset_amount(self, how: str, planned_s: float) -> float:
+        """Return the amount that one way to reset is in proportion to; 0 where it takes as long for any.
+
+        `planned_s`: as planned without earlier runs, which is as long as cells inserted, for an undo."""
+        return {"copy": self.amount, "undo": planned_s}.get(how, 0.0)
+
 
 def rendering_key(template: str) -> str:
     return f"rendering {template}"
@@ -138,7 +145,8 @@ class _Learning:
                 case "resets":
                     how = step.reset
                     seen = self.history.get(keys.reset(how))
-                    seconds, run = (seen.seconds, seen.run) if seen else (step.seconds, "")
+                    known = in_proportion(seen, keys.reset_amount(how, step.seconds)) if seen else None
+                    seconds, run = (step.seconds, "") if seen is None or known is None else (known, seen.run)
                     text = f"{duration(_short(seconds))} each" if seconds else "unknown, counted as 0 s"
                     self._note("resets", f"{how} for {of}", text, run)
                 case "start_up" if step.kind == "prepare":
@@ -158,11 +166,9 @@ class _Learning:
     def _load_s(self, cell: Cell, keys: Keys, step: Step) -> tuple[float, str]:
         """Return the seconds of a load as they follow from an earlier one, and its run."""
         seen = self.history.get(keys.load)
-        if not seen or not seen.amount or keys.amount > MOST_TIMES * seen.amount:
-            return step.seconds, ""
         spec = TOOL_SPECS.usable(cell.tool.driver)
-        start_s = min(spec.load_start_s if spec else 0.0, seen.seconds)
-        return start_s + (seen.seconds - start_s) * keys.amount / seen.amount, seen.run
+        known = in_proportion(seen, keys.amount, spec.load_start_s if spec else 0.0) if seen and seen.amount else None
+        return (step.seconds, "") if seen is None or known is None else (known, seen.run)
 
     def rendering_s(self) -> float:
         total = 0.0
@@ -187,6 +193,16 @@ def with_history(plan: Plan, history: History) -> Estimated:
     counted = counted_cells(cells, plan.experiments)
     learned = plan.model_copy(update={"cells": cells, "estimate_s": estimate_some(cells, counted)})
     return Estimated(learned, learning.rendering_s(), tuple(learning.sources))
+
+
+def in_proportion(seen: Seen, amount: float, fixed_s: float = 0.0) -> float | None:
+    """Return the seconds for an amount, of which `fixed_s` are the same for any; None where too little was seen."""
+    if amount == seen.amount:
+        return seen.seconds
+    if not seen.amount or amount > MOST_TIMES * seen.amount:
+        return None
+    fixed_s = min(fixed_s, seen.seconds)
+    return fixed_s + (seen.seconds - fixed_s) * amount / seen.amount
 
 
 def _load_text(cell: Cell, amount: float, seconds: float, *, is_seen: bool) -> str:

@@ -82,8 +82,9 @@ def _of_run(run_dir: Path) -> dict[str, Seen]:
         if attempt.loaded:
             steps[keys.load].append(_Step(spent["loading"], keys.amount))
         elif spent["resets"]:
-            how = plan.databases[cell.database].reset
-            steps[keys.reset(_RESETS.get(how, how))].append(_Step(spent["resets"]))
+            how = _RESETS.get(reset := plan.databases[cell.database].reset, reset)
+            planned_s = sum(step.seconds for step in cell.steps if step.reset == how)
+            steps[keys.reset(how)].append(_Step(spent["resets"], keys.reset_amount(how, planned_s)))
     for report in plan.reports if _same_machines(plan, plan.hosts, taken.hostnames) else ():
         if report.name in taken.reports:
             steps[rendering_key(report.template)].append(_Step(taken.reports[report.name]))

@@ -124,6 +124,39 @@ def test_a_load_that_is_too_small_to_tell_of_a_large_one_does_not_count(tmp_path
     assert {each.run for each in estimated.sources} == {""}
 
 
+UNDO = (("drop_and_load", "undo"), ("ycsb.a", "ycsb.d"))
+COPIED = """
+hardware box "The box" { hosts = "box.lab" }
+database rocks { engine = rocksdb  path = "/data"  reset = @RESET@ }
+workload w "Updates" from db_bench.overwrite { records = 100M }
+experiment ramp "Ramp" { hardware = box  workloads = w  threads = [1, 2]  measure = 1 min }
+"""
+
+
+def reset_s(plan: Plan) -> float:
+    return next(step.seconds for step in plan.cells[1].steps if step.reset not in ("", "load"))
+
+
+@pytest.mark.parametrize("times", [1, 5, MOST_TIMES, MOST_TIMES + 1])
+def test_an_undo_takes_longer_in_proportion_to_what_was_inserted(tmp_path: Path, times: float) -> None:
+    plan = plan_of(tmp_path, SPEC, *UNDO)
+    keys, planned_s = Keys.of(plan, plan.cells[1]), reset_s(plan)
+    estimated = with_history(plan, {keys.reset("undo"): Seen(7.0, "r1", planned_s / times)}).plan
+    assert reset_s(estimated) == pytest.approx(7.0 * times if times <= MOST_TIMES else planned_s)
+
+
+@pytest.mark.parametrize(("reset", "how", "proportional"), [("snapshot", "copy", True), ("links", "links", False)])
+def test_a_copy_takes_longer_with_more_data_and_links_do_not(
+    tmp_path: Path, reset: str, how: str, proportional: bool
+) -> None:
+    plan = plan_of(tmp_path, COPIED.replace("@RESET@", reset))
+    keys, planned_s = Keys.of(plan, plan.cells[1]), reset_s(plan)
+    for times in (1, 5, MOST_TIMES + 1):
+        seen = Seen(7.0, "r1", keys.reset_amount(how, planned_s) / times)
+        expected = 7.0 if not proportional or times == 1 else 35.0 if times == 5 else planned_s
+        assert reset_s(with_history(plan, {keys.reset(how): seen}).plan) == pytest.approx(expected)
+
+
 @pytest.mark.parametrize(
     ("old", "new"),
     [
