@@ -129,10 +129,10 @@ def looks_at(plan: Plan, expect: Expect) -> Looks:
     A side has a value for each repeat, so there are as many differences as the side with fewer repeats has.
     """
     read = {cell.experiment for cell in budgeted_cells(plan, expect.query)}
-    if not read:
-        return Looks()
     sides = [{cell.experiment for cell in cells_read(plan, side)} for side in expect.repeats]
     most = [max(plan.experiments[name].repeats for name in names) for names in sides if names]
+    if not read or min(most, default=_FEWEST) < _FEWEST:
+        return Looks()
     first = max(first_look(plan.experiments[name]) for name in read)
     return Looks(first, max(first, min(most, default=first)))
 

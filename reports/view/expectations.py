@@ -62,7 +62,7 @@ def _judged(expect: Expect, results: Results) -> Judged:
 def _vague(found: Judgement, results: Results) -> list[str]:
     """Return the intervals of a verdict that the repeats do not decide."""
     words = results.words
-    intervals = [_interval(each, results) for each in found.vague[:_SHOWN]]
+    intervals = [_interval(each, found.first_look, results) for each in found.vague[:_SHOWN]]
     listed = words["semicolon"].join((*intervals, *_more(len(found.vague), results)))
     wide = words.locale.numerals(formatted(100 * found.level, ".4g"))
     looks = words["expect_intervals_looks"].format(looks=found.looks) if found.looks > 1 else ""
@@ -70,11 +70,13 @@ def _vague(found: Judgement, results: Results) -> list[str]:
     return [words[key].format(wide=wide, looks=looks, places=found.places) + listed]
 
 
-def _interval(each: Interval, results: Results) -> str:
+def _interval(each: Interval, first_look: int | None, results: Results) -> str:
     if each.has_ends:
         low, high = (quantity(end, each.unit) for end in (each.low, each.high))
         key = "expect_difference" if each.is_difference else "expect_interval"
         said = counted(results.words, key, each.repeats, of=each.of, low=low, high=high)
+    elif first_look is not None and each.repeats < first_look:
+        said = counted(results.words, "expect_no_interval_budget", each.repeats, of=each.of, first=first_look)
     else:
         said = counted(results.words, "expect_no_interval", each.repeats, of=each.of)
     place = ((dim, float(key) if isinstance(key, int) else key) for dim, key in each.place.items())

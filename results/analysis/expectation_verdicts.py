@@ -83,7 +83,9 @@ def _verdict(expect: Expect, plan: Plan, store: Store) -> Verdict:
 def _spans(found: Judgement) -> str:
     """Say `95 % intervals of the means over the repeats: threads 4: throughput is 12 ops/s to 18 ops/s (3 repeats)`."""
     vague = found.vague
-    points = [": ".join(part for part in (_place(each.place), _of(each)) if part) for each in vague[:_SHOWN]]
+    points = [
+        ": ".join(part for part in (_place(each.place), _of(each, found.first_look)) if part) for each in vague[:_SHOWN]
+    ]
     more = f"; and {len(vague) - _SHOWN} more" if len(vague) > _SHOWN else ""
     looks = f", all {found.looks} looks together" if found.looks > 1 else ""
     corrected = f", corrected for {found.places} places" if found.is_corrected else ""
@@ -91,8 +93,11 @@ def _spans(found: Judgement) -> str:
     return f"{percent} % intervals of the means over the repeats{looks}{corrected}: {'; '.join(points)}{more}"
 
 
-def _of(each: Interval) -> str:
+def _of(each: Interval, first_look: int | None) -> str:
     what = f"the difference {each.of}" if each.is_difference else each.of
+    if not each.has_ends and first_look is not None and each.repeats < first_look:
+        left = plural(each.repeats, "measurement")
+        return f"{what} has no interval: the budget left {left} of the {first_look} it takes"
     if not each.has_ends:
         return f"{what} has no interval ({plural(each.repeats, 'repeat')})"
     low, high = (_quantity(float(f"{end:.4g}"), each.unit) for end in (each.low, each.high))

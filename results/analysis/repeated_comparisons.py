@@ -88,13 +88,14 @@ class Judgement:
 
     `intervals` are those of the places that this rests on: all of one that holds, and of one that does not those where
     it fails. Each has the level `level` over all `looks` together, which is corrected where one of `places` is
-    enough."""
+    enough. `first_look` is how many repeats a budget needs for an interval; None without a budget."""
 
     holds: bool | None
     intervals: Sequence[Interval]
     level: float
     places: int
     looks: int = 1
+    first_look: int | None = None
 
     @property
     def is_corrected(self) -> bool:
@@ -102,8 +103,10 @@ class Judgement:
 
     @property
     def decided(self) -> bool | None:
-        """Return whether the repeats decide the verdict; None where nothing is repeated that could."""
-        if all(each.repeats < 2 for each in self.intervals):
+        """Return whether the repeats decide the verdict; None where nothing is to be repeated that could. Repeats
+        that a budget has no time for are missing: without them, the verdict is not decided."""
+        repeated = self.first_look is not None or any(each.repeats > 1 for each in self.intervals)
+        if not self.intervals or not repeated:
             return None
         return self._is_decided
 
@@ -128,7 +131,8 @@ def judge(expect: Expect, read: Read, looks: Looks) -> Judgement:
     resting = {frozenset(place.items()) for place, value in verdicts if value == holds}
     found = [each for each in differences(expect, read) if frozenset(each.place.items()) in resting]
     intervals = [_interval(expect, each, holds, looks, level, read) for each in found]
-    return Judgement(holds, intervals, level, len(verdicts), looks.count)
+    first_look = None if looks.last is None else looks.first
+    return Judgement(holds, intervals, level, len(verdicts), looks.count, first_look)
 
 
 def _interval(expect: Expect, found: Differences, holds: bool, looks: Looks, level: float, read: Read) -> Interval:

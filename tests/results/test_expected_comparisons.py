@@ -196,6 +196,13 @@ def test_a_place_with_one_repeat_leaves_a_verdict_undecided(above: Expect) -> No
     assert found_at(above, {4: OLD[:1], 8: OLD[:1]}).decided is None
 
 
+def test_a_budget_that_leaves_one_measurement_leaves_a_verdict_undecided(above: Expect) -> None:
+    """Repeats were planned, and are missing."""
+    found = found_at(above, {4: OLD[:1], 8: OLD[:1]}, fewest=3, last=5)
+    assert (found.holds, found.decided, found.first_look) == (True, False, 3)
+    assert found_at(above, {4: OLD[:1]}, fewest=2).decided is None, "none were planned"
+
+
 def test_values_of_repeats_against_the_verdict_do_not_decide_it(above: Expect) -> None:
     """A value over all repeats may lie on the other side than their mean, as a percentile does."""
     found = found_at(above, {4: OLD}, verdict=0.0)
