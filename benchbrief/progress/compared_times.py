@@ -25,12 +25,17 @@ _MUCH = 0.1
 
 def in_short(times: TimeCompared) -> str:
     """Return what the run took and was estimated to take, with the activity that was furthest from its estimate."""
-    text = f"{duration(times.wall_taken_s)}, estimated {duration(times.wall_estimated_s)}"
+    text = _of_all(times)
     most = max(times.in_all, key=lambda each: abs(each.taken_s - each.estimated_s))
     if abs(most.taken_s - most.estimated_s) > _MUCH * times.wall_estimated_s:
         took, estimated = duration(most.taken_s), duration(most.estimated_s)
         text += f": {_NAMES[most.activity]} took {took}, estimated {estimated}"
     return text
+
+
+def _of_all(times: TimeCompared) -> str:
+    made = " for the cells that were run" if times.of_those_made else ""
+    return f"{duration(times.wall_taken_s)}, estimated {duration(times.wall_estimated_s)}{made}"
 
 
 def in_full(times: TimeCompared) -> list[str]:
@@ -39,7 +44,7 @@ def in_full(times: TimeCompared) -> list[str]:
     shown = [row for row in rows if max(row[1:]) >= 0.05]
     learned = f" (learned from {', '.join(times.runs)})" if times.runs else ""
     return [
-        f"time: {duration(times.wall_taken_s)}, estimated {duration(times.wall_estimated_s)}{learned}",
+        f"time: {_of_all(times)}{learned}",
         *(
             f"  {name:<12} {duration(taken):>12}, estimated {duration(estimated):>12}"
             for name, estimated, taken in shown

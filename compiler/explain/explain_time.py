@@ -46,7 +46,7 @@ def explain_time(estimated: Estimated, advised: Sequence[Advice], fits: Sequence
         for fit in fits:
             page.paragraph(fit.text)
     explain_overlap(plan, page)
-    page.heading("Where the time goes")
+    page.heading("Where the time goes (for all repeats)" if fits else "Where the time goes")
     unit = _unit(sum(spent.in_all.values()))
     _shares("in all", spent.in_all, unit, page)
     if len(plan.experiments) > 1:

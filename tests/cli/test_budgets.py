@@ -84,6 +84,7 @@ def test_a_plan_says_what_fits(bench: Bench) -> None:
     )
     bench.spec(SPEC, BUDGET="budget = 20 min", LANGUAGE="en")
     assert "judged" not in bench("check", "brief.bench").out
+    assert "Where the time goes (for all repeats)" in bench("plan", "brief.bench").out
     (fit,) = json.loads(bench("plan", "brief.bench", "--json").out)["time"]["budgets"]
     assert (fit["experiment"], fit["budget_s"], fit["fits"], fit["times_each_point"]) == ("ramp", 1200, True, 4)
     assert "4 min for the run is below one pass" in " ".join(

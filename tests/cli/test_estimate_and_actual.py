@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from benchbrief.compiler.estimates.time_spent import ACTIVITIES
+from benchbrief.progress.compared_times import in_full
 from benchbrief.results.runs.estimate_and_actual import compare_times
 from benchbrief.results.runs.times_taken import times_taken
 from benchbrief.runners.journal.run_folder import load_plan
@@ -64,6 +65,32 @@ def test_what_is_reused_from_an_earlier_run_is_neither_estimated_nor_taken(copie
     assert done.json["cells"]["reused"] == 4
     assert measuring["estimated_s"] == 2
     assert measuring["taken_s"] == pytest.approx(2, rel=0.2)
+
+
+def test_after_a_budget_the_estimate_is_of_the_cells_that_were_run(copied_run: Bench) -> None:
+    (run,) = copied_run.run_dirs()
+    plan = load_plan(run)
+    plan = plan.model_copy(
+        update={
+            "experiments": {name: each.model_copy(update={"repeats": 2}) for name, each in plan.experiments.items()}
+        }
+    )
+    last = plan.cells[-1].id
+    journal = run / "journal.jsonl"
+    lines = [line for line in map(json.loads, journal.read_bytes().splitlines()) if line.get("cell") != last]
+    for line in lines:
+        line.pop("sum", None)
+    journal.write_text("".join(json.dumps(line, separators=(",", ":")) + "\n" for line in lines))
+    found = {}
+    for budget_s in (None, 1000.0):
+        compared = compare_times(run, plan.model_copy(update={"budget_s": budget_s}))
+        assert compared is not None
+        (measuring,) = (each for each in compared.in_all if each.activity == "measuring")
+        found[budget_s] = (measuring.estimated_s, compared.of_those_made, in_full(compared)[0])
+        assert measuring.taken_s == pytest.approx(3, rel=0.2)
+    assert found[None][:2] == (4, False)
+    assert found[1000.0][:2] == (3, True)
+    assert "for the cells that were run" in found[1000.0][2]
 
 
 def test_a_simulated_run_has_no_estimate(bench: Bench) -> None:

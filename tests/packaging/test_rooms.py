@@ -50,6 +50,7 @@ ONLY = {
         "benchbrief.compiler.blocks.values.lengths",  # what a source says of itself has the limits of a spec's texts
         "benchbrief.compiler.rounding",
         "benchbrief.compiler.estimates.learned",  # what earlier runs took is kept by the keys of estimates
+        "benchbrief.compiler.estimates.estimate",  # what the cells that a budget chose were expected to take
         "benchbrief.compiler.estimates.time_spent",
         "benchbrief.compiler.planning.planned_cells",  # one number of cells for all rooms
         "benchbrief.compiler.estimates.counted_cells",  # how much of an adaptive ramp is left
