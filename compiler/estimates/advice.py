@@ -17,6 +17,7 @@ from benchbrief.compiler.blocks.workloads.workloads import Load
 from benchbrief.compiler.estimates.budget_fit import BudgetFit, budget_fits, most_s, without_budgets
 from benchbrief.compiler.estimates.counted_cells import counted_cells
 from benchbrief.compiler.estimates.estimate import estimate_some
+from benchbrief.compiler.estimates.estimate_errors import KEEP
 from benchbrief.compiler.estimates.reloads.other_resets import USERS_OWN, WAYS, best_reset, with_reset
 from benchbrief.compiler.extensions.tool_spec import MOST_LOAD_SPEED_UP
 from benchbrief.compiler.frontend.resolve import Model
@@ -136,7 +137,8 @@ def _resets(matrices: tuple[Matrix, ...], saves_s: _Saves) -> Iterator[_Change]:
 
         if found := best_reset(database, saved):
             how, _ = found
-            yield _Change(f"`reset = {how}`", f"database {name}", WAYS[how], with_reset(matrices, name, how))
+            why = f"{WAYS[how]}; {KEEP}" if database.reset.how == "drop_and_load" else WAYS[how]
+            yield _Change(f"`reset = {how}`", f"database {name}", why, with_reset(matrices, name, how))
 
 
 def _orders(matrices: tuple[Matrix, ...]) -> Iterator[_Change]:

@@ -7,6 +7,9 @@ from dataclasses import dataclass
 from benchbrief.compiler.plain_amounts import duration
 from benchbrief.compiler.problems import CompileProblem
 
+KEEP = "or keep it where no cell may find anything of another one, such as a warm cache"
+"""Why a costly reset may be right, as the end of advice against one."""
+
 
 @dataclass(frozen=True)
 class CostlyReset(CompileProblem):
@@ -16,10 +19,7 @@ class CostlyReset(CompileProblem):
     severity = "warning"
     says = "resetting the data of database `{database}` would take about {time}, and all its measuring {measuring}"
     mark = "{count}"
-    hint = (
-        "write `reset = {better}`: {why}; that takes about {less}, by the estimates of `bench plan`; or keep it where "
-        "no cell may find anything of another one, such as a warm cache"
-    )
+    hint = f"write `reset = {{better}}`: {{why}}; that takes about {{less}}, by the estimates of `bench plan`; {KEEP}"
     database: str
     cells: int
     seconds: float
