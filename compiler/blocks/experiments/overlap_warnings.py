@@ -10,6 +10,8 @@ from benchbrief.compiler.blocks.experiments.shared_equipment import ONE_BY_ONE, 
 from benchbrief.compiler.planning.plan import Host
 from benchbrief.compiler.problems import Findings
 
+_CLIENT = "client "
+
 
 class _Group:
     """A hardware group of an experiment, or all of its variants there, with what it holds while it is worked on."""
@@ -42,7 +44,9 @@ def warn_of_overlap(matrices: Sequence[Matrix], hosts: Mapping[str, Host], findi
         place, overlap = matrix.places["overlap"], matrix.experiment.overlap
         if first is not None:
             names = tuple(group.name for group in first)
-            findings.add(NoOverlap(place, overlap, names, _shared(first[0], first[1], matrix)))
+            shared = _shared(first[0], first[1], matrix)
+            one_client = bool(shared) and all(each.startswith(_CLIENT) for each in shared)
+            findings.add(NoOverlap(place, overlap, names, shared, one_client=one_client))
         elif len(lanes) == 1:
             ((only,),) = lanes.values()
             if len(only.variants) > 1:
@@ -82,5 +86,5 @@ def _lanes(groups: Sequence[_Group]) -> dict[str, str]:
 def _shared(one: _Group, other: _Group, matrix: Matrix) -> tuple[str, ...]:
     """Return what two groups of one lane share, as a message says it; nothing when they are joined through others."""
     clients = set(matrix.client.hosts if matrix.client else ()) - one.under_test - other.under_test
-    hosts = [f"client {host}" if host in clients else f"host {host}" for host in one.hosts if host in other.hosts]
+    hosts = [f"{_CLIENT}{host}" if host in clients else f"host {host}" for host in one.hosts if host in other.hosts]
     return (*hosts, *(name for name in one.equipment if name in other.equipment and not name.startswith(ONE_BY_ONE)))

@@ -192,11 +192,18 @@ class NoOverlap(CompileProblem):
     shared: tuple[str, ...]
     variants: bool = False
     """Whether they are variants of one hardware group."""
+    one_client: bool = False
+    """Whether they share no more than the hosts of the experiment's client."""
 
     @property
     def help(self) -> str:
         if self.variants:
             return "variants are states of the same hosts: leave `overlap` out, or compare hardware on hosts of its own"
+        if self.one_client:
+            return (
+                "an experiment has one `client`: write one experiment for each group, each with a client of its own, "
+                "and they run side by side, measurements too; or leave `overlap` out"
+            )
         return "give each group its own, and the next one can load meanwhile; or leave `overlap` out"
 
     @property
