@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator
+from typing import get_args
 
 from benchbrief.compiler.planning.plan import Dimension, Label, Query, Wording
+from benchbrief.compiler.planning.plan_numbers import LatencyKind
 from benchbrief.reports.view.report_data import reads_of
 from benchbrief.reports.words.brief_words import Words, counted
 
@@ -119,7 +121,7 @@ def _readable(label: str, words: Words) -> str:
     if match is None:
         named = _NAME.match(label)
         return label if named is None else named.group().replace("_", " ").capitalize() + label[named.end() :]
-    name, operation = match.groups()
+    name, operation, kind = match.group(1), *_split_kind(match.group(2) or "")
     family, _, statistic = name.partition(".")
     known = words.get(f"measure_{name.replace('.', '_')}") or words.get(_FACTS.get(name, ""))
     if family == "latency" and statistic and operation:
@@ -136,6 +138,8 @@ def _readable(label: str, words: Words) -> str:
         return label
     if not re.match(r"p\d", text):  # p99 stays small
         text = text[:1].upper() + text[1:]
+    if kind:
+        text += words["aside"].format(text=words[f"r_latency_{kind}"])
     return text + _SEPARATOR.sub(words.locale.listed(("", "")), label[match.end() :])
 
 
@@ -158,6 +162,13 @@ def line_label(label: Label, query: Query, words: Words) -> str:
                 if isinstance(key, float) and isinstance(label, str) and label.replace(",", "") == f"{key:.15g}":
                     return counted(words, f"at_{dim}", key)
     return readable(label, words)
+
+
+def _split_kind(names: str) -> tuple[str, str]:
+    """Return the operations of an index, and `intended` or `service` where it says how latency is counted."""
+    found = re.findall("[a-z_]+", names)
+    kinds = get_args(LatencyKind)
+    return ", ".join(name for name in found if name not in kinds), next((name for name in found if name in kinds), "")
 
 
 def _operation(names: str, words: Words) -> str:

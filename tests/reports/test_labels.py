@@ -14,6 +14,12 @@ from benchbrief.reports.words.brief_words import words
         ("throughput", "Throughput", "スループット"),
         ("throughput[insert]", "Throughput, insert", "スループット（挿入）"),
         ("latency.p99[read]", "p99 read latency", "読み取り p99 レイテンシー"),
+        ("latency.p99[read, service]", "p99 read latency (service)", "読み取り p99 レイテンシー（サービス時間）"),
+        (
+            "latency.p99[intended, read], A",
+            "p99 read latency (intended), A",
+            "読み取り p99 レイテンシー（意図レイテンシー）、A",
+        ),
         (
             "latency.mean[update], HDD",
             "Mean update latency, HDD",

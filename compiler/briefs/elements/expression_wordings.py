@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from typing import get_args
 
 from benchbrief.compiler.briefs import report_errors as wrong
 from benchbrief.compiler.briefs.elements.element_queries import dimension, key_label
@@ -15,6 +16,7 @@ from benchbrief.compiler.metrics.typing.expressions import Typer
 from benchbrief.compiler.metrics.typing.indexing import scope_key, word_of
 from benchbrief.compiler.metrics.typing.typed_expression import dotted, text_of
 from benchbrief.compiler.planning.plan import Dimension, Label, Wording
+from benchbrief.compiler.planning.plan_numbers import LatencyKind
 from benchbrief.compiler.problems import Findings
 from benchbrief.compiler.units import Dimension as UnitDimension
 from benchbrief.dsl.syntax import ast
@@ -163,6 +165,8 @@ def _located(typer: Typer, expr: ast.Expr) -> _Located | None:
         dim = dimension(argument.key.text) if argument.key else None
         if named and named[0] == "operation":
             operations.append(str(named[1]))
+        elif named is None and argument.key is None and word_of(argument.value) in get_args(LatencyKind):
+            operations.append(str(word_of(argument.value)))
         elif named:
             keys.append(key_label(typer, *named))
         elif dim in ORDERED and isinstance(argument.value, ast.Quantity):
