@@ -5,8 +5,10 @@ package peer
 import (
 	"container/heap"
 	"encoding/binary"
+	"encoding/json"
 	"io"
 	"net"
+	"os"
 	"sync"
 	"time"
 
@@ -21,6 +23,44 @@ type Script struct {
 	Mean                   int64
 	Exponential            bool
 	PauseFrom, PauseLength int64
+	Journal                *Journal // of what was really replied, and when; nil for none
+}
+
+// Journal has the wall clock's nanoseconds right before each reply was written, by the request's number.
+type Journal struct {
+	mutex   sync.Mutex
+	Replied map[uint64]int64
+}
+
+// NewJournal is an empty one.
+func NewJournal() *Journal { return &Journal{Replied: map[uint64]int64{}} }
+
+// At is when a request was answered.
+func (j *Journal) At(number uint64) (nanoseconds int64, replied bool) {
+	j.mutex.Lock()
+	defer j.mutex.Unlock()
+	nanoseconds, replied = j.Replied[number]
+	return nanoseconds, replied
+}
+
+// Save writes the journal to a file.
+func (j *Journal) Save(path string) error {
+	j.mutex.Lock()
+	defer j.mutex.Unlock()
+	text, err := json.Marshal(j.Replied)
+	if err != nil {
+		return err
+	}
+	return os.WriteFile(path, text, 0o666)
+}
+
+func (j *Journal) note(number uint64) {
+	if j == nil {
+		return
+	}
+	j.mutex.Lock()
+	j.Replied[number] = time.Now().UnixNano()
+	j.mutex.Unlock()
 }
 
 // Service is the service time of a request.
@@ -71,13 +111,14 @@ func (s *server) read(connection net.Conn) {
 		if _, err := io.ReadFull(connection, request[:]); err != nil {
 			return
 		}
-		service := s.script.Service(binary.BigEndian.Uint64(request[:]))
+		number := binary.BigEndian.Uint64(request[:])
+		service := s.script.Service(number)
 		s.mutex.Lock()
 		arrival := s.clock.Now()
 		if s.station == nil {
 			s.station = s.script.Station(arrival)
 		}
-		heap.Push(&s.replies, reply{s.station.Serve(arrival, service), connection})
+		heap.Push(&s.replies, reply{s.station.Serve(arrival, service), number, connection})
 		s.mutex.Unlock()
 		s.asked.Signal()
 	}
@@ -94,6 +135,7 @@ func (s *server) answer() {
 		if next.at <= now {
 			heap.Pop(&s.replies)
 			s.mutex.Unlock()
+			s.script.Journal.note(next.number)
 			_, _ = next.to.Write([]byte{1})
 			s.mutex.Lock()
 			continue
@@ -110,8 +152,9 @@ func (s *server) answer() {
 }
 
 type reply struct {
-	at int64
-	to net.Conn
+	at     int64
+	number uint64
+	to     net.Conn
 }
 
 type replies []reply
