@@ -27,8 +27,19 @@ def duration(seconds: float) -> str:
 
 def enough_time(seconds: float) -> str:
     """Return a time that is no shorter, in one unit as a spec takes it: `45 s`, `12 min`, `30 h`."""
-    size, unit = (3600, "h") if seconds > 36000 else (60, "min") if seconds > 120 else (1, "s")
+    size, unit = _enough(seconds)
     return f"{math.ceil(seconds / size)} {unit}"
+
+
+def enough_time_told(seconds: float) -> str:
+    """Return `enough_time`, and beside it in two units where that is easier to read: `183 min (3 h 3 min)`."""
+    least, size = enough_time(seconds), _enough(seconds)[0]
+    told = duration(math.ceil(seconds / size) * size)
+    return least if told == least else f"{least} ({told})"
+
+
+def _enough(seconds: float) -> tuple[int, str]:
+    return (3600, "h") if seconds > 36000 else (60, "min") if seconds > 120 else (1, "s")
 
 
 def counted(count: int, one: str, many: str | None = None) -> str:

@@ -11,7 +11,7 @@ from benchbrief.compiler.blocks.experiments.schedule_errors import BudgetBelowEs
 from benchbrief.compiler.estimates.counted_cells import MOST_CHECKED_CELLS, counted_cells
 from benchbrief.compiler.estimates.estimate import alone, cool_down, estimate, estimate_some, lanes, seconds
 from benchbrief.compiler.frontend.resolve import Model
-from benchbrief.compiler.plain_amounts import duration, enough_time
+from benchbrief.compiler.plain_amounts import duration, enough_time_told
 from benchbrief.compiler.planning.budgets import Point, chooses, first_pass, is_budgeted, needed_cells, point_of
 from benchbrief.compiler.planning.expand import expand
 from benchbrief.compiler.planning.plan import Cell, Experiment, Plan, StepKind
@@ -74,7 +74,7 @@ class BudgetFit:
     def mended(self) -> str:
         """Return what would fit."""
         fewer = "fewer points or repeats" if "repeats" in self.passes else "fewer points"
-        return f"a budget of {enough_time(self.pass_s)} or more, {fewer}, or a shorter time for each"
+        return f"a budget of {enough_time_told(self.pass_s)} or more, {fewer}, or a shorter time for each"
 
     def as_dict(self) -> dict[str, object]:
         return {

@@ -7,6 +7,7 @@ from types import TracebackType
 from typing import ClassVar, Self
 
 from benchbrief.compiler.extensions.registry import TOOL_SPECS
+from benchbrief.compiler.messages.text import figure
 from benchbrief.compiler.planning.plan import Cell, Database, DatabaseKey, Hardware, Plan
 from benchbrief.compiler.resets.tolerated_changes import changes_of, tolerated, worse
 from benchbrief.runners.errors import LoadShort
@@ -64,9 +65,9 @@ class SimulatedEngine:
         """Implement `data_seams.Undoes`."""
         records = cell.dataset.records if cell.dataset else 0
         self._hosts.datasets[self._key] = self._hosts.datasets[self._key][0], "updates"
-        deleted = f"{self._machine.done_by(self.now).get('insert', 0.0):.0f}"
+        deleted = figure(self._machine.done_by(self.now).get("insert", 0.0), ",.0f")
         return True, say.undone(
-            deleted=deleted, n=records, sent=say.sent_by_hosts(hosts=", ".join(loading_hosts(cell)))
+            deleted=deleted, n=figure(records, ","), sent=say.sent_by_hosts(hosts=", ".join(loading_hosts(cell)))
         )
 
     def begin(self, cell: Cell) -> tuple[str, ...]:

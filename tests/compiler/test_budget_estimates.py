@@ -13,7 +13,7 @@ from benchbrief.compiler.estimates import budget_fit
 from benchbrief.compiler.estimates.budget_fit import budget_fits, most_s, without_budgets
 from benchbrief.compiler.estimates.counted_cells import counted_cells
 from benchbrief.compiler.explain.explain_plan import explain
-from benchbrief.compiler.plain_amounts import duration
+from benchbrief.compiler.plain_amounts import duration, enough_time_told
 from benchbrief.compiler.planning.expand import expand
 from benchbrief.compiler.planning.planned_cells import most_cells, planned_cells
 from tests.support.plans import compile_text
@@ -127,7 +127,7 @@ def test_the_budget_that_is_named_as_enough_is_enough(tmp_path: Path) -> None:
     for measure in ("1 s", "1 min", "10 h"):
         plan = compile_text(text.replace("10 min", measure), tmp_path).model_copy(update={"budget_s": 1.0})
         (fit,) = budget_fits(plan)
-        found = re.fullmatch(r"a budget of (\d+) (s|min|h) or more, .*", fit.mended)
+        found = re.fullmatch(r"a budget of (\d+) (s|min|h)(?: \(.*\))? or more, .*", fit.mended)
         assert found
         enough = float(found[1]) * {"s": 1, "min": 60, "h": 3600}[found[2]]
         for budget_s, fits in ((enough, True), (fit.pass_s - 0.5, False)):
@@ -167,3 +167,12 @@ def test_every_total_is_what_a_run_measures_at_most_and_an_estimate_stands_besid
     for each in plan.experiments.values():
         own = len(counted_cells([cell for cell in plan.cells if cell.experiment == each.name], plan.experiments))
         assert f"= up to {most_cells(each)} cells, estimated as {own} " in told
+
+
+def test_a_budget_that_would_do_is_said_in_hours_beside_its_minutes() -> None:
+    assert [enough_time_told(seconds) for seconds in (45, 600, 10_920, 39_600)] == [
+        "45 s",
+        "10 min",
+        "182 min (3 h 2 min)",
+        "11 h",
+    ]

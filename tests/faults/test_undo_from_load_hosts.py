@@ -70,4 +70,4 @@ def test_inserts_are_deleted_from_the_load_hosts_that_forward_a_port(
     jobs = [each for each in bench.journal("job_collected") if each["job"] == "load"]
     assert [each["host"] for each in jobs] == ["load-1"], "loaded once, by the one that inserts"
     (undone,) = [each["text"] for each in bench.journal("remark") if "deleted by key" in each["text"]]
-    assert f"the 2000 records of the load are left ({sent}" in undone
+    assert f"the 2,000 records of the load are left ({sent}" in undone

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from itertools import cycle
 
+from benchbrief.compiler.messages.text import Figure, figure
 from benchbrief.compiler.planning.plan import Cell, Dataset
 from benchbrief.runners.data_seams import NamesKeys
 from benchbrief.runners.engines.mongodb.delete_routes import Routes
@@ -46,8 +47,12 @@ def delete(data: Data, cell: Cell, routes: Routes, stopping: Stopping) -> tuple[
         return False, say.keys_unknown(name=data.name, tool=names.name)
     deleted = _delete(data, routes, dataset, key, stopping)
     if deleted is None:
-        return False, say.not_undone(name=data.name, found=data.count(dataset), n=dataset.records)
-    return True, say.undone(deleted=deleted, n=dataset.records, sent=routes.told)
+        return False, say.not_undone(name=data.name, found=_told(data.count(dataset)), n=_told(dataset.records))
+    return True, say.undone(deleted=_told(deleted), n=_told(dataset.records), sent=routes.told)
+
+
+def _told(count: int) -> Figure:
+    return figure(count, ",")
 
 
 def _delete(data: Data, routes: Routes, dataset: Dataset, key: Callable[[int], str], stopping: Stopping) -> int | None:

@@ -75,7 +75,7 @@ def test_what_was_inserted_is_deleted_in_batches_and_counted(connection: Connect
     assert inserted_records.can_delete(data, cell)
     done, told = inserted_records.delete(data, cell, here(data), threading.Event())
     assert done
-    assert "2500 records, was deleted by key" in told
+    assert "2,500 records, was deleted by key" in told
     assert data.count(cell.dataset) == RECORDS
     assert data.usable(cell.dataset, ("nothing", "updates"))
 
