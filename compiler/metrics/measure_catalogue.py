@@ -82,12 +82,13 @@ _SIZES: Mapping[str, str] = {
 
 _OF_EVENTS: Mapping[str, str] = {
     "recovery": "s",
+    "recovery.latency": "s",
     "recovery.outage": "s",
     "recovery.dip": "",
     "recovery.lowest": "ops/s",
     "recovery.before": "ops/s",
 }
-"""What events do to the throughput of their cell: see `results/analysis/recovery.py`."""
+"""What events do to the throughput and the latency of their cell: see `results/analysis/recovery.py`."""
 
 _SERIES: Mapping[str, tuple[str, str, Literal["sum", "max"]]] = {
     "timeline.throughput": ("throughput", "ops/s", "sum"),

@@ -47,15 +47,20 @@ _MEASURES: Mapping[str, str] = {
         "`dataSize` of MongoDB's `dbStats`. Missing where it is not known how many records a workload leaves."
     ),
     "recovery": (
-        "The time from an event until the throughput is back, within the share `within` of that before, and stays so "
-        "for the time `steady`; of several events the longest. Missing where it did not come back."
+        "The time from an event until the throughput is back, within the share `within` of that before or what chance "
+        "explains, and stays so for the time `steady`; of several events the longest. Missing where it did not come "
+        "back."
+    ),
+    "recovery.latency": (
+        "As `recovery`, of the 99th percentile of latency by second; missing also where the load generator does not "
+        "tell it by second."
     ),
     "recovery.outage": (
         "How long the throughput was below the share `outage` of that before the event; of several events the longest. "
         "The samples in which it begins and ends count by the share of operations that they lack."
     ),
-    "recovery.dip": "How much the lowest throughput after the event is below that of before; of several the deepest.",
-    "recovery.lowest": "The lowest throughput of a sample after the event, up to the next one.",
+    "recovery.dip": "How much the lowest throughput until it is back is below that of before; of several the deepest.",
+    "recovery.lowest": "The lowest throughput of a sample after the event, until it is back.",
     "recovery.before": "The mean throughput in the time `window` before the event.",
     "timeline.throughput": "The throughput by second, as the load generators tell it.",
     "timeline.p99": (

@@ -16,9 +16,10 @@ that a promise which is broken at one rate is broken at each higher one.
 4. **Held out.** The rate that was found is measured again, by repeats which took no part in finding it. Where most of
    them break the promise, the next lower candidate gets held-out repeats of its own, `LOWER` times at most.
 
-A run whose generator was late says that the generator can't offer this rate. It counts against the rate, and is
-counted apart. A failed run counts for nothing, and is followed by the next repeat. Where failed runs leave open what
-most of the held-out ones say, the search is undecided.
+A run whose generator was late keeps the promise where the limits hold with its lateness included, as that only adds
+to them. Else nothing is known of the rate: it counts against the rate, and is counted apart. A failed run counts for
+nothing, and is followed by the next repeat. Where failed runs leave open what most of the held-out ones say, the
+search is undecided.
 """
 
 from __future__ import annotations

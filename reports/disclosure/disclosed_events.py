@@ -9,6 +9,7 @@ from benchbrief.compiler.planning.plan import Event
 from benchbrief.reports.text.number_format import automatic
 from benchbrief.reports.view.report_data import Results
 from benchbrief.reports.view.view_model import Item
+from benchbrief.results.analysis.recovery import CHANCE
 
 
 def disclose_events(results: Results) -> Iterator[Item]:
@@ -33,5 +34,5 @@ def disclose_events(results: Results) -> Iterator[Item]:
     for rule in dict.fromkeys((e.window_s, e.steady_s, e.within, e.outage) for e, _ in found.values()):
         window_s, steady_s, within, outage = rule
         numbers = {"window": automatic(window_s), "steady": automatic(steady_s)}
-        shares = {"within": share_figure(within), "outage": share_figure(outage)}
+        shares = {"within": share_figure(within), "outage": share_figure(outage)} | {"chance": share_figure(CHANCE)}
         yield Item("", words["d_event_rule"].format(**numbers, **shares))

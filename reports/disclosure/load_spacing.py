@@ -35,6 +35,6 @@ def spacing(experiment: p.Experiment, results: Results) -> Iterator[str]:
         if (together := max((len(cell.load_hosts) for cell in cells), default=1)) > 1:
             yield words["d_own_schedules"].format(n=together)
         if arrivals.queue is not None:
-            yield words["d_queue"].format(n=arrivals.queue)
+            yield words["d_queue"].format(n=f"{arrivals.queue:,}")
         yield words["d_drops"].format(share=f"{100 * arrivals.drops:.12g}{NBSP}%")
         yield words["d_lag"].format(share=f"{100 * arrivals.lag:.12g}{NBSP}%")

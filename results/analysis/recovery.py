@@ -1,14 +1,23 @@
-"""What an event does to the throughput: the dip, the outage, and the time until it is back.
+"""What an event does to throughput and latency: the dip, the outage, and the time until each is back.
 
 Throughput is taken as the load generators tell it, in samples of about a second, each with its rate. Of one event:
 
 - before: the mean rate over the samples that end before it, as many as begin within its window; at least the last one.
-- lowest: the lowest rate of a sample from the event on. The dip is how much that is below before, as a share of before.
-- recovery: from the event to the beginning of the first sample from which on all samples are within a share of before
-  for so many seconds. It is 0 when the throughput never left; it has no value when it did not come back.
+- recovery: from the event to the beginning of the first sample from which on all samples are back for so many seconds.
+  A sample is back when it lacks no more than a share of before, or no more than chance explains, whichever is larger.
+  It is 0 when the throughput never left; it has no value when it did not come back.
+- lowest: the lowest rate of a sample from the event on, up to the end of the samples that show that it is back. The dip
+  is how much that is below before, as a share of before.
 - outage: the time in which the rate is below a share of before. The samples in which an outage begins and ends count by
   the share of operations that they lack against their neighbour outside. So its length is known to within a sample,
   while whole samples alone would miss up to two of them. One shorter than two samples may fill none, and is a dip.
+- latency: as recovery, of the 99th percentile by second, against the geometric mean of those before. It has no value
+  where fewer than three samples before tell one.
+
+What chance explains is a prediction limit for all the samples that have to be back (Bonferroni's share of `CHANCE` for
+each): by Student's t with the standard deviation of the samples before (of logarithms, for latencies), and by that of
+counts of independent arrivals (Poisson), which few samples may underestimate. A sample below the share that is out is
+never back. So throughput that does not change is said to have left it in `CHANCE` of the events at most.
 
 What comes after belongs to an event up to the next one, or to the end of the measurement.
 """
@@ -18,20 +27,28 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
+from math import ceil, exp, inf, log, sqrt
+from statistics import NormalDist, fmean, stdev
 
 from benchbrief.compiler.planning.plan import Event
 
+CHANCE = 0.05
+"""How often chance alone may make a recovery of what never left, of all events at most."""
+_LEAST = 3
+"""So many samples before an event have a spread."""
 _PARTIAL = 0.5
 """A last sample shorter than this share of the one before is the tool's end, and left out."""
 
 
 @dataclass(frozen=True)
 class Sample:
-    """The rate (ops/s) from `start` to `end`, in seconds from the start of the measured window."""
+    """The rate (ops/s) from `start` to `end`, in seconds from the start of the measured window, and the 99th percentile
+    of the latencies where it is known, in seconds."""
 
     start: float
     end: float
     rate: float
+    p99_s: float | None = None
 
     @property
     def seconds(self) -> float:
@@ -40,12 +57,14 @@ class Sample:
 
 @dataclass(frozen=True)
 class Recovery:
-    """Rates in ops/s, times in seconds. `recovery_s` is None when the throughput did not come back."""
+    """Rates in ops/s, times in seconds. `recovery_s` is None when the throughput did not come back, and `latency_s`
+    when the latency did not, or is not told by second."""
 
     before: float
     lowest: float
     recovery_s: float | None
     outage_s: float
+    latency_s: float | None = None
 
     @property
     def dip(self) -> float:
@@ -54,17 +73,20 @@ class Recovery:
 
 
 def together(sources: Sequence[Sequence[Sample]]) -> list[Sample]:
-    """Return the sum of the sources' rates wherever all have one, in samples that end where one of theirs does."""
+    """Return the sum of the sources' rates wherever all have one, in samples that end where one of theirs does, with
+    the highest of their percentiles."""
     if len(sources) == 1:
         return _whole(sources[0])
     ends = sorted({edge for each in sources for sample in each for edge in (sample.start, sample.end)})
     found = []
     for start, end in pairwise(ends):
         middle = (start + end) / 2
-        rates = [next((s.rate for s in each if s.start <= middle < s.end), None) for each in sources]
-        known = [rate for rate in rates if rate is not None]
+        parts = [next((s for s in each if s.start <= middle < s.end), None) for each in sources]
+        known = [part for part in parts if part is not None]
         if len(known) == len(sources) and end - start > 1e-6:
-            found.append(Sample(start, end, sum(known)))
+            tails = [part.p99_s for part in known if part.p99_s is not None]
+            p99_s = max(tails) if len(tails) == len(known) else None
+            found.append(Sample(start, end, sum(part.rate for part in known), p99_s))
     return found
 
 
@@ -83,12 +105,45 @@ def recovery(samples: Sequence[Sample], event: Event, at: float, until: float) -
     before = _mean(near)
     if not before or not after:
         return None
+    enough = max(before - max(event.within * before, _chance_of_rates(near, after, event)), event.outage * before)
+    back = _back_after(after, [each.rate >= enough for each in after], event.steady_s, at)
+    seen = [each for each in after if back is None or each.start < at + back + event.steady_s - 1e-6]
     return Recovery(
         before,
-        min(each.rate for each in after),
-        _back_after(after, (1 - event.within) * before, event.steady_s, at),
+        min(each.rate for each in seen),
+        back,
         _outage(after, event.outage * before, before, at),
+        _latency_back_after(near, after, event, at),
     )
+
+
+def _chance_of_rates(before: Sequence[Sample], after: Sequence[Sample], event: Event) -> float:
+    """Return by how much chance lowers the rates of samples (ops/s)."""
+    each_s = min(sample.seconds for sample in after)
+    rates = [sample.rate for sample in before]
+    counted = _quantile(inf, event, each_s) * sqrt(fmean(rates) / each_s)
+    told = _quantile(len(rates) - 1, event, each_s) * stdev(rates) if len(rates) >= _LEAST else 0.0
+    return max(counted, told) * sqrt(1 + 1 / len(rates))
+
+
+def _quantile(freedom: float, event: Event, each_s: float) -> float:
+    """Return the quantile of Student's t, of the normal distribution without end of `freedom`, that none of the samples
+    that have to be back exceeds by chance in 1 - `CHANCE` of all cases."""
+    from scipy.special import stdtrit
+
+    level = 1 - CHANCE / max(1, ceil(event.steady_s / each_s - 1e-6))
+    return NormalDist().inv_cdf(level) if freedom == inf else float(stdtrit(freedom, level))
+
+
+def _latency_back_after(before: Sequence[Sample], after: Sequence[Sample], event: Event, at: float) -> float | None:
+    known = [log(each.p99_s) for each in before if each.p99_s]
+    if len(known) < _LEAST:
+        return None
+    each_s = min(sample.seconds for sample in after)
+    chance = _quantile(len(known) - 1, event, each_s) * stdev(known) * sqrt(1 + 1 / len(known))
+    most = exp(fmean(known)) * max(1 + event.within, exp(chance))
+    kept = [each.p99_s is not None and each.p99_s <= most for each in after]
+    return _back_after(after, kept, event.steady_s, at)
 
 
 def _mean(samples: Iterable[Sample]) -> float:
@@ -97,10 +152,11 @@ def _mean(samples: Iterable[Sample]) -> float:
     return sum(each.rate * each.seconds for each in kept) / seconds if seconds else 0.0
 
 
-def _back_after(samples: Sequence[Sample], enough: float, steady_s: float, at: float) -> float | None:
+def _back_after(samples: Sequence[Sample], good: Sequence[bool], steady_s: float, at: float) -> float | None:
+    """Return the time from an event to the first sample from which on all are good for so long."""
     since: float | None = None
-    for each in samples:
-        if each.rate < enough:
+    for each, is_good in zip(samples, good, strict=True):
+        if not is_good:
             since = None
             continue
         since = each.start if since is None else since

@@ -43,6 +43,7 @@ def event_rows(run_id: str, verdict: Verdict, measured: Measured) -> Iterator[Ev
             found.dip if found else None,
             found.recovery_s if found else None,
             found.outage_s if found else None,
+            found.latency_s if found else None,
             why_missing(event, found, until - at),
         )
 
@@ -61,7 +62,7 @@ def _samples(measured: Measured) -> list[Sample]:
     return together(
         [
             [
-                Sample(at, at + each.seconds, each.count / each.seconds)
+                Sample(at, at + each.seconds, each.count / each.seconds, each.p99_s)
                 for each in measurement.intervals
                 if each.seconds > 0
                 for at in [each.start_s + measurement.window[0] - start]

@@ -41,7 +41,7 @@ from benchbrief.results.runs.ran_beside import Beside, ran_beside
 from benchbrief.runners.errors import Damaged, RunnerError
 from benchbrief.runners.journal import events as j
 from benchbrief.runners.journal.run_folder import PLAN
-from benchbrief.runners.scheduling.promise_search import SERVED
+from benchbrief.runners.scheduling.promise_values import SERVED
 from benchbrief.runners.takeover.carried_results import Carried, Facts
 
 Block = tuple[Cell, ...]

@@ -23,8 +23,9 @@ class EventRow(NamedTuple):
 
     `declared_s` and `began_s` are from the start of the measured window. `seconds` is how long its command took, the
     longest of all hosts, and `exit_code` 0 for all. `before` and `lowest` are throughputs (ops/s), `dip` is the share
-    by which the lowest is below before, `recovery_s` the time until it was back, and `outage_s` that in which it was
-    out: see `results/analysis/recovery.py`. `reason` says why one of them is NULL.
+    by which the lowest is below before, `recovery_s` the time until it was back, `outage_s` that in which it was out,
+    and `latency_s` the time until the latency was back: see `results/analysis/recovery.py`. `reason` says why one of
+    them is NULL.
     """
 
     run_id: str
@@ -41,6 +42,7 @@ class EventRow(NamedTuple):
     dip: float | None
     recovery_s: float | None
     outage_s: float | None
+    latency_s: float | None
     reason: str | None
 
 
@@ -52,6 +54,7 @@ FROM (
     SELECT run_id, cell_id, unnest([
         {'measure': 'recovery', 'value': CASE WHEN count(recovery_s) = count(*) THEN max(recovery_s) END},
         {'measure': 'recovery.outage', 'value': CASE WHEN count(outage_s) = count(*) THEN max(outage_s) END},
+        {'measure': 'recovery.latency', 'value': CASE WHEN count(latency_s) = count(*) THEN max(latency_s) END},
         {'measure': 'recovery.dip', 'value': CASE WHEN count(dip) = count(*) THEN max(dip) END},
         {'measure': 'recovery.lowest', 'value': CASE WHEN count(lowest) = count(*) THEN min(lowest) END},
         {'measure': 'recovery.before', 'value': CASE WHEN count(before) = count(*) THEN avg(before) END}

@@ -13,10 +13,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
-from math import sqrt
 
 from benchbrief.compiler.messages.text import Text, figure
-from benchbrief.compiler.planning.achieved_load import offered, to_serve
 from benchbrief.compiler.planning.plan import Cell, Experiment, Knee, Plan, Promise
 from benchbrief.compiler.searches.rate_search import LEAD, NONE, Answer, Rule, Step, Tally, Vote, next_step
 from benchbrief.runners.errors import RunnerError
@@ -27,42 +25,9 @@ from benchbrief.runners.journal.controller_clock import now
 from benchbrief.runners.journal.run_record import RunRecord
 from benchbrief.runners.measurement.measurement import Measurement
 from benchbrief.runners.messages.run_messages import say
-from benchbrief.runners.scheduling.asked_statistics import latency_at
 from benchbrief.runners.scheduling.first_cells import at_first_cells
 from benchbrief.runners.scheduling.knee_search import Flag, key_of, load_text
-
-ERRORS, SERVED = "errors", "served"
-
-
-def values_of(search: Search, cell: Cell, measurement: Measurement) -> dict[str, float]:
-    """Return what a measurement has of what the promise limits: latencies in seconds, the share of the operations that
-    failed or were never sent, and the share of the offered load that was served."""
-    found: dict[str, float] = {SERVED: served_of(search.experiment, cell, measurement)}
-    promise = search.promise
-    for limit in promise.limits:
-        if limit.measure == ERRORS:
-            good, bad = measurement.total.count, measurement.total.errors + measurement.dropped
-            found[limit.name] = bad / (good + bad) if good + bad else 1.0
-        elif (value := latency_at(measurement, limit.statistic, limit.operation)) is not None:
-            found[limit.name] = value
-    return found
-
-
-def served_of(experiment: Experiment, cell: Cell, measurement: Measurement) -> float:
-    """Return the share of the operations due in the window that were done, also of those that failed.
-
-    Where the tool does not tell how many were due, they follow from the rate. Of random arrivals, as few are taken to
-    be due as chance makes in one of 40 runs.
-    """
-    total = measurement.total
-    done = total.count + total.errors
-    if measurement.due is not None:
-        return done / measurement.due if measurement.due else 0.0
-    rate = offered(cell.target or 0.0, experiment)
-    if experiment.arrivals is not None and experiment.arrivals.kind == "poisson" and total.seconds > 0:
-        rate -= min(rate, 2 * sqrt(rate / total.seconds))
-    tried = done / total.count if total.count else 1.0
-    return tried * total.ops_per_s / rate if rate else 1.0
+from benchbrief.runners.scheduling.promise_values import SERVED, is_kept, values_of
 
 
 def vote_of(history: CellHistory | None, cell: Cell, promise: Promise) -> Vote | None:
@@ -74,14 +39,9 @@ def vote_of(history: CellHistory | None, cell: Cell, promise: Promise) -> Vote |
     if ended.status == "failed":
         return {"generator": "beyond", "system": "broken"}.get(ended.refused, "failed")  # type: ignore[return-value]
     known = [(limit, ended.asked.get(limit.name)) for limit in promise.limits]
-    served = ended.asked.get(SERVED)
-    if served is None or any(value is None for _, value in known):
+    if SERVED not in ended.asked or any(value is None for _, value in known):
         return "failed"
-    return (
-        "met"
-        if served >= to_serve(promise) and all(limit.keeps(value) for limit, value in known if value is not None)
-        else "broken"
-    )
+    return "met" if is_kept(promise, ended.asked) else "broken"
 
 
 @dataclass
@@ -179,7 +139,7 @@ class PromiseSearches:
     def values(self, cell: Cell, measurement: Measurement) -> dict[str, float]:
         """Return what the cell's verdict must have for the search; nothing for a cell outside one."""
         search = self._of.get(cell.id)
-        return values_of(search, cell, measurement) if search else {}
+        return values_of(search.experiment, cell, measurement) if search else {}
 
     def not_needed(self, cell: Cell) -> str:
         """Return why a cell is not run; "" when it is."""
@@ -333,6 +293,8 @@ def warning_of(lowest: float, ended: j.PromiseEnded) -> str:
     if ended.kind == "undecided":
         n = sum(each.met + each.broken + each.beyond + each.failed for each in ended.rates)
         return say.rate_failed(**where, rate=rate) if ended.rate is not None else say.rate_undecided(**where, n=n)
+    if ended.held_met < ended.held_out and ended.confirmed and not ended.by_generator and ended.kind == "found":
+        return say.rate_by_most(**where, rate=rate, met=ended.held_met, n=ended.held_out)
     if not ended.confirmed:
         return say.rate_unconfirmed(**where, rate=rate, met=ended.held_met, n=ended.held_out)
     if ended.by_generator:

@@ -126,6 +126,7 @@ HOMES: dict[str, str | tuple[str, ...]] = {
         "results/analysis/scalability.py",
         "results/analysis/change_points.py",
         "results/analysis/level_test.py",
+        "results/analysis/recovery.py",
     ),
     "tinycss2": "compiler/briefs/style/confined_styles.py",
     "urllib3": "runners/meters/redfish/redfish_meter.py",

@@ -171,8 +171,8 @@ def test_rates_without_a_value_stand_on_the_axis_and_the_generators_are_marked_a
     instead(run_dir, ended.model_copy(update={"rates": (*ended.rates, *more)}))
     marked = figures_of(view_of(tmp_path, run_dir))["Both"]
     assert "Hollow points on the x axis: rates that broke the promise in runs without a value to draw." in notes(marked)
-    assert "Crosses on the x axis: rates that the load generator could not offer." in notes(marked)
-    assert f"Eco: the load generator could not offer {higher:,.0f} ops/s." in marked.alt
+    assert "Crosses on the x axis: rates at which the load generator was too late to tell." in notes(marked)
+    assert f"Eco: the load generator was too late to tell at {higher:,.0f} ops/s." in marked.alt
     assert f", {lower:,.0f} ops/s." in marked.alt
     assert "on the x axis" not in notes(plain)
     assert marked.svg != plain.svg
@@ -212,7 +212,11 @@ def test_the_disclosure_says_that_held_out_runs_lowered_the_rate_and_what_contra
     ("language", "by_generator", "said"),
     [
         ("en", False, "{rate} ops/s or more on Eco, Sessions: the promise was kept at the highest rate of the search."),
-        ("en", True, "{rate} ops/s or more on Eco, Sessions: the load generator could not offer the next rate."),
+        (
+            "en",
+            True,
+            "{rate} ops/s or more on Eco, Sessions: the load generator was too late to tell at the next rate.",
+        ),
         ("ja", False, "Eco、Sessions では {rate} ops/s 以上です。探索の最も高いレートでも約束が守られました。"),
     ],
 )

@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import random
+from collections.abc import Callable
+from dataclasses import replace
+
 import pytest
 
 from benchbrief.compiler.planning.plan import Event, Origin
@@ -77,3 +81,90 @@ def test_load_generators_count_together_while_all_of_them_tell() -> None:
     assert {each.rate for each in whole} == {150.0}
     assert (whole[0].start, whole[-1].end) == (0.5, 9.5)
     assert len(together([[*by_second([10.0] * 3), Sample(3.0, 3.2, 1.0)]])) == 3, "the tool's end is no sample"
+
+
+# --- what chance does --------------------------------------------------------------------------------------------
+
+USUAL = EVENT.model_copy(update={"at_s": 60.0, "window_s": 30.0, "steady_s": 10.0})
+EVENTS = 400
+
+
+def arrivals(draw: random.Random, rate: float) -> float:
+    """How many operations of a Poisson process end in a second."""
+    count, at = 0, draw.expovariate(rate)
+    while at < 1.0:
+        count, at = count + 1, at + draw.expovariate(rate)
+    return float(count)
+
+
+def normal(draw: random.Random, rate: float) -> float:
+    """A rate that varies more than chance does in counts: a tenth of itself."""
+    return draw.gauss(rate, 0.1 * rate)
+
+
+def null_events(rate: float, of: Callable[[random.Random, float], float], event: Event = USUAL) -> list[Recovery]:
+    """Events that do nothing."""
+    draw = random.Random(round(rate))  # noqa: S311  # the same noise in every run
+    runs = ([of(draw, rate) for _ in range(100)] for _ in range(EVENTS))
+    found = [recovery(by_second(each), event, 60.0, 100.0) for each in runs]
+    return [each for each in found if each is not None]
+
+
+@pytest.mark.parametrize("window_s", [5.0, 30.0])
+@pytest.mark.parametrize(("rate", "of"), [(100.0, arrivals), (300.0, arrivals), (1000.0, normal)])
+def test_an_event_that_does_nothing_has_no_recovery(
+    rate: float, of: Callable[[random.Random, float], float], window_s: float
+) -> None:
+    found = null_events(rate, of, USUAL.model_copy(update={"window_s": window_s}))
+    assert len(found) == EVENTS
+    false = sum(each.recovery_s != 0.0 for each in found)
+    assert false <= 0.05 * EVENTS + 2 * (0.05 * 0.95 * EVENTS) ** 0.5, "5 %, within the confidence of so many events"
+
+
+@pytest.mark.parametrize("rate", [100.0, 300.0])
+@pytest.mark.parametrize("length", [2, 6])
+def test_an_outage_is_found_among_noise(rate: float, length: int) -> None:
+    draw = random.Random(7)  # noqa: S311  # the same noise in every run
+    for _ in range(50):
+        rates = [arrivals(draw, rate) for _ in range(100)]
+        rates[60 : 60 + length] = [0.0] * length
+        found = recovery(by_second(rates), USUAL, 60.0, 100.0)
+        assert found is not None
+        assert (found.recovery_s or 0) >= length
+        assert found.dip == 1.0
+        assert found.outage_s == pytest.approx(length, abs=1.0)
+
+
+def test_the_lowest_is_of_the_time_until_it_is_back() -> None:
+    rates = [1000.0] * 10 + [600.0] * 2 + [1000.0] * 10 + [100.0] + [1000.0] * 17
+    found = judged(by_second(rates))
+    assert (found.recovery_s, found.lowest) == (2.0, 600.0), "what comes later is no matter of the event"
+
+
+def tails(p99s: list[float | None]) -> list[Sample]:
+    return [replace(each, p99_s=p99) for each, p99 in zip(by_second([1000.0] * len(p99s)), p99s, strict=True)]
+
+
+def test_latency_comes_back_later_than_throughput() -> None:
+    around = [0.005, 0.0052, 0.0049, 0.0051, 0.005]
+    found = judged(tails([*around, *around, None, 0.9, 0.5, 0.1, *[0.0051] * 26]))
+    assert found.recovery_s == 0.0
+    assert found.latency_s == 4.0
+    assert judged(tails([*around, *around, *[0.1] * 30])).latency_s is None, "it never came back"
+    assert judged(by_second([1000.0] * 40)).latency_s is None, "nothing tells it by second"
+    assert judged(tails([*around, *around, *[0.0052] * 30])).latency_s == 0.0
+
+
+def test_latency_that_varies_by_itself_has_no_recovery() -> None:
+    draw = random.Random(3)  # noqa: S311  # the same noise in every run
+    late = 0
+    for _ in range(EVENTS):
+        found = recovery(tails([draw.lognormvariate(-5, 0.3) for _ in range(100)]), USUAL, 60.0, 100.0)
+        assert found is not None
+        late += found.latency_s != 0.0
+    assert late <= 0.05 * EVENTS + 2 * (0.05 * 0.95 * EVENTS) ** 0.5
+
+
+def test_the_tails_of_several_load_generators_are_the_highest_where_all_tell() -> None:
+    one, other = tails([0.001, 0.004, 0.001]), tails([0.002, 0.003, None])
+    assert [each.p99_s for each in together([one, other])] == [0.002, 0.004, None]

@@ -8,6 +8,7 @@ whose queue dropped more than the spec accepts, ends with a refusal, and is no m
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from math import inf
 from typing import ClassVar
 
@@ -49,6 +50,7 @@ from benchbrief.runners.jobs.shell_scripts import read_script
 from benchbrief.runners.jobs.tasks import Command, Job, JobOutput
 from benchbrief.runners.measurement.measurement import Measurement
 from benchbrief.runners.messages.run_messages import say
+from benchbrief.runners.scheduling.promise_values import is_kept_though_late
 from benchbrief.runners.seams import Interim, Requirement
 
 _CHECK = read_script(__file__, "check.sh")
@@ -148,6 +150,12 @@ class Openload:
     def parse(self, context: CellContext, output: JobOutput) -> Measurement:
         """Raises BadOutput unless the record and the log prove the measurement, and openload stands by it."""
         run = self._record(output)
+        refused = _refusal(run, output)
+        late_alone = {refusal.code for refusal in run.refusals} <= _LATE
+        if refused and not (context.experiment.promise and late_alone):
+            raise refused
+        if not run.complete or (output.exit_code and not refused):
+            raise bad(output, _why_cut(run, output))
         try:
             log = read_log(output.directory / LOG)
         except BadLog as error:
@@ -172,6 +180,11 @@ class Openload:
         measured = measurement_of(asked_of(context), run, log) if run.completed else None
         if measured is None or not measured.total.count:
             raise bad(output, say.no_operations(tool=self.program, said=best_line(output)))
+        if refused:
+            if not is_kept_though_late(context.experiment, context.cell, measured):
+                raise refused
+            late = say_openload.openload_late_kept(said=_texts(run))
+            measured = replace(measured, warnings=(*measured.warnings, late))
         return measured
 
     def interim(self, context: CellContext, text: str) -> Interim | None:
@@ -184,7 +197,7 @@ class Openload:
         return inserted_key(number, None if ordered else "little", padding)
 
     def _record(self, output: JobOutput) -> Run:
-        """Return the record of a run that ended by itself, and stands by its numbers. Raises BadOutput."""
+        """Return the record of a run that was not cut by what is no matter of its load. Raises BadOutput."""
         require_exit(output, self.program, accepted=(0, _REFUSED, _GAVE_UP))
         try:
             run = read_run(output.directory)
@@ -192,27 +205,29 @@ class Openload:
             raise bad(output, say_openload.openload_record(said=str(error))) from error
         if run.ended == "interrupted" or _is_server_gone(run, output):  # whatever it says of its numbers
             raise bad(output, _why_cut(run, output))
-        if run.refusals:
-            first = run.refusals[0]
-            hints = {
-                "lag": say_openload.hint_openload_late(),
-                "hiccups": say_openload.hint_openload_late(),
-                "cpu": say_openload.hint_openload_late(),
-                "pauses": say_openload.hint_openload_late(),
-                "drops": say_openload.hint_openload_drops(),
-                "errors": say.hint_errors(),
-                "not-found": say.hint_records_gone(),
-            }
-            codes = {refusal.code for refusal in run.refusals}
-            code = "not-found" if "not-found" in codes else first.code
-            hint = hints.get(code, say.hint_see(path=output.directory))
-            texts = "; ".join(refusal.text for refusal in run.refusals)
-            known = codes <= _LATE | _UNSERVED
-            kind = (GeneratorLate if codes & _LATE else NotServed) if known else BadOutput
-            raise kind(say_openload.openload_refused(said=texts, code=code), hint)
-        if output.exit_code or not run.complete:
-            raise bad(output, _why_cut(run, output))
         return run
+
+
+def _refusal(run: Run, output: JobOutput) -> BadOutput | None:
+    """Return why openload does not stand by its numbers. A generator that was late is told apart from a system that
+    did not do its work, whichever of both came first."""
+    if not run.refusals:
+        return None
+    codes = {refusal.code for refusal in run.refusals}
+    code = "not-found" if "not-found" in codes else run.refusals[0].code
+    hints = {
+        **dict.fromkeys(_LATE, say_openload.hint_openload_late()),
+        "drops": say_openload.hint_openload_drops(),
+        "errors": say.hint_errors(),
+        "not-found": say.hint_records_gone(),
+    }
+    hint = hints.get(code, say.hint_see(path=output.directory))
+    kind = (GeneratorLate if codes & _LATE else NotServed) if codes <= _LATE | _UNSERVED else BadOutput
+    return kind(say_openload.openload_refused(said=_texts(run), code=code), hint)
+
+
+def _texts(run: Run) -> str:
+    return "; ".join(refusal.text for refusal in run.refusals)
 
 
 def _is_server_gone(run: Run, output: JobOutput) -> bool:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from math import ceil
 
 from benchbrief.compiler.extensions.error_limit import accepted_errors
 from benchbrief.compiler.planning.plan import Arrivals
@@ -21,6 +22,10 @@ Flags = Mapping[str, object]
 
 _USUAL = (99.0,)
 """Judged where a spec asks for no percentile."""
+_GIVE_UP_S, _QUEUE = 30.0, 10_000
+"""What openload takes by itself."""
+_MOST_QUEUED = 1_000_000
+"""So many waiting operations take openload 24 MB."""
 _APART = 1_000_000
 """The distance of the seeds of load generators that send together. With one seed they would send in lockstep, and their
 arrivals together would be batches."""
@@ -65,6 +70,7 @@ def _run(context: CellContext) -> dict[str, object]:
         **({"scan-length": given["scan_length"]} if "scan_length" in given else {}),
         **_schedule(context),
         **_until_steady(context),
+        **_outlasting_events(context),
         "workers": context.threads,
         "seed": context.cell.repeat + _APART * context.part,
         "judge": ",".join(f"{percent:g}" for percent in judged(context)),
@@ -142,6 +148,20 @@ def _schedule(context: CellContext) -> dict[str, object]:
 def _until_steady(context: CellContext) -> dict[str, object]:
     rule = context.experiment.until_steady
     return {"steady-within": rule.within, "steady-from": rule.from_s} if rule else {}
+
+
+def _outlasting_events(context: CellContext) -> dict[str, object]:
+    """Return what lets a run go on while an event stops the system, up to the end of the measurement: openload ends one
+    in which nothing succeeds for so long. What is due meanwhile waits in the queue, where the spec sets no bound."""
+    cell, arrivals = context.cell, arrivals_of(context)
+    if not cell.events:
+        return {}
+    out_s = max(_GIVE_UP_S, cell.warm_up_s + cell.measure_s)
+    found: dict[str, object] = {"give-up": out_s}
+    if arrivals is not None and arrivals.queue is None and context.target is not None:
+        due = ceil(max(context.target, arrivals.burst_rate * share_of_load(context)) * cell.measure_s)
+        found["queue"] = min(_MOST_QUEUED, max(_QUEUE, due))
+    return found
 
 
 def _records(context: CellContext) -> dict[str, object]:

@@ -34,6 +34,7 @@ class OpenloadMessages(Protocol):
     def openload_hidden(self, *, intended: object, service: object) -> Text: ...
     def openload_percentiles(self) -> Text: ...
     def openload_late_unasked(self, *, percentile: object, lag: object, latency: object) -> Text: ...
+    def openload_late_kept(self, *, said: object) -> Text: ...
     def openload_dropped(self, *, dropped: object, n: object, share: object) -> Text: ...
     def openload_not_found(self, *, n: object, of: object) -> Text: ...
     def openload_rmw(self) -> Text: ...
@@ -79,6 +80,10 @@ _WORDS: OwnWords = {
         "openload_late_unasked": (
             "openload was itself late by {lag} at {percentile}, where latency is {latency}: no report asks for this "
             "percentile, and none should"
+        ),
+        "openload_late_kept": (
+            "openload was itself late, and the promise is kept with its lateness included, which only adds to the "
+            "latencies: they are upper bounds ({said})"
         ),
         "openload_dropped": (
             "{dropped} of {n} operations that were due were dropped ({share}): no latency counts them"
@@ -133,6 +138,10 @@ _WORDS: OwnWords = {
         "openload_late_unasked": (
             "{percentile} では openload 自身が {lag} 遅れ、レイテンシーは {latency} でした。"
             "このパーセンタイルを使うレポートはなく、使うべきでもありません"
+        ),
+        "openload_late_kept": (
+            "openload 自身が遅れましたが、遅れは測定したレイテンシーに加わるだけであり、"
+            "それを含めても約束は守られました。レイテンシーは上限値です（{said}）"
         ),
         "openload_dropped": (
             "送信すべき {n} 件のうち {dropped} 件が破棄されました（{share}）。これらはレイテンシーに含まれません"

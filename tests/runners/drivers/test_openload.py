@@ -18,13 +18,13 @@ from hdrh.histogram import HdrHistogram
 from hdrh.log import HistogramLogReader
 from scipy.stats import kstest
 
-from benchbrief.compiler.planning.plan import Arrivals, Event, Origin, UntilSteady
+from benchbrief.compiler.planning.plan import Arrivals, Event, Origin, Promise, PromiseLimit, UntilSteady
 from benchbrief.runners.drivers.openload import openload_invariants
 from benchbrief.runners.drivers.openload.openload import Openload
 from benchbrief.runners.drivers.openload.openload_flags import run_flags
 from benchbrief.runners.drivers.openload.openload_log import LOG, read_log
 from benchbrief.runners.drivers.openload.openload_record import read_run
-from benchbrief.runners.errors import BadOutput
+from benchbrief.runners.errors import BadOutput, GeneratorLate
 from benchbrief.runners.execution.driver_contexts import CellContext, Endpoint
 from benchbrief.runners.jobs.tasks import JobOutput, Secret
 from tests.support.cells import attached, context, recorded, ycsb
@@ -184,6 +184,44 @@ def test_the_generator_tells_of_itself() -> None:
 def test_numbers_that_openload_refuses_are_refused() -> None:
     with pytest.raises(BadOutput, match=r"refuses its own numbers \(lag\): p99: operations were started \d+ us late"):
         DRIVER.parse(cell(2000.0, Arrivals(kind="poisson")), output("refused", REFUSED))
+
+
+LATE = {"code": "lag", "value": 0.9, "limit": 0.1, "percentile": 99, "text": "p99: operations were started late"}
+
+
+def _promising(most_s: float) -> CellContext:
+    made = constant_cell()
+    limits = (PromiseLimit(measure="latency", statistic="p99", most=most_s, text=""),)
+    promise = Promise(limits=limits, within=0.03, judged=5, held_out=3, usual=20, most=80)
+    experiment = made.experiment.model_copy(update={"promise": promise})
+    plan = made.plan.model_copy(update={"experiments": {"e": experiment}})
+    return CellContext(plan, made.cell, made.tool_path, made.endpoint)
+
+
+def _late(to: Path, *more: dict[str, Any]) -> JobOutput:
+    return changed_record(to, "constant", lambda record: record["refusals"].extend([LATE, *more]), REFUSED)
+
+
+def test_a_promise_that_is_kept_with_the_lateness_included_is_kept(tmp_path: Path) -> None:
+    measured = DRIVER.parse(_promising(10.0), _late(tmp_path))
+    assert measured.dropped == measured.total.errors == 0
+    told = [str(each) for each in measured.warnings if "was itself late, and the promise is kept" in str(each)]
+    assert len(told) == 1
+    assert "they are upper bounds (p99: operations were started late)" in told[0]
+
+
+def test_a_late_run_above_the_limit_or_outside_a_search_says_nothing_of_the_system(tmp_path: Path) -> None:
+    late = _late(tmp_path)
+    for made in (_promising(1e-6), constant_cell()):
+        with pytest.raises(GeneratorLate, match=r"refuses its own numbers \(lag\)"):
+            DRIVER.parse(made, late)
+
+
+@pytest.mark.parametrize("lacking", ["drops", "clock"])
+def test_a_late_run_that_was_refused_for_more_keeps_no_promise(tmp_path: Path, lacking: str) -> None:
+    more = {"code": lacking, "value": 1.0, "limit": 0.0, "percentile": None, "text": lacking}
+    with pytest.raises(BadOutput, match="refuses its own numbers"):
+        DRIVER.parse(_promising(10.0), _late(tmp_path, more))
 
 
 def test_a_run_that_gave_up_is_no_measurement() -> None:
@@ -466,6 +504,21 @@ def test_load_generators_of_one_cell_do_not_send_in_lockstep() -> None:
     assert kstest(gaps(lockstep), "expon", args=(0, 1 / 300)).pvalue < 1e-9
     seeds = [_flag(each, "seed") for repeat in (1, 2, 3) for each in _parts(3, repeat)]
     assert len(set(seeds)) == 9, "no repeat has the schedule of another part"
+
+
+def test_a_run_goes_on_while_an_event_stops_the_system() -> None:
+    stop = Event(
+        at_s=60, label="Stopped", line="true", hosts=("h",), timeout_s=1, window_s=30, within=0.1, steady_s=10,
+        outage=0.1, origin=Origin(file="x.bench", line=1, column=1),
+    )  # fmt: skip
+    made = cell(300.0, measure_s=300.0)
+    beside = CellContext(made.plan, made.cell.model_copy(update={"events": (stop,)}), made.tool_path, made.endpoint)
+    flags = run_flags(beside, {})
+    assert {"--give-up=301", "--queue=90000"} <= set(flags), "up to the end, with all that is due meanwhile"
+    assert not [flag for flag in run_flags(made, {}) if flag.startswith(("--give-up", "--queue"))]
+    bounded = cell(300.0, Arrivals(kind="poisson", queue=500), measure_s=300.0)
+    beside = CellContext(bounded.plan, beside.cell, made.tool_path, made.endpoint)
+    assert "--queue=500" in run_flags(beside, {}), "as the spec says"
 
 
 def test_without_a_target_the_loop_is_closed() -> None:

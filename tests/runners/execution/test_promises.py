@@ -15,7 +15,8 @@ from benchbrief.results.runs.reusable_results import find_reusable
 from benchbrief.runners.journal import events as j
 from benchbrief.runners.journal.run_record import NOWHERE, RunRecord
 from benchbrief.runners.measurement.measurement import Operation
-from benchbrief.runners.scheduling.promise_search import PromiseSearches, ended_of, searches_of, served_of, values_of
+from benchbrief.runners.scheduling.promise_search import PromiseSearches, ended_of, searches_of
+from benchbrief.runners.scheduling.promise_values import served_of, values_of
 from tests.results.making import RunMaker, measurement
 from tests.support.plans import compile_text
 
@@ -181,8 +182,8 @@ def test_what_is_served_is_of_the_operations_that_were_due(tmp_path: Path) -> No
     slow = measurement([Operation("read", 60_000)], seconds=60.0)
     assert served_of(search.experiment, cell, slow) == pytest.approx(60_000 / due)
     told = replace(slow, due=61_000, dropped=1_000)
-    assert values_of(search, cell, told)["served"] == pytest.approx(60 / 61)
-    assert values_of(search, cell, told)["errors"] == pytest.approx(1 / 61)
+    assert values_of(search.experiment, cell, told)["served"] == pytest.approx(60 / 61)
+    assert values_of(search.experiment, cell, told)["errors"] == pytest.approx(1 / 61)
 
 
 def test_a_promise_that_the_lowest_rate_breaks_is_met_at_no_rate(tmp_path: Path) -> None:
@@ -211,7 +212,7 @@ def test_a_rate_beyond_the_generator_is_told_apart_from_a_broken_promise(tmp_pat
     late, lost = (Run(plan_of(tmp_path), gives(by)).go() for by in ("generator", "system"))
     assert late.found.rate == lost.found.rate
     assert (late.found.by_generator, lost.found.by_generator) == (True, False)
-    assert "the load generator could not offer" in late.remarks[0]
+    assert "the load generator was too late to tell at" in late.remarks[0]
     assert not lost.remarks
     plan = late.plan
     assert late.record.finished(plan) == {cell.id for cell in plan.cells}, "and the run lacks nothing"
@@ -256,7 +257,7 @@ def test_a_rate_that_the_generator_could_not_hold_out_is_told_as_its_limit(tmp_p
     assert run.found.lowered
     assert run.found.by_generator
     assert not run.found.sure, "held-out runs are no test of the edge"
-    assert f"the load generator could not offer {run.found.above:,.0f} ops/s" in run.remarks[0]
+    assert f"the load generator was too late to tell at {run.found.above:,.0f} ops/s" in run.remarks[0]
 
 
 def test_an_edge_that_held_out_runs_moved_is_not_sure(tmp_path: Path) -> None:
