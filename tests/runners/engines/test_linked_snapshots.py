@@ -13,6 +13,7 @@ from pathlib import Path
 
 import pytest
 
+from benchbrief.compiler.extensions.registry import TOOL_SPECS
 from benchbrief.compiler.planning.plan import Dataset
 from benchbrief.runners.engines.rocksdb import linked_snapshots
 from benchbrief.runners.engines.rocksdb.rocksdb import RocksDB
@@ -78,6 +79,30 @@ def test_a_database_is_the_same_bytes_after_any_writes(tmp_path: Path) -> None:
         assert hashes(tmp_path / "db") == before
     said = db_bench(tmp_path / "db", "readrandom", use_existing_db=1)
     assert f"({RECORDS} of {RECORDS} found)" in said
+
+
+DB_BENCH = TOOL_SPECS.usable("db_bench")
+assert DB_BENCH
+WRITING = [name for name, each in DB_BENCH.workloads.items() if each.existing and each.writes]
+"""Those that write into a data set which was loaded before."""
+
+
+def test_there_are_workloads_that_write_into_loaded_data() -> None:
+    assert {"overwrite", "readwhilewriting"} <= set(WRITING)
+
+
+@pytest.mark.parametrize(
+    "benchmark", [WRITING[0], *(pytest.param(each, marks=pytest.mark.long) for each in WRITING[1:])]
+)
+def test_a_database_is_the_same_bytes_after_each_writing_workload(tmp_path: Path, benchmark: str) -> None:
+    engine, context = loaded(tmp_path / "db")
+    before = hashes(tmp_path / "db")
+    engine.begin(context.cell)
+    db_bench(tmp_path / "db", benchmark, use_existing_db=1, write_buffer_size=1 << 19, duration=1, threads=2)
+    assert hashes(tmp_path / "db") != before
+    assert engine.holds(context.cell)
+    engine.restore(context.cell)
+    assert hashes(tmp_path / "db") == before
 
 
 def test_blob_files_are_linked_too(tmp_path: Path) -> None:
