@@ -73,6 +73,7 @@ ONLY = {
         "benchbrief.compiler.messages.text",  # the sentences of a run
         "benchbrief.compiler.estimates.grouped_hardware",  # what was measured side by side
         "benchbrief.compiler.planning.plan",
+        "benchbrief.compiler.planning.plan_numbers",  # the kinds of latency that a label names
         "benchbrief.compiler.kept_plans.plan_file",
         "benchbrief.compiler.searches.rate_search",  # the confidence that a disclosure tells
         "benchbrief.compiler.planning.achieved_load",
