@@ -104,11 +104,11 @@ _WORDS: OwnWords = {
         ),
         "openload_statistics": "on, with RocksDB's timers, for the probe `database`",
         "hint_openload_late": (
-            "give the generator a host with idle cores, or accept that a larger share of the numbers is its own: "
-            "`arrivals = poisson(lag: 20 %)`"
+            "give the generator a host with idle cores; or, in an open loop, accept that a larger share of the numbers "
+            "is its own: a higher `lag` in `arrivals`, such as `lag: 50 %`"
         ),
         "hint_openload_drops": (
-            "offer less, use more `threads`, or accept drops: `arrivals = poisson(queue: 10000, drops: 1 %)`"
+            "offer less, use more `threads`, or accept drops, by `queue: 10000, drops: 1 %` in `arrivals`"
         ),
     },
     "ja": {
@@ -161,11 +161,13 @@ _WORDS: OwnWords = {
             "ログなしでロードし、フラッシュしてコンパクション"
         ),
         "openload_statistics": "プローブ `database` のため有効（RocksDB のタイマーを含む）",
-        "hint_openload_late": "負荷生成器のホストに空きコアを用意するか、許容する遅れの割合を大きくしてください："
-        "`arrivals = poisson(lag: 20 %)`",
+        "hint_openload_late": (
+            "負荷生成器のホストに空きコアを用意してください。オープンループでは、"
+            "`arrivals` の `lag` を `lag: 50 %` などと大きくして、遅れの割合を許容することもできます"
+        ),
         "hint_openload_drops": (
-            "負荷を下げるか、`threads` を増やすか、破棄を許容してください："
-            "`arrivals = poisson(queue: 10000, drops: 1 %)`"
+            "負荷を下げるか、`threads` を増やすか、`arrivals` に `queue: 10000, drops: 1 %` などと"
+            "書いて破棄を許容してください"
         ),
     },
 }
