@@ -37,6 +37,21 @@ def byte_progress(what: str, *, quiet: bool) -> Iterator[Callable[[int, int], No
         yield lambda done, all_: shown.update(task, completed=done, total=all_)
 
 
+@contextmanager
+def run_progress(what: str, *, quiet: bool = False) -> Iterator[Callable[[int, int], None]]:
+    """On a terminal, show how many runs are read. Yields what is called with how many are done, and all."""
+    if quiet or not sys.stderr.isatty():
+        yield lambda _done, _all: None
+        return
+    from rich.console import Console
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
+
+    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn())
+    with Progress(*columns, console=Console(stderr=True), transient=True) as shown:
+        task = shown.add_task(what, total=None)
+        yield lambda done, all_: shown.update(task, completed=done, total=all_)
+
+
 def size_text(size: int) -> str:
     """Return a number of bytes for people."""
     amount, units = float(size), ["B", "kB", "MB", "GB", "TB"]

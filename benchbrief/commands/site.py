@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import sys
 from pathlib import Path
 
 import click
 
 from benchbrief.cli.history_options import trend_rules
 from benchbrief.cli.run_names import OUT
+from benchbrief.cli.store_options import run_progress
 from benchbrief.cli.terminal import Stop, exit_codes, show, show_json, warn
 from benchbrief.dsl.bench_error import ExitCode
 
@@ -66,14 +66,8 @@ def command(
     runs = run_place(place)
     runs.stamps()  # what is not there is told before a folder is made
     folder = open_site(to, place)
-    shown = sys.stderr.isatty() and not as_json
-
-    def progress(done: int, of: int) -> None:
-        if shown:
-            sys.stderr.write(f"\r{done} of {of} runs read" + ("\n" if done == of else ""))
-            sys.stderr.flush()
-
-    made = render_site(runs, folder, title, words(language), rules, progress)
+    with run_progress("reading runs", quiet=as_json) as progress:
+        made = render_site(runs, folder, title, words(language), rules, progress)
     index = to / "index.html"
     if as_json:
         broken = [{"run": run.id, "problem": run.problem} for run in made.broken]

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-import sys
 from typing import TYPE_CHECKING
+
+from benchbrief.cli.store_options import run_progress
 
 if TYPE_CHECKING:
     from benchbrief.results.history.read_series import Choice, Found
@@ -15,12 +16,5 @@ def read_history(place: str, choice: Choice) -> Found:
     from benchbrief.results.history.run_sources import run_source
     from benchbrief.results.history.series_cache import open_series
 
-    with open_series(run_source(place), _progress) as table:
+    with run_progress("reading runs") as progress, open_series(run_source(place), progress) as table:
         return read_series(table, choice)
-
-
-def _progress(done: int, of: int) -> None:
-    if of > 1 and sys.stderr.isatty():
-        end = "\n" if done >= of else ""
-        sys.stderr.write(f"\rreading runs: {done:,} of {of:,}{end}")
-        sys.stderr.flush()

@@ -99,8 +99,9 @@ def _power_label(value: float) -> str:
     """Return the label of a tick of a logarithmic axis: 0.001, 10k, and 1e−9 beyond what can be read."""
     if _LEAST_PLAIN <= value < _LARGEST_PLAIN:
         return tick_labels([value])[0]
-    digits, _, power = f"{value:.2e}".partition("e")
-    return locale().numerals(f"{float(digits):g}e{int(power)}".replace("-", "−"))
+    power = magnitude(value)
+    digits = round(value / 10.0**power if power > -300 else value * 1e300 / 10.0 ** (power + 300), 2)
+    return locale().numerals(f"{digits:g}e{power}".replace("-", "−"))
 
 
 def size_of(largest: float) -> tuple[float, str]:

@@ -87,7 +87,7 @@ def change_text(ratio: float | None) -> str:
     if ratio is None or not isfinite(ratio):
         return "≠"
     if ratio > 11:
-        return f"×{ratio:,.0f}"
+        return f"×{fixed(ratio, 0)}"
     share = (ratio - 1) * 100
     return f"{'+' if share >= 0 else '−'}{fixed(abs(share), 1 if abs(share) < 99.95 else 0)} %"
 

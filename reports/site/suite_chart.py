@@ -120,8 +120,10 @@ def _paths(drawn: Drawn, x: _Scale, y: _Scale) -> list[str]:
     for first, last in _runs(drawn):
         points = [(x(at), y(value)) for at in range(first, last + 1) if (value := drawn.values[at]) is not None]
         if len(points) > 1:
-            begin = f"M{points[0][0]:.1f} {points[0][1]:.1f}"
-            paths.append(begin + "".join(f"l{b[0] - a[0]:.2f} {b[1] - a[1]:.2f}" for a, b in pairwise(points)))
+            begin = f"M{round(points[0][0], 1)} {round(points[0][1], 1)}"
+            paths.append(
+                begin + "".join(f"l{round(b[0] - a[0], 2)} {round(b[1] - a[1], 2)}" for a, b in pairwise(points))
+            )
     return paths
 
 

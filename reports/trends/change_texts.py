@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
+from benchbrief.compiler.rounding import formatted
 from benchbrief.reports.text.number_format import fixed, quantity
 
 if TYPE_CHECKING:
@@ -35,12 +36,12 @@ def changed_by(change: Change, unit: str) -> str:
 
 def amount(value: float, unit: str) -> str:
     """Return a value with its unit, with four significant digits."""
-    return f"{value * 100:.3g} %" if unit == "share" else quantity(value, unit, significant=4)
+    return f"{formatted(value * 100, '.3g')} %" if unit == "share" else quantity(value, unit, significant=4)
 
 
 def p_text(p: float) -> str:
     """Return a p-value, which need not be told below a ten-thousandth."""
-    return "p < 0.0001" if p < 1e-4 else f"p = {p:.2g}"
+    return "p < 0.0001" if p < 1e-4 else f"p = {formatted(p, '.2g')}"
 
 
 def lab_text(lab: LabShare) -> str:

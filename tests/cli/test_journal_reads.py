@@ -21,10 +21,10 @@ from benchbrief.runners.journal import journal_file
 
 lines, count = journal_file._lines, 0
 
-def counted(*args):
+def counted(*args, **named):
     global count
     count += 1
-    return lines(*args)
+    return lines(*args, **named)
 
 journal_file._lines = counted
 try:

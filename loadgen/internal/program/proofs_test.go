@@ -145,13 +145,13 @@ func quantile(sorted []float64, p float64) float64 {
 const (
 	resolution = 0.002 // of a histogram with three digits, and half of one for a value's bucket
 	wayUs      = 1000  // of an answer to the thread that waits for it, on a machine with other work
-	mostUs     = 5000  // by which a machine may be late that proves something
+	mostUs     = 100_000 // by which a machine may be late that proves something, beside whatever else it does
 	clockUs    = 2.0   // the record tells its start to less than a microsecond
 )
 
 // agree holds the mean and the percentiles of a run against what follows from the server's real answers. What is measured is never less.
 // It is more by the way of an answer, and by how late a thread woke that waited for it: as late as threads of this process did in this run, and
-// not more than 5 ms.
+// not more than 100 ms, where it does other work.
 func agree(final *record.Run, times []float64, percentiles ...float64) (differences []string, agreed bool) {
 	agreed = final.Offered == int64(len(times)) && final.Completed == final.Offered
 	look := func(name string, want, woke float64) {

@@ -93,11 +93,12 @@ func TestAClosedLoopThatStandsStillIsRefused(t *testing.T) {
 
 func TestAServerThatStandsStillIsNotTakenForTheGenerator(t *testing.T) {
 	// Other work on this machine may keep the generator from running, too: so the best of three.
+	// A stop of the generator itself is its own whole: more than nine tenths.
 	for attempt := 1; ; attempt++ {
 		final, length, _ := stopped(t, "--arrivals constant --rate 400 --duration 5 --workers 8")
 		late, latency := final.Self.Lag["p99"], final.All.Intended["p99"]
 		t.Logf("%.0f us late of %.0f us; stalls %.3f", late, latency, final.Self.StallShare)
-		if latency > 0.8*length && late < 0.2*latency {
+		if latency > 0.8*length && late < 0.5*latency {
 			return
 		}
 		if attempt == 3 {
