@@ -143,10 +143,10 @@ func quantile(sorted []float64, p float64) float64 {
 }
 
 const (
-	resolution = 0.002 // of a histogram with three digits, and half of one for a value's bucket
-	wayUs      = 1000  // of an answer to the thread that waits for it, on a machine with other work
+	resolution = 0.002   // of a histogram with three digits, and half of one for a value's bucket
+	wayUs      = 1000    // of an answer to the thread that waits for it, on a machine with other work
 	mostUs     = 100_000 // by which a machine may be late that proves something, beside whatever else it does
-	clockUs    = 2.0   // the record tells its start to less than a microsecond
+	clockUs    = 2.0     // the record tells its start to less than a microsecond
 )
 
 // agree holds the mean and the percentiles of a run against what follows from the server's real answers. What is measured is never less.
