@@ -38,7 +38,7 @@ class RankedLine(NamedTuple):
 
 
 def best_of(ranking: Ranking, names: str) -> str:
-    """Return the names of the contenders that nothing is told to be better than: `B`, `A, B`, or that all are alike."""
+    """Return the names of the contenders that no other beats: `B`, `A, B`, or that all are alike."""
     if not ranking.order:
         return "can't tell"
     if len(ranking.leading) == len(ranking.order):
