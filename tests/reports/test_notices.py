@@ -20,7 +20,7 @@ from benchbrief.reports.view.build_view import build
 from benchbrief.reports.view.report_data import Results, Store, Table
 from benchbrief.reports.words.brief_words import CATALOGUES
 from benchbrief.results.store import store_schema as s
-from benchbrief.runners.messages.run_messages import say
+from benchbrief.runners.engines.mongodb.mongo_messages import say
 from tests.reports import world as w
 from tests.support.plans import compile_spec
 

@@ -211,7 +211,7 @@ def test_a_japanese_report_is_japanese_throughout(japanese: PdfReader) -> None:
 
 def test_the_first_page_says_that_the_server_is_a_stand_in(tmp_path: Path) -> None:
     first = words_of(pdf(*briefs.quickstart(stand_in=True), tmp_path), 0)
-    assert "Not a real MongoDB server. MongoDB in this brief: the server is mongo-java-server" in first
+    assert "Not a real database server. MongoDB in this brief: the server is mongo-java-server" in first
     assert "Not a real MongoDB" not in page(*briefs.quickstart(stand_in=False), tmp_path)
 
 

@@ -33,13 +33,15 @@ from benchbrief.runners.drivers.db_bench.db_bench_messages import DbBenchMessage
 from benchbrief.runners.drivers.go_ycsb.go_ycsb_messages import GoYcsbMessages
 from benchbrief.runners.drivers.ycsb import ycsb_messages
 from benchbrief.runners.drivers.ycsb.ycsb_messages import YcsbMessages
+from benchbrief.runners.engines.mongodb.mongo_messages import MongodbMessages
+from benchbrief.runners.engines.rocksdb.rocksdb_messages import RocksdbMessages
 from benchbrief.runners.errors import BadOutput
 from benchbrief.runners.execution.run_state import one_line
 from benchbrief.runners.journal import events as j
 from benchbrief.runners.journal.cell_history import KINDS
 from benchbrief.runners.journal.secret_masking import KNOWN
 
-DECLARED = (ResultMessages, DbBenchMessages, GoYcsbMessages, YcsbMessages)
+DECLARED = (ResultMessages, DbBenchMessages, GoYcsbMessages, YcsbMessages, MongodbMessages, RocksdbMessages)
 JAPANESE = re.compile("[\u3040-\u9fff]")
 ENDED = say.tool_ended(tool="db_bench", code=1, said="No space left on device")
 

@@ -9,8 +9,8 @@ from contextlib import ExitStack, contextmanager
 from typing import TYPE_CHECKING, Any
 
 from benchbrief.compiler.planning.plan import Database
+from benchbrief.runners.engines.mongodb.mongo_messages import say
 from benchbrief.runners.errors import PlanRefused, RunnerError, ServerFailed
-from benchbrief.runners.messages.run_messages import say
 
 if TYPE_CHECKING:
     from pymongo import MongoClient

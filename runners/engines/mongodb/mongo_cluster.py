@@ -12,8 +12,8 @@ from typing import Any
 from benchbrief.compiler.messages.text import figure
 from benchbrief.compiler.planning.plan import Database
 from benchbrief.runners.engines.mongodb.mongo_client import Connection, Refused
+from benchbrief.runners.engines.mongodb.mongo_messages import say
 from benchbrief.runners.errors import Interrupted, RunnerError, ServerFailed
-from benchbrief.runners.messages.run_messages import say
 from benchbrief.runners.seams import Stopping
 
 _CAUGHT_UP_TIMEOUT_S = 600.0

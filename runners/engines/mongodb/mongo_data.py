@@ -12,9 +12,9 @@ from benchbrief.compiler.planning.plan import Change, Dataset
 from benchbrief.compiler.resets.tolerated_changes import worse
 from benchbrief.runners.engines.mongodb.mongo_client import Connection, Refused
 from benchbrief.runners.engines.mongodb.mongo_cluster import part
+from benchbrief.runners.engines.mongodb.mongo_messages import say
 from benchbrief.runners.engines.mongodb.sampled_records import Sample
 from benchbrief.runners.errors import BadOutput, LoadShort, RunnerError
-from benchbrief.runners.messages.run_messages import say
 
 _TABLE = "usertable"
 """The collection of all YCSB clients."""

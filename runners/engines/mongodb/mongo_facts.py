@@ -10,7 +10,7 @@ from typing import Any
 from benchbrief.runners.engines.mongodb.mongo_client import Connection, Refused
 from benchbrief.runners.engines.mongodb.mongo_cluster import part, shards
 from benchbrief.runners.engines.mongodb.mongo_data import Data
-from benchbrief.runners.messages.run_messages import say
+from benchbrief.runners.engines.mongodb.mongo_messages import say
 from benchbrief.runners.seams import Size
 
 _WIRED_TIGER = {

@@ -13,6 +13,7 @@ from pathlib import Path
 
 from benchbrief.compiler.planning.plan import Database, DatabaseKey, Hardware
 from benchbrief.runners.engines.mongodb.mongo_layout import CONFIG_FILE, KEY_FILE, Layout, Member, layout, words
+from benchbrief.runners.engines.mongodb.mongo_messages import say
 from benchbrief.runners.errors import PlanRefused, RunnerError, ToolMissing
 from benchbrief.runners.hosts import tool_discovery
 from benchbrief.runners.hosts.connection_retry import run_persistently
@@ -20,7 +21,6 @@ from benchbrief.runners.jobs.long_commands import run_to_end
 from benchbrief.runners.jobs.shell_scripts import read_script
 from benchbrief.runners.jobs.tasks import Command, File, Job, Secret
 from benchbrief.runners.journal.secret_references import read_reference
-from benchbrief.runners.messages.run_messages import say
 from benchbrief.runners.seams import Hosts, RunningJob, Stopping
 from benchbrief.runners.takeover.shutdown import UNDERWAY
 

@@ -21,11 +21,11 @@ from benchbrief.runners.engines import data_directories
 from benchbrief.runners.engines.mongodb.mongo_client import Connection, Refused
 from benchbrief.runners.engines.mongodb.mongo_cluster import writable
 from benchbrief.runners.engines.mongodb.mongo_layout import Layout, Member, layout
+from benchbrief.runners.engines.mongodb.mongo_messages import say
 from benchbrief.runners.engines.mongodb.mongo_processes import Servers
 from benchbrief.runners.engines.server_addresses import address_of
 from benchbrief.runners.errors import Interrupted, PlanRefused, RunnerError, ServerFailed
 from benchbrief.runners.journal.secret_references import read_reference
-from benchbrief.runners.messages.run_messages import say
 from benchbrief.runners.seams import Hosts, Stopping
 
 _LISTEN_TIMEOUT_S = 300.0

@@ -20,7 +20,7 @@ from benchbrief.compiler.resets.tolerated_changes import changes_of, tolerated
 from benchbrief.runners.engines import data_directories
 from benchbrief.runners.engines.connection_strings import resolved
 from benchbrief.runners.engines.declared_hooks import run_hooks
-from benchbrief.runners.engines.mongodb import delete_routes, inserted_records, mongo_stand_in, mongo_uri
+from benchbrief.runners.engines.mongodb import mongo_stand_in, mongo_uri
 from benchbrief.runners.engines.mongodb.mongo_client import Address, Connection
 from benchbrief.runners.engines.mongodb.mongo_cluster import (
     SHARDS_NOT_KNOWN,
@@ -32,8 +32,10 @@ from benchbrief.runners.engines.mongodb.mongo_cluster import (
 from benchbrief.runners.engines.mongodb.mongo_data import Data
 from benchbrief.runners.engines.mongodb.mongo_facts import counters_of, facts_of, size_of, status_of, storage_of
 from benchbrief.runners.engines.mongodb.mongo_layout import unguarded
+from benchbrief.runners.engines.mongodb.mongo_messages import say
 from benchbrief.runners.engines.mongodb.mongo_processes import server_keys
 from benchbrief.runners.engines.mongodb.mongo_start import StartedCluster
+from benchbrief.runners.engines.mongodb.undo import delete_routes, inserted_records
 from benchbrief.runners.engines.server_addresses import address_of
 from benchbrief.runners.errors import Interrupted, ServerFailed
 from benchbrief.runners.execution.driver_contexts import Endpoint
@@ -42,7 +44,6 @@ from benchbrief.runners.jobs.command_files import command_files
 from benchbrief.runners.jobs.tasks import Secret
 from benchbrief.runners.journal import controller_clock
 from benchbrief.runners.journal.secret_references import secrets_of
-from benchbrief.runners.messages.run_messages import say
 from benchbrief.runners.seams import GoesOn, Hosts, Size, Stopping
 
 _RESTART_SLACK_S = 2.0
@@ -60,8 +61,7 @@ class MongoDB:
     def __init__(self, plan: Plan, database: Database, hardware: Hardware, hosts: Hosts) -> None:
         self._plan = plan
         self._database, self._hardware = database, hardware
-        self._hosts = hosts
-        self._host = hardware.hosts[0]
+        self._hosts, self._host = hosts, hardware.hosts[0]
         self.keep: Path | None = None
         self.stopping: Stopping = GoesOn()
         self._open = ExitStack()

@@ -19,6 +19,7 @@ from benchbrief.runners.engines import data_directories
 from benchbrief.runners.engines.declared_hooks import run_hooks
 from benchbrief.runners.engines.rocksdb import database_files, linked_snapshots
 from benchbrief.runners.engines.rocksdb.load_room import record_size, room_for
+from benchbrief.runners.engines.rocksdb.rocksdb_messages import say
 from benchbrief.runners.engines.rocksdb.snapshot_ways import FREE, WAYS, SnapshotWay
 from benchbrief.runners.errors import BadOutput, LoadShort, PlanRefused, RunnerError, ServerFailed, ToolMissing
 from benchbrief.runners.execution.driver_contexts import Endpoint
@@ -29,7 +30,6 @@ from benchbrief.runners.jobs.command_files import command_files
 from benchbrief.runners.jobs.shell_scripts import read_script
 from benchbrief.runners.jobs.tasks import Command, Completed
 from benchbrief.runners.library_seams import HoldsEngine
-from benchbrief.runners.messages.run_messages import say
 from benchbrief.runners.plugins import driver
 from benchbrief.runners.seams import GoesOn, Hosts, Size, Stopping
 from benchbrief.runners.takeover.shutdown import UNDERWAY

@@ -11,8 +11,8 @@ from benchbrief.compiler.planning.plan import BY_FILE_SYSTEM, Reset
 from benchbrief.runners.engines import data_directories
 from benchbrief.runners.engines.file_systems.file_system_snapshots import free, step, with_system
 from benchbrief.runners.engines.rocksdb import linked_snapshots
+from benchbrief.runners.engines.rocksdb.rocksdb_messages import say
 from benchbrief.runners.jobs.shell_scripts import read_script
-from benchbrief.runners.messages.run_messages import say
 
 FREE = "df -Pk -- \"$1\" | awk 'NR == 2 { print $4, $2 }'"
 

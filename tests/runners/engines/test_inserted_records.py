@@ -11,10 +11,10 @@ import pytest
 from benchbrief.compiler.planning.plan import Cell, Database
 from benchbrief.runners.drivers.go_ycsb.go_ycsb import GoYcsb
 from benchbrief.runners.drivers.ycsb.ycsb import Ycsb
-from benchbrief.runners.engines.mongodb import inserted_records
-from benchbrief.runners.engines.mongodb.delete_routes import Routes
 from benchbrief.runners.engines.mongodb.mongo_client import Connection
 from benchbrief.runners.engines.mongodb.mongo_data import Data
+from benchbrief.runners.engines.mongodb.undo import inserted_records
+from benchbrief.runners.engines.mongodb.undo.delete_routes import Routes
 from benchbrief.runners.errors import BadOutput, Interrupted, ServerFailed
 from benchbrief.runners.messages.run_messages import say
 from tests.support import cells

@@ -8,10 +8,10 @@ import pytest
 
 from benchbrief.compiler.planning.plan import Cell, Change, Dataset
 from benchbrief.runners.drivers.ycsb.ycsb import Ycsb
-from benchbrief.runners.engines.mongodb import inserted_records
 from benchbrief.runners.engines.mongodb.mongo_client import Connection
 from benchbrief.runners.engines.mongodb.mongo_data import Data
 from benchbrief.runners.engines.mongodb.sampled_records import SAMPLED, Sample
+from benchbrief.runners.engines.mongodb.undo import inserted_records
 from benchbrief.runners.errors import BadOutput
 from tests.support import cells
 from tests.support.mongo import running_stand_in

@@ -9,11 +9,11 @@ from itertools import cycle
 from benchbrief.compiler.messages.text import Figure, figure
 from benchbrief.compiler.planning.plan import Cell, Dataset
 from benchbrief.runners.data_seams import NamesKeys
-from benchbrief.runners.engines.mongodb.delete_routes import Routes
-from benchbrief.runners.engines.mongodb.key_naming import naming
 from benchbrief.runners.engines.mongodb.mongo_data import Data
+from benchbrief.runners.engines.mongodb.mongo_messages import say
+from benchbrief.runners.engines.mongodb.undo.delete_routes import Routes
+from benchbrief.runners.engines.mongodb.undo.key_naming import naming
 from benchbrief.runners.errors import Interrupted
-from benchbrief.runners.messages.run_messages import say
 from benchbrief.runners.plugins import driver
 from benchbrief.runners.seams import Stopping
 

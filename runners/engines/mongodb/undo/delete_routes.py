@@ -15,10 +15,10 @@ from benchbrief.compiler.planning.plan import Cell, Database
 from benchbrief.runners.engines.mongodb import mongo_uri
 from benchbrief.runners.engines.mongodb.mongo_client import Address, Connection
 from benchbrief.runners.engines.mongodb.mongo_data import Data
+from benchbrief.runners.engines.mongodb.mongo_messages import say
 from benchbrief.runners.engines.mongodb.mongo_uri import MongoUri
 from benchbrief.runners.errors import RunnerError, ServerFailed
 from benchbrief.runners.execution.driver_contexts import loading_hosts
-from benchbrief.runners.messages.run_messages import say
 from benchbrief.runners.seams import Hosts
 
 

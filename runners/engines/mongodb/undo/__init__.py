@@ -1,0 +1,1 @@
+"""The reset `undo` of MongoDB: it deletes by key what cells have inserted."""
