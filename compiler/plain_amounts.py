@@ -25,6 +25,11 @@ def duration(seconds: float) -> str:
     return " ".join(part for part in parts[:2] if part)
 
 
+def about(seconds: float) -> str:
+    """Return an estimate, below a minute with two digits: `about 5.1 s`, `about 4 min 16 s`."""
+    return f"about {duration(float(f'{seconds:.2g}') if seconds < 60 else seconds)}"
+
+
 def enough_time(seconds: float) -> str:
     """Return a time that is no shorter, in one unit as a spec takes it: `45 s`, `12 min`, `30 h`."""
     size, unit = _enough(seconds)

@@ -104,10 +104,10 @@ class PlannedSpec:
         return Answer(pa.table({**columns, "seconds": pa.array(map(seconds, self.plan.cells), pa.float64())}))
 
     def __repr__(self) -> str:
-        from benchbrief.compiler.plain_amounts import counted, duration
+        from benchbrief.compiler.plain_amounts import about, counted
 
         cells = counted(len(self.plan.cells), "cell", "cells")
-        return f"<plan of {self.plan.spec.name}: {cells}, about {duration(self.seconds)}>"
+        return f"<plan of {self.plan.spec.name}: {cells}, {about(self.seconds)}>"
 
     def _repr_html_(self) -> str:
         return f"<p>{escape(repr(self)[1:-1])}</p>{self.cells._repr_html_()}"

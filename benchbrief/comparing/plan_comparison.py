@@ -145,12 +145,10 @@ class NextRun:
 
     @property
     def sentence(self) -> str:
-        from benchbrief.compiler.plain_amounts import duration
+        from benchbrief.compiler.plain_amounts import about
 
         taken = [f"take {cells:,} from run {run_id} of {date}" for run_id, date, cells in self.sources]
-        measured = (
-            f"measure {self.measured:,} of {counted(self.total, 'cell', 'cells')}, about {duration(self.seconds)}"
-        )
+        measured = f"measure {self.measured:,} of {counted(self.total, 'cell', 'cells')}, {about(self.seconds)}"
         if not self.measured:
             measured = "measure nothing"
         return f"`bench run` would {', and '.join([measured, *taken])}"

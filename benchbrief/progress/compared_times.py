@@ -5,20 +5,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from benchbrief.cli.readable_quantities import duration
+from benchbrief.compiler.estimates.time_spent import ACTIVITY_WORDS
 
 if TYPE_CHECKING:
-    from benchbrief.compiler.estimates.time_spent import Activity
     from benchbrief.results.runs.estimate_and_actual import TimeCompared
 
-_NAMES: dict[Activity, str] = {
-    "loading": "loading",
-    "resets": "resets",
-    "warm_up": "warm-up",
-    "measuring": "measuring",
-    "cooling": "cooling down",
-    "start_up": "start-up",
-    "rendering": "rendering",
-}
 _MUCH = 0.1
 """The share of the time that an activity has to be off by, to be named."""
 
@@ -29,7 +20,7 @@ def in_short(times: TimeCompared) -> str:
     most = max(times.in_all, key=lambda each: abs(each.taken_s - each.estimated_s))
     if abs(most.taken_s - most.estimated_s) > _MUCH * times.wall_estimated_s:
         took, estimated = duration(most.taken_s), duration(most.estimated_s)
-        text += f": {_NAMES[most.activity]} took {took}, estimated {estimated}"
+        text += f": {ACTIVITY_WORDS[most.activity]} took {took}, estimated {estimated}"
     return text
 
 
@@ -40,8 +31,8 @@ def _of_all(times: TimeCompared) -> str:
 
 def in_full(times: TimeCompared) -> list[str]:
     """Return a line for the whole and one for each activity that takes time, by what it was estimated and took."""
-    rows = [(_NAMES[each.activity], each.estimated_s, each.taken_s) for each in times.in_all]
-    shown = [row for row in rows if max(row[1:]) >= 0.05]
+    rows = [(ACTIVITY_WORDS[each.activity], each.estimated_s, each.taken_s) for each in times.in_all]
+    shown = [row for row in rows if max(row[1:]) >= 0.5]
     learned = f" (learned from {', '.join(times.runs)})" if times.runs else ""
     return [
         f"time: {_of_all(times)}{learned}",

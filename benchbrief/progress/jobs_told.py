@@ -15,7 +15,7 @@ _MOST = 12
 def explain_jobs(found: JobSurvey, label: str, width: int, *, color: bool) -> str:
     """Return lines of at most `width` columns where words allow it."""
     from benchbrief.compiler.explain.plain_text import Page
-    from benchbrief.compiler.plain_amounts import counted, duration
+    from benchbrief.compiler.plain_amounts import about, counted, duration
 
     page = Page(max(40, width), color)
     page.heading(f"Jobs on {label}")
@@ -24,7 +24,7 @@ def explain_jobs(found: JobSurvey, label: str, width: int, *, color: bool) -> st
             (
                 str(job.needs.lane.number),
                 counted(len(job.needs.hosts), "node", "nodes"),
-                f"about {duration(job.needs.seconds)}",
+                f"{about(job.needs.seconds)}",
                 duration(job.limit_s) if job.limit_s is not None else "none",
                 " ".join(job.asks),
             )

@@ -206,8 +206,9 @@ class Progress:
             )
 
     def _on_run_started(self, record: j.RunStarted) -> None:
-        from benchbrief.compiler import plain_amounts
+        from benchbrief.compiler.estimates.counted_cells import of_which
         from benchbrief.compiler.estimates.time_spent import brief_told
+        from benchbrief.compiler.plain_amounts import about
 
         view = self.view
         if view is None:
@@ -217,9 +218,9 @@ class Progress:
         ends_early = any(e.search or e.confident or e.budget_s or budget_s for e in view.plan.experiments.values())
         up_to = "up to " if ends_early else ""
         at_first, for_brief = view.expected_s(record.at), view.rendering_s
-        takes = f"{up_to}about {plain_amounts.duration(at_first)}{brief_told(for_brief, at_first)}"
-        # The time is that of a usual search for a promise, its cells those of the longest.
-        most = "up to " if ends_early or any(e.promise for e in view.plan.experiments.values()) else ""
+        fewer = of_which(view.plan)
+        takes = f"{up_to}{about(at_first)}{fewer}{brief_told(for_brief, at_first)}"
+        most = "up to " if ends_early or fewer else ""
         self._say(f"run {record.run_id}: {most}{plural(view.total, 'cell')}{before}, {takes}")
 
     def _on_engine_facts(self, record: j.EngineFacts) -> None:

@@ -29,5 +29,5 @@ def known_before(plan: Plan, run_dir: Path, before: RunRecord, expected: TimeEst
         pace,
         rendering_s=estimated.rendering_s if estimated else 0.0,
         wall_s=expected.wall_s if expected else None,
-        spent_s=before.elapsed_s + (before.last_at - before.starts[-1].at if before.starts and before.last_at else 0.0),
+        spent_s=before.elapsed_s(before.last_at) if before.last_at is not None else 0.0,
     )

@@ -11,7 +11,7 @@ from benchbrief.compiler.blocks.experiments.schedule_errors import BudgetBelowEs
 from benchbrief.compiler.estimates.counted_cells import MOST_CHECKED_CELLS, counted_cells
 from benchbrief.compiler.estimates.estimate import alone, cool_down, estimate, estimate_some, lanes, seconds
 from benchbrief.compiler.frontend.resolve import Model
-from benchbrief.compiler.plain_amounts import duration, enough_time_told
+from benchbrief.compiler.plain_amounts import about, duration, enough_time_told
 from benchbrief.compiler.planning.budgets import Point, chooses, first_pass, is_budgeted, needed_cells, point_of
 from benchbrief.compiler.planning.expand import expand
 from benchbrief.compiler.planning.plan import Cell, Experiment, Plan, StepKind
@@ -54,21 +54,21 @@ class BudgetFit:
         if not self.fits:
             return f"{duration(self.budget_s)} for {self.whose} is {self.too_small}"
         if self.pass_s >= self.all_s:
-            return f"{duration(self.budget_s)} for {self.whose}: all cells together take about {duration(self.all_s)}"
-        once = f"one pass takes about {duration(self.pass_s)}"
+            return f"{duration(self.budget_s)} for {self.whose}: all cells together take {about(self.all_s)}"
+        once = f"one pass takes {about(self.pass_s)}"
         if self.all_s <= self.budget_s:
-            return f"{duration(self.budget_s)} for {self.whose}: {once}, and all repeats about {duration(self.all_s)}"
+            return f"{duration(self.budget_s)} for {self.whose}: {once}, and all repeats {about(self.all_s)}"
         each = "once" if self.times == 1 else f"{self.times} times"
         return (
             f"{duration(self.budget_s)} for {self.whose}: {once}; every point can be measured {each}, and the time "
-            f"that is left goes where intervals are widest; all {self.most} repeats, about {duration(self.all_s)}, "
+            f"that is left goes where intervals are widest; all {self.most} repeats, {about(self.all_s)}, "
             "do not fit"
         )
 
     @property
     def too_small(self) -> str:
         loading = f", {duration(self.loading_s)} of it to load and reset data" if self.loading_s >= 1 else ""
-        return f"below one pass: to measure {self.passes} takes about {duration(self.pass_s)}{loading}"
+        return f"below one pass: to measure {self.passes} takes {about(self.pass_s)}{loading}"
 
     @property
     def mended(self) -> str:

@@ -10,7 +10,7 @@ from benchbrief.compiler.estimates.counted_cells import MOST_CHECKED_CELLS, coun
 from benchbrief.compiler.estimates.estimate import alone
 from benchbrief.compiler.estimates.time_spent import RENDERING_S
 from benchbrief.compiler.examined import Examined
-from benchbrief.compiler.plain_amounts import duration
+from benchbrief.compiler.plain_amounts import about
 from benchbrief.dsl.diagnostics.plural import plural
 
 
@@ -27,8 +27,8 @@ class CheckedTime:
     @property
     def text(self) -> str:
         """Return `8 loads, about 2 min 35 s`."""
-        about = f"{'up to ' if self.at_most else ''}about {duration(self.total_s)}"
-        return f"{plural(self.loads, 'load')}, {about}" if self.loads else about
+        takes = f"{'up to ' if self.at_most else ''}{about(self.total_s)}"
+        return f"{plural(self.loads, 'load')}, {takes}" if self.loads else takes
 
     def as_dict(self) -> dict[str, object]:
         return {"total_s": round(self.total_s, 3), "loads": self.loads, "at_most": self.at_most}

@@ -10,7 +10,8 @@ from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from functools import lru_cache
 
-from benchbrief.compiler.planning.plan import Cell, Experiment, Promise
+from benchbrief.compiler.planning.plan import Cell, Experiment, Plan, Promise
+from benchbrief.compiler.planning.planned_cells import planned_cells
 from benchbrief.compiler.searches.rate_search import Rule, walk
 
 MOST_CHECKED_CELLS = 2000
@@ -101,6 +102,12 @@ def _counted(points: Mapping[float | None, bool], experiment: Experiment) -> set
     others = sorted(point for point in points if point not in begun and point is not None)
     count = experiment.adaptive.points if experiment.adaptive else len(points)
     return begun | set(spread(others, count - len(begun)))
+
+
+def of_which(plan: Plan) -> str:
+    """Return how many of a plan's cells an estimate counts, as the end of it; "" where that is all of them."""
+    count = len(counted_cells(plan.cells, plan.experiments))
+    return f" for the {count:,} that a search usually measures" if count < planned_cells(plan) else ""
 
 
 def up_to(e: Experiment, budget_s: float | None = None) -> str:

@@ -126,6 +126,13 @@ class _Learning:
     history: History
     sources: dict[Source, None] = field(default_factory=dict)
     _steps: dict[tuple[object, ...], tuple[Step, ...]] = field(default_factory=dict)
+    _prepared: dict[tuple[object, ...], set[float]] = field(default_factory=dict)
+    """The planned times to prepare a cell of one database and tool: two where some cells start a server."""
+
+    def __post_init__(self) -> None:
+        for cell in self.plan.cells:
+            times = self._prepared.setdefault((cell.database.database, cell.tool.driver), set())
+            times.update(step.seconds for step in cell.steps if step.kind == "prepare")
 
     def steps(self, cell: Cell) -> tuple[Step, ...]:
         """Return the steps of a cell. The cells of a block share them."""
@@ -153,7 +160,9 @@ class _Learning:
                     seen = self.history.get(keys.start_up)
                     collect_s = sum(each.seconds for each in cell.steps if each.kind == "collect")
                     seconds, run = (max(0.0, seen.seconds - collect_s), seen.run) if seen else (step.seconds, "")
-                    self._note("start_up", of, f"{duration(_short(seconds + collect_s))} a cell", run)
+                    self._note(
+                        "start_up", of, f"{duration(_short(seconds + collect_s))} {self._which(cell, step)}", run
+                    )
                 case "measuring" if rule := self.plan.experiments[cell.experiment].until_steady:
                     seen = self.history.get(keys.steadied)
                     seconds, run = (seen.seconds, seen.run) if seen else (step.seconds, "")
@@ -162,6 +171,12 @@ class _Learning:
                 case _:
                     seconds = step.seconds
             yield step if seconds == step.seconds else step.model_copy(update={"seconds": round(seconds, 3)})
+
+    def _which(self, cell: Cell, step: Step) -> str:
+        times = self._prepared[cell.database.database, cell.tool.driver]
+        if len(times) < 2:
+            return "a cell"
+        return "a cell that starts the server" if step.seconds == max(times) else "a cell whose server is up"
 
     def _load_s(self, cell: Cell, keys: Keys, step: Step) -> tuple[float, str]:
         """Return the seconds of a load as they follow from an earlier one, and its run."""

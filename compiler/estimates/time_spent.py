@@ -17,6 +17,16 @@ from benchbrief.compiler.planning.plan import Cell, Plan, Step, StepKind
 Activity = Literal["loading", "resets", "warm_up", "measuring", "cooling", "start_up", "rendering"]
 """`resets` bring back a loaded data set without loading it. `start_up` has the collecting of outputs too."""
 ACTIVITIES: tuple[Activity, ...] = get_args(Activity)
+ACTIVITY_WORDS: Mapping[Activity, str] = {
+    "loading": "loading",
+    "resets": "resets",
+    "warm_up": "warm-up",
+    "measuring": "measuring",
+    "cooling": "cooling down",
+    "start_up": "start-up",
+    "rendering": "rendering",
+}
+"""What users read of each."""
 Spent = Mapping[Activity, float]
 """Seconds by activity."""
 

@@ -9,7 +9,7 @@ from benchbrief.compiler.estimates.estimate import estimate
 from benchbrief.compiler.explain.explain_overlap import some
 from benchbrief.compiler.explain.plain_text import Page
 from benchbrief.compiler.lanes.plan_lanes import lanes_of
-from benchbrief.compiler.plain_amounts import duration
+from benchbrief.compiler.plain_amounts import about
 from benchbrief.compiler.planning.plan import Plan
 
 _MOST = 12
@@ -43,7 +43,7 @@ def explain_lanes(plan: Plan, page: Page) -> None:
     page.heading("Lanes")
     page.table(
         (
-            (str(each.lane), some(each.hardware), some(each.hosts), str(each.cells), f"about {duration(each.seconds)}")
+            (str(each.lane), some(each.hardware), some(each.hosts), str(each.cells), f"{about(each.seconds)}")
             for each in lanes[:_MOST]
         ),
         ("lane", "hardware", "hosts", "cells", "time"),

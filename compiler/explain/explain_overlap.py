@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from benchbrief.compiler.estimates.grouped_hardware import Together, grouped_hardware
 from benchbrief.compiler.estimates.overlapped_loads import hidden_loads, loading_s, one_by_one_s
 from benchbrief.compiler.explain.plain_text import Page
-from benchbrief.compiler.plain_amounts import duration
+from benchbrief.compiler.plain_amounts import about, duration
 from benchbrief.compiler.planning.plan import Experiment, Plan
 
 _MOST = 12
@@ -47,7 +47,7 @@ def explain_overlap(plan: Plan, page: Page) -> None:
     hidden_s, of_s = sum(each.hidden_s for each in found), one_by_one_s(plan)
     page.paragraph(
         f"{duration(hidden_s)} of {duration(loading_s(plan))} of loading and resets; with `overlap = none`, the cells "
-        f"would take about {duration(of_s)} instead of {duration(plan.estimate_s)}"
+        f"would take {about(of_s)} instead of {duration(plan.estimate_s)}"
     )
     page.table(
         (

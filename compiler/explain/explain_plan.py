@@ -148,7 +148,7 @@ def _facts(plan: Plan, e: Experiment, cells: list[Cell]) -> Iterator[tuple[str, 
         (f"{e.confident.at_least} to " if e.confident else "") + counted(e.repeats, "repeat", "repeats"),
     )
     most = "up to " if e.promise else up_to(e, plan.budget_s)
-    likely = f", estimated as {len(counted_cells(cells, plan.experiments))}" if e.promise else ""
+    likely = f", usually {len(counted_cells(cells, plan.experiments))}" if e.promise else ""
     product = " x ".join(counts[:3] if e.promise else counts)
     yield "matrix", f"{product} = {most}{counted(most_cells(e), 'cell', 'cells')}{likely}"
     first = cells[0]

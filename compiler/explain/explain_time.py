@@ -6,27 +6,25 @@ from collections.abc import Iterable, Sequence
 
 from benchbrief.compiler.estimates.advice import Advice
 from benchbrief.compiler.estimates.budget_fit import BudgetFit, most_s, without_budgets
-from benchbrief.compiler.estimates.counted_cells import counted_cells, up_to
+from benchbrief.compiler.estimates.counted_cells import counted_cells, of_which, up_to
 from benchbrief.compiler.estimates.learned import Estimated, Source
 from benchbrief.compiler.estimates.reloads.shared_data_places import shared_places
 from benchbrief.compiler.estimates.steady_spans import steady_span
-from benchbrief.compiler.estimates.time_spent import ACTIVITIES, Activity, Spent, TimeSpent, brief_told, time_spent
+from benchbrief.compiler.estimates.time_spent import (
+    ACTIVITIES,
+    ACTIVITY_WORDS,
+    Spent,
+    TimeSpent,
+    brief_told,
+    time_spent,
+)
 from benchbrief.compiler.explain.explain_overlap import explain_overlap
 from benchbrief.compiler.explain.plain_text import Page
-from benchbrief.compiler.plain_amounts import counted, duration
+from benchbrief.compiler.plain_amounts import about, counted, duration
 from benchbrief.compiler.planning.plan import Plan
 from benchbrief.compiler.planning.planned_cells import planned_cells
 
-_LABELS: dict[Activity, str] = {
-    "loading": "loading",
-    "resets": "resets",
-    "warm_up": "warm-up",
-    "measuring": "measuring",
-    "cooling": "cooling down",
-    "start_up": "start-up",
-    "rendering": "rendering",
-}
-_WIDEST = max(map(len, _LABELS.values()))
+_WIDEST = max(map(len, ACTIVITY_WORDS.values()))
 _UNITS = ((7200.0, 3600.0, "h"), (120.0, 60.0, "min"))
 """From how many seconds in all a unit is used, the unit's seconds, and its name."""
 _MOST = 12
@@ -73,13 +71,8 @@ def _total(plan: Plan, spent: TimeSpent, page: Page, *, refused: bool) -> None:
     cells_s = most_s(plan)
     wall_s, alone_s = cells_s + spent.rendering_s, sum(spent.in_all.values())
     measured, count = counted_cells(plan.cells, plan.experiments), planned_cells(plan)
-    if len(measured) < count:
-        text = (
-            f"up to {counted(count, 'cell', 'cells')}, of which a search for a promise usually needs a part: the "
-            f"estimate counts {len(measured):,}, {most}about {duration(wall_s)}"
-        )
-    else:
-        text = f"{most}{counted(count, 'cell', 'cells')}, {most}about {duration(wall_s)}"
+    fewer = of_which(plan)
+    text = f"{'up to ' if fewer else most}{counted(count, 'cell', 'cells')}, {most}{about(wall_s)}{fewer}"
     if cells_s == plan.estimate_s and wall_s < alone_s - 1:
         text += f" with independent hosts side by side ({duration(alone_s)} one after another)"
     page.paragraph(text + brief_told(spent.rendering_s, wall_s))
@@ -92,12 +85,12 @@ def _total(plan: Plan, spent: TimeSpent, page: Page, *, refused: bool) -> None:
     for shared in shared_places(cells, plan.hardware, plan.databases, plan.workloads, plan.hosts):
         owed = f"{counted(len(shared.cells), 'cell loads', 'cells load')} again what others have replaced in one place"
         out = "give each a `path` or server of its own, or measure one hardware after the other"
-        page.paragraph(f"database {shared.database}: {owed}, about {duration(shared.seconds)} of that time; {out}")
+        page.paragraph(f"database {shared.database}: {owed}, {about(shared.seconds)} of that time; {out}")
     if len(plan.experiments) > 1:
         page.table(
             (
                 name,
-                f"{up_to(e, plan.budget_s)}about {duration(most_s(plan, name))}",
+                f"{up_to(e, plan.budget_s)}{about(most_s(plan, name))}",
             )
             for name, e in plan.experiments.items()
         )
@@ -117,7 +110,9 @@ def _shares(title: str, spent: Spent, unit: tuple[float, str], page: Page) -> No
         if taken := spent[activity]:
             share = taken / total
             percent = f"{100 * share:.0f} %" if share >= 0.005 else "< 1 %"
-            rows.append((f"  {_LABELS[activity]:<{_WIDEST}}", f"{_amount(taken, unit):>9}", percent, _bar(share)))
+            rows.append(
+                (f"  {ACTIVITY_WORDS[activity]:<{_WIDEST}}", f"{_amount(taken, unit):>9}", percent, _bar(share))
+            )
     page.table(rows, right=(1, 2))
 
 
@@ -131,7 +126,7 @@ def _sources(sources: Iterable[Source], page: Page) -> None:
         page.paragraph(f"as in run {run}:" if run else "built in, as no earlier run tells:")
         found: dict[tuple[str, str], list[str]] = {}
         for each in seen:
-            found.setdefault((f"  {_LABELS[each.activity]:<{_WIDEST}}", each.text), []).append(each.of)
+            found.setdefault((f"  {ACTIVITY_WORDS[each.activity]:<{_WIDEST}}", each.text), []).append(each.of)
         rows = list(found.items())[:_MOST]
         page.table((label, f"{text} ({_some(of)})") for (label, text), of in rows)
         if len(found) > _MOST:

@@ -55,8 +55,7 @@ class CellStatus:
 
 @dataclass(frozen=True)
 class RunStatus:
-    """A run's progress. `elapsed_s` is the time spent running, without the pauses between interruptions and
-    resumes.
+    """A run's progress. `elapsed_s` is the time spent running, without the pauses in which nothing ran.
 
     `remaining_s` is an estimate from the plan, corrected by how long steps took in this run; None when nothing is
     left.
@@ -127,7 +126,7 @@ def summarise(run_dir: Path) -> RunStatus:
         reused=len(evidence.reused),
         total=len(cells) - unneeded,
         not_chosen=not_chosen,
-        elapsed_s=_elapsed(evidence, now),
+        elapsed_s=evidence.record.elapsed_s(now),
         remaining_s=_remaining_s(evidence, run_dir, cells),
         cells=cells,
         hosts=measures_of(readings),
@@ -154,11 +153,6 @@ def _remaining_s(evidence: Evidence, run_dir: Path, cells: Sequence[CellStatus])
 
 def _last_time(evidence: Evidence) -> float:
     return evidence.record.last_at or 0.0
-
-
-def _elapsed(evidence: Evidence, now: float) -> float:
-    """Return the time from each start to the last record before the next, in seconds."""
-    return evidence.record.elapsed_s + (now - evidence.starts[-1].at if evidence.starts else 0.0)
 
 
 def _interrupted(reason: str | None) -> str | None:

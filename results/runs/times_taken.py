@@ -9,7 +9,7 @@ from pathlib import Path
 from benchbrief.compiler.estimates.time_spent import ACTIVITIES, Activity
 from benchbrief.compiler.planning.plan import Cell, Plan
 from benchbrief.runners.journal import events as j
-from benchbrief.runners.journal.cell_history import TURN
+from benchbrief.runners.journal.cell_history import TURN, Pauses
 from benchbrief.runners.journal.journal_file import JOURNAL
 from benchbrief.runners.journal.line_sums import record_in
 
@@ -28,7 +28,8 @@ _HEAD = 80
 
 @dataclass
 class Attempt:
-    """One attempt at a cell. `steps` has the seconds of the steps that ended. `whole`: one controller drove it."""
+    """One attempt at a cell. `steps` has the seconds of the steps that ended, `ends` when they ended, and `paused_s` is
+    how long nothing of it ran as its controller was away. `whole`: one controller drove it."""
 
     cell: str
     started_at: float
@@ -38,6 +39,8 @@ class Attempt:
     loaded: bool = False
     """Whether its data set was loaded. Otherwise a step `load` brought the data back."""
     steps: dict[str, float] = field(default_factory=dict)
+    ends: dict[str, float] = field(default_factory=dict)
+    paused_s: float = 0.0
     lasted_s: float | None = None
     """How long it was measured, where that ended by itself."""
 
@@ -59,11 +62,18 @@ class Attempt:
             "cooling": self.steps.get("cool_down", 0.0),
         }
         if self.ended_at is not None:
-            whole = self.ended_at - self.started_at
+            whole = self.ended_at - self.started_at - self.paused_s
         else:
             whole = sum(seconds for step, seconds in self.steps.items() if step != "cool_down")
         before = sum(found[each] for each in ("loading", "resets", "warm_up", "measuring")) + self.steps.get(TURN, 0.0)
         return {**found, "start_up": max(0.0, whole - before)}
+
+    def leave_out(self, pauses: Pauses) -> None:
+        """Take the time of the pauses out of the steps and the whole."""
+        for step, ended_at in self.ends.items():
+            self.steps[step] -= pauses.within(ended_at - self.steps[step], ended_at)
+        if self.ended_at is not None:
+            self.paused_s = pauses.within(self.started_at, self.ended_at)
 
 
 @dataclass
@@ -72,7 +82,7 @@ class TimesTaken:
 
     `hostnames` are what the hosts call themselves. `reports` has the seconds that each report took when it was first
     made, where they are known. `estimated` is what was expected when the run began. `wall_s` is the time that the run
-    went on, without the pauses between interruptions and resumes.
+    went on, without pauses: the times between an interruption and the resume in which no job ran.
     """
 
     attempts: dict[tuple[str, int], Attempt] = field(default_factory=dict)
@@ -98,11 +108,13 @@ def times_taken(run_dir: Path) -> TimesTaken:
     found = TimesTaken()
     reused: set[tuple[str, int]] = set()
     began = last_at = None
+    pauses = Pauses()
     for record in _records(run_dir / JOURNAL):
         if isinstance(record, j.RunStarted):
-            found.wall_s += last_at - began if began is not None and last_at is not None else 0.0
-            began = record.at
-        if not isinstance(record, j.ReportMade):
+            if last_at is not None:
+                pauses.away(last_at, record.at)
+            began = record.at if began is None else began
+        if not isinstance(record, j.ReportMade) and not (isinstance(record, j.RunEnded) and record.gone):
             last_at = record.at
         match record:
             case j.CellReused():
@@ -119,9 +131,14 @@ def times_taken(run_dir: Path) -> TimesTaken:
             case j.CellResumed() | j.StepEnded() | j.JobCollected() | j.MeasuringEnded() | j.CellEnded():
                 if attempt := found.attempts.get((record.cell, record.attempt)):
                     _note(attempt, record)
+                if isinstance(record, j.JobCollected):
+                    pauses.collected(record)
             case _:
                 pass
-    found.wall_s += last_at - began if began is not None and last_at is not None else 0.0
+    if began is not None and last_at is not None:
+        for attempt in found.attempts.values() if pauses.spans else ():
+            attempt.leave_out(pauses)
+        found.wall_s = last_at - began - pauses.seconds
     return found
 
 
@@ -133,6 +150,7 @@ def _note(
             attempt.whole = False
         case j.StepEnded():
             attempt.steps[record.step] = 0.0 if record.skipped else record.seconds
+            attempt.ends[record.step] = record.at
         case j.JobCollected():
             attempt.loaded = attempt.loaded or (record.step, record.job) == ("load", "load")
         case j.MeasuringEnded():

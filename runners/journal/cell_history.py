@@ -148,6 +148,38 @@ class ResetTook(NamedTuple):
 
 
 @dataclass
+class Pauses:
+    """The times between an interruption and a resume when no job ran: when each began and ended, by the controller's
+    clock. Where a job went on without its controller is known only once its output is collected."""
+
+    spans: list[tuple[float, float]] = field(default_factory=list)
+
+    def away(self, since: float, until: float) -> None:
+        """Take a time without a controller for a pause, until a job proves to have run then."""
+        if until > since:
+            self.spans.append((since, until))
+
+    def collected(self, job: j.JobCollected) -> None:
+        """Take the time of a job out of the pauses. A probe does no work."""
+        if job.job != job.step or not self.spans:
+            return
+        left = [
+            part
+            for start, end in self.spans
+            for part in ((start, min(end, job.started_at)), (max(start, job.ended_at), end))
+        ]
+        self.spans = [(start, end) for start, end in left if end > start]
+
+    @property
+    def seconds(self) -> float:
+        return sum(end - start for start, end in self.spans)
+
+    def within(self, began: float, ended: float) -> float:
+        """Return how many seconds of a time were pauses."""
+        return sum(max(0.0, min(end, ended) - max(start, began)) for start, end in self.spans)
+
+
+@dataclass
 class CellTimes:
     """How long each cell has taken so far, by the records: all its attempts, and its cool-downs.
 

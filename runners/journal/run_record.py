@@ -13,7 +13,14 @@ from pathlib import Path
 from benchbrief.compiler.messages.text import Text
 from benchbrief.compiler.planning.plan import Knee, Plan
 from benchbrief.runners.journal import events as j
-from benchbrief.runners.journal.cell_history import CellHistory, CellTimes, Left, Progressed, is_candidate_left_out
+from benchbrief.runners.journal.cell_history import (
+    CellHistory,
+    CellTimes,
+    Left,
+    Pauses,
+    Progressed,
+    is_candidate_left_out,
+)
 from benchbrief.runners.journal.journal_file import JOURNAL, Place, each_record, whole_bytes
 from benchbrief.runners.journal.merged_facts import together
 
@@ -42,8 +49,8 @@ class RunRecord:
     `hosts` and `engines` have the last facts of each; of a host, by place. `tools` has the tool last found for each
     host and driver, and `tool_paths` every place where one was found. `remarks` has those of each cell's last attempt
     (None: of the run), in order of time. `warm` has the last attempt of each cell that no cool-down has followed, in
-    order. `elapsed_s` is from each start to the last record before the next one, `last_at` the time of the last
-    record, and `size` how much of the journal was read, in bytes.
+    order. `pauses` are the times in which nothing ran, `last_at` is the time of the last record, and `size` how much of
+    the journal was read, in bytes.
     """
 
     starts: list[j.RunStarted] = field(default_factory=list)
@@ -73,7 +80,7 @@ class RunRecord:
     retried: set[str] = field(default_factory=set)
     """Cells that were tried again after a failed attempt. An interrupted attempt does not count."""
     times: CellTimes = field(default_factory=CellTimes)
-    elapsed_s: float = 0.0
+    pauses: Pauses = field(default_factory=Pauses)
     last_at: float | None = None
     size: int = 0
     _failed: set[str] = field(default_factory=set)
@@ -121,6 +128,10 @@ class RunRecord:
         """
         return {cell.id for cell in plan.cells if cell.id in self.cells and cell.hash in self.cells[cell.id].good}
 
+    def elapsed_s(self, until: float) -> float:
+        """Return the seconds that the run has gone on for, without its pauses."""
+        return until - self.starts[0].at - self.pauses.seconds if self.starts else 0.0
+
     def add(self, place: Place, record: j.AnyRecord) -> None:
         self.times.add(record)
         match record:
@@ -162,12 +173,13 @@ class RunRecord:
             case j.PublishedValue():
                 self.published.append(record)
         self.end = record if isinstance(record, j.RunEnded) else self.end
-        self.last_at = record.at
+        if not (isinstance(record, j.RunEnded) and record.gone):
+            self.last_at = record.at
         self.size = max(self.size, place.at + place.length)
 
     def _start(self, record: j.RunStarted) -> None:
         if self.starts and self.last_at is not None:
-            self.elapsed_s += self.last_at - self.starts[-1].at
+            self.pauses.away(self.last_at, record.at)
         self.starts.append(record)
         self.end = None
         self.remarks[None] = [remark for remark in self.remarks.get(None, ()) if not remark.passing]
@@ -207,6 +219,8 @@ class RunRecord:
             if record.step == "cool_down":
                 self.warm.pop(cell, None)
         elif not isinstance(record, j.CounterReading):
+            if isinstance(record, j.JobCollected):
+                self.pauses.collected(record)
             self._history(cell).kept.setdefault(record.attempt, []).append(place)
         left = self._left.get(cell)
         if left is not None and left.attempt == record.attempt:

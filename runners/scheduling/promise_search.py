@@ -179,7 +179,7 @@ class PromiseSearches:
             self._end(search, step, votes)
         finished = (cell for of in search.cells.values() for cell in of)
         others = [cell for cell in finished if not self._is_over(cell) and cell.id not in self._tried]
-        why = say.rate_not_needed(n=len(votes), cells=sum(map(len, search.cells.values())))
+        why = say.rate_not_needed(n=len(votes))
         for cell in others:
             self._left_out[cell.id] = say.rate_judged() if cell.id in votes else why
         yield from others

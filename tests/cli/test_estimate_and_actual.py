@@ -12,6 +12,7 @@ from benchbrief.progress.compared_times import in_full
 from benchbrief.results.runs.estimate_and_actual import compare_times
 from benchbrief.results.runs.times_taken import times_taken
 from benchbrief.runners.journal.run_folder import load_plan
+from benchbrief.runners.journal.run_record import read_run
 from tests.cli.conftest import FinishedRun
 from tests.cli.specs import SMALL
 from tests.support.bench import Bench
@@ -112,6 +113,39 @@ def test_the_pause_between_an_interruption_and_a_resume_is_no_time_of_the_run(co
     lines += [{**start, "at": end["at"] + 3600, "resumed": True}, {**end, "at": end["at"] + 3610}]
     journal.write_text("".join(json.dumps(line, separators=(",", ":")) + "\n" for line in lines))
     assert times_taken(run).wall_s == pytest.approx(took + 10)
+
+
+def test_a_job_that_ends_without_its_controller_takes_its_own_time_alone(copied_run: Bench) -> None:
+    (run,) = copied_run.run_dirs()
+    plan, journal, away_s = load_plan(run), run / "journal.jsonl", 100.0
+    before = times_taken(run)
+    lines = [json.loads(line) for line in journal.read_bytes().splitlines()]
+    start = next(line for line in lines if line["type"] == "run_started")
+    began = next(place for place, line in enumerate(lines) if line.get("step") == "load")
+    step = lines[began]
+    job = next(line for line in lines if line["type"] == "job_collected" and line["job"] == "load")
+    later_s = away_s - (job["ended_at"] - step["at"])
+    for line in lines[began + 1 :]:
+        line["at"] += later_s
+        if line["type"] == "job_collected" and line is not job:
+            line["started_at"] += later_s
+            line["ended_at"] += later_s
+        if line["type"] == "step_ended" and line["step"] == "load" and line["cell"] == step["cell"]:
+            line["seconds"] += later_s
+    again = {"at": step["at"] + away_s}
+    of_cell = {name: step[name] for name in ("cell", "attempt", "step")}
+    resumed = {"type": "cell_resumed", "hash": "", "began_at": step["at"], "away_since": step["at"], **of_cell, **again}
+    lines[began + 1 : began + 1] = [{**start, "resumed": True, **again}, resumed]
+    for line in lines:
+        line.pop("sum", None)
+    journal.write_text("".join(json.dumps(line, separators=(",", ":")) + "\n" for line in lines))
+
+    after, record = times_taken(run), read_run(run)
+    assert after.wall_s == pytest.approx(before.wall_s, abs=1)
+    for activity, seconds in before.spent(plan)["ramp"].items():
+        assert after.spent(plan)["ramp"][activity] == pytest.approx(seconds, abs=1)
+    assert record.last_at is not None
+    assert record.elapsed_s(record.last_at) == pytest.approx(after.wall_s, abs=5), "the brief is made after the cells"
 
 
 def test_a_run_of_an_earlier_version_has_no_estimate_and_is_shown_all_the_same(copied_run: Bench) -> None:

@@ -160,13 +160,10 @@ def test_every_total_is_what_a_run_measures_at_most_and_an_estimate_stands_besid
     most, likely = planned_cells(plan), len(counted_cells(plan.cells, plan.experiments))
     assert likely < most == examine(Path(plan.spec.name)).cells
     told = " ".join(explain(plan, 300).split())
-    assert (
-        f"up to {most} cells, of which a search for a promise usually needs a part: the estimate counts {likely},"
-        in told
-    )
+    assert f"up to {most} cells, about 1 h 30 min for the {likely} that a search usually measures" in told
     for each in plan.experiments.values():
         own = len(counted_cells([cell for cell in plan.cells if cell.experiment == each.name], plan.experiments))
-        assert f"= up to {most_cells(each)} cells, estimated as {own} " in told
+        assert f"= up to {most_cells(each)} cells, usually {own} " in told
 
 
 def test_a_budget_that_would_do_is_said_in_hours_beside_its_minutes() -> None:
