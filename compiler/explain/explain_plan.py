@@ -10,6 +10,7 @@ from benchbrief.compiler.estimates.advice import Advice
 from benchbrief.compiler.estimates.budget_fit import BudgetFit, budget_fits
 from benchbrief.compiler.estimates.counted_cells import counted_cells, up_to
 from benchbrief.compiler.estimates.learned import Estimated, with_history
+from benchbrief.compiler.explain.explain_arrivals import describe_arrivals
 from benchbrief.compiler.explain.explain_beside import describe_events, describe_probes
 from benchbrief.compiler.explain.explain_lanes import explain_lanes
 from benchbrief.compiler.explain.explain_overlap import side_by_side, some
@@ -171,7 +172,7 @@ def _facts(plan: Plan, e: Experiment, cells: list[Cell]) -> Iterator[tuple[str, 
     if e.requires:
         yield "waits for", ", ".join(e.requires)
     if e.arrivals:
-        yield "arrivals", e.arrivals.kind
+        yield "arrivals", describe_arrivals(e.arrivals)
     order = "turns" if e.promise and e.order == "interleaved" else e.order
     yield "order", f"{e.order}: " + _ORDERS[order].format(axis=e.axis, seed=e.seed)
     if together := side_by_side(plan, e):

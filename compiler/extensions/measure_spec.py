@@ -21,6 +21,7 @@ class ProbeMeasure:
     measure `of_whole_measurement` is one number for the measured time, such as a ratio of totals, and has no dimension
     `time`. `simulated` is the value that a simulated host shows; None for nothing.
     A closed loop, without a `target`, does not have one that is `offered_only`.
+    A disclosure has the most that a run had of one that is `disclosed`, as a share of 1 or as a value with its unit.
     """
 
     unit: str
@@ -30,6 +31,7 @@ class ProbeMeasure:
     of_whole_measurement: bool = False
     simulated: float | None = None
     offered_only: bool = False
+    disclosed: Literal["", "share", "value"] = ""
 
     def label(self, language: str) -> str:
         return self.labels.get(language) or self.labels["en"]

@@ -24,11 +24,15 @@ place of others; it adds records with new keys, and may update others; it delete
 
 CHANGES: tuple[Change, ...] = get_args(Change)
 
-Arrival = Literal["constant", "poisson", "steps", "burst", "trace"]
-"""How the operations of an offered load are spaced: evenly; independently of each other, with exponential gaps; at
-rates that follow each other; at a rate with bursts; at recorded times."""
+Arrival = Literal["constant", "poisson", "steps", "burst", "trace", "closed"]
+"""When operations are due: evenly spaced; independently of each other, with exponential gaps; at rates that follow each
+other; at a rate with bursts; at recorded times; in a closed loop, when the last operation of a thread has ended."""
 
 ARRIVALS: tuple[Arrival, ...] = get_args(Arrival)
+
+Bound = Literal["queue", "drops", "lag", "timeout", "give_up", "stalls"]
+"""What of a load has a bound: the operations that wait in its queue, those that the queue drops, the generator's own
+lateness, the time of an operation, the time without a success, and the time in which a closed loop stands still."""
 
 _ROUNDING = 1e-6
 _COMMON = frozenset({"description"})
@@ -171,7 +175,8 @@ class ToolSpec(ExtensionSpec):
     (`load(a)`); `loads_in_parts`, several hosts can load a data set together, each a range of its keys
     (`CellContext.loaded_range`); `whole_seconds`, it runs for whole seconds only. `stray_errors` is the accepted share
     of failed operations where the spec allows none. `arrivals` are how it can space an offered load, its usual way
-    first; none for a tool that does not tell. `bounded_queue`: operations that are due wait in a queue with a bound.
+    first; none for a tool that does not tell. Any tool has the `closed` loop. `bounds` are what of a load a spec may
+    bound.
     `ends_when_steady`: it can end a run by itself at the first look that finds a steady state, by the rule of
     `planning/steady_rule.py`; then its driver measures from the end of the transient (`Measurement.steady`).
 
@@ -213,7 +218,7 @@ class ToolSpec(ExtensionSpec):
 
     open_loop: bool = False
     arrivals: tuple[Arrival, ...] = ()
-    bounded_queue: bool = False
+    bounds: tuple[Bound, ...] = ()
     intended_latency: bool = False
     phases: bool = False
     mergeable: bool = False

@@ -218,7 +218,7 @@ class Database(Node):
 
 
 class Arrivals(Node):
-    """When the operations of an offered load are due.
+    """When operations are due, and what of the load is bounded.
 
     Rates are in ops/s over all load generators, times in seconds.
 
@@ -227,7 +227,9 @@ class Arrivals(Node):
     `trace` is the text of a recorded trace, with a due time in each line, and `file` its name in the spec. At most
     `queue` operations wait for a thread (None: as many as the tool lets wait); those that find it full are dropped,
     of which the share `drops` is accepted. `lag` is the accepted share of a latency that is the generator's own
-    lateness.
+    lateness, and `stalls` the share of the time in which a closed loop may stand still. An operation that takes longer
+    than `timeout_s` from being sent has failed; a run in which nothing succeeds for `give_up_s` is cut. None: the
+    tool's own.
     """
 
     kind: Arrival
@@ -242,6 +244,9 @@ class Arrivals(Node):
     queue: int | None = None
     drops: float = 0.0
     lag: float = 0.1
+    stalls: float | None = None
+    timeout_s: float | None = None
+    give_up_s: float | None = None
 
     @property
     def own_rates(self) -> bool:

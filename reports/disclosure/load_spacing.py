@@ -1,10 +1,12 @@
-"""How an offered load was spaced, and what of it may be missing: the bound of the queue, drops and lateness."""
+"""How a load was spaced, what of it may be missing, and what was: the bound of the queue, drops, lateness, stalls."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
+from benchbrief.compiler.extensions import ToolSpec
 from benchbrief.compiler.extensions.registry import TOOL_SPECS
+from benchbrief.compiler.extensions.tool_spec import Bound
 from benchbrief.compiler.planning import plan as p
 from benchbrief.reports.text.number_format import NBSP, duration, quantity
 from benchbrief.reports.view.report_data import Results
@@ -15,11 +17,18 @@ def spacing(experiment: p.Experiment, results: Results) -> Iterator[str]:
     words, arrivals = results.words, experiment.arrivals
     tools = {cell.tool.driver for cell in results.plan.cells if cell.experiment == experiment.name}
     spec = next((found for tool in tools if (found := TOOL_SPECS.usable(tool))), None)
-    bounded = spec is not None and spec.bounded_queue
-    if arrivals is None and spec is not None and bounded and experiment.axis == "target":
+    bounds = spec.bounds if spec is not None else ()
+    if arrivals is None and spec is not None and bounds and experiment.axis == "target":
         arrivals = p.Arrivals(kind=spec.arrivals[0])
-    if arrivals is None:
-        return
+    if arrivals is not None:
+        yield from _said(arrivals, bounds, experiment, results)
+    if spec is not None and (seen := list(_seen(spec, experiment, results))):
+        yield words["d_seen"].format(listed=words.locale.listed(seen))
+
+
+def _said(arrivals: p.Arrivals, bounds: Sequence[Bound], experiment: p.Experiment, results: Results) -> Iterator[str]:
+    """Yield what the spec, or the tool's usual way, says of when operations are due and of what may be missing."""
+    words = results.words
     spacings = {
         "rates": words.locale.listed([quantity(rate, "ops/s") for rate in arrivals.rates]),
         "each": duration(arrivals.each_s),
@@ -30,7 +39,7 @@ def spacing(experiment: p.Experiment, results: Results) -> Iterator[str]:
         "spacing": words[f"d_arrivals_{arrivals.spacing}"],
     }
     yield words["d_arrivals"].format(said=words[f"d_arrivals_{arrivals.kind}"].format(**spacings))
-    if bounded:
+    if "queue" in bounds and arrivals.kind != "closed":
         cells = [cell for cell in results.plan.cells if cell.experiment == experiment.name]
         if (together := max((len(cell.load_hosts) for cell in cells), default=1)) > 1:
             yield words["d_own_schedules"].format(n=together)
@@ -38,3 +47,28 @@ def spacing(experiment: p.Experiment, results: Results) -> Iterator[str]:
             yield words["d_queue"].format(n=f"{arrivals.queue:,}")
         yield words["d_drops"].format(share=f"{100 * arrivals.drops:.12g}{NBSP}%")
         yield words["d_lag"].format(share=f"{100 * arrivals.lag:.12g}{NBSP}%")
+    if arrivals.stalls is not None:
+        yield words["d_stalls"].format(share=f"{100 * arrivals.stalls:.12g}{NBSP}%")
+    if arrivals.timeout_s is not None:
+        yield words["d_op_timeout"].format(time=duration(arrivals.timeout_s))
+    if arrivals.give_up_s is not None:
+        yield words["d_give_up"].format(time=duration(arrivals.give_up_s))
+
+
+def _seen(spec: ToolSpec, experiment: p.Experiment, results: Results) -> Iterator[str]:
+    """Yield the most that a run had of each number by which a load generator judges itself."""
+    told = {name: said for name, said in spec.measures.items() if said.disclosed}
+    if not told:
+        return
+    most: dict[str, float] = {}
+    cells = {cell.cell_id for cell in results.cells if cell.experiment == experiment.name and cell.status == "ok"}
+    for cell, measure, value in results.store.sql(
+        "SELECT cell_id, measure, max(value) FROM samples WHERE value IS NOT NULL GROUP BY ALL"
+    ).rows:
+        if measure in told and cell in cells:
+            most[measure] = max(most.get(measure, 0.0), float(value))
+    for name, said in told.items():
+        if name in most:
+            share, value = f"{100 * most[name]:.2g}{NBSP}%", quantity(most[name], said.unit)
+            text = share if said.disclosed == "share" else value
+            yield f"{said.label(results.words.language)} {text}"

@@ -83,7 +83,7 @@ def test_a_library_of_another_version_or_none_is_told_at_the_start(by_db_bench: 
     shutil.copy("/usr/lib/x86_64-linux-gnu/librocksdb.so.7.8", other)
     done = openload(f"{flags} --library {other}", PROGRAM)
     assert (done.code, done.lines) == (3, [])
-    assert f"{other} is {other}, not RocksDB 7.8.x, which this program is made for" in done.errors
+    assert f"{other} is not RocksDB 7.8.x: give the library of that version" in done.errors
     done = openload(f"{flags} --library librocksdb.so.0", PROGRAM)
     assert done.code == 3
     assert "librocksdb.so.0 can't be used" in done.errors

@@ -4,7 +4,17 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from benchbrief.compiler.extensions.tool_spec import Bound
 from benchbrief.compiler.problems import CompileProblem, ticked
+
+_LACKS: dict[Bound, str] = {
+    "queue": "has no bound of operations that wait",
+    "drops": "has no bound of operations that wait",
+    "lag": "does not judge its own lateness",
+    "stalls": "does not judge its own stalls",
+    "timeout": "has no bound of an operation's time that a spec sets",
+    "give_up": "has no bound of the time without a success",
+}
 
 
 @dataclass(frozen=True)
@@ -44,10 +54,20 @@ class ArrivalsWithoutTarget(CompileProblem):
 @dataclass(frozen=True)
 class ArrivalsBesideTarget(CompileProblem):
     code = "E0582"
-    says = "`{kind}` arrivals have rates of their own, and experiment `{experiment}` has a `target` too"
-    hint = "remove `target`"
+    says = "{what}, and experiment `{experiment}` has a `target` too"
+    hint = "remove `target`{other}"
     kind: str
     experiment: str
+
+    @property
+    def what(self) -> str:
+        if self.kind == "closed":
+            return "a closed loop has no rate"
+        return f"`{self.kind}` arrivals have rates of their own"
+
+    @property
+    def other(self) -> str:
+        return ", or write `poisson` or `constant` in place of `closed`" if self.kind == "closed" else ""
 
 
 @dataclass(frozen=True)
@@ -78,12 +98,16 @@ class BadTrace(CompileProblem):
 
 
 @dataclass(frozen=True)
-class NoBoundedQueue(CompileProblem):
+class BoundNotOfTool(CompileProblem):
     code = "E0585"
-    says = "`{tool}` has no bound of operations that wait, so `{key}` says nothing to it"
+    says = "`{tool}` {lacks}, so `{key}` says nothing to it"
     hint = "remove `{key}`"
     tool: str
-    key: str
+    key: Bound
+
+    @property
+    def lacks(self) -> str:
+        return _LACKS[self.key]
 
 
 @dataclass(frozen=True)

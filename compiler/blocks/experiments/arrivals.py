@@ -20,21 +20,25 @@ from benchbrief.compiler.blocks.values.values import Reader
 from benchbrief.compiler.blocks.values.wrong_forms import wrong_value
 from benchbrief.compiler.extensions import EngineSpec, ToolSpec
 from benchbrief.compiler.extensions.registry import TOOL_SPECS
-from benchbrief.compiler.extensions.tool_spec import ARRIVALS
+from benchbrief.compiler.extensions.tool_spec import ARRIVALS, Bound
 from benchbrief.compiler.frontend.declarations import Entry
 from benchbrief.compiler.plain_amounts import duration
 from benchbrief.compiler.planning.plan import Arrivals
+from benchbrief.compiler.problems import ticked
 from benchbrief.dsl.syntax import ast
 from benchbrief.dsl.syntax.source import Span
 
-BOUNDS = ("queue", "drops", "lag")
+_TIMES: tuple[Bound, ...] = ("timeout", "give_up")
+_QUEUED: tuple[Bound, ...] = ("queue", "drops", "lag", *_TIMES)
+_BOUNDS: tuple[Bound, ...] = get_args(Bound)
 SPACINGS = get_args(Arrivals.model_fields["spacing"].annotation)
 _ARGUMENTS: Mapping[str, tuple[str, ...]] = {
-    "constant": BOUNDS,
-    "poisson": BOUNDS,
-    "steps": ("lasting", "spacing", *BOUNDS),
-    "burst": ("every", "lasting", "spacing", *BOUNDS),
-    "trace": BOUNDS,
+    "constant": _QUEUED,
+    "poisson": _QUEUED,
+    "steps": ("lasting", "spacing", *_QUEUED),
+    "burst": ("every", "lasting", "spacing", *_QUEUED),
+    "trace": _QUEUED,
+    "closed": ("stalls", *_TIMES),
 }
 _NEEDED = {"steps": ("lasting",), "burst": ("every", "lasting")}
 _USAGE = {
@@ -43,13 +47,15 @@ _USAGE = {
     "steps": "`steps(1k ops/s, 2k ops/s, 4k ops/s, lasting: 30 s)`",
     "burst": "`burst(5k ops/s, every: 30 s, lasting: 2 s)`",
     "trace": '`trace("arrivals.txt")`',
+    "closed": "`closed`, or `closed(timeout: 2 s)`",
 }
 _TAKES = {
-    "constant": "takes nothing but `queue:`, `drops:` and `lag:`",
-    "poisson": "takes nothing but `queue:`, `drops:` and `lag:`",
+    "constant": f"takes nothing but {ticked(_QUEUED)}",
+    "poisson": f"takes nothing but {ticked(_QUEUED)}",
     "steps": "takes its rates, and `lasting:` for how long each is offered",
     "burst": "takes the rate of its bursts, `every:` and `lasting:`",
     "trace": "takes the name of one file",
+    "closed": f"takes nothing but {ticked(_ARGUMENTS['closed'])}",
 }
 _SHAPES = {
     "every": Number("s", "30 s", above=True, maximum=86400.0),
@@ -57,7 +63,13 @@ _SHAPES = {
     "queue": Number("", "1000", plain=True, integer=True, minimum=1.0, maximum=1e7),
     "drops": Number("", "1 %", plain=True, maximum=1.0),
     "lag": Number("", "10 %", plain=True, above=True, maximum=1.0),
+    "stalls": Number("", "8 %", plain=True, maximum=1.0),
+    "timeout": Number("s", "2 s", minimum=0.001, maximum=3600.0),
+    "give_up": Number("s", "1 min", minimum=0.1, maximum=86400.0),
 }
+
+_FIELDS = {"timeout": "timeout_s", "give_up": "give_up_s"}
+"""The fields of `Arrivals` whose names are not those of the arguments."""
 
 _HOLE_S = 10.0
 """A longer time without arrivals is a hole in a trace, as its tool says too (`--trace-gap`)."""
@@ -69,7 +81,7 @@ class Said:
 
     arrivals: Arrivals
     span: Span
-    bounds: Mapping[str, Span] = field(default_factory=dict)
+    bounds: Mapping[Bound, Span] = field(default_factory=dict)
     last: tuple[int, float] = (0, 0.0)
     """The last line of a trace, and its time."""
 
@@ -81,8 +93,8 @@ def read_arrivals(entry: Entry, values: Values, reader: Reader) -> Said | None:
         return None
     expr = reader.deref(series[0])
     match expr:
-        case ast.Name(text=("constant" | "poisson") as kind):
-            said: Said | None = Said(Arrivals(kind="constant" if kind == "constant" else "poisson"), expr.span)
+        case ast.Name(text=("constant" | "poisson" | "closed") as kind):
+            said: Said | None = Said(Arrivals.model_validate({"kind": kind}), expr.span)
         case ast.Call(function=ast.Name(text=kind)) if kind in ARRIVALS:
             said = _called(kind, expr, reader)
         case ast.Name(text=kind) if kind in ARRIVALS:
@@ -95,9 +107,10 @@ def read_arrivals(entry: Entry, values: Values, reader: Reader) -> Said | None:
     if said is None:
         return None
     kind = said.arrivals.kind
-    if said.arrivals.own_rates and values.said("target"):
+    needs_target = kind != "closed" and not said.arrivals.own_rates
+    if values.said("target") and not needs_target:
         reader.findings.add(wrong.ArrivalsBesideTarget(values.span("target"), kind, entry.name))
-    elif not said.arrivals.own_rates and not values.said("target"):
+    elif needs_target and not values.said("target"):
         reader.findings.add(wrong.ArrivalsWithoutTarget(said.span, kind, entry.name))
     return said
 
@@ -129,15 +142,16 @@ def check_arrivals(
         line, at = said.last
         why = f"is the last one, at {at:g} s, and the experiment needs {lasts_s:g} s"
         reader.findings.add(wrong.BadTrace(said.span, arrivals.file, line, why))
-    if arrivals.kind not in tool.arrivals:
+    if arrivals.kind not in (*tool.arrivals, "closed"):
         others = (TOOL_SPECS.usable(name) for name in engine.tools)
         instead = tuple(other.word for other in others if other and arrivals.kind in other.arrivals)
         reader.findings.add(wrong.ArrivalsNotOfTool(said.span, tool.word, arrivals.kind, tool.arrivals, instead))
         return None
-    if not tool.bounded_queue:
-        for key, span in said.bounds.items():
-            reader.findings.add(wrong.NoBoundedQueue(span, tool.word, key))
-    return None if arrivals == Arrivals(kind=tool.arrivals[0]) else arrivals
+    for key, span in said.bounds.items():
+        if key not in tool.bounds:
+            reader.findings.add(wrong.BoundNotOfTool(span, tool.word, key))
+    usual = "closed" if arrivals.kind == "closed" else tool.arrivals[0]
+    return None if arrivals == Arrivals(kind=usual) else arrivals
 
 
 def _called(kind: str, call: ast.Call, reader: Reader) -> Said | None:
@@ -155,7 +169,8 @@ def _called(kind: str, call: ast.Call, reader: Reader) -> Said | None:
         return None
     at = {name: number.value for name, number in numbers.items() if number}
     last = (0, 0.0)
-    settings: dict[str, object] = {"kind": kind, **{name: at[name] for name in ("drops", "lag") if name in at}}
+    settings: dict[str, object] = {"kind": kind}
+    settings |= {_FIELDS.get(name, name): at[name] for name in _BOUNDS if name in at}
     if "queue" in at:
         settings["queue"] = int(at["queue"])
     if kind in ("steps", "burst"):
@@ -183,7 +198,7 @@ def _called(kind: str, call: ast.Call, reader: Reader) -> Said | None:
                 return None
             settings |= traced[0]
             last = traced[1]
-    bounds = {name: argument.span for name, argument in named.items() if name in BOUNDS}
+    bounds = {name: named[name].span for name in _BOUNDS if name in named}
     return Said(Arrivals.model_validate(settings), call.span, bounds, last)
 
 

@@ -15,7 +15,7 @@ from benchbrief.compiler.extensions.registry import TOOL_SPECS
 from benchbrief.compiler.frontend.declarations import Entry
 from benchbrief.compiler.planning import plan
 
-EVEN = ("constant", "poisson")
+EVEN = ("constant", "poisson", "closed")
 """The arrivals whose rate is to be steady."""
 
 

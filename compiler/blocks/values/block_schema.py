@@ -75,9 +75,10 @@ EXPERIMENT = BlockSchema(
         "arrivals": Key(
             Special(
                 "`constant`, `poisson`, `steps(1k ops/s, 2k ops/s, lasting: 30 s)`, "
-                '`burst(5k ops/s, every: 30 s, lasting: 2 s)` or `trace("arrivals.txt")`'
+                '`burst(5k ops/s, every: 30 s, lasting: 2 s)`, `trace("arrivals.txt")` or `closed`'
             ),
-            "When operations of an offered load are due. `steps` and `trace` have their own rates, so no `target`.",
+            "When operations are due, and what of the load is bounded. Only `constant`, `poisson` and `burst` have a "
+            "`target`.",
             default="the load generator's usual one",
             example="arrivals = poisson",
         ),

@@ -61,6 +61,15 @@ func NewSpaced(segments []Segment, repeat, poisson bool, seed uint64) (*Spaced, 
 	return p, nil
 }
 
+// Begin sets the first arrival of a regular process of one rate, before any was taken: arrivals are due where the wall clock, counted
+// in gaps between them, has the fraction phase. Generators whose clocks agree, each with a phase of its own, then take turns.
+func (p *Spaced) Begin(phase float64, zero time.Time) {
+	const day = 24 * 60 * 60 // keeps the digits behind the point
+	rate := p.segments[0].Rate
+	gaps := math.Mod(float64(zero.Unix()%day)*rate, 1) + float64(zero.Nanosecond())/1e9*rate
+	p.arrived = math.Mod(phase-math.Mod(gaps, 1)+1, 1)
+}
+
 // Next implements Process.
 func (p *Spaced) Next() (int64, bool) {
 	for {

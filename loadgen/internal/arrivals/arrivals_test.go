@@ -5,6 +5,7 @@ import (
 	"sort"
 	"strings"
 	"testing"
+	"time"
 )
 
 func take(t *testing.T, p Process, until float64) []float64 {
@@ -91,6 +92,32 @@ func TestKolmogorovSmirnovFindsArrivalsThatAreNotPoisson(t *testing.T) {
 	}
 	if p := kolmogorovSmirnov(uniform); p > 1e-6 {
 		t.Errorf("constant arrivals have p = %g", p)
+	}
+}
+
+func TestRegularArrivalsWithPhasesOfTheirOwnTakeTurnsByTheWallClock(t *testing.T) {
+	const rate = 333.0
+	for _, apart := range []time.Duration{0, 1234567 * time.Nanosecond, 17*time.Second + 89*time.Microsecond} {
+		var all []float64
+		for i, begun := range []time.Duration{0, apart, 2 * apart} {
+			zero := time.Unix(1_700_000_000, 123456789).Add(begun)
+			p := spaced(t, []Segment{{Rate: rate}}, false, false, 1)
+			p.Begin(float64(i)/3, zero)
+			due := take(t, p, 60)
+			if due[0] < 0 || due[0] > 1/rate {
+				t.Errorf("the first of generator %d is due after %g s", i, due[0])
+			}
+			for _, at := range due {
+				all = append(all, begun.Seconds()+at)
+			}
+		}
+		sort.Float64s(all)
+		for i := 1; i < len(all); i++ {
+			// Once all three have begun, and before the first has ended.
+			if all[i-1] > 2*apart.Seconds()+1/rate && all[i] < 60 && math.Abs((all[i]-all[i-1])*3*rate-1) > 1e-3 {
+				t.Fatalf("%v apart: %g s between arrivals at %g s, and a third of a gap is %g s", apart, all[i]-all[i-1], all[i], 1/rate/3)
+			}
+		}
 	}
 }
 

@@ -54,6 +54,7 @@ type settings struct {
 	rate                               float64
 	spacing, steps                     string
 	burstRate, burstEvery, burstLength float64
+	phase                              float64
 	trace                              string
 	traceGap                           float64
 	seed                               uint64
@@ -64,6 +65,7 @@ type settings struct {
 
 	limits selfcheck.Limits
 	judge  string
+	judged []float64 // the percentiles among what is judged
 	giveUp float64
 	output string
 	quiet  bool
@@ -115,6 +117,7 @@ func newSettings(p Program, command string) *settings {
 	f.Float64Var(&s.burstRate, "burst-rate", 0, "")
 	f.Float64Var(&s.burstEvery, "burst-every", 0, "")
 	f.Float64Var(&s.burstLength, "burst-length", 0, "")
+	f.Float64Var(&s.phase, "phase", 0, "share of a gap")
 	f.StringVar(&s.trace, "trace", "", "")
 	f.Float64Var(&s.traceGap, "trace-gap", 10, "seconds")
 	f.Float64Var(&s.warmUp, "warm-up", 0, "seconds")
@@ -125,7 +128,7 @@ func newSettings(p Program, command string) *settings {
 	f.IntVar(&s.queue, "queue", 10000, "operations")
 	f.Float64Var(&s.limits.Drops, "accept-drops", 0, "")
 	f.Float64Var(&s.limits.Lag, "accept-lag", 0.1, "")
-	f.StringVar(&s.judge, "judge", "99", "percentiles")
+	f.StringVar(&s.judge, "judge", "99", "percentiles, mean, max")
 	f.Float64Var(&s.limits.Stalls, "accept-stalls", 0.08, "")
 	f.Float64Var(&s.limits.CPU, "accept-cpu", 0.9, "")
 	f.Float64Var(&s.limits.Pauses, "accept-pauses", 0.01, "")
@@ -158,7 +161,7 @@ func (s *settings) parse(arguments []string) error {
 		{"duration", s.duration, 0, 1e7}, {"rate", s.rate, 0, 1e7}, {"trace-gap", s.traceGap, 0, 1e8},
 		{"accept-errors", s.limits.Errors, 0, 1}, {"accept-drops", s.limits.Drops, 0, 1},
 		{"accept-lag", s.limits.Lag, 0, 1e6}, {"accept-cpu", s.limits.CPU, 0, 1e3},
-		{"accept-stalls", s.limits.Stalls, 0, 1},
+		{"accept-stalls", s.limits.Stalls, 0, 1}, {"phase", s.phase, 0, 1},
 		{"accept-pauses", s.limits.Pauses, 0, 1}, {"accept-clock-step", s.limits.ClockStep, 0, 1e9},
 		{"workers", float64(s.workers), 1, mostWorkers}, {"queue", float64(s.queue), 0, mostQueued},
 		{"zero-padding", float64(s.padding), 0, 100}, {"insert-start", float64(s.start), 0, 1 << 53},
@@ -206,11 +209,17 @@ func (s *settings) parseJudge() error {
 		return nil
 	}
 	for _, text := range strings.Split(s.judge, ",") {
-		p, err := strconv.ParseFloat(strings.TrimSpace(text), 64)
-		if err != nil || !(p > 0 && p < 100) {
-			return fmt.Errorf("--judge %q: percentiles are above 0 and below 100, such as 50,99,99.9", s.judge)
+		name := strings.TrimSpace(text)
+		if name == "mean" || name == "max" {
+			s.limits.Judged = append(s.limits.Judged, selfcheck.Statistic{Name: name})
+			continue
 		}
-		s.limits.Judged = append(s.limits.Judged, p)
+		p, err := strconv.ParseFloat(name, 64)
+		if err != nil || !(p > 0 && p < 100) {
+			return fmt.Errorf("--judge %q: it lists mean, max, and percentiles above 0 and below 100, such as mean,50,99.9", s.judge)
+		}
+		s.judged = append(s.judged, p)
+		s.limits.Judged = append(s.limits.Judged, selfcheck.Statistic{Name: record.PercentileName(p), Percentile: &p})
 	}
 	return nil
 }
@@ -224,7 +233,7 @@ func (s *settings) given(name string) bool {
 // percentiles are those of each record, and those that are judged.
 func (s *settings) percentiles() []float64 {
 	all := append([]float64{}, record.Percentiles...)
-	return append(all, s.limits.Judged...)
+	return append(all, s.judged...)
 }
 
 func (s *settings) records() workload.Records {

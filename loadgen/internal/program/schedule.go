@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"strconv"
+	"time"
 
 	"benchbrief/loadgen/internal/arrivals"
 	"benchbrief/loadgen/internal/dispatch"
@@ -17,7 +19,8 @@ type offer struct {
 	work     *workload.Workload
 	warmUp   int64 // nanoseconds
 	end      int64
-	expected float64 // operations, where they can be told
+	expected float64              // operations, where they can be told
+	begin    func(zero time.Time) // lays the schedule onto the wall clock; nil where it has nothing to do with it
 }
 
 // offer reads the flags of arrivals and of the workload.
@@ -48,7 +51,7 @@ func (s *settings) offer() (*offer, error) {
 
 // only refuses flags that have no meaning with these arrivals: who gives one expects what will not be.
 func (s *settings) only(meant ...string) error {
-	for _, name := range []string{"rate", "spacing", "steps", "burst-rate", "burst-every", "burst-length", "trace", "trace-gap"} {
+	for _, name := range []string{"rate", "phase", "spacing", "steps", "burst-rate", "burst-every", "burst-length", "trace", "trace-gap"} {
 		has := false
 		for _, m := range meant {
 			has = has || m == name
@@ -71,9 +74,22 @@ func (s *settings) arrive(o *offer) error {
 	var err error
 	switch s.arrivals {
 	case "constant", "poisson":
-		if err = s.only("rate"); err == nil {
-			o.expected = s.rate * length
-			o.process, err = arrivals.NewSpaced([]arrivals.Segment{{Rate: s.rate}}, false, s.arrivals == "poisson", seed)
+		meant := []string{"rate", "phase"}
+		if s.arrivals == "poisson" {
+			meant = meant[:1]
+		}
+		if err = s.only(meant...); err != nil {
+			return err
+		}
+		o.expected = s.rate * length
+		var spaced *arrivals.Spaced
+		if spaced, err = arrivals.NewSpaced([]arrivals.Segment{{Rate: s.rate}}, false, s.arrivals == "poisson", seed); err != nil {
+			return err
+		}
+		o.process = spaced
+		if s.given("phase") {
+			o.begin = func(zero time.Time) { spaced.Begin(s.phase, zero) }
+			spaced.Begin(s.phase, time.Unix(0, 0)) // a schedule that is only printed starts with a gap
 		}
 	case "steps":
 		var steps []arrivals.Segment
@@ -182,7 +198,11 @@ func (s *settings) printSchedule(to io.Writer) error {
 		if due < o.warmUp {
 			phase = dispatch.WarmUp
 		}
-		if _, err = fmt.Fprintf(out, "%.9f\t%s\t%s\t%s\n", float64(due)/1e9, phase, op.Kind, op.Key); err != nil {
+		key := string(op.Key)
+		if key == "" {
+			key = strconv.FormatInt(op.Number, 10)
+		}
+		if _, err = fmt.Fprintf(out, "%.9f\t%s\t%s\t%s\n", float64(due)/1e9, phase, op.Kind, key); err != nil {
 			return err
 		}
 	}

@@ -10,7 +10,13 @@ import (
 // Limits are what a run accepts.
 type Limits struct {
 	Drops, Errors, Lag, Stalls, CPU, Pauses, ClockStep float64
-	Judged                                             []float64 // percentiles
+	Judged                                             []Statistic
+}
+
+// Statistic is what will be reported of latencies: a percentile, or their mean or max.
+type Statistic struct {
+	Name       string   // of the value in a record.Latency
+	Percentile *float64 // nil for mean and max
 }
 
 // Times are of one kind of operation: from when it was due, and what of that was the generator's own.
@@ -67,7 +73,7 @@ func Judge(limits Limits, f Facts) []record.Refusal {
 
 const room = "give it idle cores, or a host of its own, without a limit on its processor time"
 
-// judgeLateness holds the generator's own lateness against the latencies that will be reported: of each operation at each percentile.
+// judgeLateness holds the generator's own lateness against the latencies that will be reported: of each operation at each percentile, and their mean and max.
 func judgeLateness(limits Limits, f Facts, refuse func(string, float64, float64, *float64, string, ...any)) {
 	names := make([]string, 0, len(f.Judged))
 	for name := range f.Judged {
@@ -76,8 +82,7 @@ func judgeLateness(limits Limits, f Facts, refuse func(string, float64, float64,
 	sort.Strings(names)
 	for _, name := range names {
 		for i := range limits.Judged {
-			p := &limits.Judged[i]
-			at, times := record.PercentileName(*p), f.Judged[name]
+			p, at, times := limits.Judged[i].Percentile, limits.Judged[i].Name, f.Judged[name]
 			latency := times.Intended[at]
 			if latency <= 0 {
 				continue
@@ -86,7 +91,8 @@ func judgeLateness(limits Limits, f Facts, refuse func(string, float64, float64,
 				refuse("lag", late, limits.Lag, p, "%s of %s: the generator itself was late by %.0f us, of %.0f us intended latency, and %.3g %% is accepted: %s, or offer less",
 					at, name, times.Lag[at], latency, limits.Lag*100, room)
 			}
-			if late := f.Hiccup[at] / latency; late > limits.Lag {
+			// A longest hiccup may have held up no operation; the longest lateness of one says more.
+			if late := f.Hiccup[at] / latency; late > limits.Lag && at != "max" {
 				refuse("hiccups", late, limits.Lag, p, "%s of %s: a thread of the generator woke late by %.0f us, of %.0f us intended latency, and %.3g %% is accepted: %s",
 					at, name, f.Hiccup[at], latency, limits.Lag*100, room)
 			}

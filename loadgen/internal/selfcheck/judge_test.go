@@ -7,7 +7,9 @@ import (
 	"benchbrief/loadgen/internal/record"
 )
 
-var strict = Limits{Lag: 0.1, Stalls: 0.05, CPU: 0.9, Pauses: 0.01, ClockStep: 0.1, Judged: []float64{50, 99}}
+var strict = Limits{Lag: 0.1, Stalls: 0.05, CPU: 0.9, Pauses: 0.01, ClockStep: 0.1, Judged: []Statistic{percentile(50), percentile(99)}}
+
+func percentile(p float64) Statistic { return Statistic{record.PercentileName(p), &p} }
 
 func sound() Facts {
 	return Facts{
@@ -79,6 +81,35 @@ func TestWhatIsAcceptedIsNotRefused(t *testing.T) {
 	f.Dropped, f.Failed, f.Completed, f.Started = 100, 90, 810, 900
 	limits := strict
 	limits.Drops, limits.Errors = 0.1, 0.1
+	if refusals := Judge(limits, f); len(refusals) != 0 {
+		t.Errorf("%+v", refusals)
+	}
+}
+
+func TestMeanAndMaxAreJudgedWhereTheyAreReported(t *testing.T) {
+	for _, name := range []string{"mean", "max"} {
+		f, limits := sound(), strict
+		f.Judged["read"] = Times{record.Latency{"p50": 1000, "p99": 5000, name: 6000}, record.Latency{"p50": 20, "p99": 400, name: 601}}
+		if refusals := Judge(limits, f); len(refusals) != 0 {
+			t.Errorf("%s is not reported: %+v", name, refusals)
+		}
+		limits.Judged = append([]Statistic{{Name: name}}, limits.Judged...)
+		refusals := Judge(limits, f)
+		if len(refusals) != 1 || refusals[0].Code != "lag" || refusals[0].Percentile != nil || !strings.HasPrefix(refusals[0].Text, name+" of read") {
+			t.Errorf("%s: %+v", name, refusals)
+		}
+		f.Judged["read"].Lag[name] = 600
+		if refusals := Judge(limits, f); len(refusals) != 0 {
+			t.Errorf("%s at its limit: %+v", name, refusals)
+		}
+	}
+}
+
+func TestALongestHiccupThatHeldUpNoOperationRefusesNothing(t *testing.T) {
+	f, limits := sound(), strict
+	limits.Judged = []Statistic{{Name: "max"}}
+	f.Judged["read"] = Times{record.Latency{"max": 6000}, record.Latency{"max": 60}}
+	f.Hiccup = record.Latency{"max": 9000}
 	if refusals := Judge(limits, f); len(refusals) != 0 {
 		t.Errorf("%+v", refusals)
 	}

@@ -32,6 +32,7 @@ type Records struct {
 	Padding     int
 	Fields      int
 	FieldLength int
+	Numbered    bool // a key is the number alone: the target makes it, and Key stays empty
 }
 
 // Spec is a workload as the command line tells it.
@@ -130,7 +131,7 @@ func (w *Workload) KindAt(index uint64) Kind {
 func (w *Workload) kind(source *random.Source) Kind {
 	u := source.Float64()
 	last := Read
-	for kind, share := range w.spec.Shares {
+	for kind, share := range &w.spec.Shares {
 		if share == 0 {
 			continue
 		}
@@ -154,7 +155,9 @@ func (w *Workload) At(index uint64, op *Operation) {
 		op.Number = w.choose.choose(source, w.insert.acknowledged())
 	}
 	r := w.spec.Records
-	op.Key = AppendKey(op.Key[:0], op.Number, r.Hashed, r.Padding)
+	if !r.Numbered {
+		op.Key = AppendKey(op.Key[:0], op.Number, r.Hashed, r.Padding)
+	}
 	op.Field = -1
 	switch op.Kind {
 	case Scan:

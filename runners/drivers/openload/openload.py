@@ -76,7 +76,7 @@ class Openload:
     )
     """The flags that a record must have as they were asked for: an output with others is of another cell."""
     hint: ClassVar[str] = "build it again for this machine: `make setup` in a checkout"
-    oldest: ClassVar[str] = "1.2.0"
+    oldest: ClassVar[str] = "1.3.0"
     """The first version that knows each flag that a cell may have, and takes its own stalls for its own."""
 
     def target(self, context: CellContext) -> Flags:

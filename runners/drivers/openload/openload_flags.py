@@ -20,8 +20,8 @@ URI = "OPENLOAD_URI"
 
 Flags = Mapping[str, object]
 
-_USUAL = (99.0,)
-"""Judged where a spec asks for no percentile."""
+_USUAL = ("99",)
+"""Judged where a spec asks for no latency."""
 _GIVE_UP_S, _QUEUE = 30.0, 10_000
 """What openload takes by itself."""
 _MOST_QUEUED = 1_000_000
@@ -71,9 +71,10 @@ def _run(context: CellContext) -> dict[str, object]:
         **_schedule(context),
         **_until_steady(context),
         **_outlasting_events(context),
+        **_bounds(context),
         "workers": context.threads,
         "seed": context.cell.repeat + _APART * context.part,
-        "judge": ",".join(f"{percent:g}" for percent in judged(context)),
+        "judge": ",".join(judged(context)),
         "accept-errors": accepted_errors(context.experiment.max_error_share, TOOL),
         "output": ".",
     }
@@ -98,17 +99,20 @@ def environment(context: CellContext) -> Mapping[str, Secret]:
 
 
 def arrivals_of(context: CellContext) -> Arrivals | None:
-    """Return how the load is spaced; None in a closed loop."""
+    """Return how an offered load is spaced; None in a closed loop."""
     said = context.experiment.arrivals
-    if said is None and context.cell.target is None:
+    if context.cell.target is None and (said is None or said.kind == "closed"):
         return None
     return said or Arrivals(kind="poisson")
 
 
-def judged(context: CellContext) -> tuple[float, ...]:
-    """Return the percentiles that the spec asks for at this cell, in rising order; else the usual one."""
-    asked = (name.partition(" ")[0] for name in AskedStatistics(context.plan).of(context.cell))
-    return tuple(sorted({float(name[1:]) for name in asked if name[:1] == "p"})) or _USUAL
+def judged(context: CellContext) -> tuple[str, ...]:
+    """Return what the spec asks for of latencies at this cell: `mean`, percentiles such as `99.9` in rising order, and
+    `max`; else the usual percentile."""
+    asked = {name.partition(" ")[0] for name in AskedStatistics(context.plan).of(context.cell)}
+    percentiles = sorted({float(name[1:]) for name in asked if name[:1] == "p"})
+    ends = [[name for name in (end,) if name in asked] for end in ("mean", "max")]
+    return (*ends[0], *(f"{percent:g}" for percent in percentiles), *ends[1]) or _USUAL
 
 
 def share_of_load(context: CellContext) -> float:
@@ -132,6 +136,8 @@ def _schedule(context: CellContext) -> dict[str, object]:
     match arrivals.kind:
         case "constant" | "poisson":
             found["rate"] = context.target
+            if arrivals.kind == "constant" and (parts := len(cell.load_hosts)) > 1:  # they take turns
+                found["phase"] = context.part / parts
         case "steps":
             rates = step_rates(context, arrivals)
             steps = [*([(rates[0], cell.warm_up_s)] if cell.warm_up_s else []), *((r, arrivals.each_s) for r in rates)]
@@ -162,6 +168,13 @@ def _outlasting_events(context: CellContext) -> dict[str, object]:
         due = ceil(max(context.target, arrivals.burst_rate * share_of_load(context)) * cell.measure_s)
         found["queue"] = min(_MOST_QUEUED, max(_QUEUE, due))
     return found
+
+
+def _bounds(context: CellContext) -> dict[str, object]:
+    """Return the bounds that the spec sets itself."""
+    said = context.experiment.arrivals
+    bounds = {"accept-stalls": said.stalls, "timeout": said.timeout_s, "give-up": said.give_up_s} if said else {}
+    return {name: value for name, value in bounds.items() if value is not None}
 
 
 def _records(context: CellContext) -> dict[str, object]:

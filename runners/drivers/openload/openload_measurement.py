@@ -29,14 +29,13 @@ from benchbrief.runners.measurement.steady_verdicts import warnings_of
 from benchbrief.runners.messages.run_messages import say
 
 _US = 1e-6
-_DEFAULT_QUEUE = "10000"
 
 
 @dataclass(frozen=True)
 class Asked:
     """What a run was asked for: its load, over all load generators, and how it is to be judged.
 
-    `arrivals` is None in a closed loop. `due` is how many operations a trace has. `percentiles` are those of which the
+    `arrivals` is None in a closed loop. `due` is how many operations a trace has. `judged` is of which latencies the
     generator was to judge its own lateness. `operations` is the end by their number, "" for none.
     """
 
@@ -45,7 +44,7 @@ class Asked:
     phases: int = 1
     rule: UntilSteady | None = None
     events: tuple[Event, ...] = ()
-    percentiles: tuple[float, ...] = ()
+    judged: tuple[str, ...] = ()
     due: int = 0
     operations: str = ""
 
@@ -59,7 +58,7 @@ def asked_of(context: CellContext) -> Asked:
         phases=cell.phases,
         rule=context.experiment.until_steady,
         events=cell.events,
-        percentiles=judged(context),
+        judged=judged(context),
         due=sum(1 for line in lines if line.strip() and not line.startswith("#")),
         operations=str(properties.operation_count(context)) if context.workload.properties.get("operations") else "",
     )
@@ -102,7 +101,7 @@ def measurement_of(asked: Asked, run: Run, log: Log) -> Measurement:
         due=None if arrivals is None or cut_s else run.offered,  # nothing says when each of them was due
         dropped=run.dropped,
         steady=ended,
-        samples=tuple(_samples(run, log, (start, end), offered=arrivals is not None)),
+        samples=tuple(_samples(asked, run, log, (start, end))),
         properties=tuple({**_disclosed(asked, run, operations), **told}.items()),
     )
 
@@ -186,11 +185,14 @@ def _intervals(log: Log, start: float, end: float, *, tails: bool) -> Iterator[I
         yield Interval(float(number), min(1.0, end - start - number), count, p99_s)
 
 
-def _samples(run: Run, log: Log, window: tuple[float, float], *, offered: bool) -> Iterator[Sample]:
+def _samples(asked: Asked, run: Run, log: Log, window: tuple[float, float]) -> Iterator[Sample]:
     seconds = window[1] - window[0]
     told = {"openload.cpu_per_operation": (run.own.cpu_us_per_operation * _US, "s")}
     told["openload.pauses"] = (run.own.gc_pause_share, "")
-    if offered:
+    told["openload.stalls"] = (run.own.stall_share, "")
+    if run.own.hiccup_us:
+        told["openload.hiccup"] = (run.own.hiccup_us["max"] * _US, "s")
+    if asked.arrivals is not None:
         told["openload.drops"] = (run.dropped / run.offered if run.offered else 0.0, "")
         told["openload.queue"] = (float(run.longest_queue), "")
         late = log.between("lag", window[0], inf) if seconds < run.window_s else None
@@ -198,8 +200,25 @@ def _samples(run: Run, log: Log, window: tuple[float, float], *, offered: bool) 
             told["openload.lag"] = (h.percentile(late, 99.0), "s")
         elif late is None and run.own.lag_us:
             told["openload.lag"] = (run.own.lag_us["p99"] * _US, "s")
+        if shares := tuple(_lag_shares(asked, run)):
+            told["openload.lag_share"] = (max(shares), "")
     for name, (value, unit) in told.items():
         yield Sample(name, "", "", seconds, value, unit, seconds)
+
+
+def _lag_shares(asked: Asked, run: Run) -> Iterator[float]:
+    """Yield the generator's own part of each latency that is asked for, by operation, as openload judges it."""
+    pairs = [(each.lag_us, each.intended_us) for each in run.operations.values()]
+    pairs.append((run.own.lag_us, run.all.intended_us))
+    for lag, latency in pairs:
+        for name in map(_field, asked.judged):
+            if lag and latency and latency.get(name):
+                yield lag.get(name, 0.0) / latency[name]
+
+
+def _field(judged: str) -> str:
+    """Return the name in a record's latencies of what openload is to judge."""
+    return judged if judged in ("mean", "max") else f"p{judged}"
 
 
 def _warnings(asked: Asked, run: Run) -> Iterator[str]:
@@ -214,9 +233,9 @@ def _warnings(asked: Asked, run: Run) -> Iterator[str]:
     lag, latency, arrivals = run.own.lag_us, run.all.intended_us, asked.arrivals
     if not lag or not latency or arrivals is None:
         return
-    percentiles = {f"p{percent:g}" for percent in asked.percentiles}
+    judged = set(map(_field, asked.judged))
     for name in ("p50", "p90", "p95", "p99", "p99.9", "p99.99"):
-        if name not in percentiles and lag[name] > arrivals.lag * latency[name]:
+        if name not in judged and lag[name] > arrivals.lag * latency[name]:
             yield say_openload.openload_late_unasked(percentile=name, lag=_us(lag[name]), latency=_us(latency[name]))
 
 
@@ -229,7 +248,7 @@ def _disclosed(asked: Asked, run: Run, operations: Sequence[Operation]) -> dict[
         "percentiles": say_openload.openload_percentiles(),
     }
     if arrivals:
-        told["queue"] = say_openload.openload_queue(bound=run.settings.get("queue", _DEFAULT_QUEUE))
+        told["queue"] = say_openload.openload_queue(bound=_bound(run))
         allowed = share_figure(arrivals.drops, 2)
         told["drops"] = (
             say_openload.openload_drops(allowed=allowed) if arrivals.drops else say_openload.openload_no_drops()
@@ -249,6 +268,12 @@ def _disclosed(asked: Asked, run: Run, operations: Sequence[Operation]) -> dict[
     return told
 
 
+def _bound(run: Run) -> str:
+    """Return how many operations may wait at most, in words."""
+    told = run.settings.get("queue", "")
+    return f"{int(told):,}" if told.isdecimal() else told
+
+
 def _hidden(operations: Sequence[Operation]) -> Iterator[tuple[str, str]]:
     """Yield what coordinated omission would have hidden."""
     due, sent = (
@@ -262,7 +287,7 @@ def _hidden(operations: Sequence[Operation]) -> Iterator[tuple[str, str]]:
 
 
 def _spacing(asked: Asked, arrivals: Arrivals | None) -> str:
-    if arrivals is None:
+    if arrivals is None or arrivals.kind == "closed":
         return say_openload.openload_closed()
     even = say_openload.openload_evenly() if arrivals.spacing == "constant" else say_openload.openload_exponential()
     rate = figure(asked.rate, ",g")

@@ -68,7 +68,7 @@ _WORDS: OwnWords = {
         "openload_drops": ("at most {allowed} of the operations may be dropped, or the measurement fails"),
         "openload_no_drops": ("none accepted: a measurement with one fails"),
         "openload_lag": (
-            "a measurement fails where the generator's own lateness is above {limit} of a percentile that is asked for"
+            "a measurement fails where the generator's own lateness is above {limit} of a latency that is asked for"
         ),
         "openload_own": (
             "{cpu} of processor time per operation, {pauses} of the time in pauses, the longest of {longest}"
@@ -104,8 +104,8 @@ _WORDS: OwnWords = {
         ),
         "openload_statistics": "on, with RocksDB's timers, for the probe `database`",
         "hint_openload_late": (
-            "give the generator a host with idle cores; or, in an open loop, accept that a larger share of the numbers "
-            "is its own: a higher `lag` in `arrivals`, such as `lag: 50 %`"
+            "give the generator a host with idle cores; or accept that a larger share of the numbers is its own: a "
+            "higher `lag` in `arrivals`, such as `lag: 50 %`, or in a closed loop `arrivals = closed(stalls: 20 %)`"
         ),
         "hint_openload_drops": (
             "offer less, use more `threads`, or accept drops, by `queue: 10000, drops: 1 %` in `arrivals`"
@@ -131,7 +131,7 @@ _WORDS: OwnWords = {
         "openload_queue": ("スレッドを待つ操作は最大 {bound} 件。キューが満杯のときに到着した操作は破棄"),
         "openload_drops": ("破棄の許容は操作の {allowed} まで。超えた測定は無効"),
         "openload_no_drops": ("許容なし：1 件でも破棄された測定は無効"),
-        "openload_lag": ("生成器自身の遅れが、使用するパーセンタイルの {limit} を超えた測定は無効"),
+        "openload_lag": ("生成器自身の遅れが、使用するレイテンシーの {limit} を超えた測定は無効"),
         "openload_own": "操作あたりの CPU 時間 {cpu}、停止していた時間の割合 {pauses}、最長の停止 {longest}",
         "openload_hidden": "全操作の p99：送信すべき時刻から {intended}、送信した時刻から {service}",
         "openload_percentiles": "HdrHistogram（有効数字 3 桁）、1 秒・操作ごとに 1 つのヒストグラム",
@@ -162,8 +162,8 @@ _WORDS: OwnWords = {
         ),
         "openload_statistics": "プローブ `database` のため有効（RocksDB のタイマーを含む）",
         "hint_openload_late": (
-            "負荷生成器のホストに空きコアを用意してください。オープンループでは、"
-            "`arrivals` の `lag` を `lag: 50 %` などと大きくして、遅れの割合を許容することもできます"
+            "負荷生成器のホストに空きコアを用意してください。`arrivals` の `lag` を `lag: 50 %` などと大きくするか、"
+            "クローズドループでは `arrivals = closed(stalls: 20 %)` と書いて、遅れの割合を許容することもできます"
         ),
         "hint_openload_drops": (
             "負荷を下げるか、`threads` を増やすか、`arrivals` に `queue: 10000, drops: 1 %` などと"

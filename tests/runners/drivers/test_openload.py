@@ -19,7 +19,7 @@ from hdrh.log import HistogramLogReader
 from scipy.stats import kstest
 
 from benchbrief.compiler.planning.plan import Arrivals, Event, Origin, Promise, PromiseLimit, UntilSteady
-from benchbrief.runners.drivers.openload import openload_invariants
+from benchbrief.runners.drivers.openload import openload_flags, openload_invariants
 from benchbrief.runners.drivers.openload.openload import Openload
 from benchbrief.runners.drivers.openload.openload_flags import run_flags
 from benchbrief.runners.drivers.openload.openload_log import LOG, read_log
@@ -27,6 +27,7 @@ from benchbrief.runners.drivers.openload.openload_record import read_run
 from benchbrief.runners.errors import BadOutput, GeneratorLate
 from benchbrief.runners.execution.driver_contexts import CellContext, Endpoint
 from benchbrief.runners.jobs.tasks import JobOutput, Secret
+from benchbrief.runners.scheduling.asked_statistics import AskedStatistics
 from tests.support.cells import attached, context, recorded, ycsb
 from tests.support.measurements import rendered
 
@@ -163,8 +164,11 @@ def test_a_closed_loop_tells_service_latency_as_both_and_has_no_lag() -> None:
 def test_the_generator_tells_of_itself() -> None:
     measurement = DRIVER.parse(poisson_cell(), output("poisson"))
     told = {each.measure: each.value for each in measurement.samples}
-    assert set(told) == {f"openload.{name}" for name in ("drops", "lag", "queue", "cpu_per_operation", "pauses")}
+    names = ("drops", "lag", "lag_share", "queue", "hiccup", "stalls", "cpu_per_operation", "pauses")
+    assert set(told) == {f"openload.{name}" for name in names}
     assert told["openload.drops"] == 0.0
+    assert 0 < told["openload.lag_share"] < 1
+    assert told["openload.hiccup"] > 0
     assert measurement.due is not None
     assert measurement.total.count == pytest.approx(measurement.due, rel=0.02), "those that came, and not the mean rate"
     assert measurement.dropped == 0
@@ -175,7 +179,7 @@ def test_the_generator_tells_of_itself() -> None:
         properties["coordinated omission"],
     )
     assert properties["arrivals"] == "Poisson, with independent, exponential gaps"
-    assert properties["queue"].startswith("at most 10000 operations wait for a thread")
+    assert properties["queue"].startswith("at most 10,000 operations wait for a thread")
 
 
 # --- what is no measurement --------------------------------------------------------------------------------------
@@ -456,6 +460,46 @@ def test_the_server_is_named_in_the_environment_alone() -> None:
 
 def test_only_percentiles_that_the_spec_asks_for_are_judged() -> None:
     assert words(cell())["judge"] == "99"
+
+
+@pytest.mark.parametrize(
+    ("asked", "judged"),
+    [
+        (("p99.9 read", "throughput", "p50", "p99"), ("50", "99", "99.9")),
+        (("max", "mean read", "p95"), ("mean", "95", "max")),
+        (("mean",), ("mean",)),
+        (("throughput",), ("99",)),
+    ],
+)
+def test_each_latency_that_the_spec_asks_for_is_judged(
+    asked: tuple[str, ...], judged: tuple[str, ...], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(AskedStatistics, "of", lambda *_: asked)
+    assert openload_flags.judged(cell()) == judged
+
+
+def test_bounds_that_the_spec_sets_are_given_and_no_others() -> None:
+    bounds = ("accept-stalls", "timeout", "give-up")
+    assert not {*bounds} & words(cell()).keys()
+    said = words(cell(arrivals=Arrivals(kind="poisson", timeout_s=2.5, give_up_s=60.0)))
+    assert [said.get(name) for name in bounds] == [None, "2.5", "60"]
+    closed = words(cell(None, Arrivals(kind="closed", stalls=0.2, timeout_s=1.0)))
+    assert closed["arrivals"] == "closed"
+    assert [closed.get(name) for name in bounds] == ["0.2", "1", None]
+
+
+def test_constant_arrivals_of_several_load_generators_take_turns() -> None:
+    constant = [_with(each, Arrivals(kind="constant")) for each in _parts(4)]
+    assert [_flag(each, "phase") for each in constant] == ["0", "0.25", "0.5", "0.75"]
+    assert "phase" not in words(cell(arrivals=Arrivals(kind="constant"))), "one by itself begins at time 0"
+    poisson = [word for each in _parts(4) for word in run_flags(each, {})]
+    assert not any("--phase" in word for word in poisson), "they are apart by their seeds"
+
+
+def _with(context: CellContext, arrivals: Arrivals) -> CellContext:
+    experiment = context.experiment.model_copy(update={"arrivals": arrivals})
+    plan = context.plan.model_copy(update={"experiments": {"e": experiment}})
+    return CellContext(plan, context.cell, context.tool_path, context.endpoint, context.load_host)
 
 
 def test_each_repeat_has_a_schedule_of_its_own() -> None:

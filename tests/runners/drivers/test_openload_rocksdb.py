@@ -105,7 +105,7 @@ def loaded_and_measured(made: CellContext, pool: HostPool, folder: Path) -> tupl
     done = cells.run_job(pool["local"], job, folder / "measure")
     measured = DRIVER.parse(made, done)
     assert measured.total.ops_per_s == pytest.approx(500, rel=0.1)
-    assert measured.tool_version == "openload-rocksdb 1.2.0 (librocksdb 7.8.3)"
+    assert measured.tool_version == "openload-rocksdb 1.3.0 (librocksdb 7.8.3)"
     assert engine.describe()["version"] == "7.8.3"
     engine.stop()
     return made, folder / "measure"
@@ -180,6 +180,6 @@ def test_a_library_of_another_version_ends_with_what_to_install(
     shutil.copy("/usr/lib/x86_64-linux-gnu/librocksdb.so.7.8", tmp_path / "librocksdb.so.8.1.1")
     (tmp_path / "librocksdb.so.7.8").symlink_to(tmp_path / "librocksdb.so.8.1.1")
     monkeypatch.setenv("LD_LIBRARY_PATH", str(tmp_path))
-    with pytest.raises(ToolMissing, match=r"librocksdb\.so\.8\.1\.1, not RocksDB 7\.8\.x") as caught:
+    with pytest.raises(ToolMissing, match=r"librocksdb\.so\.8\.1\.1, is not RocksDB 7\.8\.x") as caught:
         tool_discovery.find(pool["local"], DRIVER, None)
     assert "the package librocksdb7.8" in caught.value.hint

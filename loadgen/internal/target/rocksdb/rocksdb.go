@@ -45,7 +45,10 @@ func library(name string) (string, error) {
 	}
 	found := fileVersion.FindStringSubmatch(C.GoString(path))
 	if found == nil || !strings.HasPrefix(found[1], fitting) {
-		return "", fmt.Errorf("%s is %s, not RocksDB %sx, which this program is made for", name, C.GoString(path), fitting)
+		if other := C.GoString(path); other != name {
+			name += ", which is " + other + ","
+		}
+		return "", fmt.Errorf("%s is not RocksDB %sx: give the library of that version, Debian's librocksdb7.8", name, fitting)
 	}
 	return found[1], nil
 }
@@ -100,7 +103,7 @@ func Flags(flags *flag.FlagSet) (open func(target.Options, workload.Records) (ta
 	open = func(t target.Options, records workload.Records) (target.Target, error) { return o.open(t, records) }
 	adjust = func(records *workload.Records) {
 		if o.layout == layoutDBBench { // a value has no fields, and a key is the number
-			records.Fields, records.FieldLength, records.Hashed = 1, o.valueSize, false
+			records.Fields, records.FieldLength, records.Numbered = 1, o.valueSize, true
 		}
 	}
 	return open, adjust

@@ -22,6 +22,9 @@ type session struct {
 	key   []byte
 	value []byte
 	found []byte
+	// What the library tells: here it lives as long as the session, and a read allocates nothing.
+	length C.size_t
+	there  C.int
 }
 
 func (s *session) Do(op *workload.Operation) target.Outcome {
@@ -94,8 +97,6 @@ func (s *session) valueOf(op *workload.Operation) []byte {
 
 // get copies the value only if it is wanted.
 func (s *session) get(key []byte, wanted bool) ([]byte, bool, error) {
-	var length C.size_t
-	var there C.int
 	for {
 		var into *C.char
 		if wanted {
@@ -104,14 +105,14 @@ func (s *session) get(key []byte, wanted bool) ([]byte, bool, error) {
 			}
 			into = first(s.found)
 		}
-		err := failed(C.store_get(s.store, first(key), C.size_t(len(key)), into, C.size_t(len(s.found)), &length, &there))
-		if err != nil || there == 0 || !wanted {
-			return nil, there != 0, err
+		err := failed(C.store_get(s.store, first(key), C.size_t(len(key)), into, C.size_t(len(s.found)), &s.length, &s.there))
+		if err != nil || s.there == 0 || !wanted {
+			return nil, s.there != 0, err
 		}
-		if int(length) <= len(s.found) {
-			return s.found[:length], true, nil
+		if int(s.length) <= len(s.found) {
+			return s.found[:s.length], true, nil
 		}
-		s.found = make([]byte, 2*length)
+		s.found = make([]byte, 2*s.length)
 	}
 }
 

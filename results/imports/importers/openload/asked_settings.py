@@ -34,7 +34,7 @@ def asked_of(run: Run) -> Asked:
         _number(run, "rate"),
         phases=len(arrivals.rates) if arrivals and arrivals.rates else 1,
         rule=UntilSteady(within=within, from_s=_number(run, "steady-from")) if within else None,
-        percentiles=tuple(float(each) for each in run.settings.get("judge", "").split(",") if printed(each)),
+        judged=tuple(each.strip() for each in run.settings.get("judge", "").split(",") if each.strip()),
         due=run.warm_up.offered + run.offered,
         operations="" if run.settings.get("operations", "0") == "0" else run.settings["operations"],
     )
@@ -48,6 +48,8 @@ def planned(run: Run) -> Mapping[str, Setting]:
 def difference(run: Run, cell: Cell, experiment: Experiment) -> str:
     """Return how a run differs from its cell in when operations are due, or in what ends it; "" where it does not."""
     said, wanted = _arrivals(run), experiment.arrivals
+    if wanted is not None and wanted.kind == "closed":
+        wanted = None
     if wanted is None and cell.target is not None:
         wanted = Arrivals(kind="poisson")
     if said is None or wanted is None:
