@@ -83,17 +83,17 @@ def shared_parts(
 ) -> Parts:
     """Return what the cells of one hardware, workload and experiment share."""
     # A plan without any of these has the hash of plans from before they existed.
-    told: Parts = {"seed": experiment.seed} if experiment.order == "random" else {}
+    parts: Parts = {"seed": experiment.seed} if experiment.order == "random" else {}
     if experiment.cool_down_s:  # each cell but the first comes after one, and may be another for it
-        told["cool_down_s"] = experiment.cool_down_s
+        parts["cool_down_s"] = experiment.cool_down_s
     if experiment.arrivals:
-        told["arrivals"] = experiment.arrivals.model_dump(exclude_defaults=True)
+        parts["arrivals"] = experiment.arrivals.model_dump(exclude_defaults=True)
     if experiment.until_steady:
-        told["until_steady"] = experiment.until_steady.model_dump()
+        parts["until_steady"] = experiment.until_steady.model_dump()
     if events:
-        told["events"] = event_parts(events)
-    told |= size_parts(database, workload)
-    return told | {
+        parts["events"] = event_parts(events)
+    parts |= size_parts(database, workload)
+    return parts | {
         "hosts": machines(hardware.hosts, hosts),
         "prepare": list(hardware.prepare),
         "database": database_parts(database),
@@ -159,8 +159,8 @@ def _machine(host: Host) -> tuple[str | int | None, ...]:
 def _asked(host: Host) -> tuple[str | int | None, ...]:
     if host.asked is None:
         return ()
-    told = (text for pair in sorted(host.asked.options) for text in pair)
-    return (host.asked.scheduler, host.asked.what, *told)
+    words = (text for pair in sorted(host.asked.options) for text in pair)
+    return (host.asked.scheduler, host.asked.what, *words)
 
 
 def size_parts(database: Database, workload: Workload) -> Parts:

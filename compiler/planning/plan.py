@@ -170,17 +170,17 @@ class Workload(Node):
 
     @model_validator(mode="before")
     @classmethod
-    def _of_before(cls, told: object) -> object:
+    def _of_before(cls, given: object) -> object:
         """Read earlier plans, which have no operations, or do not say how a workload changes the data."""
-        if not isinstance(told, dict):
-            return told
-        if "changes" not in told:
-            told = {**told, "changes": "anything" if told.get("writes") else "nothing"}
-        if "operations" in told:
-            return told
-        spec = TOOL_SPECS.own.get(told.get("family", ""))
-        done = spec.operations(told.get("benchmark", ""), told.get("properties", {})) if spec else ()
-        return {**told, "operations": ("insert",) if told.get("phase") == "load" else done}
+        if not isinstance(given, dict):
+            return given
+        if "changes" not in given:
+            given = {**given, "changes": "anything" if given.get("writes") else "nothing"}
+        if "operations" in given:
+            return given
+        spec = TOOL_SPECS.own.get(given.get("family", ""))
+        done = spec.operations(given.get("benchmark", ""), given.get("properties", {})) if spec else ()
+        return {**given, "operations": ("insert",) if given.get("phase") == "load" else done}
 
 
 class Probe(Node):

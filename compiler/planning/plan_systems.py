@@ -70,11 +70,11 @@ class PowerMeter(Node):
 
     @model_validator(mode="before")
     @classmethod
-    def _of_before(cls, told: object) -> object:
+    def _of_before(cls, given: object) -> object:
         """Read the object identifiers of earlier plans."""
-        if isinstance(told, dict) and "oids" in told:
-            return {**{key: value for key, value in told.items() if key != "oids"}, "parts": told["oids"]}
-        return told
+        if isinstance(given, dict) and "oids" in given:
+            return {**{key: value for key, value in given.items() if key != "oids"}, "parts": given["oids"]}
+        return given
 
 
 class Hardware(Node):
@@ -99,9 +99,9 @@ class Hardware(Node):
 
     @field_validator("power", mode="before")
     @classmethod
-    def _one_or_none(cls, told: object) -> object:
+    def _one_or_none(cls, given: object) -> object:
         """Read earlier plans, in which hardware has one meter or null."""
-        return () if told is None else (told,) if isinstance(told, dict) else told
+        return () if given is None else (given,) if isinstance(given, dict) else given
 
 
 Option = str | float | bool

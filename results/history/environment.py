@@ -52,19 +52,19 @@ class Environments:
             if kind == "tool":
                 if node not in loaders or name.partition(".")[0] not in drivers:
                     continue
-                told = f"tool {name}"
+                what = f"tool {name}"
             elif kind == "database":
                 if node not in databases:
                     continue
-                told = f"database {name}{of}"
+                what = f"database {name}{of}"
             elif group in hardware:
-                told = f"{name}{of}"
+                what = f"{name}{of}"
             elif group is None and (kind == "source" or node in loaders):
-                told = f"{'source' if kind == 'source' else 'load generator'} {name}"
+                what = f"{'source' if kind == 'source' else 'load generator'} {name}"
             else:
                 continue
-            found.setdefault(told, {}).setdefault(str(value))
-        return {told: ", ".join(sorted(values)) for told, values in sorted(found.items())}
+            found.setdefault(what, {}).setdefault(str(value))
+        return {what: ", ".join(sorted(values)) for what, values in sorted(found.items())}
 
 
 def _counts(kind: str, name: str) -> bool:

@@ -111,7 +111,7 @@ def _strays(plan: Plan, hosts: HostPool, host_id: str) -> Iterator[Finding]:
         yield Finding(host_id, "stray", False, stray.what, f"end it with: bench stop {end}", stray.ours)
     for each in listed:
         if each.is_claim and each.is_alive:
-            by = f"by {describe_holder(each.told)}, since {format_since(each.since)}"
+            by = f"by {describe_holder(each.claim)}, since {format_since(each.since)}"
             yield Finding(host_id, "held", False, by, "a run waits for it with: bench run --wait", ours=False)
 
 

@@ -36,34 +36,34 @@ class Listed:
     silent_s: int | None
     since: str
     state: str
-    told: dict[str, Any]
+    claim: dict[str, Any]
 
     @property
     def is_alive(self) -> bool:
         """Return whether a controller may still look after it. If that is not visible, signs of life decide."""
-        if is_gone(self.told, self.owner):
+        if is_gone(self.claim, self.owner):
             return False
-        return is_here(self.told, self.owner) or (self.silent_s is not None and self.silent_s <= VOID_AFTER_S)
+        return is_here(self.claim, self.owner) or (self.silent_s is not None and self.silent_s <= VOID_AFTER_S)
 
     @property
     def what(self) -> str:
         if self.is_claim:
-            return f"the claim of {describe_holder(self.told)}, since {format_since(self.since)}"
+            return f"the claim of {describe_holder(self.claim)}, since {format_since(self.since)}"
         return f"{self._job}, which {_STATES.get(self.state, 'is there')}"
 
     @property
     def ended(self) -> str:
         """Return what `bench stop` did with it, in the past tense."""
         if self.is_claim:
-            return f"released the claim of {describe_holder(self.told)}, made {format_since(self.since)}"
+            return f"released the claim of {describe_holder(self.claim)}, made {format_since(self.since)}"
         if self.state == "running":
             return f"ended {self._job}"
         return f"removed {self._job}, which {_STATES.get(self.state, 'was there')}"
 
     @property
     def _job(self) -> str:
-        name = one_line(self.told.get("job") or "?")
-        return f"job {name} of {describe_holder(self.told)}, started {format_since(self.since)}"
+        name = one_line(self.claim.get("job") or "?")
+        return f"job {name} of {describe_holder(self.claim)}, started {format_since(self.since)}"
 
 
 @dataclass(frozen=True)
@@ -134,8 +134,8 @@ def strays_among(host: JobHost, found: list[Listed]) -> list[Stray]:
             each.owner,
             each.what,
             each.ended,
-            str(each.told["folder"]) if is_here(each.told, each.owner) else "",
-            is_ours(each.told, each.owner),
+            str(each.claim["folder"]) if is_here(each.claim, each.owner) else "",
+            is_ours(each.claim, each.owner),
         )
         for each in found
         if each.owner not in alive

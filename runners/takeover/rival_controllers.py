@@ -49,10 +49,10 @@ def refuse_alive(host_id: str, found: Iterable[Listed], owner: str) -> None:
     """Raises HostBusy for one host, by its list of jobs and claims."""
     for each in found:
         fresh = each.silent_s is not None and each.silent_s <= QUIET_S
-        if each.owner == owner and fresh and not is_this_machine(each.told):
+        if each.owner == owner and fresh and not is_this_machine(each.claim):
             left_s = QUIET_S - (each.silent_s or 0)
             raise HostBusy(
-                f"{host_id} is held by {describe_holder(each.told)}, which has this run's identity and gave a sign of "
+                f"{host_id} is held by {describe_holder(each.claim)}, which has this run's identity and gave a sign of "
                 f"life {each.silent_s} s ago: this folder is a copy of a run that is driven there",
                 f"end it there with `bench stop`; if that controller is gone, try again in {left_s} s",
             )

@@ -164,11 +164,11 @@ def _is_of_earlier_place(run_dir: Path, record: RunRecord, left: Listed) -> bool
     """
     if has_identity(run_dir):
         return False
-    told = left.told
+    claim = left.claim
     starts = [(start.run_id, start.controller_pid) for start in record.starts]
-    if (told.get("run"), told.get("pid")) not in starts:
+    if (claim.get("run"), claim.get("pid")) not in starts:
         return False
-    folder = Path(str(told.get("folder") or "/"))
+    folder = Path(str(claim.get("folder") or "/"))
     with suppress(OSError, ValueError):
         return folder.resolve() == run_dir.resolve() or not folder.is_dir()  # otherwise this run was copied from it
     return False

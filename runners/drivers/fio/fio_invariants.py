@@ -106,12 +106,12 @@ def _rates(one: One) -> Iterator[str]:
 
 
 def _ends(one: One) -> Iterator[str]:
-    told, name = one.found.clat_ns, f"the histogram of {one.called}"
-    held = merged([told])
-    high = told.high / NS_PER_S if told.high < BUCKETS_END_NS else None
-    yield from rule.ends_in_buckets(name, held, told.low / NS_PER_S, high, _UNIT_S)
+    latencies, name = one.found.clat_ns, f"the histogram of {one.called}"
+    held = merged([latencies])
+    high = latencies.high / NS_PER_S if latencies.high < BUCKETS_END_NS else None
+    yield from rule.ends_in_buckets(name, held, latencies.low / NS_PER_S, high, _UNIT_S)
     if high is not None:
-        yield from rule.mean_in_buckets(name, held, told.mean / NS_PER_S, _UNIT_S)
+        yield from rule.mean_in_buckets(name, held, latencies.mean / NS_PER_S, _UNIT_S)
 
 
 def _submission(one: One) -> Iterator[str]:
