@@ -123,7 +123,7 @@ class UnclosedText(Problem):
 class Unprintable(Problem):
     code = "E0125"
     says = "a text holds {names}, which no page can show"
-    mark = "take this away"
+    mark = "remove it"
 
     @property
     def names(self) -> str:
@@ -296,7 +296,7 @@ class UnclosedHole(Problem):
 @dataclass(frozen=True)
 class EmptyHole(Problem):
     code = "E0114"
-    says = "this hole is empty"
+    says = "`{{...}}` in a quoted text is empty"
     mark = "expected an expression"
     hint = "write an expression, such as `{{max(throughput over threads):.0f}}`; for braces write `{{{{` and `}}}}`"
 
@@ -364,7 +364,7 @@ class MisspeltWord(Problem):
 
     code = "E0124"
     says = "`{word}` has no meaning here"
-    mark = "not a word of the language"
+    mark = "expected `{meant}`"
     hint = "did you mean `{meant}`?"
     word: str
     meant: str

@@ -17,10 +17,17 @@ _COLONS = re.compile(r"([0-9]{1,15}):([0-9]{1,15})(?::([0-9]{1,15}))?(?![\w.:])"
 _FAMILIES = ("ycsb", "db_bench")
 _ALONG = ("by", "along", "across", "per")
 _METRIC = "a metric is written `metric name in unit = expression, higher is better`"
-_NAMED = {"expect": "a condition", "use": "a quoted text"}
+_NAMED = {
+    "expect": "a condition",
+    "use": "a quoted text",
+    "metric": "a name for the metric",
+    "param": "a name for the parameter",
+}
 _EXAMPLES = {
-    "expect": '`expect "Label" max(errors over threads) == 0` has no `=` behind `expect`',
+    "expect": "no `=` follows `expect`: write `expect max(errors over threads) == 0`",
     "use": 'write `use "lab.bench"`',
+    "metric": "a metric is written `metric some_name = expression`",
+    "param": "a parameter is written `param some_name = value`",
 }
 
 
@@ -55,7 +62,10 @@ def unit_of_metric(stop: Stop) -> Problem | None:
         return sign_errors.WrongSign(stop.here(), quoted[0], quoted[1], "a unit has no quotes")
     if "_EQUAL" not in stop.expected or stop.bracket:
         return None
-    unit = stop.matches(r'(?:[\[(]|in\s+")\s*([\w/%*$€£¥µ°]+)\s*[\])"]') if "_IN" in stop.expected else None
+    unit = None
+    if "_IN" in stop.expected:
+        bare = stop.matches(r"([\w%]+(?:/[\w%]+)+|%)(?=\s*=[^=])")
+        unit = bare or stop.matches(r'(?:[\[(]|in\s+")\s*([\w/%*$€£¥µ°]+)\s*[\])"]')
     if unit is not None:
         wanted = f"in {unit[1]}"
         return sign_errors.WrongSign(stop.span(*unit.span()), unit[0], wanted, "the unit of a metric follows `in`")
@@ -115,9 +125,7 @@ def equals(stop: Stop) -> Problem | None:
     keyword = stop.last if stop.sign == "=" else found if "PARAM" in stop.expected else None
     if sign and keyword and keyword.text in DECLARATIONS:
         wanted = _NAMED.get(keyword.text, "a name")
-        advice = _EXAMPLES.get(keyword.text) or (
-            _block(keyword.text) if keyword.text not in ("param", "metric") else ""
-        )
+        advice = _EXAMPLES.get(keyword.text) or _block(keyword.text)
         return syntax_errors.Unexpected(stop.span(*sign.span(1)), "`=`", wanted, advice)
     return None
 

@@ -37,7 +37,7 @@ _NAMES_AFTER = {  # what a name is called after these words
 def found_words(stop: Stop) -> str:
     piece = stop.found
     if piece is None:
-        return "the end of the hole" if stop.in_hole else "the end of the file"
+        return "the end of the expression" if stop.in_hole else "the end of the file"
     if piece.kind == "string":
         return "a quoted text"
     text = piece.text if len(piece.text) <= _LONGEST else piece.text[:_LONGEST] + "..."
@@ -48,7 +48,7 @@ def expected_words(stop: Stop) -> str:
     """ "a value", "`=` or `in` with a unit", "`,` or `]`"."""
     expected = stop.expected
     if stop.wants_value:
-        return "a value"
+        return "an interval such as `1 s`" if stop.last and stop.last.text == "every" else "a value"
     if "KEY" in expected and not stop.after_value:
         return "an attribute such as `threads = 8`, a block or `}`"
     if "PARAM" in expected and stop.last is None:
@@ -71,7 +71,7 @@ def _after_value(stop: Stop) -> str:
     if stop.bracket == "{":
         return "the next attribute, a block or `}`"
     if stop.in_hole:
-        return "an operator or the end of the hole"
+        return "an operator or `}`"
     return "an operator or a new declaration"
 
 

@@ -257,12 +257,12 @@ def _attempts(text: str, at: int, cause: int, mistake: Diagnostic) -> Iterator[_
     if "{" not in text:  # of what has a block: that is missing, not what stands before it
         return
     begin, end = _statement(text, at, cause)
-    dangling = _DANGLING.search(text, 0, begin)
-    if dangling:  # `threads = 1..` goes on with the key behind it
-        before, _ = _statement(text, begin - 1, begin - 1)
-        earlier = _equals(text, before, begin)
-        if earlier is not None and begin - earlier > 2:
-            yield put(earlier, begin, f"={_HOLDER}")
+    key, _ = _statement(text, at, at)
+    if _DANGLING.search(text, 0, key):  # `threads = 1..` goes on with the key behind it
+        before, _ = _statement(text, key - 1, key - 1)
+        earlier = _equals(text, before, key)
+        if earlier is not None and key - earlier > 2:
+            yield put(earlier, key, f"={_HOLDER}")
     if begin > 0:
         equals = _equals(text, begin, end)
         if equals is not None and end - equals > 2:

@@ -15,7 +15,7 @@ from collections.abc import Callable, Iterator
 from benchbrief.dsl.diagnostics import sign_errors, syntax_errors
 from benchbrief.dsl.diagnostics.problem import Problem
 from benchbrief.dsl.diagnostics.suggest import did_you_mean, likely
-from benchbrief.dsl.recovery import brackets, data_format_slips, programming_slips
+from benchbrief.dsl.recovery import brackets, data_format_slips, longer_values, programming_slips
 from benchbrief.dsl.recovery.expected_words import expected_words, found_words
 from benchbrief.dsl.recovery.parser_stop import DECLARATIONS, INNER_BLOCKS, Stop
 from benchbrief.dsl.syntax.source import Source, Span
@@ -32,9 +32,7 @@ _GRAMMAR = (
     "over", "when", "every", "on", "by", "along", "from", "in", "for", "and", "or", "not", "higher", "lower", "is",
     "better", "each", "override", "formula", "at",
 )  # fmt: skip
-_BRACES = "`{` in a text begins what is computed; write `{{` and `}}` for braces of the text itself"
-_QUOTE_WORDS = "a text is written in quotes"
-_OPTION_COMMA = "write a comma before each option of a series, as in `line = throughput by threads, log x, log y`"
+_BRACES = "`{` in a text begins an expression; write `{{` and `}}` for braces that are printed"
 _DECLARED = re.compile(rf"^(?:{'|'.join(DECLARATIONS)})\b", re.MULTILINE)
 _HEAD = re.compile(r"^(?![ \t]*(?:each|override|formula)\b)[ \t]*[A-Za-z_]\w*+[^=\n{]*+\{", re.MULTILINE)
 _ADVICE = {
@@ -74,7 +72,7 @@ def misspelt_keywords(source: Source, start: int, end: int, at: int) -> Iterator
     stop = Stop(source, start, end, at, frozenset())
     words = [piece for piece in (stop.found, *reversed(stop.before[-4:])) if piece and piece.kind == "word"]
     for piece in words:
-        if piece.text not in _GRAMMAR:
+        if piece.text not in _GRAMMAR and piece.text not in syntax_errors.SERIES_OPTIONS:
             for keyword in likely(piece.text, _GRAMMAR):
                 yield piece.span, keyword
 
@@ -95,8 +93,6 @@ def _advice(stop: Stop) -> str:
         return _BRACES  # `{print $1}` is a program of awk
     if stop.wants_value and (name := _SHELL_NAME.match(text, stop.at)):
         return f'a param is named without a sign: `{name[1]}`; a variable of the environment is `env("NAME")`'
-    if stop.wants_value and stop.sign == "..":
-        return "every whole number between is `1..16`, with steps `range(8, 96, step: 8)`"
     if stop.last and stop.last.text in ("higher", "lower") and "_IS" in stop.expected:
         return f"write `{stop.last.text} is better`"
     if price := _DOLLARS.match(text, stop.at):
@@ -108,19 +104,14 @@ def _advice(stop: Stop) -> str:
     words = [piece.text for piece in (stop.found, stop.last) if piece]
     if advice := next((_WORD_ADVICE[word] for word in words if word in _WORD_ADVICE), ""):
         return advice
+    if len(stop.before) > 1 and stop.before[-2].text == "use" and stop.found and stop.found.kind == "string":
+        return "each file has a `use` of its own"
     if stop.wants_value or stop.after_value:
         if stop.sign in _ADVICE:
             return _ADVICE[stop.sign]
-        if stop.after_value and stop.bracket == "{" and stop.last and stop.last.kind in ("word", "string"):
-            return _comma_or_quotes(stop)
+        if stop.after_value and stop.bracket == "{" and stop.found and stop.last and stop.last.kind != "sign":
+            return longer_values.what_to_write(stop, stop.found)
     return _BRACES if stop.in_hole and stop.at < stop.end else ""
-
-
-def _comma_or_quotes(stop: Stop) -> str:
-    """What is missing where a word stands behind a value: an option's comma, or the quotes of a text."""
-    words = (*stop.before[-3:], *((stop.found,) if stop.found else ()))
-    missing_comma = any(piece.text in syntax_errors.SERIES_OPTIONS for piece in words)
-    return _OPTION_COMMA if missing_comma else _QUOTE_WORDS
 
 
 # Signs of other languages.
@@ -251,11 +242,10 @@ def _missing_equals(stop: Stop) -> Problem | None:
     """`hosts local`: read as the beginning of a block, as `variant hdd` is one."""
     if not stop.head or stop.bracket == "" or stop.head[0].text in _KEYWORDS:
         return None
-    if _goes_on(stop):
-        return syntax_errors.Unexpected(
-            stop.head[0].span, f"`{stop.head[0].text}`", "the next attribute, a block or `}`", _comma_or_quotes(stop)
-        )
     word = stop.head[0]
+    if longer_values.goes_on(stop):
+        advice = longer_values.what_to_write(stop, word)
+        return syntax_errors.Unexpected(word.span, f"`{word.text}`", "the next attribute, a block or `}`", advice)
     if word.text in syntax_errors.SERIES_OPTIONS:
         return syntax_errors.StrayOption(word.span, word.text)
     return syntax_errors.MissingEquals(word.span, word.text)
@@ -269,8 +259,9 @@ def _outside(stop: Stop) -> Problem | None:
     if first.text in DECLARATIONS:
         return None
     guess = did_you_mean(first.text, DECLARATIONS)
-    if guess is None and _goes_on(stop):
-        return syntax_errors.Unexpected(first.span, f"`{first.text}`", "an operator or a new declaration", _QUOTE_WORDS)
+    if guess is None and longer_values.goes_on(stop):
+        advice = longer_values.what_to_write(stop, first)
+        return syntax_errors.Unexpected(first.span, f"`{first.text}`", "an operator or a new declaration", advice)
     if stop.sign in ("=", ":") and len(stop.head) == 1:
         return syntax_errors.OutsideBlock(first.span, first.text)
     return syntax_errors.UnknownDeclaration(first.span, first.text, guess, DECLARATIONS)
@@ -283,13 +274,6 @@ def _no_declaration(stop: Stop) -> Problem | None:
     return syntax_errors.UnknownDeclaration(
         stop.here(), stop.found.text, did_you_mean(stop.found.text, DECLARATIONS), DECLARATIONS
     )
-
-
-def _goes_on(stop: Stop) -> bool:
-    """Whether what is read as the head of a block is rather the rest of the value before it: `a = fast disk`."""
-    first = stop.head[0].span
-    earlier = [piece for piece in stop.before if piece.span.end <= first.start]
-    return bool(earlier) and earlier[-1].span.line == first.line and (stop.sign == "}" or stop.found is None)
 
 
 # Values.
@@ -358,6 +342,8 @@ _SLIPS: tuple[Slip, ...] = (
     _quotes,
     _comment,
     _logic,
+    longer_values.unfinished,
+    longer_values.dots,
     *programming_slips.BORROWED,
     _comparison,
     *data_format_slips.HABITS,

@@ -34,7 +34,7 @@ def partly(text: str) -> PartlyRead:
         ("hosts = /data", 2),
         ("hosts = local;", 2),
         ('hosts = "{a +}"', 2),
-        ("hosts = 1 ..", 3),
+        ("hosts = 1 ..", 2),
     ],
 )
 def test_the_attributes_and_declarations_around_a_mistake_are_read(wrong: str, line: int) -> None:
