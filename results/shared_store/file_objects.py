@@ -1,7 +1,7 @@
 """Objects in a folder, which several machines may share by a network file system.
 
-An object is written beside its place and linked or renamed into it, so that it is there as a whole. A link fails where
-a file is there already, which makes `create` a condition.
+An object is written beside its place and linked or renamed into it, so that it is there as a whole. `create` does it
+in a way that fails where a file is there already (`exclusive_name.py`).
 """
 
 from __future__ import annotations
@@ -15,6 +15,8 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from benchbrief.dsl.bench_error import FULL
+from benchbrief.results.shared_store.exclusive_name import give_name
+from benchbrief.results.shared_store.hashed_file import HashedFile, changed
 from benchbrief.results.shared_store.object_store import (
     Listed,
     NoObject,
@@ -112,19 +114,17 @@ class FileObjects:
                 os.fsync(file.fileno())
             return self._link(temporary, key)
 
-    def upload(self, key: str, path: Path, sha256: str) -> None:
+    def upload(self, key: str, file: HashedFile) -> None:
         digest = hashlib.sha256()
-        with path.open("rb") as source, self._told(), self._incoming() as temporary:
-            with temporary.open("xb") as file:
+        with file.path.open("rb") as source, self._told(), self._incoming() as temporary:
+            with temporary.open("xb") as target:
                 while block := source.read(_BLOCK):
                     digest.update(block)
-                    file.write(block)
-                file.flush()
-                os.fsync(file.fileno())
-            if digest.hexdigest() != sha256:
-                raise SharedStoreError(
-                    f"{path} was changed while it was pushed", "push the run again when it is at rest"
-                )
+                    target.write(block)
+                target.flush()
+                os.fsync(target.fileno())
+            if digest.hexdigest() != file.sha256:
+                raise changed(file.path)
             self._rename(temporary, self.root / key)
 
     def delete(self, keys: Iterable[str]) -> None:
@@ -162,7 +162,7 @@ class FileObjects:
         while True:
             target.parent.mkdir(parents=True, exist_ok=True)
             try:
-                os.link(temporary, target)
+                give_name(temporary, target)
             except FileExistsError:
                 return False
             except FileNotFoundError:
@@ -170,10 +170,11 @@ class FileObjects:
                     continue
                 raise
             except OSError as error:
-                if error.errno not in (errno.EPERM, errno.ENOTSUP, errno.ENOSYS, errno.EMLINK):
+                if error.errno != errno.ENOTSUP:
                     raise
-                what = f"the file system of {self.root} has no hard links, without which two pushers may mix"
-                raise SharedStoreError(what, "put the store on another file system, or on S3") from error
+                what = f"the file system of {self.root} can't keep two pushers apart: it has no hard links"
+                hint = "put the store on another file system (ext4, XFS, NFS, or exFAT by the kernel), or on S3"
+                raise SharedStoreError(what, hint) from error
             return True
 
     @contextmanager

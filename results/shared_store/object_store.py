@@ -8,11 +8,14 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator
 from pathlib import Path
-from typing import NamedTuple, Protocol
+from typing import TYPE_CHECKING, NamedTuple, Protocol
 from urllib.parse import unquote
 
 from benchbrief.dsl.bench_error import ExitCode
 from benchbrief.results.store_errors import ResultsError
+
+if TYPE_CHECKING:
+    from benchbrief.results.shared_store.hashed_file import HashedFile
 
 _SCHEME = re.compile(r"([A-Za-z][A-Za-z0-9+.-]*)://(.*)", re.DOTALL)
 
@@ -88,8 +91,9 @@ class ObjectStore(Protocol):
     def create(self, key: str, content: bytes) -> bool:
         """Write an object under a key that has none, and return True; False when the key has one, which stays."""
 
-    def upload(self, key: str, path: Path, sha256: str) -> None:
-        """Write a file under the key that its SHA-256 gives. Raises SharedStoreError when the file has changed."""
+    def upload(self, key: str, file: HashedFile) -> None:
+        """Write a file under the key that its SHA-256 gives. When the file has changed since, nothing is written.
+        Raises SharedStoreError, OSError of the file."""
 
     def delete(self, keys: Iterable[str]) -> None:
         """Remove objects; those that are not there are left out."""

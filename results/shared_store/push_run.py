@@ -8,13 +8,15 @@ import re
 import tempfile
 import time
 from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import Future
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Literal
 
 from benchbrief.results.runs.find_runs import imported_from, run_state, started_at
 from benchbrief.results.runs.run_summary import summarise
-from benchbrief.results.shared_store.object_store import SharedStoreError, StoreDamaged
+from benchbrief.results.shared_store.hashed_file import HashedFile, hash_file, hashing
+from benchbrief.results.shared_store.object_store import NoObject, SharedStoreError, StoreDamaged
 from benchbrief.results.shared_store.partition_tables import WriteTable, write_partition
 from benchbrief.results.shared_store.pushed_record import PUSHED, write_pushed
 from benchbrief.results.shared_store.run_manifest import (
@@ -26,7 +28,7 @@ from benchbrief.results.shared_store.run_manifest import (
     table_key,
 )
 from benchbrief.results.shared_store.shared_store import MARKER, MARKER_TEXT, SharedStore
-from benchbrief.results.store.digests import sha256_of
+from benchbrief.results.store.build_store import STORE
 from benchbrief.results.store.store import fresh_store
 from benchbrief.results.store.store_schema import SCHEMA_VERSION
 from benchbrief.runners.journal.run_folder import load_plan
@@ -74,38 +76,45 @@ def push_run(run_dir: Path, store: SharedStore, push: Push) -> Pushed:
         check_tag(tag)
     if run_state(run_dir) == "running":
         raise SharedStoreError(f"{run_dir.name} still runs", "push it when it has ended, or `bench run --push`")
-    _begin(store)
-    with fresh_store(run_dir) as results, tempfile.TemporaryDirectory(prefix="benchbrief-push-") as folder:
+    if _begin(store):
+        push.cautions.append(f"{store.url} is a new store: if others push there already, the address is another")
+    begun = [run_dir / path for path in run_files(run_dir) if not path.startswith(f"{STORE}/")]  # the rest may be built
+    with (
+        hashing(begun) as early,
+        fresh_store(run_dir) as results,
+        tempfile.TemporaryDirectory(prefix="benchbrief-push-") as folder,
+    ):
         tables = write_partition(results, Path(folder), push.more)
-        files = run_files(run_dir)
-        digests = {path: StoredFile(sha256_of(run_dir / path), (run_dir / path).stat().st_size) for path in files}
-        table_files = {
-            name: digests.get(f"store/{name}.parquet") or StoredFile(sha256_of(path), path.stat().st_size)
-            for name, path in tables.items()
-        }
-        listing = json.dumps({path: asdict(file) for path, file in digests.items()}, indent=0).encode()
-        list_file = Path(folder) / "files.json"
-        list_file.write_bytes(listing)
+        files = {path: _hashed(run_dir / path, early) for path in run_files(run_dir)}
+        table_files = {name: files.get(f"{STORE}/{name}.parquet") or hash_file(path) for name, path in tables.items()}
+        list_path = Path(folder) / "files.json"
+        list_path.write_text(json.dumps({path: asdict(file.stored) for path, file in files.items()}, indent=0))
+        list_file = hash_file(list_path)
         draft = replace(
             describe(run_dir),
             tags=tuple(dict.fromkeys(push.tags)),
-            list_sha256=sha256_of(list_file),
-            file_count=len(digests),
-            size=sum(file.size for file in digests.values()),
-            tables=table_files,
-            briefs={path: file for path, file in digests.items() if path.startswith("reports/")},
+            list_sha256=list_file.sha256,
+            file_count=len(files),
+            size=sum(file.size for file in files.values()),
+            tables={name: file.stored for name, file in table_files.items()},
+            briefs={path: file.stored for path, file in files.items() if path.startswith("reports/")},
         )
         _warn_of_clocks(store, draft, push)
         if known := _same(store, draft):
             return _kept(run_dir, store, Pushed(known, "same", 0), push)
-        local = _placed(run_dir, draft, digests, tables, table_files)
-        local[object_key(draft.list_sha256)] = (list_file, StoredFile(draft.list_sha256, len(listing)))
-        sent = _send(store, local, push)
+        local = {stored_at(draft, path, file.stored): file for path, file in files.items()}
+        local |= {table_key(draft.id, name, file.sha256): file for name, file in table_files.items()}
+        local[object_key(draft.list_sha256)] = list_file
+        sent, relied_on = _send(store, local, push)
         manifest = _finish(store, draft)
+        _look_again(store, relied_on)
         if manifest is None:
             return _kept(run_dir, store, Pushed(_same(store, draft) or draft, "same", sent), push)
-        _look_again(store, local)
     return _kept(run_dir, store, Pushed(manifest, "new" if manifest.revision == 1 else "grown", sent), push)
+
+
+def _hashed(path: Path, early: Mapping[Path, Future[HashedFile]]) -> HashedFile:
+    return early[path].result() if path in early else hash_file(path)
 
 
 def _kept(run_dir: Path, store: SharedStore, pushed: Pushed, push: Push) -> Pushed:
@@ -152,17 +161,18 @@ def stored_at(manifest: Manifest, path: str, file: StoredFile) -> str:
     return object_key(file.sha256)
 
 
-def _begin(store: SharedStore) -> None:
-    """Make the store, or see that it is one, and that it keeps what it has when told so."""
+def _begin(store: SharedStore) -> bool:
+    """Make the store and return True, or see that it is one, and that it keeps what it has when asked to."""
     there = store.objects.look(MARKER)
     if store.objects.create(MARKER, MARKER_TEXT):
         if there is None:
-            return
+            return True
         what = f"{store.url} overwrites an object although it is asked not to, so two pushers may mix"
         raise SharedStoreError(what, "use a server that has conditional writes: AWS S3, MinIO, Ceph and others do")
     if store.objects.read(MARKER) != MARKER_TEXT:
         what = f"{store.url}/{MARKER} is not of a store that this benchbrief writes to"
         raise SharedStoreError(what, "use a later benchbrief, or another address")
+    return False
 
 
 def describe(run_dir: Path) -> Manifest:
@@ -223,43 +233,33 @@ def _same(store: SharedStore, draft: Manifest) -> Manifest | None:
     return newest if newest.list_sha256 == draft.list_sha256 and set(newest.tags) >= set(draft.tags) else None
 
 
-Local = dict[str, tuple[Path, StoredFile]]
+Local = Mapping[str, HashedFile]
 """What a push needs in the store, by key."""
 
 
-def _placed(
-    run_dir: Path,
-    draft: Manifest,
-    files: Mapping[str, StoredFile],
-    tables: Mapping[str, Path],
-    table_files: Mapping[str, StoredFile],
-) -> Local:
-    local: Local = {stored_at(draft, path, file): (run_dir / path, file) for path, file in files.items()}
-    for name, file in table_files.items():
-        local[table_key(draft.id, name, file.sha256)] = (tables[name], file)
-    return local
-
-
-def _send(store: SharedStore, local: Local, push: Push) -> int:
-    """Send what the store lacks. Returns how many bytes that is."""
-    total, done, sent = sum(file.size for _, file in local.values()), 0, 0
+def _send(store: SharedStore, local: Local, push: Push) -> tuple[int, Local]:
+    """Send what the store lacks. Returns how many bytes that is, and what the store had."""
+    total, done, sent = sum(file.size for file in local.values()), 0, 0
+    relied_on: dict[str, HashedFile] = {}
     now = store.objects.now()
 
-    def send(item: tuple[str, tuple[Path, StoredFile]]) -> tuple[int, bool]:
-        key, (path, file) = item
+    def send(item: tuple[str, HashedFile]) -> bool:
+        key, file = item
         there = store.objects.look(key)
         if there is not None and there.size != file.size:
             what = f"{store.url}/{key} has {there.size:,} bytes, and not the {file.size:,} of what it is named after"
             raise StoreDamaged(what, "it is left as it is: remove it when you know why, then push again")
-        is_there = there is not None and now - there.modified_at < _RENEWED_S
-        if not is_there:
-            store.objects.upload(key, path, file.sha256)
-        return file.size, not is_there
+        if there is not None and now - there.modified_at < _RENEWED_S:
+            return False
+        store.objects.upload(key, file)
+        return True
 
-    for size, was_sent in store.at_once(send, local.items()):
-        done, sent = done + size, sent + size * was_sent
+    for (key, file), was_sent in zip(local.items(), store.at_once(send, local.items()), strict=True):
+        done, sent = done + file.size, sent + file.size * was_sent
+        if not was_sent:
+            relied_on[key] = file
         push.told(done, total)
-    return sent
+    return sent, relied_on
 
 
 def _finish(store: SharedStore, draft: Manifest) -> Manifest | None:
@@ -269,9 +269,19 @@ def _finish(store: SharedStore, draft: Manifest) -> Manifest | None:
         if revisions and _same(store, draft):
             return None
         manifest = replace(draft, revision=revisions[-1] + 1 if revisions else 1, tags=_tags(store, draft, revisions))
-        if store.objects.create(manifest.key, manifest_text(manifest)):
+        text = manifest_text(manifest)
+        if store.objects.create(manifest.key, text) or _is_there(store, manifest.key, text):
             return manifest
     raise SharedStoreError(f"others push {draft.id} to {store.url} again and again", "push it once they have ended")
+
+
+def _is_there(store: SharedStore, key: str, content: bytes) -> bool:
+    """Return whether an object has this content. Then a `create` that found it there has made it: its answer was lost
+    on the way, and it was tried again."""
+    try:
+        return store.objects.read(key) == content
+    except NoObject:
+        return False
 
 
 def _tags(store: SharedStore, draft: Manifest, revisions: Sequence[int]) -> tuple[str, ...]:
@@ -280,13 +290,13 @@ def _tags(store: SharedStore, draft: Manifest, revisions: Sequence[int]) -> tupl
     return tuple(dict.fromkeys((*before, *draft.tags)))
 
 
-def _look_again(store: SharedStore, local: Local) -> None:
-    """Send again what `bench gc` has removed while the push relied on it. From the manifest on, it keeps all."""
+def _look_again(store: SharedStore, relied_on: Local) -> None:
+    """Send again what the store had and `bench gc` has removed since. From the manifest on, it keeps all."""
 
-    def missing(item: tuple[str, tuple[Path, StoredFile]]) -> None:
-        key, (path, file) = item
+    def missing(item: tuple[str, HashedFile]) -> None:
+        key, file = item
         if store.objects.look(key) is None:
-            store.objects.upload(key, path, file.sha256)
+            store.objects.upload(key, file)
 
-    for _ in store.at_once(missing, local.items()):
+    for _ in store.at_once(missing, relied_on.items()):
         pass

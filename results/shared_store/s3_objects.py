@@ -12,18 +12,22 @@ import os
 import threading
 import time
 from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager, suppress
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
 from itertools import islice
 from pathlib import Path
 from typing import Any
 
+from benchbrief.results.shared_store.hashed_file import HashedFile
 from benchbrief.results.shared_store.object_store import Listed, NoObject, SharedStoreError
 from benchbrief.results.shared_store.s3_errors import explained, is_missing, is_taken
 
 _PART = 16 << 20
 """Larger files go up in parts of this size, in bytes, several at once."""
+_MOST_PARTS = 10_000
+"""What S3 takes of a file."""
 _AT_ONCE = 8
 _BLOCK = 1 << 20
 _DELETED_AT_ONCE = 1000
@@ -97,27 +101,46 @@ class S3Objects:
                 time.sleep(0.2 * 2**waited)  # another write of the key is under way
         raise SharedStoreError(f"{self.url}/{key} is being written by others again and again", "push again later")
 
-    def upload(self, key: str, path: Path, sha256: str) -> None:
-        size = path.stat().st_size
-        if size <= _PART:
-            content = path.read_bytes()
-            if hashlib.sha256(content).hexdigest() != sha256:
-                raise _changed(path)
-            with self._told():
-                self._client.put_object(**self._at(key), Body=content, **_sum(bytes.fromhex(sha256)))
+    def upload(self, key: str, file: HashedFile) -> None:
+        if file.size > _PART:
+            self._upload_parts(key, file)
             return
-        from boto3.s3.transfer import TransferConfig
-
-        how = TransferConfig(multipart_threshold=_PART, multipart_chunksize=_PART, max_concurrency=_AT_ONCE)
+        content = file.path.read_bytes()
+        file.require_unchanged()
         with self._told():
-            # The name alone says what an object holds, so it is written under it only when the file has not changed.
-            if _sha256_of(path) != sha256:
-                raise _changed(path)
-            self._client.upload_file(str(path), self._bucket, self._above + key, Config=how)
+            self._client.put_object(**self._at(key), Body=content, **_sum(bytes.fromhex(file.sha256)))
+
+    def _upload_parts(self, key: str, file: HashedFile) -> None:
+        """Send a large file in parts. The object is there only when the file is unchanged after the last of them."""
+        from s3transfer.utils import ReadFileChunk
+
+        at, path = self._at(key), str(file.path)
+        size = max(_PART, -(-file.size // _MOST_PARTS))
+        with self._told():
+            upload = {**at, "UploadId": self._client.create_multipart_upload(**at)["UploadId"]}
+
+        def send(number: int) -> dict[str, Any]:
+            with ReadFileChunk.from_filename(path, (number - 1) * size, size) as body:
+                sent = self._client.upload_part(**upload, PartNumber=number, Body=body)
+            return {"PartNumber": number, "ETag": sent["ETag"]}
+
+        pool = ThreadPoolExecutor(_AT_ONCE)
+        try:
+            with self._told():
+                parts = list(pool.map(send, range(1, -(-file.size // size) + 1)))
+            file.require_unchanged()
+            with self._told():
+                self._client.complete_multipart_upload(**upload, MultipartUpload={"Parts": parts})
+        except BaseException:
+            pool.shutdown(cancel_futures=True)
+            with suppress(Exception):  # what ended the upload is told; the parts expire by the bucket's own rule
+                self._client.abort_multipart_upload(**upload)
+            raise
+        pool.shutdown()
         there = self.look(key)
-        if there is None or there.size != size:
+        if there is None or there.size != file.size:
             found = "nothing" if there is None else f"{there.size:,} bytes"
-            raise SharedStoreError(f"{self.url}/{key} has {found} after {size:,} bytes were sent", "push again")
+            raise SharedStoreError(f"{self.url}/{key} has {found} after {file.size:,} bytes were sent", "push again")
 
     def delete(self, keys: Iterable[str]) -> None:
         left = iter(keys)
@@ -209,13 +232,3 @@ def _require_boto3() -> None:
 def _sum(digest: bytes) -> dict[str, str]:
     """Return the checksum with which the server refuses what was damaged on the way."""
     return {"ChecksumSHA256": base64.b64encode(digest).decode()}
-
-
-def _sha256_of(path: Path) -> str:
-    from benchbrief.results.store.digests import sha256_of
-
-    return sha256_of(path)
-
-
-def _changed(path: Path) -> SharedStoreError:
-    return SharedStoreError(f"{path} was changed while it was pushed", "push the run again when it is at rest")

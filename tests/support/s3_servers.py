@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 import subprocess
 import sys
@@ -92,15 +93,17 @@ def _answers(address: str, process: subprocess.Popen[bytes]) -> bool:
 class Between(ThreadingHTTPServer):
     """Passes requests on to an S3 server, until it is told to answer otherwise.
 
-    From the `after`-th write on, it answers with this status and code of S3; with status 0 it says nothing at all.
+    From the `after`-th write on, it answers with this status and code of S3; with status 0 it says nothing at all. Of
+    the first write to a key with `lost` in it, the answer alone is replaced.
     """
 
     daemon_threads = True
 
-    def __init__(self, behind: str, status: int, code: str, after: int) -> None:
+    def __init__(self, behind: str, status: int, code: str, after: float, lost: str) -> None:
         super().__init__(("127.0.0.1", 0), _Passing)
         self.behind, self.status, self.code, self.after = behind.removeprefix("http://"), status, code, after
-        self.writes = 0
+        self.writes, self.lost = 0, lost
+        self.asked: list[str] = []
         self.closing = threading.Event()
 
     @property
@@ -114,6 +117,7 @@ class _Passing(BaseHTTPRequestHandler):
 
     def _pass(self) -> None:
         body = self.rfile.read(int(self.headers.get("Content-Length") or 0))
+        self.server.asked.append(f"{self.command} {self.path}")
         self.server.writes += self.command in ("PUT", "POST")
         if self.server.writes > self.server.after:
             self._answer_otherwise()
@@ -122,6 +126,11 @@ class _Passing(BaseHTTPRequestHandler):
         connection.request(self.command, self.path, body, dict(self.headers.items()))
         answer = connection.getresponse()
         content = answer.read()
+        if self.server.lost and self.command == "PUT" and self.server.lost in self.path:
+            self.server.lost = ""
+            connection.close()
+            self._answer_otherwise()
+            return
         self.send_response(answer.status)
         for name, value in answer.getheaders():
             if name.lower() not in ("transfer-encoding", "connection", "content-length", "date", "server"):
@@ -152,13 +161,15 @@ class _Passing(BaseHTTPRequestHandler):
 
 
 @contextmanager
-def between(behind: str, status: int, code: str = "", after: int = 0) -> Iterator[str]:
-    """Run a server that passes on `after` writes, and yield its address."""
-    server = Between(behind, status, code, after)
+def between(
+    behind: str, status: int = 500, code: str = "InternalError", after: float = math.inf, lost: str = ""
+) -> Iterator[Between]:
+    """Run a server that passes on `after` writes."""
+    server = Between(behind, status, code, after, lost)
     thread = threading.Thread(target=server.serve_forever)
     thread.start()
     try:
-        yield server.address
+        yield server
     finally:
         server.closing.set()
         server.shutdown()

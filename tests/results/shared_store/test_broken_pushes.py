@@ -12,6 +12,7 @@ from typing import Any
 
 import pytest
 
+from benchbrief.results.shared_store.hashed_file import HashedFile
 from benchbrief.results.shared_store.object_store import (
     Listed,
     ObjectStore,
@@ -252,10 +253,10 @@ def test_a_file_that_changes_while_it_is_pushed_is_told(store: SharedStore, run_
     plan = run_dir / "plan.json"
     upload = store.objects.upload
 
-    def changes(key: str, path: Path, sha256: str) -> None:
-        if path == plan:
+    def changes(key: str, file: HashedFile) -> None:
+        if file.path == plan:
             plan.write_bytes(plan.read_bytes() + b" ")
-        upload(key, path, sha256)
+        upload(key, file)
 
     with pytest.raises(SharedStoreError, match=r"plan\.json was changed while it was pushed"):
         pushed(run_dir, SharedStore(Wrong(store.objects, upload=changes)))

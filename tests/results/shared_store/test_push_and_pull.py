@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from benchbrief.results.shared_store.hashed_file import hash_file
 from benchbrief.results.shared_store.object_store import NoObject, SharedStoreError, StoreDamaged, open_objects
 from benchbrief.results.shared_store.pull_run import pull_run
 from benchbrief.results.shared_store.push_run import Push, Pushed, push_run, run_files
@@ -164,7 +165,7 @@ def test_a_list_of_files_that_leaves_the_run_is_refused(run_dir: Path, tmp_path:
     forged = tmp_path / "forged"
     forged.write_bytes(listing)
     sha256 = hashlib.sha256(listing).hexdigest()
-    store.objects.upload(object_key(sha256), forged, sha256)
+    store.objects.upload(object_key(sha256), hash_file(forged))
     with pytest.raises(StoreDamaged, match="outside its folder"):
         pull_run(store, replace(manifest, list_sha256=sha256), tmp_path / "out")
     assert not (tmp_path / "out").exists()

@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 import pytest
 
 from benchbrief.results.shared_store.collect_garbage import Retention, collect_garbage
+from benchbrief.results.shared_store.hashed_file import hash_file
 from benchbrief.results.shared_store.object_store import ObjectStore, SharedStoreError, StoreDamaged
 from benchbrief.results.shared_store.pull_run import pull_run
 from benchbrief.results.shared_store.push_run import Push, push_run
@@ -22,7 +23,6 @@ from benchbrief.results.shared_store.shared_query import open_results
 from benchbrief.results.shared_store.shared_store import SharedStore, open_store
 from benchbrief.results.shared_store.signatures import check, sign
 from benchbrief.results.shared_store.signed_run import check_signed
-from benchbrief.results.store.digests import sha256_of
 from benchbrief.results.store_errors import ResultsError
 from tests.results.shared_store.conftest import a_run
 from tests.support.tools import system_tool
@@ -147,7 +147,7 @@ def test_runs_that_were_not_measured_are_left_out_unless_asked_for(tmp_path: Pat
     model = replace(manifest, id="model", simulated=True)
     for name, table in manifest.tables.items():
         path = tmp_path / "shared" / table_key("real", name, table.sha256)
-        store.objects.upload(table_key("model", name, table.sha256), path, table.sha256)
+        store.objects.upload(table_key("model", name, table.sha256), hash_file(path))
     assert store.objects.create(manifest_key("model", 1), manifest_text(model))
     with open_results(store) as results:
         assert results.sql(ALL).rows == (("real",),)
@@ -252,7 +252,7 @@ def test_gc_in_another_process_takes_nothing_that_a_push_relies_on(tmp_path: Pat
 def test_a_file_finds_its_place_though_gc_takes_empty_folders(tmp_path: Path) -> None:
     objects, source = open_store(str(tmp_path / "shared")).objects, tmp_path / "source"
     source.write_bytes(b"it")
-    sha256, stop = sha256_of(source), threading.Event()
+    stop = threading.Event()
 
     def remove() -> None:
         while not stop.is_set():
@@ -262,7 +262,7 @@ def test_a_file_finds_its_place_though_gc_takes_empty_folders(tmp_path: Path) ->
     remover.start()
     try:
         for _ in range(100):
-            objects.upload("objects/aa/it", source, sha256)
+            objects.upload("objects/aa/it", hash_file(source))
             objects.delete(["objects/aa/it"])
             assert objects.create("objects/aa/other", b"other")
             objects.delete(["objects/aa/other"])
@@ -315,7 +315,7 @@ def test_a_clock_that_is_wrong_by_a_year_is_told_and_decides_nothing(
     monkeypatch.setattr(time, "time", lambda: real() - 365 * DAY)
     push = Push()
     push_run(run_dir, store, push)
-    (caution,) = push.cautions
+    caution = push.cautions[-1]
     assert caution.startswith("this machine's clock is 365 days behind that of the store")
     found = collect_garbage(store, Retention(90 * DAY), remove=True)
     assert (found.runs, found.kept) == ([], 1)

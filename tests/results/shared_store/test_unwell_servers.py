@@ -4,6 +4,7 @@ from pathlib import Path
 
 import pytest
 
+from benchbrief.results.shared_store.hashed_file import hash_file
 from benchbrief.results.shared_store.object_store import (
     SharedStoreError,
     StoreAway,
@@ -11,13 +12,14 @@ from benchbrief.results.shared_store.object_store import (
     StoreRefuses,
 )
 from benchbrief.results.shared_store.push_run import Push, push_run
+from benchbrief.results.shared_store.run_manifest import object_key
 from benchbrief.results.shared_store.shared_store import open_store
 from tests.support.ports import free_port
 from tests.support.s3_servers import BUCKET, CREDENTIALS, between, settings
 
 
 def connect(monkeypatch: pytest.MonkeyPatch, endpoint: str, **more: str) -> None:
-    alone = {"AWS_MAX_ATTEMPTS": "1", "BENCHBRIEF_STORE_TIMEOUT": "2"}
+    alone = {"AWS_MAX_ATTEMPTS": "1", "BENCHBRIEF_STORE_TIMEOUT": "60"}
     for name, value in (settings(endpoint) | alone | more).items():
         monkeypatch.setenv(name, value)
 
@@ -51,8 +53,8 @@ def test_a_server_that_turns_in_the_middle_gets_a_clear_word_and_no_half_run(
     what: str,
 ) -> None:
     url = f"s3://{BUCKET}/{tmp_path.name}"
-    with between(servers["gofakes3"], status, code, after=4) as endpoint:
-        connect(monkeypatch, endpoint)
+    with between(servers["gofakes3"], status, code, after=4) as server:
+        connect(monkeypatch, server.address, **({} if status else {"BENCHBRIEF_STORE_TIMEOUT": "2"}))
         with pytest.raises(kind, match=what) as error:
             push_run(run_dir, open_store(url), Push())
     told = f"{error.value} {error.value.hint}"
@@ -62,6 +64,18 @@ def test_a_server_that_turns_in_the_middle_gets_a_clear_word_and_no_half_run(
     connect(monkeypatch, servers["gofakes3"])
     assert open_store(url).revisions() == {}
     assert push_run(run_dir, open_store(url), Push()).state == "new"
+
+
+def test_a_manifest_whose_answer_was_lost_on_the_way_is_new_all_the_same(
+    run_dir: Path, servers: dict[str, str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    url = f"s3://{BUCKET}/{tmp_path.name}"
+    with between(servers["gofakes3"], lost=f"/runs/{run_dir.name}") as server:
+        connect(monkeypatch, server.address, AWS_MAX_ATTEMPTS="3")
+        made, again = (push_run(run_dir, open_store(url), Push()) for _ in range(2))
+    puts = [each for each in server.asked if each.startswith("PUT") and "/runs/" in each]
+    assert len(puts) == 2  # boto3 tried again, and found its own manifest there
+    assert (made.state, made.manifest.revision, again.state) == ("new", 1, "same")
 
 
 def test_a_server_that_is_not_there_is_away(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -98,10 +112,26 @@ def test_a_file_in_parts_comes_back_as_it_was(
     run_dir: Path, servers: dict[str, str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     (run_dir / "raw" / "large").write_bytes(bytes(range(256)) * (40 << 12))  # 40 MB: three parts
-    connect(monkeypatch, servers["gofakes3"], BENCHBRIEF_STORE_TIMEOUT="60")
+    connect(monkeypatch, servers["gofakes3"])
     store = open_store(f"s3://{BUCKET}/{tmp_path.name}")
     manifest = push_run(run_dir, store, Push()).manifest
     assert store.fetch(manifest, "raw/large", tmp_path).stat().st_size == 40 << 20
+
+
+def test_a_large_file_that_changes_while_it_is_sent_leaves_nothing_under_its_name(
+    run_dir: Path, servers: dict[str, str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    large = run_dir / "raw" / "large"
+    large.write_bytes(bytes(40 << 20))
+    connect(monkeypatch, servers["gofakes3"])
+    store = open_store(f"s3://{BUCKET}/{tmp_path.name}")
+    file = hash_file(large)
+    key = object_key(file.sha256)
+    with large.open("r+b") as written:
+        written.write(b"other")
+    with pytest.raises(SharedStoreError, match="large was changed while it was pushed"):
+        store.objects.upload(key, file)
+    assert store.objects.look(key) is None
 
 
 def test_without_boto3_the_hint_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
