@@ -26,6 +26,7 @@ Examples:
   bench push 20260301 --to file:///srv/bench --tag nightly
   bench push --sign ~/.ssh/id_ed25519                  to the store that BENCHBRIEF_STORE names
   bench push --queued                                  what could not be pushed before
+  bench push --forget s3://lab-reslts/nightly          what waits for an address that was mistyped
   bench push --json | jq -r '.[].state'
 """
 )
@@ -41,6 +42,11 @@ Examples:
     help="Sign what is pushed with this SSH key.",
 )
 @click.option("--queued", is_flag=True, help="Push what waits in the folder of runs, because a store was away.")
+@click.option(
+    "--forget",
+    metavar="URL",
+    help="Push nothing: forget the pushes to this store that wait (of RUN, or of all runs).",
+)
 @click.option("--quiet", "-q", is_flag=True, help="Show no progress.")
 @click.option("--json", "as_json", is_flag=True, help="Print what was pushed as JSON.")
 def command(
@@ -50,6 +56,7 @@ def command(
     tags: tuple[str, ...],
     key: Path | None,
     queued: bool,
+    forget: str | None,
     quiet: bool,
     as_json: bool,
 ) -> None:
@@ -61,8 +68,14 @@ def command(
     Credentials are those of the AWS command line: in the environment, or in ~/.aws.
     """
     from benchbrief.results.shared_store.pushed_record import QueuedPush
-    from benchbrief.running.push_or_queue import queued_pushes
+    from benchbrief.running.push_or_queue import forget_pushes, queued_pushes
 
+    if forget is not None:
+        if queued or tags or key:
+            raise click.UsageError("--forget pushes nothing: leave out --queued, --tag and --sign")
+        forgotten = forget_pushes(out, forget, chosen_run(out, run) if run else None)
+        _tell_forgotten(forgotten, forget, as_json)
+        return
     if queued:
         if run or tags or key:
             raise click.UsageError("--queued pushes as it was asked for before: leave out RUN, --tag and --sign")
@@ -74,6 +87,14 @@ def command(
     asked = QueuedPush(url, tags, str(key.expanduser().resolve()) if key else "")
     waiting = [each for each in queued_pushes(out) if each[1].url == url and each[0].resolve() != run_dir.resolve()]
     _push_each([(run_dir, asked), *waiting], quiet, as_json)
+
+
+def _tell_forgotten(runs: list[Path], url: str, as_json: bool) -> None:
+    if as_json:
+        show_json([{"run": run.name, "to": url, "state": "forgotten"} for run in runs])
+        return
+    for run in runs:
+        show(one_line(f"{run.name}: is not pushed to {url} any more"))
 
 
 def _push_each(pushes: list[tuple[Path, QueuedPush]], quiet: bool, as_json: bool) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
@@ -25,7 +26,7 @@ def push_now(
     Raises RunnerError, OSError.
     """
     from benchbrief.results.history.series_rows import write_series
-    from benchbrief.results.shared_store.object_store import StoreAway, StoreFull, StoreRefuses
+    from benchbrief.results.object_stores.object_store import StoreAway, StoreFull, StoreRefuses
     from benchbrief.results.shared_store.push_run import Push, push_run
     from benchbrief.results.shared_store.pushed_record import dequeue, enqueue
     from benchbrief.results.shared_store.shared_store import open_store
@@ -37,7 +38,10 @@ def push_now(
         pushed = push_run(run_dir, open_store(asked.url), push)
     except (StoreAway, StoreFull, StoreRefuses) as error:
         enqueue(run_dir, asked)
-        error.hint = f"{error.hint}; the push is kept, and tried again by: bench push --queued"
+        forget = f"bench push --forget {shlex.quote(asked.url)}"
+        error.hint = (
+            f"{error.hint}; the push is kept, and tried again by: bench push --queued, or forgotten by: {forget}"
+        )
         raise
     dequeue(run_dir, asked.url)
     for text in push.cautions:
@@ -67,3 +71,22 @@ def queued_pushes(out: Path) -> list[tuple[Path, QueuedPush]]:
     from benchbrief.results.shared_store.pushed_record import queued
 
     return [(run_dir, each) for run_dir in list_runs(out) for each in queued(run_dir)]
+
+
+def forget_pushes(out: Path, url: str, run_dir: Path | None = None) -> list[Path]:
+    """Forget the pushes to a store that wait in a folder of runs, or in one run. Returns their runs.
+
+    Raises RunnerError, also when no push to it waits; OSError.
+    """
+    from benchbrief.results.shared_store.pushed_record import dequeue
+    from benchbrief.results.store_errors import ResultsError
+
+    waiting = [(run, each) for run, each in queued_pushes(out) if run_dir in (None, run)]
+    found = [(run, each.url) for run, each in waiting if each.url.rstrip("/") == url.rstrip("/")]
+    if not found:
+        others = ", ".join(dict.fromkeys(each.url for _, each in waiting))
+        hint = f"those that wait are to {others}" if others else f"no push waits in {run_dir or out} at all"
+        raise ResultsError(f"no push to {url} waits", hint)
+    for run, exactly in found:
+        dequeue(run, exactly)
+    return [run for run, _ in found]

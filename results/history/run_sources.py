@@ -86,17 +86,18 @@ class RunStore:
         return self.store.url
 
     def stamps(self) -> Mapping[str, str]:
-        return {run: str(revisions[-1]) for run, revisions in self.store.revisions().items()}
+        return self.store.stamps()
 
     def fetch(self, runs: Sequence[str], into: Path) -> Iterator[Fetched]:
+        from benchbrief.results.object_stores.object_store import NoObject, StoreDamaged
+
         left = dict.fromkeys(runs)
         for manifest in self.store.manifests(runs):
             left.pop(manifest.id, None)
             try:
                 path = self.store.fetch(manifest, SERIES, into)
-            except RunnerError as error:
-                # What is damaged stays so until it is pushed again; a store that is away comes back.
-                yield Fetched(manifest.id, None, manifest.tags, error.message, is_final=error.code != "store_away")
+            except (StoreDamaged, NoObject) as error:  # it stays so until the run is pushed again
+                yield Fetched(manifest.id, None, manifest.tags, error.message)
             else:
                 yield Fetched(manifest.id, path, manifest.tags)
         for run in left:

@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from benchbrief.results.history.run_sources import RunSource
 from benchbrief.results.history.series_rows import SERIES_VERSION, VERSION_KEY, SeriesRow, schema
+from benchbrief.results.user_cache import user_cache
 from benchbrief.runners.journal.atomic_files import write_durably
 
 if TYPE_CHECKING:
@@ -68,8 +69,7 @@ def open_series(source: RunSource, progress: Callable[[int, int], None] | None =
 @contextmanager
 def _folder(name: str) -> Iterator[Path]:
     """Yield the cache's folder of a source, for one process at a time; a passing one where it can't be written."""
-    base = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "benchbrief" / "series"
-    folder = base / hashlib.sha256(name.encode("utf-8", "surrogateescape")).hexdigest()[:32]
+    folder = user_cache("series", name)
     try:
         folder.mkdir(parents=True, exist_ok=True)
         lock = os.open(folder / _LOCK, os.O_RDWR | os.O_CREAT, 0o600)

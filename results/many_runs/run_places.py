@@ -17,7 +17,6 @@ from benchbrief.results.many_runs.kept_runs import Brief, SiteRun, about, values
 from benchbrief.results.runs.find_runs import run_state
 from benchbrief.results.store.store import unchanged_store
 from benchbrief.results.store_errors import ResultsError
-from benchbrief.runners.errors import RunnerError
 from benchbrief.runners.journal.file_digests import sha256_of
 from benchbrief.runners.journal.journal_file import JOURNAL, reports_made
 from benchbrief.runners.journal.run_folder import PLAN, load_plan
@@ -152,7 +151,7 @@ class StoreOfRuns:
         return str(self.store.url)
 
     def stamps(self) -> Mapping[str, str]:
-        return {run: f"revision {revisions[-1]}" for run, revisions in self.store.revisions().items()}
+        return self.store.stamps()
 
     def read(self, runs: Sequence[str]) -> Iterator[SiteRun]:
         left = dict.fromkeys(runs)
@@ -166,6 +165,8 @@ class StoreOfRuns:
     def _read(self, manifest: Manifest, stamp: str) -> SiteRun:
         import pyarrow as pa
         import pyarrow.parquet as pq
+
+        from benchbrief.results.object_stores.object_store import NoObject, StoreDamaged
 
         told = SiteRun(
             id=manifest.id,
@@ -194,7 +195,7 @@ class StoreOfRuns:
             values, facts = values_of(rows)
             known = {"values": values, "facts": facts, **labels_in(table.schema.metadata)}
             return SiteRun(**{**dict(told), **known, "revision": about(rows).get("revision", "")})
-        except (RunnerError, pa.ArrowException, ValueError, KeyError, TypeError) as error:
+        except (StoreDamaged, NoObject, pa.ArrowException, ValueError, KeyError, TypeError) as error:
             message = error.message if isinstance(error, BenchError) else "its series file can't be read"
             return told.model_copy(update={"problem": message})
 

@@ -11,8 +11,8 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterator
 from dataclasses import dataclass, field
 
-from benchbrief.results.shared_store.file_objects import INCOMING
-from benchbrief.results.shared_store.object_store import Listed, SharedStoreError
+from benchbrief.results.object_stores.file_objects import INCOMING
+from benchbrief.results.object_stores.object_store import Listed, SharedStoreError
 from benchbrief.results.shared_store.push_run import stored_at
 from benchbrief.results.shared_store.run_manifest import (
     RUNS,

@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping
 from contextlib import suppress
 from pathlib import Path
 
-from benchbrief.results.shared_store.object_store import SharedStoreError
+from benchbrief.results.object_stores.object_store import SharedStoreError
 from benchbrief.results.shared_store.push_run import stored_at
 from benchbrief.results.shared_store.pushed_record import write_pushed
 from benchbrief.results.shared_store.run_manifest import Manifest, StoredFile

@@ -13,10 +13,10 @@ from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Literal
 
+from benchbrief.results.object_stores.hashed_file import HashedFile, hash_file, hashing
+from benchbrief.results.object_stores.object_store import NoObject, SharedStoreError, StoreDamaged
 from benchbrief.results.runs.find_runs import imported_from, run_state, started_at
 from benchbrief.results.runs.run_summary import summarise
-from benchbrief.results.shared_store.hashed_file import HashedFile, hash_file, hashing
-from benchbrief.results.shared_store.object_store import NoObject, SharedStoreError, StoreDamaged
 from benchbrief.results.shared_store.partition_tables import WriteTable, write_partition
 from benchbrief.results.shared_store.pushed_record import PUSHED, write_pushed
 from benchbrief.results.shared_store.run_manifest import (
@@ -88,7 +88,7 @@ def push_run(run_dir: Path, store: SharedStore, push: Push) -> Pushed:
         files = {path: _hashed(run_dir / path, early) for path in run_files(run_dir)}
         table_files = {name: files.get(f"{STORE}/{name}.parquet") or hash_file(path) for name, path in tables.items()}
         list_path = Path(folder) / "files.json"
-        list_path.write_text(json.dumps({path: asdict(file.stored) for path, file in files.items()}, indent=0))
+        list_path.write_text(json.dumps({path: asdict(_stored(file)) for path, file in files.items()}, indent=0))
         list_file = hash_file(list_path)
         draft = replace(
             describe(run_dir),
@@ -96,13 +96,13 @@ def push_run(run_dir: Path, store: SharedStore, push: Push) -> Pushed:
             list_sha256=list_file.sha256,
             file_count=len(files),
             size=sum(file.size for file in files.values()),
-            tables={name: file.stored for name, file in table_files.items()},
-            briefs={path: file.stored for path, file in files.items() if path.startswith("reports/")},
+            tables={name: _stored(file) for name, file in table_files.items()},
+            briefs={path: _stored(file) for path, file in files.items() if path.startswith("reports/")},
         )
         _warn_of_clocks(store, draft, push)
         if known := _same(store, draft):
             return _kept(run_dir, store, Pushed(known, "same", 0), push)
-        local = {stored_at(draft, path, file.stored): file for path, file in files.items()}
+        local = {stored_at(draft, path, _stored(file)): file for path, file in files.items()}
         local |= {table_key(draft.id, name, file.sha256): file for name, file in table_files.items()}
         local[object_key(draft.list_sha256)] = list_file
         sent, relied_on = _send(store, local, push)
@@ -111,6 +111,10 @@ def push_run(run_dir: Path, store: SharedStore, push: Push) -> Pushed:
         if manifest is None:
             return _kept(run_dir, store, Pushed(_same(store, draft) or draft, "same", sent), push)
     return _kept(run_dir, store, Pushed(manifest, "new" if manifest.revision == 1 else "grown", sent), push)
+
+
+def _stored(file: HashedFile) -> StoredFile:
+    return StoredFile(file.sha256, file.size)
 
 
 def _hashed(path: Path, early: Mapping[Path, Future[HashedFile]]) -> HashedFile:

@@ -12,7 +12,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from benchbrief.results.shared_store.object_store import SharedStoreError, StoreDamaged
+from benchbrief.results.object_stores.object_store import SharedStoreError, StoreDamaged
 from benchbrief.results.shared_store.run_manifest import (
     SIGNATURE,
     Manifest,

@@ -21,7 +21,7 @@ from urllib.parse import quote, unquote
 
 from pydantic import Field, StringConstraints, TypeAdapter
 
-from benchbrief.results.shared_store.object_store import SharedStoreError, StoreDamaged
+from benchbrief.results.object_stores.object_store import SharedStoreError, StoreDamaged
 
 VERSION = 1
 """Raised with every change that an earlier benchbrief would misread."""

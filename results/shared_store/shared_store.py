@@ -11,13 +11,14 @@ from contextlib import suppress
 from pathlib import Path
 from typing import TypeVar
 
-from benchbrief.results.shared_store.object_store import (
+from benchbrief.results.object_stores.object_store import (
     NoObject,
     ObjectStore,
     SharedStoreError,
     StoreDamaged,
     open_objects,
 )
+from benchbrief.results.shared_store.manifest_cache import ManifestCache
 from benchbrief.results.shared_store.run_manifest import (
     RUNS,
     SIGNATURE,
@@ -47,6 +48,9 @@ class SharedStore:
         self.objects = objects
         self.problems: list[SharedStoreError] = []
         """The manifests that `manifests` could not read."""
+        self._is_far = not objects.url.startswith("file:")
+        self._stamps: dict[str, str] = {}
+        """Of the manifests, as a store that is far away listed them last."""
 
     @property
     def url(self) -> str:
@@ -55,11 +59,17 @@ class SharedStore:
     def revisions(self) -> dict[str, list[int]]:
         """Return the revisions of each run, the oldest first, without reading the manifests. Raises
         SharedStoreError."""
-        found: dict[str, list[int]] = {}
-        for key in self.objects.keys(RUNS):
-            if of := run_of_key(key):
-                found.setdefault(of[0], []).append(of[1])
-        return {run: sorted(revisions) for run, revisions in sorted(found.items())}
+        if self._is_far:  # S3 lists all of it at once
+            self._stamps = {each.key: each.stamp for each in self.objects.list(RUNS) if run_of_key(each.key)}
+            return _revisions(self._stamps)
+        return _revisions(self.objects.keys(RUNS))
+
+    def stamps(self) -> dict[str, str]:
+        """Return a text for each run that is another one when it has a further revision, or the newest was written
+        anew. Raises SharedStoreError."""
+        listed = {each.key: each.stamp for each in self.objects.list(RUNS)}
+        newest = {run: revisions[-1] for run, revisions in _revisions(listed).items()}
+        return {run: f"revision {number} {listed[manifest_key(run, number)]}" for run, number in newest.items()}
 
     def manifests(self, runs: Iterable[str] | None = None) -> Iterator[Manifest]:
         """Yield the newest manifest of each run (of these `runs`), in order of their names.
@@ -72,23 +82,35 @@ class SharedStore:
 
     def newest(self, revisions: Iterable[tuple[str, int]]) -> Iterator[Manifest]:
         """Yield these revisions of runs, as `manifests` does."""
-        for read in self.at_once(self._read_or_not, revisions):
-            if isinstance(read, Manifest):
-                yield read
-            elif read is not None:
-                self.problems.append(read)
+        wanted = list(revisions)
+        stamps = {key: self._stamps[key] for of in wanted if (key := manifest_key(*of)) in self._stamps}
+        cache = ManifestCache(self.url)
+        kept, new = cache.read(stamps), dict[str, bytes]()
 
-    def _read_or_not(self, of: tuple[str, int]) -> Manifest | SharedStoreError | None:
+        def read(of: tuple[str, int]) -> Manifest | SharedStoreError | None:
+            key = manifest_key(*of)
+            try:
+                content = kept.get(key) or self.objects.read(key)
+                found = read_manifest(content, key, self.url)
+            except NoObject:  # removed since the listing
+                return None
+            except SharedStoreError as error:
+                if isinstance(error, StoreDamaged) or type(error) is SharedStoreError:  # the latter of a newer version
+                    return error
+                raise
+            if key in stamps and key not in kept:
+                new[key] = content
+            return found
+
         try:
-            return self.read(*of)
-        except NoObject:  # removed since the listing
-            return None
-        except StoreDamaged as error:
-            return error
-        except SharedStoreError as error:
-            if type(error) is SharedStoreError:  # of a newer version
-                return error
-            raise
+            for found in self.at_once(read, wanted):
+                if isinstance(found, Manifest):
+                    yield found
+                elif found is not None:
+                    self.problems.append(found)
+        finally:
+            if new:
+                cache.write(new, stamps, self._stamps)
 
     def read(self, run: str, revision: int) -> Manifest:
         """Raises NoObject, StoreDamaged, SharedStoreError."""
@@ -172,11 +194,20 @@ class SharedStore:
 
     def at_once(self, do: Callable[[T], U], each: Iterable[T]) -> Iterator[U]:
         """Yield the results in order, with several requests at a time where the store is far away."""
-        if self.url.startswith("file:"):
+        if not self._is_far:
             yield from map(do, each)
             return
         with ThreadPoolExecutor(THREADS) as pool:
             yield from pool.map(do, each)
+
+
+def _revisions(keys: Iterable[str]) -> dict[str, list[int]]:
+    """Return the revisions of each run that has a manifest among these keys."""
+    found: dict[str, list[int]] = {}
+    for key in keys:
+        if of := run_of_key(key):
+            found.setdefault(of[0], []).append(of[1])
+    return {run: sorted(revisions) for run, revisions in sorted(found.items())}
 
 
 def _refuse_outside(path: str, manifest: Manifest) -> None:

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
-from benchbrief.results.shared_store.object_store import SharedStoreError
+from benchbrief.results.object_stores.object_store import SharedStoreError
 
 NAMESPACE = "benchbrief"
 """A signature that was made for another purpose does not hold here."""

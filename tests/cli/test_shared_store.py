@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from benchbrief.results.shared_store.pushed_record import QueuedPush, enqueue
 from tests.support.bench import Bench
 from tests.support.ports import free_port
 from tests.support.s3_servers import CREDENTIALS, settings
@@ -106,12 +107,24 @@ def test_a_store_that_is_away_fails_no_run_and_gets_the_push_later(bench: Bench)
 
     failed = bench("push", "--queued", env=away)
     assert failed.code == 2
-    assert "tried again by: bench push --queued" in failed.err
+    assert "tried again by: bench push --queued, or forgotten by: bench push --forget s3://lab/x" in failed.err
     queue.write_text(queue.read_text().replace("s3://lab/x", f"{bench.folder}/shared"))
     assert bench("push", "--queued").code == 0
     assert not queue.exists()
     assert bench("push", "--queued").out == "no push waits\n"
     assert len(bench("runs", "--from", "shared", "--json").json) == 1
+
+
+def test_a_push_to_a_mistyped_address_is_forgotten(bench: Bench) -> None:
+    enqueue(run_of(bench), QueuedPush("s3://lba/x"))
+    enqueue(run_of(bench), QueuedPush(f"{bench.folder}/shared"))
+    wrong = bench("push", "--forget", "s3://lab/x")
+    assert (wrong.code, "no push to s3://lab/x waits" in wrong.err) == (2, True)
+    assert "s3://lba/x" in wrong.err
+    assert (
+        bench("push", "--forget", "s3://lba/x").out == f"{run_of(bench).name}: is not pushed to s3://lba/x any more\n"
+    )
+    assert [each["to"] for each in bench("push", "--queued", "--json").json] == [f"{bench.folder}/shared"]
 
 
 def test_the_store_of_the_environment_is_pushed_to(bench: Bench) -> None:
@@ -130,6 +143,8 @@ def test_the_store_of_the_environment_is_pushed_to(bench: Bench) -> None:
         (("push", "simulated", "--to", "ftp://x/y"), 2, "is of no known kind"),
         (("push", "simulated", "--to", "shared", "--tag", "two words"), 2, "can't be a tag"),
         (("push", "simulated", "--to", "shared", "--sign", "none"), 2, "there is no key"),
+        (("push", "--forget", "s3://lab/x"), 2, "no push waits in bench-out at all"),
+        (("push", "--forget", "s3://lab/x", "--queued"), 2, "--forget pushes nothing"),
         (("push", "--queued", "--tag", "x"), 2, "leave out RUN, --tag and --sign"),
         (("pull", "2026", "--from", "none"), 2, "none is not there"),
         (("gc", "--from", "none"), 2, "is no store of benchbrief"),

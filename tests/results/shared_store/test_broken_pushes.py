@@ -12,8 +12,8 @@ from typing import Any
 
 import pytest
 
-from benchbrief.results.shared_store.hashed_file import HashedFile
-from benchbrief.results.shared_store.object_store import (
+from benchbrief.results.object_stores.hashed_file import HashedFile
+from benchbrief.results.object_stores.object_store import (
     Listed,
     ObjectStore,
     SharedStoreError,

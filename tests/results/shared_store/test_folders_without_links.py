@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 
-from benchbrief.results.shared_store.exclusive_name import give_name
-from benchbrief.results.shared_store.object_store import SharedStoreError
+from benchbrief.results.object_stores.exclusive_name import give_name
+from benchbrief.results.object_stores.object_store import SharedStoreError
 from benchbrief.results.shared_store.pull_run import pull_run
 from benchbrief.results.shared_store.push_run import Push, push_run
 from benchbrief.results.shared_store.shared_store import open_store

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from benchbrief.results.shared_store.hashed_file import hash_file
-from benchbrief.results.shared_store.object_store import NoObject, SharedStoreError, StoreDamaged, open_objects
+from benchbrief.results.object_stores.hashed_file import hash_file
+from benchbrief.results.object_stores.object_store import NoObject, SharedStoreError, StoreDamaged, open_objects
 from benchbrief.results.shared_store.pull_run import pull_run
 from benchbrief.results.shared_store.push_run import Push, Pushed, push_run, run_files
 from benchbrief.results.shared_store.run_manifest import (

@@ -13,9 +13,9 @@ from typing import Any, NamedTuple
 
 import pytest
 
+from benchbrief.results.object_stores.hashed_file import hash_file
+from benchbrief.results.object_stores.object_store import ObjectStore, SharedStoreError, StoreDamaged
 from benchbrief.results.shared_store.collect_garbage import Retention, collect_garbage
-from benchbrief.results.shared_store.hashed_file import hash_file
-from benchbrief.results.shared_store.object_store import ObjectStore, SharedStoreError, StoreDamaged
 from benchbrief.results.shared_store.pull_run import pull_run
 from benchbrief.results.shared_store.push_run import Push, push_run
 from benchbrief.results.shared_store.run_manifest import manifest_key, manifest_text, table_key

@@ -15,7 +15,7 @@ from benchbrief.results.history.series_cache import open_series
 from benchbrief.results.history.series_changes import trend_of
 from benchbrief.results.history.series_rows import SERIES, write_series
 from benchbrief.results.ingest import cell_measurement
-from benchbrief.results.shared_store.object_store import SharedStoreError
+from benchbrief.results.object_stores.object_store import SharedStoreError
 from benchbrief.results.shared_store.push_run import Push, push_run
 from benchbrief.results.shared_store.run_manifest import Manifest, table_key
 from benchbrief.results.shared_store.shared_store import SharedStore, open_store

@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from benchbrief.results.shared_store.hashed_file import hash_file
-from benchbrief.results.shared_store.object_store import (
+from benchbrief.results.object_stores.hashed_file import hash_file
+from benchbrief.results.object_stores.object_store import (
     SharedStoreError,
     StoreAway,
     StoreFull,

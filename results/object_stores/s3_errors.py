@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from benchbrief.results.shared_store.object_store import SharedStoreError, StoreAway, StoreFull, StoreRefuses
+from benchbrief.results.object_stores.object_store import SharedStoreError, StoreAway, StoreFull, StoreRefuses
 
 _CREDENTIALS = "set AWS_PROFILE, or AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, or log in again; then repeat this"
 _EXPIRED = ("ExpiredToken", "ExpiredTokenException", "TokenRefreshRequired", "RequestExpired", "InvalidToken")
@@ -66,9 +66,7 @@ def explained(error: Exception, url: str, bucket: str) -> SharedStoreError | Non
         case boto.ParamValidationError() | boto.InvalidRegionError():
             return SharedStoreError(f"{url} is no address of a bucket", "write s3://BUCKET/PREFIX")
         case boto.EndpointConnectionError() | boto.ConnectTimeoutError():
-            return StoreAway(
-                f"{url} can't be reached", "check the network and AWS_ENDPOINT_URL; a queued push goes on later"
-            )
+            return StoreAway(f"{url} can't be reached", "check the network and AWS_ENDPOINT_URL")
         case (
             boto.ReadTimeoutError() | boto.ConnectionClosedError() | boto.HTTPClientError() | boto.IncompleteReadError()
         ):

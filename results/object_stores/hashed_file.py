@@ -9,8 +9,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from benchbrief.results.shared_store.object_store import SharedStoreError
-from benchbrief.results.shared_store.run_manifest import StoredFile
+from benchbrief.results.object_stores.object_store import SharedStoreError
 from benchbrief.results.store.digests import sha256_of
 
 _SETTLED_S = 2.0
@@ -24,17 +23,10 @@ class HashedFile:
     """A file as it was when it was hashed. `marks` are what a change of it changes: inode, size, and both times."""
 
     path: Path
-    stored: StoredFile
+    sha256: str
+    size: int
     marks: tuple[int, int, int, int]
     is_settled: bool
-
-    @property
-    def sha256(self) -> str:
-        return self.stored.sha256
-
-    @property
-    def size(self) -> int:
-        return self.stored.size
 
     def require_unchanged(self) -> None:
         """Raise SharedStoreError when the file has changed. It is hashed again only where its times can't tell.
@@ -53,7 +45,7 @@ def hash_file(path: Path) -> HashedFile:
     """Raises OSError."""
     marks = _marks_of(path)
     is_settled = time.time() - max(marks[2:]) / 1e9 > _SETTLED_S
-    return HashedFile(path, StoredFile(sha256_of(path), marks[1]), marks, is_settled)
+    return HashedFile(path, sha256_of(path), marks[1], marks, is_settled)
 
 
 def _marks_of(path: Path) -> tuple[int, int, int, int]:

@@ -15,7 +15,7 @@ from benchbrief.dsl.bench_error import ExitCode
 from benchbrief.results.store_errors import ResultsError
 
 if TYPE_CHECKING:
-    from benchbrief.results.shared_store.hashed_file import HashedFile
+    from benchbrief.results.object_stores.hashed_file import HashedFile
 
 _SCHEME = re.compile(r"([A-Za-z][A-Za-z0-9+.-]*)://(.*)", re.DOTALL)
 
@@ -59,11 +59,18 @@ class NoObject(SharedStoreError):
 
 
 class Listed(NamedTuple):
-    """An object in a listing. `modified_at` is in epoch seconds, by the store's clock."""
+    """An object in a listing. `modified_at` is in epoch seconds, by the store's clock. `mark` is its ETag, or the inode
+    of a file."""
 
     key: str
     size: int
     modified_at: float
+    mark: str = ""
+
+    @property
+    def stamp(self) -> str:
+        """Return a text that is another one when the object was written anew."""
+        return f"{self.mark} {self.size} {self.modified_at!r}"
 
 
 class ObjectStore(Protocol):
@@ -106,7 +113,7 @@ def open_objects(url: str) -> ObjectStore:
     """Return the place of an address: `s3://bucket/prefix`, `file:///folder` or a path. Raises SharedStoreError."""
     found = _SCHEME.fullmatch(url)
     if found is None:
-        from benchbrief.results.shared_store.file_objects import FileObjects
+        from benchbrief.results.object_stores.file_objects import FileObjects
 
         return FileObjects(Path(url).expanduser())
     scheme, rest = found[1].lower(), found[2]
@@ -117,14 +124,14 @@ def open_objects(url: str) -> ObjectStore:
             "give them by the environment (AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY, AWS_PROFILE) or by ~/.aws",
         )
     if scheme == "file":
-        from benchbrief.results.shared_store.file_objects import FileObjects
+        from benchbrief.results.object_stores.file_objects import FileObjects
 
         if host not in ("", "localhost"):
             hint = f"three slashes begin a path on this machine: file:///{host}"
             raise SharedStoreError(f"{url} names another machine: {host}", hint)
         return FileObjects(Path(unquote(rest.removeprefix(host))))
     if scheme == "s3":
-        from benchbrief.results.shared_store.s3_objects import S3Objects
+        from benchbrief.results.object_stores.s3_objects import S3Objects
 
         bucket, _, prefix = rest.partition("/")
         if not bucket:

@@ -20,9 +20,9 @@ from itertools import islice
 from pathlib import Path
 from typing import Any
 
-from benchbrief.results.shared_store.hashed_file import HashedFile
-from benchbrief.results.shared_store.object_store import Listed, NoObject, SharedStoreError
-from benchbrief.results.shared_store.s3_errors import explained, is_missing, is_taken
+from benchbrief.results.object_stores.hashed_file import HashedFile
+from benchbrief.results.object_stores.object_store import Listed, NoObject, SharedStoreError
+from benchbrief.results.object_stores.s3_errors import explained, is_missing, is_taken
 
 _PART = 16 << 20
 """Larger files go up in parts of this size, in bytes, several at once."""
@@ -55,7 +55,7 @@ class S3Objects:
             for page in pages.paginate(Bucket=self._bucket, Prefix=self._above + prefix):
                 for each in page.get("Contents", ()):
                     key = each["Key"].removeprefix(self._above)
-                    yield Listed(key, each["Size"], each["LastModified"].timestamp())
+                    yield Listed(key, each["Size"], each["LastModified"].timestamp(), each.get("ETag", ""))
 
     def keys(self, prefix: str) -> Iterator[str]:
         yield from (each.key for each in self.list(prefix))

@@ -15,9 +15,9 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from benchbrief.dsl.bench_error import FULL
-from benchbrief.results.shared_store.exclusive_name import give_name
-from benchbrief.results.shared_store.hashed_file import HashedFile, changed
-from benchbrief.results.shared_store.object_store import (
+from benchbrief.results.object_stores.exclusive_name import give_name
+from benchbrief.results.object_stores.hashed_file import HashedFile, changed
+from benchbrief.results.object_stores.object_store import (
     Listed,
     NoObject,
     SharedStoreError,
@@ -60,7 +60,7 @@ class FileObjects:
             elif entry.is_file():
                 with suppress(FileNotFoundError):  # removed meanwhile
                     found = entry.stat()
-                    yield Listed(f"{above}{entry.name}", found.st_size, found.st_mtime)
+                    yield Listed(f"{above}{entry.name}", found.st_size, found.st_mtime, str(found.st_ino))
 
     def keys(self, prefix: str) -> Iterator[str]:
         if "/" in prefix.rstrip("/") or not prefix.endswith("/"):
