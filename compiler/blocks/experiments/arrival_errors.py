@@ -8,12 +8,12 @@ from benchbrief.compiler.extensions.tool_spec import Bound
 from benchbrief.compiler.problems import CompileProblem, ticked
 
 _LACKS: dict[Bound, str] = {
-    "queue": "has no bound of operations that wait",
-    "drops": "has no bound of operations that wait",
+    "queue": "does not limit the operations that wait",
+    "drops": "does not limit the operations that wait",
     "lag": "does not judge its own lateness",
     "stalls": "does not judge its own stalls",
-    "timeout": "has no bound of an operation's time that a spec sets",
-    "give_up": "has no bound of the time without a success",
+    "timeout": "takes no time limit for an operation",
+    "give_up": "takes no limit for the time without a success",
 }
 
 
@@ -73,7 +73,7 @@ class ArrivalsBesideTarget(CompileProblem):
 @dataclass(frozen=True)
 class TimesOfSteps(CompileProblem):
     code = "E0583"
-    says = "`steps` say how long they are measured, and experiment `{experiment}` has `{key}` too"
+    says = "`steps(...)` sets the measured time, and experiment `{experiment}` has `{key}` too"
     hint = "remove `{key}`: {steps} steps of {each} are measured for {whole}"
     experiment: str
     key: str
@@ -88,19 +88,22 @@ class BadTrace(CompileProblem):
 
     code = "E0584"
     says = "line {line} of `{file}` {why}"
-    hint = (
-        "write a due time in each line, in seconds from the start, in rising order and at most 10 s apart; lines with "
-        "`#` are left out"
-    )
     file: str
     line: int
     why: str
+    instead: str = ""
+    """What to do where its lines are right."""
+
+    @property
+    def help(self) -> str:
+        lines = "write a due time in each line, in seconds from the start, in rising order and at most 10 s apart"
+        return self.instead or f"{lines}; lines with `#` are left out"
 
 
 @dataclass(frozen=True)
 class BoundNotOfTool(CompileProblem):
     code = "E0585"
-    says = "`{tool}` {lacks}, so `{key}` says nothing to it"
+    says = "`{tool}` {lacks}, so `{key}` has no effect"
     hint = "remove `{key}`"
     tool: str
     key: Bound
@@ -139,7 +142,7 @@ class NotOfTool(CompileProblem):
 @dataclass(frozen=True)
 class LoadingNotTimed(CompileProblem):
     code = "E0588"
-    says = "`{tool}` loads data, and can't measure `{workload}`"
+    says = "`{tool}` can load data, but can't measure `{workload}`"
     tool: str
     workload: str
     instead: str = ""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import get_args
 
@@ -141,7 +141,8 @@ def check_arrivals(
     if arrivals.kind == "trace" and said.last[1] + _HOLE_S < lasts_s:
         line, at = said.last
         why = f"is the last one, at {at:g} s, and the experiment needs {lasts_s:g} s"
-        reader.findings.add(wrong.BadTrace(said.span, arrivals.file, line, why))
+        shorter = f"measure for at most {at:g} s with the warm-up, or record a longer trace"
+        reader.findings.add(wrong.BadTrace(said.span, arrivals.file, line, why, shorter))
     if arrivals.kind not in (*tool.arrivals, "closed"):
         others = (TOOL_SPECS.usable(name) for name in engine.tools)
         instead = tuple(other.word for other in others if other and arrivals.kind in other.arrivals)
@@ -165,7 +166,10 @@ def _called(kind: str, call: ast.Call, reader: Reader) -> Said | None:
         if name in _SHAPES
     }
     spacing = _spacing(named["spacing"], reader) if "spacing" in named else "poisson"
-    if None in numbers.values() or spacing is None:
+    points: Sequence[tuple[float, Span]] | None = ()
+    if kind == "steps":
+        points = read_points("steps", rates[0] if len(rates) == 1 else ast.List(call.span, tuple(rates)), reader)
+    if None in numbers.values() or spacing is None or points is None:
         return None
     at = {name: number.value for name, number in numbers.items() if number}
     last = (0, 0.0)
@@ -177,10 +181,8 @@ def _called(kind: str, call: ast.Call, reader: Reader) -> Said | None:
         settings["spacing"] = spacing
     match kind:
         case "steps":
-            points = read_points("target", rates[0] if len(rates) == 1 else ast.List(call.span, tuple(rates)), reader)
             if not points:
-                if points is not None:
-                    reader.findings.add(structure_errors.BadArgument(call.span, kind, _TAKES[kind], _USAGE[kind]))
+                reader.findings.add(structure_errors.BadArgument(call.span, kind, _TAKES[kind], _USAGE[kind]))
                 return None
             settings |= {"rates": tuple(point for point, _ in points), "each_s": at["lasting"]}
         case "burst":
@@ -241,11 +243,11 @@ def _trace(expr: ast.Expr, reader: Reader) -> tuple[dict[str, object], tuple[int
             at = float(line)
         except ValueError:
             at = math.nan
-        why = "" if math.isfinite(at) and at >= 0 else f"is no time: `{line.strip()[:40]}`"
+        why = "" if math.isfinite(at) and at >= 0 else f"is not a time: `{line.strip()[:40]}`"
         if not why and at < before:
             why = f"is {at:g} s, and the one before is {before:g} s"
         if not why and at - before > _HOLE_S:
-            why = f"is {at:g} s: nothing is due for {at - before:g} s before it, which is a hole in what was recorded"
+            why = f"is {at:g} s: nothing is due for {at - before:g} s before it, which is a gap in the recording"
         if why:
             reader.findings.add(wrong.BadTrace(expr.span, file, number, why))
             return None

@@ -32,9 +32,10 @@ class ClosedLoopOnly(CompileProblem):
 @dataclass(frozen=True)
 class TwoRamps(CompileProblem):
     code = "E0526"
-    says = "`threads` has {threads} points, and `target` is set too: an experiment has one ramp"
+    says = "`threads` {ramp}, and `target` is set too: an experiment has one ramp"
     hint = "write one number of threads, or one experiment for each number"
-    threads: int
+    ramp: str
+    """What the threads are: "has 3 points", "is a search"."""
 
 
 @dataclass(frozen=True)

@@ -167,7 +167,7 @@ class _Experiment:
         fits.check_loads(loads, times.phases, spec, database.engine)
         check_steady(times, self.entry, Steadied(spec, database.engine, client, said, loads), self.reader)
         fits.check_blocks(loads, database, ramps)
-        if ramps is None:
+        if ramps is None or (said is None and self.values.said("arrivals")):
             return None
         warn_of_short_window(self.entry.name, placed, times.measure_s, self.reader)
         repeats, promised = fitting_repeats(repeats, ramps.ramp, self.values, self.reader), ramps.ramp.promised
@@ -368,7 +368,7 @@ class _Experiment:
             return Ramps("threads", threads, threads) if threads else None
         targets = self._points("target")
         if len(threads.points) > 1:
-            self.reader.findings.add(experiment_errors.TwoRamps(self.values.span("threads"), len(threads.points)))
+            self.reader.findings.add(experiment_errors.TwoRamps(self.values.span("threads"), threads.described))
             return None
         return Ramps("target", targets, threads) if threads and targets else None
 

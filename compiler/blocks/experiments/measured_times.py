@@ -21,6 +21,7 @@ from benchbrief.dsl.syntax.source import Span
 
 STEADY_ARGUMENTS = ("within", "from", "to")
 STEADY_USAGE = "`until_steady(within: 2 %, from: 2 min, to: 30 min)`"
+_NEEDS = "needs `within:`, `from:` and `to:`"
 _MEASURE = Number("s", "20 min", above=True)
 _WITHIN = Number("", "2 %", plain=True, above=True, maximum=MOST_WITHIN)
 _PHASES = Number("", "6", plain=True, integer=True, minimum=1.0, maximum=1000.0)
@@ -57,7 +58,10 @@ def read_times(entry: Entry, values: Values, reader: Reader) -> Times:
     match reader.deref(series[0]):
         case ast.Call(function=ast.Name(text="until_steady")) as call:
             return _until_steady(call, reader)
-        case ast.Call() | ast.Name(text="until_steady") as other:
+        case ast.Name(text="until_steady") as bare:
+            reader.findings.add(structure_errors.BadArgument(bare.span, bare.text, _NEEDS, STEADY_USAGE))
+            return Times()
+        case ast.Call() as other:
             wanted = EXPERIMENT.keys["measure"].shape.wanted
             reader.findings.add(wrong_value(other, "measure", wanted, ("until_steady",)))
             return Times()
@@ -73,7 +77,8 @@ def _until_steady(call: ast.Call, reader: Reader) -> Times:
     if named is None:
         return wrong
     if named.keys() != {*STEADY_ARGUMENTS} or len(named) != len(call.arguments):
-        why = "needs `within:`, `from:` and `to:`"
+        missing = [f"`{name}:`" for name in STEADY_ARGUMENTS if name not in named]
+        why = f"needs {' and '.join(missing)}" if len(named) == len(call.arguments) else _NEEDS
         reader.findings.add(structure_errors.BadArgument(call.span, "until_steady", why, STEADY_USAGE))
         return wrong
     within = reader.quantity("within", named["within"].value, _WITHIN)

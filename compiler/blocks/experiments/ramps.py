@@ -30,11 +30,15 @@ MAX_POINTS = 1000
 
 THREADS = Number("threads", "96", plain=True, integer=True, minimum=1.0, maximum=100_000.0)
 TARGET = Number("ops/s", "20k ops/s", integer=True, minimum=1.0, maximum=2.0**31 - 1)
-_SHAPES = {"threads": THREADS, "target": TARGET}
+_SHAPES = {"threads": THREADS, "target": TARGET, "steps": TARGET}
 _USAGE = {
     "threads": "`range(1, 64, factor: 2)`, `range(8, 96, step: 8)` or `range(1, 100, steps: 10)`",
     "target": "`range(1k ops/s, 20k ops/s, steps: 20)`",
+    "steps": "`range(1k ops/s, 20k ops/s, steps: 20)`",
 }
+_RATES = "a rate such as `1k ops/s`, or `range(1k ops/s, 4k ops/s, steps: 4)`"
+_CHOOSING = {"threads": ("knee", "adaptive"), "target": ("knee", "adaptive", "highest"), "steps": ()}
+"""The calls that choose the points of a ramp while it is measured."""
 _SLACK = 1e-9
 """The share by which rounding may keep the last step of a range from its end."""
 
@@ -76,6 +80,12 @@ class Ramp:
 
     def __bool__(self) -> bool:
         return bool(self.points) or self.found_by is not None
+
+    @property
+    def described(self) -> str:
+        if self.adaptive:
+            return "is an adaptive ramp"
+        return "is a search" if self.search or self.promised else f"has {len(self.points)} points"
 
 
 _Points = list[tuple[float, Span]]
@@ -180,9 +190,12 @@ def _arguments(key: str, call: ast.Call, reader: Reader) -> dict[str, ast.Expr] 
     named = named_arguments(call, KNEE_ARGUMENTS, reader)
     if named is None:
         return None
-    good = len(named) == len(call.arguments)
-    if not good or not {"from", "to"} <= named.keys() or len({"factor", "step"} & named.keys()) != 1:
+    missing = [f"`{name}:`" for name in ("from", "to") if name not in named]
+    missing += ["`factor:` or `step:`"] if named.keys().isdisjoint({"factor", "step"}) else []
+    if len(named) < len(call.arguments) or missing or {"factor", "step"} <= named.keys():
         why = "takes `from:` and `to:`, and one of `factor:` and `step:`"
+        if missing and len(named) == len(call.arguments):
+            why = f"needs {' and '.join(missing)}"
         reader.findings.add(structure_errors.BadArgument(call.span, "knee", why, _KNEE_USAGE[key]))
         return None
     return {name: argument.value for name, argument in named.items()}
@@ -200,23 +213,15 @@ def read_points(key: str, expr: ast.Expr, reader: Reader) -> _Points | None:
         case ast.Binary(operator="-", left=ast.Quantity(value=first), right=ast.Quantity(value=last)) as minus if (
             first < last
         ):
-            wanted, meant = EXPERIMENT.keys[key].shape.wanted, f"{minus.left.span.text}..{minus.right.span.text}"
-            reader.findings.add(structure_errors.WrongType(minus.span, key, wanted, described(minus), meant))
+            meant = f"{minus.left.span.text}..{minus.right.span.text}"
+            reader.findings.add(structure_errors.WrongType(minus.span, key, _wanted(key), described(minus), meant))
             return None
         case ast.Quantity() | ast.Unary() | ast.Binary() as number:
             constant = reader.quantity(key, number, _SHAPES[key])
             return None if constant is None else [(constant.value, number.span)]
         case other:
-            wanted = EXPERIMENT.keys[key].shape.wanted
-            reader.findings.add(
-                wrong_value(
-                    other,
-                    key,
-                    wanted,
-                    ["range", "knee", "adaptive", *(["highest"] if key == "target" else ())],
-                    numbers=True,
-                )
-            )
+            words = ("range", *_CHOOSING[key])
+            reader.findings.add(wrong_value(other, key, _wanted(key), words, numbers=True))
             return None
 
 
@@ -224,11 +229,14 @@ def _listed(key: str, items: ast.List, reader: Reader) -> _Points | None:
     points: _Points = []
     whole = True
     for item in items.items:
-        if isinstance(reader.deref(item), ast.List):
-            # Nested lists that double each time would make an endless ramp.
-            wanted = EXPERIMENT.keys[key].shape.wanted
-            reader.findings.add(structure_errors.WrongType(item.span, key, wanted, "a list in a list"))
-            return None
+        match reader.deref(item):
+            case ast.List():  # nested lists that double each time would make an endless ramp
+                reader.findings.add(structure_errors.WrongType(item.span, key, _wanted(key), "a list in a list"))
+                return None
+            case ast.Call(function=ast.Name(text=chosen)) if chosen in _CHOOSING[key]:
+                wanted, found = f"a list of numbers, or `{chosen}(...)` alone", f"a list that holds `{chosen}(...)`"
+                reader.findings.add(structure_errors.WrongType(item.span, key, wanted, found))
+                return None
         part = read_points(key, item, reader)
         whole = whole and part is not None
         points.extend(part or ())
@@ -237,6 +245,10 @@ def _listed(key: str, items: ast.List, reader: Reader) -> _Points | None:
             reader.findings.add(value_errors.TooManyPoints(items.span, key, count, MAX_POINTS))
             return None
     return points if whole else None
+
+
+def _wanted(key: str) -> str:
+    return EXPERIMENT.keys[key].shape.wanted if key in EXPERIMENT.keys else _RATES
 
 
 def _dots(key: str, expr: ast.Binary, reader: Reader) -> _Points | None:

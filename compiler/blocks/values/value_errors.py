@@ -16,6 +16,8 @@ _DETACHED = ("k", "M", "G", "T")
 _PREFIXES = ("k", "K", "M", "G", "T", "g", "t")
 _DIGITS = re.compile(r"([0-9][0-9_.]*)\s*\Z")
 _COUNTED = re.compile(r"[0-9][kMGT]\s*\Z")
+_PLAIN = re.compile(r"-?[0-9][0-9_.]*[kMGT]?")
+_OTHER_TIMES = {"s": ("min",), "min": ("s",), "h": ("min",)}
 _TWO_UNITS = re.compile(r"([A-Za-z]+)([0-9]+)([A-Za-z]+)")
 
 # --- E03xx: units in values --------------------------------------------------------------------------------------
@@ -76,11 +78,19 @@ class MissingUnit(CompileProblem):
     code = "E0302"
     says = "`{key}` is {wanted}, and `{text}` has no unit"
     mark = "in which unit?"
-    hint = "write it with its unit, as in `{example}`"
+    hint = "write it with its unit, as in {with_unit}"
     key: str
     wanted: str
     example: str
     text: str
+
+    @property
+    def with_unit(self) -> str:
+        """The author's number with the unit of the example; a time with another unit, too."""
+        unit = self.example.partition(" ")[2]
+        if not unit or not _PLAIN.fullmatch(self.text):
+            return f"`{self.example}`"
+        return " or ".join(f"`{self.text} {each}`" for each in (unit, *_OTHER_TIMES.get(unit, ())))
 
 
 @dataclass(frozen=True)
