@@ -96,6 +96,12 @@ def ticked(words: Iterable[str], limit: int = 8) -> str:
     return shown if len(every) <= limit else f"{shown} and {len(every) - limit} more"
 
 
+def experiments_named(names: Iterable[str]) -> str:
+    """experiment `a`; experiments `a`, `b`."""
+    every = list(names)
+    return f"experiment{'s' if len(every) > 1 else ''} {ticked(every)}"
+
+
 def article(word: str) -> str:
     return f"{'an' if word[0] in 'aeiou' or word == 'ssh' else 'a'} {word}"
 
@@ -154,3 +160,7 @@ class Circle(CompileProblem):
     @property
     def circle(self) -> str:
         return " -> ".join((*self.chain, self.chain[0]))
+
+    @property
+    def which(self) -> str:
+        return "it" if len(self.chain) == 1 else "one of them"

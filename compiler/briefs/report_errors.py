@@ -40,11 +40,15 @@ class DimensionsLeft(CompileProblem):
 class BadFormat(CompileProblem):
     code = "E0731"
     stands_alone = True
-    says = "`{format}` can't print this: {why}"
     hint = "{instead}"
     format: str
     why: str
+    """Why it can't print a value; "" when it is no format at all."""
     instead: str
+
+    @property
+    def summary(self) -> str:
+        return f"`{self.format}` can't print this: {self.why}" if self.why else f"`{self.format}` is not a format"
 
 
 @dataclass(frozen=True)
@@ -122,10 +126,11 @@ class TwoAxes(CompileProblem):
 
     code = "E0735"
     stands_alone = True
-    hint = "make two figures"
+    hint = "{instead}"
     axis: str
     first_axis: str
     first_span: Span
+    instead: str = "make two figures"
 
     @property
     def summary(self) -> str:
@@ -140,18 +145,24 @@ class TwoAxes(CompileProblem):
 
 @dataclass(frozen=True)
 class NoAxis(CompileProblem):
-    """A series without an axis, or a curve without two values. `values` is how many it has."""
+    """A series without an axis, or a curve without two values. `values` is how many it has, `keyword` what its
+    dimension follows, and `instead_of` what it follows here."""
 
     code = "E0736"
     stands_alone = True
     mark_word: str
     usage: str
     values: int | None = None
+    keyword: str = ""
+    instead_of: str = ""
 
     @property
     def summary(self) -> str:
+        if self.values is None and self.instead_of:
+            takes = f"takes its dimension after `{self.keyword}`" if self.keyword else "takes no dimension"
+            return f"`{self.mark_word}` {takes}, not after `{self.instead_of}`"
         if self.values is None:
-            return f"`{self.mark_word}` needs a dimension"
+            return f"`{self.mark_word}` needs a dimension after `{self.keyword}`"
         return f"`{self.mark_word}` needs two values, and has {self.values if self.values != 1 else 'one'}"
 
     @property
@@ -345,10 +356,7 @@ class NoContenders(CompileProblem):
     code = "E0790"
     stands_alone = True
     says = "this comparison {why}"
-    hint = (
-        "write `columns = throughput[threads: 96] by hardware`, several values in `[...]`; of other dimensions, a "
-        "difference would be that of the load: show these in a `table`"
-    )
+    hint = "write `columns = throughput[threads: 8] by hardware`; show values by other dimensions in a `table`"
     why: str
 
 
@@ -356,8 +364,8 @@ class NoContenders(CompileProblem):
 class ComparedOnce(CompileProblem):
     code = "W0715"
     severity: ClassVar[Severity] = "warning"
-    says = "`{expression}` is compared by its size only: it is measured once"
-    hint = "write `repeats = 3` or more in the experiment: what repeats differ by tells a difference from noise"
+    says = "`{expression}` is measured once, so the comparison can't tell a difference from noise"
+    hint = "write `repeats = 3` or more in the experiment"
     expression: str
 
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from benchbrief.compiler.extensions.own_tools import sample_databases
-from benchbrief.compiler.problems import Again, Circle, CompileProblem, Misspelt, ticked
+from benchbrief.compiler.problems import Again, Circle, CompileProblem, Misspelt, experiments_named, ticked
 from benchbrief.dsl.diagnostics.suggest import did_you_mean
 
 # --- E02xx: names ------------------------------------------------------------------------------------------------
@@ -30,7 +30,7 @@ class DuplicateName(Again):
     says = "{what} is declared twice"
     mark = "declared again"
     remark = "first declared here"
-    hint = "give one of them another name, or take one away"
+    hint = "give one of them another name, or remove one"
     kind: str
     name: str
 
@@ -187,7 +187,7 @@ class ImportCycle(Circle):
 class InheritanceCycle(Circle):
     code = "E0603"
     says = "this {kind} inherits from itself"
-    hint = "let one of them inherit from something else, or from nothing"
+    hint = "let {which} inherit from something else, or from nothing"
     kind: str
 
 
@@ -195,7 +195,7 @@ class InheritanceCycle(Circle):
 class ParamCycle(Circle):
     code = "E0604"
     says = "parameter `{name}` is computed from itself"
-    hint = "give one of them a value that needs no other parameter"
+    hint = "give {which} a value that needs no other parameter"
 
     @property
     def name(self) -> str:
@@ -220,9 +220,14 @@ class TooManyFiles(CompileProblem):
 @dataclass(frozen=True)
 class KneeCycle(Circle):
     code = "E0606"
-    says = "these experiments wait for each other's knee"
     mark = "this knee depends on its own experiment"
-    hint = "write a number in one of them"
+    hint = "write a number in {which}"
+
+    @property
+    def summary(self) -> str:
+        if len(self.chain) == 1:
+            return f"experiment `{self.chain[0]}` waits for its own knee"
+        return "these experiments wait for each other's knee"
 
 
 # --- warnings ----------------------------------------------------------------------------------------------------
@@ -256,7 +261,7 @@ class OddFact(CompileProblem):
 
     code = "W0202"
     severity = "warning"
-    says = "fact `{name}` is nearly the {what} `{meant}`"
+    says = "fact `{name}` looks like the {what} `{meant}`"
     mark = "read as a separate fact"
     hint = "did you mean `{meant}`?"
     name: str
@@ -276,13 +281,13 @@ class UnsampledMeter(CompileProblem):
     severity = "warning"
     says = "hardware `{hardware}` has a power meter that no experiment reads"
     mark = "never read"
-    hint = "add `probes = [power every 1 s]` to experiment {experiments}, or remove the meter"
+    hint = "add `probes = [power every 1 s]` to {experiments}, or remove the meter"
     hardware: str
     names: tuple[str, ...]
 
     @property
     def experiments(self) -> str:
-        return ticked(self.names)
+        return experiments_named(self.names)
 
 
 @dataclass(frozen=True)
@@ -361,12 +366,12 @@ class SingleRun(CompileProblem):
     severity = "warning"
     says = "this `expect` judges cells that are measured only once"
     mark = "a single run can't tell a change from noise"
-    hint = "write `repeats = 3` or more in experiment {experiments}"
+    hint = "write `repeats = 3` or more in {experiments}"
     names: tuple[str, ...]
 
     @property
     def experiments(self) -> str:
-        return ticked(self.names)
+        return experiments_named(self.names)
 
 
 @dataclass(frozen=True)

@@ -40,7 +40,7 @@ class NeedsPhases(CompileProblem):
 
     @property
     def where(self) -> str:
-        return f", in {'one of ' if len(self.experiments) > 1 else 'experiment '}{ticked(self.experiments)}"
+        return f" in {'one of ' if len(self.experiments) > 1 else 'experiment '}{ticked(self.experiments)}"
 
 
 @dataclass(frozen=True)

@@ -64,7 +64,6 @@ class ShadowsMeasure(CompileProblem):
 class CircularMetric(CompileProblem):
     code = "E0704"
     stands_alone = True
-    hint = "compute one of them from measures"
     chain: tuple[str, ...]
 
     @property
@@ -72,6 +71,10 @@ class CircularMetric(CompileProblem):
         if len(self.chain) == 1:
             return f"metric `{self.chain[0]}` is computed from itself"
         return "these metrics are computed from each other in a circle"
+
+    @property
+    def help(self) -> str:
+        return f"compute {'it' if len(self.chain) == 1 else 'one of them'} from measures"
 
     @property
     def notes(self) -> tuple[Note, ...]:
@@ -145,7 +148,7 @@ class DimensionAbsent(CompileProblem):
 
     @property
     def help(self) -> str:
-        return f"it has {ticked(self.dims)}" if self.dims else "it is a single number"
+        return f"it has {ticked(self.dims)}" if self.dims else "it is already a single number"
 
 
 @dataclass(frozen=True)
@@ -155,14 +158,10 @@ class PointNotKnown(CompileProblem):
     code = "E0723"
     says = "`{dim}` of `{expr}` is `{search}`, which is not known before the run"
     mark = "the search finds its only point"
-    hint = "remove it: `{expr}` has only one number of {what}"
+    hint = "remove it: `{expr}` has only one value of `{dim}`"
     expr: str
     dim: str
     search: str
-
-    @property
-    def what(self) -> str:
-        return "threads" if self.dim == "threads" else "operations per second"
 
 
 @dataclass(frozen=True)

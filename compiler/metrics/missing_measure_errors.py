@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
-from benchbrief.compiler.problems import CompileProblem, ticked
+from benchbrief.compiler.problems import CompileProblem, experiments_named, ticked
 from benchbrief.dsl.diagnostics.diagnostic import Severity
 
 
@@ -14,14 +14,18 @@ class NeedsProbe(CompileProblem):
     code = "E0709"
     says = "`{measure}` needs the probe `{probe}`"
     mark = "no experiment samples `{probe}`"
-    hint = "add `probes = [{probe} every 1 s]` to experiment {where}"
+    hint = "add `probes = [{probe} every 1 s]` to {where}{meter}"
     measure: str
     probe: str
     experiments: tuple[str, ...]
 
     @property
     def where(self) -> str:
-        return ticked(self.experiments)
+        return experiments_named(self.experiments)
+
+    @property
+    def meter(self) -> str:
+        return ", and a meter such as `power = rapl` to the hardware" if self.probe == "power" else ""
 
 
 @dataclass(frozen=True)
@@ -48,13 +52,13 @@ class NeedsEvent(CompileProblem):
     code = "E0598"
     says = "`{measure}` needs an event"
     mark = "no experiment has one"
-    hint = 'add `at 5 min "What happens" {{ command("...", on: first) }}` to experiment {where}'
+    hint = 'add `at 5 min "What happens" {{ command("...", on: first) }}` to {where}'
     measure: str
     experiments: tuple[str, ...]
 
     @property
     def where(self) -> str:
-        return ticked(self.experiments)
+        return experiments_named(self.experiments)
 
 
 @dataclass(frozen=True)
@@ -64,16 +68,13 @@ class NeedsPromise(CompileProblem):
     code = "E0566"
     says = "`{measure}` needs a search for a promise"
     mark = "no experiment has one"
-    hint = (
-        "write `target = highest(1k ops/s..200k ops/s, where: latency.p99[read] < 5 ms, within: 3 %)` in "
-        "experiment {where}"
-    )
+    hint = "write `target = highest(1k ops/s..200k ops/s, where: latency.p99[read] < 5 ms, within: 3 %)` in {where}"
     measure: str
     experiments: tuple[str, ...]
 
     @property
     def where(self) -> str:
-        return ticked(self.experiments)
+        return experiments_named(self.experiments)
 
 
 @dataclass(frozen=True)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -9,6 +10,8 @@ from benchbrief.compiler.problems import CompileProblem
 from benchbrief.compiler.units import DIMENSIONLESS, Dimension, Unit, base_unit
 from benchbrief.dsl.diagnostics.diagnostic import Note, Severity
 from benchbrief.dsl.syntax.source import Span
+
+_NUMERAL = re.compile(r"-?[0-9][0-9_.]*[kMGT]?")
 
 
 def unit_words(unit: Unit | Dimension | None) -> str:
@@ -25,7 +28,6 @@ class UnitMismatch(CompileProblem):
 
     code = "E0706"
     stands_alone = True
-    hint = "write both sides in units of the same kind; benchbrief converts such units"
     operator: str
     left: Unit | None
     right: Unit | None
@@ -47,6 +49,16 @@ class UnitMismatch(CompileProblem):
             Note(f"this is {unit_words(self.left)}", self.left_span),
             Note(f"this is {unit_words(self.right)}", self.right_span),
         )
+
+    @property
+    def help(self) -> str:
+        sides = (self.left, self.left_span, self.right), (self.right, self.right_span, self.left)
+        for bare, span, other in sides:
+            if bare and other and bare.dimension == DIMENSIONLESS and _NUMERAL.fullmatch(span.text):
+                units = ("ms", "s") if other.text == "s" else (other.text,)
+                ways = " or ".join(f"`{span.text} {unit}`" for unit in units)
+                return f"write the number with its unit, as in {ways}"
+        return "write both sides in units of the same kind; benchbrief converts such units"
 
 
 @dataclass(frozen=True)

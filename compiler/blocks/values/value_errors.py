@@ -17,7 +17,7 @@ _PREFIXES = ("k", "K", "M", "G", "T", "g", "t")
 _DIGITS = re.compile(r"([0-9][0-9_.]*)\s*\Z")
 _COUNTED = re.compile(r"[0-9][kMGT]\s*\Z")
 _PLAIN = re.compile(r"-?[0-9][0-9_.]*[kMGT]?")
-_OTHER_TIMES = {"s": ("min",), "min": ("s",), "h": ("min",)}
+_OTHER_UNITS = {"s": ("min",), "min": ("s",), "h": ("min",), "B": ("MiB",)}
 _TWO_UNITS = re.compile(r"([A-Za-z]+)([0-9]+)([A-Za-z]+)")
 
 # --- E03xx: units in values --------------------------------------------------------------------------------------
@@ -86,11 +86,11 @@ class MissingUnit(CompileProblem):
 
     @property
     def with_unit(self) -> str:
-        """The author's number with the unit of the example; a time with another unit, too."""
+        """The author's number with the unit of the example; a time or a size with another unit, too."""
         unit = self.example.partition(" ")[2]
         if not unit or not _PLAIN.fullmatch(self.text):
             return f"`{self.example}`"
-        return " or ".join(f"`{self.text} {each}`" for each in (unit, *_OTHER_TIMES.get(unit, ())))
+        return " or ".join(f"`{self.text} {each}`" for each in (unit, *_OTHER_UNITS.get(unit, ())))
 
 
 @dataclass(frozen=True)

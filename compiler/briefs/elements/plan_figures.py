@@ -29,6 +29,7 @@ from benchbrief.compiler.metrics.typing.terms import Fixed, Measure, fix, leaves
 from benchbrief.compiler.metrics.typing.typed_expression import Typed, text_of
 from benchbrief.compiler.planning import plan
 from benchbrief.compiler.planning.plan import Dimension
+from benchbrief.compiler.problems import CompileProblem
 from benchbrief.dsl.syntax import ast
 from benchbrief.dsl.syntax.source import Span
 
@@ -41,7 +42,7 @@ _MARKS: Mapping[str, Literal["line", "bar", "curve", "rule"]] = {
 _OPTIONS = ("color", "axis", "label", "dashed", "band", "log")
 _USAGE = {
     "line": "`line = throughput by threads, color hardware`",
-    "bars": "`bars = throughput[threads: 96] by workload, color hardware`",
+    "bars": "`bars = max(throughput over threads) by workload, color hardware`",
     "curve": "`curve = throughput, latency.p99[read] along threads, color hardware`",
     "mark": "`mark = 10 ms`",
 }
@@ -148,16 +149,20 @@ def _series(
     by = exprs[-1] if exprs and isinstance(exprs[-1], ast.By) else None
     wanted = {"curve": "along", "mark": None}.get(word, "by")
     stray = exprs[-1] if len(exprs) > 1 and isinstance(exprs[-2], ast.By) else None
-    if stray is not None and (said := _misplaced_log(stray)):
-        meant = said.strip("`") if said.count("`") == 2 else None
-        typer.findings.add(wrong.BadOption(stray.span, "log", described(stray), said, meant))
+    if stray is not None and (mistake := _misplaced_log(stray)):
+        typer.findings.add(mistake)
         return None
     if not exprs or (by.keyword if by else None) != wanted:
-        typer.findings.add(wrong.NoAxis(attribute.values[0].span, word, _USAGE[word]))
+        said = by.keyword if by else ""
+        typer.findings.add(
+            wrong.NoAxis(attribute.values[0].span, word, _USAGE[word], keyword=wanted or "", instead_of=said)
+        )
         return None
     if by is not None and len(by.dimensions) > 1:
         first, second = by.dimensions[:2]
-        typer.findings.add(wrong.TwoAxes(second.span, second.text, first.text, first.span))
+        by_color = f"write `by {first.text}, color {second.text}`" if color is None else ""
+        instead = by_color or f"show `{second.text}` in panels with `multiples = {second.text}`"
+        typer.findings.add(wrong.TwoAxes(second.span, second.text, first.text, first.span, instead))
         return None
     along = by.dimensions[0] if by else None
     if along is not None and not _is_dimension(typer, along):
@@ -276,8 +281,8 @@ def _repeated(
     if typed is None:
         return None
     if "repeat" not in typed.term.dims:
-        dims = tuple(dim for dim in typed.term.dims if dim in shown)
-        typer.findings.add(metric_errors.DimensionAbsent(option.word.span, text_of(expr), "repeat", dims))
+        found = f"drawn around `{text_of(expr)}`, which has no repeats"
+        typer.findings.add(wrong.BadOption(option.word.span, "band", found, "it after a measured value, or remove it"))
         return None
     if planned_keys(typed.term, "repeat") == (1,):
         typer.findings.add(wrong.BandOfSingleRuns(option.word.span, text_of(expr)))
@@ -291,7 +296,7 @@ def _check_logs(typer: Typer, drawn: Sequence[DrawnSeries], logs: Mapping[str, S
     for scale, span in logs.items():
         found = ""
         if scale != "x" and any((one.mark, f"y {one.axis}") == ("bar", scale) for one in drawn):
-            found, usage = "drawn below bars, which begin at zero", "`line` for them"
+            found, usage = "drawn below bars, which begin at zero", "`line` in place of `bars`"
         elif scale == "x" and "bar" in marks:
             found, usage = "used with bars: their axis has no scale", "`line` in place of `bars`"
         elif scale == "x" and "curve" not in marks and dimension(along) not in ("threads", "target"):
@@ -300,16 +305,16 @@ def _check_logs(typer: Typer, drawn: Sequence[DrawnSeries], logs: Mapping[str, S
             typer.findings.add(wrong.BadOption(span, f"log {scale[0]}", found, usage))
 
 
-def _misplaced_log(expr: ast.Expr) -> str:
-    """Return the right form of `logy`, `log` alone, or `log x y`, which parses as a product; "" for all else."""
+def _misplaced_log(expr: ast.Expr) -> CompileProblem | None:
+    """Return the mistake in `logy`, `log` alone, or `log x y`, which parses as a product; None for all else."""
     match expr:
         case ast.Name(text="logx" | "logy" as word):
-            return f"`log {word[-1]}`"
+            return wrong.UnknownOption(expr.span, "option", word, (f"log {word[-1]}",))
         case ast.Name(text="log"):
-            return "`log x` or `log y`, or both"
+            return wrong.BadOption(expr.span, "log", "written without an axis", "`log x` or `log y`, or both")
         case ast.Binary(operator="x", left=ast.Name(text="log")):
-            return "`log x, log y`"
-    return ""
+            return wrong.BadOption(expr.span, "log", "set for two axes at once", "", "log x, log y")
+    return None
 
 
 def _color(typer: Typer, options: Mapping[str, ast.Option]) -> ast.Name | None:

@@ -219,7 +219,7 @@ def _number(typer: Typer, hole: ast.Hole, place: Place, follows: str) -> list[st
 def printed_unit(typer: Typer, span: Span, format_: str, typed: Typed) -> Unit | None:
     """Return the unit of a number that a Python format prints; None when the format is wrong."""
     if not _FORMAT.fullmatch(format_):
-        typer.findings.add(wrong.BadFormat(span, format_, "it is not a format", _EXAMPLES))
+        typer.findings.add(wrong.BadFormat(span, format_, "", _EXAMPLES))
         return None
     unit = typed.unit
     if not format_.endswith("%"):

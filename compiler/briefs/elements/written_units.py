@@ -98,7 +98,11 @@ def _other_than_a_share(follows: str, typed: Typed, format_: str, span: Span) ->
         instead = "write `%` after it; for `times`, divide the two in a metric that has no `in %` and no `- 1`"
         return UnitBehind(span, times["unit"], "the number is in per cent", instead, surely=True)
     if (points := _POINTS.match(follows)) and format_.endswith("%"):
-        instead = "leave the `%` of the format out, and declare the metric `in %`"
+        instead = (
+            f"write `:{format_[:-1]}f` for the format"
+            if typed.unit.text == "%"
+            else "leave the `%` of the format out, and declare the metric `in %`"
+        )
         return UnitBehind(span, points["unit"], "the format prints a `%`", instead, surely=True)
     if points and not in_per_cent:
         return UnitBehind(span, points["unit"], "the number is a share of 1", "declare its metric `in %`", surely=True)

@@ -27,6 +27,7 @@ from benchbrief.compiler.metrics.typing.terms import (
     offered_keys,
 )
 from benchbrief.compiler.metrics.typing.typed_expression import Demanded, Typed, text_of
+from benchbrief.compiler.plain_amounts import duration
 from benchbrief.compiler.planning.achieved_load import KEEPS_UP
 from benchbrief.compiler.planning.plan import Dimension
 from benchbrief.compiler.planning.steady_rule import FEWEST_PHASES
@@ -248,7 +249,9 @@ def _time_to_steady(typer: Typer, expr: ast.Call, term: Term) -> Typed | None:
         return None
     lengths = {run.phase_s: run.experiment for run in runs if run.phases >= FEWEST_PHASES}
     if len(lengths) != 1:
-        listed = " and ".join(f"{seconds:g} s in `{experiment}`" for seconds, experiment in sorted(lengths.items()))
+        listed = " and ".join(
+            f"{duration(seconds)} in `{experiment}`" for seconds, experiment in sorted(lengths.items())
+        )
         one = next(iter(lengths.values()))
         usage = f"name the experiment: `time_to_steady(throughput[{one}] over phase)`"
         typer.findings.add(

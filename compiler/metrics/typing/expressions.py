@@ -97,11 +97,8 @@ class Typer:
         typed = self.typed(expr, demanded)
         if typed is not None and typed.term.unit is not None:
             found = unit_errors.unit_words(typed.term.unit).replace("in `", "a number in `")
-            self.findings.add(
-                unit_errors.WrongKind(
-                    expr.span, "a condition", found, "compare it with something, as in `throughput > 0`"
-                )
-            )
+            advice = f"compare it with something, as in `{text_of(expr)} > 0`"
+            self.findings.add(unit_errors.WrongKind(expr.span, "a condition", found, advice))
             return None
         return typed
 

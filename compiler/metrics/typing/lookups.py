@@ -210,9 +210,9 @@ def _explain(typer: Typer, name: ast.Name) -> None:
     elif word in FUNCTIONS:
         sample = f"{word}(throughput over {_ALONG.get(word, 'threads')})"
         sample = {"usl": f"{sample}.peak", "p_value": "p_value(throughput[one], throughput[other])"}.get(word, sample)
-        what, instead = "a function", f"write its value in brackets, as in `{sample}`"
+        what, instead = "a function", f"give it a value in brackets, as in `{sample}`"
     elif any(word in hw.facts for hw in scope.hardware):
-        what, instead = "declared in units of different kinds", "declare it in one kind for all hardware"
+        what, instead = "a fact in units of different kinds", "declare it in units of one kind for all hardware"
     if what:
         typer.findings.add(wrong.NotANumber(name.span, word, what, instead))
     else:

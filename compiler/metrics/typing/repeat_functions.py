@@ -66,8 +66,8 @@ def p_value(typer: Typer, expr: ast.Call, demanded: Demanded) -> Typed | None:
     if left is None or right is None:
         return None
     if left.term.unit != right.term.unit:
-        units = " with one ".join(unit_errors.unit_words(side.term.unit or DIMENSIONLESS) for side in (left, right))
-        why = f"needs two values of one kind, not a number {units}"
+        units = " and ".join(unit_errors.unit_words(side.term.unit or DIMENSIONLESS) for side in (left, right))
+        why = f"compares two values of one kind, and these are {units}"
         typer.findings.add(wrong.BadReduction(expr.span, "p_value", why, usage))
         return None
     lists = []
@@ -75,7 +75,8 @@ def p_value(typer: Typer, expr: ast.Call, demanded: Demanded) -> Typed | None:
     for side, argument in zip((left, right), expr.arguments, strict=True):
         term = along(side.term, repeat)
         if "repeat" not in term.dims:
-            typer.findings.add(wrong.DimensionAbsent(argument.span, text_of(argument.value), "repeat", term.dims))
+            why = f"needs measured values, and `{text_of(argument.value)}` has no repeats"
+            typer.findings.add(wrong.BadReduction(argument.span, "p_value", why, usage))
             return None
         _repeated(typer, argument.span, "p_value", term, repeat)
         lists.append(Reduction("list", term, repeat, None))
