@@ -178,10 +178,17 @@ def _tools(results: Results) -> Iterable[Item]:
 
 def _properties(driver: str, results: Results) -> Iterable[str]:
     """Return what a tool's numbers depend on, by its runs. A value that differs between runs is a result."""
-    cells = {cell.id for cell in results.plan.cells if cell.tool.driver == driver}
+    its = {(cell.experiment, cell.hardware, cell.workload) for cell in results.plan.cells if cell.tool.driver == driver}
     found: dict[str, dict[str, None]] = {}
-    for cell, name, value in results.store.sql("SELECT cell_id, name, value FROM properties ORDER BY ALL").rows:
-        if cell in cells and name != "version":
+    # Of each place the first three values: more than two are told nowhere.
+    rows = results.store.sql(
+        "SELECT experiment, hardware, workload, name, value FROM properties JOIN cells USING (run_id, cell_id) "
+        "WHERE name <> 'version' GROUP BY experiment, hardware, workload, name, value QUALIFY row_number() OVER "
+        "(PARTITION BY experiment, hardware, workload, name ORDER BY min(cell_id), value) <= 3 "
+        "ORDER BY min(cell_id), name, value"
+    ).rows
+    for *place, name, value in rows:
+        if tuple(place) in its:
             found.setdefault(str(name), {})[str(value)] = None
     for name, values in found.items():
         if len(values) <= 2:  # such as service and intended latency

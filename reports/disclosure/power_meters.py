@@ -8,7 +8,6 @@ from benchbrief.compiler.planning import plan as p
 from benchbrief.reports.view.imported_briefs import is_imported
 from benchbrief.reports.view.report_data import Results, reads_of
 from benchbrief.reports.view.view_model import Item
-from benchbrief.results.samples.sample_coverage import shares
 
 
 def items(results: Results) -> Iterable[Item]:
@@ -31,8 +30,11 @@ def items(results: Results) -> Iterable[Item]:
 def probed(name: str, results: Results) -> set[str]:
     """Return the hardware with a planned probe; for imported results, whose plan did not run, with its samples."""
     if is_imported(results):
-        hardware = {cell.cell_id: cell.hardware for cell in results.cells}
-        return {hardware[cell] for (probe, cell), share in shares(results.store).items() if probe == name and share}
+        rows = results.store.sql(
+            "SELECT probe, hardware FROM coverage JOIN cells USING (run_id, cell_id) WHERE status = 'ok' "
+            "GROUP BY probe, hardware, cell_id HAVING min(share) > 0"
+        ).rows
+        return {hardware for probe, hardware in rows if probe == name}
     return {cell.hardware for cell in results.plan.cells for probe in cell.probes if probe.name == name}
 
 

@@ -28,17 +28,15 @@ class Cautions:
         rows = results.store.sql("SELECT DISTINCT cell_id FROM operations WHERE kind = 'intended'").rows
         self._from_due = {str(cell) for (cell,) in rows}
         self._of_unknown_kind = cells_of_unknown_kind(results)
-        rates = results.store.sql(
-            "SELECT cell_id, ops_per_s FROM throughput "
-            "WHERE phase IS NULL AND operation = 'all' AND ops_per_s IS NOT NULL"
-        ).rows
-        achieved = {str(cell): float(rate) for cell, rate in rates}
+        achieved = results.achieved
         offering = [
             cell for cell in results.cells if cell.target and cell.cell_id in achieved and not results.published
         ]
         self._short = {c.cell_id for c in offering if achieved[c.cell_id] < KEEPS_UP * results.offered(c)}
-        rows = results.store.sql("SELECT cell_id, measured_s FROM cells WHERE measured_s > 0").rows
+        lasted = "SELECT cell_id, measured_s FROM cells WHERE measured_s > 0"
+        rows = results.store.sql(lasted).rows if is_imported(results) else ()
         self._lasted = {str(cell): float(seconds) for cell, seconds in rows}
+        """The measured seconds of each cell of an import."""
         self._shares = shares(results.store)
         self._beyond = Beyond(results.store)
         notes = "SELECT cell_id, text FROM notes WHERE origin = 'import' AND cell_id IS NOT NULL"

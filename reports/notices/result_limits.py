@@ -88,14 +88,16 @@ def accepted_share(experiment: p.Experiment, results: Results) -> float:
 def _busy_clients(results: Results) -> Iterator[Limit]:
     """Return load generators whose processors were busy, by a probe. On RocksDB's hosts that is the engine."""
     loads = {cell.id: cell.load_hosts for cell in results.plan.cells if cell.client is not None}
+    if not loads:  # reading all samples takes long
+        return
     rows = results.store.sql(
-        "SELECT cell_id, node, measure.over_time(value, from_s, to_s) AS busy, "
+        "SELECT cell_id, node, measure.over_time(value, from_s, to_s) AS busy, "  # noqa: S608  # a constant
         "(SELECT count(*) FROM cells WHERE status = 'ok') AS measured "
         "FROM samples JOIN cells USING (run_id, cell_id) "
         "WHERE measure = 'cpu.utilisation' AND status = 'ok' AND value IS NOT NULL "
-        "GROUP BY cell_id, node ORDER BY busy DESC, cell_id, node"
+        f"GROUP BY cell_id, node HAVING busy >= {BUSY} ORDER BY busy DESC, cell_id, node"
     ).rows
-    busy = [(cell, node, busy) for cell, node, busy, _ in rows if node in loads.get(cell, ()) and busy >= BUSY]
+    busy = [(cell, node, busy) for cell, node, busy, _ in rows if node in loads.get(cell, ())]
     if not busy:
         return
     cells = len({cell for cell, _, _ in busy})
@@ -121,13 +123,15 @@ def _still_rising(results: Results) -> Iterator[Limit]:
     rows = results.store.sql(
         "SELECT experiment, hardware, workload, threads, avg(ops_per_s) AS rate "
         "FROM throughput JOIN cells USING (run_id, cell_id) "
-        "WHERE status = 'ok' AND phase IS NULL AND operation = 'all' AND ops_per_s > 0 "
-        "GROUP BY experiment, hardware, workload, threads ORDER BY experiment, hardware, workload, threads"
+        "WHERE status = 'ok' AND phase IS NULL AND operation = 'all' AND ops_per_s > 0 AND threads IS NOT NULL "
+        "GROUP BY experiment, hardware, workload, threads "
+        "QUALIFY row_number() OVER (PARTITION BY experiment, hardware, workload ORDER BY threads DESC) <= 2 "
+        "ORDER BY experiment, hardware, workload, threads"
     ).rows
     ramps: dict[tuple[str, str, str], list[tuple[int, float]]] = {}
     for experiment, hardware, workload, threads, rate in rows:
         planned = results.plan.experiments[experiment]
-        if planned.axis == "threads" and planned.search is None and threads is not None:
+        if planned.axis == "threads" and planned.search is None:
             ramps.setdefault((experiment, hardware, workload), []).append((threads, rate))
     ends = [(key, points[-2], points[-1]) for key, points in ramps.items() if len(points) > 1]
     rising = [(last[1] / before[1], key, last[0]) for key, before, last in ends if last[1] > STILL_GAINS * before[1]]

@@ -57,16 +57,16 @@ def _transients(results: Results, key: str = "v_transient") -> str:
     """Return how many measured windows begin unsteadily, and the worst of them; "" for none."""
     # A window that the rule can't judge counts as a measurement too.
     rows = results.store.sql(
-        "SELECT cell_id, transient_s, measured_s FROM cells WHERE status = 'ok' "
-        "ORDER BY transient_s / measured_s DESC NULLS LAST, cell_id"
+        "SELECT cell_id, transient_s, measured_s, count(*) OVER (), (SELECT count(*) FROM cells WHERE status = 'ok') "
+        "FROM cells WHERE status = 'ok' AND transient_s <> 0 "
+        "ORDER BY transient_s / measured_s DESC NULLS LAST, cell_id LIMIT 1"
     ).rows
-    noted = [row for row in rows if row[1]]
-    if not noted:
+    if not rows:
         return ""
-    cell, seconds, window = noted[0]
+    cell, seconds, window, noted, measured = rows[0]
     digits = ".0f" if seconds >= 10 else ".2g"
     worst = {"cell": cell, "seconds": formatted(seconds, digits), "window": formatted(window, digits)}
-    return counted(results.words, key, len(rows), noted=len(noted), **worst)
+    return counted(results.words, key, measured, noted=noted, **worst)
 
 
 def _never_steady(results: Results) -> str:
@@ -108,10 +108,7 @@ def _offered(results: Results, key_short: str = "v_short", key_ahead: str = "v_a
     achieved load is unknown: a published saturation stands at any load above it."""
     if results.published:
         return "", "", ""
-    rows = results.store.sql(
-        "SELECT cell_id, ops_per_s FROM throughput WHERE phase IS NULL AND operation = 'all' AND ops_per_s IS NOT NULL"
-    ).rows
-    rates = {str(cell): float(rate) for cell, rate in rows}
+    rates = results.achieved
     known = (cell for cell in results.cells if cell.target and cell.status == "ok" and cell.cell_id in rates)
     points = sorted(
         (_Point(cell, results.offered(cell), rates[cell.cell_id]) for cell in known), key=lambda at: at.share

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from html import escape
 from importlib.metadata import version
-from typing import Literal
+from typing import Literal, TypeAlias
 
 from markupsafe import Markup
 
@@ -26,12 +25,14 @@ from benchbrief.reports.provenance.numbers_file import (
     QueryEntry,
     Series,
 )
-from benchbrief.reports.text.number_format import points
+from benchbrief.reports.provenance.raw_outputs import each_entry, outputs_of
+from benchbrief.reports.text.number_format import fixed, points
 from benchbrief.reports.view.imported_briefs import is_imported
-from benchbrief.reports.view.provenance_view import Backlink, MeasurementLine, ProvenanceView, RawFile, SourceLine
+from benchbrief.reports.view.provenance_view import Backlink, MeasurementLine, ProvenanceView, SourceLine
 from benchbrief.reports.view.report_data import NOT_PUBLISHED, CellRow, Key, Results
 from benchbrief.reports.words.brief_words import counted
 
+_Measurement: TypeAlias = tuple[str, str, str]
 Detail = Literal["full", "compact", "none"]
 """The detail of the appendix: see `provenance` of a report."""
 
@@ -206,23 +207,32 @@ class Ledger:
         if self._detail == "none":
             return ProvenanceView((), (), (), ())
         compact = self._detail == "compact"
-        told_apart = list(enumerate(self._measurements, 1))
+        numbers = {of: at for at, of in enumerate(self._measurements, 1)}
         lines = [
             SourceLine(
                 row.id,
                 row.number,
                 () if compact else tuple(row.expressions),
-                () if row.quoted else tuple(_ranges([at for at, of in told_apart if of.intersection(row.cells)])),
+                () if row.quoted else tuple(_ranges(sorted({numbers[self._measurement[cell]] for cell in row.cells}))),
                 tuple(Backlink(label, anchor) for label, anchor in row.links.items()),
                 row.values,
                 row.quoted,
             )
             for row in self._rows.values()
         ]
-        apart = tuple(self._told(at, of) for at, of in told_apart)
-        files = () if compact else tuple(self._raw_files())
-        places = {cell: line.id for line, (_, of) in zip(apart, told_apart, strict=True) for cell in of}
-        return ProvenanceView(tuple(origin), tuple(lines), apart, files, compact, places)
+        outputs = outputs_of(self._results.store, {cell: self._measurement[cell] for cell in self._used})
+        apart = tuple(
+            self._told(at, cells, *outputs.manifests.get(of, (0, "")))
+            for (of, cells), at in zip(self._measurements.items(), numbers.values(), strict=True)
+        )
+        places = {
+            cell.cell_id: line.id
+            for line, cells in zip(apart, self._measurements.values(), strict=True)
+            for cell in cells
+        }
+        listed, others = ((), 0) if compact else (outputs.listed, outputs.count - len(outputs.listed))
+        unlisted = fixed(others, 0) if others else ""
+        return ProvenanceView(tuple(origin), tuple(lines), apart, listed, compact, places, unlisted)
 
     def file(self, report: p.Report, origin: Sequence[tuple[str, str]]) -> NumbersFile:
         run = run_row(self._results)
@@ -244,10 +254,15 @@ class Ledger:
             queries=tuple(self._queries.values()),
             numbers=tuple(self._numbers),
             figures=tuple(self._figures),
-            cells={cell: self._entries[cell] for cell in self._used if cell in self._entries},
+            cells={},
             journal_bytes=journal_bytes,
             journal_sum=journal_sum,
         )
+
+    def cells(self) -> Iterator[tuple[str, CellEntry]]:
+        """Yield the cells behind any number. Nothing else can be asked of the store meanwhile."""
+        used = set(self._used)
+        return ((cell, entry) for cell, entry in each_entry(self._results.store) if cell in used)
 
     @cached_property
     def _used(self) -> tuple[str, ...]:
@@ -256,31 +271,28 @@ class Ledger:
         return tuple(cell.cell_id for cell in self._results.cells if cell.cell_id in used)
 
     @cached_property
-    def _entries(self) -> dict[str, CellEntry]:
-        return cell_entries(self._results.store)
+    def _earlier(self) -> dict[str, str]:
+        """The earlier run of each cell that was taken from one."""
+        text = "SELECT cell_id, reused_from FROM cells WHERE reused_from IS NOT NULL"
+        return {str(cell): str(run) for cell, run in self._results.store.sql(text).rows}
 
     @cached_property
-    def _measurement(self) -> dict[str, tuple[str, str, str]]:
+    def _measurement(self) -> dict[str, _Measurement]:
         """The experiment, hardware and workload of each cell, which together identify a measurement."""
         return {cell.cell_id: (cell.experiment, cell.hardware, cell.workload) for cell in self._results.cells}
 
     @cached_property
-    def _measurements(self) -> list[frozenset[str]]:
+    def _measurements(self) -> dict[_Measurement, list[CellRow]]:
         """The used cells of each measurement: a ramp with its repeats."""
         computed = {cell for row in self._rows.values() if not row.quoted for cell in row.cells}
-        found = dict[tuple[str, str, str], list[str]]()
-        for cell in self._used:
-            if cell not in computed:
-                continue
-            found.setdefault(self._measurement[cell], []).append(cell)
-        return [frozenset(cells) for cells in found.values()]
+        found: dict[_Measurement, list[CellRow]] = {}
+        for cell in self._results.cells:
+            if cell.cell_id in computed:
+                found.setdefault(self._measurement[cell.cell_id], []).append(cell)
+        return found
 
-    def _told(self, number: int, ids: frozenset[str]) -> MeasurementLine:
-        plan, words = self._results.plan, self._results.words
-        cells = [cell for cell in self._results.cells if cell.cell_id in ids]
-        first = cells[0]
-        entries = [self._entries[cell.cell_id] for cell in cells if cell.cell_id in self._entries]
-        files = {path: digest for entry in entries for path, digest in entry.files.items()}
+    def _told(self, number: int, cells: Sequence[CellRow], files: int, sha256: str) -> MeasurementLine:
+        plan, words, first = self._results.plan, self._results.words, cells[0]
         known = [cell for cell in cells if cell.status == "ok"]
         untold = all(cell.reason == NOT_PUBLISHED for cell in cells)
         return MeasurementLine(
@@ -291,55 +303,22 @@ class Ledger:
             plan.workloads[first.workload].label,
             _points(known) or words["not_published" if untold else "p_none_measured"],
             self._runs(known),
-            counted(words, "p_files", len(files), sha256=manifest_sha256(files)[:16]) if files else "",
+            counted(words, "p_files", files, sha256=sha256[:16]) if files else "",
         )
 
     def _runs(self, cells: Sequence[CellRow]) -> str:
         """Return the runs that measured the cells; where there are several, each with its cells."""
-        words, own = self._results.words, run_row(self._results)["run_id"]
+        words = self._results.words
         by_run: dict[str, list[CellRow]] = {}
         for cell in cells:
-            entry = self._entries.get(cell.cell_id)
-            run = entry.run if entry and entry.run != own else words["p_this_run"]
-            by_run.setdefault(run, []).append(cell)
+            by_run.setdefault(self._earlier.get(cell.cell_id, words["p_this_run"]), []).append(cell)
         if len(by_run) < 2:
             return "".join(by_run)
         return words["semicolon"].join(f"{run}{words['colon']}{_points(of)}" for run, of in by_run.items())
 
-    def _raw_files(self) -> Iterable[RawFile]:
-        for cell in self._used:
-            entry = self._entries.get(cell)
-            for path, digest in entry.files.items() if entry else ():
-                yield RawFile(cell, path, digest)
-
 
 def kind_of(results: Results) -> Literal["measured", "simulated", "imported"]:
     return "simulated" if run_row(results)["simulated"] else "imported" if is_imported(results) else "measured"
-
-
-def cell_entries(store: object) -> dict[str, CellEntry]:
-    """Return each cell of a store (see `reports/view/report_data.py`), with the raw outputs of its counted attempt."""
-    files: dict[str, dict[str, str]] = {}
-    text = (
-        "SELECT f.cell_id, f.path, f.sha256 FROM files f JOIN cells c USING (run_id, cell_id) "
-        "WHERE f.attempt = c.attempt ORDER BY ALL"
-    )
-    for cell, path, digest in store.sql(text).rows:  # type: ignore[attr-defined]
-        files.setdefault(cell, {})[path] = digest
-    rows = store.sql(  # type: ignore[attr-defined]
-        "SELECT cell_id, cell_hash, status, coalesce(reused_from, run_id), attempt FROM cells"
-    ).rows
-    return {
-        cell: CellEntry(hash=digest, status=status, run=run, attempt=attempt, files=files.get(cell, {}))
-        for cell, digest, status, run, attempt in rows
-    }
-
-
-def manifest_sha256(files: Mapping[str, str]) -> str:
-    """Return one digest for several files: of the lines that `sha256sum` prints of them, in the order of their
-    paths."""
-    lines = "".join(f"{digest}  {path}\n" for path, digest in sorted(files.items()))
-    return hashlib.sha256(lines.encode()).hexdigest()
 
 
 def _ranges(numbers: Sequence[int]) -> Iterable[Backlink]:

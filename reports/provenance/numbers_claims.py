@@ -7,9 +7,9 @@ from pathlib import Path
 
 from benchbrief.compiler.planning import plan as p
 from benchbrief.dsl.diagnostics.plural import plural
-from benchbrief.reports.provenance.number_ledger import cell_entries
 from benchbrief.reports.provenance.numbers_completeness import Identity, identity, within
 from benchbrief.reports.provenance.numbers_file import CellEntry, NumbersFile
+from benchbrief.reports.provenance.raw_outputs import each_entry
 from benchbrief.reports.view.report_data import Results
 from benchbrief.results.store.digests import changed_text, sha256_of
 
@@ -39,7 +39,7 @@ def unfounded(numbers: NumbersFile, report: p.Report | None, results: Results) -
             f"the file of its numbers names other cells behind {len(wrong):,} of its numbers and expressions than the "
             f"plan, first behind {wrong[0]}"
         )
-    entries = cell_entries(results.store)
+    entries = dict(each_entry(results.store))
     used = set().union(*(_ids(query, results) for query in queries.values())) & set(entries)
     damaged = [(cell, why) for cell in sorted(used | set(numbers.cells))
             if (why := changed(numbers.cells.get(cell), entries.get(cell)))]  # fmt: skip
@@ -85,7 +85,7 @@ def raw_problems(numbers: NumbersFile, results: Results, run_dir: Path) -> dict[
         for name, digest in job.files.items()
     }
     named = _files(numbers.cells.values())
-    stored = _files(cell_entries(results.store).values())
+    stored = _files(dict(each_entry(results.store)).values())
     shared = any(job.directory == SHARED for verdict in evidence.verdicts for job in verdict.jobs)
     tables = evidence.imported.files if evidence.imported and shared else ()
     problems = {(path := f"{SHARED}/{shared_name(file)}"): _problem(run_dir, path, file.sha256) for file in tables}

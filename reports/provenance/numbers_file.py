@@ -6,7 +6,8 @@ all that is needed to compute a number again from a store, and to print it again
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from itertools import islice
 from typing import Literal
 
 from pydantic import BaseModel, ConfigDict
@@ -169,3 +170,24 @@ class NumbersFile(_Part):
 
     def json_text(self) -> str:
         return self.model_dump_json(indent=1) + "\n"
+
+    def written(self, cells: Iterable[tuple[str, CellEntry]]) -> Iterator[bytes]:
+        """Yield the file with these cells in place of its own, piece by piece: they are most of a large one."""
+        head, _, tail = self.model_copy(update={"cells": {}}).json_text().partition(f"{_CELLS}}},")
+        yield f"{head}{_CELLS}".encode()
+        pending, comma = iter(cells), ""
+        while some := dict(islice(pending, _AT_ONCE)):
+            text = _Cells(cells=some).model_dump_json(indent=1)
+            yield f"{comma}{text.partition(_CELLS)[2].removesuffix(_CELLS_END)}".encode()
+            comma = ","
+        yield f"{_END if comma else ''}}},{tail}".encode()
+
+
+class _Cells(_Part):
+    cells: dict[str, CellEntry]
+
+
+_CELLS, _END = '\n "cells": {', "\n "
+_CELLS_END = f"{_END}}}\n}}"
+_AT_ONCE = 1000
+"""Cells in memory while the file is written."""

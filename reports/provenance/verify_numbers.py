@@ -15,10 +15,11 @@ from benchbrief.reports.disclosure.run_origin import origin
 from benchbrief.reports.notices.contender_letters import letters_in
 from benchbrief.reports.provenance.finished_brief import Brief, Edited
 from benchbrief.reports.provenance.made_files import look_beside
-from benchbrief.reports.provenance.number_ledger import cell_entries, kind_of
+from benchbrief.reports.provenance.number_ledger import kind_of
 from benchbrief.reports.provenance.numbers_claims import changed, known_queries, raw_problems, unfounded
 from benchbrief.reports.provenance.numbers_completeness import identity, key_of, lacking
 from benchbrief.reports.provenance.numbers_file import Key, Number, NumbersFile, QueryEntry
+from benchbrief.reports.provenance.raw_outputs import each_entry
 from benchbrief.reports.text.locale_formats import Locale, written_as
 from benchbrief.reports.view.report_data import Results, Store
 from benchbrief.reports.words.brief_words import CATALOGUES, words_of
@@ -153,7 +154,7 @@ class _Check:
         self._results = results
         self._raw = raw
         self._queries = {query.id: query for query in recorded.queries}
-        self._cells = cell_entries(results.store)
+        self._cells = dict(each_entry(results.store))
         self._rows: dict[str, dict[tuple[Key, ...], float | None] | str] = {}
         self._known = known_queries(results.plan)
         report = next((each for each in results.plan.reports if each.name == recorded.report), None)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import os
 import re
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
@@ -98,15 +98,14 @@ def render(
     screen = page(medium="screen")
     if report.theme.css or report.parts:
         require_notices(screen, view)
-    numbers = numbers_on(screen, view)
-    pdf, files, beside = None, list[Path](), [_write(numbers_path, numbers)]
+    pdf, files, beside = None, list[Path](), [_write(numbers_path, numbers_on(screen, view))]
     figures = list(figures_of(view.blocks))
     drawn = [figure for figure in figures if figure.svg]
     undrawn = tuple(f"figure {each.number} of `{report.name}`: {each.undrawn}" for each in figures if each.undrawn)
     data = {f"{figure.id}.csv": figure.csv.encode() for figure in figures if figure.svg or figure.undrawn}
     if "pdf" in chosen:
         pdf = out_dir / f"{stem}.pdf"
-        attached = {ATTACHMENT: numbers, **data}
+        attached = {ATTACHMENT: numbers_path.read_bytes(), **data}
 
         def redraw(shares: Mapping[str, float]) -> str:
             return page_of(replace(view, blocks=with_redrawn_figures(view.blocks, shares)), medium="paper")
@@ -171,12 +170,12 @@ def _asking(store: Store) -> Answer:
     return query
 
 
-def numbers_on(page: str, view: ReportView) -> bytes:
-    """Return the side file of a page: its numbers in the order of the page."""
+def numbers_on(page: str, view: ReportView) -> Iterator[bytes]:
+    """Yield the side file of a page, piece by piece: its numbers in the order of the page."""
     found = re.findall(r'<(a|span) class="num[^"]*" id="(n[0-9]+)"[^>]*>(<span>)?', page)
     numbers = view.numbers.in_order({number: tag == "a" or bool(inner) for tag, number, inner in found})
     digest = hashlib.sha256(page.encode()).hexdigest()
-    return numbers.model_copy(update={"page_sha256": digest}).json_text().encode()
+    return numbers.model_copy(update={"page_sha256": digest}).written(view.cells())
 
 
 def _find(plan: Plan, name: str) -> Report:
@@ -195,12 +194,13 @@ def _template(report: Report) -> TemplateSpec:
         raise ReportError(f"{report.origin}: {error}", error.hint) from None
 
 
-def _write(path: Path, content: bytes) -> Path:
+def _write(path: Path, content: bytes | Iterable[bytes]) -> Path:
     temporary = path.with_name(f".{path.name}.{os.getpid()}")
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         try:
-            temporary.write_bytes(content)
+            with temporary.open("wb") as file:
+                file.writelines([content] if isinstance(content, bytes) else content)
             temporary.replace(path)
         finally:
             temporary.unlink(missing_ok=True)

@@ -103,6 +103,7 @@ def _view(results: Results, report: p.Report, reports_from: Mapping[str, str] | 
         legal_notes=legal_notes,
         provenance=builder.ledger.view(common),
         numbers=builder.ledger.file(report, common),
+        cells=builder.ledger.cells,
         made=d.made_at(results),
         profile=results.plan.spec.profile or "",
         keywords=d.keywords(results.plan),

@@ -64,3 +64,5 @@ class ProvenanceView:
     compact: bool = False
     places: Mapping[str, str] = field(default_factory=dict)
     """The line of each cell's measurement, for cells behind any number."""
+    unlisted: str = ""
+    """How many raw outputs are not in `files`, as they are too many for a page; "" for none."""

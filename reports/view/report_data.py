@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+import sys
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import AbstractContextManager
 from functools import cached_property
 from typing import Any, Literal, NamedTuple, Protocol, TypeVar
 
@@ -39,9 +41,12 @@ class Store(Protocol):
 
     def sql(self, text: str) -> Table: ...
 
+    def each(self, text: str) -> AbstractContextManager[Iterable[Sequence[Any]]]:
+        """Return the same rows one by one. Nothing else can be asked meanwhile."""
+
 
 class _Remembering:
-    """A store that is asked the same only once: a brief's notices, footnotes and disclosure tell of the same things."""
+    """A store that keeps its answers, except those of `each`: notices and the disclosure ask for the same."""
 
     def __init__(self, store: Store) -> None:
         self._store = store
@@ -54,6 +59,9 @@ class _Remembering:
         if text not in self._told:
             self._told[text] = self._store.sql(text)
         return self._told[text]
+
+    def each(self, text: str) -> AbstractContextManager[Iterable[Sequence[Any]]]:
+        return self._store.each(text)
 
 
 _PLACE = ("experiment", "hardware", "workload")
@@ -283,27 +291,26 @@ class Results:
     @cached_property
     def cells(self) -> tuple[CellRow, ...]:
         """Every planned cell, in the plan's order. A cell that the store does not know is missing."""
-        rows = self.store.sql(
-            "SELECT cell_id, experiment, hardware, workload, threads, target, repeat, status, "
-            "coalesce(reason, ''), coalesce(raw_dir, '') FROM cells"
-        ).rows
-        known = {row[0]: CellRow(*row) for row in rows}
+        # The plan has the other columns. Names that all cells share are kept once.
+        text = "SELECT cell_id, threads, target, status, coalesce(reason, ''), coalesce(raw_dir, '') FROM cells"
+        with self.store.each(text) as rows:
+            known = {cell: (*at, sys.intern(status), sys.intern(why), raw) for cell, *at, status, why, raw in rows}
         return tuple(
-            known.get(c.id)
-            or CellRow(
-                c.id,
-                c.experiment,
-                c.hardware,
-                c.workload,
-                c.threads,
-                c.target,
-                c.repeat,
-                "missing",
-                self.words["not_run"],
-                "",
-            )
+            CellRow(c.id, c.experiment, c.hardware, c.workload, threads, target, c.repeat, *outcome)
             for c in self.plan.cells
+            for threads, target, *outcome in (
+                known.get(c.id) or (c.threads, c.target, "missing", self.words["not_run"], ""),
+            )
         )
+
+    @cached_property
+    def achieved(self) -> Mapping[str, float]:
+        """The rate of each measured cell with an offered load, in ops/s."""
+        text = (
+            "SELECT cell_id, ops_per_s FROM throughput JOIN cells USING (run_id, cell_id) "
+            "WHERE target > 0 AND phase IS NULL AND operation = 'all' AND ops_per_s IS NOT NULL"
+        )
+        return {str(cell): float(rate) for cell, rate in self.store.sql(text).rows}
 
     @cached_property
     def _points(self) -> list[tuple[CellRow, dict[str, Key]]]:

@@ -13,7 +13,7 @@ from typing import Literal
 
 from markupsafe import Markup
 
-from benchbrief.reports.provenance.numbers_file import NumbersFile
+from benchbrief.reports.provenance.numbers_file import CellEntry, NumbersFile
 from benchbrief.reports.view.provenance_view import ProvenanceView
 
 
@@ -367,7 +367,9 @@ class ReportView:
     legal: Markup | None
     provenance: ProvenanceView
     numbers: NumbersFile
-    """For the side file, and not on the page."""
+    """For the side file, and not on the page. It has no cells."""
+    cells: Callable[[], Iterable[tuple[str, CellEntry]]]
+    """Returns the cells behind the numbers. Nothing else can be asked of the store while they are read."""
     simulated: bool = False
     """Whether the run is simulated: see `reports/render/watermark.py`."""
     imported: bool = False

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
+from functools import cached_property
 from typing import Any, NamedTuple, Protocol
 
 from benchbrief.compiler.planning.plan import Read
@@ -33,15 +34,20 @@ class _Counted(NamedTuple):
 
 
 class Beyond:
-    """Counts operations beyond percentiles. Reads the counts of a store once."""
+    """Counts operations beyond percentiles. Reads the counts of a store once, and only for a percentile."""
 
     def __init__(self, store: _Store) -> None:
-        rows = store.sql(
+        self._store = store
+
+    @cached_property
+    def _counted(self) -> dict[str, list[_Counted]]:
+        rows = self._store.sql(
             "SELECT cell_id, phase, operation, kind, sum(count)::BIGINT FROM operations WHERE count > 0 GROUP BY ALL"
         ).rows
-        self._counted: dict[str, list[_Counted]] = {}
+        found: dict[str, list[_Counted]] = {}
         for row in rows:
-            self._counted.setdefault(str(row[0]), []).append(_Counted(*row))
+            found.setdefault(str(row[0]), []).append(_Counted(*row))
+        return found
 
     def few(
         self, statistic: str, cells: Iterable[str], *, operations: Iterable[object] = (), by_phase: bool = False

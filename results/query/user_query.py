@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from itertools import chain
 from typing import TYPE_CHECKING, Any, overload
 
 from benchbrief.dsl.diagnostics.suggest import did_you_mean
@@ -16,6 +17,8 @@ if TYPE_CHECKING:
     import duckdb
     import pyarrow as pa
 
+_AT_ONCE = 4096
+"""Rows in memory of an answer that is read row by row."""
 _VIEWS = ("throughput", "latency", "errors", "sample", "mean", "cells", "spread")
 _TABLES_HINT = (
     f"tables: {', '.join(TABLES)}; views: {', '.join(f'measure.{view}' for view in _VIEWS)}, metric.NAME; "
@@ -84,6 +87,17 @@ def ask(connection: duckdb.DuckDBPyConnection, text: str) -> Table:
         columns = tuple(column[0] for column in found.description or ())
         types = tuple(str(column[1]) for column in found.description or ())
         return Table(columns, types, tuple(found.fetchall()))
+
+
+@contextmanager
+def ask_in_rows(connection: duckdb.DuckDBPyConnection, text: str) -> Iterator[Iterator[tuple[Any, ...]]]:
+    """Yield the same answer row by row, with few of them in memory. Raises ResultsError.
+
+    Nothing else can be asked meanwhile.
+    """
+    with _reading(connection, text) as statement:
+        found = connection.execute(statement)
+        yield chain.from_iterable(iter(lambda: found.fetchmany(_AT_ONCE), []))
 
 
 @contextmanager

@@ -30,13 +30,17 @@ class Patchy(NamedTuple):
 
 
 def shares(store: _Store) -> dict[tuple[str, str], float]:
-    """Return the coverage by probe and measured cell. It is 1 when no note reports a gap, as a late reading is none."""
+    """Return each coverage below 95 %, by probe and measured cell, the least of each probe first.
+
+    It is 1 when no note reports a gap, as a late reading is none.
+    """
     rows: Sequence[Sequence[Any]] = store.sql(
-        "SELECT probe, cell_id, min(CASE WHEN share = 0 OR told.origin IS NOT NULL THEN share ELSE 1.0 END) AS least "
+        "SELECT probe, cell_id, "  # noqa: S608  # our own number
+        "min(CASE WHEN share = 0 OR told.origin IS NOT NULL THEN share ELSE 1.0 END) AS least "
         "FROM coverage JOIN cells USING (run_id, cell_id) "
         "LEFT JOIN (SELECT DISTINCT cell_id AS of_cell, origin FROM notes WHERE severity <> 'info') AS told "
         "ON of_cell = cell_id AND told.origin = concat('probe:', probe, ':', node) "
-        "WHERE status = 'ok' GROUP BY probe, cell_id ORDER BY probe, least, cell_id"
+        f"WHERE status = 'ok' GROUP BY probe, cell_id HAVING least < {TOLD} ORDER BY probe, least, cell_id"
     ).rows
     return {(str(probe), str(cell)): float(share) for probe, cell, share in rows}
 
@@ -46,10 +50,12 @@ def patchy(store: _Store) -> list[Patchy]:
     by_probe: dict[str, list[tuple[float, str]]] = {}
     for (probe, cell), share in shares(store).items():
         by_probe.setdefault(probe, []).append((share, cell))
-    found = []
-    for probe, known in by_probe.items():
-        little = [share for share, _ in known if share < TOLD]
-        if little:
-            share, cell = known[0]
-            found.append(Patchy(probe, len(little), len(known), little.count(0.0), share, cell))
-    return found
+    of = (
+        "SELECT probe, count(DISTINCT cell_id) FROM coverage JOIN cells USING (run_id, cell_id) "
+        "WHERE status = 'ok' GROUP BY probe"
+    )
+    measured: dict[str, int] = dict(store.sql(of).rows) if by_probe else {}
+    return [
+        Patchy(probe, len(known), measured[probe], sum(share == 0.0 for share, _ in known), *known[0])
+        for probe, known in by_probe.items()
+    ]

@@ -21,7 +21,7 @@ from benchbrief.compiler.planning.plan import Query
 from benchbrief.dsl.bench_error import FULL
 from benchbrief.results.analysis.repeat_spread import Confidence, t_interval
 from benchbrief.results.messages.result_messages import say
-from benchbrief.results.query.user_query import Table, ask, ask_in_batches, checked
+from benchbrief.results.query.user_query import Table, ask, ask_in_batches, ask_in_rows, checked
 from benchbrief.results.store import sql_functions
 from benchbrief.results.store.build_store import (
     BUILD,
@@ -161,6 +161,11 @@ class Store:
             self._connection.execute(_KEEP_MEANS)
         except duckdb.Error:
             self._connection.execute("ROLLBACK")
+
+    def each(self, text: str) -> AbstractContextManager[Iterator[tuple[Any, ...]]]:
+        """Return the same answer row by row, for one too large for memory. Raises ResultsError."""
+        self._prepare(text)
+        return ask_in_rows(self._connection, text)
 
     def batches(self, text: str) -> AbstractContextManager[pa.RecordBatchReader]:
         """Return the same answer as Arrow batches, of any size. Raises ResultsError."""

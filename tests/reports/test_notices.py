@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import Any
 
@@ -140,6 +141,10 @@ class Counted:
     def sql(self, text: str) -> Table:
         self.asked[text] += 1
         return self._store.sql(text)
+
+    def each(self, text: str) -> AbstractContextManager[Iterable[Sequence[Any]]]:
+        self.asked[text] += 1
+        return self._store.each(text)
 
 
 def test_notices_footnotes_and_the_disclosure_of_a_brief_ask_the_store_for_the_same_only_once() -> None:
