@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from benchbrief.compiler.plain_amounts import duration
 from benchbrief.compiler.problems import CompileProblem
 
-KEEP = "or keep it where no cell may find anything of another one, such as a warm cache"
+KEEP = "or keep it where no cell may find traces of another, such as a warm cache"
 """Why a costly reset may be right, as the end of advice against one."""
 
 

@@ -14,7 +14,7 @@ from benchbrief.dsl.syntax import ast
 
 _SCHEMAS: Mapping[str, BlockSchema] = {**BLOCKS, **ELEMENTS}
 _OTHER = BlockSchema("", {}, named=False)
-_SENTENCE = "; a sentence about it belongs into its `description`"
+_SENTENCE = "; a sentence about it belongs in its `description`"
 
 
 def check_lengths(files: Iterable[ast.File], params: Mapping[str, ast.Expr], findings: Findings) -> None:
@@ -83,7 +83,7 @@ def _of_attribute(attribute: ast.Attribute, schema: BlockSchema, params: Mapping
 
 def _name(kind: str, name: ast.Name | None) -> Iterator[TooLong]:
     if name is not None and len(name.text) > NAME:
-        where = "; what it is in full words belongs into its label" if kind in (*BLOCKS, "metric") else ""
+        where = "; the full words belong in its label" if kind in (*BLOCKS, "metric") else ""
         yield TooLong(name.span, f"this {kind}'s name", len(name.text), NAME, where)
 
 

@@ -23,6 +23,7 @@ _SYNONYMS = {
     "qps": "throughput", "thruput": "throughput", "iops": "throughput", "requestdistribution": "distribution",
     "fieldcount": "fields", "fieldlength": "field_length", "count": "repeats", "cash": "cache", "blockcache": "cache",
     "memtable": "write_buffer", "randread": "readrandom", "randwrite": "fillrandom", "randomwrite": "fillrandom",
+    "jp": "ja", "japanese": "ja", "english": "en",
     "seqread": "readseq", "sequentialread": "readseq", "seqwrite": "fillseq", "sequentialwrite": "fillseq",
 }  # fmt: skip
 """What other tools call it, without `_`. A synonym is only suggested where its word is among the candidates."""

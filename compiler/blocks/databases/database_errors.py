@@ -12,7 +12,7 @@ class WorkloadMismatch(CompileProblem):
     """A workload whose tool does not load the database. `tool` is one that does."""
 
     code = "E0508"
-    says = "workload `{workload}` is from {family}, and database `{database}` is {engine}"
+    says = "workload `{workload}` is from {family}, and database `{database}` {engine}"
     workload: str
     family: str
     database: str
@@ -32,15 +32,18 @@ class WorkloadMismatch(CompileProblem):
 @dataclass(frozen=True)
 class ToolMismatch(CompileProblem):
     code = "E0509"
-    says = "{engine} can't be loaded by `{tool}`"
-    hint = "use a client with one of these tools: {tools}"
+    says = "`{tool}` can't measure {engine}"
     tool: str
     engine: str
     known: tuple[str, ...]
+    in_database: bool = False
+    """Whether the database names its tool, as it does without a client."""
 
     @property
-    def tools(self) -> str:
-        return ticked(self.known)
+    def help(self) -> str:
+        if self.in_database:
+            return f"write {' or '.join(f'`tool = {tool}`' for tool in self.known)}"
+        return f"use a client with one of these tools: {ticked(self.known)}"
 
 
 @dataclass(frozen=True)
@@ -61,7 +64,7 @@ class UnknownHole(Misspelt):
     code = "E0512"
     says = "`{word}` can't be filled in: hardware `{kind}` does not declare it"
     mark = "no such fact"
-    otherwise = 'declare it in the hardware (`{word} = "..."`), or use another hole: {all_known}'
+    otherwise = 'declare it in the hardware (`{word} = "..."`), or use one of these: {all_known}'
 
 
 @dataclass(frozen=True)
@@ -69,15 +72,19 @@ class BadHole(CompileProblem):
     """A hole in a path or URI that is more than a name or a reference."""
 
     code = "E0513"
-    says = "`{key}` can't have this hole: {why}"
+    says = "`{key}` can't hold `{hole}`: {why}"
     key: str
     why: str
 
     @property
+    def hole(self) -> str:
+        return self.span.text if self.span else "{...}"
+
+    @property
     def help(self) -> str:
         if self.key == "uri":
-            return "a hole here can be a fact of the hardware, `{hosts}`, `{env(NAME)}` or `{secret(NAME)}`"
-        return "a hole here must be a fact of the hardware, such as `{path}` or `{mount}`"
+            return "braces here hold a fact of the hardware, `{hosts}`, `{env(NAME)}` or `{secret(NAME)}`"
+        return "braces here hold a fact of the hardware, such as `{path}` or `{mount}`"
 
 
 @dataclass(frozen=True)
@@ -147,13 +154,17 @@ class NoFlag(CompileProblem):
     """An option that the tool has no flag for. `meant` is the option or flag that it most likely means, if any."""
 
     code = "E0545"
-    says = "`{word}` is not a flag of {tool}"
+    says = "`{word}` is not {a_flag} of {tool}"
     mark = "{tool} would refuse it"
     word: str
     meant: str | None
     tool: str
     complete: bool = False
-    """Whether all flags of the tool are known."""
+    """Whether all flags of the tool are known, which are then the options of a library."""
+
+    @property
+    def a_flag(self) -> str:
+        return "an option" if self.complete else "a flag"
 
     @property
     def help(self) -> str:
@@ -187,7 +198,7 @@ class BadFlagValue(CompileProblem):
     """A value that the tool refuses for its flag, or takes for another one. `write` is what to write instead."""
 
     code = "E0575"
-    says = "the flag `{flag}` of {tool} takes {wanted}, not {found}"
+    says = "`{flag}` of {tool} takes {wanted}, not {found}"
     mark = "{effect}"
     hint = "write {write}"
     flag: str
@@ -241,7 +252,7 @@ class NoSnapshot(CompileProblem):
     """A snapshot of a server's data, which is copied back while the server stands still."""
 
     code = "E0571"
-    says = "database `{database}` can't use `reset = snapshot`: that takes a server of `server = start`"
+    says = "database `{database}` can't use `reset = snapshot`: that needs `server = start`"
     database: str
     server: str
     engine: str

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from benchbrief.compiler.blocks.hardware.host_schema import COMMANDS, TOOL
 from benchbrief.compiler.blocks.values.joined_keys import joined_keys
 from benchbrief.compiler.blocks.values.shapes import BlockSchema, Fact, Flag, Key, Special, Text, Word
@@ -14,7 +16,7 @@ def database_schema(other: EngineSpec | None = None) -> BlockSchema:
     specs = {**ENGINE_SPECS.own, **({other.name: other} if other else {})}
     tables = {name: {**_attributes(spec)} for name, spec in specs.items()}
     resets = " and ".join(f"{spec.default_reset} for {name}" for name, spec in specs.items())
-    return BlockSchema(
+    schema = BlockSchema(
         "An engine, how it is reached, and how it is prepared between cells.",
         {
             "engine": Key(Word(tuple(specs)), "The database engine.", required=True),
@@ -53,7 +55,10 @@ def database_schema(other: EngineSpec | None = None) -> BlockSchema:
         },
         blocks=("options",),
         exclusive=(("uri", "server"),),
+        inner={"options": tuple(other.options)} if other else {},
     )
+    listed = (name for name, key in schema.keys.items() if other and (not key.only or other.name in key.only))
+    return replace(schema, listed=tuple(listed))
 
 
 def _attributes(spec: EngineSpec) -> dict[str, Key]:

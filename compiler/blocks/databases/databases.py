@@ -157,7 +157,7 @@ def _tool(values: Values, engine: EngineSpec, reader: Reader) -> plan.Tool:
     own = next((name for name in engine.tools if tool_word(name) == tool.driver), tool.driver)
     if not can_load(engine, own):
         known = tool_words(engine)
-        reader.findings.add(database_errors.ToolMismatch(values.span("tool"), tool.driver, engine.name, known))
+        reader.findings.add(database_errors.ToolMismatch(values.span("tool"), tool.driver, engine.name, known, True))
     return tool.model_copy(update={"driver": own})
 
 

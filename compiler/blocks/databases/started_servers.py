@@ -91,7 +91,7 @@ def read_start(values: Values, engine: EngineSpec, started: bool, reader: Reader
     program = engine.program
     if not started or program is None:
         for key in STARTED:
-            if key in values.entry.attributes:
+            if key in values.entry.attributes and key in engine.attributes:
                 span = values.entry.attributes[key].key.span
                 reader.findings.add(database_errors.OnlyStarted(span, key))
         return None

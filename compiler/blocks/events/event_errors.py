@@ -97,7 +97,7 @@ class NoSuchEventHost(CompileProblem):
     """A host or a hardware that not every cell of the experiment has."""
 
     code = "E0596"
-    says = "`{word}` is no host of {of}"
+    says = "`{word}` is not a host of {of}"
     hint = "write `on: first` or `on: each` for the hosts under test of each cell, or one of {choices}"
     word: str
     of: str

@@ -211,7 +211,7 @@ class FewThreads(CompileProblem):
 
     @property
     def help(self) -> str:
-        first = f"let `{self.search}` search from {self.hosts} threads on" if self.search else ""
+        first = f"start the search of `{self.search}` at {self.hosts} threads" if self.search else ""
         return f"{first or f'start with {self.hosts} threads or more'}, or give the client fewer hosts"
 
 
@@ -234,7 +234,7 @@ class SmallTarget(CompileProblem):
 
     @property
     def help(self) -> str:
-        first = f"let `{self.search}` search from {self.hosts} ops/s on" if self.search else ""
+        first = f"start the search of `{self.search}` at {self.hosts} ops/s" if self.search else ""
         return f"{first or f'offer {self.hosts} ops/s or more'}, or give the client fewer hosts"
 
 

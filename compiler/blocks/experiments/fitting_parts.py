@@ -88,9 +88,10 @@ class Fit:
                 label = usual.label if usual else engine.default_tool
                 tools = (TOOL_SPECS.usable(tool) for tool in engine.tools)
                 other = next((tool.word for tool in tools if tool and tool.family == family.name), "")
+                what = f"uses {label}" if database.tool else f"is {engine.name}"
                 findings.add(
                     database_errors.WorkloadMismatch(
-                        span, name, family.name, database.name, engine.name, engine.label, label, base, other
+                        span, name, family.name, database.name, what, engine.label, label, base, other
                     )
                 )
             elif not load.timed:

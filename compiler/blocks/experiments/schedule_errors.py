@@ -116,7 +116,7 @@ class BudgetBelowEstimate(_BudgetTooSmall):
     mark = "less than about {needed}"
     hint = (
         "write `budget = {enough}` or more; `bench run` refuses less, unless earlier runs of its folder have measured "
-        "some of it, or tell that loads take less"
+        "some of it, or show that loads take less"
     )
 
 
@@ -229,7 +229,7 @@ class NotUntilSteady(CompileProblem):
     """`able` are tools of the same engine that can end by themselves."""
 
     code = "E0576"
-    says = "`{tool}` runs for a time that is given before, so it can't end when it is steady"
+    says = "`{tool}` runs for a time set in advance, so it can't end as soon as it is steady"
     tool: str
     able: tuple[str, ...] = ()
 
@@ -246,7 +246,7 @@ class TooSoon(CompileProblem):
     code = "E0577"
     says = "`from: {said}` is too early to tell a steady state from chance"
     mark = "the rule needs {least} at least"
-    hint = "write `from: 2 min`; a later first look makes the end less a matter of luck"
+    hint = "write `from: 2 min`; a later first look leaves less to chance"
     said: str
     least_s: float
 
@@ -260,7 +260,7 @@ class NoTimeToEnd(CompileProblem):
     """A longest time that is not above the shortest one."""
 
     code = "E0578"
-    says = "`to: {most}` must be above `from: {soonest}`, or nothing is left to end early"
+    says = "`to: {most}` must be above `from: {soonest}`: these are the longest and the shortest measured time"
     hint = "write a larger `to:`, or `measure = {most}` for a fixed time"
     soonest: str
     most: str

@@ -46,13 +46,13 @@ def check_steady(times: Times, entry: Entry, of: Steadied, reader: Reader) -> No
 
 def _never_steady(entry: Entry, of: Steadied) -> Iterator[tuple[str, str]]:
     if entry.all("at"):
-        yield "its events", "an event is there to disturb it"
+        yield "its events", "an event disturbs it"
     kind = of.arrivals.arrivals.kind if of.arrivals else "constant"
     if kind not in EVEN:
-        yield f"`arrivals = {kind}(...)`", f"the rate of `{kind}` is not to be steady"
+        yield f"`arrivals = {kind}(...)`", f"the rate of `{kind}` is never steady"
     for load in of.loads:
         if load.of:
             yield f"`load({load.of})`", "a load ends with its last record"
         elif "operations" in load.workload.properties:
             name = load.workload.name
-            yield f"`operations` of workload `{name}`", f"`operations` of workload `{name}` are another end"
+            yield f"`operations` of workload `{name}`", f"`operations` of workload `{name}` end it too"

@@ -14,8 +14,9 @@ class MetersDontAddUp(Again):
     code = "E0562"
     says = "the watts of these meters can't be added up: {why}"
     remark = "the first of them"
-    hint = "name meters of one kind that are read alike, such as two outlets of a host with two power supplies"
+    hint = "{instead}"
     why: str
+    instead: str
 
 
 @dataclass(frozen=True)

@@ -64,11 +64,10 @@ def read_power(
     if len(known) < len(items) or not items:
         return None
     for number, (item, meter) in enumerate(zip(items, known, strict=True)):
-        why = _apart(known[0], meter) or (
-            "this meter is named twice" if _places(meter) & _read_by(known[:number]) else ""
-        )
-        if why:
-            reader.findings.add(meter_errors.MetersDontAddUp(item.span, items[0].span, why))
+        twice = bool(_places(meter) & _read_by(known[:number]))
+        if why := _apart(known[0], meter) or (_TWICE if twice else ""):
+            instead = {_FILES: "name columns of one file", _TWICE: "remove one of them"}.get(why)
+            reader.findings.add(meter_errors.MetersDontAddUp(item.span, items[0].span, why, instead or _ALIKE))
             return None
     return known
 
@@ -82,7 +81,7 @@ def _apart(first: plan.PowerMeter, other: plan.PowerMeter) -> str:
     if first.shared != other.shared:
         return "one is of all hosts together, the other of each host"
     if _is_recorded(first) and {*first.addresses} != {*other.addresses}:
-        return "their files have moments of their own: name columns of one file"
+        return _FILES
     return ""
 
 
@@ -116,6 +115,11 @@ def _meter(expr: ast.Expr, group: Group | None, reader: Reader) -> plan.PowerMet
         reader.findings.add(structure_errors.UnknownWord(name.span, "power", name.text, METER_SPECS.names))
         return None
     return _Meter(name.text, schema, expr, reader).read(group)
+
+
+_FILES = "their files are not sampled at the same moments"
+_TWICE = "this meter is named twice"
+_ALIKE = "name meters of one kind that are read alike, such as two outlets of a host with two power supplies"
 
 
 class _BadText(HostPatternError):
@@ -287,7 +291,7 @@ class _Meter:
         if isinstance(zone, str) and zone not in zoneinfo.available_timezones():
             hint = 'a name of the IANA time zone database, such as "Europe/Berlin" or "UTC"'
             span = named["zone"].value.span
-            self.reader.findings.add(value_errors.BadText(span, "zone", "not a time zone", hint))
+            self.reader.findings.add(value_errors.BadText(span, zone, "not a time zone", hint))
             return False
         return True
 
@@ -325,7 +329,7 @@ class _Meter:
         """Raises HostPatternError for what is no address of a meter."""
         scheme = next((each for each in _SCHEMES if text.startswith(each)), "")
         if self.schema.address_is == "url" and not scheme:
-            raise _BadText(self.kind, "not the address of a service", text, "`https://bmc-[1-4].lab`")
+            raise _BadText(text, "not the address of a service", text, "`https://bmc-[1-4].lab`")
         there = parse_destination(text.removeprefix(scheme).rstrip("/"))
         if there.user is not None:
             why = f"a meter's address can't have `{there.user}@`"
@@ -333,15 +337,15 @@ class _Meter:
 
     def _path(self, text: str) -> None:
         if not text.startswith("/"):
-            raise _BadText(self.kind, "not an absolute path", text, '"/var/log/meter/*.csv"')
+            raise _BadText(text, "not an absolute path", text, '"/var/log/meter/*.csv"')
 
     def _oid(self, text: str) -> None:
         if not _OID.fullmatch(text):
-            raise _BadText("oid", "not an object identifier", text, _OID_USAGE)
+            raise _BadText(text, "not an object identifier", text, _OID_USAGE)
 
     def _outlet(self, text: str) -> None:
         if not _OUTLET.fullmatch(text):
-            raise _BadText("outlet", "not the number of an outlet", text, 'its number, such as "[1-4]"')
+            raise _BadText(text, "not the number of an outlet", text, 'its number, such as "[1-4]"')
 
     def _fingerprint(self, text: str) -> None:
         if not _FINGERPRINT.fullmatch(text):
@@ -364,7 +368,7 @@ class _Meter:
             self._refuse(f"names `{twice[0]}` twice: {what}")
             return False
         if shared and self.schema.recorded and len(set(found)) > 1:
-            self._refuse("can't add up files, which have moments of their own: name columns of one file")
+            self._refuse("can't add up files, which are not sampled at the same moments")
             return False
         if group is not None and group.hosts and count != group.hosts and not shared:
             self.reader.findings.add(

@@ -21,6 +21,7 @@ from benchbrief.compiler.blocks.workloads.workloads import Load
 from benchbrief.compiler.extensions import EngineSpec, ToolSpec
 from benchbrief.compiler.extensions.registry import tools_from_due
 from benchbrief.compiler.metrics.measure_catalogue import STATISTICS
+from benchbrief.compiler.metrics.metric_errors import NeedsOperation
 from benchbrief.compiler.planning import plan
 from benchbrief.compiler.searches.rate_search import LEAD, candidates, lengths
 from benchbrief.dsl.syntax import ast
@@ -191,6 +192,9 @@ class _Limits:
                 limit = f"latency.{statistic}[{operation}] {whole.operator} {most.text}"
                 said = {"statistic": STATISTICS[statistic], "operation": operation, "text": limit}
                 return plan.PromiseLimit(measure="latency", most=most.value, strict=strict, **said), of.span
+            case ast.Attr(base=ast.Name(text="latency"), field=ast.Name(text=statistic)) if statistic in STATISTICS:
+                self.reader.findings.add(NeedsOperation(left.span, left.span.text, ()))
+                return None
             case _:
                 self.reader.findings.add(wrong.NotPromised(left.span, left.span.text, "read"))
                 return None

@@ -23,7 +23,7 @@ class NotLimits(CompileProblem):
     """A condition that is no list of upper limits."""
 
     code = "E0556"
-    says = "a promise is upper limits, joined by `and`: this is {what}"
+    says = "a promise is made of upper limits, joined by `and`: this is {what}"
     hint = "write it as in `where: latency.p99[read] < 5 ms and errors < 0.1 %`"
     what: str
 
@@ -99,9 +99,7 @@ class RuleBesidePromise(CompileProblem):
     """Another rule for repeats or order than the search's own. `what` is that rule."""
 
     code = "E0564"
-    says = (
-        "`{what}` has no place beside `highest`: the search itself decides which rate is measured next, and how often"
-    )
+    says = "`{what}` can't be used with `highest`: the search itself decides which rate is measured next, and how often"
     hint = "{instead}"
     what: str
     instead: str

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Literal
 
 from benchbrief.compiler.blocks.values.lengths import LABEL, LINE, PARAGRAPH
@@ -176,7 +176,8 @@ class BlockSchema:
 
     `open_keys` is the shape of keys outside the table (hardware holds any fact). A block has at most one attribute of
     each `exclusive` set, and one that overrides an attribute of a set drops the others. `label` is the most characters
-    of its label.
+    of its label. A message names the `listed` attributes, those of its engine or tool, and the attributes of its
+    `inner` blocks.
     """
 
     doc: str
@@ -188,3 +189,5 @@ class BlockSchema:
     inherits: bool = True
     overridable: bool = True
     label: int = LABEL
+    listed: tuple[str, ...] = ()
+    inner: Mapping[str, tuple[str, ...]] = field(default_factory=dict)

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from benchbrief.compiler.blocks.values.block_schema import OVERRIDABLE
+from benchbrief.compiler.blocks.values.shapes import BlockSchema
 from benchbrief.compiler.problems import Again, CompileProblem, Misspelt, article, ticked
 from benchbrief.dsl.diagnostics.suggest import did_you_mean
-from benchbrief.dsl.recovery.parser_stop import INNER_BLOCKS
+from benchbrief.dsl.recovery.parser_stop import DECLARATIONS, INNER_BLOCKS
 
 _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 
@@ -26,6 +27,20 @@ NO_FACTS = {
     "engine": "an engine is that of a database: `database some_name { engine = rocksdb }`",
 }
 """Words that are no facts of hardware, unless they have quotes."""
+_WRITTEN_OTHERWISE = {
+    ("experiment", "reset"): "write it in the `database` block: all experiments on a database bring its data back in "
+    "the same way",
+    ("experiment", "depends_on"): "remove it: an experiment follows another one when it uses its result, as in "
+    "`threads = find.knee`",
+    ("workload", "mix"): "each share is an attribute of the workload: `read = 95 %  update = 5 %`",
+    ("report", "title"): 'the title follows the name: `report some_name "Title" { ... }`',
+    ("figure", "x"): "the axis follows the values: `line = throughput by threads`",
+    ("figure", "y"): "name the values and their axis in one attribute: `line = throughput by threads`",
+    ("figure", "kind"): "the attribute itself is the kind: `line`, `bars` or `curve`",
+    ("figure", "type"): "the attribute itself is the kind: `line`, `bars` or `curve`",
+}
+"""What stands for attributes that other languages have, by the kind of the block."""
+_BLOCKS = frozenset((*DECLARATIONS, *INNER_BLOCKS, "at"))
 _OPTIONS = ("color", "colour", "style", "band", "dashed", "label", "format")
 """What stands behind the values of a figure."""
 
@@ -37,13 +52,23 @@ class UnknownAttribute(Misspelt):
     says = "unknown attribute `{word}` in {a_kind}"
     mark = "not an attribute"
     otherwise = "its attributes are {all_known}"
+    schema: BlockSchema | None = field(default=None, compare=False)
 
     @property
     def a_kind(self) -> str:
-        return f"{super().a_kind} block" if self.kind in ("hardware", "options", "ssh") else super().a_kind
+        if self.kind in ("hardware", "options", "ssh"):
+            return f"{super().a_kind} block"
+        return {"at": "an event", "compare": "a comparison"}.get(self.kind, super().a_kind)
+
+    @property
+    def all_known(self) -> str:
+        return ticked(self.schema.listed or self.known if self.schema else self.known, limit=30)
 
     @property
     def help(self) -> str:
+        for block, names in self.schema.inner.items() if self.schema and not self.replacement else ():
+            if meant := self.word if self.word in names else did_you_mean(self.word, names):
+                return f"write it in the block `{block}`: `{block} {{ {meant} = ... }}`"
         if self.word in INNER_BLOCKS and not self.replacement:
             return f'`{self.word}` is a block: `{self.word} "..." {{ ... }}`'
         if self.kind in ("hardware", "variant") and self.word in NO_FACTS:
@@ -51,11 +76,7 @@ class UnknownAttribute(Misspelt):
         if self.kind == "figure" and self.word in _OPTIONS:
             option = self.word.replace("colour", "color")
             return f"`{option}` follows the values, without `=`, as in `line = throughput by threads, color hardware`"
-        if (self.kind, self.word) == ("experiment", "reset"):
-            return "write it in the `database` block: all experiments on a database bring its data back in the same way"
-        if (self.kind, self.word) == ("experiment", "depends_on"):
-            return "remove it: an experiment follows another one when it uses its result, as in `threads = find.knee`"
-        return super().help
+        return _WRITTEN_OTHERWISE.get((self.kind, self.word)) or super().help
 
 
 @dataclass(frozen=True)
@@ -126,17 +147,15 @@ class MisplacedBlock(Misspelt):
 
     code = "E0507"
     stands_alone = True
-    says = "{where} can't hold {a_block}"
     otherwise = "it can hold {all_known}"
     when_none = "it can hold attributes only"
 
     @property
-    def where(self) -> str:
-        return f"{self.a_kind} block" if self.kind else "a spec"
-
-    @property
-    def a_block(self) -> str:
-        return f"a block `{self.word}`"
+    def summary(self) -> str:
+        where = f"{self.a_kind} block" if self.kind else "a spec"
+        if self.word in _BLOCKS:
+            return f"{where} can't hold a block `{self.word}`"
+        return f"unknown block `{self.word}`" + (f" in {where}" if self.kind else "")
 
     @property
     def overrides(self) -> bool:
@@ -150,6 +169,8 @@ class MisplacedBlock(Misspelt):
     def help(self) -> str:
         if not self.kind and self.word in _ELSEWHERE:
             return _ELSEWHERE[self.word]
+        if self.word == "at":
+            return "an event belongs in an experiment"
         return f"write `override {self.word} ...`" if self.overrides else super().help
 
 
@@ -180,7 +201,7 @@ class SameMachine(Again):
 class HoleNotAllowed(CompileProblem):
     code = "E0514"
     stands_alone = True
-    says = "`{key}` is plain text: it can't have holes"
+    says = "`{key}` is plain text: it can't hold `{{...}}`"
     key: str
 
     @property

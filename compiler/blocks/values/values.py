@@ -42,6 +42,7 @@ from benchbrief.dsl.syntax.source import Span
 _FLAGS = {"true": True, "false": False}
 
 
+_ONE_LINE = "it on one line, without tabs or other control characters"
 _MOST_FACTORS = 64  # of one unit in another: `s*s*s` has three
 
 
@@ -69,7 +70,8 @@ class Reader:
             if key is None and schema.open_keys is not None and not _misspelt(attribute, entry, schema):
                 key = Key(schema.open_keys, "")
             if key is None:
-                problem = structure_errors.UnknownAttribute(attribute.key.span, entry.kind, name, tuple(schema.keys))
+                at, known = attribute.key.span, tuple(schema.keys)
+                problem = structure_errors.UnknownAttribute(at, entry.kind, name, known, schema)
                 self.findings.add(problem)
                 meant.add(problem.replacement)
                 self._recover(attribute, problem.replacement, entry, schema, found)
@@ -192,7 +194,7 @@ class Reader:
             self.findings.add(value_errors.BadText(expr.span, key, "empty", shape.wanted))
             return None
         if plain is not None and any(ord(char) < 32 for char in plain) and key != "description":
-            self.findings.add(value_errors.BadText(expr.span, key, "a text of one line", shape.wanted))
+            self.findings.add(value_errors.BadText(expr.span, key, "not plain text on one line", _ONE_LINE))
             return None
         if shape.absolute and plain is not None and not check_path(expr.span, key, plain, self.findings):
             return None

@@ -29,6 +29,7 @@ def workload_schema(family: ToolSpec | None = None) -> BlockSchema:
             **joined_keys(tables, family.name if family else ""),
         },
         exclusive=tuple(sorted(exclusive)),
+        listed=("description", *tables[family.name]) if family else (),
     )
 
 

@@ -49,7 +49,8 @@ _USAGE = {
 
 
 def figure(typer: Typer, block: ast.Block, place: Place) -> plan.FigureElement | None:
-    body = read_body(typer, block, (*_MARKS, "multiples", "claim", "note"), repeated=tuple(_MARKS))
+    known = (*_MARKS, "multiples", "claim", "note")
+    body = read_body(typer, block, known, repeated=tuple(_MARKS))
     heading = title(typer, block.label, place, "title") if block.label else ""
     note = body.string("note")
     words = prose(typer, note, place) if note else None
@@ -57,8 +58,8 @@ def figure(typer: Typer, block: ast.Block, place: Place) -> plan.FigureElement |
     claim = prose(typer, said, place) if said else None
     attributes = [item for item in block.body if isinstance(item, ast.Attribute) and item.key.text in _MARKS]
     if not attributes:
-        if body.said(*_MARKS):
-            return None  # a misspelt one, which is reported
+        if body.said(*_MARKS) or any(isinstance(it, ast.Attribute) and it.key.text not in known for it in block.body):
+            return None  # a misspelt or unknown one, which is reported
         typer.findings.add(wrong.EmptyElement(block.keyword.span, "figure", _USAGE["line"]))
         return None
     logs: dict[str, Span] = {}

@@ -121,7 +121,7 @@ def comparison(typer: Typer, block: ast.Block, place: Place) -> plan.TableElemen
 def _table(
     typer: Typer, block: ast.Block, body: Body, place: Place, *, compared: bool = False
 ) -> plan.TableElement | None:
-    kind = block.keyword.text
+    kind = "comparison" if compared else block.keyword.text
     rows, row_options, rows_known = split_options(typer, body.values("rows"), ("label", "format"))
     columns, column_options, columns_known = split_options(typer, body.values("columns"), ("label", "format"))
     transposed = _dimension(rows) is None and _dimension(columns) is not None
