@@ -51,7 +51,7 @@ def percentile_of(rate: float, mu: float, chance: np.random.Generator) -> float:
 
 @dataclass(frozen=True)
 class Search:
-    """The answer of a search, its number of runs, whether most of its held-out runs kept the promise, and the rates
+    """The answer of a search, its number of runs, whether all its held-out runs kept the promise, and the rates
     between which its runs disagree."""
 
     answer: Answer
@@ -78,7 +78,7 @@ def searched(mu: float, limit: float, seed: int) -> Search:
         [rate for of in (tallies, held) for rate, tally in of.items() if tally.met],
         [rate for of in (tallies, held) for rate, tally in of.items() if tally.broken],
     )
-    return Search(step, runs, 2 * tally.met > tally.runs, (kept_to or 0.0, broken_from or math.inf))
+    return Search(step, runs, tally.confirms, (kept_to or 0.0, broken_from or math.inf))
 
 
 @dataclass(frozen=True)

@@ -279,11 +279,13 @@ class Progress:
             self._say(one_line(f"knee of {where}: {load_text(record.knee, record.axis)}"))
 
     def _on_promise_ended(self, record: j.PromiseEnded) -> None:
+        from benchbrief.compiler.searches.rate_search import is_lower_bound
+
         if record.sustained is not None:  # a remark tells why there is none
             where = f"{record.experiment} (on {record.hardware}, with {record.workload})"
-            least = " at least" if record.kind == "at_least" else ""
-            held = f"in {record.held_met} of {record.held_out} held-out runs"
-            self._say(one_line(f"{where} keeps its promise at {record.sustained:,.0f} ops/s{least}, and {held}"))
+            more = " or more" if is_lower_bound(record.kind, by_generator=record.by_generator) else ""
+            rate, held = f"{record.sustained:,.0f} ops/s{more}", f"in all of {record.held_out} held-out runs"
+            self._say(one_line(f"{where} keeps its promise at {rate}, and {held}"))
 
     def _on_point_chosen(self, record: j.PointChosen) -> None:
         from benchbrief.runners.scheduling.knee_search import load_text

@@ -26,7 +26,7 @@ def describe_promise(rule: Promise) -> Iterator[tuple[str, str]]:
         ),
     )
     runs = counted(rule.held_out, "run", "runs")
-    yield "held out", f"{runs} more at the rate that was found, and at a lower one where most break the promise"
+    yield "held out", f"{runs} more at the rate that was found, and at a lower one as soon as one breaks the promise"
     yield "cells", f"about {rule.usual} for each search, {rule.most} at most"
     yield "assumes", "a promise that is broken at one rate is broken at each higher one"
 

@@ -13,13 +13,14 @@ that a promise which is broken at one rate is broken at each higher one.
    probability ratio test of A. Wald, "Sequential Tests of Statistical Hypotheses", Annals of Mathematical Statistics 16
    (1945): at a rate that `KEPT` of all runs keep, or `KEPT` of them break, it errs as rarely as `CONFIDENCE` says. A
    neighbour that turns out to be on the other side moves the edge, and halving goes on from there.
-4. **Held out.** The rate that was found is measured again, by repeats which took no part in finding it. Where most of
-   them break the promise, the next lower candidate gets held-out repeats of its own, `LOWER` times at most.
+4. **Held out.** The rate that was found is measured again, by repeats which took no part in finding it. All of them
+   must keep the promise. As soon as one breaks it, the next lower candidate gets held-out repeats of its own, `LOWER`
+   times at most.
 
 A run whose generator was late keeps the promise where the limits hold with its lateness included, as that only adds
 to them. Else nothing is known of the rate: it counts against the rate, and is counted apart. A failed run counts for
-nothing, and is followed by the next repeat. Where failed runs leave open what most of the held-out ones say, the
-search is undecided.
+nothing, and is followed by the next repeat. Where so many of the held-out runs failed that at most half of them keep
+the promise, and none breaks it, the search is undecided.
 """
 
 from __future__ import annotations
@@ -59,14 +60,18 @@ class Tally:
 
     @property
     def confirms(self) -> bool:
-        """Whether most of the votes, as those of held-out runs, kept the promise."""
-        return 2 * self.met > self.votes
+        """Whether all votes, as those of held-out runs, kept the promise."""
+        return 0 < self.met == self.votes
+
+    @property
+    def refutes(self) -> bool:
+        """Whether one of the votes, as those of held-out runs, did not keep the promise."""
+        return self.met < self.votes
 
     def is_open(self, held_out: int) -> bool:
-        """Whether failed runs leave open what most of `held_out` runs say, whatever those to come say."""
+        """Whether too many of `held_out` runs failed for the others to confirm a rate, and none refutes it."""
         to_come = held_out - self.runs
-        against = self.broken + self.beyond
-        return 2 * (self.met + to_come) <= held_out and 2 * (against + to_come) < held_out
+        return self.failed > 0 and not self.refutes and 2 * (self.met + to_come) <= held_out
 
     @property
     def votes(self) -> int:
@@ -156,10 +161,11 @@ def next_step(
         step = step if below == 0 else Answer("found", rate, rates[place - below + 1])
         if tally.is_open(rule.held_out):
             return Answer("undecided", rate)
+        if tally.refutes:
+            continue
         if tally.runs < rule.held_out:
             return Step(rate, "held_out")
-        if tally.confirms:
-            break
+        break
     return step
 
 
@@ -200,6 +206,12 @@ def agreed(kept: Collection[float], broken: Collection[float]) -> tuple[float | 
     above = max(kept, default=0.0)
     kept_to = max((rate for rate in kept if rate < below), default=None)
     return kept_to, min((rate for rate in broken if rate > above), default=None)
+
+
+def is_lower_bound(kind: str | None, *, by_generator: bool) -> bool:
+    """Return whether a search tells no more than that its rate, or more, keeps the promise: its highest candidate does,
+    or the generator could not offer the next one. Briefs and comparisons then say "or more"."""
+    return kind == "at_least" or by_generator
 
 
 def candidates(first: float, last: float, within: float) -> tuple[float, ...]:

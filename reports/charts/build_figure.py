@@ -17,6 +17,7 @@ from benchbrief.reports.charts.figure_scales import (
     axis_title,
     in_scale,
     label_with_unit,
+    staircase,
     without_shared_end,
 )
 from benchbrief.reports.charts.searched_points import (
@@ -96,9 +97,11 @@ def drawing(figure: plan.FigureElement, results: Results) -> Drawing:
     x_dim = next((s.x_dim for s in figure.series if s.x_dim), None)
     planned = _keys(figure, x_dim)
     figure = figure.model_copy(update={"keys": _all_keys(figure, results)})
+    along, stairs = staircase(figure, x_dim, results)
+    figure = figure.model_copy(update={"keys": {**figure.keys, **stairs}})
     remarks = _Remarks()
     chosen = chosen_ramp(figure, x_dim, results)
-    kind = _x_kind(figure, x_dim, chosen=bool(chosen))
+    kind = "category" if stairs else _x_kind(figure, x_dim, chosen=bool(chosen))
     drawn = [
         d for panel in _panels(figure) for s in figure.series for d in _traces(figure, s, kind, panel, results, remarks)
     ]
@@ -113,13 +116,13 @@ def drawing(figure: plan.FigureElement, results: Results) -> Drawing:
     right = [d for d in drawn if d.trace.right]
     y_scale, y_right = axis_scale(left), axis_scale(right)
     curve = next((s for s in figure.series if s.mark == "curve"), None)
-    x_unit = curve.x_query.unit if curve and curve.x_query else UNIT_OF_DIM.get(x_dim or "", "")
+    x_unit = curve.x_query.unit if curve and curve.x_query else UNIT_OF_DIM.get(along or "", "")
     x_scale = scale_for([p.x for d in drawn for p in d.trace.points], x_unit) if curve else Scale(1.0, x_unit)
     scaled = tuple(
         in_scale(d, y_right if d.trace.right else y_scale, x_scale if curve else Scale(1.0, "")) for d in drawn
     )
     x_label = figure.x_label or next((readable(s.x_label, results.words) for s in figure.series if s.x_label), "")
-    x_label = x_label or results.words.get(x_dim or "", "")
+    x_label = x_label or results.words.get(along or "", "")
     x_keys = _keys(figure, x_dim)
     categories = tuple(key_text(k.label, k.value) for k in x_keys) if kind == "category" else ()
     places = () if curve or kind == "category" else tuple(float(k.value) for k in x_keys)

@@ -1,4 +1,4 @@
-"""The scales of a figure's axes, and their titles."""
+"""The scales of a figure's axes, their keys and their titles."""
 
 from __future__ import annotations
 
@@ -6,9 +6,29 @@ import re
 from collections.abc import Sequence
 from dataclasses import replace
 
+from benchbrief.compiler.planning import plan
 from benchbrief.reports.charts.drawn_series import Drawn
 from benchbrief.reports.text.locale_formats import locale
 from benchbrief.reports.text.number_format import Scale, scale_for, unit_text
+from benchbrief.reports.view.report_data import Results
+
+
+def staircase(
+    figure: plan.FigureElement, x_dim: str | None, results: Results
+) -> tuple[str | None, dict[str, tuple[plan.Key, ...]]]:
+    """Return what the x axis tells, and its keys where these are the rates of a staircase's steps in place of their
+    numbers: all that is drawn has the same steps."""
+    if x_dim != "phase":
+        return x_dim, {}
+    names = {cell.experiment for series in figure.series for cell in results.cells_behind(series.query)}
+    arrivals = {name: results.plan.experiments[name].arrivals for name in names}
+    rates = {each.rates if each and each.kind == "steps" else () for each in arrivals.values()}
+    steps = rates.pop() if len(rates) == 1 else ()
+    numbers = [float(key.value) for key in figure.keys.get("phase", ())]
+    if not steps or not numbers or not {*numbers} <= {*range(1, len(steps) + 1)}:
+        return x_dim, {}
+    keys = (plan.Key(value=number, label=f"{steps[int(number) - 1]:,.12g}") for number in numbers)
+    return "target", {"phase": tuple(keys)}
 
 
 def axis_scale(drawn: Sequence[Drawn]) -> Scale:

@@ -14,8 +14,9 @@ from benchbrief.reports.charts.chart import Point, Refused, Trace, XKind
 from benchbrief.reports.charts.drawn_series import Detail, Drawn, event_rules
 from benchbrief.reports.text.measure_labels import readable
 from benchbrief.reports.text.number_format import points, quantity
-from benchbrief.reports.view.report_data import Key, Promised, RateRuns, Results
+from benchbrief.reports.view.report_data import Key, Results
 from benchbrief.reports.words.brief_words import Words
+from benchbrief.results.analysis.promised_rates import Promised, RateRuns
 
 LOST = 10.0
 """A limit below this part of the largest value is not to be read on a linear axis."""
@@ -237,5 +238,6 @@ def _found(each: Promised, results: Results, *, alone: bool) -> str:
     name = words["promise_found"] if alone else words.locale.listed([words["promise_found"], *labels])
     if each.sustained is None:
         return name
-    more = each.by_generator or each.kind == "at_least"
-    return words["promise_rate_more" if more else "promise_rate"].format(name=name, rate=points([each.sustained]))
+    return words["promise_rate_more" if each.is_lower_bound else "promise_rate"].format(
+        name=name, rate=points([each.sustained])
+    )

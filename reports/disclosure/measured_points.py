@@ -9,7 +9,8 @@ from benchbrief.compiler.planning import plan as p
 from benchbrief.compiler.planning.achieved_load import to_serve
 from benchbrief.compiler.searches.rate_search import CONFIDENCE, LEAD
 from benchbrief.reports.text.number_format import percent, points
-from benchbrief.reports.view.report_data import Promised, Results, Search
+from benchbrief.reports.view.report_data import Results, Search
+from benchbrief.results.analysis.promised_rates import Promised
 
 
 def chosen_points(experiment: p.Experiment, results: Results) -> str:

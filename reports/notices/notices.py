@@ -8,7 +8,7 @@ from dataclasses import replace
 from benchbrief.reports.disclosure import disclosure as d
 from benchbrief.reports.disclosure.systems_under_test import stand_ins
 from benchbrief.reports.disclosure.test_configuration import contradictions
-from benchbrief.reports.notices import repeat_variation, result_limits, run_validity
+from benchbrief.reports.notices import repeat_variation, result_limits, run_validity, sustained_notice
 from benchbrief.reports.view import imported_briefs
 from benchbrief.reports.view.expectations import Judged, judged, told
 from benchbrief.reports.view.report_data import Results
@@ -54,6 +54,7 @@ def _notices(results: Results, undrawn: Mapping[int, str], *, detailed: bool) ->
         yield Notice(words["notice_status"], text, "error")
     if not run["simulated"]:  # simulated numbers have no expectations
         yield from _expectations(results)
+    yield from sustained_notice.notice(results)
     yield from repeat_variation.notice(results)
     yield from run_validity.notice(results)
     yield from result_limits.notice(results)

@@ -8,7 +8,8 @@ from collections.abc import Iterator, Mapping
 
 from benchbrief.compiler.planning.plan import Query
 from benchbrief.reports.text.number_format import points
-from benchbrief.reports.view.report_data import Key, Promised, Results, reads_of
+from benchbrief.reports.view.report_data import Key, Results, reads_of
+from benchbrief.results.analysis.promised_rates import Promised
 
 
 def open_searches(results: Results, query: Query, where: Mapping[str, Key]) -> Iterator[str]:
@@ -28,7 +29,7 @@ def by_cell(results: Results) -> dict[str, str]:
 
 
 def _told(found: Promised, results: Results) -> Iterator[str]:
-    if found.sustained is None or not (found.by_generator or found.kind == "at_least"):
+    if found.sustained is None or not found.is_lower_bound:
         return
     key = "c_generator_at_least" if found.by_generator else "c_at_least"
     hardware, workload = results.plan.hardware[found.hardware].label, results.plan.workloads[found.workload].label

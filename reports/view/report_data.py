@@ -7,7 +7,7 @@ import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from functools import cached_property
-from typing import Any, Literal, NamedTuple, Protocol, TypeVar
+from typing import Any, NamedTuple, Protocol, TypeVar
 
 from benchbrief.compiler.kept_plans.plan_file import plan_sha256
 from benchbrief.compiler.planning.achieved_load import offered
@@ -17,6 +17,7 @@ from benchbrief.reports.brief_error import ReportError
 from benchbrief.reports.text.number_format import number
 from benchbrief.reports.view.quoted_values import DIMENSIONS, PublishedValue, published_values, quoted_values
 from benchbrief.reports.words.brief_words import Words
+from benchbrief.results.analysis.promised_rates import Promised, RateRuns
 from benchbrief.results.store.run_sentences import read_sentences
 
 Made = TypeVar("Made")
@@ -103,58 +104,6 @@ class Search(NamedTuple):
     hardware: str
     workload: str
     knee: float | None
-
-
-class RateRuns(NamedTuple):
-    """How many runs at a rate kept a promise, broke it, and were beyond the load generator; its held-out runs apart."""
-
-    rate: float
-    met: int
-    broken: int
-    beyond: int
-    held_met: int
-    held_out: int
-    held_beyond: int = 0
-
-    @property
-    def judged(self) -> int:
-        return self.met + self.broken + self.beyond
-
-    @property
-    def refuted(self) -> bool:
-        """Whether held-out runs did not confirm the rate."""
-        return bool(self.held_out) and 2 * self.held_met <= self.held_out
-
-    @property
-    def verdict(self) -> Literal["kept", "broken", "beyond"] | None:
-        """What the runs say of the rate; None where all failed."""
-        if self.refuted:
-            return "beyond" if 2 * self.held_beyond > self.held_out - self.held_met else "broken"
-        if not self.judged:
-            return "kept" if self.held_out else None
-        if 2 * self.met > self.judged:
-            return "kept"
-        return "beyond" if self.beyond > self.broken else "broken"
-
-
-class Promised(NamedTuple):
-    """What a search for a promise found, as in `results/store/promise_tables.py`, with the runs at each rate."""
-
-    experiment: str
-    hardware: str
-    workload: str
-    sustained: float | None
-    kind: str | None
-    by_generator: bool
-    sure: bool
-    held_met: int
-    held_out: int
-    reason: str
-    rates: tuple[RateRuns, ...]
-
-    @property
-    def place(self) -> tuple[str, str, str]:
-        return self.experiment, self.hardware, self.workload
 
 
 class Results:

@@ -334,12 +334,12 @@ def with_redrawn_figures(blocks: Iterable[Block], shares: Mapping[str, float]) -
     return tuple(found)
 
 
-Severity = Literal["warning", "error"]
+Severity = Literal["info", "warning", "error"]
 
 
 @dataclass(frozen=True)
 class Notice:
-    """A limit of the numbers, in one sentence. `severity` is warning or error.
+    """A limit of the numbers, in one sentence. One of `severity` "info" limits nothing: it says what they rest on.
 
     `first`: a reader must know it before any number; others stand after the result. `link` is the id of its details
     on the page, or "".

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from itertools import product
 
 from benchbrief.compiler.planning.plan import Knee, Promise
-from benchbrief.compiler.searches.rate_search import CONFIDENCE, agreed
+from benchbrief.compiler.searches.rate_search import CONFIDENCE, agreed, is_lower_bound
 from benchbrief.results.ingest.run_evidence import Evidence
 from benchbrief.results.messages.result_messages import say
 from benchbrief.results.store.promise_tables import PromiseRow, RateRow
@@ -21,7 +21,7 @@ def promise_rows(evidence: Evidence) -> Iterator[PromiseRow | RateRow]:
         for hardware, workload in product(experiment.hardware, experiment.workloads):
             key = Knee(experiment=experiment.name, hardware=hardware, workload=workload)
             ended = evidence.record.promises.get(key)
-            yield _row(evidence, key, experiment.promise, experiment.points[0], ended)
+            yield _row(evidence, key, experiment.promise, experiment.points, ended)
             for each in ended.rates if ended else ():
                 place = (evidence.run_id, experiment.name, hardware, workload, each.rate)
                 yield RateRow(*place, *_runs(each))
@@ -31,12 +31,20 @@ def _runs(rate: j.RateJudged) -> tuple[int, ...]:
     return rate.met, rate.broken, rate.beyond, rate.failed, rate.held_met, rate.held_out, rate.held_beyond
 
 
-def _row(evidence: Evidence, key: Knee, promise: Promise, lowest: float, ended: j.PromiseEnded | None) -> PromiseRow:
+def _row(
+    evidence: Evidence, key: Knee, promise: Promise, rates: tuple[float, ...], ended: j.PromiseEnded | None
+) -> PromiseRow:
     unknown = say.rate_imported() if evidence.imported else say.rate_unended()
     sustained = ended.sustained if ended else None
     runs = ended.rates if ended else ()
     kept_to, broken_from = agreed([e.rate for e in runs if e.all_met], [e.rate for e in runs if e.all_broken])
-    reason = (warning_of(lowest, ended) if ended else unknown) if sustained is None else None
+    if ended and sustained is not None:
+        if is_lower_bound(ended.kind, by_generator=ended.by_generator):
+            broken_from = None
+        elif broken_from is None:  # a run kept it at the highest rate that was tried
+            tried = max(each.rate for each in runs if each.all_met)
+            broken_from = next((rate for rate in rates if rate > tried), None)
+    reason = (warning_of(rates[0], ended) if ended else unknown) if sustained is None else None
     return PromiseRow(
         evidence.run_id,
         key.experiment,

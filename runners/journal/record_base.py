@@ -179,8 +179,8 @@ class PromiseEnded(Record):
 
     @property
     def confirmed(self) -> bool:
-        """Whether most of the held-out runs kept the promise."""
-        return 2 * self.held_met > self.held_out
+        """Whether all of the held-out runs kept the promise, and there are some."""
+        return 0 < self.held_met == self.held_out
 
     @property
     def sustained(self) -> float | None:

@@ -24,9 +24,6 @@ class PromiseMessages(Protocol):
     def rate_unconfirmed(
         self, *, experiment: object, hardware: object, workload: object, rate: object, met: object, n: object
     ) -> Text: ...
-    def rate_by_most(
-        self, *, experiment: object, hardware: object, workload: object, rate: object, met: object, n: object
-    ) -> Text: ...
     def rate_by_generator(
         self, *, experiment: object, hardware: object, workload: object, rate: object, above: object
     ) -> Text: ...

@@ -257,7 +257,7 @@ def ended_of(search: Search, answer: Answer, votes: Mapping[str, Vote]) -> j.Pro
         above=above,
         by_generator=above is not None and (judged[above].by_generator or held[above].by_generator),
         sure=answer.kind != "undecided" and keeps and breaks,
-        lowered=rate is not None and any(each > rate and of.votes and not of.confirms for each, of in held.items()),
+        lowered=rate is not None and any(each > rate and of.refutes for each, of in held.items()),
         held_met=of_held.met,
         held_out=of_held.votes,
         rates=rates,
@@ -293,8 +293,6 @@ def warning_of(lowest: float, ended: j.PromiseEnded) -> str:
     if ended.kind == "undecided":
         n = sum(each.met + each.broken + each.beyond + each.failed for each in ended.rates)
         return say.rate_failed(**where, rate=rate) if ended.rate is not None else say.rate_undecided(**where, n=n)
-    if ended.held_met < ended.held_out and ended.confirmed and not ended.by_generator and ended.kind == "found":
-        return say.rate_by_most(**where, rate=rate, met=ended.held_met, n=ended.held_out)
     if not ended.confirmed:
         return say.rate_unconfirmed(**where, rate=rate, met=ended.held_met, n=ended.held_out)
     if ended.by_generator:

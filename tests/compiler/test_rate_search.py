@@ -25,6 +25,7 @@ from benchbrief.compiler.searches.rate_search import (
     next_step,
     walk,
 )
+from benchmarks.highest import found
 
 RATES = candidates(1_000, 200_000, 0.03)
 RULE = Rule(judged=5, held_out=3, most=10_000)
@@ -141,10 +142,10 @@ def test_a_failed_run_is_followed_by_the_next_repeat_and_two_without_a_good_one_
 @pytest.mark.parametrize("below", range(LOWER + 2))
 def test_held_out_runs_that_break_the_promise_lower_the_rate_up_to_a_bound(below: int) -> None:
     tallies = {RATES[60]: Tally(met=3), RATES[61]: Tally(broken=3)}
-    held = {RATES[60 - n]: Tally(met=1, broken=2) for n in range(below)}
+    held = {RATES[60 - n]: Tally(met=2, broken=1) for n in range(below)}
     if below <= LOWER:
         assert next_step(RATES, tallies, held, RULE) == Step(RATES[60 - below], "held_out")
-        held[RATES[60 - below]] = Tally(met=2, broken=1)
+        held[RATES[60 - below]] = Tally(met=3)
         assert next_step(RATES, tallies, held, RULE) == Answer("found", RATES[60 - below], RATES[61 - below])
     else:
         assert next_step(RATES, tallies, held, RULE) == Answer("found", RATES[60 - LOWER], RATES[61 - LOWER])
@@ -154,10 +155,10 @@ def test_held_out_runs_that_break_the_promise_lower_the_rate_up_to_a_bound(below
     ("held", "expected"),
     [
         (Tally(met=2, failed=1), Answer("found", RATES[60], RATES[61])),
-        (Tally(broken=2, failed=1), Step(RATES[59], "held_out")),
-        (Tally(broken=1, beyond=1, failed=1), Step(RATES[59], "held_out")),
+        (Tally(broken=1, failed=1), Step(RATES[59], "held_out")),
+        (Tally(beyond=1, failed=1), Step(RATES[59], "held_out")),
         (Tally(met=1, failed=1), Step(RATES[60], "held_out")),
-        (Tally(met=1, broken=1, failed=1), Answer("undecided", RATES[60])),
+        (Tally(met=1, broken=1, failed=1), Step(RATES[59], "held_out")),
         (Tally(failed=2), Answer("undecided", RATES[60])),
         (Tally(met=1, failed=2), Answer("undecided", RATES[60])),
     ],
@@ -167,10 +168,36 @@ def test_failed_held_out_runs_count_for_nothing(held: Tally, expected: Step | An
     assert next_step(RATES, tallies, {RATES[60]: held}, RULE) == expected
 
 
-def test_held_out_runs_that_are_even_do_not_confirm_a_rate() -> None:
+@pytest.mark.parametrize("held", [Tally(broken=1), Tally(met=2, broken=1), Tally(met=2, beyond=1)])
+def test_one_held_out_run_that_breaks_the_promise_refutes_a_rate_at_once(held: Tally) -> None:
     tallies = {RATES[60]: Tally(met=3), RATES[61]: Tally(broken=3)}
-    held = {RATES[60]: Tally(met=1, broken=1)}
-    assert next_step(RATES, tallies, held, Rule(5, 2, 10_000)) == Step(RATES[59], "held_out")
+    assert next_step(RATES, tallies, {RATES[60]: held}, RULE) == Step(RATES[59], "held_out")
+    assert not held.confirms
+
+
+@pytest.mark.parametrize(("kept", "share"), [(0.5, 0.125), (0.8, 0.512)])
+def test_three_held_out_runs_let_pass_as_many_rates_as_the_reference_says(kept: float, share: float) -> None:
+    """A rate passes that `kept` of its runs keep."""
+    chance, passed = random.Random(3), 0  # noqa: S311  # repeatable, not secret
+    tallies = {RATES[60]: Tally(met=3), RATES[61]: Tally(broken=3)}
+    for _ in range(4_000):
+        held = NONE
+        while next_step(RATES, tallies, {RATES[60]: held}, RULE) == Step(RATES[60], "held_out"):
+            held = held.and_one("met" if chance.random() < kept else "broken")
+        passed += held.confirms
+    assert passed / 4_000 == pytest.approx(share, abs=0.03)
+
+
+SEARCHES = 20
+
+
+def test_searches_on_queues_of_a_known_answer_come_within_3_percent() -> None:
+    """On queues with one server and Poisson arrivals, `python -m benchmarks highest` does 300; these are its first."""
+    errors = [found(number).error for number in range(SEARCHES)]
+    assert sum(error is not None and abs(error) <= 0.03 for error in errors) >= 0.95 * SEARCHES
+    told = [error for error in errors if error is not None]
+    assert max(map(abs, told)) <= 0.05
+    assert -0.02 < sum(told) / len(told) < 0, "three held-out runs that must keep it take the rate down a little"
 
 
 def test_held_out_runs_without_a_failure_leave_nothing_open() -> None:

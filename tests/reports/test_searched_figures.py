@@ -9,7 +9,6 @@ from pathlib import Path
 import pytest
 
 from benchbrief.reports.view.build_view import build
-from benchbrief.reports.view.report_data import RateRuns
 from benchbrief.reports.view.view_model import (
     Block,
     CalloutView,
@@ -21,6 +20,7 @@ from benchbrief.reports.view.view_model import (
     TableView,
 )
 from benchbrief.reports.words.brief_words import CATALOGUES
+from benchbrief.results.analysis.promised_rates import RateRuns
 from benchbrief.results.store.store import open_store, rebuild
 from benchbrief.runners.execution.executor import execute
 from benchbrief.runners.journal import events as j
@@ -116,7 +116,8 @@ def notes(figure: FigureView) -> str:
         (RateRuns(1, met=1, broken=1, beyond=2, held_met=0, held_out=0), "beyond"),
         (RateRuns(1, met=5, broken=0, beyond=0, held_met=1, held_out=3), "broken"),
         (RateRuns(1, met=3, broken=0, beyond=0, held_met=1, held_out=3, held_beyond=2), "beyond"),
-        (RateRuns(1, met=0, broken=0, beyond=0, held_met=2, held_out=3), "kept"),
+        (RateRuns(1, met=0, broken=0, beyond=0, held_met=3, held_out=3), "kept"),
+        (RateRuns(1, met=5, broken=0, beyond=0, held_met=2, held_out=3), "broken"),
         (RateRuns(1, met=0, broken=0, beyond=0, held_met=0, held_out=0), None),
     ],
 )
@@ -184,7 +185,7 @@ def test_a_search_without_a_rate_has_no_mark_and_says_why(tmp_path: Path) -> Non
     instead(run_dir, ended.model_copy(update={"held_met": 1, "held_out": 3}))
     figure = figures_of(view_of(tmp_path, run_dir))["Both"]
     assert "sustained, Eco:" not in figure.alt
-    assert re.search("“sustained, Eco” is not marked .*only 1 of 3 held-out runs", notes(figure))
+    assert re.search("“sustained, Eco” is not marked .*1 of 3 held-out runs", notes(figure))
 
 
 def test_the_disclosure_says_that_held_out_runs_lowered_the_rate_and_what_contradicts_the_assumption(

@@ -72,6 +72,48 @@ def test_the_length_of_a_known_outage_is_found_within_one_sample(bench: Bench) -
     assert "at 6 s: Stopped" in page, "the event is drawn, with its label"
 
 
+OPEN = """hardware here { hosts = local }
+client load { hosts = local  tool = openload }
+database mongo { engine = mongodb  server = embedded  path = "@DATA@/mongo"  reset = reuse }
+workload c from ycsb.c { records = 300 }
+experiment e {
+  hardware = here  workloads = c  threads = 8  measure = 19 s
+  target = 200 ops/s  arrivals = constant(lag: 100 %)
+  at 5 s "Stopped" {
+    command("@STOP2@", on: first, timeout: 9 s)
+    window = 4 s  within = 60 %  steady = 2 s  data = kept
+  }
+  at 12 s "Stopped for longer" {
+    command("@STOP3@", on: first, timeout: 9 s)
+    window = 3 s  within = 60 %  steady = 2 s  data = kept
+  }
+}
+metric out "Time without service" in s = recovery.outage, lower is better
+report r "Recovery" { figure "Around" { line = out by workload } }
+"""
+
+
+def test_each_of_two_outages_under_an_offered_load_is_found_within_one_sample(bench: Bench) -> None:
+    """openload offers its load throughout, so what was due while the server stood still comes late, and is counted."""
+    built_tool("openload/bin/openload-mongodb")
+    stops = {f"STOP{seconds}": STOP.replace("sleep 3", f"sleep {seconds}") for seconds in (2, 3)}
+    text = OPEN
+    for name, command in stops.items():
+        text = text.replace(f"@{name}@", command)
+    bench.spec(text)
+    done = bench("run", "brief.bench")
+    assert done.code == 0, done.text
+    rows = bench("query", "FROM events ORDER BY began_s", "--json").json
+    assert [row["outage_s"] for row in rows] == pytest.approx([2.0, 3.0], abs=1.0), rows
+    assert all(row["recovery_s"] is not None for row in rows)
+    (longest,) = bench("query", "SELECT max(max_s) AS most FROM operations WHERE kind = 'intended'", "--json").json
+    assert longest["most"] == pytest.approx(3.0, abs=0.5), "the first that was due in the longer one"
+    (share,) = bench(
+        "query", "SELECT count AS n FROM throughput WHERE operation = 'all' AND phase IS NULL", "--json"
+    ).json
+    assert share["n"] == pytest.approx(200 * 19, rel=0.02), "none of what was due is left out"
+
+
 @pytest.mark.parametrize(
     ("command", "said"),
     [

@@ -1,0 +1,51 @@
+"""What searches for a promise found, for the first page: the rate, and how the runs at it and below it turned out."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+from benchbrief.reports.text.number_format import points
+from benchbrief.reports.view.imported_briefs import is_imported
+from benchbrief.reports.view.report_data import Results
+from benchbrief.reports.view.view_model import Notice
+from benchbrief.reports.words.brief_words import counted
+from benchbrief.results.analysis.promised_rates import Promised, RateRuns
+
+_MOST = 4
+"""So many searches have sentences of their own; the others are counted."""
+
+
+def notice(results: Results) -> Iterator[Notice]:
+    words, promises = results.words, results.promises
+    if not promises or is_imported(results):
+        return
+    told = [" ".join(_sentences(each, results)) for each in promises[:_MOST]]
+    if len(promises) > _MOST:
+        told.append(counted(words, "notice_promise_others", len(promises) - _MOST))
+    yield Notice(words["notice_promise"], " ".join(told), "info")
+
+
+def _sentences(found: Promised, results: Results) -> Iterator[str]:
+    words, plan = results.words, results.plan
+    rule = plan.experiments[found.experiment].promise
+    where = {"hardware": plan.hardware[found.hardware].label, "workload": plan.workloads[found.workload].label}
+    if found.sustained is None or rule is None:
+        yield words["notice_promise_none"].format(**where, reason=words.said(found.reason) or words["no_reason"])
+        return
+    key = "notice_promise_more" if found.is_lower_bound else "notice_promise_found"
+    yield words[key].format(**where, rate=points([found.sustained]), promise=rule.text)
+    here = [each for each in found.rates if each.rate == found.sustained]
+    held = {"held_met": found.held_met, "held_out": found.held_out}
+    yield words["notice_promise_here"].format(**_counts(here), **held)
+    below = [each for each in found.rates if each.rate < found.sustained]
+    broken = [each.rate for each in below if each.all_met < each.all_runs]
+    if broken:
+        yield words["notice_promise_below_but"].format(**_counts(below), rates=points(broken))
+    elif below:
+        yield words["notice_promise_below"].format(**_counts(below))
+
+
+def _counts(rates: Iterable[RateRuns]) -> dict[str, int]:
+    """Return how many runs kept the promise, of how many, those held out included."""
+    of = tuple(rates)
+    return {"met": sum(each.all_met for each in of), "n": sum(each.all_runs for each in of)}

@@ -1,0 +1,73 @@
+"""What searches for a promise found, as reports read it, with the runs at each rate."""
+
+from __future__ import annotations
+
+from typing import Literal, NamedTuple
+
+from benchbrief.compiler.searches.rate_search import is_lower_bound
+
+
+class RateRuns(NamedTuple):
+    """How many runs at a rate kept a promise, broke it, and were beyond the load generator; its held-out runs apart."""
+
+    rate: float
+    met: int
+    broken: int
+    beyond: int
+    held_met: int
+    held_out: int
+    held_beyond: int = 0
+
+    @property
+    def judged(self) -> int:
+        return self.met + self.broken + self.beyond
+
+    @property
+    def all_met(self) -> int:
+        """How many runs kept the promise, those held out included."""
+        return self.met + self.held_met
+
+    @property
+    def all_runs(self) -> int:
+        return self.judged + self.held_out
+
+    @property
+    def refuted(self) -> bool:
+        """Whether held-out runs did not confirm the rate."""
+        return self.held_met < self.held_out
+
+    @property
+    def verdict(self) -> Literal["kept", "broken", "beyond"] | None:
+        """What the runs say of the rate; None where all failed."""
+        if self.refuted:
+            return "beyond" if 2 * self.held_beyond > self.held_out - self.held_met else "broken"
+        if not self.judged:
+            return "kept" if self.held_out else None
+        if 2 * self.met > self.judged:
+            return "kept"
+        return "beyond" if self.beyond > self.broken else "broken"
+
+
+class Promised(NamedTuple):
+    """What a search for a promise found, as in `results/store/promise_tables.py`, with the runs at each rate."""
+
+    experiment: str
+    hardware: str
+    workload: str
+    sustained: float | None
+    kind: str | None
+    by_generator: bool
+    sure: bool
+    held_met: int
+    held_out: int
+    reason: str
+    rates: tuple[RateRuns, ...]
+
+    @property
+    def place(self) -> tuple[str, str, str]:
+        return self.experiment, self.hardware, self.workload
+
+    @property
+    def is_lower_bound(self) -> bool:
+        """Whether the search tells no more than that the rate, or more, is sustained."""
+        return self.sustained is not None and is_lower_bound(self.kind, by_generator=self.by_generator)
