@@ -1,0 +1,75 @@
+"""The `tcp` probe: the host's TCP connections and counters, from /proc/net/snmp and /proc/net/netstat.
+
+See https://docs.kernel.org/networking/snmp_counter.html. Each file has pairs of lines: the names of the columns, then
+their values. The columns differ between kernels, so awk finds them by name. `OutSegs` leaves out segments that were
+only retransmitted, and `RetransSegs` counts those (RFC 1213).
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from typing import ClassVar
+
+from benchbrief.compiler.planning.plan import Probe
+from benchbrief.runners.errors import BadOutput
+from benchbrief.runners.jobs.tasks import Job, JobOutput
+from benchbrief.runners.measurement.measurement import Sample
+from benchbrief.runners.probes.probe_base import FileReads, Reading, moments, reading_job, readings, steps
+from benchbrief.runners.seams import Node
+
+_COUNTERS = {
+    "OutSegs": "tcp.segments",
+    "RetransSegs": "tcp.retransmits",
+    "ListenOverflows": "tcp.listen_overflows",
+}
+_GAUGE = "CurrEstab"
+
+
+def _columns(table: str, *names: str) -> str:
+    """Return the awk statement that prints the values of these columns of the table, each with its name."""
+    return (
+        f"if (/^{table}: [A-Z]/) for (i = 2; i <= NF; i++) tcp[i] = $i; else if (/^{table}: /) "
+        f'for (i = 2; i <= NF; i++) if (tcp[i] ~ /^({"|".join(names)})$/) print "tcp", tcp[i], $i'
+    )
+
+
+_FILES = {
+    "/proc/net/snmp": _columns("Tcp", _GAUGE, "OutSegs", "RetransSegs"),
+    "/proc/net/netstat": _columns("TcpExt", "ListenOverflows"),
+}
+
+
+class Tcp:
+    """Connections, segments, retransmissions and overflows of listen queues; see `seams.ProbeKind`."""
+
+    name: ClassVar[str] = "tcp"
+
+    def reads(self, probe: Probe) -> FileReads:
+        return FileReads(_FILES)
+
+    def job(self, probe: Probe, node: Node) -> Job:
+        return reading_job([(probe, self.reads(probe))])
+
+    def parse(self, probe: Probe, output: JobOutput, window: tuple[float, float]) -> tuple[Sample, ...]:
+        _, found = readings(output, self.name)
+        samples = [
+            Sample("tcp.connections", output.host, "", time, float(numbers[_GAUGE]), "")
+            for time, reading in moments(probe, output, found, window)
+            if _GAUGE in (numbers := _numbers(reading))
+        ]
+        for step in steps(probe, output, found, window):
+            before, after = _numbers(step.before), _numbers(step.after)
+            samples += [
+                Sample(measure, output.host, "", step.time, rise / step.seconds, "1/s", step.inside)
+                for counter, measure in _COUNTERS.items()
+                if counter in before and (rise := after.get(counter, -1) - before[counter]) >= 0
+            ]
+        if not samples:
+            raise BadOutput(f"/proc/net/snmp and /proc/net/netstat of {output.host} have no counters of TCP")
+        return tuple(samples)
+
+
+def _numbers(reading: Reading) -> Mapping[str, int]:
+    found = (re.fullmatch(r"tcp (\w+) (\d{1,20})", line) for line in reading.lines)
+    return {match[1]: int(match[2]) for match in found if match}
