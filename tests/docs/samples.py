@@ -55,7 +55,7 @@ def samples(page: str) -> tuple[Sample, ...]:
     """All of a page's, in order. `page` is its path from the repository's root."""
     text = (ROOT / page).read_text(encoding="utf-8")
     found = tuple(_sample(page, text, fence) for fence in _FENCE.finditer(text))
-    assert 2 * len(found) == len(re.findall("^ *```", text, re.MULTILINE)), f"{page}: a fence that is no sample"
+    assert 2 * len(found) == len(re.findall("^ *```", text, re.MULTILINE)), f"{page}: a fence must start its line"
     return found
 
 
