@@ -58,13 +58,14 @@ class Sample:
 @dataclass(frozen=True)
 class Recovery:
     """Rates in ops/s, times in seconds. `recovery_s` is None when the throughput did not come back, and `latency_s`
-    when the latency did not, or is not told by second."""
+    when the latency did not, or, without `tells_latency`, has too few percentiles by second before the event."""
 
     before: float
     lowest: float
     recovery_s: float | None
     outage_s: float
     latency_s: float | None = None
+    tells_latency: bool = False
 
     @property
     def dip(self) -> float:
@@ -114,6 +115,7 @@ def recovery(samples: Sequence[Sample], event: Event, at: float, until: float) -
         back,
         _outage(after, event.outage * before, before, at),
         _latency_back_after(near, after, event, at),
+        sum(bool(each.p99_s) for each in near) >= _LEAST,
     )
 
 

@@ -45,6 +45,7 @@ def event_rows(run_id: str, verdict: Verdict, measured: Measured) -> Iterator[Ev
             found.outage_s if found else None,
             found.latency_s if found else None,
             why_missing(event, found, until - at),
+            why_no_latency(event, found, until - at),
         )
 
 
@@ -55,6 +56,16 @@ def why_missing(event: Event, found: Recovery | None, left_s: float) -> str | No
     if found.recovery_s is None:
         return say.event_not_back(label=event.label, share=share_figure(event.within), seconds=figure(left_s, ".0f"))
     return None
+
+
+def why_no_latency(event: Event, found: Recovery | None, left_s: float) -> str | None:
+    """Say why the time until the latency was back is missing; None when it is not."""
+    if found is None or found.latency_s is not None:
+        return why_missing(event, found, left_s) if found is None else None
+    if not found.tells_latency:
+        return say.event_latency_untold(label=event.label)
+    share, seconds = share_figure(event.within), figure(left_s, ".0f")
+    return say.event_latency_not_back(label=event.label, share=share, seconds=seconds)
 
 
 def _samples(measured: Measured) -> list[Sample]:

@@ -47,6 +47,9 @@ class MissingValues:
         for gap in self._unsized:
             if _concerns(gap, known, [read for read in reads if read.measure == gap["measure"]]):
                 return self._said(gap["reason"])
+        for gap in self._unrecovered:
+            if _concerns(gap, known, [read for read in reads if read.measure == gap["measure"]]):
+                return self._said(gap["reason"])
         # Why energy is not known says more than what its probe lacks.
         measures = {read.measure for read in reads}
         for gap in sorted(self._unsampled, key=lambda gap: gap["probe"] not in measures):
@@ -97,6 +100,22 @@ class MissingValues:
         return self._records(
             "SELECT measure, sizes.reason, experiment, hardware, workload, threads, target, repeat "
             "FROM sizes JOIN cells USING (run_id, cell_id) WHERE value IS NULL"
+        )
+
+    @cached_property
+    def _unrecovered(self) -> list[dict[str, Any]]:
+        """Return the missing measures of events."""
+        return self._records(
+            "SELECT measure, why AS reason, experiment, hardware, workload, threads, target, repeat FROM ("
+            " SELECT run_id, cell_id, unnest(["
+            "  {'measure': 'recovery', 'value': recovery_s, 'why': events.reason},"
+            "  {'measure': 'recovery.outage', 'value': outage_s, 'why': events.reason},"
+            "  {'measure': 'recovery.dip', 'value': dip, 'why': events.reason},"
+            "  {'measure': 'recovery.lowest', 'value': lowest, 'why': events.reason},"
+            "  {'measure': 'recovery.before', 'value': before, 'why': events.reason},"
+            "  {'measure': 'recovery.latency', 'value': latency_s, 'why': latency_reason}"
+            " ], recursive := true) FROM events"
+            ") JOIN cells USING (run_id, cell_id) WHERE value IS NULL AND why IS NOT NULL"
         )
 
     @cached_property

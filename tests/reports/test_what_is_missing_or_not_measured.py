@@ -14,6 +14,7 @@ from benchbrief.reports.view.report_data import Results
 from benchbrief.reports.view.view_model import DisclosureView, TextView, figures_of
 from benchbrief.reports.words.brief_words import CATALOGUES
 from benchbrief.results.store import store_schema as s
+from benchbrief.results.store.size_and_event_tables import EventRow
 from tests.reports import briefs
 from tests.reports import world as w
 
@@ -119,3 +120,36 @@ def test_an_imported_run_tells_neither_a_search_nor_what_it_would_have_found() -
         )
         assert ("searched upwards for the knee" in told) == said
         assert ("the knee that “Find” found" in told) == said
+
+
+@pytest.mark.parametrize(
+    ("measure", "told"),
+    [("recovery.latency", "the tails did not come back"), ("recovery.outage", "nothing before"), ("recovery", "")],
+)
+def test_what_an_event_lacks_has_the_reason_of_that_measure(measure: str, told: str) -> None:
+    world = w.World({"disk": "Disk"}, {"a": "Sessions"}, threads=(1,))
+    (cell,) = (row.cell_id for row in world.rows() if isinstance(row, s.CellRow))
+    event = EventRow(
+        w.RUN,
+        cell,
+        1,
+        "Stopped",
+        "db",
+        6.0,
+        6.0,
+        3.0,
+        0,
+        None,
+        None,
+        None,
+        4.0,
+        None,
+        None,
+        "nothing before",
+        "the tails did not come back",
+    )
+    results = Results(world.plan(), w.make_store([*world.rows(), event]), CATALOGUES["en"])
+    read = w.read("sample").model_copy(update={"measure": measure})
+    query = w.query("SELECT NULL::DOUBLE AS value", (), "s", measure, [read])
+    said = results.why_missing(query)
+    assert (told or "no such value") in said, "an event with a value explains nothing"

@@ -10,6 +10,7 @@ import pytest
 
 from benchbrief.compiler.planning.plan import Event, Origin
 from benchbrief.results.analysis.recovery import Recovery, Sample, recovery, together
+from benchbrief.results.ingest.event_rows import why_missing, why_no_latency
 
 EVENT = Event(
     at_s=10.0,
@@ -153,6 +154,21 @@ def test_latency_comes_back_later_than_throughput() -> None:
     assert judged(tails([*around, *around, *[0.1] * 30])).latency_s is None, "it never came back"
     assert judged(by_second([1000.0] * 40)).latency_s is None, "nothing tells it by second"
     assert judged(tails([*around, *around, *[0.0052] * 30])).latency_s == 0.0
+
+
+def test_a_missing_recovery_of_latency_has_a_reason_of_its_own() -> None:
+    around = [0.005, 0.0052, 0.0048, 0.005, 0.0051]
+    told = {
+        "latency": judged(tails([*around, *around, *[0.1] * 30])),
+        "by second": judged(by_second([1000.0] * 40)),
+        "none": judged(tails([*around, *around, *[0.0052] * 30])),
+    }
+    assert all(why_missing(EVENT, found, 30.0) is None for found in told.values()), "throughput came back"
+    said = {name: why_no_latency(EVENT, found, 30.0) for name, found in told.items()}
+    assert "the 99th percentile by second did not come back" in str(said["latency"])
+    assert "too few seconds have a 99th percentile" in str(said["by second"])
+    assert said["none"] is None
+    assert why_no_latency(EVENT, None, 30.0) == why_missing(EVENT, None, 30.0) is not None
 
 
 def test_latency_that_varies_by_itself_has_no_recovery() -> None:

@@ -88,7 +88,8 @@ experiment e {
     window = 3 s  within = 60 %  steady = 2 s  data = kept
   }
 }
-metric out "Time without service" in s = recovery.outage, lower is better
+metric out   "Time without service"     in s = recovery.outage, lower is better
+metric tails "Until latency recovered" in s = recovery.latency, lower is better
 report r "Recovery" { figure "Around" { line = out by workload } }
 """
 
@@ -106,6 +107,7 @@ def test_each_of_two_outages_under_an_offered_load_is_found_within_one_sample(be
     rows = bench("query", "FROM events ORDER BY began_s", "--json").json
     assert [row["outage_s"] for row in rows] == pytest.approx([2.0, 3.0], abs=1.0), rows
     assert all(row["recovery_s"] is not None for row in rows)
+    assert all((row["latency_s"] is None) == (row["latency_reason"] is not None) for row in rows)
     (longest,) = bench("query", "SELECT max(max_s) AS most FROM operations WHERE kind = 'intended'", "--json").json
     assert longest["most"] == pytest.approx(3.0, abs=0.5), "the first that was due in the longer one"
     (share,) = bench(
