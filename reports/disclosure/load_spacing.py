@@ -8,7 +8,7 @@ from benchbrief.compiler.extensions import ToolSpec
 from benchbrief.compiler.extensions.registry import TOOL_SPECS
 from benchbrief.compiler.extensions.tool_spec import Bound
 from benchbrief.compiler.planning import plan as p
-from benchbrief.reports.text.number_format import NBSP, duration, quantity
+from benchbrief.reports.text.number_format import NBSP, duration, percent, quantity
 from benchbrief.reports.view.report_data import Results
 
 
@@ -69,6 +69,10 @@ def _seen(spec: ToolSpec, experiment: p.Experiment, results: Results) -> Iterato
             most[measure] = max(most.get(measure, 0.0), float(value))
     for name, said in told.items():
         if name in most:
-            share, value = f"{100 * most[name]:.2g}{NBSP}%", quantity(most[name], said.unit)
-            text = share if said.disclosed == "share" else value
+            text = _share(most[name]) if said.disclosed == "share" else quantity(most[name], said.unit)
             yield f"{said.label(results.words.language)} {text}"
+
+
+def _share(share: float) -> str:
+    decimals = next((n for n, least in enumerate((0.1, 0.01)) if share >= least), 2)
+    return percent(share, decimals if share else 0)

@@ -47,7 +47,7 @@ func (s *settings) run(p Program) error {
 	signals := make(chan os.Signal, 1)
 	signal.Notify(signals, os.Interrupt, syscall.SIGTERM)
 	stale, _ := opened.(target.Stale)
-	r := s.newRunning(offered, sessions, file, p.Name, cores, stale != nil && stale.Stale())
+	r := s.newRunning(offered, sessions, file, p.Name, cores, stale != nil && stale.Stale(), opened.InProcess())
 	counted, err := s.startCounting(opened, r)
 	if err != nil {
 		return failure{exitOutput, err}
@@ -115,6 +115,7 @@ type running struct {
 	failures *failures
 	cores    float64
 	stale    bool          // what this run inserts may not be found at once
+	yields   bool          // its workers never wait
 	done     chan struct{} // closed when all workers have ended
 	end      atomic.Int64  // of the window; 0 where it is not known yet
 	steady   *steadying    // nil where nobody asks
@@ -124,13 +125,14 @@ type running struct {
 }
 
 // newRunning starts the clock, the workers and the schedule.
-func (s *settings) newRunning(o *offer, sessions []target.Session, file *os.File, program string, cores float64, stale bool) *running {
+func (s *settings) newRunning(o *offer, sessions []target.Session, file *os.File, program string, cores float64, stale, inProcess bool) *running {
 	shards := int(math.Ceil(cores))
 	if shards > 8 {
 		shards = 8
 	}
 	r := &running{
-		settings: s, offer: o, stalls: stalls.NewWatch(), failures: newFailures(), cores: cores, stale: stale, done: make(chan struct{}),
+		settings: s, offer: o, stalls: stalls.NewWatch(), failures: newFailures(), cores: cores, stale: stale,
+		yields: o.process == nil && inProcess, done: make(chan struct{}),
 		recorder: record.NewRecorder(shards, o.warmUp, o.end, o.process != nil),
 	}
 	r.end.Store(o.end)
@@ -148,7 +150,7 @@ func (s *settings) newRunning(o *offer, sessions []target.Session, file *os.File
 	}
 	r.log = record.NewLog(file, program+" "+Version, r.clock.Zero())
 	r.totals = record.NewTotals(r.recorder, r.log)
-	r.monitor = selfcheck.NewMonitor(r.clock, r.stalls, cores, o.warmUp, o.end)
+	r.monitor = selfcheck.NewMonitor(r.clock, r.stalls, cores, o.warmUp, o.end, r.yields)
 	plan := dispatch.Plan{
 		Arrivals: o.process, Kind: o.work.KindAt, WarmUp: o.warmUp, End: o.end, Operations: s.operations,
 		Queue: s.queue, Workers: len(workers), Stalls: r.stalls,
@@ -178,14 +180,16 @@ func (s *settings) newRunning(o *offer, sessions []target.Session, file *os.File
 	return r
 }
 
-// turn is how long a worker runs at most, in nanoseconds, before it lets Go's scheduler have a look.
+// turn is how long a worker of a closed loop on a library runs at most, in nanoseconds, before it lets Go's scheduler have a look. It
+// never waits: the scheduler would take its place away every 10 ms, and then look for more such places every 20 us, which are thousands
+// of wakes a second beside the workers. Where operations wait, these looks are of use.
 const turn = 5 * int64(time.Millisecond)
 
 // work is what each worker does until there is nothing left.
 func (r *running) work(number int, worker *dispatch.Worker, session target.Session) {
 	var op workload.Operation
 	timeout := int64(seconds(r.settings.timeout))
-	closed, yielded := r.offer.process == nil, int64(0)
+	yielded := int64(0)
 	for {
 		ticket, more := r.source.Next(worker)
 		if !more {
@@ -196,9 +200,7 @@ func (r *running) work(number int, worker *dispatch.Worker, session target.Sessi
 		outcome := session.Do(&op)
 		ended := r.clock.Now()
 		worker.Spent(ended - sent)
-		if closed && ended-yielded > turn {
-			// A closed loop on a library never waits. Go's scheduler would take its place away every 10 ms, and then look for more such
-			// places every 20 us: thousands of wakes a second beside the workers.
+		if r.yields && ended-yielded > turn {
 			runtime.Gosched()
 			yielded = ended
 		}

@@ -26,6 +26,7 @@ type Monitor struct {
 	cores       float64
 	lostFrom    int64
 	lost        int64
+	yields      bool
 	pauses      int64
 	paused      time.Duration
 	longest     time.Duration
@@ -37,9 +38,10 @@ type Monitor struct {
 	step        time.Duration
 }
 
-// NewMonitor starts watching; cores are those that the process may use. The window's end is 0 where it is not known yet.
-func NewMonitor(c clock.Clock, w *stalls.Watch, cores float64, from, until int64) *Monitor {
-	m := &Monitor{clock: c, stalls: w, Hiccup: record.NewGauge(), cores: cores, from: from}
+// NewMonitor starts watching; cores are those that the process may use. The window's end is 0 where it is not known yet. With yields
+// its thread gives its place up, as the workers do: see program.turn.
+func NewMonitor(c clock.Clock, w *stalls.Watch, cores float64, from, until int64, yields bool) *Monitor {
+	m := &Monitor{clock: c, stalls: w, Hiccup: record.NewGauge(), cores: cores, from: from, yields: yields}
 	m.until.Store(until)
 	m.Begin()
 	go m.hiccups()
@@ -50,8 +52,8 @@ func NewMonitor(c clock.Clock, w *stalls.Watch, cores float64, from, until int64
 func (m *Monitor) hiccups() {
 	const interval = stalls.Interval
 	for n := 0; !m.stopped.Load(); n++ {
-		if n%5 == 0 {
-			runtime.Gosched() // as a worker does in program.work: a place that is kept for 10 ms is taken away
+		if m.yields && n%5 == 0 {
+			runtime.Gosched()
 		}
 		before := m.clock.Now()
 		clock.Nap(interval)
