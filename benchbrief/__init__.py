@@ -5,6 +5,7 @@
 >>> run.table("spread").df()        # its tables and views; also .arrow() and .pl()
 >>> run.metric("gain")              # a metric of the spec
 >>> run.figure(1)                   # a figure of the brief, as an altair chart
+>>> bb.compare("last~1", "last")    # as `bench compare`: .pairs, .ranking, .notes
 >>> bb.plan("brief.bench").cells    # what a spec would run
 """
 
@@ -15,6 +16,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from benchbrief.api.answer import Answer
     from benchbrief.api.checked_spec import CheckedSpec, PlannedSpec, SpecWrong, check, plan
+    from benchbrief.api.compared_runs import Compared, compare
     from benchbrief.api.opened_run import Run
     from benchbrief.api.opened_run import list_runs as runs
     from benchbrief.api.opened_run import open_run as open  # noqa: A004 - it opens a run, as gzip.open does a file
@@ -26,11 +28,13 @@ __all__ = [
     "Answer",
     "BenchError",
     "CheckedSpec",
+    "Compared",
     "PlannedSpec",
     "Run",
     "SpecWrong",
     "__version__",
     "check",
+    "compare",
     "open",
     "plan",
     "runs",
@@ -40,10 +44,12 @@ _PLACES = {
     "Answer": "api.answer:Answer",
     "BenchError": "dsl.bench_error:BenchError",
     "CheckedSpec": "api.checked_spec:CheckedSpec",
+    "Compared": "api.compared_runs:Compared",
     "PlannedSpec": "api.checked_spec:PlannedSpec",
     "Run": "api.opened_run:Run",
     "SpecWrong": "api.checked_spec:SpecWrong",
     "check": "api.checked_spec:check",
+    "compare": "api.compared_runs:compare",
     "open": "api.opened_run:open_run",
     "plan": "api.checked_spec:plan",
     "runs": "api.opened_run:list_runs",

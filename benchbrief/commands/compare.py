@@ -2,24 +2,15 @@
 
 from __future__ import annotations
 
-from contextlib import ExitStack
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import click
 
 from benchbrief.ci.verdict_files import require_writable, verdict_options
 from benchbrief.cli.run_options import complete_run, out_option
 from benchbrief.cli.simulation_options import Share
-from benchbrief.cli.terminal import Stop, exit_codes, fail
+from benchbrief.cli.terminal import Stop, exit_codes
 from benchbrief.dsl.bench_error import ExitCode
-
-if TYPE_CHECKING:
-    from benchbrief.comparing.named_contenders import Reference
-    from benchbrief.results.compare.compared_quantities import Contender
-
-_MOST = 26
-"""Contenders, as each is called by a letter."""
 
 
 @click.command(
@@ -82,42 +73,11 @@ def command(
 
     A is what is compared with, B what is judged. Of three and more, each point is ranked as well.
     """
-    from benchbrief.comparing.judged_contenders import judge
-    from benchbrief.comparing.named_contenders import contender, resolve
+    from benchbrief.comparing.compare_named import compare_named
     from benchbrief.comparing.tell_comparison import tell
 
-    if not 2 <= len(named) <= _MOST:
-        raise fail(f"a comparison takes 2 to {_MOST} contenders, and here is {len(named)}", "bench compare last~1 last")
     require_writable(junit, markdown, html)
-    references = [resolve(each, out) for each in named]
-    _refuse_same(references)
-    with ExitStack() as opened:
-        contenders = [contender(reference, opened) for reference in references]
-        _refuse_mixture(contenders, mixed)
-        judged = judge(references, contenders, metrics, threshold, other_load=other_load)
+    judged = compare_named(named, out, metrics, threshold, mixed=mixed, other_load=other_load)
     tell(judged, strict=strict, as_json=as_json, junit=junit, markdown=markdown, html=html)
     if judged.worse or (strict and judged.untold):
         raise Stop(ExitCode.EXPECT_FAILED)
-
-
-def _refuse_same(references: list[Reference]) -> None:
-    first = references[0]
-    for place, second in enumerate(references):
-        if bool(first.hardware) != bool(second.hardware):
-            whole = second if first.hardware else first
-            hint = f"name it on both sides, as in `{whole.text}:{first.hardware or second.hardware}`, or on none"
-            raise fail("one side is a hardware group, the other a whole run", hint)
-        for other in references[:place]:
-            if (other.run_dir.resolve(), other.hardware) == (second.run_dir.resolve(), second.hardware):
-                hint = "name another run (`bench status --all` lists them), or hardware: `last:hdd last:nvme`"
-                raise fail(f"{other.text} and {second.text} are the same run, {second.run_dir.name}", hint)
-
-
-def _refuse_mixture(contenders: list[Contender], mixed: bool) -> None:
-    first = contenders[0]
-    for second in contenders:
-        if first.origin != second.origin and not mixed:
-            hint = (
-                "numbers of different origin differ for reasons of their own; say --mixed to compare them all the same"
-            )
-            raise fail(f"{first.label} was {first.origin}, and {second.label} {second.origin}", hint)

@@ -46,28 +46,30 @@ def command(metrics: tuple[str, ...], html: Path | None, as_json: bool, **asked:
     METRIC is throughput, latency.p99, latency.p99[read], errors, sustained, or a metric of the spec.
     """
     from benchbrief.history.read_history import read_history
-    from benchbrief.history.trend_output import as_dict, told_trends
+    from benchbrief.history.trend_output import as_dict, telling, told_trends
     from benchbrief.results.history.change_verdicts import read_verdicts
     from benchbrief.results.history.series_changes import trend_of
 
     verdicts = read_verdicts(asked["verdicts"])
     found = read_history(asked["place"], choice_of(asked, metrics))
-    trends = [trend_of(series, found.controls, verdicts) for series in found.series]
+    shown, left_out = telling(found.series, named=bool(metrics) or as_json)
+    trends = [trend_of(series, found.controls, verdicts) for series in shown]
+    notes = (*found.notes, *left_out)
     if html is not None:
         from benchbrief.reports.trends.trend_page import trend_page
 
         try:
             html.parent.mkdir(parents=True, exist_ok=True)
-            html.write_text(trend_page(trends, found.notes), encoding="utf-8")
+            html.write_text(trend_page(trends, notes), encoding="utf-8")
         except OSError as error:
             raise fail(f"{html} can't be written: {error.strerror}", "name a file that can be") from error
     if as_json:
-        show_json(as_dict(trends, found.notes))
+        show_json(as_dict(trends, notes))
         return
     for line, colour in told_trends(trends, columns_of(sys.stdout) or 100):
         show(one_line(line) if line.strip() else "", colour=colour)
     show()
-    for note in found.notes:
+    for note in notes:
         show_wrapped(f"note: {one_line(note)}", indent=6)
     if html is not None:
         show(f"wrote {html}")

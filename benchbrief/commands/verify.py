@@ -11,13 +11,13 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from benchbrief.cli.run_names import run_name
 from benchbrief.cli.run_options import chosen_run, out_option
-from benchbrief.cli.tell_signature import tell_signed
 from benchbrief.cli.terminal import Stop, fail, one_line, show, show_error, show_json, warn
 from benchbrief.dsl.bench_error import BenchError, ExitCode
 from benchbrief.dsl.diagnostics.plural import plural
 from benchbrief.runners.errors import RunnerError
+from benchbrief.verifying.tell_raw_outputs import verify_outputs
+from benchbrief.verifying.tell_signature import tell_signed
 
 if TYPE_CHECKING:
     from benchbrief.reports.provenance.numbers_file import NumbersFile
@@ -37,6 +37,7 @@ Examples:
   bench verify bench-out/20260301-101500-brief/reports/brief.pdf
   bench verify briefs/*.pdf                            several, each held against its own run
   bench verify brief.html --store 20260301             a brief that was copied elsewhere, and its run
+  bench verify 20260301 --raw                          its raw outputs, too, or alone where it has no brief
   bench verify brief.pdf --raw                         are the raw outputs those that it was made from?
   bench verify brief.pdf --from-raw                    parse them again, instead of trusting the tables
   bench verify 20260301 --allowed-signers signers      was this what the lab signed with `bench push --sign`?
@@ -48,7 +49,7 @@ Exit codes, of several briefs the first of 1, 2, 3 that one of them ends with:
   1  a number does not hold, or the document, or a file that was made with it, was edited,
      or (--allowed-signers) the run was not signed, or not as it is now
   2  usage, or the brief, its numbers or its run is not there
-  3  a raw output (--raw, --from-raw), or what else the run keeps (its journal, plan,
+  3  a raw output (--raw, --from-raw, or of a run without a brief), or what else the run keeps (its journal, plan,
      spec and tables), is missing or was changed
 """
 )
@@ -77,7 +78,8 @@ def command(
     """Compute every number of each BRIEF (its PDF, HTML or JSON) again from the stored results, and say whether it
     holds.
 
-    A RUN (its name, the start of it, or its folder) stands for its briefs, and the last run where nothing is named.
+    A RUN (its name, the start of it, or its folder) stands for its briefs, and the last run where nothing is named. Of
+    one without a brief, each raw output is held against its SHA-256 in the journal.
 
     A number holds when its value is the same to nine digits. What the PDF or the page shows is compared with what it
     was made with, so that an edited number is found, and each file with its SHA-256 in the run's journal. Nothing is
@@ -90,6 +92,13 @@ def command(
     briefs = tuple(_named(briefs, run, out))
     for brief in briefs:
         try:
+            if (brief / "plan.json").is_file():
+                with _reading_run():
+                    enough = raw or from_raw or allowed is not None
+                    document, code = verify_outputs(brief, allowed, is_enough=enough, quiet=as_json)
+                codes.add(code)
+                documents.append(document)
+                continue
             numbers, run_dir, found = _verified(brief, run, out, raw=raw, from_raw=from_raw)
             signed = _signed(run_dir, brief, allowed, raw=raw or from_raw) if allowed else None
         except BenchError as error:
@@ -125,8 +134,8 @@ def _named(words: tuple[Path, ...], run: str | None, out: Path) -> Iterator[Path
 
 
 def _briefs_of(run_dir: Path) -> Iterator[Path]:
-    """Yield each brief in the folder of a run: its PDF, or else its HTML. The names of those whose numbers were not
-    measured here say so. Raises Stop."""
+    """Yield each brief in the folder of a run: its PDF, or else its HTML; the folder when there is none. The names of
+    briefs whose numbers were not measured here say so. Raises Stop."""
     from benchbrief.runners.journal.run_folder import load_plan
 
     with _reading_run():
@@ -135,8 +144,7 @@ def _briefs_of(run_dir: Path) -> Iterator[Path]:
     files = (run_dir / "reports" / f"{name}{suffix}" for name in names for suffix in (".pdf", ".html"))
     made = {path.stem: path for path in reversed([path for path in files if path.is_file()])}
     if not made:
-        hint = f"make it first: bench report {run_name(run_dir)}" if names else "add a `report` block to its spec"
-        raise fail(f"{run_dir.name} has no brief in its folder", hint)
+        yield run_dir
     yield from (made[name] for name in names if name in made)
 
 

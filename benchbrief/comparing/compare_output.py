@@ -25,7 +25,6 @@ _HEAD = ("metric", "point", "A", "B", "change", "verdict")
 _MOST_DIFFERENCES = 12
 _SHARES = {"share": 100.0, "%": 1.0}
 """Units of shares, with what makes percentage points of them."""
-_PERCEPTIBLE = 0.02
 _ANYTHING = 10.0
 """An interval of a ratio from below its inverse to above it is shown in words: what was measured does not say."""
 _HUGE = 11
@@ -33,6 +32,8 @@ _HUGE = 11
 _WHOLE = 99.95
 """Changes in per cent from here on are printed without decimals."""
 _MOST_DECIMALS = 4
+_LONGEST = 160
+"""Characters of a reason: that of a failed cell has what its tool said."""
 _MISSING = "–"
 
 
@@ -48,10 +49,16 @@ def told_rows(rows: Sequence[Comparison]) -> list[tuple[str, ...]]:
     for row in rows:
         name = row.quantity if row.quantity != before else ""
         first, second = measured(row.first, row.unit), measured(row.second, row.unit)
-        verdict = f"{word(row.verdict)}: {row.reason}" if row.verdict == "unknown" else word(row.verdict)
+        verdict = f"{word(row.verdict)}: {shortened(row.reason)}" if row.verdict == "unknown" else word(row.verdict)
         shown.append((name, one_line(point_of(row, hidden)), first, second, change_of(row), verdict))
         before = row.quantity
     return shown
+
+
+def shortened(reason: str) -> str:
+    """Return a reason in one line that can be read at a glance; --json has the whole of it."""
+    text = one_line(reason)
+    return text if len(text) <= _LONGEST else f"{text[:_LONGEST].rstrip()}..."
 
 
 def same_everywhere(rows: Sequence[Comparison]) -> set[str]:
@@ -156,7 +163,7 @@ def change_of(row: Comparison) -> str:
 
     Where the repeats changed otherwise than A and B show: `+63 %, of repeats +94 % (−27 to +420)`."""
     tested = _tested(row)
-    if not is_apart(row) or row.first is None or row.second is None:
+    if not row.is_apart or row.first is None or row.second is None:
         return tested
     first, second = row.first.value, row.second.value
     if first is None or second is None:
@@ -233,16 +240,6 @@ def told_differences(found: Sequence[tuple[str, Sequence[str]]]) -> Iterator[str
         yield f"{what}: {' | '.join(value or _MISSING for value in values)}"
     if len(found) > _MOST_DIFFERENCES:
         yield f"and {len(found) - _MOST_DIFFERENCES} more (--json has them all)"
-
-
-def is_apart(row: Comparison) -> bool:
-    """Whether the change of the repeats, which is tested, is another than the one that A and B show."""
-    if row.first is None or row.second is None or row.first.value is None or row.second.value is None:
-        return False
-    if row.ratio is not None and row.unit not in _SHARES:
-        return abs(row.ratio - row.second.value / row.first.value) > _PERCEPTIBLE
-    shown, size = row.second.value - row.first.value, max(abs(row.first.value), abs(row.second.value))
-    return row.difference is not None and abs(row.difference - shown) > _PERCEPTIBLE * size
 
 
 def as_dict(

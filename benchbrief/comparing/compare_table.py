@@ -8,7 +8,7 @@ from itertools import groupby
 from typing import TYPE_CHECKING, NamedTuple
 
 from benchbrief.cli.terminal import one_line
-from benchbrief.comparing.compare_output import change_of, measured, point_of, same_everywhere, word
+from benchbrief.comparing.compare_output import change_of, measured, point_of, same_everywhere, shortened, word
 from benchbrief.dsl.diagnostics.plural import plural
 from benchbrief.dsl.diagnostics.source_line import display_width
 
@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
 _HEAD = ("metric, point", "A", "B", "change", "verdict")
 _MOST_NAMED = 2
+_MOST_REASONS = 6
 
 
 class Line(NamedTuple):
@@ -75,9 +76,11 @@ def _untold(rows: Sequence[Comparison]) -> Iterator[str]:
     for row in rows:
         if row.verdict == "unknown":
             found.setdefault(row.reason, []).append(f"{row.quantity} at {point_of(row, hidden)}")
-    for reason, points in found.items():
+    for reason, points in list(found.items())[:_MOST_REASONS]:
         more = f", and {len(points) - _MOST_NAMED} more" if len(points) > _MOST_NAMED else ""
-        yield f"{word('unknown')}: {reason} ({', '.join(points[:_MOST_NAMED])}{more})"
+        yield f"{word('unknown')}: {shortened(reason)} ({', '.join(points[:_MOST_NAMED])}{more})"
+    if left := sum(len(points) for points in list(found.values())[_MOST_REASONS:]):
+        yield f"{word('unknown')} for further reasons at {plural(left, 'point')}: --json has them"
 
 
 def _cells(row: Comparison, *, with_spread: bool, with_interval: bool) -> tuple[str, str, str, str]:

@@ -6,7 +6,7 @@ from collections.abc import Container, Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from benchbrief.cli.terminal import one_line
-from benchbrief.comparing.compare_output import is_apart, point_of
+from benchbrief.comparing.compare_output import point_of
 from benchbrief.comparing.other_nodes import told_nodes
 from benchbrief.compiler.planning.budgets import is_budgeted
 from benchbrief.dsl.diagnostics.plural import plural
@@ -150,7 +150,7 @@ def told_loads(outcome: Outcome, loads: Loads, *, judged: bool) -> Iterator[str]
 
 def told_apart(rows: Sequence[Comparison]) -> Iterator[str]:
     """The rows whose change is shown twice: as A and B show it, and of the repeats, which the test compares."""
-    apart = [f"{row.quantity} at {one_line(point_of(row, {'experiment'}))}" for row in rows if is_apart(row)]
+    apart = [f"{row.quantity} at {one_line(point_of(row, {'experiment'}))}" for row in rows if row.is_apart]
     if apart:
         more = f" and {len(apart) - 3} more" if len(apart) > 3 else ""
         yield (

@@ -6,10 +6,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations
 
-from benchbrief.cli.terminal import fail
 from benchbrief.comparing.comparison_cautions import cautions, told_definitions, told_loads
 from benchbrief.comparing.load_differences import Loads, compare_loads
-from benchbrief.comparing.named_contenders import Reference
+from benchbrief.comparing.named_contenders import NotComparable, Reference
 from benchbrief.comparing.ranking_cautions import ranking_cautions
 from benchbrief.dsl.diagnostics.suggest import did_you_mean
 from benchbrief.reports.site.site_texts import metric_key
@@ -64,7 +63,7 @@ def judge(
     *,
     other_load: bool,
 ) -> Judged:
-    """Raises Stop where the contenders have nothing in common, or not what is asked for."""
+    """Raises NotComparable where the contenders have nothing in common, or not what is asked for."""
     names = "".join(chr(ord("A") + place) for place in range(len(contenders)))
     places = list(combinations(range(len(contenders)), 2))
     loads = {(a, b): compare_loads(contenders[a], contenders[b]) for a, b in places}
@@ -125,7 +124,7 @@ def _require_common(references: Sequence[Reference], names: str, outcomes: Mappi
     (one, other), outcome = next(iter(outcomes.items()))
     only = f"only {names[one]} has {_some(outcome.only_first)}; only {names[other]} has {_some(outcome.only_second)}"
     texts = " and ".join(each.text for each in references)
-    raise fail(f"{texts} have measured no point in common", only)
+    raise NotComparable(f"{texts} have measured no point in common", only)
 
 
 def _some(keys: tuple[str, ...]) -> str:
@@ -156,6 +155,8 @@ def _chosen(
             hint = f"did you mean `{guess}`?" if guess else f"there are {', '.join(every)}"
             hint = next(told_definitions(contenders[0], contenders[1], (wanted,)), hint)
             two = len(contenders) == 2
-            raise fail(f"the two have no `{wanted}` in common" if two else f"no two of them have `{wanted}`", hint)
+            raise NotComparable(
+                f"the two have no `{wanted}` in common" if two else f"no two of them have `{wanted}`", hint
+            )
         chosen.update(dict.fromkeys(named))
     return {pair: [each[name] for name in chosen if name in each] for pair, each in known.items()}

@@ -8,13 +8,19 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from benchbrief.cli.run_options import open_results
-from benchbrief.cli.terminal import fail
 from benchbrief.dsl.diagnostics.suggest import did_you_mean
+from benchbrief.results.store_errors import ResultsError
 
 if TYPE_CHECKING:
     from benchbrief.results.compare.compared_quantities import Contender
 
 _REVISION = "rev:"
+
+
+class NotComparable(ResultsError):
+    """What is named has nothing that can be compared, or must not be."""
+
+    code = "not_comparable"
 
 
 @dataclass(frozen=True)
@@ -27,7 +33,7 @@ class Reference:
 
 
 def resolve(text: str, out: Path) -> Reference:
-    """Raises RunnerError, or Stop when the run has no such hardware."""
+    """Raises RunnerError, or NotComparable when the run has no such hardware."""
     name, colon, hardware = text.rpartition(":")
     if not colon or name == _REVISION[:-1] or Path(text).is_dir():
         name, hardware = text, ""
@@ -46,7 +52,6 @@ def _of_revision(revision: str, out: Path) -> Path:
     """The last run whose spec was, byte for byte, that of a git revision. Raises RunnerError."""
     from benchbrief.comparing.git_files import GitFiles
     from benchbrief.results.runs.find_runs import list_real_runs
-    from benchbrief.results.store_errors import ResultsError
     from benchbrief.runners.errors import RunnerError
     from benchbrief.runners.journal.run_folder import load_plan
 
@@ -65,7 +70,7 @@ def _of_revision(revision: str, out: Path) -> Path:
 
 
 def contender(reference: Reference, opened: ExitStack) -> Contender:
-    """Its results, open for as long as `opened` is. Raises RunnerError, or Stop."""
+    """Its results, open for as long as `opened` is. Raises RunnerError, NotComparable."""
     from benchbrief.results.compare.compared_quantities import Contender
     from benchbrief.runners.journal.run_folder import load_plan
 
@@ -76,14 +81,14 @@ def contender(reference: Reference, opened: ExitStack) -> Contender:
         if reference.hardware not in plan.hardware and len(variants) > 1:
             run = reference.text.rpartition(":")[0]
             what = f"{reference.hardware} of run {reference.run_dir.name} has {len(variants)} variants"
-            raise fail(what, f"name one: {', '.join(f'`{run}:{key}`' for key in variants)}")
+            raise NotComparable(what, f"name one: {', '.join(f'`{run}:{key}`' for key in variants)}")
         names = {name: key for key, group in plan.hardware.items() for name in (key, group.group)}
         names.update({key: key for key in plan.hardware})
         hardware = names.get(reference.hardware)
         if hardware is None:
             guess = did_you_mean(reference.hardware, names)
             hint = f"did you mean `{guess}`?" if guess else f"it has {', '.join(plan.hardware)}"
-            raise fail(f"run {reference.run_dir.name} has no hardware {reference.hardware}", hint)
+            raise NotComparable(f"run {reference.run_dir.name} has no hardware {reference.hardware}", hint)
     store = opened.enter_context(open_results(reference.run_dir))
     origin = "simulated" if store.simulated else "imported" if store.imported else "measured"
     return Contender(reference.text, plan, store, hardware, origin)

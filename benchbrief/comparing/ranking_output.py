@@ -17,6 +17,7 @@ from benchbrief.comparing.compare_output import (
     point_of,
     row_of_pair,
     same_everywhere,
+    shortened,
     side_of,
     values_of,
 )
@@ -123,7 +124,7 @@ def untold_reasons(judged: Judged) -> Iterator[str]:
     for reason, points in found.items():
         more = f", and {len(points) - _MOST_NAMED} more" if len(points) > _MOST_NAMED else ""
         word = "" if " is left out: " in reason else "can't tell: "
-        yield f"{word}{one_line(reason)} ({', '.join(points[:_MOST_NAMED])}{more})"
+        yield f"{word}{shortened(reason)} ({', '.join(points[:_MOST_NAMED])}{more})"
 
 
 def _missing(ranking: Ranking, names: str) -> Iterator[tuple[str, str]]:
@@ -146,15 +147,22 @@ def ranking_cases(judged: Judged, *, strict: bool) -> Iterator[Case]:
             yield replace(each, name=f"{each.name} ({name} against {called[0]})")
 
 
-def ranking_markdown(title: str, judged: Judged) -> str:
-    lines = [f"## {inline(title)}", "", *(f"- {inline(line)}" for line in summary(judged)), ""]
-    head = ("metric", "point", *judged.names, "best")
+def told_ranking(judged: Judged) -> list[tuple[str, ...]]:
+    """Return a row for each point: metric, which is named once, point, each contender with its letters, and the
+    best."""
     before, rows = "", []
     for point, each in zip(_points(judged.rankings), judged.rankings, strict=True):
         name = _heads(each) if each.quantity != before else ""
         before = each.quantity
         cells = (_cell(each, at) for at in range(len(judged.names)))
         rows.append((name, point, *cells, best_of(each, judged.names)))
+    return rows
+
+
+def ranking_markdown(title: str, judged: Judged) -> str:
+    lines = [f"## {inline(title)}", "", *(f"- {inline(line)}" for line in summary(judged)), ""]
+    head = ("metric", "point", *judged.names, "best")
+    rows = told_ranking(judged)
     lines += [*table(head, rows), ""]
     if judged.differing:
         lines += ["What else differs:", ""]

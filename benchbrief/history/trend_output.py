@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -12,34 +13,59 @@ from benchbrief.results.history.read_series import differences
 
 if TYPE_CHECKING:
     from benchbrief.results.history.control_series import LabShare
+    from benchbrief.results.history.read_series import Series
     from benchbrief.results.history.series_changes import Change, Trend
 
 _COLOURS = {"worse": "red", "better": "green"}
 _MOST_DIFFERENCES = 4
+_MOST_POINTS = 3
+
+
+def telling(series: Sequence[Series], *, named: bool) -> tuple[list[Series], list[str]]:
+    """Return the series that tell something, and notes on the others. Those whose quantity is `named` all do.
+
+    Else those are left out in which no run has a value, and errors where there are none.
+    """
+    shown: list[Series] = []
+    left_out: Counter[str] = Counter()
+    for each in series:
+        values = [one.value for part in each.parts for one in part.known]
+        if named or (any(values) if each.quantity == "errors" else values):
+            shown.append(each)
+        else:
+            left_out[each.quantity if values else ""] += 1
+    notes = []
+    if of_errors := plural(left_out["errors"], "series", "series") if left_out["errors"] else "":
+        notes.append(f"{of_errors} of errors that are 0 in every run: `bench trend errors` has them")
+    if unknown := plural(left_out[""], "series", "series") if left_out[""] else "":
+        notes.append(f"{unknown} in which no run has a value: `--json` has them")
+    return shown, [f"left out: {note}" for note in notes]
 
 
 def told_trends(trends: Sequence[Trend], columns: int) -> Iterator[tuple[str, str | None]]:
     """Yield lines, each with its colour or None."""
-    before: tuple[str, str, str] | None = None
+    groups: dict[tuple[str, str, str], list[Trend]] = {}
     for trend in trends:
-        series = trend.series
-        head = series.spec, series.profile, series.quantity
-        if head != before:
-            profile = f" (profile {series.profile})" if series.profile else ""
-            label = f" {series.label!r}" if series.label else ""
-            yield "", None
-            yield f"{series.quantity}{label} of {series.spec}{profile}", None
-            before = head
-        yield from _told(trend, columns)
+        groups.setdefault((trend.series.spec, trend.series.profile, trend.series.quantity), []).append(trend)
+    for (spec, profile, quantity), group in groups.items():
+        label = f" {group[0].series.label!r}" if group[0].series.label else ""
+        yield "", None
+        yield f"{quantity}{label} of {spec}" + (f" (profile {profile})" if profile else ""), None
+        unknown = []
+        for trend in group:
+            if any(part.part.known for part in trend.parts):
+                yield from _told(trend, columns)
+            else:
+                unknown.append(trend.series.at or "all")
+        if unknown:
+            more = f" and {len(unknown) - _MOST_POINTS} more" if len(unknown) > _MOST_POINTS else ""
+            yield f"  no run has a value at {', '.join(unknown[:_MOST_POINTS])}{more}", None
 
 
 def _told(trend: Trend, columns: int) -> Iterator[tuple[str, str | None]]:
     series = trend.series
     known = [each for part in trend.parts for each in part.part.known]
     control = ", control" if series.control else ""
-    if not known:
-        yield f"  {series.at or 'all'}{control}: no run has a value", None
-        return
     last = max(known, key=lambda each: each.at)
     unit = next(part.part.unit for part in trend.parts if last in part.part.known)
     begin = min(each.at for each in known)

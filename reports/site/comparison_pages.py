@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from benchbrief.reports.site.site_texts import (
     MISSING,
     change_text,
+    difference_text,
     metric_key,
     point_text,
     quantity_name,
@@ -106,7 +107,7 @@ def _step_row(row: Comparison, words: Words, hidden: set[str], labels: Mapping[s
     def cell(values: Values | None) -> RankedCell:
         return RankedCell(shown_value(values, row.unit), spread_text(values), "", best=False)
 
-    change = RankedCell(change_text(row.ratio) if row.ratio is not None else MISSING, "", "", best=False)
+    change = RankedCell(*_change(row, words), "", best=False)
     kind = row.verdict.replace(" ", "_")
     verdict = words[f"site_{kind}"]
     if row.verdict == "unknown" and row.reason:
@@ -114,3 +115,23 @@ def _step_row(row: Comparison, words: Words, hidden: set[str], labels: Mapping[s
     return RankedRow(
         point_text(row.point, words, hidden, labels), (cell(row.first), cell(row.second), change), verdict, kind
     )
+
+
+def _change(row: Comparison, words: Words) -> tuple[str, str]:
+    """Return the change, and that of the repeats where it is another one. Of shares, and where there is no ratio, it is
+    the difference."""
+    is_share = row.unit in ("share", "%")
+
+    def text(ratio: float | None, difference: float | None) -> str:
+        if ratio is not None and not is_share:
+            return change_text(ratio)
+        return MISSING if difference is None else difference_text(difference, row.unit, words)
+
+    tested = text(row.ratio, row.difference)
+    if not row.is_apart or row.first is None or row.second is None:
+        return tested, ""
+    first, second = row.first.value, row.second.value
+    if first is None or second is None:
+        return tested, ""
+    of_values = second / first if row.ratio is not None else None
+    return text(of_values, second - first), words["site_of_repeats"].format(change=tested)

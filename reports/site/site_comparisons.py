@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from itertools import combinations
 
-from benchbrief.reports.site.site_trends import is_shown
+from benchbrief.reports.site.site_trends import ERRORS, is_shown
 from benchbrief.results.compare.comparison import Comparison, Point, Quantity, compare
 from benchbrief.results.compare.rankings import Pair, Ranking, rank
 from benchbrief.results.many_runs.kept_runs import RunValue, SiteRun
@@ -57,7 +57,7 @@ _Side = Mapping[tuple[str, Point], RunValue]
 
 
 def _by_point(values: Sequence[RunValue], at: Callable[[RunValue], Point]) -> _Side:
-    return {(value.quantity, at(value)): value for value in values if is_shown(value)}
+    return {(value.quantity, at(value)): value for value in values if is_shown(value) or value.quantity == ERRORS}
 
 
 def _quantities(sides: Sequence[_Side], pair: Pair, names: Sequence[str]) -> list[Quantity]:
@@ -65,6 +65,8 @@ def _quantities(sides: Sequence[_Side], pair: Pair, names: Sequence[str]) -> lis
     points: dict[str, dict[Point, tuple[RunValue | None, RunValue | None]]] = {}
     for quantity, point in dict.fromkeys((*one, *other)):
         both = one.get((quantity, point)), other.get((quantity, point))
+        if quantity == ERRORS and not any(value.value for side in sides if (value := side.get((quantity, point)))):
+            continue  # no contender has any
         points.setdefault(quantity, {})[point] = both
     made = []
     for quantity, at in points.items():

@@ -122,7 +122,7 @@ def suite_view(suite: Suite, runs: Sequence[SiteRun], words: Words, trends: Suit
         date_of(last.at),
         "worse" if worse else "failed" if last.failed or last.state != "done" else "steady",
         f"{told} {counted(words, 'site_worse_now', worse)}" if worse else told,
-        cards[0] if cards else None,
+        next((card for card in cards if card.state == "worse"), cards[0] if cards else None),
     )
     return SuiteView(
         card_of,

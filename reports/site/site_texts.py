@@ -92,6 +92,15 @@ def change_text(ratio: float | None) -> str:
     return f"{'+' if share >= 0 else '−'}{fixed(abs(share), 1 if abs(share) < 99.95 else 0)} %"
 
 
+def difference_text(value: float, unit: str, words: Words) -> str:
+    """Return `+2.4 ops/s/W`; of shares `+3.1 points`, percentage points."""
+    sign, size = "−" if value < 0 else "+", abs(value)
+    if unit in ("share", "%"):
+        amount = 100 * size if unit == "share" else size
+        return sign + words["site_percentage_points"].format(n=fixed(amount, 2 if amount < 10 else 1))
+    return sign + value_text(size, unit)
+
+
 def metric_key(name: str) -> str:
     """Return the key of a metric's label among those of hardware and workloads, which may have its name."""
     return f"metric {name}"

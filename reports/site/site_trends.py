@@ -17,7 +17,7 @@ from benchbrief.results.store_errors import ResultsError
 
 FIRST = ("throughput", "sustained")
 """Beside these, a trend is shown of the 99th percentiles, of the metrics of the spec, and of errors where there are."""
-_ERRORS = "errors"
+ERRORS = "errors"
 
 
 class TrendRules(NamedTuple):
@@ -69,7 +69,7 @@ class SuiteTrends(NamedTuple):
 
 def is_shown(value: RunValue) -> bool:
     name = value.quantity
-    return name in FIRST or name.startswith("latency.p99[") or not (name.startswith("latency.") or name == _ERRORS)
+    return name in FIRST or name.startswith("latency.p99[") or not (name.startswith("latency.") or name == ERRORS)
 
 
 def suite_trends(runs: Sequence[SiteRun], most: int, rules: TrendRules) -> dict[Suite, SuiteTrends]:
@@ -106,7 +106,7 @@ def _trends(suite: Suite, runs: set[str], found: Found, most: int, rules: TrendR
 
 def _has_values(series: Series) -> bool:
     known = [each.value for part in series.parts for each in part.known]
-    return any(known) if series.quantity == _ERRORS else bool(known)
+    return any(known) if series.quantity == ERRORS else bool(known)
 
 
 def _line(series: Series, controls: Sequence[Series], most: int, verdicts: Sequence[ChangeVerdict]) -> TrendLine:

@@ -85,7 +85,7 @@ class TrendCard:
 
 @dataclass(frozen=True)
 class SuiteCard:
-    """`named` is the spec with its profile. `trend` is the first one of its throughput, of several runs."""
+    """`named` is the spec with its profile. `trend` is the first that is worse, else the first of its throughput."""
 
     link: Link
     named: str

@@ -26,10 +26,10 @@ def trend_cards(lines: Sequence[TrendLine], labels: Mapping[str, str], words: Wo
 
 def _card(line: TrendLine, point: str, words: Words) -> TrendCard:
     told = words["site_no_change"]
-    if line.current is not None:
-        day = f"{line.current.change.first.at:%Y-%m-%d}"
-        told = words["site_last_change"].format(change=_by(line.current), date=day)
-        told = " · ".join((told, *_known(line.current, words)))
+    is_noise = bool(line.changes) and line.changes[-1].change.is_noise
+    if (shown := line.current or (line.changes[-1] if is_noise else None)) is not None:
+        told = words["site_last_change"].format(change=_by(shown), date=f"{shown.change.first.at:%Y-%m-%d}")
+        told = " · ".join((told, *_known(shown, words)))
     last = [each.value for each in line.values if each.value is not None][-1]
     return TrendCard(
         quantity_name(line.series.quantity, line.series.label, words),

@@ -12,6 +12,8 @@ from benchbrief.results.history.series_changes import PartTrend, Trend
 
 Layer = dict[str, Any]
 WIDTH, HEIGHT = 860, 170
+_ROOM = 12
+"""Pixels between a point at the edge and the edge."""
 _COLOURS = {True: "#a3231d", False: "#1b7f4b", None: INK}
 """Of a change for the worse, for the better, and of one that is neither."""
 _VALUE, _LEVEL, _LAB = "#0072b2", "#0b3a5b", "#8a5a00"
@@ -37,19 +39,19 @@ def trend_chart(trend: Trend) -> Layer | None:
     x = {
         "field": "at",
         "type": "temporal",
-        "scale": {"type": "utc"},
+        "scale": {"type": "utc", "padding": _ROOM},
         "title": None,
         "axis": {"tickCount": 8, "labelFlush": True, "labelOverlap": "greedy"},
     }
     y = {
         "field": "value",
         "type": "quantitative",
-        "scale": {"zero": False, "padding": 12},
+        "scale": {"zero": False, "padding": _ROOM},
         "title": scale.unit or None,
-        "axis": {"tickCount": 4},
+        "axis": {"tickCount": 4, "minExtent": 44},
     }
     layers: list[Layer] = [
-        _layer(values, {"type": "point", "filled": True, "size": 14, "color": _VALUE, "opacity": 0.55}, x=x, y=y)
+        _layer(values, {"type": "point", "filled": True, "size": 34, "color": _VALUE, "opacity": 0.6}, x=x, y=y)
     ]
     levels = [level for part in shown for level in _levels(part, scale)]
     layers.append(

@@ -8,6 +8,7 @@ from typing import Any
 
 from markupsafe import Markup
 
+from benchbrief.dsl.diagnostics.plural import plural
 from benchbrief.reports.charts.svg_converter import CONVERTER, NotDrawn
 from benchbrief.reports.text.writable_text import writable
 from benchbrief.reports.trends.change_texts import amount, changed_by, p_text, remarks, worth
@@ -28,7 +29,8 @@ def trend_page(trends: Sequence[Trend], notes: Sequence[str] = ()) -> str:
         for trend in trends:
             series = trend.series
             profile = f" (profile {series.profile})" if series.profile else ""
-            head = series.label or series.quantity, f"{series.quantity} of {series.spec}{profile}", series.quantity
+            of = f"{series.quantity} of {series.spec}" if series.label else f"of {series.spec}"
+            head = series.label or series.quantity, f"{of}{profile}", series.quantity
             groups.setdefault(head, []).append(_section(trend))
     page: str = template.render(groups=groups, notes=[writable(note) for note in notes])
     return page
@@ -47,6 +49,7 @@ def _section(trend: Trend) -> dict[str, Any]:
         "control": series.control,
         "svg": Markup(svg),  # noqa: S704  # drawn by our converter, which escapes texts
         "alt": writable(_alt(trend)),
+        "told": writable(_told(trend)),
         "problem": writable(problem),
         "changes": [
             {
@@ -77,6 +80,16 @@ def _section(trend: Trend) -> dict[str, Any]:
             for each in part.part.values
         ],
     }
+
+
+def _told(trend: Trend) -> str:
+    """Return the last value, and from when to when it was measured; "" without a value."""
+    every = sorted((each.at, each.run_id, each, part.part.unit) for part in trend.parts for each in part.part.known)
+    if not every:
+        return ""
+    (first, *_), (until, _, last, unit) = every[0], every[-1]
+    value = amount(last.value, unit) if last.value is not None else ""
+    return f"last {value}; {plural(len(every), 'run')}, {first:%Y-%m-%d} to {until:%Y-%m-%d}"
 
 
 def _alt(trend: Trend) -> str:

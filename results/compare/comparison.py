@@ -93,6 +93,9 @@ class Quantity:
     names: tuple[str, str] = ("A", "B")
 
 
+_PERCEPTIBLE = 0.02
+
+
 @dataclass(frozen=True)
 class Comparison:
     """One quantity at one point. `ratio` is the second contender's value over the first's, as tested.
@@ -125,6 +128,16 @@ class Comparison:
     def fewest(self) -> int:
         """Return the number of repeats of the side that has fewer."""
         return min(len(side.repeats) if side else 0 for side in (self.first, self.second))
+
+    @property
+    def is_apart(self) -> bool:
+        """Return whether the change of the repeats, which is tested, is another than the one that both values show."""
+        if self.first is None or self.second is None or self.first.value is None or self.second.value is None:
+            return False
+        if self.ratio is not None and self.unit not in ("share", "%"):
+            return abs(self.ratio - self.second.value / self.first.value) > _PERCEPTIBLE
+        shown, size = self.second.value - self.first.value, max(abs(self.first.value), abs(self.second.value))
+        return self.difference is not None and abs(self.difference - shown) > _PERCEPTIBLE * size
 
     @property
     def family(self) -> str:

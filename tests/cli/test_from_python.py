@@ -54,6 +54,29 @@ def test_tables_views_and_metrics_have_the_rows_that_queries_have(finished_run: 
     assert len(gain) == 2
 
 
+def test_a_comparison_has_the_numbers_and_refusals_of_the_command(finished_run: FinishedRun) -> None:
+    bench = finished_run.bench
+    out, hardware = bench.folder / "bench-out", list(bb.open(out=bench.folder / "bench-out").plan.hardware)[:2]
+    named = [f"last:{key}" for key in hardware]
+    found, told = bb.compare(*named, out=out), bench("compare", *named, "--json").json
+    assert list(found.runs) == ["A", "B"]
+    assert found.worse == told["worse"]
+    columns = ("metric", "ratio", "p_holm", "verdict", "reason")
+    assert [[row[name] for name in columns] for row in found.pairs.rows()] == [
+        [row[name] for name in columns] for row in told["comparisons"]
+    ]
+    assert {row["contender"] for row in found.ranking.rows()} == {"A", "B"}
+    assert "<table>" in found._repr_html_()
+    assert set(found.differences[0]) == {"what", "A", "B"}
+    for wrong, said in (
+        (("last",), "takes 2 to 26"),
+        (("last", "last"), "are the same run"),
+        (("last", "x"), "no run x"),
+    ):
+        with pytest.raises(bb.BenchError, match=said):
+            bb.compare(*wrong, out=out)
+
+
 def test_an_answer_is_taken_by_pandas_polars_and_duckdb(run: bb.Run) -> None:
     answer = run.sql("SELECT hardware, threads, mean FROM measure.spread WHERE phase IS NULL AND operation = 'all'")
     rows = answer.rows()
@@ -157,6 +180,7 @@ def test_the_samples_of_the_page_run_as_they_stand(
     parts = [sample.text for sample in samples("docs/python.md") if sample.language == "python"]
     for part in parts:
         exec(compile(part, "docs/python.md", "exec"), names)  # noqa: S102 - our own page
-    assert len(parts) == 2
+    assert len(parts) == 3
+    assert names["found"].runs["B"].endswith(":two")
     assert names["checked"].cells == 2
     assert names["planned"].seconds > 0

@@ -37,6 +37,9 @@ def test_a_slower_build_is_suspect_then_an_alarm_then_accepted(bench: Bench) -> 
     assert bench("gate", *OF, "--accept", "--note", "two cores less").code == 0
     assert bench("gate", *OF).code == 0
     assert "verdict: accept, two cores less" in bench("gate", *OF).out
+    assert "errors of n.bench" not in bench("trend", *OF).out
+    assert "left out: 2 series of errors that are 0 in every run" in bench("trend", *OF).out
+    assert "0 % last; 8 runs" in bench("trend", "errors", *OF).out
     page = Path(bench.folder / "trend.html")
     told = bench("trend", "throughput", *OF, "--html", "trend.html").plainly()
     assert (told.code, told.out.count("8 runs")) == (0, 2)

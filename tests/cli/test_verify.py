@@ -332,8 +332,19 @@ def test_a_run_stands_for_its_briefs_and_the_last_one_for_no_name(finished_run: 
     assert "no run nosuchrun in bench-out" in unknown.err
 
 
-def test_a_run_without_a_brief_says_how_to_make_one(copied_run: Bench) -> None:
-    shutil.rmtree(copied_run.run_dir / "reports")
+def test_a_run_without_a_brief_says_how_to_make_one_and_whether_its_outputs_are_as_recorded(copied_run: Bench) -> None:
+    run_dir = copied_run.run_dir
+    shutil.rmtree(run_dir / "reports")
     done = copied_run("verify")
     assert done.code == 2
-    assert f"make it first: bench report {copied_run.run_dir.name}" in done.err
+    assert f"make it first: bench report {run_dir.name}" in done.err
+    assert re.search(r"raw outputs: \d+ files, as recorded", done.out)
+    assert copied_run("verify", "--raw").code == 0
+
+    changed = next(path for path in sorted(run_dir.glob("raw/**/*")) if path.is_file())
+    changed.write_bytes(changed.read_bytes() + b"one more line\n")
+    done = copied_run("verify")
+    assert done.code == 3
+    assert f"{changed.relative_to(run_dir)} was changed after it was measured" in done.err
+    told = copied_run("verify", "--json").json
+    assert (told["holds"], list(told["raw"])) == (False, [str(changed.relative_to(run_dir))])

@@ -71,6 +71,26 @@ def told(html: str, script: str, folder: Path) -> Any:
     return json.loads(base64.b64decode(found[1]))
 
 
+def judged_by_axe(html: str, folder: Path) -> Any:
+    """How many rules of WCAG A and AA the page passes, what violates one, and what a hostile text left in `hit`."""
+    axe = built_tool("axe/node_modules/axe-core/axe.min.js").read_text("utf-8")
+    # The names at the ends of lines are as near as the lines are: such places are essential in a data visualisation
+    # (Understanding WCAG 2.2, 2.5.8), and the arrow keys reach the same points.
+    checks = """
+      const essential = (rule, node) => rule.id === "target-size" && node.html.startsWith('<button class="toggle"');
+      document.querySelectorAll("details").forEach((one) => one.open = true);
+      const tags = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa"];
+      axe.run(document, { runOnly: { type: "tag", values: tags } }).then((found) => tell({
+        passes: found.passes.length,
+        violations: found.violations
+          .map((one) => [one.id, one.nodes.filter((node) => !essential(one, node)).map((node) => node.html)])
+          .filter(([, nodes]) => nodes.length > 0),
+        hit: window.hit ?? null,
+      }));
+    """
+    return told(html, f"{axe};{checks}", folder)
+
+
 def figures(html: str) -> list[Any]:
     return [json.loads(text) for text in re.findall('<script type="application/json">(.*?)</script>', html)]
 
@@ -187,23 +207,9 @@ def test_the_page_runs_its_own_script_alone_and_asks_the_network_for_nothing(
 
 
 def test_axe_finds_nothing_against_wcag_a_and_aa_in_any_layout(pages: dict[str, str], tmp_path: Path) -> None:
-    axe = built_tool("axe/node_modules/axe-core/axe.min.js").read_text("utf-8")
-    # The names at the ends of lines are as near as the lines are: such places are essential in a data visualisation
-    # (Understanding WCAG 2.2, 2.5.8), and the arrow keys reach the same points.
-    checks = """
-      const essential = (rule, node) => rule.id === "target-size" && node.html.startsWith('<button class="toggle"');
-      document.querySelectorAll("details").forEach((one) => one.open = true);
-      const tags = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa"];
-      axe.run(document, { runOnly: { type: "tag", values: tags } }).then((found) => tell({
-        passes: found.passes.length,
-        violations: found.violations
-          .map((one) => [one.id, one.nodes.filter((node) => !essential(one, node)).map((node) => node.html)])
-          .filter(([, nodes]) => nodes.length > 0),
-      }));
-    """
     for template, html in pages.items():
         folder = tmp_path / template
         folder.mkdir()
-        found = told(html, f"{axe};{checks}", folder)
+        found = judged_by_axe(html, folder)
         assert found["violations"] == [], template
         assert found["passes"] > 15

@@ -11,23 +11,20 @@ from pathlib import Path
 
 import pytest
 
-from benchbrief.compiler.extensions import registry
 from benchbrief.reports.brief_error import ReportError
 from benchbrief.reports.site.render_site import Made, render_site
 from benchbrief.reports.site.site_folder import MANIFEST, open_site
 from benchbrief.reports.site.site_texts import slug
 from benchbrief.reports.words.brief_words import CATALOGUES
 from benchbrief.results.history.series_rows import write_series
-from benchbrief.results.ingest import cell_measurement
 from benchbrief.results.many_runs.kept_runs import SiteRun
 from benchbrief.results.many_runs.run_places import FolderOfRuns, run_place
 from benchbrief.results.shared_store.push_run import Push, push_run
 from benchbrief.results.shared_store.shared_store import open_store
 from benchbrief.runners.errors import RunnerError
-from tests.reports.test_interactive import told
+from tests.reports.test_interactive import judged_by_axe, told
 from tests.reports.test_narrow_screens import WIDTH, on_phone
-from tests.support.nights import PLUGIN, night, nights
-from tests.support.tools import built_tool
+from tests.support.nights import night, nights, plain_tools
 
 HOSTILE = 'x"><script>window.hit=1</script><img src=x onerror=hit()>\n javascript:hit()'
 NIGHTS = 14
@@ -41,21 +38,12 @@ def make(runs: Path, to: Path, language: str = "en") -> Made:
 def runs(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Nightly runs with a step, one of a hostile spec, and one that lost its plan."""
     folder = tmp_path_factory.mktemp("runs")
-    with pytest.MonkeyPatch.context() as patch:
-        patch.syspath_prepend(PLUGIN)
-        forget()
+    with plain_tools():
         nights(folder, NIGHTS, step_at=8)
         night(folder, 99, lambda _, __: 1000.0, name="run <i> 'x' &", spec=HOSTILE.replace("/", "\u2215"))
         broken = night(folder, 98, lambda _, __: 1000.0, name="broken")
         (broken / "plan.json").unlink()
-    forget()
     return folder
-
-
-def forget() -> None:
-    registry.look_again()
-    for cached in (cell_measurement._driver, cell_measurement._probe_kind):
-        cached.cache_clear()
 
 
 @pytest.fixture(scope="module")
@@ -247,19 +235,10 @@ def test_no_page_scrolls_sideways_on_a_phone(site: Path, tmp_path: Path) -> None
 
 
 def test_axe_finds_nothing_against_wcag_a_and_aa(site: Path, tmp_path: Path) -> None:
-    axe = built_tool("axe/node_modules/axe-core/axe.min.js").read_text("utf-8")
-    checks = """
-      document.querySelectorAll("details").forEach((one) => one.open = true);
-      const tags = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa"];
-      axe.run(document, { runOnly: { type: "tag", values: tags } }).then((found) => tell({
-        passes: found.passes.length,
-        violations: found.violations.map((one) => [one.id, one.nodes.map((node) => node.html)]),
-      }));
-    """
     for name in SHOWN[:1] + SHOWN[3:5]:
         folder = tmp_path / slug(name)
         folder.mkdir()
-        found = told(whole(site / name, site), f"{axe};{checks}", folder)
+        found = judged_by_axe(whole(site / name, site), folder)
         assert found["violations"] == [], name
         assert found["passes"] > 12, name
 

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from datetime import timedelta
 from itertools import groupby
+from typing import Any
 
 import numpy as np
 
 from benchbrief.reports.site.site_pages import suite_view
-from benchbrief.reports.site.site_trends import TrendRules, suite_trends
+from benchbrief.reports.site.site_trends import SuiteTrends, TrendRules, suite_trends
 from benchbrief.reports.words.brief_words import CATALOGUES
 from benchbrief.results.history.change_verdicts import ChangeVerdict
 from benchbrief.results.history.read_series import Choice
@@ -91,7 +93,9 @@ def test_verdicts_count() -> None:
     assert (state, of_card) == ("steady", "accepted")
     assert text.endswith("accepted: why <so>")
     assert said("bug")[:2] == ("worse", "worse")
-    assert said("noise") == ("steady", "steady", "no change")
+    state, of_card, text = said("noise")
+    assert (state, of_card) == ("steady", "steady")
+    assert re.fullmatch(r"last change −\d\.\d % on 2026-\d\d-\d\d · noise: why <so>", text)
 
 
 def test_a_wrong_clock_and_what_was_reused_are_left_out_and_said() -> None:
@@ -116,6 +120,43 @@ def test_errors_have_a_trend_where_there_are_any() -> None:
     }
     rows.append(a_row(NIGHTS, 3.0, quantity="errors", unit="1/s", better="lower"))
     assert "errors" in {line.series.quantity for line in suite_trends(site_runs(rows), 400, TrendRules())[SUITE].lines}
+
+
+def test_the_overview_shows_a_trend_that_is_worse_before_others() -> None:
+    rows = history(0.94, 1.0)
+    rows += [a_row(night, 100.0 + night % 2, point={"hardware": "a", "threads": 4}) for night in range(NIGHTS)]
+    runs = site_runs(rows)
+    card = suite_view(SUITE, runs, CATALOGUES["en"], suite_trends(runs, 400, TrendRules(("kernel",)))[SUITE]).card
+    assert card.trend is not None
+    assert (card.trend.state, card.trend.point) == ("worse", "nvme, 4 threads")
+
+
+def test_errors_and_changes_that_the_repeats_do_not_show_stand_in_the_table_of_two_runs() -> None:
+    def repeated(night: int, value: float, repeats: Sequence[float], **more: Any) -> list[SeriesRow]:
+        return [
+            a_row(night, value, **more),
+            *(a_row(night, each, repeat=at, **more) for at, each in enumerate(repeats, 1)),
+        ]
+
+    tail = {"quantity": "latency.p99[read]", "unit": "s", "better": "lower", "percentile": True}
+    errors = {"quantity": "errors", "unit": "share", "better": "lower"}
+    rows = repeated(0, 0.002, [0.001, 0.002, 0.004], **tail) + repeated(1, 0.002, [0.001, 0.001, 0.002], **tail)
+    rows += repeated(0, 0.0, [0.0, 0.0, 0.0], **errors) + repeated(1, 0.02, [0.01, 0.02, 0.03], **errors)
+    before, run = site_runs(rows)
+    shown = suite_view(SUITE, [before, run], CATALOGUES["en"], SuiteTrends()).step
+    assert shown is not None
+    cells = {table.title: [(cell.text, cell.spread) for cell in table.rows[0].cells] for table in shown.tables}
+    assert cells["p99 latency, read"][2] == ("+0.0 %", "of repeats −37.0 %")
+    assert cells["Errors"][0][0] == "0.00 %"
+    assert cells["Errors"][2][0] == "+2.00 points"
+    rows = [row for row in rows if row.quantity != "errors" or row.value == 0]
+    rows += repeated(1, 0.0, [0.0, 0.0, 0.0], **errors)
+    before, run = site_runs(rows)
+    step = suite_view(SUITE, [before, run], CATALOGUES["en"], SuiteTrends()).step
+    assert step is not None
+    assert [table.title for table in step.tables] == ["p99 latency, read"], (
+        "nobody asks about errors that there are not"
+    )
 
 
 def test_of_many_runs_the_last_are_shown_and_all_are_judged() -> None:

@@ -11,10 +11,9 @@ from benchbrief.reports.trends.trend_page import trend_page
 from benchbrief.results.history.read_series import Choice
 from benchbrief.results.history.series_changes import trend_of
 from benchbrief.results.history.series_rows import SeriesRow
-from tests.reports.test_interactive import told
+from tests.reports.test_interactive import judged_by_axe
 from tests.reports.test_narrow_screens import WIDTH, on_phone
 from tests.results.history.histories import a_row, found
-from tests.support.tools import built_tool
 
 HOSTILE = 'x"><script>window.hit=1</script><img src=x onerror=hit()>'
 LONG = "20260301-020000-nightly-" + "of-a-very-long-name-without-a-space-" * 3
@@ -59,17 +58,7 @@ def test_the_page_has_every_kind_of_change_and_no_script(page: str) -> None:
 
 
 def test_axe_finds_nothing_against_wcag_a_and_aa(page: str, tmp_path: Path) -> None:
-    axe = built_tool("axe/node_modules/axe-core/axe.min.js").read_text("utf-8")
-    checks = """
-      document.querySelectorAll("details").forEach((one) => one.open = true);
-      const tags = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa"];
-      axe.run(document, { runOnly: { type: "tag", values: tags } }).then((found) => tell({
-        passes: found.passes.length,
-        violations: found.violations.map((one) => [one.id, one.nodes.map((node) => node.html)]),
-        hit: window.hit ?? null,
-      }));
-    """
-    shown = told(page, f"{axe};{checks}", tmp_path)
+    shown = judged_by_axe(page, tmp_path)
     assert shown["violations"] == []
     assert shown["passes"] > 12
     assert shown["hit"] is None

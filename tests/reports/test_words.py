@@ -143,6 +143,7 @@ SEVERAL = {
     "r_busy_meanwhile_often": "told of several",
     "r_not_tried": "after several cells",
     "r_sockets": "told of several",
+    "site_percentage_points": "of a difference with decimals",
     "r_halted": "the run had more cells than the one that failed",
 }
 """English sentences for more than one thing in any case, and why."""

@@ -18,8 +18,8 @@ from benchbrief.results.store.store import Row, Store, fresh_store, open_store
 from benchbrief.results.store.store_schema import SCHEMA_VERSION, TABLES
 from benchbrief.results.store_errors import NoRoom, ResultsError
 from benchbrief.runners.measurement.measurement import Operation
-from tests.results.conftest import PLUGIN
 from tests.results.making import HERE, RunMaker, a_cell, a_plan, a_query, a_read, histogram, measurement
+from tests.support.nights import PLUGIN
 
 READ = Operation("read", 100, mean_s=0.002, min_s=0.001, max_s=0.008, histogram=histogram((0.001, 0.002, 100)))
 TOTALS = "SELECT hardware, threads, value FROM measure.throughput WHERE operation = 'all'"

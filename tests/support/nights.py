@@ -1,15 +1,20 @@
 """A folder of nightly runs, made up: each with its plan, journal, raw outputs and tables, as `bench run` leaves them,
 without the file of DuckDB.
 
-They need the tools of `PLUGIN` on the path while they are made, and not to be read.
+They need `plain_tools` while they are made, and not to be read.
 """
 
 from __future__ import annotations
 
 import random
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
+import pytest
+
+from benchbrief.compiler.extensions import registry
+from benchbrief.results.ingest import cell_measurement
 from benchbrief.results.store.build_store import STORE, build_tables
 from benchbrief.runners.journal import events as j
 from benchbrief.runners.measurement.measurement import Operation
@@ -19,6 +24,22 @@ PLUGIN = Path(__file__).parents[1] / "results" / "plugin"
 DAY = 86_400
 HARDWARE = ("disk", "flash")
 REPEATS = 3
+
+
+@contextmanager
+def plain_tools() -> Iterator[None]:
+    """Within this, the tools of `PLUGIN` are installed."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.syspath_prepend(PLUGIN)
+        _forget_drivers()
+        yield
+    _forget_drivers()
+
+
+def _forget_drivers() -> None:
+    registry.look_again()
+    for cached in (cell_measurement._driver, cell_measurement._probe_kind):
+        cached.cache_clear()
 
 
 def night(

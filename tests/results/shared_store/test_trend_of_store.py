@@ -7,20 +7,18 @@ from pathlib import Path
 
 import pytest
 
-from benchbrief.compiler.extensions import registry
 from benchbrief.history.read_history import read_history
 from benchbrief.results.history.read_series import Choice, Found
 from benchbrief.results.history.run_sources import RunStore
 from benchbrief.results.history.series_cache import open_series
 from benchbrief.results.history.series_changes import trend_of
 from benchbrief.results.history.series_rows import SERIES, write_series
-from benchbrief.results.ingest import cell_measurement
 from benchbrief.results.object_stores.object_store import SharedStoreError
 from benchbrief.results.shared_store.push_run import Push, push_run
 from benchbrief.results.shared_store.run_manifest import Manifest, table_key
 from benchbrief.results.shared_store.shared_store import SharedStore, open_store
 from tests.results.shared_store.conftest import store_url
-from tests.support.nights import PLUGIN, nights
+from tests.support.nights import nights, plain_tools
 from tests.support.ports import free_port
 
 NIGHTS = 12
@@ -31,18 +29,9 @@ THROUGHPUT = Choice(("throughput",))
 def runs(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
     """Nightly runs; from the seventh on, flash is slower."""
     folder = tmp_path_factory.mktemp("runs")
-    with pytest.MonkeyPatch.context() as patch:
-        patch.syspath_prepend(PLUGIN)
-        _forget_drivers()
+    with plain_tools():
         nights(folder, NIGHTS, step_at=6)
         yield folder
-    _forget_drivers()
-
-
-def _forget_drivers() -> None:
-    registry.look_again()
-    for cached in (cell_measurement._driver, cell_measurement._probe_kind):
-        cached.cache_clear()
 
 
 @pytest.fixture(autouse=True)

@@ -1,0 +1,165 @@
+"""Runs held against each other, as `bench compare` does."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import cached_property
+from html import escape
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from benchbrief.api.answer import Answer
+from benchbrief.cli.run_names import OUT
+
+if TYPE_CHECKING:
+    from benchbrief.comparing.judged_contenders import Judged
+    from benchbrief.results.compare.comparison import Comparison
+
+_DIMS = ("experiment", "hardware", "workload", "phase", "threads", "target")
+
+
+def compare(
+    *runs: str | Path,
+    metrics: Sequence[str] = (),
+    threshold: float = 0.0,
+    mixed: bool = False,
+    other_load: bool = False,
+    out: str | Path = OUT,
+) -> Compared:
+    """Compare runs with the first one, point by point, as `bench compare` does.
+
+    A run is named as there: `"last"`, `"last~1"`, `"20260301:nvme"` for one of its hardware groups, `"rev:main"`, or
+    its folder. `metrics` are `"throughput"`, `"latency.p99[read]"` or metrics of the spec; all of them by default.
+    Changes smaller than `threshold`, a share, count for nothing. `mixed` allows runs that were measured beside
+    simulated or imported ones, `other_load` judges also points where the load is not the same. `out` is the folder that
+    holds the runs. Raises BenchError when a run is not there, or when they have nothing in common.
+    """
+    from benchbrief.comparing.compare_named import compare_named
+
+    named = [str(each) for each in runs]
+    return Compared(compare_named(named, Path(out), metrics, threshold, mixed=mixed, other_load=other_load))
+
+
+class Compared:
+    """What a comparison found. Use `compare`."""
+
+    def __init__(self, judged: Judged) -> None:
+        self._judged = judged
+
+    @property
+    def runs(self) -> dict[str, str]:
+        """The contenders by their letter: a run's name, with its hardware behind a colon."""
+        from benchbrief.comparing.tell_comparison import named
+
+        return dict(zip(self._judged.names, map(named, self._judged.references), strict=True))
+
+    @property
+    def worse(self) -> int:
+        """How many points of any contender are worse than those of the first."""
+        return len(self._judged.worse)
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What limits the numbers, a sentence each."""
+        return self._judged.notes
+
+    @property
+    def differences(self) -> list[dict[str, str]]:
+        """What else differs of the contenders: `what`, and each one's value by its letter."""
+        return [
+            {"what": each.what, **dict(zip(self._judged.names, each.each, strict=True))}
+            for each in self._judged.differing
+        ]
+
+    @cached_property
+    def pairs(self) -> Answer:
+        """Each pair at each point: both values, `ratio` of the second over the first with its interval `low` to `high`,
+        `difference` in the unit, `p`, `p_holm` (corrected), `verdict` and its `reason`. The origins are measured,
+        simulated or imported."""
+        rows = [
+            {
+                "first": self._judged.names[one],
+                "second": self._judged.names[other],
+                **_pair(row),
+                "first_origin": self._judged.origins[one],
+                "second_origin": self._judged.origins[other],
+            }
+            for (one, other), outcome in self._judged.outcomes.items()
+            for row in outcome.comparisons
+        ]
+        return _answer(rows, ("first", "second"), _PAIR)
+
+    @cached_property
+    def ranking(self) -> Answer:
+        """Each contender at each point: its value, the `letters` that it shares with those that it is not told apart
+        from, and whether it is among the best."""
+        rows = [
+            {**_place(each), "contender": name, "value": values.value if values else None,
+             "letters": each.letters[place], "is_best": bool(each.order) and place in each.leading,
+             "reason": str(each.reason), "origin": self._judged.origins[place]}
+            for each in self._judged.rankings
+            for place, (name, values) in enumerate(zip(self._judged.names, each.values, strict=True))
+        ]  # fmt: skip
+        return _answer(rows, (), _RANKED)
+
+    def __repr__(self) -> str:
+        return f"<{', '.join(f'{letter}: {run}' for letter, run in self.runs.items())}; {self.worse} worse>"
+
+    def _repr_html_(self) -> str:
+        from benchbrief.api.html import html_table
+        from benchbrief.comparing.compare_output import told_rows
+        from benchbrief.comparing.ranking_output import told_ranking
+
+        named = "".join(f"<p>{letter}: {escape(run)}</p>" for letter, run in self.runs.items())
+        if len(self.runs) == 2:
+            (outcome,) = self._judged.outcomes.values()
+            head, rows = ("metric", "point", "A", "B", "change", "verdict"), told_rows(outcome.comparisons)
+        else:
+            head, rows = ("metric", "point", *self._judged.names, "best"), told_ranking(self._judged)
+        notes = "".join(f"<li>{escape(note)}</li>" for note in self.notes)
+        return f"{named}{html_table(head, rows)}<ul>{notes}</ul>"
+
+
+_PLACE = ("metric", "unit", "better", *_DIMS)
+_PAIR = (
+    "first_value", "second_value", "ratio", "low", "high", "difference", "p", "p_holm", "verdict", "reason",
+    "first_origin", "second_origin",
+)  # fmt: skip
+_RANKED = ("contender", "value", "letters", "is_best", "reason", "origin")
+_TEXTS = ("first", "second", "metric", "unit", "better", "experiment", "hardware", "workload", "phase", "verdict",
+          "reason", "contender", "letters", "origin", "first_origin", "second_origin")  # fmt: skip
+
+
+def _place(row: Any) -> dict[str, object]:
+    return {"metric": row.quantity, "unit": row.unit, "better": row.better, **dict(row.point)}
+
+
+def _pair(row: Comparison) -> dict[str, object]:
+    low, high = row.interval or (None, None)
+    return {
+        **_place(row),
+        "first_value": row.first.value if row.first else None,
+        "second_value": row.second.value if row.second else None,
+        "ratio": row.ratio,
+        "low": low,
+        "high": high,
+        "difference": row.difference,
+        "p": row.p,
+        "p_holm": row.p_holm,
+        "verdict": row.verdict,
+        "reason": str(row.reason),
+    }
+
+
+def _answer(rows: Sequence[dict[str, object]], begin: Sequence[str], end: Sequence[str]) -> Answer:
+    """Return the rows as a table. Further dimensions of metrics stand behind those of cells."""
+    import pyarrow as pa
+
+    columns = dict.fromkeys((*begin, *_PLACE, *(name for row in rows for name in row if name not in end), *end))
+    arrays = {}
+    for name in columns:
+        values = [row.get(name) for row in rows]
+        is_text = name in _TEXTS or any(isinstance(value, str) for value in values)
+        kind = pa.bool_() if name == "is_best" else pa.string() if is_text else pa.float64()
+        arrays[name] = pa.array([value if value is None or not is_text else str(value) for value in values], kind)
+    return Answer(pa.table(arrays))

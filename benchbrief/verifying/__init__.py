@@ -1,0 +1,1 @@
+"""What `bench verify` tells of signatures, and of runs without a brief."""
