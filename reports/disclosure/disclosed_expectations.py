@@ -27,7 +27,9 @@ def disclose_expectations(results: Results) -> Iterator[Item]:
 
 def _looks(looks: Looks, results: Results) -> str:
     first, last = (_percent(looks.share(repeats), results) for repeats in (looks.first, looks.first + looks.count - 1))
-    return results.words["d_expect_looks"].format(looks=looks.count, first=first, last=last)
+    chance, why = _percent(looks.chance, results), "joint" if looks.chance > 1 - LEVEL else "sum"
+    named = {"first": first, "last": last, "chance": chance, "why": results.words[f"d_expect_looks_{why}"]}
+    return results.words["d_expect_looks"].format(looks=looks.count, **named)
 
 
 def _percent(share: float, results: Results) -> str:

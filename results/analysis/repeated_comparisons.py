@@ -125,20 +125,22 @@ def judge(expect: Expect, read: Read, looks: Looks) -> Judgement:
     verdicts = [(dict(zip(expect.query.dims, keys, strict=True)), value) for keys, value in read(expect.query)]
     values = [value for _, value in verdicts]
     holds = False if 0.0 in values else None if not values or None in values else True
-    level = 1 - (1 - LEVEL) / (len(verdicts) if holds is False else 1)
+    several = holds is False and len(verdicts) > 1
+    chance = (1 - LEVEL) / len(verdicts) if several else looks.chance
+    level = 1 - (chance if several else 1 - LEVEL)
     if holds is None or not expect.repeats or expect.better is None:
         return Judgement(holds, (), level, len(verdicts), looks.count)
     resting = {frozenset(place.items()) for place, value in verdicts if value == holds}
     found = [each for each in differences(expect, read) if frozenset(each.place.items()) in resting]
-    intervals = [_interval(expect, each, holds, looks, level, read) for each in found]
+    intervals = [_interval(expect, each, holds, looks, chance, read) for each in found]
     first_look = None if looks.last is None else looks.first
     return Judgement(holds, intervals, level, len(verdicts), looks.count, first_look)
 
 
-def _interval(expect: Expect, found: Differences, holds: bool, looks: Looks, level: float, read: Read) -> Interval:
+def _interval(expect: Expect, found: Differences, holds: bool, looks: Looks, chance: float, read: Read) -> Interval:
     n, low, high, distance = len(found.values), -math.inf, math.inf, math.inf
     above = holds == (expect.better == "higher")
-    seen = [_ends(found.values[:repeats], 1 - (1 - level) * share) for repeats, share in looks.until(n)]
+    seen = [_ends(found.values[:repeats], 1 - chance * share) for repeats, share in looks.until(n)]
     if seen:
         mean, (low, high) = statistics.fmean(found.values), seen[-1]
         distance = (high - low) / 2 / abs(mean) if mean and (mean > 0) == above else math.inf

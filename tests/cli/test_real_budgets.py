@@ -10,10 +10,12 @@ from xml.etree import ElementTree as ET
 
 import pytest
 
+from benchbrief.results.analysis.asked_so_far import AskedSoFar
 from benchbrief.runners.journal import events as j
 from benchbrief.runners.journal.journal_file import JOURNAL, read_journal
 from benchbrief.runners.journal.run_folder import load_plan
 from benchbrief.runners.journal.run_record import NOWHERE, RunRecord, read_run
+from benchbrief.runners.messages.run_messages import say
 from benchbrief.runners.scheduling.budgeted_repeats import Budgets
 from tests.support.bench import Bench, fresh_bench, records_of
 from tests.support.tools import system_tool
@@ -85,6 +87,27 @@ def test_a_killed_run_goes_on_within_its_budget_and_decides_by_its_journal(bench
     assert next_by_the_journal(bench.run_dir) == []
 
 
+def test_a_killed_run_ends_its_repeats_early_as_it_would_have_done(bench: Bench, tmp_path: Path) -> None:
+    """Both points are far from the limit, so the first look decides them, although a budget for all repeats is left."""
+    spec(bench, tmp_path, "links", "readrandom", repeats=8)
+    text = (bench.folder / "brief.bench").read_text(encoding="utf-8")
+    bench.spec(text + "\nexpect throughput > 10 ops/s\n")
+    with bench.started("run", "brief.bench", "--no-report", "--budget", "10min") as going:
+        until(lambda: any(bench.folder.glob(f"bench-out/*/{JOURNAL}")) and len(bench.journal("cell_ended")) >= 4, 120)
+        going.signal(signal.SIGKILL)
+        going.wait(60)
+    assert bench.journal("cell_skipped") == []
+    done = bench("resume", bench.run_dir.name, "--no-report", timeout=240)
+    assert done.code == 0, done.text
+    assert "10 of them not needed" in done.out
+    points = [each["cell"].rpartition("/")[0] for each in bench.journal("cell_ended") if each["status"] == "ok"]
+    assert {point: points.count(point) for point in points} == {"e/here/ow/threads=1": 3, "e/here/ow/threads=2": 3}
+    skipped = bench.journal("cell_skipped")
+    assert len(skipped) == 10
+    assert {(each["no_room"], each["reason"]) for each in skipped} == {("", say.budget_decided())}
+    assert next_by_the_journal(bench.run_dir) == []
+
+
 def next_by_the_journal(run_dir: Path) -> list[str]:
     """Return the cells that were begun where a new controller, which knows the journal alone, begins another."""
     plan, record = load_plan(run_dir), RunRecord()
@@ -92,7 +115,7 @@ def next_by_the_journal(run_dir: Path) -> list[str]:
     for each in read_journal(run_dir / JOURNAL):
         if isinstance(each, j.CellStarted) and each.attempt == 1:
             done = record.finished(plan)
-            budgets = Budgets(plan, record, lambda _: None)
+            budgets = Budgets(plan, record, lambda _: None, read_tables=AskedSoFar(run_dir, plan).read)
             order = budgets.in_order([cell for cell in plan.cells if cell.id not in done])
             chosen = next(cell.id for cell in order if not budgets.not_needed(cell))
             if chosen != each.cell:
