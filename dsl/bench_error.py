@@ -23,6 +23,15 @@ FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 """The errno values of an OSError for a full disk."""
 
 
+def how_to_mend(error: OSError) -> str:
+    """Return the next step where a file can't be used; "" for a reason that names it."""
+    if error.errno == errno.EROFS:
+        return "its file system is read-only: mount it for writing, or copy the folder to one that can be written"
+    if error.errno in FULL:
+        return "make room there"
+    return "check its permissions" if error.errno in (errno.EACCES, errno.EPERM) else ""
+
+
 class BenchError(Exception):
     """An error that a user can act on: what happened in `message`, and the next step in `hint`.
 

@@ -17,7 +17,7 @@ from typing import IO
 import click
 
 from benchbrief.cli.terminal_marks import folded
-from benchbrief.dsl.bench_error import FULL, BenchError, ExitCode
+from benchbrief.dsl.bench_error import FULL, BenchError, ExitCode, how_to_mend
 from benchbrief.dsl.diagnostics import source_line
 
 MEANINGS: Mapping[ExitCode, str] = {
@@ -261,7 +261,7 @@ def show_error(error: Exception) -> ExitCode:
         return error.exit_code
     if isinstance(error, OSError) and (error.filename or error.errno in FULL):
         at = f"{error.filename}: {error.strerror}" if error.filename else f"can't be written: {error.strerror}"
-        return fail(at).exit_code
+        return fail(at, how_to_mend(error) if error.filename else "").exit_code
 
     from benchbrief.runners.journal.secret_masking import hide
 

@@ -108,6 +108,21 @@ def command(
         raise
 
 
+def _refuse_a_run(spec: Path, out: Path) -> None:
+    """Raises Stop where a run is named in place of a spec."""
+    from benchbrief.cli.run_names import run_name
+    from benchbrief.runners.journal.run_folder import PLAN, load_plan
+
+    found = next((path for path in (spec, out / spec) if (path / PLAN).is_file()), None)
+    if found is not None and not spec.is_file():
+        again = shlex.quote(load_plan(found).spec.name)
+        raise fail(
+            f"`{spec}` is a run, and no spec",
+            f"go on with it: `bench resume {run_name(found)}`; run its spec anew: `bench run {again}`",
+            ExitCode.SPEC_WRONG,
+        )
+
+
 def _made(
     spec: Path,
     profile: str | None,
@@ -126,6 +141,7 @@ def _made(
     from benchbrief.runners.journal.run_folder import create_run
     from benchbrief.runners.worlds.world_choice import world_for
 
+    _refuse_a_run(spec, out)
     checked = compile_or_stop(spec, profile, params, budget_s=budget)
     plan, found = checked.plan, sum(each.severity == "warning" for each in checked.diagnostics)
     warned = [f"the spec has {plural(found, 'warning')}: bench check {shlex.quote(str(spec))}"] if found else []

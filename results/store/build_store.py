@@ -23,7 +23,7 @@ from typing import TYPE_CHECKING, Any
 import benchbrief
 from benchbrief.compiler.planning.budgets import strictest_level
 from benchbrief.compiler.planning.plan import Plan
-from benchbrief.dsl.bench_error import FULL
+from benchbrief.dsl.bench_error import FULL, how_to_mend
 from benchbrief.results.store.measure_views import VIEWS
 from benchbrief.results.store.metric_views import create_views, statements_of
 from benchbrief.results.store.run_sentences import Sentences
@@ -90,7 +90,7 @@ def rebuild(run_dir: Path, plan: Plan | None = None, evidence: Evidence | None =
         if error.errno in FULL:
             raise NoRoom(f"{store} can't be written: {os.strerror(error.errno)}", _FREE_SPACE) from error
         message = f"{error.filename or store} can't be written: {error.strerror}"
-        raise ResultsError(message, "check its permissions") from error
+        raise ResultsError(message, how_to_mend(error) or "check its permissions") from error
     return store
 
 

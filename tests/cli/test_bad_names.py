@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import re
 from pathlib import Path
 
 import pytest
 
+from benchbrief.cli.terminal import show_error
 from benchbrief.compiler.blocks.hardware.host_schema import SSH
 from benchbrief.compiler.blocks.power.meter_schema import METERS
 from benchbrief.compiler.blocks.values.block_schema import BLOCKS
@@ -211,3 +213,26 @@ def test_a_current_folder_whose_name_is_not_utf8_or_that_is_gone_is_told(bench: 
         assert said in done.stderr
         assert b"internal error" not in done.stderr
     assert not bench.run_dirs()
+
+
+def test_a_run_that_is_named_in_place_of_a_spec_points_to_resume(bench: Bench) -> None:
+    bench.spec(SMALL)
+    assert bench("run", "brief.bench", "--simulate", "--no-report").code == 0
+    for named in (bench.run_dir.name, f"bench-out/{bench.run_dir.name}"):
+        done = bench("run", named)
+        assert done.code == 1
+        said = one_message(done)
+        assert f"`{named}` is a run, and no spec" in said
+        assert f"`bench resume {bench.run_dir.name}`" in said
+        assert "`bench run brief.bench`" in said
+
+
+@pytest.mark.parametrize(
+    ("number", "hint"),
+    [(errno.EROFS, "mount it for writing"), (errno.EACCES, "check its permissions"), (errno.ENOSPC, "make room there")],
+)
+def test_a_file_that_can_not_be_written_comes_with_the_next_step(
+    number: int, hint: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert show_error(OSError(number, os.strerror(number), "journal.jsonl")) != 0
+    assert hint in capsys.readouterr().err
