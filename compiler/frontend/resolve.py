@@ -8,8 +8,9 @@ from dataclasses import dataclass, replace
 from benchbrief.compiler.blocks.databases.databases import read_databases
 from benchbrief.compiler.blocks.databases.kept_data_warnings import warn_of_aged_data
 from benchbrief.compiler.blocks.experiments import experiment_errors
-from benchbrief.compiler.blocks.experiments.experiments import Matrix, World, read_experiments
+from benchbrief.compiler.blocks.experiments.experiments import Matrix, read_experiments
 from benchbrief.compiler.blocks.experiments.knee_references import linked
+from benchbrief.compiler.blocks.experiments.load_clients import World
 from benchbrief.compiler.blocks.experiments.overlap_warnings import warn_of_overlap
 from benchbrief.compiler.blocks.experiments.probes import read_declared
 from benchbrief.compiler.blocks.hardware.hardware import HardwareUnit, HostTable, read_clients, read_hardware
@@ -203,7 +204,7 @@ def _warn_unused(found: Declarations, world: World, matrices: tuple[Matrix, ...]
     groups = {unit.hardware.group for matrix in matrices for unit in matrix.units}
     used = {
         "hardware": groups,
-        "client": {matrix.client.name for matrix in matrices if matrix.client},
+        "client": {client.name for matrix in matrices for client in matrix.clients.values()},
         "database": {matrix.database.name for matrix in matrices},
         "workload": {load.of or load.workload.name for matrix in matrices for load in matrix.loads},
         "probe": set(world.probes) & named,

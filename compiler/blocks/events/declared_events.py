@@ -55,7 +55,7 @@ Events = Mapping[str, tuple[Event, ...]]
 
 def read_events(
     entry: Entry, world: Named, times: tuple[float, Sequence[HardwareUnit]], reader: Reader
-) -> Callable[[plan.Client | None, ToolSpec, Sequence[Load]], Events]:
+) -> Callable[[Mapping[str, plan.Client], ToolSpec, Sequence[Load]], Events]:
     """Read the events of an experiment, and return what places them on the hosts of its cells.
 
     `world` has what the spec names; `times` are the measured seconds and the hardware.
@@ -70,14 +70,14 @@ def read_events(
         if two.at_s - one.at_s < _APART_S:
             reader.findings.add(event_errors.EventsTogether(other.span, two.at_s, at.span))
 
-    def placed(client: plan.Client | None, tool: ToolSpec, loads: Sequence[Load]) -> Events:
+    def placed(clients: Mapping[str, plan.Client], tool: ToolSpec, loads: Sequence[Load]) -> Events:
         if drafts and not tool.time_series:
             reader.findings.add(event_errors.NoTimeSeries(drafts[0][2].span, tool.word))
         if drafts and (load := next((load for load in loads if load.of), None)):
             reader.findings.add(event_errors.EventInLoad(drafts[0][2].span, load.of))
         return {
             unit.hardware.key: tuple(
-                event.model_copy(update={"hosts": _hosts(place, unit, client, known, reader)})
+                event.model_copy(update={"hosts": _hosts(place, unit, clients.get(unit.hardware.key), known, reader)})
                 for event, place, _ in drafts
             )
             for unit in units

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from benchbrief.compiler.plain_amounts import counted
 from benchbrief.compiler.problems import CompileProblem, ticked
 
 
@@ -299,3 +300,26 @@ class ShortForProbe(CompileProblem):
     @property
     def enough(self) -> str:
         return f"{3 * self.every_s:g} s"
+
+
+@dataclass(frozen=True)
+class ClientsUnfit(CompileProblem):
+    """A list of clients that is not one for each hardware group, or whose clients have different tools (`unlike`)."""
+
+    code = "E0599"
+    says = "{what}"
+    clients: int
+    groups: int
+    unlike: tuple[str, ...] = ()
+
+    @property
+    def what(self) -> str:
+        if self.unlike:
+            return f"the clients {ticked(self.unlike)} have different tools"
+        return f"`client` names {self.clients} clients, and `hardware` {counted(self.groups, 'group', 'groups')}"
+
+    @property
+    def help(self) -> str:
+        if self.unlike:
+            return "write the same `tool` in both: numbers of different load generators do not compare"
+        return "name one client for each group, in the order of `hardware`, or one for all"

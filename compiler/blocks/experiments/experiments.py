@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
-from functools import cached_property
 from typing import Literal, TypeVar
 
 from benchbrief.compiler.blocks.databases import database_errors
@@ -12,12 +11,12 @@ from benchbrief.compiler.blocks.databases.databases import DatabaseSpec, fill
 from benchbrief.compiler.blocks.events.declared_events import Events, read_events
 from benchbrief.compiler.blocks.experiments import experiment_errors
 from benchbrief.compiler.blocks.experiments.arrivals import check_arrivals, read_arrivals, times_of
-from benchbrief.compiler.blocks.experiments.fitting_parts import Fit
+from benchbrief.compiler.blocks.experiments.fitting_parts import Fit, Steadied, check_steady
+from benchbrief.compiler.blocks.experiments.load_clients import World, clients_by_hardware, widest
 from benchbrief.compiler.blocks.experiments.measured_times import read_times
-from benchbrief.compiler.blocks.experiments.probes import AskedProbe, read_probes, warn_of_short_window
+from benchbrief.compiler.blocks.experiments.probes import read_probes, warn_of_short_window
 from benchbrief.compiler.blocks.experiments.ramps import Axis, KneeOf, Ramp, Ramps, read_ramp
 from benchbrief.compiler.blocks.experiments.repeats import fitting_repeats, overlap_of, read_repeats
-from benchbrief.compiler.blocks.experiments.steady_fit import Steadied, check_steady
 from benchbrief.compiler.blocks.hardware.hardware import HardwareUnit, origin
 from benchbrief.compiler.blocks.promises.highest_rates import check_promise, errors_allowed, planned
 from benchbrief.compiler.blocks.values import structure_errors, value_errors
@@ -41,33 +40,8 @@ Item = TypeVar("Item")
 
 
 @dataclass(frozen=True)
-class World:
-    """The declarations that an experiment may name. The value is None for one with a mistake."""
-
-    hardware: Mapping[str, HardwareUnit]
-    clients: Mapping[str, plan.Client | None]
-    databases: Mapping[str, DatabaseSpec | None]
-    workloads: Mapping[str, Load | None]
-    probes: Mapping[str, AskedProbe | None]
-    hosts: Mapping[str, plan.Host]
-    language: str
-    """The language of the built-in labels and descriptions."""
-
-    @cached_property
-    def by_alias(self) -> Mapping[str, HardwareUnit]:
-        return {alias: unit for unit in self.hardware.values() for alias in unit.aliases}
-
-    @cached_property
-    def by_group(self) -> Mapping[str, list[HardwareUnit]]:
-        groups: dict[str, list[HardwareUnit]] = {}
-        for unit in self.hardware.values():
-            groups.setdefault(unit.hardware.group, []).append(unit)
-        return groups
-
-
-@dataclass(frozen=True)
 class Matrix:
-    """An experiment whose parts fit together. `databases` and `probes` are by hardware key.
+    """An experiment whose parts fit together. `clients`, `databases` and `probes` are by hardware key.
 
     `awaits` maps `threads` or `target` to the experiment whose knee gives it. `knees` maps each hardware and workload
     to the search that finds the knee (see `compiler/blocks/experiments/knee_references.py`).
@@ -83,7 +57,8 @@ class Matrix:
     """The probes that the experiment names, with those that the profile made unreadable."""
     service_only: tuple[Span, str, tuple[str, ...]] | None
     unmerged: tuple[Span, str] | None
-    client: plan.Client | None
+    clients: Mapping[str, plan.Client]
+    """None for a library engine, whose load is generated on the hosts under test."""
     tool: plan.Tool
     tool_spec: ToolSpec
     threads: int | None
@@ -97,9 +72,10 @@ class Matrix:
 
     def load_hosts(self, unit: HardwareUnit, load: Load) -> tuple[str, ...]:
         """Return the hosts of the load: one host for a workload that several would repeat."""
-        if self.client is None:
+        client = self.clients.get(unit.hardware.key)
+        if client is None:
             return unit.hardware.hosts
-        return self.client.hosts[:1] if load.from_one_host else self.client.hosts
+        return client.hosts[:1] if load.from_one_host else client.hosts
 
     @property
     def points(self) -> tuple[float | None, ...]:
@@ -140,6 +116,8 @@ class _Experiment:
         self.values = reader.block(entry, EXPERIMENT)
         self.places: dict[tuple[str, str], Span] = {}
         """The place of each hardware group and each workload."""
+        self.groups: list[tuple[str, ...]] = []
+        """The keys of the hardware that each item of `hardware` names."""
 
     def matrix(self) -> Matrix | None:
         """Return None after a mistake."""
@@ -154,7 +132,8 @@ class _Experiment:
         placed = read_probes(self.values.series("probes"), self.world.probes, units, database, self.reader)
         if database is None or not units or not loads:
             return None
-        client, tool = self._load_generator(database)
+        clients, tool = self._load_generator(database)
+        client = widest(clients)
         databases = {unit.hardware.key: fill(database, unit, self.world.hosts, self.reader) for unit in units}
         spec = TOOL_SPECS.usable(tool.driver) if tool else None
         if tool is None or spec is None:
@@ -215,12 +194,12 @@ class _Experiment:
             asked=tuple(placed.asked),
             service_only=fits.service_only(spec, ramps, database.engine),
             unmerged=fits.unmerged(spec, client, repeats.most),
-            client=client,
+            clients=clients,
             tool=tool,
             tool_spec=spec,
             threads=int(ramps.threads.points[0]) if ramps.axis == "target" and ramps.threads.points else None,
             awaits=awaits,
-            events=place_events(client, spec, loads),
+            events=place_events(clients, spec, loads),
             span=self.entry.head,
             places={key: self.values.span(key) for key in self.entry.attributes},
         )
@@ -233,6 +212,7 @@ class _Experiment:
         whole = True
         for item in self._items("hardware"):
             named = self._units(item)
+            self.groups.append(tuple(unit.hardware.key for unit in named))
             whole = whole and bool(named)
             for unit in named:
                 if self._first("hardware", unit.hardware.key, item.span):
@@ -382,19 +362,31 @@ class _Experiment:
 
     # --- whether the parts fit -------------------------------------------------------------------------------------
 
-    def _load_generator(self, database: DatabaseSpec) -> tuple[plan.Client | None, plan.Tool | None]:
-        """Return the client and its tool. A library engine has no client, and the tool of its database."""
+    def _load_generator(self, database: DatabaseSpec) -> tuple[Mapping[str, plan.Client], plan.Tool | None]:
+        """Return the clients by hardware key, and their tool. A library engine has the tool of its database."""
         if database.tool is not None:
             if self.values.said("client"):
                 at, label = self.values.span("client"), database.engine.label
                 found = database_errors.ClientNotWanted(at, database.name, label, database.tool.driver)
                 self.reader.findings.add(found)
-            return None, database.tool
-        client = self._one("client", self.world.clients)
-        if client is None:
-            return None, None
-        engine = database.engine
-        if not can_load(engine, client.tool.driver):
+            return {}, database.tool
+        items = self._items("client") if self.values.said("client") else ()
+        if len(items) > 1:
+            named = [self._named_client(item) for item in items]
+        else:
+            named = [self._one("client", self.world.clients)]
+        clients = [client for client in named if client is not None]
+        if len(clients) < len(named):
+            return {}, None
+        engine, tool = database.engine, clients[0].tool
+        if not can_load(engine, tool.driver):
             at = self.values.span("client")
-            self.reader.findings.add(database_errors.ToolMismatch(at, client.tool.driver, engine.name, engine.tools))
-        return client, client.tool
+            self.reader.findings.add(database_errors.ToolMismatch(at, tool.driver, engine.name, engine.tools))
+        return clients_by_hardware(clients, self.groups, self.values, self.reader), tool
+
+    def _named_client(self, item: ast.Expr) -> plan.Client | None:
+        known = self.world.clients
+        if not isinstance(item, ast.Name):
+            self._wrong("client", item, known)
+            return None
+        return known[item.text] if item.text in known else known.get(self._meant(item.span, "client", item.text, known))

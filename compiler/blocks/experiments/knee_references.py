@@ -72,10 +72,12 @@ def _knees(
 
 def _hold_to_hosts(key: str, knee_of: KneeOf, matrix: Matrix, searched: plan.Experiment, reader: Reader) -> None:
     """Report a search that may find less than the client's hosts can share."""
-    if matrix.client is None:
+    if not matrix.clients:
         return
-    client = matrix.client.name
-    hosts = max(len(matrix.load_hosts(unit, load)) for unit, load in product(matrix.units, matrix.loads))
+    hosts, client = max(
+        (len(matrix.load_hosts(unit, load)), matrix.clients[unit.hardware.key].name)
+        for unit, load in product(matrix.units, matrix.loads)
+    )
     least = [(searched.points[0], searched.name)]
     if searched.search and searched.search.otherwise is not None:
         least.append((searched.search.otherwise, ""))

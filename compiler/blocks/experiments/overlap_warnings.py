@@ -85,6 +85,6 @@ def _lanes(groups: Sequence[_Group]) -> dict[str, str]:
 
 def _shared(one: _Group, other: _Group, matrix: Matrix) -> tuple[str, ...]:
     """Return what two groups of one lane share, as a message says it; nothing when they are joined through others."""
-    clients = set(matrix.client.hosts if matrix.client else ()) - one.under_test - other.under_test
+    clients = {host for client in matrix.clients.values() for host in client.hosts} - one.under_test - other.under_test
     hosts = [f"{_CLIENT}{host}" if host in clients else f"host {host}" for host in one.hosts if host in other.hosts]
     return (*hosts, *(name for name in one.equipment if name in other.equipment and not name.startswith(ONE_BY_ONE)))

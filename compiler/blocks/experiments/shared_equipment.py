@@ -54,7 +54,8 @@ class SharedEquipment:
 
     def _of(self, matrix: Matrix, unit: HardwareUnit) -> Iterable[str]:
         hardware = unit.hardware
-        for switch in dict.fromkeys((hardware.facts.get("switch"), matrix.client.switch if matrix.client else None)):
+        client = matrix.clients.get(hardware.key)
+        for switch in dict.fromkeys((hardware.facts.get("switch"), client.switch if client else None)):
             if isinstance(switch, str) and switch:
                 yield f"switch {switch}"
         storage = hardware.facts.get("shared_storage")
@@ -73,7 +74,8 @@ class SharedEquipment:
 
 def hosts_of(matrix: Matrix, unit: HardwareUnit) -> _Hosts:
     """Return the hosts that the group's cells use: those under test, and all that generate load."""
-    return tuple(dict.fromkeys((*unit.hardware.hosts, *(matrix.client.hosts if matrix.client else ()))))
+    client = matrix.clients.get(unit.hardware.key)
+    return tuple(dict.fromkeys((*unit.hardware.hosts, *(client.hosts if client else ()))))
 
 
 def _reads_power(matrix: Matrix, unit: HardwareUnit) -> bool:

@@ -44,7 +44,10 @@ EXPERIMENT = BlockSchema(
             example="hardware = [eco, legacy]",
         ),
         "client": Key(
-            Special("a client's name"), "Who generates the load.", default="the only one", example="client = load"
+            Special("a client's name, or a list of one for each hardware group"),
+            "Who generates the load.",
+            default="the only one",
+            example="client = load",
         ),
         "database": Key(
             Special("a database's name"), "What is loaded.", default="the only one", example="database = mongo"
