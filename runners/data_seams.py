@@ -35,6 +35,15 @@ class KnowsChanges(Protocol):
 
 
 @runtime_checkable
+class KnowsUnchanged(Protocol):
+    """An engine that can tell that cells have only read a data set: then a snapshot need not bring it back."""
+
+    def is_unchanged(self, cell: Cell) -> bool:
+        """Return whether the data set is there as its load left it. Called when `holds` found the snapshot whole."""
+        ...
+
+
+@runtime_checkable
 class CountsWriters(Protocol):
     """An engine that remembers beside the data which cells have written to them."""
 

@@ -67,7 +67,7 @@ class BudgetFit:
 
     @property
     def too_small(self) -> str:
-        loading = f", {duration(self.loading_s)} of it to load and reset data" if self.loading_s >= 1 else ""
+        loading = f", {about(self.loading_s)} of it to load and reset data" if self.loading_s >= 1 else ""
         return f"below one pass: to measure {self.passes} takes {about(self.pass_s)}{loading}"
 
     @property

@@ -184,7 +184,8 @@ def _facts(plan: Plan, e: Experiment, cells: list[Cell]) -> Iterator[tuple[str, 
     shared = _shared_options(plan, cells)
     if shared:
         yield "options", ", ".join(shared)
-    where = f"on client {first.client}" if first.client else "on the host under test"
+    clients = list(dict.fromkeys(cell.client for cell in cells if cell.client))
+    where = f"on client {' and '.join(clients)}" if clients else "on the host under test"
     yield "load by", f"{tool_word(first.tool.driver)}{f' ({first.tool.path})' if first.tool.path else ''} {where}"
     if split := _split(cells):
         yield "load hosts", split
@@ -258,6 +259,7 @@ def _split(cells: Sequence[Cell]) -> str:
     most = max(cells, key=lambda cell: len(cell.load_hosts))
     if most.client is None or len(most.load_hosts) < 2:
         return ""
+    cells = [cell for cell in cells if cell.client == most.client]
     alone = dict.fromkeys(cell.workload for cell in cells if len(cell.load_hosts) < len(most.load_hosts))
     what = "threads and target" if most.target or most.target_from else "threads"
     text = f"{some(most.load_hosts)}, with a share of the {what} each"
@@ -347,7 +349,7 @@ def _steps(cells: list[Cell], *, until_steady: bool) -> Iterator[tuple[str, ...]
     for kind in _STEPS:
         steps = [step for cell in cells for step in cell.steps if step.kind == kind]
         taken = [step for step in steps if step.seconds > 0]
-        if steps:
+        if taken or any(step.reset for step in steps):
             times = _span(step.seconds for step in taken)
             yield (
                 kind.replace("_", "-"),

@@ -31,7 +31,10 @@ BY_FILE_SYSTEM: Mapping[Reset, str] = {"btrfs": "btrfs", "zfs": "ZFS", "lvm_thin
 """The resets by a snapshot of what keeps the files, with its name."""
 
 RESTORED: tuple[Reset, ...] = ("snapshot", "links", *BY_FILE_SYSTEM, "command")
-"""The resets that bring the data back before each cell, whatever the cells before it did."""
+"""The resets that bring the data back, whatever the cells before did."""
+
+AFTER_WRITES: tuple[Reset, ...] = ("snapshot", "links")
+"""Those of them that do so only after a cell that writes. The others empty caches, too, or only a user knows what."""
 
 EVERYWHERE: tuple[Reset, ...] = ("drop_and_load", "after_writes", "as_needed", "snapshot", "reuse", "command")
 """What every engine understands."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from itertools import product
@@ -32,6 +33,7 @@ from benchbrief.compiler.planning.plan import (
     DatabaseKey,
     Dataset,
     Event,
+    Experiment,
     Hardware,
     Host,
     Knee,
@@ -39,6 +41,7 @@ from benchbrief.compiler.planning.plan import (
     Probe,
     Step,
 )
+from benchbrief.compiler.planning.planned_cells import usual_cells_of_curve
 from benchbrief.compiler.planning.steady_rule import usual_length
 from benchbrief.compiler.planning.workload_order import workloads_in_order
 from benchbrief.compiler.resets.data_states import DataStates, ResetStep
@@ -58,14 +61,7 @@ def expand(matrices: tuple[Matrix, ...], hosts: Mapping[str, Host], budget_s: fl
     states = DataStates()
     cells: list[Cell] = []
     searches = _Searches()
-    places: list[tuple[Matrix, _Block, _Place]] = []
-    shared = SharedEquipment(matrices, hosts)
-    for matrix in matrices:
-        blocks = {
-            (unit.hardware.key, load.workload.name): _Block.of(matrix, unit, load, hosts, shared)
-            for unit, load in product(matrix.units, matrix.loads)
-        }
-        places += [(matrix, blocks[place[0], place[1]], place) for place in ordered(matrix)]
+    places = list(_places(matrices, hosts))
     if budget_s is not None:
         places.sort(key=lambda each: 1 if chooses(each[0].experiment) else each[2][3])
     for matrix, block, (_, _, point, repeat) in places:
@@ -73,6 +69,28 @@ def expand(matrices: tuple[Matrix, ...], hosts: Mapping[str, Host], budget_s: fl
         if matrix.experiment.search:
             searches.add(matrix.experiment.search, cells[-1])
     return tuple(cells)
+
+
+def resets_in_order(matrices: tuple[Matrix, ...], hosts: Mapping[str, Host]) -> Iterator[tuple[Experiment, ResetStep]]:
+    """Yield how each cell gets its data set, with its experiment, in running order: `expand` makes all the rest, too,
+    which takes longer. Of what chooses its points while it runs, it is as many cells as usual."""
+    states = DataStates()
+    counts: Counter[tuple[str, str, str]] = Counter()
+    for matrix, block, (hardware, workload, _, _) in _places(matrices, hosts):
+        curve = matrix.experiment.name, hardware, workload
+        if counts[curve] < usual_cells_of_curve(matrix.experiment):
+            counts[curve] += 1
+            yield matrix.experiment, block.reset(states)
+
+
+def _places(matrices: tuple[Matrix, ...], hosts: Mapping[str, Host]) -> Iterator[tuple[Matrix, _Block, _Place]]:
+    shared = SharedEquipment(matrices, hosts)
+    for matrix in matrices:
+        blocks = {
+            (unit.hardware.key, load.workload.name): _Block.of(matrix, unit, load, hosts, shared)
+            for unit, load in product(matrix.units, matrix.loads)
+        }
+        yield from ((matrix, blocks[place[0], place[1]], place) for place in ordered(matrix))
 
 
 class _Searches:
@@ -185,6 +203,7 @@ class _Block:
         """`point` is None when it is not found yet."""
         e = self.matrix.experiment
         hardware, workload = self.unit.hardware.key, self.load.workload.name
+        client = self.matrix.clients.get(hardware)
         database = DatabaseKey.of(self.matrix.database.name, hardware)
         by_target = e.axis == "target"
         target = point if by_target else None
@@ -202,7 +221,7 @@ class _Block:
             hardware=hardware,
             database=database,
             workload=workload,
-            client=self.matrix.client.name if self.matrix.client else None,
+            client=client.name if client else None,
             load_hosts=self.load_hosts,
             tool=self.matrix.tool,
             threads=threads,
@@ -227,7 +246,7 @@ class _Block:
     def events(self) -> tuple[Event, ...]:
         return self.matrix.events.get(self.unit.hardware.key, ())
 
-    def _reset(self, states: DataStates) -> ResetStep:
+    def reset(self, states: DataStates) -> ResetStep:
         """Return how the cell gets its data set after the cells before it."""
         if self.dataset is None:
             states.without(self.place)
@@ -254,7 +273,7 @@ class _Block:
 
     def _steps(self, before: _Before) -> tuple[Step, ...]:
         up, states = before
-        key = starts, reset = self._starts(up), self._reset(states)
+        key = starts, reset = self._starts(up), self.reset(states)
         if key not in self.steps:
             self.steps[key] = tuple(self._made_steps(starts, reset))
         return self.steps[key]

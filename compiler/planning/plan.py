@@ -11,7 +11,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field, model_validator
 
-from benchbrief.compiler.extensions.engine_spec import BY_FILE_SYSTEM, RESTORED, Reset
+from benchbrief.compiler.extensions.engine_spec import AFTER_WRITES, BY_FILE_SYSTEM, RESTORED, Reset
 from benchbrief.compiler.extensions.meter_spec import Boundary
 from benchbrief.compiler.extensions.registry import TOOL_SPECS
 from benchbrief.compiler.extensions.tool_spec import Change
@@ -79,6 +79,7 @@ from benchbrief.compiler.planning.plan_systems import (
 from benchbrief.compiler.resets.tolerated_changes import ResetWork
 
 __all__ = [  # other rooms import these from here
+    "AFTER_WRITES",
     "BY_FILE_SYSTEM",
     "MOST_COLUMNS",
     "RESTORED",

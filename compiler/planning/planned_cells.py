@@ -17,6 +17,14 @@ def most_cells(experiment: Experiment) -> int:
     return curves * points * experiment.repeats
 
 
+def usual_cells_of_curve(experiment: Experiment) -> int:
+    """Return how many cells of one hardware and workload an estimate counts."""
+    points = max(1, len(experiment.points))
+    if experiment.promise:
+        return min(points * experiment.repeats, experiment.promise.usual)
+    return (min(points, experiment.adaptive.points) if experiment.adaptive else points) * experiment.repeats
+
+
 def unneeded_candidates(plan: Plan) -> int:
     """Return how many cells are of candidates that ramps and searches leave out at last: no total counts them."""
     adaptive = [each for each in plan.experiments.values() if each.adaptive or each.promise]

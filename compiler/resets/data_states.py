@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
-from benchbrief.compiler.extensions.engine_spec import Reset
+from benchbrief.compiler.extensions.engine_spec import AFTER_WRITES, RESTORED, Reset
 from benchbrief.compiler.extensions.tool_spec import Change
 from benchbrief.compiler.resets.tolerated_changes import ResetWork, tolerated, worse
 
@@ -57,10 +57,11 @@ class DataStates:
         self._held[place] = there if there and fit else _State(dataset)
         if reset == "command":
             return ResetStep("command")
-        if there and (shared := _SHARED.get(reset)):
-            return shared
-        if there and reset == "snapshot":
-            return ResetStep("copy", min(load_s, float(-(-bytes_ // COPIED_BYTES_PER_S))))
+        if there and reset in RESTORED:
+            self._held[place] = _State(dataset)
+            if reset in AFTER_WRITES and there.changes == "nothing":
+                return ResetStep()
+            return _SHARED.get(reset) or ResetStep("copy", min(load_s, float(-(-bytes_ // COPIED_BYTES_PER_S))))
         if fit:
             return ResetStep()
         if there and reset == "undo" and there.changes == "inserts":

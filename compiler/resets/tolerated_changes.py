@@ -16,7 +16,7 @@ back, or by the declared commands; "" when it is there already."""
 
 def tolerated(reset: Reset, engine: str) -> tuple[Change, ...]:
     """Return which changes by a cell leave a data set fit for the next one, so that it is neither loaded nor undone."""
-    if reset in ("reuse", *RESTORED):  # all but the first bring it back before each cell
+    if reset in ("reuse", *RESTORED):  # all but the first bring it back
         return CHANGES
     spec = ENGINE_SPECS.usable(engine)
     if reset in ("as_needed", "undo") and spec and spec.updates_in_place:

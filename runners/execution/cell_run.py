@@ -15,11 +15,11 @@ from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Literal
+from typing import Literal, TypeGuard
 
 from benchbrief.compiler.messages.text import figure
-from benchbrief.compiler.planning.plan import RESTORED, Cell, Database, Plan
-from benchbrief.runners.data_seams import CountsWriters, KnowsChanges, Undoes
+from benchbrief.compiler.planning.plan import AFTER_WRITES, RESTORED, Cell, Database, Plan
+from benchbrief.runners.data_seams import CountsWriters, KnowsChanges, KnowsUnchanged, Undoes
 from benchbrief.runners.errors import BadOutput, NotKept, RunnerError, ServerFailed
 from benchbrief.runners.execution.attempt import Attempt, NotWhole, StepJob
 from benchbrief.runners.execution.cell_probes import probes
@@ -219,7 +219,7 @@ class CellRun:
         engine = self.engine()
         goes_on = self.attempt.began("load") is not None
         if not goes_on and engine.holds(self._known_cell):
-            if not isinstance(engine, Restores) or self._database.reset not in RESTORED:
+            if not self._is_to_be_restored(engine):
                 self.attempt.skip("load", say.dataset_reused())
                 self._settle()
                 return
@@ -244,6 +244,14 @@ class CellRun:
             loaded = sum(self.driver.check_load(contexts[host], output) for host, output in outputs.items())
             engine.loaded(self._known_cell, loaded)
             self._settle()
+
+    def _is_to_be_restored(self, engine: Engine) -> TypeGuard[Restores]:
+        """Return whether the data set is brought back before the cell, although it is there."""
+        if not isinstance(engine, Restores) or self._database.reset not in RESTORED:
+            return False
+        if self._database.reset in AFTER_WRITES and isinstance(engine, KnowsUnchanged):
+            return not engine.is_unchanged(self._known_cell)
+        return True
 
     def _undone(self, engine: Engine) -> bool:
         """Return whether the data set is fit again without a load, as what cells inserted is deleted."""

@@ -10,6 +10,7 @@ from benchbrief.compiler.compile import check
 from benchbrief.compiler.estimates import advice as module
 from benchbrief.compiler.estimates.advice import Advice, advice
 from benchbrief.compiler.estimates.budget_fit import budget_fits, most_s
+from benchbrief.compiler.estimates.estimate_errors import KEEP
 from benchbrief.compiler.estimates.learned import Keys, Seen, with_history
 from benchbrief.compiler.explain.explain_plan import explain
 from benchbrief.dsl.diagnostics.source_line import display_width
@@ -58,6 +59,14 @@ def test_a_cheaper_reset_is_advised_with_the_time_that_a_plan_with_it_saves(tmp_
         assert each.saves_s == pytest.approx(plan_of(tmp_path, RELOADS).estimate_s - changed.estimate_s)
         assert each.saves_s > 3600
     assert found
+
+
+def test_advice_against_loads_that_the_spec_asks_for_says_when_to_keep_them(tmp_path: Path) -> None:
+    (found,) = (each for each in advised(tmp_path, RELOADS) if each.change.startswith("`reset"))
+    assert found.why.endswith(f"; {KEEP}"), "a cold cache may be what is asked for"
+    kept = RELOADS.replace("drop_and_load", "after_writes").replace("ycsb.c", "ycsb.d")
+    (found,) = (each for each in advised(tmp_path, kept) if each.change.startswith("`reset"))
+    assert KEEP not in found.why, "here no cell has a cold cache anyway"
 
 
 def test_the_reset_that_restores_more_is_advised_where_both_save_alike(tmp_path: Path) -> None:

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from benchbrief.compiler.compile import check
 from benchbrief.compiler.estimates.estimate import resets
 from benchbrief.compiler.explain.explain_plan import explain
 from benchbrief.compiler.extensions.registry import TOOL_SPECS
@@ -160,7 +161,7 @@ def test_workloads_stay_as_the_spec_has_them_where_no_load_is_saved(tmp_path: Pa
     assert workloads(planned(tmp_path, MONGO, "a, c")) == ["a", "c"]
     for reset in ("drop_and_load", "reuse"):
         assert workloads(planned(tmp_path, MONGO, "d, a, c", reset)) == ["d", "a", "c"]
-    for reset in ("links", "snapshot"):
+    for reset in ("btrfs", "zfs", "lvm_thin"):
         assert workloads(planned(tmp_path, ROCKS, "ow, rr", reset)) == ["ow", "rr"]
     assert "fewest loads" not in explain(planned(tmp_path, MONGO, "a, c"))
 
@@ -189,5 +190,23 @@ def test_the_resets_of_a_plan_are_counted_with_their_time(tmp_path: Path) -> Non
     assert resets(planned(tmp_path, MONGO, "a, d", "as_needed").cells) == {"load": (2, 2 * 1001.0)}
     copies = resets(planned(tmp_path, ROCKS, "rr, ow", "snapshot").cells)
     assert copies["load"][0] == 1
-    assert copies["copy"] == (3, 3.0)
-    assert resets(planned(tmp_path, ROCKS, "rr, ow", "links").cells) == {"load": copies["load"], "links": (3, 1.5)}
+    assert copies["copy"] == (1, 1.0)
+    assert resets(planned(tmp_path, ROCKS, "rr, ow", "links").cells) == {"load": copies["load"], "links": (1, 0.5)}
+
+
+@pytest.mark.parametrize("repeats", [3, 900])
+def test_a_costly_reset_is_warned_of_with_any_number_of_cells(tmp_path: Path, repeats: int) -> None:
+    path = tmp_path / "spec.bench"
+    spec = MONGO.replace("RESET", "reset = drop_and_load").replace("WORKLOADS", "a, c")
+    path.write_text(spec.replace("measure = 20 min", f"measure = 1 min  repeats = {repeats}"), encoding="utf-8")
+    (found,) = [each for each in check(path).diagnostics if each.code == "W0213"]
+    assert f"{4 * repeats:,} cells" in found.label
+
+
+@pytest.mark.parametrize(("reset", "name"), [("snapshot", "copy"), ("links", "links")])
+def test_a_snapshot_is_brought_back_only_after_a_cell_that_writes(tmp_path: Path, reset: str, name: str) -> None:
+    cells = planned(tmp_path, ROCKS, "rr, rs", reset).cells
+    assert [step.reset for cell in cells for step in cell.steps if step.kind == "load"] == ["load", "", "", ""]
+    cells = planned(tmp_path, ROCKS, "ow, rr", reset).cells
+    found = [(cell.workload, step.reset) for cell in cells for step in cell.steps if step.kind == "load"]
+    assert found == [("rr", "load"), ("rr", ""), ("ow", ""), ("ow", name)]

@@ -7,12 +7,10 @@ from typing import NamedTuple
 
 from benchbrief.compiler.blocks.databases.databases import DatabaseSpec
 from benchbrief.compiler.blocks.experiments.experiments import Matrix
-from benchbrief.compiler.estimates.counted_cells import MOST_CHECKED_CELLS, counted_cells
-from benchbrief.compiler.estimates.estimate import alone
 from benchbrief.compiler.estimates.estimate_errors import CostlyReset
 from benchbrief.compiler.estimates.reloads.other_resets import ALIKE, USERS_OWN, WAYS, best_reset, with_reset
 from benchbrief.compiler.frontend.resolve import Model
-from benchbrief.compiler.planning.expand import expand
+from benchbrief.compiler.planning.expand import resets_in_order
 from benchbrief.compiler.planning.plan import Host, Reset
 from benchbrief.compiler.problems import Findings
 
@@ -24,7 +22,7 @@ def warn_of_costly_resets(model: Model, findings: Findings) -> None:
     """Warn of each declared reset whose estimate is above the measured time. One that costs no more than the default
     is not the cause, and gets no warning."""
     matrices, hosts = model.matrices, model.hosts
-    if findings.failed or sum(matrix.cells for matrix in matrices) > MOST_CHECKED_CELLS:
+    if findings.failed:
         return
     for database in {matrix.database.name: matrix.database for matrix in matrices}.values():
         default = _default(database)
@@ -64,11 +62,9 @@ class _Resets(NamedTuple):
 
 def _of_database(name: str, matrices: tuple[Matrix, ...], hosts: Mapping[str, Host]) -> _Resets:
     theirs = {matrix.experiment.name for matrix in matrices if matrix.database.name == name}
-    every = expand(matrices, hosts)  # those of others may find their knees
-    counted = counted_cells(every, {matrix.experiment.name: matrix.experiment for matrix in matrices})
-    cells = [cell for cell in alone(every, counted) if cell.experiment in theirs]
-    steps = [step.seconds for cell in cells for step in cell.steps if step.reset]
-    return _Resets(sum(steps), sum(cell.measure_s for cell in cells), len(steps))
+    found = [(each, step) for each, step in resets_in_order(matrices, hosts) if each.name in theirs]
+    taken = [step.seconds for _, step in found if step.work]
+    return _Resets(sum(taken), sum(experiment.measure_s for experiment, _ in found), len(taken))
 
 
 def _default(database: DatabaseSpec) -> Reset:

@@ -177,6 +177,10 @@ class MongoDB:
         del cell  # every data set is in the same collection
         self._data_set().drop(sharded_by_default=self._cluster is not None)
 
+    def is_unchanged(self, cell: Cell) -> bool:
+        """Implement `data_seams.KnowsUnchanged`."""
+        return cell.dataset is not None and self._data_set().usable(cell.dataset, ("nothing",))
+
     def restore(self, cell: Cell) -> str:
         if self._database.reset == "command":
             self._hooks("reset")
@@ -201,7 +205,7 @@ class MongoDB:
 
     def begin(self, cell: Cell) -> tuple[str, ...]:
         """Implement `data_seams.CountsWriters`."""
-        if cell.dataset is None or self._database.reset not in ("reuse", "after_writes", "as_needed", "undo"):
+        if cell.dataset is None or self._database.reset in ("drop_and_load", "command"):
             return ()
         writers = self._data_set().begin(cell.dataset, changes_of(self._plan.workloads[cell.workload], cell.events))
         return data_directories.aged(writers) if self._database.reset == "reuse" else ()
@@ -339,10 +343,7 @@ class MongoDB:
         return address_of(self._hosts[self._host])
 
     def _primary(self, uri: mongo_uri.MongoUri) -> Connection:
-        """Return a connection to the server that takes writes. Waits for an election when there is none.
-
-        Raises ServerFailed.
-        """
+        """Return a connection to the server that takes writes; wait for an election. Raises ServerFailed."""
         if uri.looked_up or uri.encrypted:
             return self._straight(uri)
         deadline = time.monotonic() + _ELECTION_TIMEOUT_S
@@ -396,5 +397,4 @@ class MongoDB:
 
     def _uptime(self) -> float:
         status: Mapping[str, Any] = self._started().command("serverStatus")
-        millis = status.get("uptimeMillis")
-        return float(millis) / 1000 if millis is not None else float(status.get("uptime", 0))
+        return float(status["uptimeMillis"]) / 1000 if "uptimeMillis" in status else float(status.get("uptime", 0))

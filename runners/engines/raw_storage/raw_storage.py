@@ -141,6 +141,10 @@ class RawStorage:
         writers = self._writers(cell.dataset.hash, snapshot=self._database.reset == "snapshot")
         return writers is not None and (writers == 0 or self._database.reset == "reuse")
 
+    def is_unchanged(self, cell: Cell) -> bool:
+        """Implement `data_seams.KnowsUnchanged`, by our note of the cells that wrote."""
+        return cell.dataset is not None and self._writers(cell.dataset.hash) == 0
+
     def restore(self, cell: Cell) -> str:
         """Implement `seams.Restores`."""
         del cell

@@ -156,6 +156,10 @@ class RocksDB:
         writers = self._writers(cell.dataset.hash)
         return writers is not None and (writers == 0 or self._database.reset == "reuse")
 
+    def is_unchanged(self, cell: Cell) -> bool:
+        """Implement `data_seams.KnowsUnchanged`. The files are those that the last cell left, or the load."""
+        return cell.dataset is not None and self._writers(cell.dataset.hash, snapshot=False) == 0
+
     def restore(self, cell: Cell) -> str:
         if self._database.reset == "command":
             self._hooks("reset")
@@ -332,7 +336,8 @@ class RocksDB:
             raise RunnerError(
                 f"the load needs about {size_text(room.needed)} in {self._path()} on {self._host} ({room.why}), "
                 f"and {size_text(free)} are free",
-                "make room, name another `path`, or declare fewer `records`",
+                "make room, name another `path`, or declare fewer `records`"
+                + ("" if self._way is None or self._way.without_room else "; `reset = links` needs no second copy"),
             )
 
     def why_failed(self) -> str:
