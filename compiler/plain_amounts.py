@@ -27,7 +27,8 @@ def duration(seconds: float) -> str:
 
 def about(seconds: float) -> str:
     """Return an estimate, below a minute with two digits: `about 5.1 s`, `about 4 min 16 s`."""
-    return f"about {duration(float(f'{seconds:.2g}') if seconds < 60 else seconds)}"
+    places = 0 if seconds >= 10 else 1 if seconds >= 1 else 2
+    return f"about {duration(math.floor(seconds * 10**places + 0.5) / 10**places)}"
 
 
 def enough_time(seconds: float) -> str:

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from benchbrief.cli.readable_quantities import duration as readable
-from benchbrief.compiler.plain_amounts import duration
+from benchbrief.compiler.plain_amounts import about
 from benchbrief.compiler.planning.plan import Plan
 from benchbrief.progress.run_view import Known, RunView
 from benchbrief.results.runs.pace import Pace
@@ -41,7 +41,7 @@ def test_plan_run_journal_and_end_tell_one_estimate_which_is_learned_from_earlie
         assert f": 2 cells, {planned[1]}\n" in done.err
         run = bench.run_dirs()[-1].name
         wall_s = bench("status", run, "--json").json["time"]["estimated_s"]
-        assert planned[1].startswith(f"about {duration(wall_s)}")
+        assert planned[1].startswith(about(wall_s))
         assert f", estimated {readable(wall_s)}" in done.out
         estimates.append(wall_s)
     assert estimates[1] != estimates[0], "the second one is learned from the first run"
