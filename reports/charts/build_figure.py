@@ -105,7 +105,7 @@ def drawing(figure: plan.FigureElement, results: Results) -> Drawing:
     drawn = [
         d for panel in _panels(figure) for s in figure.series for d in _traces(figure, s, kind, panel, results, remarks)
     ]
-    drawn = with_rules(figure, _panels(figure), drawn, results, remarks.notes)
+    drawn = [replace(d, along=along or "") for d in with_rules(figure, _panels(figure), drawn, results, remarks.notes)]
     low = low_limits(drawn)
     bars = {s.axis for s in figure.series if s.mark == "bar"}  # which start at zero
     log_y = (figure.log_y or False in low) and "left" not in bars
@@ -124,7 +124,8 @@ def drawing(figure: plan.FigureElement, results: Results) -> Drawing:
     x_label = figure.x_label or next((readable(s.x_label, results.words) for s in figure.series if s.x_label), "")
     x_label = x_label or results.words.get(along or "", "")
     x_keys = _keys(figure, x_dim)
-    categories = tuple(key_text(k.label, k.value) for k in x_keys) if kind == "category" else ()
+    labels = (f"{float(k.label):,.12g}" if stairs else k.label for k in x_keys)
+    categories = tuple(map(key_text, labels, (k.value for k in x_keys))) if kind == "category" else ()
     places = () if curve or kind == "category" else tuple(float(k.value) for k in x_keys)
     ticks = round_rates(places) if chosen == "searched" else places
     if curve:

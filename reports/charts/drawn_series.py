@@ -46,6 +46,8 @@ class Drawn:
     x: Scale = _AS_IT_IS
     named: bool = False
     """Whether its name tells its value."""
+    along: str = ""
+    """The dimension that the keys of its points are of."""
 
     @property
     def labels(self) -> tuple[str, ...]:
@@ -120,7 +122,7 @@ def figure_csv(
     those behind a value; `low` and `high` the ends of its interval over repeats, in its unit. `remarks`, by cells, are
     a column where values have some: searched rates that are only known from below. A `mark` (`simulated`,
     `imported`) is a last column of `true`, as in other exports, since the file is read apart from its brief."""
-    x_dim = next((s.x_dim for s in figure.series if s.x_dim), None) or "point"
+    x_dim = next((d.along for d in drawn if d.along), "point")
     curve = any(d.series.x_query for d in drawn)
     out = io.StringIO()
     writer = csv.writer(out)

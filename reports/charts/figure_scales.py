@@ -27,7 +27,7 @@ def staircase(
     numbers = [float(key.value) for key in figure.keys.get("phase", ())]
     if not steps or not numbers or not {*numbers} <= {*range(1, len(steps) + 1)}:
         return x_dim, {}
-    keys = (plan.Key(value=number, label=f"{steps[int(number) - 1]:,.12g}") for number in numbers)
+    keys = (plan.Key(value=number, label=f"{steps[int(number) - 1]:.12g}") for number in numbers)
     return "target", {"phase": tuple(keys)}
 
 
