@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import ClassVar, TypeVar
 
-from benchbrief.dsl.diagnostics.diagnostic import Diagnostic, Note
+from benchbrief.dsl.diagnostics.diagnostic import Diagnostic, Note, Suggestion
 from benchbrief.dsl.diagnostics.problem import Problem
 from benchbrief.dsl.diagnostics.suggest import did_you_mean
 from benchbrief.dsl.syntax.source import Span
@@ -121,6 +121,14 @@ class Misspelt(CompileProblem):
     @property
     def replacement(self) -> str | None:
         return did_you_mean(self.word, self.known)
+
+    @property
+    def suggestion(self) -> Suggestion | None:
+        """Only where the word itself is underlined, with its quotes: it may be one of another file."""
+        quote = '"' if self.span and self.span.text == f'"{self.word}"' else ""
+        if self.span is None or self.replacement is None or self.span.text != f"{quote}{self.word}{quote}":
+            return None
+        return Suggestion(self.span, f"{quote}{self.replacement}{quote}")
 
     @property
     def all_known(self) -> str:

@@ -1,14 +1,16 @@
-"""A help that proposes a value is right for the spec at hand: written there, it makes the diagnostic go away."""
+"""What a diagnostic proposes is right for the spec at hand: written there, it makes the diagnostic go away."""
 
 from __future__ import annotations
 
 import re
+import shutil
 from pathlib import Path
 
 import pytest
 
 from benchbrief.compiler.compile import check
 from benchbrief.dsl.diagnostics.diagnostic import Diagnostic
+from tests.compiler.specs import check_fixture
 
 SPEC = """
 hardware box {{ hosts = "box.lab" }}
@@ -20,6 +22,30 @@ experiment ramp {{
 }}
 """
 RIGHT = {"threads": "[1, 8]", "measure": "1 min", "cache": "8 MiB", "repeats": "3", "budget": ""}
+
+HERE = Path(__file__).parent
+OF_THE_WRONG_FORM = {"E0101", "E0504"}
+
+
+@pytest.mark.parametrize("folder", [HERE / "errors", HERE / "metrics" / "errors"], ids=["errors", "metrics"])
+def test_what_an_editor_puts_in_place_mends_the_mistake_and_has_the_right_form(tmp_path: Path, folder: Path) -> None:
+    shutil.copytree(folder, tmp_path / "errors")
+    mended = 0
+    for path in sorted((tmp_path / "errors").glob("*.bench")):
+        text, before = path.read_text(encoding="utf-8"), check_fixture(path).diagnostics
+        for found in before:
+            change = found.suggestion
+            if found.span is None or change is None or change.span.source.text != text:
+                continue
+            path.write_text(text[: change.span.start] + change.replacement + text[change.span.end :], encoding="utf-8")
+            after = check_fixture(path).diagnostics
+            path.write_text(text, encoding="utf-8")
+            place = found.code, found.span.start
+            assert place not in [(each.code, each.span.start) for each in after if each.span], (path.name, found)
+            new = {(each.code, each.summary) for each in after} - {(each.code, each.summary) for each in before}
+            assert not {code for code, _ in new} & OF_THE_WRONG_FORM, (path.name, found, new)
+            mended += 1
+    assert mended > 30
 
 
 def checked(folder: Path, values: dict[str, str]) -> tuple[Diagnostic, ...]:
