@@ -13,6 +13,8 @@ from benchbrief.compiler.extensions.own_tools import sample_databases
 from benchbrief.compiler.problems import Again, Circle, CompileProblem, Misspelt, experiments_named, ticked
 from benchbrief.dsl.diagnostics.suggest import did_you_mean
 
+_UNITS = ("s", "ms", "us", "min", "h", "ops", "op")
+
 # --- E02xx: names ------------------------------------------------------------------------------------------------
 
 
@@ -151,6 +153,8 @@ class NotAName(CompileProblem):
     def help(self) -> str:
         if self.replacement:
             return f"did you mean `{self.replacement}`?"
+        if self.word in _UNITS:
+            return "a unit follows its number, as in `10 s` or `1k ops/s`"
         return f"declare it: `param {self.word} = ...`; a text is written in quotes"
 
 

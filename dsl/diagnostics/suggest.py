@@ -23,7 +23,8 @@ _SYNONYMS = {
     "qps": "throughput", "thruput": "throughput", "iops": "throughput", "requestdistribution": "distribution",
     "fieldcount": "fields", "fieldlength": "field_length", "count": "repeats", "cash": "cache", "blockcache": "cache",
     "memtable": "write_buffer", "randread": "readrandom", "randwrite": "fillrandom", "randomwrite": "fillrandom",
-    "jp": "ja", "japanese": "ja", "english": "en",
+    "rate": "target", "load": "target", "rps": "target", "type": "engine", "summary": "text",
+    "abstract": "text", "body": "text", "jp": "ja", "japanese": "ja", "english": "en",
     "seqread": "readseq", "sequentialread": "readseq", "seqwrite": "fillseq", "sequentialwrite": "fillseq",
 }  # fmt: skip
 """What other tools call it, without `_`. A synonym is only suggested where its word is among the candidates."""

@@ -18,6 +18,10 @@ _WORD = re.compile(r"[A-Za-z]{2}")
 _LONGEST = 60  # characters of a value that are repeated in a message
 _UNFINISHED = ("..", "+", "-", "*", "/")
 _STEPS = re.compile(r"\[\s*(\d{1,9})\s*,\s*(\d{1,9})\s*(?:,\s*(\d{1,9})\s*)?,\s*\.{2,3}\s*,\s*(\d{1,9})\s*\]")
+_SPAN = re.compile(r"([0-9][\w.]*)\s*(?:to|until|through|\.\.)\s*([0-9][\w.]*)(?:\s+(step|by|factor)\s+([0-9][\w.]*))?")
+_PERCENTILE = re.compile(r"p[0-9]{2,4}|mean|max")
+_POINTS = ("for", "where", "with", "on", "at", "in")
+_SPANNING = ("to", "until", "through")
 _RAMPS = "every whole number between is `1..16`, with steps `range(8, 96, step: 8)`"
 
 
@@ -26,6 +30,10 @@ def what_to_write(stop: Stop, piece: Piece) -> str:
     if any(each.text in SERIES_OPTIONS for each in (*stop.before[-3:], piece)):
         return _OPTION_COMMA
     value = _whole_value(stop, piece)
+    if span := _SPAN.fullmatch(value):
+        first, last, way, step = span.groups()
+        way = {"by": "step"}.get(way, way)
+        return f"write `range({first}, {last}, {way}: {step})`" if way else f"write `{first}..{last}`"
     if _NUMBERS.fullmatch(value):
         return f"several values are a list: `[{', '.join(value.split())}]`"
     if amounts := _AMOUNTS.fullmatch(value):
@@ -44,8 +52,20 @@ def goes_on(stop: Stop) -> bool:
     earlier = [piece for piece in stop.before if piece.span.end <= word.span.start]
     if not earlier or earlier[-1].span.line != word.span.line:
         return False
-    named = word.text[0].isupper() and stop.sign not in ("=", "{")  # `cpu = AMD EPYC 7763`
+    # `cpu = AMD EPYC 7763` and `threads = 8 to 64`
+    named = (word.text[0].isupper() or word.text in _SPANNING) and stop.sign not in ("=", "{")
     return stop.sign == "}" or stop.found is None or named
+
+
+def condition(stop: Stop) -> str:
+    """The advice for a condition or a metric that goes on with a word: `latency.p99[read] < 5 ms for threads = 16`."""
+    word = stop.head[0]
+    earlier = [piece for piece in stop.before if piece.span.end <= word.span.start]
+    if not earlier or earlier[-1].span.line != word.span.line:
+        return ""
+    if _PERCENTILE.fullmatch(earlier[-1].text):
+        return f"an operation is written in brackets, as in `latency.{earlier[-1].text}[{word.text}]`"
+    return "a point is fixed in brackets, as in `throughput[threads: 16]`" if word.text in _POINTS else ""
 
 
 def unfinished(stop: Stop) -> Unexpected | None:

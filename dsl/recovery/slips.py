@@ -37,7 +37,7 @@ _DECLARED = re.compile(rf"^(?:{'|'.join(DECLARATIONS)})\b", re.MULTILINE)
 _HEAD = re.compile(r"^(?![ \t]*(?:each|override|formula)\b)[ \t]*[A-Za-z_]\w*+[^=\n{]*+\{", re.MULTILINE)
 _ADVICE = {
     "+": "a number has no `+` sign",
-    "^": "there is no power operator: multiply",
+    "^": "there is no power operator: multiply; a ramp that doubles is `range(1, 64, factor: 2)`",
     "$": 'a value of the environment is `env("NAME")`',
     "{": "a list is written `[a, b]`; a block inside a block has no `=`",
     "?": "there are no conditions on values: give each case a metric of its own",
@@ -261,6 +261,8 @@ def _outside(stop: Stop) -> Problem | None:
     guess = did_you_mean(first.text, DECLARATIONS)
     if guess is None and longer_values.goes_on(stop):
         advice = longer_values.what_to_write(stop, first)
+        return syntax_errors.Unexpected(first.span, f"`{first.text}`", "an operator or a new declaration", advice)
+    if guess is None and (advice := longer_values.condition(stop)):
         return syntax_errors.Unexpected(first.span, f"`{first.text}`", "an operator or a new declaration", advice)
     if stop.sign in ("=", ":") and len(stop.head) == 1:
         return syntax_errors.OutsideBlock(first.span, first.text)

@@ -11,6 +11,7 @@ from benchbrief.compiler.problems import Again, CompileProblem, Misspelt, articl
 from benchbrief.dsl.diagnostics.suggest import did_you_mean
 from benchbrief.dsl.recovery.parser_stop import DECLARATIONS, INNER_BLOCKS
 
+_BASE = re.compile(r"[a-z_]+\.\w+")
 _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 
 
@@ -33,6 +34,8 @@ _WRITTEN_OTHERWISE = {
     ("experiment", "depends_on"): "remove it: an experiment follows another one when it uses its result, as in "
     "`threads = find.knee`",
     ("workload", "mix"): "each share is an attribute of the workload: `read = 95 %  update = 5 %`",
+    ("database", "host"): 'the hardware names the hosts: `uri = "mongodb://{hosts}/ycsb"`',
+    ("workload", "type"): "the kind follows `from`: `workload some_name from ycsb.a`",
     ("report", "title"): 'the title follows the name: `report some_name "Title" { ... }`',
     ("figure", "x"): "the axis follows the values: `line = throughput by threads`",
     ("figure", "y"): "name the values and their axis in one attribute: `line = throughput by threads`",
@@ -69,14 +72,21 @@ class UnknownAttribute(Misspelt):
         for block, names in self.schema.inner.items() if self.schema and not self.replacement else ():
             if meant := self.word if self.word in names else did_you_mean(self.word, names):
                 return f"write it in the block `{block}`: `{block} {{ {meant} = ... }}`"
-        if self.word in INNER_BLOCKS and not self.replacement:
-            return f'`{self.word}` is a block: `{self.word} "..." {{ ... }}`'
+        if not self.replacement and (inner := self._block_meant):
+            held = "line = throughput by threads" if inner == "figure" else "..."
+            return f'`{inner}` is a block: `{inner} "..." {{ {held} }}`'
         if self.kind in ("hardware", "variant") and self.word in NO_FACTS:
             return NO_FACTS[self.word]
         if self.kind == "figure" and self.word in _OPTIONS:
             option = self.word.replace("colour", "color")
             return f"`{option}` follows the values, without `=`, as in `line = throughput by threads, color hardware`"
         return _WRITTEN_OTHERWISE.get((self.kind, self.word)) or super().help
+
+    @property
+    def _block_meant(self) -> str | None:
+        if self.word in INNER_BLOCKS:
+            return self.word
+        return did_you_mean(self.word, INNER_BLOCKS) if self.kind in ("report", "section", "each") else None
 
 
 @dataclass(frozen=True)
@@ -112,6 +122,8 @@ class WrongType(CompileProblem):
 
     @property
     def help(self) -> str:
+        if self.key == "workloads" and self.span and _BASE.fullmatch(self.span.text):
+            return f"declare `workload some_name from {self.span.text}`, and write its name here"
         return f"write `{self.meant}`" if self.meant else f"`{self.key}` is {self.wanted}"
 
     @property

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from typing import Literal
 
 from benchbrief.compiler.problems import CompileProblem
 from benchbrief.compiler.units import nearest_unit
 
-_NO_UNITS = frozenset({"times", "ratio", "factor", "fraction", "fold", "none", "count"})
+_NO_UNITS = frozenset({"x", "times", "ratio", "factor", "fraction", "fold", "none", "count"})
 _MULTIPLIERS = {
     "kk": "M", "thousand": "k", "million": "M", "millions": "M", "mio": "M", "billion": "G", "billions": "G", "bn": "G",
 }  # fmt: skip
@@ -304,13 +305,15 @@ class NotConstant(CompileProblem):
     code = "E0413"
     says = "expected a value, found {found}"
     found: str
-    phases: bool = False
-    """Whether it is written as phases are."""
+    written_as: Literal["phases", "count", ""] = ""
+    """Whether it is written as phases are (`6 x 10 min`), or as a count of things (`2 x 16 cores`)."""
 
     @property
     def help(self) -> str:
-        if self.phases and self.span:
+        if self.written_as == "phases" and self.span:
             return f"for consecutive intervals, write `phases = {self.span.text}` in place of `measure`"
+        if self.written_as == "count" and self.span:
+            return f'a text is written in quotes: `"{self.span.text}"`'
         return "write a number with its unit, a parameter, or arithmetic on them"
 
 

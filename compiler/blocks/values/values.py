@@ -21,7 +21,7 @@ from benchbrief.compiler.blocks.values.shapes import (
     Text,
     Word,
 )
-from benchbrief.compiler.blocks.values.wrong_forms import described, wrong_value
+from benchbrief.compiler.blocks.values.wrong_forms import described, product, wrong_value
 from benchbrief.compiler.frontend import name_errors
 from benchbrief.compiler.frontend.declarations import Entry
 from benchbrief.compiler.planning import plan
@@ -297,8 +297,7 @@ class Reader:
             case ast.Binary(operator="+" | "-" | "*" | "/"):
                 return self._binary(expr)
             case _:
-                phases = isinstance(expr, ast.Binary) and expr.operator == "x"
-                self.findings.add(value_errors.NotConstant(expr.span, described(expr), phases))
+                self.findings.add(value_errors.NotConstant(expr.span, described(expr), product(expr)))
                 return None
 
     def _literal(self, expr: ast.Quantity) -> Constant | None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
+from typing import Literal
 
 from benchbrief.compiler.blocks.values import structure_errors
 from benchbrief.compiler.problems import CompileProblem
@@ -63,6 +64,16 @@ def _meant(expr: ast.Expr, known: tuple[str, ...], numbers: bool) -> str | None:
     except UnknownUnitError:
         return None
     return text
+
+
+def product(expr: ast.Expr) -> Literal["phases", "count", ""]:
+    """Return what `6 x 10 min`, or `2 x 16 cores`, is written as; "" for anything else."""
+    match expr:
+        case ast.Binary(operator="x", right=ast.Quantity(unit=unit)):
+            return "phases" if unit in ("s", "ms", "min", "h", "d") else "count"
+        case ast.Binary(operator="x"):
+            return "count"
+    return ""
 
 
 def described(expr: ast.Expr) -> str:
