@@ -100,6 +100,8 @@ class DimensionFree(CompileProblem):
         ways = [f"fix it with `[{self.example}]`"]
         if self.kind == "figure":
             ways.insert(0, f"add `color {first}`" + (f" or `multiples = {first}`" if self.panels else ""))
+        else:
+            ways.append(f"reduce it with `max(... over {first})`")
         if first in ("workload", "hardware", "experiment"):
             ways.append(f"put the {self.kind} inside `each {first} {{ }}`")
         return f"{', '.join(ways[:-1])}{', or ' if self.panels else ' or ' if len(ways) > 1 else ''}{ways[-1]}"

@@ -13,6 +13,7 @@ from benchbrief.compiler.extensions.own_tools import sample_databases
 from benchbrief.compiler.problems import Again, Circle, CompileProblem, Misspelt, experiments_named, ticked
 from benchbrief.dsl.diagnostics.suggest import did_you_mean
 
+_SAMPLES = {"ycsb": "a", "db_bench": "readrandom", "fio": "randread"}
 _UNITS = ("s", "ms", "us", "min", "h", "ops", "op")
 
 # --- E02xx: names ------------------------------------------------------------------------------------------------
@@ -47,6 +48,12 @@ class UnknownBase(Misspelt):
     says = "unknown {kind} `{word}`"
     mark = "not a base"
     when_none = "no {kind} of that name is declared"
+
+    @property
+    def help(self) -> str:
+        if self.kind == "workload" and (sample := _SAMPLES.get(self.word)):
+            return f"name one of its workloads, such as `{self.word}.{sample}`"
+        return super().help
 
     @property
     def replacement(self) -> str | None:

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from benchbrief.compiler.problems import CompileProblem, Misspelt, ticked
 from benchbrief.dsl.diagnostics.diagnostic import Note
 
+_PERCENTILE = re.compile(r"p[0-9]{2,4}")
 _OF_PERCENTILES = re.compile(r"p[0-9]{2,}|percentiles?|quantiles?")
 
 
@@ -24,6 +25,12 @@ class UnknownQuantity(Misspelt):
     says = "unknown metric or measure `{word}`"
     mark = "not a metric, a measure or a declared fact"
     otherwise = "write a metric, a measure such as `throughput` or `latency.p99[read]`, or a declared quantity"
+
+    @property
+    def help(self) -> str:
+        if _PERCENTILE.fullmatch(self.word):
+            return f"a percentile is one of latency, as in `latency.{self.word}[read]`"
+        return super().help
 
 
 @dataclass(frozen=True)

@@ -23,7 +23,7 @@ _SYNONYMS = {
     "qps": "throughput", "thruput": "throughput", "iops": "throughput", "requestdistribution": "distribution",
     "fieldcount": "fields", "fieldlength": "field_length", "count": "repeats", "cash": "cache", "blockcache": "cache",
     "memtable": "write_buffer", "randread": "readrandom", "randwrite": "fillrandom", "randomwrite": "fillrandom",
-    "rate": "target", "load": "target", "rps": "target", "type": "engine", "summary": "text",
+    "rate": "target", "num": "records", "load": "target", "rps": "target", "type": "engine", "summary": "text",
     "abstract": "text", "body": "text", "jp": "ja", "japanese": "ja", "english": "en",
     "seqread": "readseq", "sequentialread": "readseq", "seqwrite": "fillseq", "sequentialwrite": "fillseq",
 }  # fmt: skip

@@ -32,8 +32,9 @@ def what_to_write(stop: Stop, piece: Piece) -> str:
     value = _whole_value(stop, piece)
     if span := _SPAN.fullmatch(value):
         first, last, way, step = span.groups()
-        way = {"by": "step"}.get(way, way)
-        return f"write `range({first}, {last}, {way}: {step})`" if way else f"write `{first}..{last}`"
+        if way is None:
+            return f"write `{first}..{last}` for each number, or `range({first}, {last}, factor: 2)`"
+        return f"write `range({first}, {last}, {'factor' if way == 'factor' else 'step'}: {step})`"
     if _NUMBERS.fullmatch(value):
         return f"several values are a list: `[{', '.join(value.split())}]`"
     if amounts := _AMOUNTS.fullmatch(value):
@@ -64,8 +65,8 @@ def condition(stop: Stop) -> str:
     if not earlier or earlier[-1].span.line != word.span.line:
         return ""
     if _PERCENTILE.fullmatch(earlier[-1].text):
-        return f"an operation is written in brackets, as in `latency.{earlier[-1].text}[{word.text}]`"
-    return "a point is fixed in brackets, as in `throughput[threads: 16]`" if word.text in _POINTS else ""
+        return f"an operation is written in square brackets, as in `latency.{earlier[-1].text}[{word.text}]`"
+    return "a point is fixed in square brackets, as in `throughput[threads: 16]`" if word.text in _POINTS else ""
 
 
 def unfinished(stop: Stop) -> Unexpected | None:

@@ -90,6 +90,10 @@ def method(stop: Stop) -> Problem | None:
     names = stop.before[-3:]
     if stop.sign != "(" or len(names) < 3 or names[1].text != "." or not stop.after_value:
         return None
+    operation = stop.matches(r"\(\s*([a-z_]+)\s*\)")
+    if names[0].text == "latency" and operation:
+        advice = f"an operation is written in square brackets: `latency.{names[2].text}[{operation[1]}]`"
+        return syntax_errors.Unexpected(stop.here(), "`(`", "an operator", advice)
     whole = f"`{names[2].text}({names[0].text} over threads)`"
     return syntax_errors.Unexpected(stop.here(), "`(`", "an operator", f"write the function before its value: {whole}")
 

@@ -35,6 +35,7 @@ _WRITTEN_OTHERWISE = {
     "`threads = find.knee`",
     ("workload", "mix"): "each share is an attribute of the workload: `read = 95 %  update = 5 %`",
     ("database", "host"): 'the hardware names the hosts: `uri = "mongodb://{hosts}/ycsb"`',
+    **{("workload", key): "write it in an experiment" for key in ("threads", "target", "measure", "repeats")},
     ("workload", "type"): "the kind follows `from`: `workload some_name from ycsb.a`",
     ("report", "title"): 'the title follows the name: `report some_name "Title" { ... }`',
     ("figure", "x"): "the axis follows the values: `line = throughput by threads`",

@@ -91,6 +91,8 @@ class MissingUnit(CompileProblem):
         unit = self.example.partition(" ")[2]
         if not unit or not _PLAIN.fullmatch(self.text):
             return f"`{self.example}`"
+        if self.text[-1] in "kMGT" and unit.endswith("B"):  # `4k` of fio
+            return f"`{self.text[:-1]} {self.text[-1].upper()}iB` or `{self.text}B`"
         return " or ".join(f"`{self.text} {each}`" for each in (unit, *_OTHER_UNITS.get(unit, ())))
 
 

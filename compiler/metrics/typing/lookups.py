@@ -8,6 +8,7 @@ from itertools import islice
 from typing import TYPE_CHECKING, cast
 
 from benchbrief.compiler.extensions.extension_errors import UnusableExtension
+from benchbrief.compiler.extensions.own_tools import known_operations
 from benchbrief.compiler.extensions.registry import PROBE_SPECS, TOOL_SPECS, Refused
 from benchbrief.compiler.frontend.name_errors import UnknownName
 from benchbrief.compiler.metrics import metric_errors as wrong
@@ -100,6 +101,9 @@ def look_up_dotted(typer: Typer, expr: ast.Attr, demanded: Demanded) -> Typed | 
         typer.findings.add(UnusableExtension.of(expr.span, refused))
     elif expr.field.text == "knee" and any(family == experiment.key for experiment in typer.scope.experiments):
         what, instead = "a point that is found while the spec runs", f"write `knee(throughput[{family}] over threads)`"
+        typer.findings.add(wrong.NotANumber(expr.span, word, what, instead))
+    elif (base := word.rpartition(".")[0]) in KINDS and expr.field.text in _keys(typer):
+        what, instead = "a measure with a key behind a dot", f"write `{base}[{expr.field.text}]`"
         typer.findings.add(wrong.NotANumber(expr.span, word, what, instead))
     elif expr.field.text in FUNCTIONS and expr.field.text not in {kind.rpartition(".")[2] for kind in known}:
         what, instead = "a function written after its value", f"write `{expr.field.text}({family} over threads)`"
@@ -198,11 +202,11 @@ def _explain(typer: Typer, name: ast.Name) -> None:
     if word in FAMILIES:
         what, instead = "a family of measures", f"write one of `{'`, `'.join(FAMILIES[word])}`"
     elif any(word in (hw.key, *hw.aliases) for hw in scope.hardware):
-        what, instead = "hardware", f"to fix it, write it in an index: `throughput[{word}]`"
+        what, instead = "hardware", f"write it in an index, as in `throughput[{word}]`"
     elif any(word == workload.key for workload in scope.workloads):
-        what, instead = "a workload", f"to fix it, write it in an index: `throughput[{word}]`"
+        what, instead = "a workload", f"write it in an index, as in `throughput[{word}]`"
     elif any(word == experiment.key for experiment in scope.experiments):
-        what, instead = "an experiment", f"to fix it, write it in an index: `throughput[{word}]`"
+        what, instead = "an experiment", f"write it in an index, as in `throughput[{word}]`"
     elif word in DIMENSIONS:
         what, instead = "a dimension", f"reduce over it, as in `max(throughput over {word})`"
     elif any(word in hw.texts for hw in scope.hardware):
@@ -225,6 +229,10 @@ def _reachable(typer: Typer) -> tuple[str, ...]:
     metrics = islice(typer.metrics, _MOST_METRICS)
     own = (*metrics, *KINDS, "nodes", "threads", "target", "steady", *facts, *typer.scope.params)
     return (*own, *described_names(typer))
+
+
+def _keys(typer: Typer) -> tuple[str, ...]:
+    return (*(name for name in described_names(typer) if name not in DIMENSIONS), *known_operations())
 
 
 def described_names(typer: Typer) -> tuple[str, ...]:
