@@ -29,6 +29,7 @@ from benchbrief.runners.drivers.openload.openload_messages import say_openload
 from benchbrief.runners.drivers.openload.openload_record import (
     RECORD,
     NotRecord,
+    Refusal,
     Run,
     interim,
     read_load,
@@ -183,7 +184,7 @@ class Openload:
         if refused:
             if not is_kept_though_late(context.experiment, context.cell, measured):
                 raise refused
-            late = say_openload.openload_late_kept(said=_texts(run))
+            late = say_openload.openload_late_kept(said=_worst(run))
             measured = replace(measured, warnings=(*measured.warnings, late))
         return measured
 
@@ -227,7 +228,16 @@ def _refusal(run: Run, output: JobOutput) -> BadOutput | None:
 
 
 def _texts(run: Run) -> str:
-    return "; ".join(refusal.text for refusal in run.refusals)
+    return "; ".join(map(_fact, run.refusals))
+
+
+def _worst(run: Run) -> str:
+    return _fact(max(run.refusals, key=lambda refusal: refusal.value))
+
+
+def _fact(refusal: Refusal) -> str:
+    """Return what a refusal found, without the advice behind it: hints say it once for all."""
+    return refusal.text.partition(": give it ")[0]
 
 
 def _is_server_gone(run: Run, output: JobOutput) -> bool:

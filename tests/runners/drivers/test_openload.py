@@ -214,6 +214,20 @@ def test_a_promise_that_is_kept_with_the_lateness_included_is_kept(tmp_path: Pat
     assert "they are upper bounds (p99: operations were started late)" in told[0]
 
 
+def test_several_reasons_to_be_late_are_told_by_the_worst_and_without_the_advice_that_each_repeats(
+    tmp_path: Path,
+) -> None:
+    advice = ": give it idle cores, or a host of its own, or offer less"
+    more = [LATE | {"value": value, "text": f"late by {value}{advice}"} for value in (1.5, 2.5, 2.0)]
+    late = _late(tmp_path, *more)
+    (told,) = (str(each) for each in DRIVER.parse(_promising(10.0), late).warnings if "upper bounds" in str(each))
+    assert told.endswith("they are upper bounds (late by 2.5)")
+    with pytest.raises(GeneratorLate) as caught:
+        DRIVER.parse(constant_cell(), late)
+    assert "give it idle cores" not in str(caught.value), "the hint says it"
+    assert "late by 1.5; late by 2.5; late by 2.0" in str(caught.value)
+
+
 def test_a_late_run_above_the_limit_or_outside_a_search_says_nothing_of_the_system(tmp_path: Path) -> None:
     late = _late(tmp_path)
     for made in (_promising(1e-6), constant_cell()):
