@@ -124,7 +124,41 @@ SETTINGS: Mapping[str, tuple[str, str]] = {
 }
 """Calls that are settings: a snippet and a sentence."""
 
+ARRIVALS: Mapping[str, tuple[str, str]] = {
+    "constant": ("constant", "Evenly spaced, at the `target`."),
+    "poisson": ("poisson", "With independent, exponential gaps, at the `target`, as many users come."),
+    "steps": (
+        "steps(${1:1k ops/s}, ${2:2k ops/s}, lasting: ${3:30 s})",
+        "A staircase in one run, a phase for each step.",
+    ),
+    "burst": (
+        "burst(${1:5k ops/s}, every: ${2:30 s}, lasting: ${3:2 s})",
+        "Another rate than the `target` now and then.",
+    ),
+    "trace": ('trace("${1:arrivals.txt}")', "At recorded times: a due time in each line, in seconds."),
+    "closed": ("closed", "When a thread's last operation has ended. It is for the bounds of such a load."),
+}
+"""When operations are due: a snippet and a sentence."""
+
+_TIMES = {
+    "timeout": "An operation that takes longer from being sent has failed; the load generator's own when left out.",
+    "give_up": "A cell without a success for so long is cut; the load generator's own when left out.",
+}
+_QUEUED = {
+    "queue": "How many operations wait for a thread at most; one that finds the queue full is dropped.",
+    "drops": "The accepted share of dropped operations; none when left out.",
+    "lag": "The accepted share of a latency that is the load generator's own lateness; 10 % when left out.",
+    **_TIMES,
+}
+_SPACED = {"lasting": "How long it lasts.", "spacing": "`poisson` or `constant`.", **_QUEUED}
+
 ARGUMENTS: Mapping[str, Mapping[str, str]] = {
+    "constant": _QUEUED,
+    "poisson": _QUEUED,
+    "steps": _SPACED,
+    "burst": {"every": "The time from the start of a burst to that of the next.", **_SPACED},
+    "trace": _QUEUED,
+    "closed": {"stalls": "The accepted share of the time in which the load generator stands still.", **_TIMES},
     "range": {
         "step": "What is between two points.",
         "factor": "By how much each point is multiplied to make the next.",

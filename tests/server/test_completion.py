@@ -7,6 +7,8 @@ from typing import Any
 
 import pytest
 
+from benchbrief.compiler.blocks.experiments import arrivals
+from benchbrief.compiler.metrics import word_meanings
 from tests.server.specs import SMALL, cursor
 from tests.support.lsp import Client, session
 
@@ -87,6 +89,13 @@ def test_a_workload_is_offered_what_its_family_has(client: Client) -> None:
         pytest.param("experiment e { measure = |", ["until_steady", "20 min"], ["phases"], id="measured times"),
         pytest.param(
             "experiment e { measure = until_steady(|", ["within", "from", "to"], ["points"], id="until steady"
+        ),
+        pytest.param("experiment e { arrivals = |", ["poisson", "steps", "closed"], ["knee"], id="arrivals"),
+        pytest.param(
+            "experiment e { arrivals = poisson(|", ["queue", "lag", "timeout", "give_up"], ["stalls"], id="bounds"
+        ),
+        pytest.param(
+            "experiment e { arrivals = closed(timeout: 2 s, |", ["stalls", "give_up"], ["queue"], id="of a closed loop"
         ),
         pytest.param("experiment e { target = highest(|", ["where", "within", "held_out"], ["points"], id="highest"),
         pytest.param("experiment e { threads = adaptive(|", ["points"], ["from"], id="adaptive"),
@@ -250,3 +259,10 @@ def test_parameters_are_offered_as_values(client: Client) -> None:
     found = items(client, "param size = 2k\nworkload w from rr {\n  records = |\n}\n")
     [item] = [item for item in found if item["label"] == "size"]
     assert "param size = 2k" in item["documentation"]["value"]
+
+
+def test_arrivals_have_the_arguments_that_the_checker_takes() -> None:
+    assert list(word_meanings.ARRIVALS) == list(arrivals.ARGUMENTS)
+    assert {kind: {*word_meanings.ARGUMENTS[kind]} for kind in arrivals.ARGUMENTS} == {
+        kind: {*names} for kind, names in arrivals.ARGUMENTS.items()
+    }

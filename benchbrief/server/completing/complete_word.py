@@ -60,6 +60,10 @@ def complete(
     return list(unique.values())
 
 
+_CALLS = ("range", "knee", "adaptive", "highest", "random", "confident", "until_steady", *word_meanings.ARRIVALS)
+"""Those whose arguments have names throughout, or may have."""
+
+
 class _Completer(ExpressionSuggestions):
     def items(self) -> Iterator[Item]:
         cursor = self.cursor
@@ -215,9 +219,7 @@ class _Completer(ExpressionSuggestions):
         kind = block.head.name if block.head.keyword == "override" else kind
         if inner in METER_SPECS.names and last is not None and last.text == ":" and len(cursor.before) > 1:
             yield from self.meter_argument(inner, cursor.before[-2].text)
-        elif inner in ("range", "knee", "adaptive", "highest", "random", "confident", "until_steady") or (
-            inner and last is not None and last.text != ":"
-        ):
+        elif inner in _CALLS or (inner and last is not None and last.text != ":"):
             if last is None or last.text != ":":
                 yield from self.arguments(inner)
             elif inner == "knee" and cursor.before[-2].text == "latency":
@@ -247,6 +249,9 @@ class _Completer(ExpressionSuggestions):
                     yield self.snippet(name, f"{name} every ${{1:1 s}}", doc, ItemKind.Function)
             case "experiment", ("threads" | "target"):
                 yield from self.ramps(key)
+            case "experiment", "arrivals":
+                for name, (call, doc) in word_meanings.ARRIVALS.items():
+                    yield self.snippet(name, call, doc, ItemKind.Function)
             case "experiment", "measure":
                 yield self.word("20 min", "A time, for example.", ItemKind.Value)
                 for name, (call, doc) in word_meanings.SETTINGS.items():

@@ -32,7 +32,7 @@ _TIMES: tuple[Bound, ...] = ("timeout", "give_up")
 _QUEUED: tuple[Bound, ...] = ("queue", "drops", "lag", *_TIMES)
 _BOUNDS: tuple[Bound, ...] = get_args(Bound)
 SPACINGS = get_args(Arrivals.model_fields["spacing"].annotation)
-_ARGUMENTS: Mapping[str, tuple[str, ...]] = {
+ARGUMENTS: Mapping[str, tuple[str, ...]] = {
     "constant": _QUEUED,
     "poisson": _QUEUED,
     "steps": ("lasting", "spacing", *_QUEUED),
@@ -55,7 +55,7 @@ _TAKES = {
     "steps": "takes its rates, and `lasting:` for how long each is offered",
     "burst": "takes the rate of its bursts, `every:` and `lasting:`",
     "trace": "takes the name of one file",
-    "closed": f"takes nothing but {ticked(_ARGUMENTS['closed'])}",
+    "closed": f"takes nothing but {ticked(ARGUMENTS['closed'])}",
 }
 _SHAPES = {
     "every": Number("s", "30 s", above=True, maximum=86400.0),
@@ -206,7 +206,7 @@ def _called(kind: str, call: ast.Call, reader: Reader) -> Said | None:
 
 def _arguments(kind: str, call: ast.Call, reader: Reader) -> dict[str, ast.Argument] | None:
     """Return the named arguments; None after a mistake."""
-    named = named_arguments(call, _ARGUMENTS[kind], reader)
+    named = named_arguments(call, ARGUMENTS[kind], reader)
     if named is None:
         return None
     plain = len(call.arguments) - len(named)
