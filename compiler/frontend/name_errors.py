@@ -9,11 +9,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from benchbrief.compiler.extensions.own_tools import sample_databases
+from benchbrief.compiler.extensions.own_tools import own_families, sample_databases
 from benchbrief.compiler.problems import Again, Circle, CompileProblem, Misspelt, experiments_named, ticked
 from benchbrief.dsl.diagnostics.suggest import did_you_mean
 
-_SAMPLES = {"ycsb": "a", "db_bench": "readrandom", "fio": "randread"}
 _UNITS = ("s", "ms", "us", "min", "h", "ops", "op")
 
 # --- E02xx: names ------------------------------------------------------------------------------------------------
@@ -51,8 +50,9 @@ class UnknownBase(Misspelt):
 
     @property
     def help(self) -> str:
-        if self.kind == "workload" and (sample := _SAMPLES.get(self.word)):
-            return f"name one of its workloads, such as `{self.word}.{sample}`"
+        family = own_families().get(self.word) if self.kind == "workload" else None
+        if family is not None:
+            return f"name one of its workloads, such as `{self.word}.{next(iter(family.workloads))}`"
         return super().help
 
     @property
