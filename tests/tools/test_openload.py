@@ -153,7 +153,7 @@ RUN = "run --target null --record-count 10 --workload a --output OUT"
         ),
         (f"{RUN} --arrivals trace --trace /nowhere", "/nowhere: no such file"),
         (f"{RUN} --read 1 --arrivals closed --duration 1", "--read has no meaning with --workload"),
-        (f"{RUN} --judge p99 --arrivals closed --duration 1", "percentiles are above 0 and below 100"),
+        (f"{RUN} --judge p99 --arrivals closed --duration 1", "percentiles above 0 and below 100"),
         (f"{RUN} --workers 1000000 --arrivals closed --duration 1", "--workers 1e+06: it must be from 1 to"),
         (
             f"{RUN} --arrivals closed --duration 99 --steady-within 0.1 --steady-from 49",
