@@ -173,6 +173,37 @@ def test_cells_of_one_data_set_come_together(tmp_path: Path) -> None:
     assert len(loading(plan)) == 2
 
 
+@pytest.mark.parametrize(
+    ("database", "read", "write", "client"),
+    [
+        ('rocksdb  path = "/d"', "db_bench.readrandom", "db_bench.overwrite", ""),
+        ('rocksdb  path = "/d"  tool = openload', "ycsb.c", "ycsb.a", ""),
+        ('raw_storage  path = "/d"  size = 1 GiB', "fio.randread", "fio.randwrite", ""),
+        *(
+            (
+                'mongodb  server = start  path = "/d"',
+                "ycsb.c",
+                "ycsb.a",
+                f"client load {{ hosts = local  tool = {tool} }}",
+            )
+            for tool in ("ycsb", "go_ycsb", "openload")
+        ),
+    ],
+    ids=["db_bench", "openload on RocksDB", "fio", "ycsb", "go_ycsb", "openload"],
+)
+def test_with_every_tool_readers_find_the_snapshot_as_readers_left_it(
+    tmp_path: Path, database: str, read: str, write: str, client: str
+) -> None:
+    path = tmp_path / "spec.bench"
+    path.write_text(
+        f"hardware box {{ hosts = local }}\n{client}\ndatabase db {{ engine = {database}  reset = snapshot }}\n"
+        f"workload r from {read}\nworkload w from {write}\n"
+        "experiment e { hardware = box  workloads = [r, w]  threads = [1, 2]  measure = 1 min }"
+    )
+    steps = [(cell.workload, step.reset) for cell in compile_spec(path).cells for step in cell.steps]
+    assert [each for each in steps if each[1]] == [("r", "load"), ("w", "copy")]
+
+
 def test_a_random_order_stays_random(tmp_path: Path) -> None:
     spec = MONGO.replace("measure = 20 min", "measure = 20 min  repeats = 3, random(seed: 3)")
     assert [cell.id for cell in planned(tmp_path, spec, "d, c").cells] == [

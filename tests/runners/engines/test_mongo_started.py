@@ -350,11 +350,14 @@ def test_the_stand_in_s_data_are_brought_back_from_a_snapshot(make: Make, tmp_pa
     fill(endpoint, 3)
     engine.loaded(context.cell, 3)
     assert engine.holds(context.cell)
+    assert engine.is_unchanged(context.cell)
     with client(endpoint) as connection:
         connection["ycsb"]["usertable"].update_one({"_id": "user1"}, {"$set": {"field0": "written"}})
         connection["ycsb"]["usertable"].insert_one({"_id": "one more"})
     assert engine.holds(context.cell)
+    assert not engine.is_unchanged(context.cell)
     assert "copied back" in engine.restore(context.cell)
+    assert engine.is_unchanged(context.cell)
     with client(endpoint) as connection:
         found = list(connection["ycsb"]["usertable"].find())
     assert sorted(each["_id"] for each in found) == ["user0", "user1", "user2"]
