@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Mapping
-from datetime import UTC, datetime
+from datetime import datetime
 from importlib.metadata import version
-from typing import NamedTuple
 
 from benchbrief.compiler.messages.text import Text
 from benchbrief.compiler.planning import plan as p
@@ -17,6 +16,7 @@ from benchbrief.reports.disclosure.disclosed_expectations import disclose_expect
 from benchbrief.reports.disclosure.disclosed_steadiness import disclose_steadiness, measured_for
 from benchbrief.reports.disclosure.load_spacing import spacing
 from benchbrief.reports.disclosure.measured_points import chosen_points, tried
+from benchbrief.reports.disclosure.run_origin import reused, run_row, time_text
 from benchbrief.reports.disclosure.systems_under_test import settings_text, systems
 from benchbrief.reports.disclosure.test_configuration import fact_name
 from benchbrief.reports.disclosure.tool_texts import always_texts, data_set_text
@@ -87,42 +87,6 @@ def _outcome(cell: CellRow, words: Words) -> tuple[str, str]:
     no_room = isinstance(said, Text) and said.code in ("budget_over", "budget_no_room")
     status = "left_out" if cell.status == "skipped" and no_room else cell.status
     return words.get(f"status_{status}", status), words.said(cell.reason)
-
-
-def run_row(results: Results) -> dict[str, object]:
-    return results.once(_run_row)
-
-
-def _run_row(results: Results) -> dict[str, object]:
-    names = ("run_id", "started_at", "ended_at", "status", "message", "benchbrief", "simulated")
-    rows = results.store.sql(f"SELECT {', '.join(names)} FROM runs").rows  # noqa: S608  # the names just above
-    return dict(zip(names, rows[0], strict=True)) if rows else dict.fromkeys(names)
-
-
-class Reused(NamedTuple):
-    """A run that measured some cells earlier, and when it began the first and the last of them."""
-
-    run_id: str
-    cells: int
-    first: datetime
-    last: datetime
-
-
-def reused(results: Results) -> list[Reused]:
-    """Return the earlier runs whose results are used, the oldest first."""
-    rows = results.store.sql(
-        "SELECT reused_from, count(*), min(started_at), max(started_at) FROM cells "
-        "WHERE reused_from IS NOT NULL GROUP BY reused_from ORDER BY min(started_at)"
-    ).rows
-    return [Reused(*row) for row in rows]
-
-
-def time_text(value: object) -> str:
-    """Return coordinated universal time, to the second; "" for None."""
-    if not isinstance(value, datetime):
-        return "" if value is None else str(value)
-    at = value.astimezone(UTC) if value.tzinfo else value
-    return f"{at:%Y-%m-%d %H:%M:%S} UTC"
 
 
 # --- the groups --------------------------------------------------------------------------------------------------

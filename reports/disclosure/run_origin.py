@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from datetime import UTC, datetime
+from typing import NamedTuple
 
 from benchbrief.compiler.planning.plan import DatabaseKey
-from benchbrief.reports.disclosure.disclosure import run_row, time_text
 from benchbrief.reports.text.document_names import shown_names
 from benchbrief.reports.text.locale_formats import locale
 from benchbrief.reports.view.imported_briefs import is_imported
@@ -52,3 +53,39 @@ def _versions(kind: str, results: Results) -> Iterator[str]:
     for text, nodes in found.items():
         names = locale().listed(node for node in nodes if node)
         yield f"{text} ({names})" if names else text
+
+
+def run_row(results: Results) -> dict[str, object]:
+    return results.once(_run_row)
+
+
+def _run_row(results: Results) -> dict[str, object]:
+    names = ("run_id", "started_at", "ended_at", "status", "message", "benchbrief", "simulated")
+    rows = results.store.sql(f"SELECT {', '.join(names)} FROM runs").rows  # noqa: S608  # the names just above
+    return dict(zip(names, rows[0], strict=True)) if rows else dict.fromkeys(names)
+
+
+class Reused(NamedTuple):
+    """A run that measured some cells earlier, and when it began the first and the last of them."""
+
+    run_id: str
+    cells: int
+    first: datetime
+    last: datetime
+
+
+def reused(results: Results) -> list[Reused]:
+    """Return the earlier runs whose results are used, the oldest first."""
+    rows = results.store.sql(
+        "SELECT reused_from, count(*), min(started_at), max(started_at) FROM cells "
+        "WHERE reused_from IS NOT NULL GROUP BY reused_from ORDER BY min(started_at)"
+    ).rows
+    return [Reused(*row) for row in rows]
+
+
+def time_text(value: object) -> str:
+    """Return coordinated universal time, to the second; "" for None."""
+    if not isinstance(value, datetime):
+        return "" if value is None else str(value)
+    at = value.astimezone(UTC) if value.tzinfo else value
+    return f"{at:%Y-%m-%d %H:%M:%S} UTC"

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
-from benchbrief.reports.disclosure import disclosure as d
+from benchbrief.reports.disclosure.run_origin import run_row
 from benchbrief.reports.disclosure.systems_under_test import stand_ins
 from benchbrief.reports.disclosure.test_configuration import contradictions
 from benchbrief.reports.notices import repeat_variation, result_limits, run_validity, sustained_notice
@@ -30,7 +30,7 @@ def notices(results: Results, undrawn: Mapping[int, str], link: str = "") -> Ite
 
 def _notices(results: Results, undrawn: Mapping[int, str], *, detailed: bool) -> Iterator[Notice]:
     words = results.words
-    if d.run_row(results)["simulated"]:
+    if run_row(results)["simulated"]:
         yield Notice(words["notice_simulated"], words["notice_simulated_body"], "error", first=True)
     yield from imported_briefs.notices(results)
     for sentence, labels in stand_ins(results).items():
@@ -48,7 +48,7 @@ def _notices(results: Results, undrawn: Mapping[int, str], *, detailed: bool) ->
         reasons = words["semicolon"].join(dict.fromkeys(undrawn.values()))
         text = counted(words, "notice_undrawn_body", len(undrawn), figures=figures, reasons=reasons)
         yield Notice(words["notice_undrawn"], text, "error", link=f"figure-{next(iter(undrawn))}")
-    run = d.run_row(results)
+    run = run_row(results)
     if run["status"] in ("interrupted", "unfinished"):
         text = words["notice_status_body"].format(status=words.named(str(run["status"])))
         yield Notice(words["notice_status"], text, "error")

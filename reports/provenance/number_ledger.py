@@ -14,7 +14,7 @@ from markupsafe import Markup
 
 from benchbrief.compiler.planning import plan as p
 from benchbrief.compiler.rounding import printing
-from benchbrief.reports.disclosure.disclosure import run_row
+from benchbrief.reports.disclosure.run_origin import run_row
 from benchbrief.reports.notices.open_searches import open_searches
 from benchbrief.reports.provenance.numbers_file import (
     CellEntry,

@@ -10,8 +10,7 @@ from typing import TypeVar
 
 from benchbrief.compiler.planning.plan import Plan
 from benchbrief.compiler.rounding import printed_as
-from benchbrief.reports.disclosure.disclosure import run_row
-from benchbrief.reports.disclosure.run_origin import origin
+from benchbrief.reports.disclosure.run_origin import origin, run_row
 from benchbrief.reports.notices.contender_letters import letters_in
 from benchbrief.reports.provenance.finished_brief import Brief, Edited
 from benchbrief.reports.provenance.made_files import look_beside

@@ -18,7 +18,7 @@ from benchbrief.reports.charts.drawn_series import figure_csv
 from benchbrief.reports.charts.figure_sizes import FULL, HALF, card_size, height_for, run_of_figures, slide_size
 from benchbrief.reports.charts.svg_converter import CONVERTER, NotDrawn
 from benchbrief.reports.disclosure import disclosure as d
-from benchbrief.reports.disclosure.run_origin import origin
+from benchbrief.reports.disclosure.run_origin import origin, run_row
 from benchbrief.reports.disclosure.test_configuration import fact_groups
 from benchbrief.reports.notices import contender_letters, point_remarks
 from benchbrief.reports.notices.notices import notices
@@ -84,20 +84,19 @@ def _view(results: Results, report: p.Report, reports_from: Mapping[str, str] | 
     blocks = with_leads((*builder.blocks(lead, level=2), *builder.published(), *builder.blocks(rest, level=2)))
     legal = builder.legal()
     legal_notes = builder.foot.taken()
-    common = tuple(origin(results))
+    details = "disclosure" if has(p.DisclosureElement, report.elements) else ""
+    common, run = tuple(origin(results)), run_row(results)
     return ReportView(
         title=report.title,
         subtitle=report.subtitle,
         language=report.language,
         author=report.author,
         date=d.date_text(results),
-        run_id=str(d.run_row(results)["run_id"] or ""),
+        run_id=str(run["run_id"] or ""),
         version=version("benchbrief"),
-        simulated=bool(d.run_row(results)["simulated"]),
+        simulated=bool(run["simulated"]),
         imported=is_imported(results),
-        notices=tuple(
-            notices(results, builder.undrawn, "disclosure" if has(p.DisclosureElement, report.elements) else "")
-        ),
+        notices=tuple(notices(results, builder.undrawn, details)),
         blocks=blocks,
         legal=legal,
         legal_notes=legal_notes,
@@ -119,7 +118,7 @@ class _Builder:
         self.report = report
         self.slides = template_of(report.template).slides
         self.words = results.words
-        self.mark = "simulated" if d.run_row(results)["simulated"] else "imported" if is_imported(results) else ""
+        self.mark = "simulated" if run_row(results)["simulated"] else "imported" if is_imported(results) else ""
         self.columns = Columns(report.elements, results)
         self.ledger = Ledger(results, report.provenance)
         usual, house = FONTS.get(report.language, FONTS["en"]), family_of(report.theme)
