@@ -54,6 +54,9 @@ the last run whose spec was that of the git revision; each with `:hardware` behi
     metavar="FILE",
     help="Write the comparison to FILE as a page of its own.",
 )
+@click.option(
+    "--language", type=click.Choice(["en", "ja"]), default="en", show_default=True, help="That of the page of --html."
+)
 @click.option("--json", "as_json", is_flag=True, help="Print as JSON.")
 @verdict_options
 def command(
@@ -65,6 +68,7 @@ def command(
     mixed: bool,
     other_load: bool,
     html: Path | None,
+    language: str,
     as_json: bool,
     junit: Path | None,
     markdown: Path | None,
@@ -78,6 +82,6 @@ def command(
 
     require_writable(junit, markdown, html)
     judged = compare_named(named, out, metrics, threshold, mixed=mixed, other_load=other_load)
-    tell(judged, strict=strict, as_json=as_json, junit=junit, markdown=markdown, html=html)
+    tell(judged, strict=strict, as_json=as_json, junit=junit, markdown=markdown, html=html, language=language)
     if judged.worse or (strict and judged.untold):
         raise Stop(ExitCode.EXPECT_FAILED)

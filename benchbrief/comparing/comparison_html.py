@@ -8,23 +8,31 @@ from pathlib import Path
 from benchbrief.ci.verdict_files import write_file
 from benchbrief.comparing.judged_contenders import Judged
 from benchbrief.comparing.ranking_output import untold_reasons
+from benchbrief.compiler.messages.text import mapped
 
 
-def write_page(file: Path, title: str, judged: Judged) -> None:
+def write_page(file: Path, judged: Judged, language: str) -> None:
     """Write the comparison as one page that needs no other file. Raises Stop when the file can't be written."""
     from benchbrief.reports.site.comparison_pages import ranking_view, step_view
     from benchbrief.reports.site.render_site import comparison_page
     from benchbrief.reports.words.brief_words import CATALOGUES
 
-    words = CATALOGUES["en"]
+    words = CATALOGUES[language]
     names = list(judged.names)
     differing = tuple((each.what, *each.each) for each in judged.differing)
+
+    def known(text: str) -> str:
+        """Return a sentence with the codes of what the stores say in it."""
+        return mapped(text, lambda part: judged.sentences.get(part, part))
+
     if len(names) == 2:
         (outcome,) = judged.outcomes.values()
-        made = step_view(words["site_comparison"], outcome.comparisons, names, words, judged.labels, differing)
+        rows = [replace(row, reason=known(row.reason)) for row in outcome.comparisons]
+        made = step_view(words["site_comparison"], rows, names, words, judged.labels, differing)
         notes = judged.notes
     else:
-        made = ranking_view(words["site_comparison"], judged.rankings, names, words, judged.labels)
+        rankings = [replace(each, reason=known(each.reason)) for each in judged.rankings]
+        made = ranking_view(words["site_comparison"], rankings, names, words, judged.labels)
         notes = (*untold_reasons(judged), *judged.notes)
     if made is None:  # nothing in common, which is refused before
         return
@@ -32,5 +40,8 @@ def write_page(file: Path, title: str, judged: Judged) -> None:
         (name, f"{each.run_dir.name}{':' if each.hardware else ''}{each.hardware}")
         for name, each in zip(names, judged.references, strict=True)
     )
-    view = replace(made, contenders=contenders, differing=differing, notes=notes)
+    told = tuple(words.said(known(note)) for note in notes)
+    view = replace(made, contenders=contenders, differing=differing, notes=told)
+    first, *others = (run for _, run in contenders)
+    title = words["site_step_of"].format(run=words.locale.listed(others), before=first)
     write_file(file, comparison_page(view, title, words))

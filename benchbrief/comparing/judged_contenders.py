@@ -10,12 +10,14 @@ from benchbrief.comparing.comparison_cautions import cautions, told_definitions,
 from benchbrief.comparing.load_differences import Loads, compare_loads
 from benchbrief.comparing.named_contenders import NotComparable, Reference
 from benchbrief.comparing.ranking_cautions import ranking_cautions
+from benchbrief.compiler.messages.text import Text
 from benchbrief.dsl.diagnostics.suggest import did_you_mean
 from benchbrief.reports.site.site_texts import metric_key
 from benchbrief.results.compare.compared_quantities import Contender, by_default, pairs
 from benchbrief.results.compare.comparison import Comparison, Outcome, Quantity
 from benchbrief.results.compare.contender_differences import Difference, differences
 from benchbrief.results.compare.rankings import Pair, Ranking, rank
+from benchbrief.results.store.run_sentences import SENTENCES, read_sentences
 
 
 @dataclass(frozen=True)
@@ -40,6 +42,8 @@ class Judged:
     notes: tuple[str, ...]
     labels: Mapping[str, str]
     """Those of hardware, workloads and, by `metric_key`, metrics, where all contenders have the same one."""
+    sentences: Mapping[str, Text]
+    """The sentences in the contenders' stores, by their English words."""
 
     @property
     def against_first(self) -> dict[str, Outcome]:
@@ -95,6 +99,7 @@ def judge(
         tuple(_merged(found, len(contenders))),
         tuple(notes),
         _labels(contenders),
+        {text: said for each in contenders for text, said in read_sentences(each.store.sql(SENTENCES).rows).items()},
     )
 
 

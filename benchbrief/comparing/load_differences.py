@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from benchbrief.comparing.compare_messages import say, some_of
 from benchbrief.compiler.explain.explain_diff import part_name, value_text
 from benchbrief.compiler.planning.plan_diff import Part, changed_parts
 from benchbrief.results.compare.contender_differences import Difference
@@ -37,8 +38,7 @@ class Loads:
         names = list(dict.fromkeys(name for each in found for name in each))
         if not names:
             return ""
-        more = f" and {len(names) - _NAMED} more" if len(names) > _NAMED else ""
-        return f"another load: {', '.join(names[:_NAMED])}{more}"
+        return say.other_load(said=some_of(names, _NAMED))
 
 
 def compare_loads(first: Contender, second: Contender) -> Loads:

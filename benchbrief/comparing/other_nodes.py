@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
+from benchbrief.comparing.compare_messages import say
+
 if TYPE_CHECKING:
     from benchbrief.results.compare.compared_quantities import Contender
 
@@ -20,9 +22,11 @@ def told_nodes(first: Contender, second: Contender) -> Iterator[str]:
     a, b = _nodes(first), _nodes(second)
     other = [host for host in a if host in b and a[host] != b[host]]
     if other:
-        some = "; ".join(f"{host} was {a[host]} in A, and {b[host]} in B" for host in other[:_NAMED])
-        more = f"; and {len(other) - _NAMED} more" if len(other) > _NAMED else ""
-        yield f"a scheduler gave other nodes: {some}{more}: a change may be that of the machine"
+        said: str = say.node_of(host=other[0], one=a[other[0]], other=b[other[0]])
+        for host in other[1:_NAMED]:
+            said = say.two_reasons(one=said, other=say.node_of(host=host, one=a[host], other=b[host]))
+        more = len(other) - _NAMED
+        yield say.other_nodes(said=say.more_nodes(said=said, n=more) if more > 0 else said)
 
 
 def _nodes(side: Contender) -> dict[str, str]:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from benchbrief.ci.junit import Case
 from benchbrief.ci.verdict_files import inline, table
 from benchbrief.cli.terminal import one_line
+from benchbrief.comparing.compare_messages import say, some_of
 from benchbrief.comparing.compare_output import (
     cases,
     counted,
@@ -21,6 +22,7 @@ from benchbrief.comparing.compare_output import (
     side_of,
     values_of,
 )
+from benchbrief.compiler.messages.text import mapped
 from benchbrief.dsl.diagnostics.source_line import display_width
 
 if TYPE_CHECKING:
@@ -114,23 +116,25 @@ def _stacked(judged: Judged) -> list[RankedLine]:
 
 def untold_reasons(judged: Judged) -> Iterator[str]:
     """Why points are not ranked, and why values are missing, each reason with the points that it holds for."""
-    found: dict[str, list[str]] = {}
+    found: dict[tuple[str, str], list[str]] = {}
     for point, each in zip(_points(judged.rankings), judged.rankings, strict=True):
-        reasons = [each.reason] if each.reason else []
+        reasons = [("", each.reason)] if each.reason else []
         if each.order:
-            reasons = [f"{name} is left out: {why}" for name, why in _missing(each, judged.names)]
-        for reason in reasons:
-            found.setdefault(reason, []).append(f"{each.quantity} at {point}")
-    for reason, points in found.items():
-        more = f", and {len(points) - _MOST_NAMED} more" if len(points) > _MOST_NAMED else ""
-        word = "" if " is left out: " in reason else "can't tell: "
-        yield f"{word}{shortened(reason)} ({', '.join(points[:_MOST_NAMED])}{more})"
+            reasons = list(_missing(each, judged.names))
+        for told in reasons:
+            found.setdefault(told, []).append(say.at_place(what=each.quantity, place=point))
+    for (name, reason), at in found.items():
+        points, said = some_of(at, _MOST_NAMED), mapped(reason, shortened)
+        if name:
+            yield say.left_out_there(name=name, said=said, points=points)
+        else:
+            yield say.not_told(said=said, points=points)
 
 
 def _missing(ranking: Ranking, names: str) -> Iterator[tuple[str, str]]:
     for place, values in enumerate(ranking.values):
         if place not in ranking.order:
-            yield names[place], (values.reason if values else "") or "not measured"
+            yield names[place], (values.reason if values else "") or say.not_measured()
 
 
 def summary(judged: Judged) -> Iterator[str]:

@@ -19,9 +19,16 @@ from benchbrief.results.compare.contender_differences import Difference
 
 
 def tell(
-    judged: Judged, *, strict: bool, as_json: bool, junit: Path | None, markdown: Path | None, html: Path | None
+    judged: Judged,
+    *,
+    strict: bool,
+    as_json: bool,
+    junit: Path | None,
+    markdown: Path | None,
+    html: Path | None,
+    language: str,
 ) -> None:
-    """Raises Stop where a file can't be written."""
+    """`language` is that of the page. Raises Stop where a file can't be written."""
     title = titled(judged.references)
     if len(judged.names) == 2:
         (outcome,) = judged.outcomes.values()
@@ -36,7 +43,7 @@ def tell(
     write_verdicts(title, cases, junit)
     write_markdown(summary, markdown)
     if html is not None:
-        write_page(html, title, judged)
+        write_page(html, judged, language)
     if as_json:
         show_json(document)
     else:

@@ -12,10 +12,10 @@ from benchbrief.reports.site.site_trends import ERRORS, is_shown
 from benchbrief.results.compare.comparison import Comparison, Point, Quantity, compare
 from benchbrief.results.compare.rankings import Pair, Ranking, rank
 from benchbrief.results.many_runs.kept_runs import RunValue, SiteRun
+from benchbrief.results.messages.result_messages import say
 
 MOST = 16
 """The most compared hardware: pairs grow with the square."""
-_OTHERWISE = "it is defined otherwise"
 
 
 def hardware_rankings(run: SiteRun) -> list[Ranking]:
@@ -71,7 +71,8 @@ def _quantities(sides: Sequence[_Side], pair: Pair, names: Sequence[str]) -> lis
     made = []
     for quantity, at in points.items():
         known = next(value for both in at.values() for value in both if value is not None)
-        unlike = {point: _OTHERWISE for point, (a, b) in at.items() if a and b and a.definition != b.definition}
+        otherwise = [point for point, (a, b) in at.items() if a and b and a.definition != b.definition]
+        unlike = dict.fromkeys(otherwise, say.defined_otherwise())
         values = {point: (a.values if a else None, b.values if b else None) for point, (a, b) in at.items()}
         called = names[pair[0]], names[pair[1]]
         made.append(Quantity(quantity, known.unit, known.better, values, unlike, names=called))

@@ -18,7 +18,7 @@ from benchbrief.reports.text.number_format import number
 from benchbrief.reports.view.quoted_values import DIMENSIONS, PublishedValue, published_values, quoted_values
 from benchbrief.reports.words.brief_words import Words
 from benchbrief.results.analysis.promised_rates import Promised, RateRuns
-from benchbrief.results.store.run_sentences import read_sentences
+from benchbrief.results.store.run_sentences import SENTENCES, read_sentences
 
 Made = TypeVar("Made")
 Key = str | float
@@ -112,7 +112,7 @@ class Results:
     def __init__(self, plan: Plan, store: Store, words: Words) -> None:
         self.plan = plan
         self.store: Store = _Remembering(store)
-        sentences = read_sentences(self.store.sql("SELECT text, message FROM sentences").rows)
+        sentences = read_sentences(self.store.sql(SENTENCES).rows)
         self.words = words.with_sentences(sentences).at_level(strictest_level(plan))
         self._read: dict[str, dict[tuple[Key, ...], float | None]] = {}
         self._reasons: dict[str, dict[tuple[Key, ...], str]] = {}

@@ -73,9 +73,10 @@ class _Gathered:
         known = tuple(each for each in told if each is not None)
         of = max(planned, len(told))
         if known and len(known) < of:
-            value, reason = None, f"{of - len(known)} of {of} repeats without a value"
+            value, reason = None, say.repeats_valueless(n=of - len(known), of=of)
         elif value is None and not reason:
-            reason = f"{say.unmergeable()} over repeats" if percentile and len(known) > 1 else "no repeat has a value"
+            merged = percentile and len(known) > 1
+            reason = say.over_repeats(said=say.unmergeable()) if merged else say.no_repeat()
         bounds = self.bounds.get(point)
         return Values(value, known, percentile, reason, *behind.at(point), level=behind.level, bounds=bounds)
 

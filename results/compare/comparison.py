@@ -280,41 +280,38 @@ def _ends(of: Estimate | None) -> tuple[float, float] | None:
     return None if of is None or of.low is None or of.high is None else (of.low, of.high)
 
 
-_NO_SPREAD = (
-    "the repeats of each have one value, which says nothing of their noise; so few of them could lie apart by chance"
-)
-
-
 def _judged(row: Comparison, threshold: float) -> Comparison:
     first, second = row.first, row.second
     if first is not None and second is not None and first.bounds and second.bounds:
         return _not_judged(row, first, second) or _judged_by_bounds(row, first.bounds, second.bounds, threshold)
     if first is None or second is None or first.value is None or second.value is None:
-        lacking: dict[str, list[str]] = {}
+        lacking: dict[str, list[str]] = {}  # one reason, or one of each side
         for name, side in zip(row.names, (first, second), strict=True):
             if side is None or side.value is None:
                 lacking.setdefault(side.reason if side else say.not_measured(), []).append(name)
-        why = "; ".join(f"missing in {' and '.join(names)}: {reason}" for reason, names in lacking.items())
-        return replace(row, reason=why)
+        why = [
+            say.missing_in(names=say.sides(one=names[0], other=names[1]) if names[1:] else names[0], said=reason)
+            for reason, names in lacking.items()
+        ]
+        return replace(row, reason=say.two_reasons(one=why[0], other=why[1]) if why[1:] else why[0])
     if found := _not_judged(row, first, second):
         return found
     fewest = min(len(first.repeats), len(second.repeats))
     if row.p_holm is None and fewest > 1:
-        return replace(row, verdict="within noise", reason="all repeats of both have the same value")
+        return replace(row, verdict="within noise", reason=say.one_value())
     if first.value == second.value == 0:
-        return replace(row, verdict="within noise", reason="both are 0")
+        return replace(row, verdict="within noise", reason=say.both_zero())
     if row.p_holm is None:
-        return replace(row, reason=f"too few repeats: {max(fewest, 1)}, and a test takes 2")
+        return replace(row, reason=say.too_few_repeats(n=max(fewest, 1)))
     if row.p_holm >= SIGNIFICANT and do_not_vary(first.repeats, second.repeats):
-        return replace(row, reason=_NO_SPREAD)
+        return replace(row, reason=say.no_spread())
     if row.p_holm >= SIGNIFICANT:
         return replace(row, verdict="within noise")
     rises = difference(first.repeats, second.repeats, percentile=first.percentile) > 0
     found = _of_direction(row, rises, threshold)
     against = (second.value <= first.value) if rises else (second.value >= first.value)
     if against and found.verdict in ("better", "worse"):
-        went = ("rise", "does not") if rises else ("fall", "does not")
-        return replace(row, reason=f"the repeats' own values {went[0]}, and that of all of them {went[1]}")
+        return replace(row, reason=say.repeats_rise() if rises else say.repeats_fall())
     return found
 
 
@@ -323,7 +320,7 @@ def _not_judged(row: Comparison, first: Values, second: Values) -> Comparison | 
     if row.reason:
         return row
     if _same_measurement(first, second):
-        return replace(row, verdict="same measurement", reason="one took its results from the other")
+        return replace(row, verdict="same measurement", reason=say.one_measurement())
     return None
 
 
@@ -333,7 +330,7 @@ def _judged_by_bounds(
     """Judge values that are only known to lie between bounds: they differ where the bounds lie apart."""
     rises = first[1] <= second[0]
     if first == second or (not rises and first[0] < second[1]):
-        return replace(row, verdict="within noise", reason="what they are known to lie between overlaps")
+        return replace(row, verdict="within noise", reason=say.bounds_overlap())
     return _of_direction(row, rises, threshold)
 
 

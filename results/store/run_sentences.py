@@ -12,6 +12,8 @@ from benchbrief.results.store.store_schema import (
     SentenceRow,
 )
 
+SENTENCES = "SELECT text, message FROM main.sentences"
+
 
 class Sentences:
     """The sentences among the fields of rows, each once. `rows` are those of the table `sentences`."""

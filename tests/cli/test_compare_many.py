@@ -50,7 +50,7 @@ def test_each_point_is_ranked_with_letters_and_a_best(told: Ended) -> None:
 
 def test_it_says_which_tests_are_corrected_together(told: Ended) -> None:
     text = " ".join(told.out.split())
-    assert "Holm's correction for all pairs at all points of a metric (3 of throughput, 6 of latency.p99" in text
+    assert "Holm's correction for all pairs at all points of a metric (tests: throughput: 3, latency.p99: 6" in text
     assert "not told apart does not say equal" in told.out
     assert "A, B and C are simulated: nothing was measured" in told.out
 
@@ -136,3 +136,10 @@ def test_a_page_has_the_comparison_and_needs_no_other_file(bench: Bench, sides: 
     assert "Half &amp; half, 16 threads" in page, "points have labels"
     assert "By core" in page
     assert bench("compare", *sides, "--html", "/dev/null/page.html").code == 2
+    assert bench("compare", *sides, "--html", file, "--language", "ja").code == 4
+    japanese = re.sub(r"<style>.*?</style>", "", file.read_text(), flags=re.DOTALL)
+    assert '<html lang="ja"' in japanese
+    assert "シミュレーションの結果で、実際には測定していません" in japanese
+    assert not re.search(r"\b(the|is|are|was|of|and)\b", re.sub(r"<[^>]*>", "", japanese)), (
+        "no English sentence is left"
+    )

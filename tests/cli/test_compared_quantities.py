@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import pytest
 
-from benchbrief.comparing.compare_output import cases, markdown, quantity, told_rows
+from benchbrief.comparing.compare_output import cases, markdown, quantity, shortened, told_rows
 from benchbrief.comparing.compare_table import table_of
 from benchbrief.comparing.comparison_cautions import levels_of, told_apart
 from benchbrief.results.compare.comparison import Outcome, Point, Quantity, Values, compare
@@ -130,3 +130,11 @@ def test_what_is_0_on_both_sides_is_a_sentence_and_no_row() -> None:
     assert [line.row.point for line in lines if line.row] == [(("threads", 4),)]
     assert notes[0] == "errors: 0 in A and in B, at 2 points"
     assert notes[1] == "can't tell: too few repeats: 1, and a test takes 2 (errors at threads=4)"
+
+
+def test_a_reason_that_has_what_a_tool_said_stays_a_line_that_can_be_read() -> None:
+    assert shortened("the tool\nended with code 1") == "the tool ended with code 1"
+    told = shortened("missing in B: the cell failed: " + "stderr of the tool " * 40)
+    assert told.startswith("missing in B: the cell failed: stderr")
+    assert told.endswith("...")
+    assert len(told) < 170

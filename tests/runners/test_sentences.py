@@ -11,6 +11,7 @@ from typing import Protocol
 
 import pytest
 
+from benchbrief.comparing.compare_messages import CompareMessages
 from benchbrief.compiler.messages.text import (
     FAMILY,
     Text,
@@ -27,7 +28,7 @@ from benchbrief.compiler.messages.text import (
 )
 from benchbrief.compiler.metrics.typing.curves import ABSENT
 from benchbrief.reports.words.brief_words import CATALOGUES, Words
-from benchbrief.results.messages.result_messages import ResultMessages, say
+from benchbrief.results.messages.result_messages import say
 from benchbrief.runners.drivers.db_bench import db_bench_messages
 from benchbrief.runners.drivers.db_bench.db_bench_messages import DbBenchMessages
 from benchbrief.runners.drivers.go_ycsb.go_ycsb_messages import GoYcsbMessages
@@ -41,7 +42,7 @@ from benchbrief.runners.journal import events as j
 from benchbrief.runners.journal.cell_history import KINDS
 from benchbrief.runners.journal.secret_masking import KNOWN
 
-DECLARED = (ResultMessages, DbBenchMessages, GoYcsbMessages, YcsbMessages, MongodbMessages, RocksdbMessages)
+DECLARED = (CompareMessages, DbBenchMessages, GoYcsbMessages, YcsbMessages, MongodbMessages, RocksdbMessages)
 JAPANESE = re.compile("[\u3040-\u9fff]")
 ENDED = say.tool_ended(tool="db_bench", code=1, said="No space left on device")
 
