@@ -101,7 +101,8 @@ class RunStore:
             else:
                 yield Fetched(manifest.id, path, manifest.tags)
         for run in left:
-            yield Fetched(run, None, problem="its manifest can't be read", is_final=False)
+            problem = self.store.unread.get(run, "its manifest is gone")
+            yield Fetched(run, None, problem=problem, is_final=False)
 
 
 def run_source(place: str) -> RunSource:

@@ -160,7 +160,8 @@ class StoreOfRuns:
             left.pop(manifest.id, None)
             yield self._read(manifest, stamps.get(manifest.id, ""))
         for run in left:
-            yield SiteRun(id=run, stamp=stamps.get(run, ""), problem="its manifest can't be read")
+            # A later benchbrief may read it as it is, so that it is read again each time.
+            yield SiteRun(id=run, stamp="unread", problem=self.store.unread.get(run, "its manifest is gone"))
 
     def _read(self, manifest: Manifest, stamp: str) -> SiteRun:
         import pyarrow as pa

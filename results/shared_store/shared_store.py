@@ -48,6 +48,8 @@ class SharedStore:
         self.objects = objects
         self.problems: list[SharedStoreError] = []
         """The manifests that `manifests` could not read."""
+        self.unread: dict[str, str] = {}
+        """Why, by run."""
         self._is_far = not objects.url.startswith("file:")
         self._stamps: dict[str, str] = {}
         """Of the manifests, as a store that is far away listed them last."""
@@ -103,11 +105,12 @@ class SharedStore:
             return found
 
         try:
-            for found in self.at_once(read, wanted):
+            for (run, _), found in zip(wanted, self.at_once(read, wanted), strict=True):
                 if isinstance(found, Manifest):
                     yield found
                 elif found is not None:
                     self.problems.append(found)
+                    self.unread[run] = found.message
         finally:
             if new:
                 cache.write(new, stamps, self._stamps)
