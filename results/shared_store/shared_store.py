@@ -52,7 +52,7 @@ class SharedStore:
         """Why, by run."""
         self._is_far = not objects.url.startswith("file:")
         self._stamps: dict[str, str] = {}
-        """Of the manifests, as a store that is far away listed them last."""
+        """Of the manifests and signatures, as a store that is far away listed them last."""
 
     @property
     def url(self) -> str:
@@ -62,7 +62,7 @@ class SharedStore:
         """Return the revisions of each run, the oldest first, without reading the manifests. Raises
         SharedStoreError."""
         if self._is_far:  # S3 lists all of it at once
-            self._stamps = {each.key: each.stamp for each in self.objects.list(RUNS) if run_of_key(each.key)}
+            self._stamps = {each.key: each.stamp for each in self.objects.list(RUNS)}
             return _revisions(self._stamps)
         return _revisions(self.objects.keys(RUNS))
 
@@ -105,12 +105,14 @@ class SharedStore:
             return found
 
         try:
-            for (run, _), found in zip(wanted, self.at_once(read, wanted), strict=True):
+            fetched = self.at_once(read, [of for of in wanted if manifest_key(*of) not in kept])
+            for of in wanted:
+                found = read(of) if manifest_key(*of) in kept else next(fetched)
                 if isinstance(found, Manifest):
                     yield found
                 elif found is not None:
                     self.problems.append(found)
-                    self.unread[run] = found.message
+                    self.unread[of[0]] = found.message
         finally:
             if new:
                 cache.write(new, stamps, self._stamps)
@@ -192,8 +194,10 @@ class SharedStore:
             return None
 
     def signed(self) -> set[str]:
-        """Return the keys of the manifests beside which a signature lies. It is not checked."""
-        return {key.removesuffix(SIGNATURE) for key in self.objects.keys(RUNS) if key.endswith(SIGNATURE)}
+        """Return the keys of the manifests beside which a signature lies, by the last listing if there was one. It is
+        not checked."""
+        keys = self._stamps or self.objects.keys(RUNS)
+        return {key.removesuffix(SIGNATURE) for key in keys if key.endswith(SIGNATURE)}
 
     def at_once(self, do: Callable[[T], U], each: Iterable[T]) -> Iterator[U]:
         """Yield the results in order, with several requests at a time where the store is far away."""
