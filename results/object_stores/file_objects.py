@@ -81,7 +81,7 @@ class FileObjects:
                 found = (self.root / key).stat()
             except (FileNotFoundError, NotADirectoryError):
                 return None
-        return Listed(key, found.st_size, found.st_mtime)
+        return Listed(key, found.st_size, found.st_mtime, str(found.st_ino))
 
     def read(self, key: str) -> bytes:
         with self._told():

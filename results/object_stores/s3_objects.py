@@ -68,7 +68,7 @@ class S3Objects:
                 if is_missing(error):
                     return None
                 raise
-        return Listed(key, found["ContentLength"], found["LastModified"].timestamp())
+        return Listed(key, found["ContentLength"], found["LastModified"].timestamp(), found.get("ETag", ""))
 
     def read(self, key: str) -> bytes:
         with self._told(), self._open(key) as body:
