@@ -15,6 +15,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -107,16 +108,22 @@ def of_cells(cells: int) -> list[tuple[str, Cost]]:
     return [*steps, ("status", looked)]
 
 
-def of_lanes(lanes: int) -> list[tuple[str, Cost]]:
-    """Return what each step costs where each of so many lanes, of ten cells, is a process of its own."""
+def of_lanes(lanes: int, each: int = 10) -> list[tuple[str, Cost]]:
+    """Return what each step costs where each of so many lanes, of ten or a hundred cells, is a process of its own."""
     with tempfile.TemporaryDirectory(prefix="benchbrief-fleet-") as name:
         folder = Path(name)
-        (folder / "fleet.bench").write_text(spec(lanes))
+        (folder / "fleet.bench").write_text(spec(lanes, HUNDRED if each == 100 else THREADS))
         planned, _ = cost("plan", "fleet.bench", "--into", "run", "--simulate", cwd=folder)
-        each = [cost("lane", "run", str(number), "--quiet", cwd=folder)[0] for number in range(1, lanes + 1)]
+        print(f"  planned in {planned.cpu_s:.1f} s of CPU, peak {planned.peak_bytes / 1e6:.0f} MB", flush=True)
+        began = time.perf_counter()
+        with ThreadPoolExecutor(os.cpu_count()) as pool:
+            numbers = map(str, range(1, lanes + 1))
+            costs = [ran for ran, _ in pool.map(lambda n: cost("lane", "run", n, "--quiet", cwd=folder), numbers)]
+        whole = Cost(time.perf_counter() - began, sum(c.cpu_s for c in costs), max(c.peak_bytes for c in costs))
+        print(f"  lanes: {whole.cpu_s:.1f} s of CPU, peak {whole.peak_bytes / 1e6:.0f} MB", flush=True)
         merged, _ = cost("merge", "run", "--no-report", "--quiet", cwd=folder)
-    whole = Cost(sum(e.wall_s for e in each), sum(e.cpu_s for e in each), max(e.peak_bytes for e in each))
-    return [("plan", planned), ("the lanes", whole), ("merge with its store", merged)]
+        briefed, _ = cost("report", "run", "--html-only", cwd=folder)
+    return [("plan", planned), ("the lanes", whole), ("merge with its store", merged), ("brief as HTML", briefed)]
 
 
 def shown(cells: int, steps: Sequence[tuple[str, Cost]]) -> None:
@@ -128,7 +135,7 @@ def shown(cells: int, steps: Sequence[tuple[str, Cost]]) -> None:
         )
 
 
-def main(cells: Sequence[int] = CELLS, lanes: Sequence[int] = LANES) -> bool:
+def main(cells: Sequence[int] = CELLS, lanes: Sequence[int] = LANES, each: int = 10) -> bool:
     held = True
     for size in cells:
         steps = dict(of_cells(size))
@@ -142,7 +149,7 @@ def main(cells: Sequence[int] = CELLS, lanes: Sequence[int] = LANES) -> bool:
         held &= verdict("peak memory of the brief", briefed.peak_bytes / 1e6, 2000.0, "MB")
     for number in lanes:
         print(f"  {number:,} lanes, a process each", flush=True)
-        shown(10 * number, of_lanes(number))
+        shown(each * number, of_lanes(number, each))
     return held
 
 
@@ -150,8 +157,9 @@ def _asked() -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="python -m benchmarks.fleet", description=__doc__)
     parser.add_argument("cells", type=int, nargs="*", help="how many cells, each in hundreds (1000 10000)")
     parser.add_argument("--lanes", type=int, nargs="*", default=[], help="how many lanes to run and merge")
+    parser.add_argument("--each", type=int, choices=(10, 100), default=10, help="how many cells a lane has")
     return parser.parse_args()
 
 
 if __name__ == "__main__":
-    sys.exit(not main(_asked().cells, _asked().lanes))
+    sys.exit(not main(_asked().cells, _asked().lanes, _asked().each))

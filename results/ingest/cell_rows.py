@@ -43,7 +43,7 @@ def cell_rows(evidence: Evidence, verdict: Verdict) -> tuple[Measured, list[Row]
     run_id = evidence.run_id
     problems: dict[str, Problem | None] = {}
     for job in verdict.jobs:
-        problems |= check_files(evidence.run_dir, job)
+        problems |= check_files(evidence.root, job)
     measured = parse_cell(evidence, verdict, problems) if verdict.status == "ok" else Measured({})
     beside = sampled(evidence, verdict, measured, problems) if measured.sources else Sampled()
     events = list(event_rows(run_id, verdict, measured))

@@ -51,6 +51,11 @@ class Evidence:
         path = self.run_dir / JOURNAL
         return (record for _, record in each_record(path, self.journal_bytes)) if self.journal_bytes else iter(())
 
+    @cached_property
+    def root(self) -> str:
+        """Return the run's directory without links: it is looked up once for all files."""
+        return os.path.realpath(self.run_dir)
+
     @property
     def starts(self) -> list[j.RunStarted]:
         return self.record.starts
@@ -152,10 +157,9 @@ def evidence_so_far(run_dir: Path, plan: Plan, record: RunRecord) -> Evidence:
     return Evidence(run_dir, plan, record.size, "", False, record, tuple(_verdicts(record, plan)))
 
 
-def check_files(run_dir: Path, job: j.JobCollected) -> dict[str, Problem | None]:
+def check_files(root: str, job: j.JobCollected) -> dict[str, Problem | None]:
     """Return what is wrong with each file of a job: missing, changed since it was kept, or outside the run's
-    directory."""
-    root = os.path.realpath(run_dir)
+    directory `root`, which is no link and below none."""
     directory = _real_directory(root, job.directory)
     return {
         f"{job.directory}/{name}": _problem(root, f"{job.directory}/{name}", _real_path(directory, name), sha256)

@@ -259,7 +259,7 @@ class _EarlierRun:
                 return f"run {run_id}: {text}"
         for record in each.records:
             if isinstance(record, j.JobCollected):
-                problem = first_problem(check_files(self._evidence.run_dir, record).values())
+                problem = first_problem(check_files(self._evidence.root, record).values())
                 if problem:
                     return f"run {run_id}: {problem}"
         return ""

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from itertools import pairwise
+from itertools import compress, pairwise
 from typing import Literal
 
 from benchbrief.compiler.messages.text import figure, share_figure
@@ -79,15 +79,16 @@ def sampled(
         for host in probe.hosts:
             job = jobs.get((probe.name, host)) or (tools.get(host) if probe.on == "tool" else None)
             samples = _samples(evidence, verdict, job, probe, window, problems, found.gaps) if job else ()
-            units |= {measure: unit for measure, _, _, _, _, unit, _ in samples}
+            columns = tuple(zip(*samples, strict=True)) if samples else ((),) * len(Sample._fields)
+            measures, nodes, devices, times, values, its_units, over = columns
+            units |= dict(zip(measures, its_units, strict=True))
             as_asked = evidence.simulated is None and evidence.imported is None
-            every_s = probe.every_s if as_asked else max(probe.every_s, _interval(samples))
+            every_s = probe.every_s if as_asked else max(probe.every_s, _interval(times))
             of = stretches(samples, every_s, seconds)
             if samples:
-                measures, nodes, devices, times, values, its_units, _ = zip(*samples, strict=True)
                 named = measures, nodes, devices, times, values, its_units
                 found.samples.append(SampleBlock(run_id, cell_id, *named, *zip(*of, strict=True)))
-            covered = _coverage(samples, of, every_s, seconds)
+            covered = _coverage(times, over, of, every_s, seconds)
             row = CoverageRow(run_id, cell_id, probe.name, host, covered.share, covered.longest_s)
             found.coverage.append(row)
             patchy = covered.share < TOLD and _is_worth_a_note(samples, covered, every_s, seconds)
@@ -144,12 +145,15 @@ def _with_declared_samples(tool: str, measured: Measured, gaps: dict[str, Gap]) 
     return replace(measured, sources=sources)
 
 
-def _coverage(samples: Sequence[Sample], of: Sequence[Stretch], every_s: float, seconds: float) -> Coverage:
-    """Return the coverage: rates cover their intervals, gauges the window by their number. The smaller one counts."""
-    rates = [part for sample, part in zip(samples, of, strict=True) if sample.seconds]
-    times = [sample.time for sample in samples if not sample.seconds]
-    if not rates:
+def _coverage(
+    times: Sequence[float], over: Sequence[float], of: Sequence[Stretch], every_s: float, seconds: float
+) -> Coverage:
+    """Return the coverage: rates, which are `over` some seconds, cover these, and gauges the window by their number.
+    The smaller one counts."""
+    if not any(over):
         return coverage(times, every_s, seconds)
+    rates = list(compress(of, over))
+    times = [time for time, counted in zip(times, over, strict=True) if not counted]
     by_rates = covered_by(rates, seconds)
     return both(by_rates, coverage(times, every_s, seconds)) if times else by_rates
 
@@ -202,10 +206,9 @@ def _samples(
     return samples
 
 
-def _interval(samples: Sequence[Sample]) -> float:
+def _interval(times: Sequence[float]) -> float:
     """Return the interval of a host that is simulated or was measured elsewhere: it may be longer than asked for."""
-    times = sorted({sample.time for sample in samples})
-    return min((b - a for a, b in pairwise(times)), default=0.0)
+    return min((b - a for a, b in pairwise(sorted(set(times)))), default=0.0)
 
 
 def _tell(gaps: dict[str, Gap], of: str, text: str) -> None:

@@ -105,6 +105,7 @@ def test_a_workload_is_offered_what_its_family_has(client: Client) -> None:
         pytest.param("workload w from db_bench.rea|", ["readrandom"], ["a"], id="benchmarks"),
         pytest.param("workload w | {", ["from"], [], id="from"),
         pytest.param("hardware h { power = |", ["ipmi", "redfish"], ["rr"], id="meters"),
+        pytest.param('hardware h { hosts = slurm("nvme", 4, |', ["partition"], ["user"], id="arguments of a scheduler"),
         pytest.param('hardware h { power = ipmi("bmc", |', ["user", "password"], ["ipmi"], id="arguments of a meter"),
         pytest.param("hardware h { hosts = |", ["local"], [], id="hosts"),
         pytest.param("database d { engine = |", ["mongodb", "rocksdb"], [], id="engines"),

@@ -10,7 +10,7 @@ from lsprotocol import types
 from benchbrief.compiler import units
 from benchbrief.compiler.blocks.values.shapes import Flag, Login, Number, Shape, Text, Word
 from benchbrief.compiler.extensions.extension_spec import ExtensionSpec
-from benchbrief.compiler.extensions.registry import METER_SPECS, Registry
+from benchbrief.compiler.extensions.registry import METER_SPECS, SCHEDULER_SPECS, Registry
 from benchbrief.compiler.frontend.name_index import Index, Kind
 from benchbrief.compiler.metrics import word_meanings
 from benchbrief.compiler.metrics.measure_catalogue import FAMILIES, family_of
@@ -94,8 +94,8 @@ class Suggestions:
     def arguments(self, function: str) -> Iterator[Item]:
         for word, doc in word_meanings.ARGUMENTS.get(function, {}).items():
             yield self.word(word, doc, ItemKind.Property, f"{word}: ")
-        meter = METER_SPECS.usable(function)
-        for word, key in meter.arguments.items() if meter else ():
+        spec = METER_SPECS.usable(function) or SCHEDULER_SPECS.usable(function)
+        for word, key in spec.arguments.items() if spec else ():
             yield self.word(word, attribute_doc(key), ItemKind.Property, f"{word}: ")
 
     def meter_argument(self, meter: str, name: str) -> Iterator[Item]:

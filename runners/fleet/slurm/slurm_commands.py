@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import errno
+import os
 import re
 import subprocess
 from collections.abc import Sequence
@@ -9,11 +11,16 @@ from collections.abc import Sequence
 from benchbrief.runners.fleet.scheduler import SchedulerRefused, SchedulerSilent
 
 _WITHIN_S = 60
+_CUT_OFF = (errno.ECONNREFUSED, errno.ECONNRESET, errno.ECONNABORTED, errno.EPIPE, errno.ENOTCONN, errno.ETIMEDOUT,
+            errno.EHOSTUNREACH, errno.ENETUNREACH, errno.EAGAIN)  # fmt: skip
+"""What a command says, in the words of the system, when slurmctld dies or starts while it is asked."""
 _SILENT = re.compile(
-    r"unable to contact|connection refused|timed out|connect failure|communication|transmission|"
-    r"zero bytes|slurm backup controller in standby|socket",
+    "|".join((
+        "unable to contact", "timed out", "connect failure", "communication", "transmission", "zero bytes",
+        "slurm backup controller in standby", "socket", *(re.escape(os.strerror(number)) for number in _CUT_OFF),
+    )),
     re.IGNORECASE,
-)
+)  # fmt: skip
 _LATER = "is slurmctld running? `scontrol ping` tells; then type the same again"
 _HELP = "`sinfo` lists partitions and nodes; options for sbatch are given as in --job-option partition=NAME"
 

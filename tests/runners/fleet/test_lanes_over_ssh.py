@@ -6,39 +6,18 @@ import signal
 from collections.abc import Iterator
 from pathlib import Path
 
-import pyarrow.parquet as pq
 import pytest
 
 from tests.support.bench import Bench, Started, records_of
+from tests.support.slurm_runs import CELLS, SAME, rows, spec
 from tests.support.two_hosts import two_hosts
 from tests.support.waiting import until
-
-SPEC = """\
-hardware one { hosts = "one"  path = "@DATA@/one" }
-hardware two { hosts = "two"  path = "@DATA@/two" }
-database rocks { engine = rocksdb  tool = @TOOL@  path = "{path}"  reset = drop_and_load }
-workload rr from db_bench.readrandom { records = 2k  value_size = 100 B }
-experiment e {
-  hardware = [one, two]  workloads = rr  threads = [1, 2]  warm_up = 0 s  measure = 4 s  probes = [cpu every 1 s]
-}
-report brief "Brief" { table "T" { rows = hardware  columns = throughput by threads } }
-"""
-CELLS = [f"e/{hardware}/rr/threads={threads}/r1" for hardware in ("one", "two") for threads in (1, 2)]
-SAME = {
-    "cells": ["cell_id", "cell_hash", "status", "threads"],
-    "operations": ["cell_id", "operation", "kind", "errors"],
-    "facts": ["subject", "name"],
-    "properties": ["cell_id", "name"],
-    "coverage": ["cell_id", "probe", "node"],
-    "files": ["cell_id", "path"],
-}
-"""What two runs of one plan have in common, by table: all but times, what is measured, and how often it was tried."""
 
 
 @pytest.fixture
 def bench(tmp_path: Path) -> Iterator[Bench]:
     with two_hosts(tmp_path) as fresh:
-        fresh.spec(SPEC)
+        spec(fresh, measure="4 s")
         yield fresh
 
 
@@ -51,13 +30,6 @@ def said(bench: Bench, number: int, **wanted: object) -> bool:
     if not (lane_dir(bench, number) / "journal.jsonl").exists():
         return False
     return any(wanted.items() <= record.items() for record in records_of(lane_dir(bench, number)))
-
-
-def rows(run_dir: Path, table: str) -> list[str]:
-    path = run_dir / "store" / f"{table}.parquet"
-    names = [name for name in SAME[table] if name in pq.read_schema(path).names]
-    assert names
-    return sorted(map(repr, pq.read_table(path, columns=names).to_pylist()))
 
 
 def kill(run: Started) -> None:

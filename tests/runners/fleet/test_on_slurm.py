@@ -3,10 +3,19 @@
 from __future__ import annotations
 
 import os
+import re
 import signal
+import socket
+import struct
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
 
 import pytest
 
+from benchbrief.runners.fleet.scheduler import SchedulerSilent
+from benchbrief.runners.fleet.slurm.slurm_commands import asked
 from tests.support.bench import Bench
 from tests.support.slurm import Slurm
 from tests.support.slurm_runs import CELLS, SAME, SPEC, ended_cells, rows, said, spec, submitted
@@ -128,3 +137,42 @@ def test_what_slurm_cannot_do_is_refused_before_anything_begins(bench: Bench) ->
     bench.spec(SPEC, MEASURE="1 s")
     bench.env["SLURM_CONF"] = os.devnull
     assert "lurm" in refused(bench, "--on", "slurm")
+
+
+@contextmanager
+def resetting() -> Iterator[int]:
+    """A port whose connections are reset once something was sent, as by a slurmctld that is killed then."""
+
+    def reset() -> None:
+        with suppress(OSError):  # the listener is closed at the end
+            while True:
+                asking, _ = listener.accept()
+                asking.recv(1)
+                asking.sendall(struct.pack("!I", 1000))  # an answer of so many bytes begins
+                asking.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+                asking.close()
+
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        threading.Thread(target=reset, daemon=True).start()
+        yield listener.getsockname()[1]
+        listener.shutdown(socket.SHUT_RDWR)
+
+
+def test_a_slurmctld_that_dies_while_it_is_asked_does_not_answer_and_refuses_nothing(
+    cluster: Slurm, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with resetting() as port:
+        conf = (cluster.folder / "slurm.conf").read_text()
+        (tmp_path / "slurm.conf").write_text(re.sub(r"(?m)^SlurmctldPort=.*$", f"SlurmctldPort={port}", conf))
+        monkeypatch.setenv("SLURM_CONF", str(tmp_path / "slurm.conf"))
+        with pytest.raises(SchedulerSilent, match=r"`squeue` says: .*(Connection reset by peer|Zero Bytes)"):
+            asked("squeue", "--noheader")
+
+
+@pytest.mark.parametrize("what", ["Connection reset by peer", "Broken pipe", "Unable to contact slurm controller"])
+def test_what_slurm_says_without_an_answer_is_no_refusal(what: str, tmp_path: Path) -> None:
+    program = tmp_path / "squeue"
+    program.write_text(f"#!/bin/sh\necho 'slurm_load_jobs error: {what}' >&2\nexit 1\n")
+    program.chmod(0o755)
+    with pytest.raises(SchedulerSilent, match=what):
+        asked(str(program))

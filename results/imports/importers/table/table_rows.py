@@ -37,7 +37,7 @@ def table_rows(evidence: Evidence, verdicts: Sequence[Verdict]) -> Iterator[Row]
             continue
         problems: dict[str, Problem | None] = {}
         for job in verdict.jobs:
-            problems |= check_files(evidence.run_dir, job)
+            problems |= check_files(evidence.root, job)
         problem = first_problem(problems.values())
         yield cell_row(evidence, verdict, Measured({}, problem))
         yield from file_rows(evidence.run_id, verdict, problems)

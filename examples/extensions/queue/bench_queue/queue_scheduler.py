@@ -1,0 +1,112 @@
+"""The queue, as benchbrief asks for it. What it knows is in files, so any process can look at it and cancel jobs."""
+
+from __future__ import annotations
+
+import os
+import platform
+import signal
+import subprocess
+import sys
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from pathlib import Path
+
+from bench_queue.locks import is_free, take
+from benchbrief.compiler.planning.plan import Asked
+from benchbrief.runners.errors import RunnerError
+from benchbrief.runners.fleet.scheduler import (
+    Given,
+    Job,
+    JobState,
+    LaneJob,
+    LaneNeeds,
+    NodePool,
+    PlannedJob,
+    SchedulerRefused,
+)
+
+_USUAL = 2
+
+
+def home() -> Path:
+    return Path(os.environ.get("BENCH_QUEUE") or Path.home() / ".cache" / "bench-queue")
+
+
+class QueueScheduler:
+    """See `benchbrief/runners/fleet/scheduler.py`."""
+
+    def survey(self, needs: Sequence[LaneNeeds]) -> tuple[list[PlannedJob], list[NodePool]]:
+        places = max((_places(each) for each in needs), default=_USUAL)
+        free = sum(is_free(home() / f"place-{number}") for number in range(places))
+        planned = [PlannedJob(each, (f"one of {_places(each)} places",)) for each in needs]
+        return planned, [NodePool("this machine", places, places, free, None)]
+
+    def submit(self, job: LaneJob) -> str:
+        folder, alive = _new_job(home() / job.name)
+        (folder / "lane").write_text(str(job.needs.lane.number))
+        lane = ["lane", str(job.run_dir), str(job.needs.lane.number), "--quiet", *(["--wait"] if job.wait else [])]
+        places = [str(home() / f"place-{number}") for number in range(_places(job.needs))]
+        words = [sys.executable, "-m", "bench_queue.job", str(folder), str(len(places)), *places, *lane]
+        try:
+            with job.log.open("ab") as log:
+                # The process has the lock from its first moment: it is never taken for one that has ended.
+                process = subprocess.Popen(
+                    words, stdin=subprocess.DEVNULL, stdout=log, stderr=log, pass_fds=[alive], start_new_session=True
+                )
+        finally:
+            os.close(alive)
+        (folder / "pid").write_text(str(process.pid))
+        return folder.name
+
+    def given(self, asked: Mapping[str, Asked], before: Mapping[str, str], named: Sequence[str]) -> Given:
+        raise RunnerError("the queue gives no hosts", "name them in the spec")
+
+    def jobs(self, name: str) -> list[Job]:
+        return [_job(lane.parent) for lane in sorted((home() / name).glob("*/lane"))]
+
+    def release(self, job: str) -> None:
+        """No job of the queue is ever stuck."""
+
+    def cancel(self, name: str) -> None:
+        for job in self.jobs(name):
+            folder = home() / name / job.id
+            if job.is_live:
+                (folder / "cancelled").touch()
+                with suppress(ProcessLookupError, FileNotFoundError, ValueError):
+                    os.kill(int((folder / "pid").read_text()), signal.SIGTERM)
+
+
+def _places(needs: LaneNeeds) -> int:
+    """Return how many lanes may go on at once. Raises SchedulerRefused."""
+    value = needs.settings.get("places", _USUAL)
+    for option in needs.options:
+        name, _, value = option.partition("=")
+        if name != "places":
+            raise SchedulerRefused(f"the queue has no option `{name}`", "it has `places`: --job-option places=4")
+    try:
+        places = int(value)
+    except ValueError:
+        places = 0
+    if places < 1:
+        raise SchedulerRefused(f"`{value}` is no number of places", "--job-option places=4")
+    return places
+
+
+def _new_job(folder: Path) -> tuple[Path, int]:
+    """Make the folder of the next job. Returns it with the lock that says that it lives."""
+    folder.mkdir(parents=True, exist_ok=True)
+    number = 1 + max((int(each.name) for each in folder.iterdir()), default=0)
+    (folder / str(number)).mkdir()
+    alive = take(folder / str(number) / "alive")
+    if alive is None:
+        raise SchedulerRefused(f"another process uses {folder / str(number)}", "type the same again")
+    return folder / str(number), alive
+
+
+def _job(folder: Path) -> Job:
+    state: JobState = "running" if (folder / "began").exists() else "waiting"
+    if is_free(folder / "alive"):
+        state = "ended"
+    cancelled = (folder / "cancelled").exists()
+    told = "cancelled" if cancelled and state == "ended" else state
+    return Job(folder.name, int((folder / "lane").read_text()), state, told, platform.node(), cancelled=cancelled)

@@ -1,0 +1,16 @@
+"""What the queue says of itself: read by the checker, editors and the reference, without the code that does it."""
+
+from benchbrief.compiler.extensions import Key, Number, SchedulerSpec
+
+SPEC = SchedulerSpec(
+    api=1,
+    name="queue",
+    doc="A queue on this machine: each lane is a process, and only so many go on at once.",
+    implementation="bench_queue.queue_scheduler:QueueScheduler",
+    label="the queue",
+    attributes={
+        "places": Key(
+            Number("", "4", plain=True, integer=True, minimum=1), "How many lanes go on at once.", default="2"
+        )
+    },
+)
