@@ -19,7 +19,7 @@ from benchbrief.reports.disclosure.measured_points import chosen_points, tried
 from benchbrief.reports.disclosure.run_origin import reused, run_row, time_text
 from benchbrief.reports.disclosure.systems_under_test import settings_text, systems
 from benchbrief.reports.disclosure.test_configuration import fact_name
-from benchbrief.reports.disclosure.tool_texts import always_texts, data_set_text
+from benchbrief.reports.disclosure.tool_texts import always_texts, data_set_text, property_texts
 from benchbrief.reports.notices import result_limits, run_validity
 from benchbrief.reports.notices.budget_notice import rule
 from benchbrief.reports.notices.repeat_variation import paragraph
@@ -137,28 +137,7 @@ def _tools(results: Results) -> Iterable[Item]:
         text = words["d_on"].format(tool=text, hosts=words.locale.listed(hosts))
         if path := found.get(f"{driver}.path"):
             text += f"{words['semicolon']}{words['d_tool_path']} {path}"
-        yield Item(driver, words["semicolon"].join([text, *_properties(driver, results)]))
-
-
-def _properties(driver: str, results: Results) -> Iterable[str]:
-    """Return what a tool's numbers depend on, by its runs. A value that differs between runs is a result."""
-    its = {(cell.experiment, cell.hardware, cell.workload) for cell in results.plan.cells if cell.tool.driver == driver}
-    found: dict[str, dict[str, None]] = {}
-    # Of each place the first three values: more than two are told nowhere.
-    rows = results.store.sql(
-        "SELECT experiment, hardware, workload, name, value FROM properties JOIN cells USING (run_id, cell_id) "
-        "WHERE name <> 'version' GROUP BY experiment, hardware, workload, name, value QUALIFY row_number() OVER "
-        "(PARTITION BY experiment, hardware, workload, name ORDER BY min(cell_id), value) <= 3 "
-        "ORDER BY min(cell_id), name, value"
-    ).rows
-    for *place, name, value in rows:
-        if tuple(place) in its:
-            found.setdefault(str(name), {})[str(value)] = None
-    for name, values in found.items():
-        if len(values) <= 2:  # such as service and intended latency
-            first, *others = (results.words.said(value) for value in values)
-            listed = results.words["d_elsewhere"].format(first=first, second=others[0]) if others else first
-            yield f"{results.words.named(name)}{results.words['colon']}{listed}"
+        yield Item(driver, words["semicolon"].join([text, *property_texts(driver, results)]))
 
 
 def _settings(results: Results) -> Iterable[Item]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 
 from benchbrief.compiler.extensions.registry import ENGINE_SPECS, TOOL_SPECS
 from benchbrief.compiler.extensions.tool_spec import Texts, in_language
@@ -38,3 +38,24 @@ def _text(tool: str, what: str, results: Results) -> str:
 def _in_words(key: str, texts: Mapping[str, Texts], results: Results) -> str:
     own = texts.get(key)
     return results.words.get(key) or (in_language(own, results.words.language) if own else "")
+
+
+def property_texts(driver: str, results: Results) -> Iterable[str]:
+    """Return what a tool's numbers depend on, by its runs. A value that differs between runs is a result."""
+    its = {(cell.experiment, cell.hardware, cell.workload) for cell in results.plan.cells if cell.tool.driver == driver}
+    found: dict[str, dict[str, None]] = {}
+    # Of each place the first three values: more than two are told nowhere.
+    rows = results.store.sql(
+        "SELECT experiment, hardware, workload, name, value FROM properties JOIN cells USING (run_id, cell_id) "
+        "WHERE name <> 'version' GROUP BY experiment, hardware, workload, name, value QUALIFY row_number() OVER "
+        "(PARTITION BY experiment, hardware, workload, name ORDER BY min(cell_id), value) <= 3 "
+        "ORDER BY min(cell_id), name, value"
+    ).rows
+    for *place, name, value in rows:
+        if tuple(place) in its:
+            found.setdefault(str(name), {})[str(value)] = None
+    for name, values in found.items():
+        if len(values) <= 2:  # such as service and intended latency
+            first, *others = (results.words.said(value) for value in values)
+            listed = results.words["d_elsewhere"].format(first=first, second=others[0]) if others else first
+            yield f"{results.words.named(name)}{results.words['colon']}{listed}"
