@@ -20,7 +20,8 @@ def check_raw_outputs(run_dir: Path) -> RawOutputs:
     """Compute the SHA-256 of each kept output of all attempts. Raises RunnerError when the plan or the journal can't be
     read."""
     found: dict[str, Problem | None] = {}
-    for record in read_evidence(run_dir).records:
+    evidence = read_evidence(run_dir)
+    for record in evidence.records:
         if isinstance(record, JobCollected):
-            found |= check_files(run_dir, record)
+            found |= check_files(evidence.root, record)
     return RawOutputs(len(found), {path: problem for path, problem in found.items() if problem})
