@@ -33,6 +33,8 @@ class Taken:
     def sentence(self) -> str:
         """`18 of 24 cells are taken from run X of 2026-11-20; 6 are measured; --fresh measures all again`."""
         from benchbrief.compiler.estimates.counted_cells import counted_cells
+        from benchbrief.compiler.planning.planned_cells import planned_cells
+        from benchbrief.dsl.diagnostics.plural import plural
 
         sources = taken_from(self.carried)
         taken = {each.cell.id for each in self.carried}
@@ -46,6 +48,10 @@ class Taken:
             else "from earlier runs: " + ", ".join(f"{s.cells} from {s.run_id} of {s.date}" for s in sources)
         )
         rest = f"{left} {'is' if left == 1 else 'are'} measured" if left else "none is left to measure"
+        if any(each.promise for each in self.plan.experiments.values()):
+            # What it still needs is known only by what it measures, and any total but the most would be a third one.
+            who = f"{plural(len(self.carried) - skipped, 'cell')} of up to {planned_cells(self.plan):,} are"
+            rest = "its search measures what else it needs"
         if skipped:
             rest = f"{skipped} {'is' if skipped == 1 else 'are'} not needed; {rest}"
         return f"{who} taken {where}; {rest}; --fresh measures all again"

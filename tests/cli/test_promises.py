@@ -12,6 +12,7 @@ from pathlib import Path
 
 import pytest
 
+from benchbrief.compiler.planning.planned_cells import planned_cells
 from benchbrief.compiler.searches.rate_search import Answer, Vote
 from benchbrief.runners.journal import events as j
 from benchbrief.runners.journal.journal_file import JOURNAL, read_journal
@@ -87,6 +88,9 @@ def test_a_killed_search_goes_on_by_the_same_rule_and_a_later_run_takes_its_resu
     reused = {each["cell"] for each in later if each["type"] == "cell_reused"}
     assert reused == asked or refused, "what was refused is decided anew, with all that follows from it"
     assert found(bench.run_dirs()[-1]).rates[0].rate == 100
+    if not refused:
+        most = planned_cells(load_plan(run_dir))
+        assert f"{len(asked)} cells of up to {most} are taken from run {run_dir.name}" in again.err
 
 
 def test_a_promise_that_no_server_keeps_is_told_as_met_at_no_rate(bench: Bench) -> None:
