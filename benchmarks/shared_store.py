@@ -29,7 +29,7 @@ FILES, FILE_BYTES = 200, 5_000_000
 PAIRS = 3
 ASKED_S = 1.0
 LIMIT = 1.5
-"""Times the plain upload. A push also computes each SHA-256 twice, and builds the tables of all views."""
+"""Times the plain upload. A push also computes each SHA-256 once, and builds the tables of all views."""
 UPLOAD = """\
 import sys
 from concurrent.futures import ThreadPoolExecutor
