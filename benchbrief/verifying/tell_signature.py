@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from benchbrief.cli.terminal import one_line, show, warn
+from benchbrief.dsl.diagnostics.plural import plural
 
 if TYPE_CHECKING:
     from benchbrief.results.shared_store.signed_run import SignedCheck
@@ -18,7 +19,9 @@ def tell_signed(signed: SignedCheck) -> None:
     key = f" ({verdict.key})" if verdict.key else ""
     match verdict.state:
         case "holds":
-            state = "as it was signed" if not signed.differing else f"{len(signed.differing):,} files are not as signed"
+            count = len(signed.differing)
+            are = "is" if count == 1 else "are"
+            state = "as it was signed" if not count else f"{plural(count, 'file')} {are} not as signed"
             show(one_line(f"signed by {verdict.signer}{key}: {state}"))
         case "unknown":
             warn(one_line(f"the run is signed by a key that is not among the allowed signers{key}"))
