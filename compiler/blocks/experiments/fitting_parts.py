@@ -172,8 +172,8 @@ def _workloads_of(tool: ToolSpec) -> tuple[str, ...]:
     return tuple(family.workloads) if family else ()
 
 
-EVEN = ("constant", "poisson")
-"""The arrivals whose rate is to be steady."""
+EVEN = ("constant", "poisson", "closed")
+"""The arrivals whose rate can become steady."""
 
 
 @dataclass(frozen=True)
