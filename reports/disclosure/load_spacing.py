@@ -60,13 +60,11 @@ def _seen(spec: ToolSpec, experiment: p.Experiment, results: Results) -> Iterato
     told = {name: said for name, said in spec.measures.items() if said.disclosed}
     if not told:
         return
-    most: dict[str, float] = {}
-    cells = {cell.cell_id for cell in results.cells if cell.experiment == experiment.name and cell.status == "ok"}
-    for cell, measure, value in results.store.sql(
-        "SELECT cell_id, measure, max(value) FROM samples WHERE value IS NOT NULL GROUP BY ALL"
-    ).rows:
-        if measure in told and cell in cells:
-            most[measure] = max(most.get(measure, 0.0), float(value))
+    rows = results.store.sql(
+        "SELECT experiment, measure, max(value) FROM samples JOIN cells USING (run_id, cell_id) "
+        "WHERE status = 'ok' AND value IS NOT NULL GROUP BY ALL"
+    ).rows
+    most = {measure: float(value) for of, measure, value in rows if of == experiment.name}
     for name, said in told.items():
         if name in most:
             text = _share(most[name]) if said.disclosed == "share" else quantity(most[name], said.unit)

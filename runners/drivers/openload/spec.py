@@ -34,6 +34,7 @@ SPEC = ToolSpec(
             "",
             "The largest share of a latency that is asked for which was the generator's own lateness.",
             {"en": "Own lateness in latencies", "ja": "レイテンシーに占める自身の遅れ"},
+            across_nodes="average",
             of_whole_measurement=True,
             simulated=0.0,
             offered_only=True,

@@ -24,6 +24,7 @@ from benchbrief.runners.drivers.openload.openload import Openload
 from benchbrief.runners.drivers.openload.openload_flags import run_flags
 from benchbrief.runners.drivers.openload.openload_log import LOG, read_log
 from benchbrief.runners.drivers.openload.openload_record import read_run
+from benchbrief.runners.drivers.openload.spec import SPEC
 from benchbrief.runners.errors import BadOutput, GeneratorLate
 from benchbrief.runners.execution.driver_contexts import CellContext, Endpoint
 from benchbrief.runners.jobs.tasks import JobOutput, Secret
@@ -180,6 +181,10 @@ def test_the_generator_tells_of_itself() -> None:
     )
     assert properties["arrivals"] == "Poisson, with independent, exponential gaps"
     assert properties["queue"].startswith("at most 10,000 operations wait for a thread")
+
+
+def test_shares_and_times_of_several_generators_are_not_added_up() -> None:
+    assert {name for name, said in SPEC.measures.items() if said.across_nodes == "sum"} == {"openload.queue"}
 
 
 # --- what is no measurement --------------------------------------------------------------------------------------
