@@ -50,7 +50,8 @@ class Taken:
         rest = f"{left} {'is' if left == 1 else 'are'} measured" if left else "none is left to measure"
         if any(each.promise for each in self.plan.experiments.values()):
             # What it still needs is known only by what it measures, and any total but the most would be a third one.
-            who = f"{plural(len(self.carried) - skipped, 'cell')} of up to {planned_cells(self.plan):,} are"
+            some = len(self.carried) - skipped
+            who = f"{plural(some, 'cell')} of up to {planned_cells(self.plan):,} {'is' if some == 1 else 'are'}"
             rest = "its search measures what else it needs"
         if skipped:
             rest = f"{skipped} {'is' if skipped == 1 else 'are'} not needed; {rest}"

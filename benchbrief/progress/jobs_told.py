@@ -24,7 +24,7 @@ def explain_jobs(found: JobSurvey, label: str, width: int, *, color: bool) -> st
             (
                 str(job.needs.lane.number),
                 counted(len(job.needs.hosts), "node", "nodes"),
-                f"{about(job.needs.seconds)}",
+                about(job.needs.seconds),
                 duration(job.limit_s) if job.limit_s is not None else "none",
                 " ".join(job.asks),
             )

@@ -78,10 +78,10 @@ def forget_pushes(out: Path, url: str, run_dir: Path | None = None) -> list[Path
 
     Raises RunnerError, also when no push to it waits; OSError.
     """
-    from benchbrief.results.shared_store.pushed_record import dequeue
+    from benchbrief.results.shared_store.pushed_record import dequeue, queued
     from benchbrief.results.store_errors import ResultsError
 
-    waiting = [(run, each) for run, each in queued_pushes(out) if run_dir in (None, run)]
+    waiting = queued_pushes(out) if run_dir is None else [(run_dir, each) for each in queued(run_dir)]
     found = [(run, each.url) for run, each in waiting if each.url.rstrip("/") == url.rstrip("/")]
     if not found:
         others = ", ".join(dict.fromkeys(each.url for _, each in waiting))

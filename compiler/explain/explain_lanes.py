@@ -43,7 +43,7 @@ def explain_lanes(plan: Plan, page: Page) -> None:
     page.heading("Lanes")
     page.table(
         (
-            (str(each.lane), some(each.hardware), some(each.hosts), str(each.cells), f"{about(each.seconds)}")
+            (str(each.lane), some(each.hardware), some(each.hosts), str(each.cells), about(each.seconds))
             for each in lanes[:_MOST]
         ),
         ("lane", "hardware", "hosts", "cells", "time"),

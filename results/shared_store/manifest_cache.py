@@ -15,7 +15,6 @@ from benchbrief.results.user_cache import user_cache
 _WAIT_S = 2.0
 """How long another process is waited for that writes."""
 _TABLE = "CREATE TABLE IF NOT EXISTS manifests (key TEXT PRIMARY KEY, stamp TEXT NOT NULL, content BLOB NOT NULL)"
-
 _KEPT = "SELECT content FROM manifests WHERE key = ? AND stamp = ?"
 
 
@@ -33,10 +32,7 @@ class ManifestCache:
             with closing(self._opened()) as database:
                 found: dict[str, bytes] = {}
                 for asked in stamps.items():
-                    row = database.execute(
-                        "SELECT content FROM manifests WHERE key = ? AND stamp = ?", asked
-                    ).fetchone()
-                    if row is not None:
+                    if (row := database.execute(_KEPT, asked).fetchone()) is not None:
                         found[asked[0]] = row[0]
                 return found
         except sqlite3.Error:

@@ -114,8 +114,8 @@ class SharedStore:
                     self.problems.append(found)
                     self.unread[of[0]] = found.message
         finally:
-            if new:
-                cache.write(new, stamps, self._stamps)
+            if new:  # a copy: requests may still be under way when whoever reads stops early
+                cache.write(dict(new), stamps, self._stamps)
 
     def read(self, run: str, revision: int) -> Manifest:
         """Raises NoObject, StoreDamaged, SharedStoreError."""

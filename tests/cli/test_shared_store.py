@@ -124,6 +124,8 @@ def test_a_push_to_a_mistyped_address_is_forgotten(bench: Bench) -> None:
     assert (
         bench("push", "--forget", "s3://lba/x").out == f"{run_of(bench).name}: is not pushed to s3://lba/x any more\n"
     )
+    enqueue(run_of(bench), QueuedPush("s3://lba/y"))
+    assert bench("push", "--forget", "s3://lba/y", run_of(bench).resolve()).code == 0, "by the folder of the run"
     assert [each["to"] for each in bench("push", "--queued", "--json").json] == [f"{bench.folder}/shared"]
 
 
