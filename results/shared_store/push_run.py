@@ -105,9 +105,11 @@ def push_run(run_dir: Path, store: SharedStore, push: Push) -> Pushed:
         local = {stored_at(draft, path, _stored(file)): file for path, file in files.items()}
         local |= {table_key(draft.id, name, file.sha256): file for name, file in table_files.items()}
         local[object_key(draft.list_sha256)] = list_file
-        sent, relied_on = _send(store, local, push)
+        began_at = store.objects.now()
+        sent, relied_on = _send(store, local, push, began_at)
         manifest = _finish(store, draft)
-        _look_again(store, relied_on)
+        # What was sent is old as well, for `bench gc`, when the push took days: a laptop may have slept.
+        _look_again(store, relied_on if store.objects.now() - began_at < _RENEWED_S else local)
         if manifest is None:
             return _kept(run_dir, store, Pushed(_same(store, draft) or draft, "same", sent), push)
     return _kept(run_dir, store, Pushed(manifest, "new" if manifest.revision == 1 else "grown", sent), push)
@@ -241,11 +243,10 @@ Local = Mapping[str, HashedFile]
 """What a push needs in the store, by key."""
 
 
-def _send(store: SharedStore, local: Local, push: Push) -> tuple[int, Local]:
+def _send(store: SharedStore, local: Local, push: Push, now: float) -> tuple[int, Local]:
     """Send what the store lacks. Returns how many bytes that is, and what the store had."""
     total, done, sent = sum(file.size for file in local.values()), 0, 0
     relied_on: dict[str, HashedFile] = {}
-    now = store.objects.now()
 
     def send(item: tuple[str, HashedFile]) -> bool:
         key, file = item
@@ -295,7 +296,7 @@ def _tags(store: SharedStore, draft: Manifest, revisions: Sequence[int]) -> tupl
 
 
 def _look_again(store: SharedStore, relied_on: Local) -> None:
-    """Send again what the store had and `bench gc` has removed since. From the manifest on, it keeps all."""
+    """Send again what `bench gc` has removed of it. From the manifest on, that keeps all."""
 
     def missing(item: tuple[str, HashedFile]) -> None:
         key, file = item

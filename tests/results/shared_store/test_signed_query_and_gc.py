@@ -25,6 +25,7 @@ from benchbrief.results.shared_store.signatures import check, sign
 from benchbrief.results.shared_store.signed_run import check_signed
 from benchbrief.results.store_errors import ResultsError
 from tests.results.shared_store.conftest import a_run
+from tests.results.shared_store.test_broken_pushes import Wrong
 from tests.support.tools import system_tool
 
 DAY = 86_400.0
@@ -247,6 +248,20 @@ def test_gc_in_another_process_takes_nothing_that_a_push_relies_on(tmp_path: Pat
     assert collector.exitcode == 0
     for manifest in made:
         assert pull_run(open_store(url), manifest, tmp_path / "pulled").is_dir()
+
+
+def test_a_push_that_slept_for_days_sends_again_what_gc_took_meanwhile(run_dir: Path, tmp_path: Path) -> None:
+    objects, slept_s = open_store(str(tmp_path / "shared")).objects, [0.0]
+
+    def create(key: str, content: bytes) -> bool:
+        if key.startswith("runs/"):
+            slept_s[0] = 8 * DAY
+            assert collect_garbage(SharedStore(Later(objects, 8)), Retention(), remove=True).objects
+        return objects.create(key, content)
+
+    sleepy = SharedStore(Wrong(objects, create=create, now=lambda: objects.now() + slept_s[0]))
+    manifest = push_run(run_dir, sleepy, Push()).manifest
+    assert pull_run(SharedStore(objects), manifest, tmp_path / "out").is_dir()
 
 
 def test_a_file_finds_its_place_though_gc_takes_empty_folders(tmp_path: Path) -> None:
