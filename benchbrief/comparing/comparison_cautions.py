@@ -36,7 +36,7 @@ def cautions(first: Contender, second: Contender, outcome: Outcome, threshold: f
     for only, name in ((outcome.only_first, "A"), (outcome.only_second, "B")):
         if only:
             yield say.only_has(name=name, said=some_of(only, _NAMED))
-    lone = [row for row in outcome.comparisons if "too few repeats" in row.reason]
+    lone = [row for row in outcome.comparisons if row.lacks_repeats]
     for advice, rows in _by_advice(lone, first, second):
         yield say.one_repeat(n=figure(len(rows), ","), said=advice)
     pairs = [row for row in outcome.comparisons if row.verdict == "within noise" and row.fewest == 2]

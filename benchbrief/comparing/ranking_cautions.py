@@ -50,7 +50,7 @@ def ranking_cautions(
     if same := sum(row.verdict == "same measurement" for row in rows):
         yield say.one_for_some(n=same, total=len(rows))
     few = [row for row in rows if row.verdict == "within noise" and row.fewest < _ENOUGH]
-    if few or any("too few repeats" in row.reason for row in rows):
+    if few or any(row.lacks_repeats for row in rows):
         yield say.few_repeats()
     yield from _told_tails(contenders, field)
     yield from told_bounds(rows)

@@ -12,6 +12,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Literal
 
+from benchbrief.compiler.messages.text import Text
 from benchbrief.compiler.planning.budgets import LEVEL
 from benchbrief.results.analysis.significance import (
     Estimate,
@@ -128,6 +129,11 @@ class Comparison:
     def fewest(self) -> int:
         """Return the number of repeats of the side that has fewer."""
         return min(len(side.repeats) if side else 0 for side in (self.first, self.second))
+
+    @property
+    def lacks_repeats(self) -> bool:
+        """Return whether there is no verdict because a side has too few repeats."""
+        return isinstance(self.reason, Text) and self.reason.code == "too_few_repeats"
 
     @property
     def is_apart(self) -> bool:

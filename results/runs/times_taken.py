@@ -18,6 +18,7 @@ _READ = tuple(
     for kind in (
         *("cell_started", "cell_resumed", "cell_reused", "cell_ended", "step_ended", "job_collected"),
         "measuring_ended",
+        "clock_read",
         *("host_facts", "report_made", "run_started", "run_ended", "time_estimated"),
     )
 )
@@ -124,6 +125,8 @@ def times_taken(run_dir: Path) -> TimesTaken:
                     found.hostnames[record.host] = str(name)
             case j.CellStarted() if (record.cell, record.attempt) not in reused:
                 found.attempts[record.cell, record.attempt] = Attempt(record.cell, record.at)
+            case j.ClockRead():
+                pauses.read(record)
             case j.TimeEstimated():
                 found.estimated = record
             case j.ReportMade() if record.seconds is not None:

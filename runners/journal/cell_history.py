@@ -153,6 +153,11 @@ class Pauses:
     clock. Where a job went on without its controller is known only once its output is collected."""
 
     spans: list[tuple[float, float]] = field(default_factory=list)
+    _ahead_s: dict[str, float] = field(default_factory=dict)
+    """By host, how far its clock was ahead when it was last read."""
+
+    def read(self, clock: j.ClockRead) -> None:
+        self._ahead_s[clock.host] = clock.offset_s
 
     def away(self, since: float, until: float) -> None:
         """Take a time without a controller for a pause, until a job proves to have run then."""
@@ -160,14 +165,12 @@ class Pauses:
             self.spans.append((since, until))
 
     def collected(self, job: j.JobCollected) -> None:
-        """Take the time of a job out of the pauses. A probe does no work."""
+        """Take the time of a job out of the pauses, by its host's clock as last read. A probe does no work."""
         if job.job != job.step or not self.spans:
             return
-        left = [
-            part
-            for start, end in self.spans
-            for part in ((start, min(end, job.started_at)), (max(start, job.ended_at), end))
-        ]
+        ahead_s = self._ahead_s.get(job.host, 0.0)
+        began, ended = job.started_at - ahead_s, job.ended_at - ahead_s
+        left = [part for start, end in self.spans for part in ((start, min(end, began)), (max(start, ended), end))]
         self.spans = [(start, end) for start, end in left if end > start]
 
     @property

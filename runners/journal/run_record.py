@@ -221,6 +221,8 @@ class RunRecord:
         elif not isinstance(record, j.CounterReading):
             if isinstance(record, j.JobCollected):
                 self.pauses.collected(record)
+            elif isinstance(record, j.ClockRead):
+                self.pauses.read(record)
             self._history(cell).kept.setdefault(record.attempt, []).append(place)
         left = self._left.get(cell)
         if left is not None and left.attempt == record.attempt:

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from benchbrief.compiler.planning.plan import Cell
 from benchbrief.runners.journal import events as j
-from benchbrief.runners.journal.cell_history import Left
+from benchbrief.runners.journal.cell_history import Left, Pauses
 from benchbrief.runners.journal.journal_writer import Journal
 from benchbrief.runners.journal.run_record import NOWHERE, RunRecord, read_run
 from tests.results.making import a_cell, a_plan
@@ -138,3 +138,21 @@ def test_a_journal_extends_the_record_and_does_not_take_one_that_lacks_something
         journal.write(each)
     journal.close()
     assert record == read_run(tmp_path)
+
+
+def test_a_job_that_went_on_alone_is_no_pause_whatever_its_hosts_clock_says() -> None:
+    """The host is an hour ahead, and its job ran from 100 to 130 by the controller's clock, which was away from 110 to
+    150."""
+    pauses = Pauses()
+    pauses.read(
+        j.ClockRead(at=90, cell="c", attempt=1, host="h", when="before", offset_s=3600, uncertainty_s=0.1, booted=1)
+    )
+    pauses.away(110, 150)
+    pauses.collected(
+        j.JobCollected(
+            at=151, cell="c", attempt=1, step="measure", job="measure", host="h", directory="raw", exit_code=0,
+            started_at=3700, ended_at=3730, files={},
+        )
+    )  # fmt: skip
+    assert pauses.spans == [(130, 150)]
+    assert pauses.seconds == 20

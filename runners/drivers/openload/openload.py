@@ -232,7 +232,7 @@ def _texts(run: Run) -> str:
 
 
 def _worst(run: Run) -> str:
-    return _fact(max(run.refusals, key=lambda refusal: refusal.value))
+    return _fact(max(run.refusals, key=lambda refusal: refusal.value / refusal.limit if refusal.limit else inf))
 
 
 def _fact(refusal: Refusal) -> str:

@@ -54,6 +54,8 @@ class StartedCluster:
         self._open = ExitStack()
         self._login = self._credentials()
         self._ca: Path | None = None
+        self.knows_writers = False
+        """Whether each writer since the load or the last restore was noted. Earlier versions did not note them."""
 
     # --- reaching it ---
 
@@ -121,6 +123,7 @@ class StartedCluster:
             self._require(data_directories.take_snapshot(at, self._path, self._stopping), host_id, "copied")
             self._require(data_directories.mark(at, self._path, self._mark()), host_id, "marked")
         self._start_servers()
+        self.knows_writers = True
 
     def restore_snapshot(self) -> None:
         self.servers.stop()
@@ -129,6 +132,7 @@ class StartedCluster:
             self._require(data_directories.restore_snapshot(at, self._path, self._stopping), host_id, "restored")
             self._require(data_directories.mark(at, self._path, self._mark()), host_id, "marked")
         self._start_servers()
+        self.knows_writers = True
 
     # --- directories ---
 

@@ -140,9 +140,7 @@ class MongoDB:
             host = self._hosts[self._host]
             program = tool_discovery.find_program(host, self._database.start.binary)
             return tool_discovery.digest(host, program) if program else ""
-        if self._database.server != "embedded":
-            return ""
-        return mongo_stand_in.build(self._hosts[self._host])
+        return mongo_stand_in.build(self._hosts[self._host]) if self._database.server == "embedded" else ""
 
     def holds(self, cell: Cell) -> bool:
         """Return whether our note names the data set, and no record was added or lost since."""
@@ -179,7 +177,8 @@ class MongoDB:
 
     def is_unchanged(self, cell: Cell) -> bool:
         """Implement `data_seams.KnowsUnchanged`."""
-        return cell.dataset is not None and self._data_set().usable(cell.dataset, ("nothing",))
+        known = self._cluster is not None and self._cluster.knows_writers
+        return known and cell.dataset is not None and self._data_set().usable(cell.dataset, ("nothing",))
 
     def restore(self, cell: Cell) -> str:
         if self._database.reset == "command":
@@ -397,4 +396,4 @@ class MongoDB:
 
     def _uptime(self) -> float:
         status: Mapping[str, Any] = self._started().command("serverStatus")
-        return float(status["uptimeMillis"]) / 1000 if "uptimeMillis" in status else float(status.get("uptime", 0))
+        return float(status.get("uptimeMillis") or 1000 * status.get("uptime", 0)) / 1000

@@ -147,10 +147,10 @@ def resetting() -> Iterator[int]:
         with suppress(OSError):  # the listener is closed at the end
             while True:
                 asking, _ = listener.accept()
-                asking.recv(1)
-                asking.sendall(struct.pack("!I", 1000))  # an answer of so many bytes begins
-                asking.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
-                asking.close()
+                with asking, suppress(OSError):  # it may be gone already
+                    asking.recv(1)
+                    asking.sendall(struct.pack("!I", 1000))  # an answer of so many bytes begins
+                    asking.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
 
     with socket.create_server(("127.0.0.1", 0)) as listener:
         threading.Thread(target=reset, daemon=True).start()
