@@ -58,8 +58,8 @@ _FIGURE = (
 )  # fmt: skip
 FIELDS: Mapping[str, tuple[str, ...]] = {
     "report": (
-        "author", "blocks", "date", "imported", "keywords", "language", "legal", "legal_notes", "made", "notices",
-        "numbers", "profile", "provenance", "run_id", "side_file", "simulated", "subtitle", "title", "version",
+        "author", "blocks", "cells", "date", "imported", "keywords", "language", "legal", "legal_notes", "made",
+        "notices", "numbers", "profile", "provenance", "run_id", "side_file", "simulated", "subtitle", "title", "version",
     ),
     "house": ("css", "logo", "logo_file", "paper", "parts"),
     "notice": ("first", "link", "number", "severity", "text", "title"),
