@@ -59,7 +59,8 @@ _FIGURE = (
 FIELDS: Mapping[str, tuple[str, ...]] = {
     "report": (
         "author", "blocks", "cells", "date", "imported", "keywords", "language", "legal", "legal_notes", "made",
-        "notices", "numbers", "profile", "provenance", "run_id", "side_file", "simulated", "subtitle", "title", "version",
+        "notices", "numbers", "profile", "provenance", "run_id", "side_file", "simulated", "subtitle", "title",
+        "version",
     ),
     "house": ("css", "logo", "logo_file", "paper", "parts"),
     "notice": ("first", "link", "number", "severity", "text", "title"),
