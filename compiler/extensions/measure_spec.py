@@ -9,7 +9,7 @@ from typing import Literal, get_args
 from benchbrief.compiler.extensions.extension_spec import NAME
 from benchbrief.compiler.units import UnknownUnitError, parse_unit
 
-Across = Literal["sum", "average"]
+Across = Literal["sum", "average", "largest"]
 
 
 @dataclass(frozen=True)

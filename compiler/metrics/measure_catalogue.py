@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import Literal, get_args
 
 from benchbrief.compiler.extensions import ProbeMeasure, ProbeSpec, ToolSpec
+from benchbrief.compiler.extensions.measure_spec import Across
 from benchbrief.compiler.extensions.registry import PROBE_SPECS, TOOL_SPECS
 from benchbrief.compiler.planning.plan import Dimension
 from benchbrief.compiler.units import Dimension as UnitDimension
@@ -90,6 +91,8 @@ _OF_EVENTS: Mapping[str, str] = {
 }
 """What events do to the throughput and the latency of their cell: see `results/analysis/recovery.py`."""
 
+_FUNCTIONS: Mapping[Across, Literal["sum", "avg", "max"]] = {"sum": "sum", "average": "avg", "largest": "max"}
+"""The functions of SQL that make one value of the nodes'."""
 _SERIES: Mapping[str, tuple[str, str, Literal["sum", "max"]]] = {
     "timeline.throughput": ("throughput", "ops/s", "sum"),
     "timeline.p99": ("timeline.p99", "s", "max"),
@@ -146,7 +149,7 @@ def measures_of(spec: ProbeSpec | ToolSpec) -> tuple[MeasureKind, ...]:
             tool=tool,
             said=measure,
             sampled_as=name,
-            across_nodes="avg" if measure.across_nodes == "average" else "sum",
+            across_nodes=_FUNCTIONS[measure.across_nodes],
         )
         for name, measure in spec.measures.items()
     )

@@ -185,6 +185,10 @@ def test_the_generator_tells_of_itself() -> None:
 
 def test_shares_and_times_of_several_generators_are_not_added_up() -> None:
     assert {name for name, said in SPEC.measures.items() if said.across_nodes == "sum"} == {"openload.queue"}
+    worst = {"openload.lag", "openload.lag_share", "openload.hiccup"}
+    assert {name for name, said in SPEC.measures.items() if said.across_nodes == "largest"} == worst, (
+        "no percentile is averaged"
+    )
 
 
 # --- what is no measurement --------------------------------------------------------------------------------------
