@@ -284,8 +284,22 @@ class Progress:
         if record.sustained is not None:  # a remark tells why there is none
             where = f"{record.experiment} (on {record.hardware}, with {record.workload})"
             more = " or more" if is_lower_bound(record.kind, by_generator=record.by_generator) else ""
-            rate, held = f"{record.sustained:,.0f} ops/s{more}", f"in all of {record.held_out} held-out runs"
-            self._say(one_line(f"{where} keeps its promise at {rate}, and {held}"))
+            rate = f"{record.sustained:,.0f} ops/s{more}"
+            held = f"all of {record.held_out} held-out runs" if record.held_out > 1 else "its held-out run"
+            self._say(one_line(f"{where} keeps its promise at {rate}, and in {held}{self._undecided(record)}"))
+
+    def _undecided(self, record: j.PromiseEnded) -> str:
+        """What is known of a rate that the search did not decide with its confidence, as `bench compare` prints it."""
+        from benchbrief.compiler.searches.rate_search import CONFIDENCE
+        from benchbrief.runners.scheduling.promise_search import bounds_of
+
+        if record.sure or self.view is None:
+            return ""
+        kept, broken = bounds_of(record, self.view.plan.experiments[record.experiment].points)
+        told = [f"no run broke it up to {kept:,.0f}"] if kept is not None else []
+        told += [f"none kept it from {broken:,.0f} ops/s on"] if broken is not None else []
+        runs = f": {', '.join(told)}" if told else ""
+        return f"; not decided with {100 * CONFIDENCE:.0f} % confidence{runs}"
 
     def _on_point_chosen(self, record: j.PointChosen) -> None:
         from benchbrief.runners.scheduling.knee_search import load_text

@@ -6,12 +6,12 @@ from collections.abc import Iterator
 from itertools import product
 
 from benchbrief.compiler.planning.plan import Knee, Promise
-from benchbrief.compiler.searches.rate_search import CONFIDENCE, agreed, is_lower_bound
+from benchbrief.compiler.searches.rate_search import CONFIDENCE
 from benchbrief.results.ingest.run_evidence import Evidence
 from benchbrief.results.messages.result_messages import say
 from benchbrief.results.store.promise_tables import PromiseRow, RateRow
 from benchbrief.runners.journal import events as j
-from benchbrief.runners.scheduling.promise_search import warning_of
+from benchbrief.runners.scheduling.promise_search import bounds_of, warning_of
 
 
 def promise_rows(evidence: Evidence) -> Iterator[PromiseRow | RateRow]:
@@ -36,14 +36,7 @@ def _row(
 ) -> PromiseRow:
     unknown = say.rate_imported() if evidence.imported else say.rate_unended()
     sustained = ended.sustained if ended else None
-    runs = ended.rates if ended else ()
-    kept_to, broken_from = agreed([e.rate for e in runs if e.all_met], [e.rate for e in runs if e.all_broken])
-    if ended and sustained is not None:
-        if is_lower_bound(ended.kind, by_generator=ended.by_generator):
-            broken_from = None
-        elif broken_from is None:  # a run kept it at the highest rate that was tried
-            tried = max(each.rate for each in runs if each.all_met)
-            broken_from = next((rate for rate in rates if rate > tried), None)
+    kept_to, broken_from = bounds_of(ended, rates) if ended else (None, None)
     reason = (warning_of(rates[0], ended) if ended else unknown) if sustained is None else None
     return PromiseRow(
         evidence.run_id,

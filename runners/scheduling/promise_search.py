@@ -11,12 +11,23 @@ take turns run by run, so that drift affects them alike.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from benchbrief.compiler.messages.text import Text, figure
 from benchbrief.compiler.planning.plan import Cell, Experiment, Knee, Plan, Promise
-from benchbrief.compiler.searches.rate_search import LEAD, NONE, Answer, Rule, Step, Tally, Vote, next_step
+from benchbrief.compiler.searches.rate_search import (
+    LEAD,
+    NONE,
+    Answer,
+    Rule,
+    Step,
+    Tally,
+    Vote,
+    agreed,
+    is_lower_bound,
+    next_step,
+)
 from benchbrief.runners.errors import RunnerError
 from benchbrief.runners.execution.shared_hosts import lanes
 from benchbrief.runners.journal import events as j
@@ -262,6 +273,20 @@ def ended_of(search: Search, answer: Answer, votes: Mapping[str, Vote]) -> j.Pro
         held_out=of_held.votes,
         rates=rates,
     )
+
+
+def bounds_of(ended: j.PromiseEnded, rates: Sequence[float]) -> tuple[float | None, float | None]:
+    """Return the highest rate up to which no run broke the promise, and the lowest from which on none kept it; None
+    where there is no such rate. `rates` are the candidates. A lower bound has no upper end."""
+    runs = ended.rates
+    kept_to, broken_from = agreed([e.rate for e in runs if e.all_met], [e.rate for e in runs if e.all_broken])
+    if ended.sustained is not None:
+        if is_lower_bound(ended.kind, by_generator=ended.by_generator):
+            broken_from = None
+        elif broken_from is None:  # a run kept it at the highest rate that was tried
+            tried = max(each.rate for each in runs if each.all_met)
+            broken_from = next((rate for rate in rates if rate > tried), None)
+    return kept_to, broken_from
 
 
 def _by_turns(going: list[Iterator[Cell]]) -> Iterator[Cell]:

@@ -13,11 +13,21 @@ import pytest
 
 from benchbrief.cli.readable_quantities import of_planned
 from benchbrief.progress.run_progress import Progress
-from benchbrief.runners.journal.events import Remark
-from tests.support.plans import compile_spec
+from benchbrief.runners.journal.events import PromiseEnded, RateJudged, Remark
+from tests.support.plans import compile_spec, compile_text
 
 QUICKSTART = Path(__file__).parents[2] / "examples" / "quickstart.bench"
 REMARKS = 1500
+SEARCH = """
+hardware box { hosts = "box.lab" }
+client load { hosts = "load.lab"  tool = ycsb }
+database mongo { engine = mongodb  uri = "mongodb://{hosts}/ycsb"  reset = drop_and_load }
+workload a from ycsb.a { records = 1k }
+experiment e {
+  hardware = box  workloads = a  threads = 8  measure = 60 s
+  target   = highest(1k ops/s..20k ops/s, where: errors < 1 %, within: 5 %)
+}
+"""
 
 
 @pytest.mark.timeout(60)
@@ -65,3 +75,39 @@ def test_a_step_that_takes_longer_than_planned_is_not_a_part_of_its_plan(
     so_far: float, planned: float, told: str
 ) -> None:
     assert of_planned(so_far, planned) == told
+
+
+@pytest.mark.parametrize(
+    ("sure", "known"),
+    [
+        (False, "; not decided with 98 % confidence: no run broke it up to 1,000, none kept it from 4,000 ops/s on"),
+        (True, ""),
+    ],
+)
+def test_a_rate_that_its_search_did_not_decide_is_told_with_what_its_runs_agree_on(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], sure: bool, known: str
+) -> None:
+    judged = (
+        RateJudged(rate=1000.0, met=1, broken=0),
+        RateJudged(rate=2000.0, met=2, broken=1, held_met=1, held_out=1),
+        RateJudged(rate=3000.0, met=1, broken=2),
+        RateJudged(rate=4000.0, met=0, broken=1),
+    )
+    ended = PromiseEnded(
+        at=0.0,
+        experiment="e",
+        hardware="box",
+        workload="a",
+        kind="found",
+        rate=2000.0,
+        above=3000.0,
+        sure=sure,
+        held_met=1,
+        held_out=1,
+        rates=judged,
+    )
+    progress = Progress()
+    with progress.of(compile_text(SEARCH, tmp_path)):
+        progress.record(ended)
+    told = "e (on box, with a) keeps its promise at 2,000 ops/s, and in its held-out run"
+    assert capsys.readouterr().err == f"{told}{known}\n"
