@@ -10,7 +10,7 @@ from pathlib import Path
 
 from benchbrief.ci.openmetrics import MetricsFile
 from benchbrief.cli.run_names import run_name
-from benchbrief.cli.terminal import show_error, warn
+from benchbrief.cli.terminal import show_error, warn, was_interrupted
 from benchbrief.compiler.planning.plan import Plan
 from benchbrief.progress.run_progress import Progress
 from benchbrief.runners.errors import RunnerError
@@ -92,10 +92,10 @@ def _make_brief(finished: Finished, plan: Plan, progress: Progress, monitor: Mon
             with progress.doing("rendering the brief"):
                 briefs = render_stored(finished.run_dir, plan, began)
             finished = replace(finished, reports=briefs.files, undrawn=briefs.undrawn)
-    except Exception as error:
+    except (Exception, KeyboardInterrupt) as error:
+        if was_interrupted(error):
+            warn(f"what was measured is kept; for the brief, type: bench report {run_name(finished.run_dir)}")
+            raise KeyboardInterrupt from error
         show_error(error)
         finished = replace(finished, made=False)
-    except KeyboardInterrupt:
-        warn(f"what was measured is kept; for the brief, type: bench report {run_name(finished.run_dir)}")
-        raise
     return finished

@@ -28,6 +28,7 @@ from benchbrief.cli.terminal import (
     show_error,
     show_lines,
     silence_what_is_closed,
+    was_interrupted,
 )
 from benchbrief.dsl.bench_error import ExitCode
 
@@ -193,11 +194,12 @@ def main() -> NoReturn:
         code = ExitCode.USAGE
     except click.exceptions.Exit as error:
         code = ExitCode(error.exit_code)
-    except (click.Abort, KeyboardInterrupt):
-        show("interrupted", err=True)
-        code = ExitCode.INTERRUPTED
-    except Exception as error:
-        code = show_error(error)
+    except (click.Abort, KeyboardInterrupt, Exception) as error:
+        if isinstance(error, click.Abort) or was_interrupted(error):
+            show("interrupted", err=True)
+            code = ExitCode.INTERRUPTED
+        else:
+            code = show_error(error)
     else:
         code = ExitCode.DONE
     for number in _ENDS:  # there is nothing left to interrupt

@@ -247,7 +247,12 @@ def _json_escaped(text: str) -> str:
     )
 
 
-def show_error(error: Exception) -> ExitCode:
+def was_interrupted(error: BaseException) -> bool:
+    """Return whether this is what became of Ctrl-C: a query of DuckDB raises a RuntimeError in its place."""
+    return isinstance(error, KeyboardInterrupt) or (ASKED.to_end and isinstance(error, RuntimeError))
+
+
+def show_error(error: BaseException) -> ExitCode:
     """Show one clear message for any exception that reached the top, and return what the command ends with.
 
     A traceback is shown only for a mistake of ours, on request.

@@ -246,7 +246,9 @@ def _tell(brief: Path, numbers: NumbersFile, found: Verification) -> None:
     if found.beside_files:
         state = "as they were made" if not found.beside else f"{len(found.beside):,} missing or changed"
         show(f"made with it: {plural(found.beside_files, 'file')}, {state}")
-    if found.raw is not None:
+    if found.raw is None:
+        show("raw outputs: not looked at; `--raw` does")
+    else:
         state = "as recorded" if not found.raw else f"{len(found.raw):,} missing or changed"
         show(f"raw outputs: {plural(found.raw_files, 'file')}, {state}")
     if found.kept:

@@ -17,6 +17,7 @@ from benchbrief.results.store_errors import ResultsError
 if TYPE_CHECKING:
     from benchbrief.results.object_stores.hashed_file import HashedFile
 
+_ONE_SLASH = re.compile(r"(s3|file):/(?!/)", re.IGNORECASE)
 _SCHEME = re.compile(r"([A-Za-z][A-Za-z0-9+.-]*)://(.*)", re.DOTALL)
 
 
@@ -113,6 +114,9 @@ def open_objects(url: str) -> ObjectStore:
     """Return the place of an address: `s3://bucket/prefix`, `file:///folder` or a path. Raises SharedStoreError."""
     found = _SCHEME.fullmatch(url)
     if found is None:
+        if _ONE_SLASH.match(url):
+            hint = f"write s3://BUCKET/PREFIX or file:///FOLDER; ./{url} is a folder of that name"
+            raise SharedStoreError(f"{url} lacks a slash", hint)
         from benchbrief.results.object_stores.file_objects import FileObjects
 
         return FileObjects(Path(url).expanduser())

@@ -112,7 +112,7 @@ def times_taken(run_dir: Path) -> TimesTaken:
     pauses = Pauses()
     for record in _records(run_dir / JOURNAL):
         if isinstance(record, j.RunStarted):
-            if last_at is not None:
+            if began is not None and last_at is not None:  # what earlier runs measured stands before the first start
                 pauses.away(last_at, record.at)
             began = record.at if began is None else began
         if not isinstance(record, j.ReportMade) and not (isinstance(record, j.RunEnded) and record.gone):

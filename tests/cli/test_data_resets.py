@@ -185,7 +185,7 @@ def test_an_undo_whose_controller_is_killed_is_a_load_when_the_run_is_resumed(
     inserts = "{ records = 500  read = 0 %  insert = 100 % }"
     text = (bench.folder / "brief.bench").read_text().replace("ycsb.d { records = 500 }", f"ycsb.d {inserts}")
     notes = pymongo.MongoClient[dict[str, object]](f"mongodb://{server}/")["benchbrief"]["datasets"]
-    for seconds in (4, 16, 48):
+    for seconds in (4, 16, 48, 96):
         bench.spec(text.replace("measure = 1 s", f"measure = {seconds} s"))
         notes.delete_many({})
         with bench.started("run", "brief.bench", "--no-report") as going:

@@ -66,6 +66,7 @@ def test_what_is_reused_from_an_earlier_run_is_neither_estimated_nor_taken(copie
     assert done.json["cells"]["reused"] == 4
     assert measuring["estimated_s"] == 2
     assert measuring["taken_s"] == pytest.approx(2, rel=0.2)
+    assert done.json["time"]["taken_s"] > 2, "no time before its start is a pause of it"
 
 
 def test_after_a_budget_the_estimate_is_of_the_cells_that_were_run(copied_run: Bench) -> None:

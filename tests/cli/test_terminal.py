@@ -13,6 +13,7 @@ from pathlib import Path
 
 import pytest
 
+from benchbrief.cli import terminal
 from benchbrief.cli.terminal import show_error
 from benchbrief.dsl.bench_error import ExitCode
 from benchbrief.runners.journal.secret_masking import KNOWN
@@ -91,3 +92,12 @@ def test_an_unforeseen_error_tells_no_secret(
     assert "ZeroDivisionError: no part of ***, or ***" in said
     assert "/ca/***.pem" in said
     assert "hunter2" not in said
+
+
+def test_what_duckdb_makes_of_an_interrupt_is_one(monkeypatch: pytest.MonkeyPatch) -> None:
+    interrupted = RuntimeError("Query interrupted")
+    assert not terminal.was_interrupted(interrupted), "nobody asked to end"
+    monkeypatch.setattr(terminal.ASKED, "to_end", True)
+    assert terminal.was_interrupted(interrupted)
+    assert terminal.was_interrupted(KeyboardInterrupt())
+    assert not terminal.was_interrupted(ValueError("a mistake of ours"))

@@ -186,6 +186,7 @@ def test_a_manifest_lacks_nothing_unnoticed(run_dir: Path, tmp_path: Path) -> No
     [
         ("ftp://there/x", "is of no known kind"),
         ("s3://", "names no bucket"),
+        ("s3:/lab/x", "lacks a slash"),
         ("file://there/x", "names another machine: there"),
         ("s3://key:secret@lab/x", "holds no credentials"),
     ],
