@@ -17,6 +17,7 @@ from benchbrief.compiler.messages.text import Text, figure
 from benchbrief.runners.drivers.openload import openload_invariants
 from benchbrief.runners.drivers.openload.openload_flags import (
     Flags,
+    arrivals_of,
     environment,
     files_of,
     load_flags,
@@ -61,6 +62,8 @@ _LOG_S = 1.5
 """A log has a line for each second, so that the last success may be so much older than it says."""
 _LATE, _UNSERVED = frozenset({"lag", "hiccups", "cpu", "pauses"}), frozenset({"drops", "errors"})
 """The codes of refusals whose cause is the generator, and of those whose cause is the system under test."""
+_ADVISED_LAG = 0.5
+"""The `lag` that `hint_openload_late` names."""
 
 FIGURES = (r'\{"kind":"(second|final)".*\}', r"Tag=[a-z-]{1,40},[0-9.]+,[0-9.]+,[0-9.]+,HIST[A-Za-z0-9+/=]*")
 """The lines that are read: see `tasks.Job.figures`."""
@@ -151,7 +154,7 @@ class Openload:
     def parse(self, context: CellContext, output: JobOutput) -> Measurement:
         """Raises BadOutput unless the record and the log prove the measurement, and openload stands by it."""
         run = self._record(output)
-        refused = _refusal(run, output)
+        refused = _refusal(run, output, context)
         late_alone = {refusal.code for refusal in run.refusals} <= _LATE
         if refused and not (context.experiment.promise and late_alone):
             raise refused
@@ -209,7 +212,7 @@ class Openload:
         return run
 
 
-def _refusal(run: Run, output: JobOutput) -> BadOutput | None:
+def _refusal(run: Run, output: JobOutput, context: CellContext) -> BadOutput | None:
     """Return why openload does not stand by its numbers. A generator that was late is told apart from a system that
     did not do its work, whichever of both came first."""
     if not run.refusals:
@@ -217,7 +220,7 @@ def _refusal(run: Run, output: JobOutput) -> BadOutput | None:
     codes = {refusal.code for refusal in run.refusals}
     code = "not-found" if "not-found" in codes else run.refusals[0].code
     hints = {
-        **dict.fromkeys(_LATE, say_openload.hint_openload_late()),
+        **dict.fromkeys(_LATE, _hint_late(context)),
         "drops": say_openload.hint_openload_drops(),
         "errors": say.hint_errors(),
         "not-found": say.hint_records_gone(),
@@ -225,6 +228,13 @@ def _refusal(run: Run, output: JobOutput) -> BadOutput | None:
     hint = hints.get(code, say.hint_see(path=output.directory))
     kind = (GeneratorLate if codes & _LATE else NotServed) if codes <= _LATE | _UNSERVED else BadOutput
     return kind(say_openload.openload_refused(said=_texts(run), code=code), hint)
+
+
+def _hint_late(context: CellContext) -> Text:
+    """Return what helps a generator that was late: no higher `lag` where the spec accepts what would be advised."""
+    arrivals = arrivals_of(context)
+    is_lax = arrivals is not None and arrivals.lag >= _ADVISED_LAG
+    return say_openload.hint_openload_late_lax() if is_lax else say_openload.hint_openload_late()
 
 
 def _texts(run: Run) -> str:

@@ -43,6 +43,7 @@ class OpenloadMessages(Protocol):
     def openload_db_bench_records(self) -> Text: ...
     def openload_statistics(self) -> Text: ...
     def hint_openload_late(self) -> Text: ...
+    def hint_openload_late_lax(self) -> Text: ...
     def hint_openload_drops(self) -> Text: ...
 
 
@@ -107,6 +108,7 @@ _WORDS: OwnWords = {
             "give the generator a host with idle cores; or accept that a larger share of the numbers is its own: a "
             "higher `lag` in `arrivals`, such as `lag: 50 %`, or in a closed loop `arrivals = closed(stalls: 20 %)`"
         ),
+        "hint_openload_late_lax": "offer a lower rate, give the client more hosts, or use a machine with idle cores",
         "hint_openload_drops": (
             "offer less, use more `threads`, or accept drops, by `queue: 10000, drops: 1 %` in `arrivals`"
         ),
@@ -164,6 +166,9 @@ _WORDS: OwnWords = {
         "hint_openload_late": (
             "負荷生成器のホストに空きコアを用意してください。`arrivals` の `lag` を `lag: 50 %` などと大きくするか、"
             "クローズドループでは `arrivals = closed(stalls: 20 %)` と書いて、遅れの割合を許容することもできます"
+        ),
+        "hint_openload_late_lax": (
+            "負荷を下げるか、クライアントのホストを増やすか、空きコアがあり他の処理の少ないマシンを使ってください"
         ),
         "hint_openload_drops": (
             "負荷を下げるか、`threads` を増やすか、`arrivals` に `queue: 10000, drops: 1 %` などと"

@@ -244,6 +244,16 @@ def test_a_late_run_above_the_limit_or_outside_a_search_says_nothing_of_the_syst
             DRIVER.parse(made, late)
 
 
+@pytest.mark.parametrize(
+    ("lag", "advised"), [(0.1, "higher `lag`"), (0.49, "higher `lag`"), (0.5, "lower rate"), (1.0, "lower rate")]
+)
+def test_a_higher_lag_is_advised_only_where_less_is_accepted(tmp_path: Path, lag: float, advised: str) -> None:
+    with pytest.raises(GeneratorLate) as caught:
+        DRIVER.parse(cell(arrivals=Arrivals(kind="poisson", lag=lag)), _late(tmp_path))
+    assert advised in caught.value.hint
+    assert ("lag" in caught.value.hint) is (lag < 0.5)
+
+
 @pytest.mark.parametrize("lacking", ["drops", "clock"])
 def test_a_late_run_that_was_refused_for_more_keeps_no_promise(tmp_path: Path, lacking: str) -> None:
     more = {"code": lacking, "value": 1.0, "limit": 0.0, "percentile": None, "text": lacking}
