@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from benchbrief.compiler.planning.achieved_load import offered
@@ -43,6 +45,21 @@ def test_more_than_was_offered_is_what_was_owed_from_before() -> None:
         f"{cell.id} achieved 1,580 of 1,000 ops/s offered (158 %): "
         "it was behind its schedule and caught up, so that the load was not the offered one"
     )
+
+
+@pytest.mark.parametrize(
+    ("due", "told"),
+    [
+        (108, ""),  # its schedule itself drew more than the rate says
+        (93, "achieved 108 of 93 ops/s offered (116 %): it was behind its schedule and caught up"),
+        (120, "achieved 108 of 120 ops/s offered (90 %): its intended latencies count"),
+        (None, "achieved 106 of 93 ops/s offered (114 %): it was behind its schedule and caught up"),
+    ],
+)
+def test_what_was_done_is_held_against_what_was_due_where_the_tool_tells_it(due: int | None, told: str) -> None:
+    made = replace(measured(106.0, "intended"), throughput=(PhaseThroughput(None, 106, 2, 1, 106.0),), due=due)
+    said = off_schedule(a_cell(target=93.0), made)
+    assert told in said if told else not said
 
 
 def test_a_load_with_bursts_offers_what_is_due_in_the_measured_time() -> None:
