@@ -287,7 +287,7 @@ def differences(before: Part, after: Part) -> list[str]:
     if before.unit != after.unit:
         told.append(f"the unit was {before.unit or 'none'}, and is {after.unit or 'none'}")
     if before.definition != after.definition and before.unit == after.unit:
-        told.append("its definition, its workload, or the way of measuring has changed")
+        told.append("its definition, workload, promise or database, or the way of measuring has changed")
     told += [
         f"{name}: {was or 'not known'} → {now or 'not known'}"
         for name, was, now in changed_facts(before.facts, after.facts)

@@ -7,14 +7,14 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from datetime import UTC, datetime
 from io import BytesIO
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING, NamedTuple
 
-from benchbrief.compiler.planning.fingerprint import digest, workload_parts
-from benchbrief.compiler.planning.plan import Cell, Metric, Plan
+from benchbrief.compiler.planning.fingerprint import Parts, digest, size_parts, workload_parts
+from benchbrief.compiler.planning.plan import Cell, Database, DatabaseKey, Experiment, Metric, Plan
 from benchbrief.results.compare.compared_quantities import Contender, own_quantities
 from benchbrief.results.compare.comparison import Better, Point
 from benchbrief.results.compare.metric_definitions import definition_of
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 SERIES = "series.parquet"
-SERIES_VERSION = 1
+SERIES_VERSION = 2
 """Raised with every change of the columns, or of what decides the series of a value."""
 VERSION_KEY = b"benchbrief.series"
 LABELS_KEY = b"benchbrief.labels"
@@ -66,7 +66,7 @@ class SeriesRow(NamedTuple):
     value: float | None
     reason: str
     definition: str
-    """The hash of what makes it another quantity: expression, unit, workload, the way of measuring."""
+    """The hash of what makes it another quantity: expression, unit, workload, promise, database, way of measuring."""
     environment: str
     """The hash of `facts`."""
     facts: str
@@ -153,18 +153,16 @@ def rows_in(run_dir: Path, plan: Plan, store: Store) -> Iterator[SeriesRow]:
     revision = revision_in(run_dir)
     environments = Environments(store)
     reused = _reused(store)
-    definitions: dict[tuple[str, tuple[str, ...]], str] = {}
+    definitions: dict[tuple[str, _Behind], str] = {}
     behind: dict[tuple[Point, str], tuple[Cell, ...]] = {}
     for each in _measured(Contender(run_dir.name, plan, store, origin=origin)):
         at = each.point, each.metric.name if each.metric else ""
         if at not in behind:
             behind[at] = tuple(cells_at(plan, each.point, each.metric))
         cells = behind[at]
-        workloads = tuple(sorted({cell.workload for cell in cells}))
-        if (each.quantity, workloads) not in definitions:
-            definitions[each.quantity, workloads] = _definition(
-                each, workloads, plan, start.measurement if start else 0
-            )
+        of = each.quantity, frozenset((cell.experiment, cell.database, cell.workload) for cell in cells)
+        if of not in definitions:
+            definitions[of] = _definition(each, of[1], plan, start.measurement if start else 0)
         facts = environments.of(cells)
         shared = {cell.hardware for cell in cells}
         point = {dim: key for dim, key in each.point if key is not None}
@@ -187,7 +185,7 @@ def rows_in(run_dir: Path, plan: Plan, store: Store) -> Iterator[SeriesRow]:
                 repeat=repeat,
                 value=value if known else None,
                 reason="" if known else reason or "not a finite number",
-                definition=definitions[each.quantity, workloads],
+                definition=definitions[of],
                 environment=digest(facts)[:16],
                 facts=canonical(facts),
                 control=bool(shared) and all(plan.hardware[key].control for key in shared),
@@ -253,16 +251,68 @@ def cells_at(plan: Plan, point: Point, metric: Metric | None) -> Iterator[Cell]:
             yield cell
 
 
-def _definition(each: _Measured, workloads: tuple[str, ...], plan: Plan, measurement: int) -> str:
+_Behind = frozenset[tuple[str, DatabaseKey, str]]
+"""The experiment, database and workload of each cell that a value comes from."""
+
+
+def _definition(each: _Measured, behind: _Behind, plan: Plan, measurement: int) -> str:
     """Return the hash of all that would make values of one name incomparable."""
+    promises = [_promise_parts(plan.experiments[name]) for name in {experiment for experiment, _, _ in behind}]
+    databases = [
+        {**_database_parts(plan.databases[key]), **size_parts(plan.databases[key], plan.workloads[workload])}
+        for key, workload in {(database, workload) for _, database, workload in behind}
+    ]
     parts = {
         "metric": definition_of(each.metric.name, plan) if each.metric else {},
         "unit": each.unit,
         "better": each.better,
-        "workloads": {name: workload_parts(plan.workloads[name]) for name in workloads},
+        "workloads": {name: workload_parts(plan.workloads[name]) for _, _, name in behind},
+        # Their names define nothing, so those alone begin no other part.
+        "promises": _distinct(promises),
+        "databases": _distinct(databases),
         "measurement": measurement,
     }
     return digest(parts)[:16]
+
+
+def _distinct(parts: Iterable[Parts]) -> list[str]:
+    return sorted({digest(each) for each in parts if each})
+
+
+def _promise_parts(experiment: Experiment) -> Parts:
+    """Return what decides where a search for a promise ends: as `Promise.is_same`, limits in any order and units."""
+    promise = experiment.promise
+    if promise is None:
+        return {}
+    return {
+        **promise.model_dump(include={"within", "judged", "held_out"}),
+        "limits": _distinct(limit.model_dump(exclude={"text"}) for limit in promise.limits),
+        "range": [*experiment.points[:1], *experiment.points[-1:]],
+    }
+
+
+def _database_parts(database: Database) -> Parts:
+    """Return what a spec says of a database, as `database_parts` of a cell does, but for its place and its build.
+
+    Paths and addresses do not count in a series, the environment has the version, and commands may name any of these.
+    """
+    said = {
+        "engine",
+        "server",
+        "topology",
+        "members",
+        "shards",
+        "max_lag_s",
+        "options",
+        "reset",
+        "drop_caches",
+    }
+    parts = database.model_dump(include=said)
+    parts["settings"] = {key: "path" if each == database.path else each for key, each in database.settings.items()}
+    parts["options_file"] = PurePosixPath(database.options_file or "").name
+    if start := database.start:
+        parts["start"] = {"config": start.config_sha256, "tls": start.tls is not None, "auth": start.auth is not None}
+    return parts
 
 
 def _reused(store: Store) -> dict[str, str]:

@@ -16,7 +16,7 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 from benchbrief.results.compare.comparison import Better, Point, Values
 from benchbrief.results.history.series_rows import SeriesRow
 
-DATA_VERSION = 2
+DATA_VERSION = 3
 """Raised with every change of what is kept of a run: all are then read again."""
 Key = str | float
 Suite = tuple[str, str, str]

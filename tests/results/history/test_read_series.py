@@ -39,7 +39,9 @@ def test_another_environment_unit_or_definition_is_a_part_of_its_own_and_says_wh
     first, kernel, unit, defined = series.parts
     assert differences(first, kernel) == ["kernel: 6.1 → 6.2"]
     assert differences(kernel, unit) == ["the unit was ops/s, and is kops/s"]
-    assert differences(kernel, defined) == ["its definition, its workload, or the way of measuring has changed"]
+    assert differences(kernel, defined) == [
+        "its definition, workload, promise or database, or the way of measuring has changed"
+    ]
 
 
 def test_what_is_under_test_makes_no_other_environment() -> None:

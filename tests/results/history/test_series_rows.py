@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 import pyarrow.parquet as pq
 import pytest
 
-from benchbrief.compiler.planning.plan import Hardware, Metric
-from benchbrief.results.history.series_rows import VERSION_KEY, SeriesRow, series_rows, write_series
+from benchbrief.compiler.planning.plan import Database, Experiment, Hardware, Metric, Plan
+from benchbrief.compiler.planning.plan_searches import Promise, PromiseLimit
+from benchbrief.results.history.series_rows import SERIES_VERSION, VERSION_KEY, SeriesRow, series_rows, write_series
 from benchbrief.runners.errors import RunnerError
 from benchbrief.runners.journal import events as j
 from benchbrief.runners.measurement.measurement import Operation
@@ -36,11 +37,12 @@ def a_run(
     rates: Sequence[float | None] = RATES,
     facts: Mapping[str, str] = FACTS,
     metrics: Sequence[Metric] = (),
+    change: Callable[[Plan], Plan] = lambda plan: plan,
     **hardware: object,
 ) -> Path:
     """Measure a cell with a repeat for each rate; None for one that failed."""
     cells = [a_cell(repeat=repeat) for repeat in range(1, len(rates) + 1)]
-    plan = a_plan(cells)
+    plan = change(a_plan(cells))
     groups = {key: Hardware.model_validate(group.model_dump() | hardware) for key, group in plan.hardware.items()}
     run = RunMaker(path, plan.model_copy(update={"hardware": groups, "metrics": tuple(metrics)}))
     for host in ("nvme-1", "nvme-2"):
@@ -95,6 +97,83 @@ def test_another_expression_or_unit_of_a_metric_is_another_definition(tmp_path: 
     assert len({row.definition for row in found}) == 3
 
 
+def a_limit(most: float, text: str = "latency.p99 < 3 ms", **more: Any) -> PromiseLimit:
+    return PromiseLimit(measure="latency", statistic="p99", most=most, text=text, **more)
+
+
+def a_search(**more: Any) -> Callable[[Plan], Plan]:
+    """Return a change of a plan: its experiment searches for a promise."""
+    points = more.pop("points", (4.0, 5.0))
+    said = {"limits": (a_limit(0.003),), "within": 0.1, "judged": 3, "held_out": 2, "usual": 9, "most": 30}
+    promise = Promise(**(said | more))
+
+    def changed(plan: Plan) -> Plan:
+        ramp: Experiment = plan.experiments["ramp"].model_copy(update={"promise": promise, "points": points})
+        return plan.model_copy(update={"experiments": {"ramp": ramp}})
+
+    return changed
+
+
+def a_database(**more: Any) -> Callable[[Plan], Plan]:
+    """Return a change of a plan: what it says of its database."""
+
+    def changed(plan: Plan) -> Plan:
+        made = {key: Database.model_validate({**dict(each), **more}) for key, each in plan.databases.items()}
+        return plan.model_copy(update={"databases": made})
+
+    return changed
+
+
+def definitions(path: Path, changes: Sequence[Callable[[Plan], Plan]]) -> list[str]:
+    """Return the definition of the throughput in a run of each plan."""
+    return [overall(a_run(path / str(n), [100.0], change=each)).definition for n, each in enumerate(changes)]
+
+
+def test_another_promise_or_a_search_that_looks_otherwise_is_another_definition(tmp_path: Path) -> None:
+    changes = [
+        lambda plan: plan,
+        a_search(),
+        a_search(limits=(a_limit(0.06, "latency.p99 < 60 ms"),)),
+        a_search(limits=(a_limit(0.003), a_limit(0.001, operation="read"))),
+        a_search(limits=(a_limit(0.003, strict=False),)),
+        a_search(held_out=3),
+        a_search(within=0.05),
+        a_search(points=(4.0, 50.0)),
+    ]
+    assert len(set(definitions(tmp_path, changes))) == len(changes)
+
+
+def test_the_same_promise_in_other_words_and_order_is_the_same_definition(tmp_path: Path) -> None:
+    first, second = a_limit(0.003), a_limit(0.001, operation="read")
+    same = a_limit(0.003, "latency.p99 < 3000 us")
+    found = definitions(tmp_path, [a_search(limits=(first, second)), a_search(limits=(second, same))])
+    assert len(set(found)) == 1
+
+
+def test_another_option_or_setting_of_a_database_is_another_definition(tmp_path: Path) -> None:
+    changes = [a_database(options={"block_cache": 2.0**20 * size}) for size in (8, 32, 64)]
+    changes += [
+        a_database(),
+        a_database(options_file="/etc/rocksdb/small.ini"),
+        a_database(settings={"journal": True}),
+        a_database(reset="snapshot"),
+        a_database(drop_caches=True),
+        a_database(size_bytes=1e9),
+    ]
+    assert len(set(definitions(tmp_path, changes))) == len(changes)
+
+
+def test_another_name_place_or_version_of_a_database_is_the_same_definition(tmp_path: Path) -> None:
+    changes = [
+        a_database(options_file="/etc/rocksdb/small.ini"),
+        a_database(options_file="/build/17/small.ini", path="/data/17", version="8.0.4", name="other", label="Other"),
+        a_database(options_file="/etc/rocksdb/small.ini", uri=("mongodb://db-7:27017",), package="engine 1.2"),
+    ]
+    assert len(set(definitions(tmp_path, changes))) == 1
+    devices = [a_database(path=path, settings={"destroys": path}) for path in ("/dev/nvme1n1", "/dev/nvme2n1")]
+    assert len(set(definitions(tmp_path / "raw", devices))) == 1
+
+
 def test_a_value_that_is_no_finite_number_is_missing(tmp_path: Path) -> None:
     query = a_query(SQL.replace("value", "'inf'::DOUBLE AS value"), "hardware")
     metric = Metric(name="speed", label="Speed", better="higher", query=query, origin=HERE)
@@ -115,7 +194,7 @@ def test_the_file_has_the_rows_and_changes_nothing_in_the_run(tmp_path: Path) ->
     table = pq.read_table(tmp_path / "elsewhere" / "series.parquet")
     told: list[dict[str, Any]] = table.to_pylist()
     assert [SeriesRow(**row) for row in told] == series_rows(run)
-    assert table.schema.metadata[VERSION_KEY] == b"1"
+    assert table.schema.metadata[VERSION_KEY] == str(SERIES_VERSION).encode()
     assert sorted(run.rglob("*")) == before
 
 
