@@ -39,7 +39,7 @@ def write_partition(results: Store, folder: Path, more: Mapping[str, WriteTable]
         quoted = view.replace('"', '""')
         try:
             with (
-                results.batches(f'FROM {schema}."{quoted}"') as batches,
+                results.batches(f'FROM {schema}."{quoted}" ORDER BY ALL') as batches,  # the same file at each push
                 pq.ParquetWriter(path, batches.schema, compression="zstd") as writer,
             ):
                 for batch in batches:
