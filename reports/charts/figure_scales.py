@@ -17,7 +17,7 @@ def staircase(
     figure: plan.FigureElement, x_dim: str | None, results: Results
 ) -> tuple[str | None, dict[str, tuple[plan.Key, ...]]]:
     """Return what the x axis tells, and its keys where these are the rates of a staircase's steps in place of their
-    numbers: all that is drawn has the same steps."""
+    numbers. They are when every drawn experiment has the same steps."""
     if x_dim != "phase":
         return x_dim, {}
     names = {cell.experiment for series in figure.series for cell in results.cells_behind(series.query)}

@@ -44,7 +44,7 @@ def property_texts(driver: str, results: Results) -> Iterable[str]:
     """Return what a tool's numbers depend on, by its runs. A value that differs between runs is a result."""
     its = {(cell.experiment, cell.hardware, cell.workload) for cell in results.plan.cells if cell.tool.driver == driver}
     found: dict[str, dict[str, None]] = {}
-    # Of each place the first three values: more than two are told nowhere.
+    # The first three values of each place are enough: the text names two at most.
     rows = results.store.sql(
         "SELECT experiment, hardware, workload, name, value FROM properties JOIN cells USING (run_id, cell_id) "
         "WHERE name <> 'version' GROUP BY experiment, hardware, workload, name, value QUALIFY row_number() OVER "

@@ -133,7 +133,7 @@ class S3Objects:
                 self._client.complete_multipart_upload(**upload, MultipartUpload={"Parts": parts})
         except BaseException:
             pool.shutdown(cancel_futures=True)
-            with suppress(Exception):  # what ended the upload is told; the parts expire by the bucket's own rule
+            with suppress(Exception):  # the error of the upload counts; the bucket's own rule removes the parts
                 self._client.abort_multipart_upload(**upload)
             raise
         pool.shutdown()

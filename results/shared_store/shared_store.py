@@ -114,7 +114,7 @@ class SharedStore:
                     self.problems.append(found)
                     self.unread[of[0]] = found.message
         finally:
-            if new:  # a copy: requests may still be under way when whoever reads stops early
+            if new:  # a copy, as requests may still run when the reader stops early
                 cache.write(dict(new), stamps, self._stamps)
 
     def read(self, run: str, revision: int) -> Manifest:

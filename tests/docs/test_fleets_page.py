@@ -25,7 +25,7 @@ def codes_of_the_table() -> set[int]:
 
 
 def within(part: Any, key: str) -> Iterator[Any]:
-    """All that is under a key, however deep."""
+    """Yield every value under a key, at any depth."""
     if isinstance(part, dict):
         for name, each in part.items():
             yield from [each] if name == key else within(each, key)

@@ -213,8 +213,8 @@ class Openload:
 
 
 def _refusal(run: Run, output: JobOutput, context: CellContext) -> BadOutput | None:
-    """Return why openload does not stand by its numbers. A generator that was late is told apart from a system that
-    did not do its work, whichever of both came first."""
+    """Return why openload does not stand by its numbers. A late generator has another error than a system that did
+    not do its work, whichever came first."""
     if not run.refusals:
         return None
     codes = {refusal.code for refusal in run.refusals}

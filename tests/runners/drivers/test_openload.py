@@ -591,7 +591,7 @@ def test_a_run_goes_on_while_an_event_stops_the_system() -> None:
     made = cell(300.0, measure_s=300.0)
     beside = CellContext(made.plan, made.cell.model_copy(update={"events": (stop,)}), made.tool_path, made.endpoint)
     flags = run_flags(beside, {})
-    assert {"--give-up=301", "--queue=90000"} <= set(flags), "up to the end, with all that is due meanwhile"
+    assert {"--give-up=301", "--queue=90000"} <= set(flags), "it goes on to the end, and queues what is due"
     assert not [flag for flag in run_flags(made, {}) if flag.startswith(("--give-up", "--queue"))]
     bounded = cell(300.0, Arrivals(kind="poisson", queue=500), measure_s=300.0)
     beside = CellContext(bounded.plan, beside.cell, made.tool_path, made.endpoint)

@@ -31,7 +31,7 @@ def test_connections_to_a_full_listen_queue_are_overflows_and_their_retries_retr
             client = clients.enter_context(socket.socket())
             client.setblocking(False)
             client.connect_ex(server.getsockname())
-        time.sleep(1.5)
+        time.sleep(1.5)  # the kernel sends a SYN again after one second
         ended = time.time()
         until(lambda: float(re.findall(r"^= (\S+) ", running.tail(20_000), re.MULTILINE)[-1]) >= ended)
     running.stop()
