@@ -10,10 +10,13 @@ import json
 import math
 import os
 import re
+import signal
 import statistics
 import subprocess
 import tempfile
-from collections.abc import Callable, Iterator, Sequence
+import threading
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from itertools import count
 from pathlib import Path
 from typing import Any
@@ -22,7 +25,7 @@ from hdrh.histogram import HdrHistogram
 from hdrh.log import HistogramLogReader
 
 from benchmarks.timing import spread, verdict
-from tests.support.mongo import running_stand_in
+from tests.support.mongo import mortal_stand_in, running_stand_in
 from tests.support.tools import tools_dir
 
 RECORDS = 10_000
@@ -105,8 +108,8 @@ def processor_time(uri: str, new: Iterator[Path], rounds: int) -> bool:
     return verdict("openload beside YCSB", ratio, 0.5, "times")
 
 
-def steady(log: Path, unit_us: float, tag: str | None, after: float) -> dict[str, float]:
-    """Mean and percentiles in us of the intervals of a histogram log that start `after` so many seconds."""
+def steady(log: Path, unit_us: float, tag: str | None, after: float) -> dict[float, float]:
+    """Percentiles in us of the intervals of a histogram log that start `after` so many seconds."""
     most = int(3_600_000_000 / unit_us)
     total = HdrHistogram(1, most, 3)
     reader = HistogramLogReader(str(log), HdrHistogram(1, most, 3))
@@ -118,12 +121,17 @@ def steady(log: Path, unit_us: float, tag: str | None, after: float) -> dict[str
     reader.close()
     assert total.get_total_count(), log
     at = total.get_value_at_percentile
-    return {f"p{percent}": at(percent) * unit_us for percent in AGREE}
+    return {percent: at(percent) * unit_us for percent in (*AGREE, *AGREE_STALLED)}
 
 
-AGREE = {50: 1.5, 90: 1.5, 99: 2.0}
+AGREE: Mapping[float, float] = {50: 1.5, 90: 1.5, 99: 2.0}
 """By percentile, the factor within which intended latencies of YCSB and openload have to agree. They are not equal: the
 client is in a latency, too. YCSB's threads have a queue each, and all wait in the JVM's pauses."""
+
+STALL_S, STALL_EVERY_S = 0.1, 1.0
+AGREE_STALLED: Mapping[float, float] = {95: 1.2, 99: 1.2, 99.9: 1.2}
+"""The same where the server itself stops for 0.1 s in each second, so that its pauses are larger than the client's.
+Operations that are due in a pause wait for what is left of it, so p95, p99 and p99.9 are about 50, 90 and 99 ms."""
 
 
 def agreement(ratios: Sequence[float]) -> tuple[float, float, float]:
@@ -135,14 +143,14 @@ def agreement(ratios: Sequence[float]) -> tuple[float, float, float]:
     return statistics.median(ordered), ordered[below - 1], ordered[n - below]
 
 
-def intended(uri: str, new: Iterator[Path], pairs: int) -> bool:
+def intended(uri: str, new: Iterator[Path], pairs: int, factors: Mapping[float, float]) -> bool:
     """Intended latencies of reads at a constant rate, of YCSB once it is warm and has caught up, and of openload.
 
     Returns whether they are shown to agree: at each percentile the interval of the paired ratio lies within its factor.
     """
     seconds, rate, after = 20, 500, 10
 
-    def theirs() -> dict[str, float]:
+    def theirs() -> dict[float, float]:
         folder = next(new)
         folder.mkdir(parents=True)
         logs = ("hdrhistogram.fileoutput=true", f"hdrhistogram.output.path={folder}/", "status.interval=1")
@@ -151,26 +159,27 @@ def intended(uri: str, new: Iterator[Path], pairs: int) -> bool:
         )
         return steady(folder / "Intended-READ.hdr", 1, None, after)
 
-    def mine() -> dict[str, float]:
+    def mine() -> dict[float, float]:
         folder = next(new)
         openload(ours(uri, "--arrivals", "constant", "--rate", rate, "--duration", seconds - after), folder)
         return steady(folder / "histograms.hlog", 0.001, "read", 0)
 
-    ratios: dict[str, list[float]] = {}
+    ratios: dict[float, list[float]] = {}
     for number in range(pairs):
         first, second = (theirs, mine) if number % 2 else (mine, theirs)
-        one, other = first(), second()
-        a, b = (other, one) if number % 2 else (one, other)
-        for name, value in a.items():
-            ratios.setdefault(name, []).append(value / b[name])
-            print(f"    pair {number + 1}, {name}: openload {value:.0f} us, YCSB {b[name]:.0f} us")
+        one, two = first(), second()
+        a, b = (two, one) if number % 2 else (one, two)
+        for percent in factors:
+            value, other = a[percent], b[percent]
+            ratios.setdefault(percent, []).append(value / other)
+            print(f"    pair {number + 1}, p{percent:g}: openload {value:.0f} us, YCSB {other:.0f} us")
     held = True
-    for percent, factor in AGREE.items():
-        ratio, low, high = agreement(ratios[f"p{percent}"])
+    for percent, factor in factors.items():
+        ratio, low, high = agreement(ratios[percent])
         agree, differ = 1 / factor <= low and high <= factor, high < 1 / factor or low > factor
         told = "they agree" if agree else "they differ" if differ else "these pairs do not decide it"
         print(
-            f"  intended p{percent} of reads at {rate} a second, openload / YCSB: {ratio:.2f} times (95 % interval of"
+            f"  intended p{percent:g} of reads at {rate} a second, openload / YCSB: {ratio:.2f} times (95 % interval of"
             f" {pairs} pairs {low:.2f} to {high:.2f}): within {factor:g} times, {told}"
         )
         held &= agree
@@ -266,26 +275,61 @@ def highest_rate(new: Iterator[Path]) -> bool:
     return held
 
 
+def _warm(host: str, port: int, new: Iterator[Path]) -> str:
+    """Fill the server, warm it up, and return its URI."""
+    uri = f"mongodb://{host}:{port}/"
+    load = [MONGODB, "load", "--uri", uri, "--record-count", RECORDS, "--workers", THREADS, "--quiet"]
+    run([*load, "--output", next(new)])
+    ycsb(uri, "operationcount=20000")
+    return uri
+
+
 def _on_a_server(part: Callable[[str, Iterator[Path]], bool]) -> Callable[[Path], bool]:
     """Return the part with a warm server that has the records."""
 
     def run_part(folder: Path) -> bool:
         new = outputs(folder)
         with running_stand_in(TOOLS) as (host, port):
-            uri = f"mongodb://{host}:{port}/"
-            load = [MONGODB, "load", "--uri", uri, "--record-count", RECORDS, "--workers", THREADS, "--quiet"]
-            run([*load, "--output", next(new)])
-            ycsb(uri, "operationcount=20000")  # warms the server up
-            return part(uri, new)
+            return part(_warm(host, port, new), new)
 
     return run_part
+
+
+@contextmanager
+def stalling(server: subprocess.Popen[bytes]) -> Iterator[None]:
+    """Stop the server for `STALL_S` in each `STALL_EVERY_S`."""
+    over = threading.Event()
+
+    def stall() -> None:
+        while not over.wait(STALL_EVERY_S - STALL_S):
+            server.send_signal(signal.SIGSTOP)
+            over.wait(STALL_S)
+            server.send_signal(signal.SIGCONT)
+
+    thread = threading.Thread(target=stall)
+    thread.start()
+    try:
+        yield
+    finally:
+        over.set()
+        thread.join()
+
+
+def intended_of_stalls(folder: Path) -> bool:
+    """Intended latencies of both where the server has pauses of a known length."""
+    new = outputs(folder)
+    with mortal_stand_in(TOOLS) as (host, port, server):
+        uri = _warm(host, port, new)
+        with stalling(server):
+            return intended(uri, new, 8, AGREE_STALLED)
 
 
 PARTS: dict[str, Callable[[Path], bool]] = {
     "lag": lambda folder: highest_rate(outputs(folder)),
     "db_bench": lambda folder: closed_loop(folder, outputs(folder / "runs"), 5),
     "cpu": _on_a_server(lambda uri, new: processor_time(uri, new, 3)),
-    "intended": _on_a_server(lambda uri, new: intended(uri, new, 12)),
+    "intended": _on_a_server(lambda uri, new: intended(uri, new, 12, AGREE)),
+    "intended_of_stalls": intended_of_stalls,
 }
 
 
