@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 from benchbrief.compiler.planning.plan import Arrivals, Experiment, Promise
 
 KEEPS_UP = 0.95
@@ -11,6 +13,44 @@ generator, which is never exact."""
 CATCHES_UP = 1.05
 """A load generator above this share of its offered load worked off a backlog: its schedule began in the warm-up, or
 a stall stopped it."""
+
+
+@dataclass(frozen=True)
+class Load:
+    """What was due and what was done, in operations per second."""
+
+    offered: float
+    achieved: float
+
+    @property
+    def share(self) -> float:
+        return self.achieved / self.offered
+
+    @property
+    def is_short(self) -> bool:
+        return self.share < KEEPS_UP
+
+    @property
+    def is_ahead(self) -> bool:
+        return self.share > CATCHES_UP
+
+
+def load_of(  # the numbers of one measurement
+    ops_per_s: float,
+    done: int | None,
+    due: int | None,
+    seconds: float | None,
+    target: float,
+    experiment: Experiment | None,
+) -> Load:
+    """Return the load of a measured cell with a target.
+
+    Random arrivals are seldom as many as their rate says, so what was `done`, failed operations too, is held against
+    what the schedule had `due` in these seconds, where the load generator tells it.
+    """
+    if due and seconds and done is not None:
+        return Load(due / seconds, done / seconds)
+    return Load(offered(target, experiment), ops_per_s)
 
 
 def to_serve(promise: Promise) -> float:

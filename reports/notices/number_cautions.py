@@ -6,7 +6,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from benchbrief.compiler.planning.achieved_load import KEEPS_UP
 from benchbrief.compiler.planning.plan import Experiment, Query
 from benchbrief.compiler.rounding import to_digits
 from benchbrief.reports.notices.open_searches import open_searches
@@ -28,11 +27,7 @@ class Cautions:
         rows = results.store.sql("SELECT DISTINCT cell_id FROM operations WHERE kind = 'intended'").rows
         self._from_due = {str(cell) for (cell,) in rows}
         self._of_unknown_kind = cells_of_unknown_kind(results)
-        achieved = results.achieved
-        offering = [
-            cell for cell in results.cells if cell.target and cell.cell_id in achieved and not results.published
-        ]
-        self._short = {c.cell_id for c in offering if achieved[c.cell_id] < KEEPS_UP * results.offered(c)}
+        self._short = {cell for cell, load in results.loads.items() if load.is_short}
         lasted = "SELECT cell_id, measured_s FROM cells WHERE measured_s > 0"
         rows = results.store.sql(lasted).rows if is_imported(results) else ()
         self._lasted = {str(cell): float(seconds) for cell, seconds in rows}

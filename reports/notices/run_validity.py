@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import NamedTuple
 
 from benchbrief.compiler.planning import plan as p
 from benchbrief.compiler.planning.achieved_load import CATCHES_UP, KEEPS_UP
@@ -12,7 +11,7 @@ from benchbrief.compiler.rounding import formatted
 from benchbrief.reports.notices.budget_notice import budgeted
 from benchbrief.reports.text.number_format import NBSP, duration, percent, quantity
 from benchbrief.reports.view.imported_briefs import cells_of_unknown_kind, is_imported
-from benchbrief.reports.view.report_data import CellRow, Results
+from benchbrief.reports.view.report_data import Results
 from benchbrief.reports.view.view_model import Item, Notice
 from benchbrief.reports.words.brief_words import counted, some_of
 from benchbrief.results.analysis.repeat_spread import t_interval
@@ -83,18 +82,6 @@ def _never_steady(results: Results) -> str:
     return counted(results.words, "notice_never_steady_body", len(late), **holes)
 
 
-class _Point(NamedTuple):
-    """A measured cell with an offered load; rates in ops/s."""
-
-    cell: CellRow
-    offered: float
-    achieved: float
-
-    @property
-    def share(self) -> float:
-        return self.achieved / self.offered
-
-
 def _sampled(results: Results) -> Iterable[str]:
     for found in patchy(results.store):
         if found.without and is_imported(results):  # the plan has this probe, and the source has no samples of it
@@ -104,34 +91,30 @@ def _sampled(results: Results) -> Iterable[str]:
 
 
 def _offered(results: Results, key_short: str = "v_short", key_ahead: str = "v_ahead") -> tuple[str, str, str]:
-    """Return that all offered loads were achieved, or that some were missed or exceeded; "" without any, or when the
-    achieved load is unknown: a published saturation stands at any load above it."""
-    if results.published:
+    """Return that all offered loads were achieved, or that some were missed or exceeded; "" without any."""
+    loads = results.loads
+    known = [cell.cell_id for cell in results.cells if cell.cell_id in loads]
+    cells = sorted(known, key=lambda cell: loads[cell].share)
+    if not cells:
         return "", "", ""
-    rates = results.achieved
-    known = (cell for cell in results.cells if cell.target and cell.status == "ok" and cell.cell_id in rates)
-    points = sorted(
-        (_Point(cell, results.offered(cell), rates[cell.cell_id]) for cell in known), key=lambda at: at.share
-    )
-    if not points:
-        return "", "", ""
-    short = [point for point in points if point.share < KEEPS_UP]
-    ahead = [point for point in reversed(points) if point.share > CATCHES_UP]
+    short = [cell for cell in cells if loads[cell].is_short]
+    ahead = [cell for cell in reversed(cells) if loads[cell].is_ahead]
     if not short and not ahead:
-        return counted(results.words, "v_offered", len(points)), "", ""
+        return counted(results.words, "v_offered", len(cells)), "", ""
 
-    def sentence(key: str, missed: list[_Point]) -> str:
+    def sentence(key: str, missed: list[str]) -> str:
         if not missed:
             return ""
+        worst = loads[missed[0]]
         return counted(
             results.words,
             key,
-            len(points),
+            len(cells),
             missed=len(missed),
-            share=percent(missed[0].share, unlike=KEEPS_UP if key == "v_short" else CATCHES_UP),
-            achieved=quantity(missed[0].achieved, "ops/s"),
-            offered=quantity(missed[0].offered, "ops/s"),
-            cell=missed[0].cell.cell_id,
+            share=percent(worst.share, unlike=KEEPS_UP if worst.is_short else CATCHES_UP),
+            achieved=quantity(worst.achieved, "ops/s"),
+            offered=quantity(worst.offered, "ops/s"),
+            cell=missed[0],
         )
 
     return "", sentence(key_short, short), sentence(key_ahead, ahead)

@@ -10,7 +10,7 @@ from functools import cached_property
 from typing import Any, NamedTuple, Protocol, TypeVar
 
 from benchbrief.compiler.kept_plans.plan_file import plan_sha256
-from benchbrief.compiler.planning.achieved_load import offered
+from benchbrief.compiler.planning.achieved_load import Load, load_of
 from benchbrief.compiler.planning.budgets import strictest_level
 from benchbrief.compiler.planning.plan import Plan, Query, Read
 from benchbrief.reports.brief_error import ReportError
@@ -125,10 +125,6 @@ class Results:
             self._made[make] = make(self)
         made: Made = self._made[make]
         return made
-
-    def offered(self, cell: CellRow) -> float:
-        """Return the load that was due in a cell with a target, in ops/s."""
-        return offered(cell.target or 0.0, self.plan.experiments.get(cell.experiment))
 
     def rows(self, query: Query) -> dict[tuple[Key, ...], float | None]:
         """Return the value for each combination of the query's dims."""
@@ -253,13 +249,21 @@ class Results:
         )
 
     @cached_property
-    def achieved(self) -> Mapping[str, float]:
-        """The rate of each measured cell with an offered load, in ops/s."""
+    def loads(self) -> Mapping[str, Load]:
+        """The load of each good cell with an offered load. None is known of published figures: a published saturation
+        stands at any load above it."""
+        if self.published:
+            return {}
         text = (
-            "SELECT cell_id, ops_per_s FROM throughput JOIN cells USING (run_id, cell_id) "
-            "WHERE target > 0 AND phase IS NULL AND operation = 'all' AND ops_per_s IS NOT NULL"
+            "SELECT cell_id, experiment, ops_per_s, count + errors, due, duration_s, target "
+            "FROM throughput JOIN cells USING (run_id, cell_id) WHERE status = 'ok' AND target > 0 "
+            "AND phase IS NULL AND operation = 'all' AND ops_per_s IS NOT NULL"
         )
-        return {str(cell): float(rate) for cell, rate in self.store.sql(text).rows}
+        rows = self.store.sql(text).rows
+        return {
+            str(cell): load_of(rate, done, due, seconds, target, self.plan.experiments.get(experiment))
+            for cell, experiment, rate, done, due, seconds, target in rows
+        }
 
     @cached_property
     def _points(self) -> list[tuple[CellRow, dict[str, Key]]]:

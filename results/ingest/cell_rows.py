@@ -90,6 +90,7 @@ def cell_row(evidence: Evidence, verdict: Verdict, measured: Measured) -> CellRo
         origin=str(cell.origin),
         reused_from=reused.reused_from if reused else None,
         transient_s=_transient_s(measured, cell.events),
+        due=measured.together.measurement().due if measured.sources else None,
     )
 
 

@@ -19,7 +19,7 @@ from benchbrief.results.store.sample_table import SampleBlock, SampleRow
 from benchbrief.results.store.size_and_event_tables import EventRow, SizeRow
 from benchbrief.results.store.steady_table import SteadyRow
 
-SCHEMA_VERSION = 21
+SCHEMA_VERSION = 22
 """Raised with every change of a table or a view: a store of another version is built again."""
 
 
@@ -85,6 +85,8 @@ class CellRow(NamedTuple):
     """The earlier run that measured it; NULL for this one."""
     transient_s: float | None = None
     """The seconds of an unsteady beginning, by MSER-5, that changes the mean (else 0)."""
+    due: int | None = None
+    """The operations that the schedule had due in the measured time; NULL where the load generator does not tell."""
 
 
 class HistogramBucket(NamedTuple):

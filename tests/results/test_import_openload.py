@@ -106,6 +106,8 @@ def test_its_numbers_go_to_the_store_with_the_log_beside_the_record(plan: Plan, 
         assert value == pytest.approx(9437.183e-6, rel=0.001)
         kinds = store.sql("SELECT DISTINCT kind FROM operations ORDER BY ALL").rows
         assert kinds == (("intended",), ("service",))
+        due = json.loads((OUTPUTS / "poisson" / "record.json").read_text())["offered"]
+        assert store.sql("SELECT due FROM cells WHERE status = 'ok'").rows == ((due,),)
 
 
 @pytest.mark.parametrize(
