@@ -16,6 +16,7 @@ from benchbrief.compiler.planning.plan import Cell, Database, Hardware, Host, Pl
 from benchbrief.runners.execution.driver_contexts import CellContext, Endpoint
 from benchbrief.runners.jobs.tasks import Command, Completed, Job, JobOutput
 from benchbrief.runners.measurement.measurement import Measurement, Sample
+from benchbrief.runners.session.session import Session
 
 
 class Stopping(Protocol):
@@ -259,6 +260,8 @@ class Transport(Protocol):
     host: Host
     given_up_at: float
     """When calls to it were last given up, by the monotonic clock; minus infinity when it answers."""
+    session: Session
+    """What the command keeps for all its hosts. An engine tells its `underway` what a stop waits for."""
 
     def run(self, command: Command, *, timeout_s: float = 30.0, stdin: str = "") -> Completed:
         """Run a short command and wait. A non-zero exit is a result, not an error."""

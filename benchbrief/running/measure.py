@@ -37,12 +37,14 @@ def measure(
     from benchbrief.runners.execution.executor import execute
     from benchbrief.runners.journal.run_folder import PLAN
     from benchbrief.runners.journal.run_record import read_run
+    from benchbrief.runners.session.session import Session
 
     digest = hashlib.sha256((run_dir / PLAN).read_bytes()).hexdigest()
     before = read_run(run_dir)
     expected = expected_times(plan, run_dir, before, report=report)
     known = known_before(plan, run_dir, before, expected)
-    with stop_on_signals(progress, run_dir) as stopping, progress.of(plan, known, monitor.now):
+    session = Session()
+    with stop_on_signals(progress, run_dir, session.underway) as stopping, progress.of(plan, known, monitor.now):
         outcome = execute(
             plan,
             digest,
@@ -55,6 +57,7 @@ def measure(
             expected=expected,
             read_tables=AskedSoFar(run_dir, plan).read,
             given=given,
+            session=session,
         )
     evidence = read_evidence(run_dir, plan, before)
     return Finished(

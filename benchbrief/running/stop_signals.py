@@ -10,26 +10,28 @@ from contextlib import contextmanager
 from pathlib import Path
 from queue import SimpleQueue
 from types import FrameType
+from typing import TYPE_CHECKING
 
 from benchbrief.cli.run_names import run_name
 from benchbrief.cli.terminal import ASKED, last_words, one_line, silence_what_is_closed
 from benchbrief.dsl.bench_error import ExitCode
 from benchbrief.progress.run_progress import Progress
 
+if TYPE_CHECKING:
+    from benchbrief.runners.session.shutdown import Underway
+
 _NAMED = 5
 """More jobs than these are counted only."""
 
 
 @contextmanager
-def stop_on_signals(progress: Progress, run_dir: Path) -> Iterator[threading.Event]:
+def stop_on_signals(progress: Progress, run_dir: Path, underway: Underway | None = None) -> Iterator[threading.Event]:
     """An event that the first SIGINT, SIGTERM or SIGHUP sets; a second one ends the process at once.
 
-    What is still waited for after the first is said, and what the second leaves behind.
+    The first shows what of `underway` the run still waits for, the second which of its jobs it leaves behind.
 
     A signal that is ignored stays so: `nohup` means to outlive the terminal.
     """
-    from benchbrief.runners.takeover.shutdown import UNDERWAY
-
     stopping = threading.Event()
     before = {
         number: handler
@@ -46,14 +48,15 @@ def stop_on_signals(progress: Progress, run_dir: Path) -> Iterator[threading.Eve
             # Not an exception: it would close the journal under the lanes, which are threads and still write to it.
             try:
                 progress.leave_terminal()
-                last_words(_left_behind(run_dir))
+                last_words(_left_behind(run_dir, underway.jobs() if underway else []))
             finally:
                 os._exit(ExitCode.INTERRUPTED)
         stopping.set()
-        UNDERWAY.tell = notes.put
         notes.put("stopping what runs; the same again ends at once, and leaves it running")
-        for text in UNDERWAY.waited():
-            notes.put(f"waiting for {text}")
+        if underway:
+            underway.tell = notes.put
+            for text in underway.waited():
+                notes.put(f"waiting for {text}")
 
     # A note may wait for the terminal, which must not keep the second signal from its handler. Such a queue may be
     # put to by a handler (https://docs.python.org/3/library/queue.html#queue.SimpleQueue.put).
@@ -74,16 +77,14 @@ def stop_on_signals(progress: Progress, run_dir: Path) -> Iterator[threading.Eve
     finally:
         notes.put(None)
         teller.join()
-        UNDERWAY.tell = None
+        if underway:
+            underway.tell = None
         for number, handler in before.items():
             signal.signal(number, handler)
 
 
-def _left_behind(run_dir: Path) -> str:
-    """What goes on without us, and how it is ended."""
-    from benchbrief.runners.takeover.shutdown import UNDERWAY
-
-    jobs = UNDERWAY.jobs()
+def _left_behind(run_dir: Path, jobs: list[str]) -> str:
+    """Name the jobs that run on without us, and say how to end them."""
     named = ", ".join(jobs[:_NAMED]) + (f" and {len(jobs) - _NAMED} more" if len(jobs) > _NAMED else "")
     what = f"left running: {named}; " if jobs else ""
     run = run_name(run_dir)

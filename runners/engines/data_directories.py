@@ -16,7 +16,6 @@ from benchbrief.runners.jobs.shell_scripts import read_script, with_values
 from benchbrief.runners.jobs.tasks import Command, Completed, Job
 from benchbrief.runners.messages.run_messages import say
 from benchbrief.runners.seams import Stopping, Transport
-from benchbrief.runners.takeover.shutdown import UNDERWAY
 
 MARKER = "BENCHBRIEF"
 SNAPSHOT = "BENCHBRIEF.snapshot"
@@ -114,5 +113,5 @@ def _said(done: Completed) -> str | None:
 
 
 def _run(host: Transport, script: str, path: str, *arguments: str, timeout_s: float = _TIMEOUT_S) -> Completed:
-    with UNDERWAY.waited_for(f"{path} on {host.host.id}", timeout_s, short=True):
+    with host.session.underway.waited_for(f"{path} on {host.host.id}", timeout_s, short=True):
         return run_persistently(host, Command(("sh", "-c", script, "sh", path, *arguments)), timeout_s=timeout_s)

@@ -15,7 +15,6 @@ from benchbrief.runners.jobs.long_commands import run_to_end
 from benchbrief.runners.jobs.tasks import Command, Job
 from benchbrief.runners.messages.run_messages import say
 from benchbrief.runners.seams import Hosts, Stopping
-from benchbrief.runners.takeover.shutdown import UNDERWAY
 
 _LAST_WORDS = 300
 
@@ -58,7 +57,7 @@ def _run(
     with ExitStack() as waited:
         if hook.when == "teardown":
             what = f"the teardown command `{hook.line}` on {host_id}"
-            waited.enter_context(UNDERWAY.waited_for(what, hook.timeout_s))
+            waited.enter_context(hosts[host_id].session.underway.waited_for(what, hook.timeout_s))
             stopping = threading.Event()  # never set: its time-out ends the command
         ran = run_to_end(hosts[host_id], job, stopping, folder, _LAST_WORDS)
     if ran.exit_code != 0:

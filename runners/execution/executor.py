@@ -40,6 +40,7 @@ from benchbrief.runners.scheduling.knee_search import Searches
 from benchbrief.runners.scheduling.point_choice import AdaptiveRamps
 from benchbrief.runners.scheduling.promise_search import PromiseSearches
 from benchbrief.runners.scheduling.table_readings import ReadTables, nothing_read
+from benchbrief.runners.session.session import Session
 from benchbrief.runners.takeover.former_nodes import leave_former_nodes
 from benchbrief.runners.takeover.rival_controllers import refuse_driven_elsewhere, refuse_driven_here
 from benchbrief.runners.takeover.takeover import hosts_of, take_over
@@ -71,6 +72,7 @@ def execute(
     expected: j.TimeEstimated | None = None,
     read_tables: ReadTables = nothing_read,
     given: j.HostsGiven | None = None,
+    session: Session | None = None,
 ) -> Outcome:
     """Run every cell of the plan that the journal does not call good yet. `monitor` watches its jobs meanwhile.
 
@@ -78,14 +80,14 @@ def execute(
     for a host that another run holds, and passes the reason to `wait`. `before` is what the journal says, when it was
     read before: it is extended while the run goes on. `expected` is recorded when the run begins. `read_tables` says
     what the run's tables do so far, for budgets. `given` are the nodes that a scheduler's job has for hosts of the
-    plan, which has their names already.
+    plan, which has their names already. `session` is told what the run waits for.
 
     Raises HostBusy without a `wait`, OneMachine when two names lead to one host, NoTool when hosts lack tools,
     FolderMoved when the run's folder is moved meanwhile, RunnerError when another process drives
     the run or when it can't run as planned, and DiskFull when the journal can't be begun.
     """
     record = before or read_run(run_dir)
-    world = world_of(run_dir, record.starts)
+    world = world_of(run_dir, record.starts, session)
     world.refuse(plan)
     # A simulated run costs nothing to repeat, and flushing takes most of its time.
     journal = Journal(run_dir, listener, durable=world.simulated is None)

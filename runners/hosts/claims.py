@@ -22,7 +22,6 @@ from benchbrief.runners.hosts.host_fitness import refuse_unfit
 from benchbrief.runners.jobs import job_scripts as scripts
 from benchbrief.runners.jobs.commands import printable
 from benchbrief.runners.jobs.detached_jobs import tell_alive
-from benchbrief.runners.jobs.heartbeat import KEEPER
 from benchbrief.runners.jobs.script_host import Claim, JobHost, sh
 from benchbrief.runners.jobs.shell_scripts import with_values
 from benchbrief.runners.jobs.start_script import STOP_GRACE_S, new_word
@@ -56,7 +55,7 @@ def claim(host: JobHost, void_after_s: float = VOID_AFTER_S) -> str:
         said = printable((done.stdout + done.stderr).strip()[-300:])
         raise HostError(f"{where}: can't be claimed: {said or 'the shell said nothing'}", "See `bench doctor SPEC`.")
     if host.claimed is None:
-        host.claimed = Claim(text, KEEPER.keep(host, partial(tell_alive, host), void_after_s))
+        host.claimed = Claim(text, host.session.heartbeats.keep(host, partial(tell_alive, host), void_after_s))
     if verdict == "free" or len(details) != 3:
         return ""
     jobs = f"; its jobs that still ran, {details[2]}, were ended" if details[2] != "0" else ""

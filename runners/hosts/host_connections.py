@@ -12,6 +12,7 @@ from benchbrief.compiler.planning.plan import Host, Plan
 from benchbrief.runners.errors import HostError, NoHost
 from benchbrief.runners.hosts.fan_out import fan_out
 from benchbrief.runners.jobs.tasks import Command, RunName
+from benchbrief.runners.session.session import Session
 from benchbrief.runners.transports.transport_factory import RealTransport, open_transport
 
 _NAMED = 5
@@ -32,7 +33,13 @@ class HostPool:
     started.
     """
 
-    def __init__(self, plan: Plan, config: Path | None = None, run_name: RunName | None = None) -> None:
+    def __init__(
+        self,
+        plan: Plan,
+        config: Path | None = None,
+        run_name: RunName | None = None,
+        session: Session | None = None,
+    ) -> None:
         """Raises NoHost for a plan with hosts that a scheduler has not given yet."""
         if waiting := [host for host in plan.hosts.values() if host.is_open and host.asked is not None]:
             on = waiting[0].asked.scheduler if waiting[0].asked else ""
@@ -44,6 +51,7 @@ class HostPool:
         self._hosts = {CONTROLLER.id: CONTROLLER, **plan.hosts}
         self._config = config
         self._run_name = run_name
+        self._session = session or Session()
         self._open: dict[str, RealTransport] = {}
         self._lock = threading.Lock()
 
@@ -53,7 +61,7 @@ class HostPool:
             if host_id not in self._open:
                 if host_id not in self._hosts:
                     raise HostError(f"no host {host_id!r} in the plan")
-                self._open[host_id] = open_transport(self._hosts[host_id], self._config, self._run_name)
+                self._open[host_id] = open_transport(self._hosts[host_id], self._config, self._run_name, self._session)
             return self._open[host_id]
 
     def reachable(self, host_id: str) -> bool:

@@ -52,7 +52,6 @@ from benchbrief.runners.jobs.fetch_outputs import (
     sync_directory,
     write_file,
 )
-from benchbrief.runners.jobs.heartbeat import KEEPER
 from benchbrief.runners.jobs.job_times import booted_at, elapsed_s, job_span
 from benchbrief.runners.jobs.other_load import other_cores
 from benchbrief.runners.jobs.script_host import JobHost, sh
@@ -62,7 +61,6 @@ from benchbrief.runners.jobs.tasks import Completed, Job, JobOutput
 from benchbrief.runners.journal.secret_masking import Masking
 from benchbrief.runners.messages.run_messages import say
 from benchbrief.runners.seams import JobState
-from benchbrief.runners.takeover.shutdown import UNDERWAY
 
 _SLICE_S = 60.0
 """A wait on the host ends at least this often, in seconds, so that nothing stays behind when its controller dies."""
@@ -87,7 +85,9 @@ def start(host: JobHost, job: Job) -> DetachedJob:
         if pattern in _RESERVED:
             raise RunnerError(f"job {job.name!r} may not collect a file named {pattern!r}", "Name it otherwise.")
     text = start_script(host, job)
-    over = UNDERWAY.job(f"{job.name} on {host.host.id}")  # now, as the job may run before its host has answered
+    over = host.session.underway.job(
+        f"{job.name} on {host.host.id}"
+    )  # now, as the job may run before its host has answered
     try:
         directory = _begin(host, job, text)
     except BaseException:
@@ -191,7 +191,7 @@ class DetachedJob:
         self._lost: RunnerError | None = None
         self._watcher: threading.Thread | None = None
         self._out_of_touch = False
-        self._unheard = KEEPER.keep(host, partial(tell_alive, host), job.unattended_s)
+        self._unheard = host.session.heartbeats.keep(host, partial(tell_alive, host), job.unattended_s)
         self._over = over
 
     def _attended(self) -> None:

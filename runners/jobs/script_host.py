@@ -9,6 +9,7 @@ from typing import Protocol
 
 from benchbrief.compiler.planning.plan import Host
 from benchbrief.runners.jobs.tasks import Command, Completed, RunName
+from benchbrief.runners.session.session import Session
 
 
 @dataclass(frozen=True)
@@ -43,6 +44,7 @@ class JobHost(Protocol):
     run_name: RunName
     claimed: Claim | None
     given_up_at: float
+    session: Session
 
     def run(self, command: Command, *, timeout_s: float = 30.0, stdin: str = "") -> Completed: ...
 

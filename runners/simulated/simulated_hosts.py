@@ -23,6 +23,7 @@ from benchbrief.runners.jobs.tasks import Command, Completed, Job, JobOutput
 from benchbrief.runners.journal.events import Failing
 from benchbrief.runners.messages.run_messages import say
 from benchbrief.runners.seams import JobState, RunningJob, Transport
+from benchbrief.runners.session.session import Session
 from benchbrief.runners.simulated.load_model import TASK, TOLD, Busy, Load, Task, chance
 from benchbrief.runners.simulated.simulated_samples import SAMPLER, SAMPLES, Sampler, sampled
 
@@ -76,6 +77,7 @@ class SimulatedHosts:
     def __init__(self, plan: Plan) -> None:
         self._hosts = {CONTROLLER.id: CONTROLLER, **plan.hosts}
         self._machines: dict[str, SimulatedMachine] = {}
+        self.session = Session()
         self._lock = threading.Lock()
         self.datasets: dict[str, tuple[str, Change]] = {}
         """The hash of the data set that each database holds, and how cells have changed it since its load."""
@@ -106,6 +108,7 @@ class SimulatedTransport:
 
     def __init__(self, host: Host, hosts: SimulatedHosts) -> None:
         self.host = host
+        self.session = hosts.session
         self._hosts = hosts
 
     def run(self, command: Command, *, timeout_s: float = 30.0, stdin: str = "") -> Completed:

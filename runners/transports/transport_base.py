@@ -15,6 +15,7 @@ from benchbrief.runners.jobs.fetch_outputs import fetch
 from benchbrief.runners.jobs.script_host import Claim, Entry
 from benchbrief.runners.jobs.tasks import Command, Completed, Job, RunName
 from benchbrief.runners.seams import JobState, RunningJob
+from benchbrief.runners.session.session import Session
 
 
 class JobTransport(ABC):
@@ -22,11 +23,21 @@ class JobTransport(ABC):
 
     given_up_at = -math.inf
 
-    def __init__(self, host: Host, config: Path | None = None, run_name: RunName | None = None) -> None:
-        """`config` is the file of SSH's settings, where another one than the user's is to be read."""
+    def __init__(
+        self,
+        host: Host,
+        config: Path | None = None,
+        run_name: RunName | None = None,
+        session: Session | None = None,
+    ) -> None:
+        """`config` is the file of SSH's settings, where another one than the user's is to be read.
+
+        `session` is shared by the hosts of a command.
+        """
         del config
         self.host = host
         self.run_name = run_name or RunName()
+        self.session = session or Session()
         self.claimed: Claim | None = None
 
     @abstractmethod

@@ -11,7 +11,7 @@ import threading
 import time
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Protocol
 
@@ -30,6 +30,7 @@ from benchbrief.runners.journal.events import Simulated
 from benchbrief.runners.measurement.server_counters import CounterReadings, Counters
 from benchbrief.runners.scheduling.knee_search import Flag
 from benchbrief.runners.seams import Driver, Engine, Hosts, ProbeKind, Transport
+from benchbrief.runners.session.session import Session
 from benchbrief.runners.transports.transport_base import JobTransport
 
 _SLICE_S = 0.5
@@ -124,12 +125,13 @@ class RealWorld:
     config: Path | None = None
     at_once: int | None = None
     simulated: Simulated | None = None
+    session: Session = field(default_factory=Session, compare=False)
 
     def refuse(self, plan: Plan) -> None:
         unsupported.refuse_unsupported(plan)
 
     def hosts(self, plan: Plan, run_name: RunName) -> OpenHosts:
-        return HostPool(plan, self.config, run_name)
+        return HostPool(plan, self.config, run_name, self.session)
 
     def silent_meters(self, plan: Plan, cells: Sequence[Cell], hosts: Hosts) -> dict[Meter, RunnerError]:
         return unsupported.silent_meters(plan, cells, hosts)

@@ -8,16 +8,17 @@ from pathlib import Path
 from benchbrief.runners.errors import RunnerError
 from benchbrief.runners.journal import events as j
 from benchbrief.runners.journal.run_folder import simulation_of
+from benchbrief.runners.session.session import Session
 from benchbrief.runners.simulated.simulated_world import SimulatedWorld
 from benchbrief.runners.worlds.real_world import RealWorld, World
 
 
-def world_for(simulated: j.Simulated | None, again: int = 0) -> World:
+def world_for(simulated: j.Simulated | None, again: int = 0, session: Session | None = None) -> World:
     """Return the world. `again` is how often the run started before."""
-    return SimulatedWorld(simulated, again) if simulated else RealWorld()
+    return SimulatedWorld(simulated, again) if simulated else RealWorld(session=session or Session())
 
 
-def world_of(run_dir: Path, starts: Sequence[j.RunStarted]) -> World:
+def world_of(run_dir: Path, starts: Sequence[j.RunStarted], session: Session | None = None) -> World:
     """Return the world of a run that continues. Raises RunnerError when the journal names another one."""
     simulated = simulation_of(run_dir)
     if any(start.simulated != simulated for start in starts):
@@ -25,4 +26,4 @@ def world_of(run_dir: Path, starts: Sequence[j.RunStarted]) -> World:
             f"the journal of {run_dir} tells of a {'real' if simulated else 'simulated'} run, or of another simulation",
             "measured and simulated results are never mixed: run the spec again",
         )
-    return world_for(simulated, len(starts))
+    return world_for(simulated, len(starts), session)

@@ -44,7 +44,6 @@ BOTH_WAYS = {
     ("runners/hosts", "runners/transports"),
     ("runners/hosts", "runners/worlds"),
     ("runners/jobs", "runners/journal"),
-    ("runners/jobs", "runners/takeover"),
     ("runners/meters", "runners/probes"),
     ("runners/simulated", "runners/worlds"),
 }

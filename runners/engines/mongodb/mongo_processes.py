@@ -22,7 +22,6 @@ from benchbrief.runners.jobs.shell_scripts import read_script
 from benchbrief.runners.jobs.tasks import Command, File, Job, Secret
 from benchbrief.runners.journal.secret_references import read_reference
 from benchbrief.runners.seams import Hosts, RunningJob, Stopping
-from benchbrief.runners.takeover.shutdown import UNDERWAY
 
 _END_TIMEOUT_S = 120.0
 """In seconds. A server writes a checkpoint of its whole cache before it ends."""
@@ -156,7 +155,8 @@ class Servers:
             for each in these:
                 del self._running[each.member.name]
                 try:
-                    with UNDERWAY.waited_for(f"{each.member.name} on {each.member.host} to end", _END_TIMEOUT_S):
+                    underway = self._hosts[each.member.host].session.underway
+                    with underway.waited_for(f"{each.member.name} on {each.member.host} to end", _END_TIMEOUT_S):
                         each.job.wait(_END_TIMEOUT_S)
                     each.job.stop()
                     _collect(each.job, self.keep / each.member.name if self.keep else None)

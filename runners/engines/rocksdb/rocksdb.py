@@ -32,7 +32,6 @@ from benchbrief.runners.jobs.tasks import Command, Completed
 from benchbrief.runners.library_seams import HoldsEngine
 from benchbrief.runners.plugins import driver
 from benchbrief.runners.seams import GoesOn, Hosts, Size, Stopping
-from benchbrief.runners.takeover.shutdown import UNDERWAY
 
 _MARKER = data_directories.MARKER
 _REMOVE_TIMEOUT_S = 600.0
@@ -379,5 +378,6 @@ class RocksDB:
 
     def _run(self, script: str, *arguments: str) -> Completed:
         command = Command(("sh", "-c", script, "sh", self._path(), *arguments))
-        with UNDERWAY.waited_for(f"{self._path()} on {self._host}", _REMOVE_TIMEOUT_S, short=True):
-            return run_persistently(self._hosts[self._host], command, timeout_s=_REMOVE_TIMEOUT_S)
+        host = self._hosts[self._host]
+        with host.session.underway.waited_for(f"{self._path()} on {self._host}", _REMOVE_TIMEOUT_S, short=True):
+            return run_persistently(host, command, timeout_s=_REMOVE_TIMEOUT_S)

@@ -18,7 +18,6 @@ from benchbrief.compiler.messages.text import figure
 from benchbrief.compiler.planning.plan import Host
 from benchbrief.runners.errors import ConnectionLost, HostError
 from benchbrief.runners.jobs.commands import masked, script
-from benchbrief.runners.jobs.heartbeat import KEEPER
 from benchbrief.runners.jobs.script_host import Entry, entry
 from benchbrief.runners.jobs.tasks import Command, Completed, Secret
 from benchbrief.runners.journal.secret_masking import Masking
@@ -109,7 +108,7 @@ class LocalTransport(JobTransport):
 
     def close(self) -> None:
         """Stop the heartbeats of its jobs. No connection is open."""
-        KEEPER.forget(self)
+        self.session.heartbeats.forget(self)
 
 
 def _nameless_file() -> IO[bytes]:

@@ -19,14 +19,13 @@ import paramiko
 from benchbrief.compiler.messages.text import figure
 from benchbrief.compiler.planning.plan import Host
 from benchbrief.runners.errors import ConnectionLost, HostError
-from benchbrief.runners.hosts.fan_out import AT_ONCE
 from benchbrief.runners.jobs.commands import masked, printable, quote, script
 from benchbrief.runners.jobs.fetch_outputs import MAX_ENTRIES
-from benchbrief.runners.jobs.heartbeat import KEEPER
 from benchbrief.runners.jobs.script_host import Entry
 from benchbrief.runners.jobs.tasks import Command, Completed, RunName, Secret
 from benchbrief.runners.journal.secret_masking import Masking
 from benchbrief.runners.messages.run_messages import say
+from benchbrief.runners.session.session import Session
 from benchbrief.runners.transports import remote_listing
 from benchbrief.runners.transports.ssh.port_forward import Channel, forwarded
 from benchbrief.runners.transports.ssh.ssh_connect import close, connect, may_pass
@@ -36,9 +35,6 @@ from benchbrief.runners.transports.transport_base import JobTransport
 
 _IDLE_SHELLS = 4
 """How many shells are kept open. By default, sshd allows 10 sessions for a connection."""
-_OPENING = threading.BoundedSemaphore(2 * AT_ONCE)
-"""How many connections all threads may open at a time. After a network outage, every lane of a fleet opens its own
-again, perhaps through one jump host, whose sshd refuses some of many."""
 _IN_ENGLISH = "LC_ALL=C; export LC_ALL\n"
 """Error messages are then in known words."""
 
@@ -46,8 +42,14 @@ _IN_ENGLISH = "LC_ALL=C; export LC_ALL\n"
 class SshTransport(JobTransport):
     """Runs commands on a host over SSH; see `seams.Transport`. Connects on first use, and again after a break."""
 
-    def __init__(self, host: Host, config: Path | None = None, run_name: RunName | None = None) -> None:
-        super().__init__(host, config, run_name)
+    def __init__(
+        self,
+        host: Host,
+        config: Path | None = None,
+        run_name: RunName | None = None,
+        session: Session | None = None,
+    ) -> None:
+        super().__init__(host, config, run_name, session)
         self._config = config
         self._connection: fabric.Connection | None = None
         self._was_connected = False
@@ -166,7 +168,7 @@ class SshTransport(JobTransport):
     def close(self) -> None:
         """Close for good: a thread that still waits for a job here must not connect again."""
         self._closed = True
-        KEEPER.forget(self)
+        self.session.heartbeats.forget(self)
         self._forget()
 
     def _forget(self) -> None:
@@ -184,7 +186,7 @@ class SshTransport(JobTransport):
                 self._connection = None
                 self._idle.clear()
                 try:
-                    with _OPENING:
+                    with self.session.opening:
                         self._connection = connect(self.host, self._config)
                 except HostError as error:
                     if self._was_connected and error.__cause__ is not None and may_pass(error.__cause__):

@@ -14,7 +14,6 @@ from benchbrief.runners.engines.rocksdb.rocksdb import RocksDB
 from benchbrief.runners.errors import Interrupted, LoadShort, RunnerError, ServerFailed, TeardownFailed
 from benchbrief.runners.execution.driver_contexts import CellContext, Endpoint
 from benchbrief.runners.hosts.host_connections import HostPool
-from benchbrief.runners.takeover.shutdown import UNDERWAY
 from tests.support import cells
 from tests.support.tools import system_tool
 from tests.support.waiting import until
@@ -386,15 +385,16 @@ def test_a_teardown_has_its_declared_time_when_the_run_is_to_stop(tmp_path: Path
     engine.start()
     engine.stopping = stopping = threading.Event()
     stopping.set()
+    underway = engine._hosts["local"].session.underway
 
     def ask() -> None:
-        until(UNDERWAY.waited)
+        until(underway.waited)
         (tmp_path / "asked").touch()
 
     threading.Thread(target=ask).start()
     engine.stop()
     assert (tmp_path / "undone").exists()
-    assert not UNDERWAY.waited()
+    assert not underway.waited()
 
     slow = hook("teardown", f"echo $$ >'{tmp_path}/pid'; sleep 600").model_copy(update={"timeout_s": 0.5})
     engine, _ = with_hooks(tmp_path / "db", slow)
@@ -438,10 +438,11 @@ def test_a_directory_that_takes_long_to_be_made_empty_is_told_as_waited_for(
     monkeypatch.setenv("PATH", f"{slow.parent}:{os.environ['PATH']}")
     emptying = threading.Thread(target=engine.reset, args=(context.cell,))
     emptying.start()
-    until(lambda: f"{tmp_path}/db on local, for up to 600 s" in UNDERWAY.waited())
+    underway = engine._hosts["local"].session.underway
+    until(lambda: f"{tmp_path}/db on local, for up to 600 s" in underway.waited())
     (tmp_path / "go").touch()
     emptying.join(30)
-    assert not UNDERWAY.waited()
+    assert not underway.waited()
 
 
 def stop_when_there_is(path: Path, stopping: threading.Event) -> None:

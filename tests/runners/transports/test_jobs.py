@@ -18,7 +18,6 @@ from benchbrief.runners.jobs import detached_jobs
 from benchbrief.runners.jobs.job_times import job_span
 from benchbrief.runners.jobs.tasks import Command, Completed, File, Job, JobOutput, Secret
 from benchbrief.runners.seams import RunningJob, Transport
-from benchbrief.runners.takeover.shutdown import Underway
 from benchbrief.runners.transports.transport_factory import open_transport
 from tests.support.tools import system_tool
 from tests.support.waiting import until
@@ -61,9 +60,8 @@ def test_a_job_is_known_to_be_under_way_before_its_host_has_told_us_so(
     transport: Transport, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A controller that is ended at once in between names it among what it leaves."""
-    run, underway = transport.run, Underway()
+    run, underway = transport.run, transport.session.underway
     heard: list[list[str]] = []
-    monkeypatch.setattr(detached_jobs, "UNDERWAY", underway)
 
     def late(*words: Any, **more: Any) -> Completed:
         done = run(*words, **more)
@@ -86,13 +84,11 @@ def test_a_host_without_the_programs_that_jobs_need_is_said(
         (tmp_path / name).symlink_to(system_tool(name))
     monkeypatch.setenv("TMPDIR", str(jobs_dir))
     monkeypatch.setenv("PATH", str(tmp_path))
-    underway = Underway()
-    monkeypatch.setattr(detached_jobs, "UNDERWAY", underway)
     transport = open_transport(Host(id="local", transport="local", name="local"))
     with pytest.raises(HostError, match=f"local: can't start test: the host has no {missing}$") as raised:
         transport.start(job("true"))
     assert "Linux" in raised.value.hint
-    assert underway.jobs() == []
+    assert transport.session.underway.jobs() == []
 
 
 def test_a_job_is_made_of_four_commands_however_long_it_is_waited_for(

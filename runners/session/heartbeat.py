@@ -48,7 +48,7 @@ class _Kept:
         return self.every_s
 
 
-class Keeper:
+class Heartbeats:
     """Sends heartbeats. Safe to use from several threads. Its own threads live while there is a host to send to."""
 
     def __init__(self) -> None:
@@ -72,7 +72,7 @@ class Keeper:
             kept.due = min(kept.due, time.monotonic() + kept.every_s)
             if self._threads < min(_AT_ONCE, len(self._hosts)):
                 self._threads += 1
-                threading.Thread(target=self._work, daemon=True, name=f"keeper {self._threads}").start()
+                threading.Thread(target=self._work, daemon=True, name=f"heartbeat {self._threads}").start()
             self._changed.notify_all()
 
         def release() -> None:
@@ -123,7 +123,3 @@ class Keeper:
                     first.busy = True
                     return first
                 self._changed.wait(left)
-
-
-KEEPER = Keeper()
-"""The heartbeats of this process."""

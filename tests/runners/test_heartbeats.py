@@ -10,8 +10,8 @@ from contextlib import closing
 import pytest
 
 from benchbrief.runners.errors import HostError
-from benchbrief.runners.jobs import heartbeat
-from benchbrief.runners.jobs.heartbeat import Keeper
+from benchbrief.runners.session import heartbeat
+from benchbrief.runners.session.heartbeat import Heartbeats
 from tests.support.waiting import until
 
 HOLD_S = 0.6
@@ -56,7 +56,7 @@ class Closer:
 
 
 def test_hosts_that_do_not_answer_keep_no_other_host_waiting(over: threading.Event) -> None:
-    mine = Keeper()
+    mine = Heartbeats()
     dead = [Dead(5.0, over) for _ in range(24)]
     well = [Told() for _ in range(6)]
     hosts: list[Told | Dead] = [*dead, *well]
@@ -71,7 +71,7 @@ def test_hosts_that_do_not_answer_keep_no_other_host_waiting(over: threading.Eve
 def test_failing_hosts_hold_a_part_of_the_threads_only(over: threading.Event, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(heartbeat, "_AT_ONCE", 4)
     monkeypatch.setattr(heartbeat, "_FAILING_AT_ONCE", 2)
-    mine = Keeper()
+    mine = Heartbeats()
     dead = [Dead(0.05, over) for _ in range(12)]
     for host in dead:
         mine.keep(host, host.tell, HOLD_S)
@@ -87,7 +87,7 @@ def test_failing_hosts_hold_a_part_of_the_threads_only(over: threading.Event, mo
 
 
 def test_a_host_is_told_again_after_any_error() -> None:
-    mine = Keeper()
+    mine = Heartbeats()
     calls = 0
 
     def tell() -> None:
@@ -100,7 +100,7 @@ def test_a_host_is_told_again_after_any_error() -> None:
 
 
 def test_a_host_that_stays_away_is_tried_ever_more_rarely_and_one_that_is_back_as_before() -> None:
-    mine = Keeper()
+    mine = Heartbeats()
     away, at = True, list[float]()
 
     def tell() -> None:

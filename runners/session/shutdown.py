@@ -51,7 +51,3 @@ class Underway:
 
     def jobs(self) -> list[str]:
         return list(self._jobs.values())
-
-
-UNDERWAY = Underway()
-"""The waits of this process."""
