@@ -56,7 +56,7 @@ def render_briefs(
 
     `reports_from` names the files, with their SHA-256, that the reports and metrics are from when not the run's own.
     """
-    from benchbrief.reports.charts.svg_converter import CONVERTER
+    from benchbrief.reports.charts.svg_converter import Converter
     from benchbrief.reports.render.render_report import render
     from benchbrief.results.runs.made_reports import ReportFiles, note_reports
     from benchbrief.runners.journal.run_folder import keep_plan, kept_content
@@ -66,7 +66,7 @@ def render_briefs(
     own = own_languages or {}
     ends = [time.monotonic() if began is None else began]
     rendered = {}
-    with making_brief(), CONVERTER.running():
+    with making_brief(), Converter().running() as converter:
         for report in plan.reports:
             rendered[report.name] = render(
                 plan,
@@ -78,6 +78,7 @@ def render_briefs(
                 kept=partial(kept_content, run_dir),
                 reports_from=reports_from,
                 other_language=report.language != own.get(report.name, report.language),
+                converter=converter,
             )
             ends.append(time.monotonic())
     took = [end - begin for begin, end in pairwise(ends)]

@@ -12,19 +12,19 @@ from dataclasses import dataclass
 from benchbrief.reports.charts.chart import PAPER, Chart
 from benchbrief.reports.charts.chart_layers import panel_spec
 from benchbrief.reports.charts.small_multiples import Panel, arrange
-from benchbrief.reports.charts.svg_converter import CONVERTER, NotDrawn
+from benchbrief.reports.charts.svg_converter import Converter, NotDrawn
 from benchbrief.reports.text.locale_formats import locale, written_as
 from benchbrief.reports.text.writable_text import writable
 
 
-def draw(charts: Sequence[Chart], width: int, height: int, font: str) -> Drawn:
+def draw(charts: Sequence[Chart], width: int, height: int, font: str, converter: Converter) -> Drawn:
     """Return the charts as an SVG document of `width` x `height` pixels: one, or panels with shared axes and one
     legend.
 
     At least one point has a value. `data-series` on a group names its trace in the chart. Raises NotDrawn.
     """
     arranged = arrange(charts, width, height)
-    drawn = [_svg(panel, font) for panel in arranged]
+    drawn = [_svg(panel, font, converter) for panel in arranged]
     if len(arranged) == 1:
         return Drawn(drawn[0], arranged, width, height)
     inner = (
@@ -36,7 +36,7 @@ def draw(charts: Sequence[Chart], width: int, height: int, font: str) -> Drawn:
     return Drawn(f'{head}<rect {size} fill="{PAPER}"/>{"".join(inner)}</svg>', arranged, width, height)
 
 
-def lower_drawing(charts: Sequence[Chart], drawn: Drawn, font: str) -> Callable[[float], str]:
+def lower_drawing(charts: Sequence[Chart], drawn: Drawn, font: str, converter: Converter) -> Callable[[float], str]:
     """Return a function that redraws the charts at a share of their height, with texts of the same size, and numbers
     written as now. It keeps the charts where that fails."""
     written = locale()
@@ -44,7 +44,7 @@ def lower_drawing(charts: Sequence[Chart], drawn: Drawn, font: str) -> Callable[
     def lower(share: float) -> str:
         with written_as(written):
             try:
-                return draw(charts, drawn.width, int(drawn.height * share), font).svg
+                return draw(charts, drawn.width, int(drawn.height * share), font, converter).svg
             except NotDrawn:
                 return drawn.svg
 
@@ -61,9 +61,9 @@ class Drawn:
     height: int
 
 
-def _svg(panel: Panel, font: str) -> str:
+def _svg(panel: Panel, font: str, converter: Converter) -> str:
     """Return a panel as a document."""
-    svg = CONVERTER.svg(writable(panel_spec(panel, font)))
+    svg = converter.svg(writable(panel_spec(panel, font)))
     svg = re.sub(r' class="mark-[^"]* s(\d+)[a-z][^"]*"', r' data-series="\1"', svg)
     return re.sub(r"\s+(?:class|role|aria-[a-z]+|pointer-events)=\"[^\"]*\"", "", svg)
 

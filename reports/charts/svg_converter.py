@@ -19,7 +19,7 @@ import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import IO, Any
+from typing import IO, Any, Self
 
 LIMIT = 120.0
 """Seconds for one drawing; a large one takes less than two."""
@@ -34,7 +34,8 @@ class NotDrawn(Exception):
 class Converter:
     """A child process that turns Vega-Lite specifications into SVG.
 
-    It starts on the first call, and again on the next call after it ended. Calls from several threads take turns.
+    It starts on the first call, which takes half a second, and again on the next call after it ended. Calls from
+    several threads take turns.
     """
 
     def __init__(self, command: tuple[str, ...] | None = None, limit: float = LIMIT) -> None:
@@ -67,10 +68,10 @@ class Converter:
             self._started()
 
     @contextmanager
-    def running(self) -> Iterator[None]:
+    def running(self) -> Iterator[Self]:
         """Share a child between the drawings of the block, and end it afterwards."""
         try:
-            yield
+            yield self
         finally:
             self.close()
 
@@ -154,10 +155,6 @@ class Converter:
                     pipe.close()
         if said:
             said.close()
-
-
-CONVERTER = Converter()
-"""The converter of all figures of this process: it takes half a second to start."""
 
 
 def _serve() -> None:

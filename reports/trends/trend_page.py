@@ -9,7 +9,7 @@ from typing import Any
 from markupsafe import Markup
 
 from benchbrief.dsl.diagnostics.plural import plural
-from benchbrief.reports.charts.svg_converter import CONVERTER, NotDrawn
+from benchbrief.reports.charts.svg_converter import Converter, NotDrawn
 from benchbrief.reports.text.writable_text import writable
 from benchbrief.reports.trends.change_texts import amount, changed_by, p_text, remarks, worth
 from benchbrief.reports.trends.trend_chart import trend_chart
@@ -24,24 +24,24 @@ def trend_page(trends: Sequence[Trend], notes: Sequence[str] = ()) -> str:
     text = (files("benchbrief.reports") / "templates" / "base" / "trends.html.j2").read_text(encoding="utf-8")
     environment = Environment(autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True)
     template = environment.from_string(text)
-    with CONVERTER.running():
+    with Converter().running() as converter:
         groups: dict[tuple[str, str, str], list[dict[str, Any]]] = {}
         for trend in trends:
             series = trend.series
             profile = f" (profile {series.profile})" if series.profile else ""
             of = f"{series.quantity} of {series.spec}" if series.label else f"of {series.spec}"
             head = series.label or series.quantity, f"{of}{profile}", series.quantity
-            groups.setdefault(head, []).append(_section(trend))
+            groups.setdefault(head, []).append(_section(trend, converter))
     page: str = template.render(groups=groups, notes=[writable(note) for note in notes])
     return page
 
 
-def _section(trend: Trend) -> dict[str, Any]:
+def _section(trend: Trend, converter: Converter) -> dict[str, Any]:
     series = trend.series
     svg, problem = "", ""
     spec = trend_chart(trend)
     try:
-        svg = CONVERTER.svg(writable(spec)) if spec else ""
+        svg = converter.svg(writable(spec)) if spec else ""
     except NotDrawn as error:
         problem = str(error)
     return {

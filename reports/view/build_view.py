@@ -16,7 +16,7 @@ from benchbrief.reports.charts.chart_script import for_script
 from benchbrief.reports.charts.draw_chart import draw, lower_drawing
 from benchbrief.reports.charts.drawn_series import figure_csv
 from benchbrief.reports.charts.figure_sizes import FULL, HALF, card_size, height_for, run_of_figures, slide_size
-from benchbrief.reports.charts.svg_converter import CONVERTER, NotDrawn
+from benchbrief.reports.charts.svg_converter import Converter, NotDrawn
 from benchbrief.reports.disclosure import disclosure as d
 from benchbrief.reports.disclosure.run_origin import origin, run_row
 from benchbrief.reports.disclosure.test_configuration import fact_groups
@@ -70,16 +70,19 @@ def build(
     report: p.Report,
     words: Words,
     reports_from: Mapping[str, str] | None = None,
+    converter: Converter | None = None,
 ) -> ReportView:
     """Return the view of a report over the results in the store. `reports_from` is as for `disclosure`."""
     with written_as(words.locale):
-        return _view(Results(plan, store, words), report, reports_from)
+        return _view(Results(plan, store, words), report, reports_from, converter or Converter())
 
 
-def _view(results: Results, report: p.Report, reports_from: Mapping[str, str] | None) -> ReportView:
+def _view(
+    results: Results, report: p.Report, reports_from: Mapping[str, str] | None, converter: Converter
+) -> ReportView:
     if has(p.FigureElement, report.elements):
-        CONVERTER.start()
-    builder = _Builder(results, report, reports_from)
+        converter.start()
+    builder = _Builder(results, report, reports_from, converter)
     lead, rest = published_metrics.parted(published_metrics.telling(report.elements, results))
     blocks = with_leads((*builder.blocks(lead, level=2), *builder.published(), *builder.blocks(rest, level=2)))
     legal = builder.legal()
@@ -112,7 +115,10 @@ def _view(results: Results, report: p.Report, reports_from: Mapping[str, str] | 
 class _Builder:
     """Holds the numbering of a report's figures, tables and footnotes."""
 
-    def __init__(self, results: Results, report: p.Report, reports_from: Mapping[str, str] | None) -> None:
+    def __init__(
+        self, results: Results, report: p.Report, reports_from: Mapping[str, str] | None, converter: Converter
+    ) -> None:
+        self.converter = converter
         self.reports_from = reports_from
         self.results = results
         self.report = report
@@ -336,7 +342,7 @@ class _Builder:
         drawn_size = (FULL[0], height_for(len(found.charts)))
         width, height = HALF if half else slide_size(drawn_size) if self.slides else drawn_size
         try:
-            drawn = draw(found.charts, width, height, self.font) if found.charts else None
+            drawn = draw(found.charts, width, height, self.font, self.converter) if found.charts else None
         except NotDrawn as error:
             drawn, self.undrawn[self.figures] = None, str(error)
         for text in found.notes:
@@ -369,7 +375,7 @@ class _Builder:
             claim,
             found.key if drawn else "",
             self.undrawn.get(self.figures, ""),
-            lower_drawing(found.charts, drawn, self.font) if drawn else None,
+            lower_drawing(found.charts, drawn, self.font, self.converter) if drawn else None,
         )
 
     def formula(self, element: p.FormulaElement) -> FormulaView:

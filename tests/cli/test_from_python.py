@@ -14,7 +14,7 @@ import polars as pl
 import pytest
 
 import benchbrief as bb
-from benchbrief.reports.charts.svg_converter import CONVERTER
+from benchbrief.reports.charts.svg_converter import Converter
 from tests.cli.conftest import FinishedRun
 from tests.cli.specs import SMALL, WRONG
 from tests.docs.samples import samples
@@ -111,7 +111,8 @@ def test_panels_of_a_figure_have_data_of_their_own(bench: Bench) -> None:
         assert drawn["title"]["text"] == "Throughput by threads (simulated)"
         first, second = ([datum["y"] for datum in _points(panel)] for panel in drawn["concat"])
         assert first != second
-        lines = re.findall(r'class="mark-line[^>]*>\s*<path[^>]* d="([^"]+)"', CONVERTER.svg(drawn))
+        with Converter().running() as converter:
+            lines = re.findall(r'class="mark-line[^>]*>\s*<path[^>]* d="([^"]+)"', converter.svg(drawn))
         assert len(lines) == len({*lines}) == 2
         with pytest.raises(bb.BenchError, match="2 figures are meant by 'Twice': 2 of 'brief', 3 of 'brief'"):
             run.figure("Twice")

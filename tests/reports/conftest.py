@@ -1,29 +1,17 @@
-"""Each chart of the briefs is drawn once: many tests make the same briefs."""
+"""Briefs of the tests share a chart converter."""
 
 from __future__ import annotations
 
-import json
-from collections.abc import Iterator, Mapping
-from functools import cache
-from typing import Any
+from collections.abc import Iterator
 
 import pytest
 
-from benchbrief.reports.charts.svg_converter import CONVERTER, Converter
-
-
-class _Remembering(Converter):
-    def svg(self, spec: Mapping[str, Any]) -> str:
-        return _drawn(json.dumps(spec))
-
-
-@cache
-def _drawn(spec: str) -> str:
-    return Converter.svg(CONVERTER, json.loads(spec))
+from benchbrief.reports.view import build_view
+from tests.reports.one_converter import CONVERTER
 
 
 @pytest.fixture(scope="package", autouse=True)
 def _each_chart_is_drawn_once() -> Iterator[None]:
-    CONVERTER.__class__ = _Remembering
-    yield
-    CONVERTER.__class__ = Converter
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(build_view, "Converter", lambda: CONVERTER)
+        yield

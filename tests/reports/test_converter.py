@@ -16,7 +16,7 @@ from benchbrief.compiler.planning import plan as p
 from benchbrief.reports.charts import draw_chart
 from benchbrief.reports.charts.chart import Chart, Point, Trace, XAxis
 from benchbrief.reports.charts.draw_chart import draw
-from benchbrief.reports.charts.svg_converter import CONVERTER, Converter, NotDrawn
+from benchbrief.reports.charts.svg_converter import Converter, NotDrawn
 from benchbrief.reports.render.render_report import render
 from benchbrief.reports.view.build_view import build
 from benchbrief.reports.view.view_model import figures_of
@@ -24,6 +24,7 @@ from benchbrief.reports.words.brief_words import CATALOGUES
 from tests.cli.specs import SMALL
 from tests.reports import briefs
 from tests.reports import world as w
+from tests.reports.one_converter import CONVERTER
 from tests.support.bench import fresh_bench
 from tests.support.stored_texts import change_texts
 
@@ -44,7 +45,7 @@ def chart(text: str) -> Chart:
 
 @pytest.mark.parametrize("char", UNWRITABLE + ODD, ids=ascii)
 def test_no_character_of_a_text_keeps_a_figure_from_being_drawn(char: str) -> None:
-    svg = draw([chart(f"Before{char}after")], 600, 300, f"Font{char}").svg
+    svg = draw([chart(f"Before{char}after")], 600, 300, f"Font{char}", CONVERTER).svg
     written = "".join(ET.fromstring(svg).itertext())  # noqa: S314  # our own drawing
     shown = "\ufffd" if char in UNWRITABLE else char
     assert f"Before{shown}after" in written
@@ -53,7 +54,7 @@ def test_no_character_of_a_text_keeps_a_figure_from_being_drawn(char: str) -> No
 def seconds(each: Chart) -> float:
     """That it takes to draw a chart whose texts are cut."""
     started = time.monotonic()
-    assert "…" in draw([each], 600, 300, "Inter").svg
+    assert "…" in draw([each], 600, 300, "Inter", CONVERTER).svg
     return time.monotonic() - started
 
 
@@ -61,7 +62,7 @@ def seconds(each: Chart) -> float:
 def test_a_text_of_thousands_of_characters_costs_a_figure_little_more_than_one_of_hundreds(text: str) -> None:
     ends = tuple(Point(float(x), 1.0 + x, label=text) for x in range(5))
     curves = tuple(Trace(f"{text}{i}", "curve", ends, i) for i in range(2))
-    draw([chart("short")], 600, 300, "Inter")  # starts the converter
+    draw([chart("short")], 600, 300, "Inter", CONVERTER)  # starts the converter
     short = seconds(chart(text[:400]))
     for each in (chart(text), Chart(curves, XAxis(text, "linear"), text, text)):
         assert seconds(each) < 20 * short, "it was more than 50 times as long"

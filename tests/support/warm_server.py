@@ -21,7 +21,8 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, NoReturn
 
-from benchbrief.reports.charts.svg_converter import CONVERTER, Converter
+from benchbrief.reports.charts import svg_converter
+from benchbrief.reports.charts.svg_converter import Converter
 from benchbrief.reports.render import page_pdf
 from benchbrief.runners.engines.mongodb import mongo_stand_in
 from tests.support import killed
@@ -78,14 +79,17 @@ class _Shared(Converter):
         """Leave it to the next command."""
 
 
+_ONE = _Shared()
+
+
 def _serve(number: int) -> NoReturn:
+    svg_converter.Converter = lambda: _ONE  # type: ignore[assignment,misc]  # commands import it when they draw
     for name in (*_LIBRARIES, *_ROOMS):
         importlib.import_module(name)
     from benchbrief.cli.command_line import COMMANDS, group
 
     for name in COMMANDS:
         importlib.import_module(f"benchbrief.commands.{name}")
-    CONVERTER.__class__ = _Shared
     mongo_stand_in.WARM_UP_S = 0.2  # no test is about how fast the stand-in is
     with (
         tempfile.TemporaryDirectory() as folder,
@@ -187,7 +191,7 @@ def _become_bench(request: dict[str, object], out: int, err: int) -> NoReturn:
         if not request.get("paper", True):
             page_pdf.to_pdf = lambda *_, **__: _UNDRAWN
         if request.get("draws_alone"):  # who is killed in a drawing spoils the next one
-            CONVERTER.__class__, CONVERTER._child = Converter, None
+            svg_converter.Converter = Converter  # type: ignore[misc]  # as it was
         if request.get("killed_at"):
             killed.arm(request["killed_at"])  # type: ignore[arg-type]  # the same
         sys.argv = ["bench", *request["words"]]  # type: ignore[misc]  # the same
