@@ -10,7 +10,7 @@ from pathlib import Path
 
 from benchbrief.ci.openmetrics import MetricsFile
 from benchbrief.cli.run_names import run_name
-from benchbrief.cli.terminal import show_error, warn, was_interrupted
+from benchbrief.cli.terminal import end_request, show_error, warn
 from benchbrief.compiler.planning.plan import Plan
 from benchbrief.progress.run_progress import Progress
 from benchbrief.runners.errors import RunnerError
@@ -93,7 +93,7 @@ def _make_brief(finished: Finished, plan: Plan, progress: Progress, monitor: Mon
                 briefs = render_stored(finished.run_dir, plan, began)
             finished = replace(finished, reports=briefs.files, undrawn=briefs.undrawn)
     except (Exception, KeyboardInterrupt) as error:
-        if was_interrupted(error):
+        if end_request().caused(error):
             warn(f"what was measured is kept; for the brief, type: bench report {run_name(finished.run_dir)}")
             raise KeyboardInterrupt from error
         show_error(error)

@@ -19,16 +19,14 @@ import click
 
 from benchbrief.arrow_without_pandas import let_arrow_find_no_pandas
 from benchbrief.cli.terminal import (
+    EndRequest,
     Stop,
     fail,
     lead_somewhere,
-    on_hang_up,
-    on_interrupt,
     show,
     show_error,
     show_lines,
     silence_what_is_closed,
-    was_interrupted,
 )
 from benchbrief.dsl.bench_error import ExitCode
 
@@ -170,9 +168,6 @@ def group() -> None:
     """From one checked spec to a finished database or storage benchmark brief."""
 
 
-_ENDS = {signal.SIGINT: on_interrupt, signal.SIGHUP: on_hang_up}
-
-
 def main() -> NoReturn:
     """The console command. Never lets a traceback out for something a user can mend."""
     lead_somewhere()
@@ -182,11 +177,13 @@ def main() -> NoReturn:
             stream.reconfigure(errors="backslashreplace")
     # Plans and samples are many small values without cycles: looking for some after every 700 took a fifth of the time.
     gc.set_threshold(50_000, 20, 50)
+    request = EndRequest()
+    ends = {signal.SIGINT: request.on_interrupt, signal.SIGHUP: request.on_hang_up}
     try:
-        for number, handler in _ENDS.items():
+        for number, handler in ends.items():
             if signal.getsignal(number) is not signal.SIG_IGN:  # as under `nohup`
                 signal.signal(number, handler)
-        group.main(standalone_mode=False, prog_name="bench")
+        group.main(standalone_mode=False, prog_name="bench", obj=request)
     except click.ClickException as error:
         message = io.StringIO()
         error.show(file=message)  # it quotes what was typed
@@ -195,14 +192,14 @@ def main() -> NoReturn:
     except click.exceptions.Exit as error:
         code = ExitCode(error.exit_code)
     except (click.Abort, KeyboardInterrupt, Exception) as error:
-        if isinstance(error, click.Abort) or was_interrupted(error):
+        if isinstance(error, click.Abort) or request.caused(error):
             show("interrupted", err=True)
             code = ExitCode.INTERRUPTED
         else:
             code = show_error(error)
     else:
         code = ExitCode.DONE
-    for number in _ENDS:  # there is nothing left to interrupt
+    for number in ends:  # there is nothing left to interrupt
         signal.signal(number, signal.SIG_IGN)
     silence_what_is_closed()  # else Python ends with a code of its own
     sys.exit(code)

@@ -114,26 +114,35 @@ def last_words(text: str) -> None:
             os.write(descriptor, text.encode(errors="replace")[: select.PIPE_BUF])
 
 
-class _Asked:
-    """Whether the user has asked to end, though the exception for it was lost in a library that drops all."""
+class EndRequest:
+    """Whether the user has asked to end. `main` makes one, whose methods handle the signals.
 
-    to_end = False
+    A library may lose the KeyboardInterrupt that they raise; `is_made` still says that one came.
+    """
+
+    def __init__(self) -> None:
+        self.is_made = False
+
+    def on_interrupt(self, _number: int, _frame: FrameType | None) -> None:
+        """Ctrl-C."""
+        self.is_made = True
+        raise KeyboardInterrupt
+
+    def on_hang_up(self, _number: int, _frame: FrameType | None) -> None:
+        """The terminal was closed: end as by Ctrl-C."""
+        self.is_made = True
+        silence_what_is_closed()
+        raise KeyboardInterrupt
+
+    def caused(self, error: BaseException) -> bool:
+        """Return whether this is what became of Ctrl-C: a query of DuckDB raises a RuntimeError in its place."""
+        return isinstance(error, KeyboardInterrupt) or (self.is_made and isinstance(error, RuntimeError))
 
 
-ASKED = _Asked()
-
-
-def on_interrupt(_number: int, _frame: FrameType | None) -> None:
-    """Ctrl-C."""
-    ASKED.to_end = True
-    raise KeyboardInterrupt
-
-
-def on_hang_up(_number: int, _frame: FrameType | None) -> None:
-    """The terminal was closed: end as by Ctrl-C."""
-    ASKED.to_end = True
-    silence_what_is_closed()
-    raise KeyboardInterrupt
+def end_request() -> EndRequest:
+    """Return that of the command that runs; outside of `bench`, one that nobody makes."""
+    context = click.get_current_context(silent=True)
+    return (context.find_object(EndRequest) if context else None) or EndRequest()
 
 
 _TERMINALS = frozenset(descriptor for descriptor in (1, 2) if os.isatty(descriptor))
@@ -245,11 +254,6 @@ def _json_escaped(text: str) -> str:
     return "".join(
         char if char == "\n" or source_line.harmless(char) else source_line.json_escaped(char) for char in text
     )
-
-
-def was_interrupted(error: BaseException) -> bool:
-    """Return whether this is what became of Ctrl-C: a query of DuckDB raises a RuntimeError in its place."""
-    return isinstance(error, KeyboardInterrupt) or (ASKED.to_end and isinstance(error, RuntimeError))
 
 
 def show_error(error: BaseException) -> ExitCode:

@@ -13,7 +13,7 @@ from types import FrameType
 from typing import TYPE_CHECKING
 
 from benchbrief.cli.run_names import run_name
-from benchbrief.cli.terminal import ASKED, last_words, one_line, silence_what_is_closed
+from benchbrief.cli.terminal import end_request, last_words, one_line, silence_what_is_closed
 from benchbrief.dsl.bench_error import ExitCode
 from benchbrief.progress.run_progress import Progress
 
@@ -70,7 +70,7 @@ def stop_on_signals(progress: Progress, run_dir: Path, underway: Underway | None
     teller.start()
     for number in before:
         signal.signal(number, stop)
-    if ASKED.to_end:  # and lost on the way here
+    if end_request().is_made:  # and lost on the way here
         stopping.set()
     try:
         yield stopping

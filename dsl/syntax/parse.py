@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
 from functools import cache
 from pathlib import Path
@@ -28,7 +29,6 @@ _MULTIPLIERS = {"k": 3, "M": 6, "G": 9, "T": 12}
 _QUANTITY = re.compile(r"([0-9_.]+)(?:[eE]([+-]?)0*([0-9]{1,9})[0-9]*)?(?:([kMGT])(?!\w))?\s*(.*)")
 _FURTHER = 200  # characters behind the place where the parser stopped that are tried with another word
 _BEFORE = 20_000  # and before it, at most
-_LOCK = RLock()  # the tree builder holds the source that is being read
 
 
 def parse(source: Source) -> ast.File:
@@ -78,15 +78,9 @@ def _parse(rule: str, source: Source, start: int, end: int) -> Any:
 
 def _built(rule: str, source: Source, start: int, text: str, values: list[Any] | None = None) -> Any:
     """What a text is that stands at `start` of a source. Raises Stopped, whose place is in the text, and SpecError."""
-    with _LOCK:
-        driver, builder = _parser()
-        outer = builder.source, builder.offset, builder.depths
-        depths = builder.depths if builder.source is source else {}  # a hole is as deep as its string, and deeper
-        builder.source, builder.offset, builder.depths = source, start, depths
-        try:
-            return driver.parse(text, rule, values)
-        finally:
-            builder.source, builder.offset, builder.depths = outer
+    driver, builder = _parser()
+    with builder.reading(source, start):
+        return driver.parse(text, rule, values)
 
 
 def _mistake(rule: str, source: Source, start: int, end: int, stopped: Stopped) -> Problem:
@@ -159,6 +153,22 @@ class _Builder(Transformer[Token, Any]):
     source: Source = Source("", "")
     offset: int = 0
     depths: dict[int, int] = {}  # noqa: RUF012  # replaced, never changed, by each parse
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._turns = RLock()
+
+    @contextmanager
+    def reading(self, source: Source, start: int) -> Iterator[None]:
+        """Build what stands at `start` of a source. One thread has its turn at a time; a hole is read within a text."""
+        with self._turns:
+            outer = self.source, self.offset, self.depths
+            depths = self.depths if self.source is source else {}  # a hole is as deep as its string, and deeper
+            self.source, self.offset, self.depths = source, start, depths
+            try:
+                yield
+            finally:
+                self.source, self.offset, self.depths = outer
 
     def _span(self, first: Token, last: Token) -> Span:
         return Span(self.source, self.offset + first.start_pos, self.offset + last.end_pos)

@@ -6,6 +6,7 @@ import fcntl
 import os
 import pty
 import re
+import signal
 import struct
 import subprocess
 import termios
@@ -13,8 +14,7 @@ from pathlib import Path
 
 import pytest
 
-from benchbrief.cli import terminal
-from benchbrief.cli.terminal import show_error
+from benchbrief.cli.terminal import EndRequest, show_error
 from benchbrief.dsl.bench_error import ExitCode
 from benchbrief.runners.journal.secret_masking import KNOWN
 from tests.cli.specs import ONE_FOLDER
@@ -94,10 +94,12 @@ def test_an_unforeseen_error_tells_no_secret(
     assert "hunter2" not in said
 
 
-def test_what_duckdb_makes_of_an_interrupt_is_one(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_duckdb_makes_of_an_interrupt_is_one() -> None:
     interrupted = RuntimeError("Query interrupted")
-    assert not terminal.was_interrupted(interrupted), "nobody asked to end"
-    monkeypatch.setattr(terminal.ASKED, "to_end", True)
-    assert terminal.was_interrupted(interrupted)
-    assert terminal.was_interrupted(KeyboardInterrupt())
-    assert not terminal.was_interrupted(ValueError("a mistake of ours"))
+    request = EndRequest()
+    assert not request.caused(interrupted), "nobody asked to end"
+    with pytest.raises(KeyboardInterrupt):
+        request.on_interrupt(signal.SIGINT, None)
+    assert request.caused(interrupted)
+    assert request.caused(KeyboardInterrupt())
+    assert not request.caused(ValueError("a mistake of ours"))
