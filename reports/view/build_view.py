@@ -35,7 +35,7 @@ from benchbrief.reports.view import published_metrics
 from benchbrief.reports.view.footnotes import Footnotes
 from benchbrief.reports.view.formula_texts import as_written, declared_text, subtracts
 from benchbrief.reports.view.heat_table import key_of, shaded
-from benchbrief.reports.view.house_style import family_of
+from benchbrief.reports.view.house_style import font_of
 from benchbrief.reports.view.imported_briefs import is_imported
 from benchbrief.reports.view.layouts import template_of
 from benchbrief.reports.view.report_data import Key, Results, Store
@@ -59,7 +59,6 @@ from benchbrief.reports.view.view_model import (
 )
 from benchbrief.reports.words.brief_words import Words
 
-FONTS = {"en": "Inter", "ja": "Noto Sans CJK JP"}
 _UNIT_FOLLOWS = 40
 """Characters behind a number that stay with it: its unit may be among them."""
 
@@ -74,15 +73,13 @@ def build(
 ) -> ReportView:
     """Return the view of a report over the results in the store. `reports_from` is as for `disclosure`."""
     with written_as(words.locale):
-        return _view(Results(plan, store, words), report, reports_from, converter or Converter())
+        return _view(_Builder(Results(plan, store, words), report, reports_from, converter or Converter()))
 
 
-def _view(
-    results: Results, report: p.Report, reports_from: Mapping[str, str] | None, converter: Converter
-) -> ReportView:
+def _view(builder: _Builder) -> ReportView:
+    results, report = builder.results, builder.report
     if has(p.FigureElement, report.elements):
-        converter.start()
-    builder = _Builder(results, report, reports_from, converter)
+        builder.converter.start()
     lead, rest = published_metrics.parted(published_metrics.telling(report.elements, results))
     blocks = with_leads((*builder.blocks(lead, level=2), *builder.published(), *builder.blocks(rest, level=2)))
     legal = builder.legal()
@@ -127,8 +124,7 @@ class _Builder:
         self.mark = "simulated" if run_row(results)["simulated"] else "imported" if is_imported(results) else ""
         self.columns = Columns(report.elements, results)
         self.ledger = Ledger(results, report.provenance)
-        usual, house = FONTS.get(report.language, FONTS["en"]), family_of(report.theme)
-        self.font = f"'{house}', {usual}, sans-serif" if house else f"{usual}, sans-serif"
+        self.font = font_of(report)
         self.figures = self.tables = self.sections = 0
         self.foot = Footnotes(results)
         self.undrawn: dict[int, str] = {}

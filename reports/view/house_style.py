@@ -23,6 +23,7 @@ _WEIGHTS = (
 
 
 _NOTHING = Markup("")
+_USUAL_FONTS = {"en": "Inter", "ja": "Noto Sans CJK JP"}
 
 
 @dataclass(frozen=True)
@@ -75,6 +76,12 @@ def house_of(report: Report, kept: Kept | None, paper: str | None = None) -> Hou
 def family_of(theme: Theme) -> str:
     """Return the name of the house's typeface in style sheets; "" without one."""
     return re.sub(r"[^\w .-]", "", theme.font) or ("house" if theme.font_files else "")
+
+
+def font_of(report: Report) -> str:
+    """Return the CSS font families of a report's figures."""
+    usual, house = _USUAL_FONTS.get(report.language, _USUAL_FONTS["en"]), family_of(report.theme)
+    return f"'{house}', {usual}, sans-serif" if house else f"{usual}, sans-serif"
 
 
 def _paper(paper: str) -> str:
