@@ -59,8 +59,7 @@ from benchbrief.reports.view.view_model import (
 )
 from benchbrief.reports.words.brief_words import Words
 
-_UNIT_FOLLOWS = 40
-"""Characters behind a number that stay with it: its unit may be among them."""
+_UNIT_FOLLOWS = 40  # characters behind a number that stay with it: its unit may be among them
 
 
 def build(
@@ -312,8 +311,13 @@ class _Builder:
         note = self.optional_prose(element.note)
         cards: tuple[Card, ...] = ()
         column = ""
-        upright = element.table is not None and not element.table.transposed
-        if table and upright and len(table.columns) == 1 and len(table.rows) <= 6:
+        if (
+            table
+            and element.table
+            and not element.table.transposed
+            and len(table.columns) == 1
+            and len(table.rows) <= 6
+        ):
             head = table.columns[0]
             column = Markup.escape(f"{head.label} ({head.unit})" if head.unit else head.label) + marks(head.notes)
             cards = tuple(
