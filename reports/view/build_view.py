@@ -39,12 +39,11 @@ from benchbrief.reports.view.house_style import font_of
 from benchbrief.reports.view.imported_briefs import is_imported
 from benchbrief.reports.view.layouts import template_of
 from benchbrief.reports.view.report_data import Key, Results, Store
-from benchbrief.reports.view.table_heads import grouped_rows, head_rows, parts_of, room_of
+from benchbrief.reports.view.table_heads import cards_of, grouped_rows, head_rows, parts_of, room_of
 from benchbrief.reports.view.tables import Column, Columns, has, needed, queries_of_prose, sources_of, table_queries
 from benchbrief.reports.view.view_model import (
     Block,
     CalloutView,
-    Card,
     Cell,
     FactsView,
     FigureRow,
@@ -59,7 +58,8 @@ from benchbrief.reports.view.view_model import (
 )
 from benchbrief.reports.words.brief_words import Words
 
-_UNIT_FOLLOWS = 40  # characters behind a number that stay with it: its unit may be among them
+_UNIT_FOLLOWS = 40
+"""Characters behind a number that stay with it: its unit may be among them."""
 
 
 def build(
@@ -309,20 +309,8 @@ class _Builder:
         table = self.table(element.table, numbered=False) if element.table else None
         html = render_prose.blocks(element.prose, self.insert, 3) if element.prose else None
         note = self.optional_prose(element.note)
-        cards: tuple[Card, ...] = ()
-        column = ""
-        if (
-            table
-            and element.table
-            and not element.table.transposed
-            and len(table.columns) == 1
-            and len(table.rows) <= 6
-        ):
-            head = table.columns[0]
-            column = Markup.escape(f"{head.label} ({head.unit})" if head.unit else head.label) + marks(head.notes)
-            cards = tuple(
-                Card(row.head.label, row.cells[0].html, row.cells[0].value, row.cells[0].unit) for row in table.rows
-            )
+        upright = element.table is not None and not element.table.transposed
+        column, cards = cards_of(table) if table and upright else ("", ())
         return CalloutView(
             element.title,
             column,

@@ -8,9 +8,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import groupby
 
+from markupsafe import Markup
+
 from benchbrief.compiler.planning.plan import MOST_COLUMNS
 from benchbrief.reports.charts.chart_axes import text_width
-from benchbrief.reports.view.view_model import Cell, Head, HeadCell, Row, TablePart
+from benchbrief.reports.text.html_markup import marks
+from benchbrief.reports.view.view_model import Card, Cell, Head, HeadCell, Row, TablePart, TableView
 from benchbrief.reports.words.brief_words import Words
 
 _GAP, _FIRST = 0.9, 0.34
@@ -19,6 +22,8 @@ _SMALLEST = 0.7
 """The smallest type of a full table, as a share of the usual size."""
 _BOLD = 1.1
 """The most that a bold text exceeds the estimated width."""
+
+_MOST_CARDS = 6
 
 
 @dataclass(frozen=True)
@@ -183,3 +188,14 @@ _PIECE = re.compile(
     r"[\u30a0-\u30ff]{1,8}|[\u4e00-\u9fff\u3005]{1,4}|[\u2e80-\u9fff\uff00-\uffef]|[^\s\u2e80-\u9fff\uff00-\uffef]+"
 )
 """Katakana, Chinese characters, others that may be broken anywhere, and words between blanks."""
+
+
+def cards_of(table: TableView) -> tuple[str, tuple[Card, ...]]:
+    """Return the one column's head and a card for each row; no cards for a table of several columns or many rows."""
+    if len(table.columns) != 1 or len(table.rows) > _MOST_CARDS:
+        return "", ()
+    head = table.columns[0]
+    column = Markup.escape(f"{head.label} ({head.unit})" if head.unit else head.label) + marks(head.notes)
+    return column, tuple(
+        Card(row.head.label, row.cells[0].html, row.cells[0].value, row.cells[0].unit) for row in table.rows
+    )
