@@ -4,6 +4,7 @@ package arrivals
 import (
 	"fmt"
 	"math"
+	"math/big"
 	"time"
 
 	"benchbrief/loadgen/internal/random"
@@ -64,10 +65,12 @@ func NewSpaced(segments []Segment, repeat, poisson bool, seed uint64) (*Spaced, 
 // Begin sets the first arrival of a regular process of one rate, before any was taken: arrivals are due where the wall clock, counted
 // in gaps between them, has the fraction phase. Generators whose clocks agree, each with a phase of its own, then take turns.
 func (p *Spaced) Begin(phase float64, zero time.Time) {
-	const day = 24 * 60 * 60 // keeps the digits behind the point
-	rate := p.segments[0].Rate
-	gaps := math.Mod(float64(zero.Unix()%day)*rate, 1) + float64(zero.Nanosecond())/1e9*rate
-	p.arrived = math.Mod(phase-math.Mod(gaps, 1)+1, 1)
+	// All gaps since 1970, whose digits behind the point a float64 would lose: generators that begin on two days have to agree.
+	gaps := new(big.Float).SetPrec(256).SetInt64(zero.UnixNano())
+	gaps.Mul(gaps, big.NewFloat(p.segments[0].Rate)).Quo(gaps, big.NewFloat(1e9))
+	whole, _ := gaps.Int(nil)
+	part, _ := gaps.Sub(gaps, new(big.Float).SetInt(whole)).Float64()
+	p.arrived = math.Mod(phase-part+1, 1)
 }
 
 // Next implements Process.

@@ -97,10 +97,21 @@ func TestKolmogorovSmirnovFindsArrivalsThatAreNotPoisson(t *testing.T) {
 
 func TestRegularArrivalsWithPhasesOfTheirOwnTakeTurnsByTheWallClock(t *testing.T) {
 	const rate = 333.0
+	takeTurns(t, rate, time.Unix(1_700_000_000, 123456789))
+}
+
+func TestGeneratorsThatBeginOnBothSidesOfMidnightTakeTurns(t *testing.T) {
+	// Neither a day nor a second is a whole number of gaps.
+	takeTurns(t, 333.3333, time.Date(2026, 11, 25, 23, 59, 59, 999_000_000, time.UTC))
+}
+
+// takeTurns begins three generators of a rate with thirds of a gap between them, the first one at a time by the wall clock.
+func takeTurns(t *testing.T, rate float64, first time.Time) {
+	t.Helper()
 	for _, apart := range []time.Duration{0, 1234567 * time.Nanosecond, 17*time.Second + 89*time.Microsecond} {
 		var all []float64
 		for i, begun := range []time.Duration{0, apart, 2 * apart} {
-			zero := time.Unix(1_700_000_000, 123456789).Add(begun)
+			zero := first.Add(begun)
 			p := spaced(t, []Segment{{Rate: rate}}, false, false, 1)
 			p.Begin(float64(i)/3, zero)
 			due := take(t, p, 60)

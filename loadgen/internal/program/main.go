@@ -18,7 +18,7 @@ import (
 )
 
 // Version is the generator's own.
-const Version = "1.3.0"
+const Version = "1.4.0"
 
 // Exit codes.
 const (

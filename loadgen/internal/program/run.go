@@ -88,7 +88,7 @@ func (s *settings) finish(final any, head record.Head) error {
 		return failure{exitOutput, err}
 	}
 	for _, refusal := range head.Refusals {
-		fmt.Fprintf(os.Stderr, "refused (%s): %s\n", refusal.Code, refusal.Text)
+		fmt.Fprintf(os.Stderr, "refused (%s): %s\n", refusal.Code, refusal)
 	}
 	switch {
 	case head.Ended == endedGaveUp:

@@ -55,13 +55,29 @@ type Latencies struct {
 	Service  Latency `json:"service_us"`
 }
 
-// Refusal is why a run's numbers don't stand.
+// Refusal is why a run's numbers don't stand. Text is what was found, and Advice what helps. The rest is what Text is made of, where it
+// has a meaning: so many operations of so many, or a lateness of the generator and the latency of operations that it is held against.
 type Refusal struct {
 	Code       string   `json:"code"`
 	Value      float64  `json:"value"`
 	Limit      float64  `json:"limit"`
 	Percentile *float64 `json:"percentile"`
 	Text       string   `json:"text"`
+	Advice     string   `json:"advice"`
+	Statistic  string   `json:"statistic"` // p99, mean or max
+	Operation  string   `json:"operation"`
+	LateUs     *float64 `json:"late_us"`
+	IntendedUs *float64 `json:"intended_us"`
+	Count      *int64   `json:"count"`
+	Of         *int64   `json:"of"`
+}
+
+// String is what was found, and what helps.
+func (r Refusal) String() string {
+	if r.Advice == "" {
+		return r.Text
+	}
+	return r.Text + ": " + r.Advice
 }
 
 // Failure is an error and how often it was met.

@@ -35,69 +35,86 @@ type Facts struct {
 // Judge says why a run's numbers don't stand; nothing if they do.
 func Judge(limits Limits, f Facts) []record.Refusal {
 	refusals := []record.Refusal{}
-	refuse := func(code string, value, limit float64, percentile *float64, format string, values ...any) {
+	refuse := func(code string, value, limit float64, advice, format string, values ...any) {
 		refusals = append(refusals, record.Refusal{
-			Code: code, Value: value, Limit: limit, Percentile: percentile, Text: fmt.Sprintf(format, values...),
+			Code: code, Value: value, Limit: limit, Text: fmt.Sprintf(format, values...), Advice: advice,
 		})
 	}
 	if f.Completed == 0 {
-		refuse("nothing", 0, 0, nil, "no operation of the window succeeded")
+		refuse("nothing", 0, 0, "", "no operation of the window succeeded")
 	}
-	if drops := share(f.Dropped, f.Offered); drops > limits.Drops {
-		refuse("drops", drops, limits.Drops, nil, "%d of %d operations found the queue full and were dropped", f.Dropped, f.Offered)
-	}
-	if errors := share(f.Failed, f.Started); errors > limits.Errors {
-		refuse("errors", errors, limits.Errors, nil, "%d of %d operations failed", f.Failed, f.Started)
-	}
-	if absent := share(f.Absent, f.Started); absent > limits.Errors {
-		refuse("not-found", absent, limits.Errors, nil, "%d of %d operations found no record: are all records still there that were loaded?", f.Absent, f.Started)
-	}
+	refusals = append(refusals, tooMany("drops", f.Dropped, f.Offered, limits.Drops, "operations found the queue full and were dropped", "")...)
+	refusals = append(refusals, tooMany("errors", f.Failed, f.Started, limits.Errors, "operations failed", "")...)
+	refusals = append(refusals, tooMany("not-found", f.Absent, f.Started, limits.Errors, "operations found no record", "look whether all records are still there that were loaded")...)
 	if f.OpenLoop {
-		judgeLateness(limits, f, refuse)
+		refusals = append(refusals, judgeLateness(limits, f)...)
 	} else if f.StallShare > limits.Stalls {
 		// Nothing says which operations it held up: a worker that stands still asks for none.
-		refuse("hiccups", f.StallShare, limits.Stalls, nil, "no thread of the generator ran for %.1f %% of the time, and %.1f %% is accepted: %s",
-			f.StallShare*100, limits.Stalls*100, room)
+		refuse("hiccups", f.StallShare, limits.Stalls, room, "no thread of the generator ran for %.1f %% of the time, and %.1f %% is accepted",
+			f.StallShare*100, limits.Stalls*100)
 	}
 	if f.CPUShare > limits.CPU && !f.InProcess {
-		refuse("cpu", f.CPUShare, limits.CPU, nil, "the generator used %.0f %% of the processor time that it can have: %s", f.CPUShare*100, room)
+		refuse("cpu", f.CPUShare, limits.CPU, room, "the generator used %.0f %% of the processor time that it can have", f.CPUShare*100)
 	}
 	if f.PauseShare > limits.Pauses {
-		refuse("pauses", f.PauseShare, limits.Pauses, nil, "the generator stood still for its garbage collection %.1f %% of the time", f.PauseShare*100)
+		refuse("pauses", f.PauseShare, limits.Pauses, "", "the generator stood still for its garbage collection %.1f %% of the time", f.PauseShare*100)
 	}
 	if step := f.ClockStep; step > limits.ClockStep || -step > limits.ClockStep {
-		refuse("clock", step, limits.ClockStep, nil, "the wall clock was set by %+.3f s during the run: its times can't be laid beside others", step)
+		refuse("clock", step, limits.ClockStep, "", "the wall clock was set by %+.3f s during the run: its times can't be laid beside others", step)
 	}
 	return refusals
 }
 
 const room = "give it idle cores, or a host of its own, without a limit on its processor time"
 
+// tooMany is the refusal where more than a share of the operations came to a bad end; nothing else.
+func tooMany(code string, count, of int64, limit float64, what, advice string) []record.Refusal {
+	found := share(count, of)
+	if found <= limit {
+		return nil
+	}
+	text := fmt.Sprintf("%d of %d %s", count, of, what)
+	return []record.Refusal{{Code: code, Value: found, Limit: limit, Text: text, Advice: advice, Count: &count, Of: &of}}
+}
+
 // judgeLateness holds the generator's own lateness against the latencies that will be reported: of each operation at each percentile, and their mean and max.
-func judgeLateness(limits Limits, f Facts, refuse func(string, float64, float64, *float64, string, ...any)) {
+func judgeLateness(limits Limits, f Facts) []record.Refusal {
+	var refusals []record.Refusal
 	names := make([]string, 0, len(f.Judged))
 	for name := range f.Judged {
 		names = append(names, name)
 	}
 	sort.Strings(names)
 	for _, name := range names {
-		for i := range limits.Judged {
-			p, at, times := limits.Judged[i].Percentile, limits.Judged[i].Name, f.Judged[name]
+		for _, judged := range limits.Judged {
+			at, times := judged.Name, f.Judged[name]
 			latency := times.Intended[at]
-			if latency <= 0 {
-				continue
+			hold := func(code string, late float64, what, advice string) {
+				if latency <= 0 || late/latency <= limits.Lag {
+					return
+				}
+				refusals = append(refusals, record.Refusal{
+					Code: code, Value: late / latency, Limit: limits.Lag, Percentile: judged.Percentile,
+					Text: fmt.Sprintf("%s of %s: %s by %s, of %s intended latency, and %.3g %% is accepted",
+						at, name, what, milliseconds(late), milliseconds(latency), limits.Lag*100),
+					Advice: advice, Statistic: at, Operation: name, LateUs: &late, IntendedUs: &latency,
+				})
 			}
-			if late := times.Lag[at] / latency; late > limits.Lag {
-				refuse("lag", late, limits.Lag, p, "%s of %s: the generator itself was late by %.0f us, of %.0f us intended latency, and %.3g %% is accepted: %s, or offer less",
-					at, name, times.Lag[at], latency, limits.Lag*100, room)
-			}
-			// A longest hiccup may have held up no operation; the longest lateness of one says more.
-			if late := f.Hiccup[at] / latency; late > limits.Lag && at != "max" {
-				refuse("hiccups", late, limits.Lag, p, "%s of %s: a thread of the generator woke late by %.0f us, of %.0f us intended latency, and %.3g %% is accepted: %s",
-					at, name, f.Hiccup[at], latency, limits.Lag*100, room)
+			hold("lag", times.Lag[at], "the generator itself was late", room+", or offer less")
+			if at != "max" { // a longest hiccup may have held up no operation; the longest lateness of one says more
+				hold("hiccups", f.Hiccup[at], "a thread of the generator woke late", room)
 			}
 		}
 	}
+	return refusals
+}
+
+// milliseconds has three digits, or all of those before the point.
+func milliseconds(us float64) string {
+	if us >= 1e6 {
+		return fmt.Sprintf("%.0f ms", us/1e3)
+	}
+	return fmt.Sprintf("%.3g ms", us/1e3)
 }
 
 func share(part, whole int64) float64 {
@@ -113,10 +130,5 @@ func JudgeLoad(accepted float64, completed, failed int64) []record.Refusal {
 	if completed == 0 {
 		refusals = append(refusals, record.Refusal{Code: "nothing", Text: "no record was put in"})
 	}
-	if failures := share(failed, completed+failed); failures > accepted {
-		refusals = append(refusals, record.Refusal{
-			Code: "errors", Value: failures, Limit: accepted, Text: fmt.Sprintf("%d of %d records could not be put in", failed, completed+failed),
-		})
-	}
-	return refusals
+	return append(refusals, tooMany("errors", failed, completed+failed, accepted, "records could not be put in", "")...)
 }

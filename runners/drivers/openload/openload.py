@@ -17,7 +17,6 @@ from benchbrief.compiler.messages.text import Text, figure
 from benchbrief.runners.drivers.openload import openload_invariants
 from benchbrief.runners.drivers.openload.openload_flags import (
     Flags,
-    arrivals_of,
     environment,
     files_of,
     load_flags,
@@ -30,12 +29,12 @@ from benchbrief.runners.drivers.openload.openload_messages import say_openload
 from benchbrief.runners.drivers.openload.openload_record import (
     RECORD,
     NotRecord,
-    Refusal,
     Run,
     interim,
     read_load,
     read_run,
 )
+from benchbrief.runners.drivers.openload.openload_refusals import LATE, refusal_error, worst
 from benchbrief.runners.drivers.output_evidence import (
     bad,
     best_line,
@@ -46,7 +45,7 @@ from benchbrief.runners.drivers.output_evidence import (
 )
 from benchbrief.runners.drivers.ycsb import ycsb_properties as properties
 from benchbrief.runners.drivers.ycsb.inserted_keys import inserted_key
-from benchbrief.runners.errors import BadOutput, GeneratorLate, NotServed, PlanRefused
+from benchbrief.runners.errors import PlanRefused
 from benchbrief.runners.execution.driver_contexts import CellContext
 from benchbrief.runners.jobs.shell_scripts import read_script
 from benchbrief.runners.jobs.tasks import Command, Job, JobOutput
@@ -60,10 +59,6 @@ _REFUSED, _GAVE_UP = 1, 4
 _SHORT_S = 1e-3
 _LOG_S = 1.5
 """A log has a line for each second, so that the last success may be so much older than it says."""
-_LATE, _UNSERVED = frozenset({"lag", "hiccups", "cpu", "pauses"}), frozenset({"drops", "errors"})
-"""The codes of refusals whose cause is the generator, and of those whose cause is the system under test."""
-_ADVISED_LAG = 0.5
-"""The `lag` that `hint_openload_late` names."""
 
 FIGURES = (r'\{"kind":"(second|final)".*\}', r"Tag=[a-z-]{1,40},[0-9.]+,[0-9.]+,[0-9.]+,HIST[A-Za-z0-9+/=]*")
 """The lines that are read: see `tasks.Job.figures`."""
@@ -80,8 +75,8 @@ class Openload:
     )
     """The flags that a record must have as they were asked for: an output with others is of another cell."""
     hint: ClassVar[str] = "build it again for this machine: `make setup` in a checkout"
-    oldest: ClassVar[str] = "1.3.0"
-    """The first version that knows each flag that a cell may have, and takes its own stalls for its own."""
+    oldest: ClassVar[str] = "1.4.0"
+    """The first version that takes turns with others across midnight, and says apart what it found and what helps."""
 
     def target(self, context: CellContext) -> Flags:
         """Return the flags that name the target, as far as they are known when an output is read again."""
@@ -154,8 +149,8 @@ class Openload:
     def parse(self, context: CellContext, output: JobOutput) -> Measurement:
         """Raises BadOutput unless the record and the log prove the measurement, and openload stands by it."""
         run = self._record(output)
-        refused = _refusal(run, output, context)
-        late_alone = {refusal.code for refusal in run.refusals} <= _LATE
+        refused = refusal_error(run, output, context)
+        late_alone = {refusal.code for refusal in run.refusals} <= LATE
         if refused and not (context.experiment.promise and late_alone):
             raise refused
         if not run.complete or (output.exit_code and not refused):
@@ -187,7 +182,7 @@ class Openload:
         if refused:
             if not is_kept_though_late(context.experiment, context.cell, measured):
                 raise refused
-            late = say_openload.openload_late_kept(said=_worst(run))
+            late = say_openload.openload_late_kept(said=worst(run))
             measured = replace(measured, warnings=(*measured.warnings, late))
         return measured
 
@@ -210,44 +205,6 @@ class Openload:
         if run.ended == "interrupted" or _is_server_gone(run, output):  # whatever it says of its numbers
             raise bad(output, _why_cut(run, output))
         return run
-
-
-def _refusal(run: Run, output: JobOutput, context: CellContext) -> BadOutput | None:
-    """Return why openload does not stand by its numbers. A late generator has another error than a system that did
-    not do its work, whichever came first."""
-    if not run.refusals:
-        return None
-    codes = {refusal.code for refusal in run.refusals}
-    code = "not-found" if "not-found" in codes else run.refusals[0].code
-    hints = {
-        **dict.fromkeys(_LATE, _hint_late(context)),
-        "drops": say_openload.hint_openload_drops(),
-        "errors": say.hint_errors(),
-        "not-found": say.hint_records_gone(),
-    }
-    hint = hints.get(code, say.hint_see(path=output.directory))
-    kind = (GeneratorLate if codes & _LATE else NotServed) if codes <= _LATE | _UNSERVED else BadOutput
-    return kind(say_openload.openload_refused(said=_texts(run), code=code), hint)
-
-
-def _hint_late(context: CellContext) -> Text:
-    """Return what helps a generator that was late: no higher `lag` where the spec accepts what would be advised."""
-    arrivals = arrivals_of(context)
-    is_lax = arrivals is not None and arrivals.lag >= _ADVISED_LAG
-    return say_openload.hint_openload_late_lax() if is_lax else say_openload.hint_openload_late()
-
-
-def _texts(run: Run) -> str:
-    return "; ".join(map(_fact, run.refusals))
-
-
-def _worst(run: Run) -> str:
-    return _fact(max(run.refusals, key=lambda refusal: refusal.value / refusal.limit if refusal.limit else inf))
-
-
-def _fact(refusal: Refusal) -> str:
-    """Return what a refusal found, without the advice behind it: hints say it once for all."""
-    return refusal.text.partition(": give it ")[0]
 
 
 def _is_server_gone(run: Run, output: JobOutput) -> bool:

@@ -11,7 +11,8 @@ from benchbrief.compiler.planning.plan import Arrivals, Event, UntilSteady
 from benchbrief.runners.drivers.openload.openload_flags import TRACE_FILE, arrivals_of, judged
 from benchbrief.runners.drivers.openload.openload_log import FAILED, OPERATIONS, SERVICE, Log, successes
 from benchbrief.runners.drivers.openload.openload_messages import say_openload
-from benchbrief.runners.drivers.openload.openload_record import Run
+from benchbrief.runners.drivers.openload.openload_record import Latency, Run
+from benchbrief.runners.drivers.openload.openload_refusals import milliseconds
 from benchbrief.runners.drivers.ycsb import ycsb_properties as properties
 from benchbrief.runners.execution.driver_contexts import CellContext
 from benchbrief.runners.measurement import histogram as h
@@ -207,13 +208,21 @@ def _samples(asked: Asked, run: Run, log: Log, window: tuple[float, float]) -> I
 
 
 def _lag_shares(asked: Asked, run: Run) -> Iterator[float]:
-    """Yield the generator's own part of each latency that is asked for, by operation, as openload judges it."""
+    """Yield how late the generator itself was as a share of each latency that is asked for, by operation, as openload
+    judges it."""
     pairs = [(each.lag_us, each.intended_us) for each in run.operations.values()]
     pairs.append((run.own.lag_us, run.all.intended_us))
     for lag, latency in pairs:
         for name in map(_field, asked.judged):
             if lag and latency and latency.get(name):
-                yield lag.get(name, 0.0) / latency[name]
+                yield _late_us(lag, run.own.hiccup_us, name) / latency[name]
+
+
+def _late_us(lag: Latency, hiccup: Latency | None, name: str) -> float:
+    """Return how late the generator was at a percentile: by its own part of operations, or, where that is more, by
+    how late its threads woke. The longest time of a thread may have held up no operation."""
+    woke = hiccup.get(name, 0.0) if hiccup and name != "max" else 0.0
+    return max(lag.get(name, 0.0), woke)
 
 
 def _field(judged: str) -> str:
@@ -235,8 +244,10 @@ def _warnings(asked: Asked, run: Run) -> Iterator[str]:
         return
     judged = set(map(_field, asked.judged))
     for name in ("p50", "p90", "p95", "p99", "p99.9", "p99.99"):
-        if name not in judged and lag[name] > arrivals.lag * latency[name]:
-            yield say_openload.openload_late_unasked(percentile=name, lag=_us(lag[name]), latency=_us(latency[name]))
+        late = _late_us(lag, run.own.hiccup_us, name)
+        if name not in judged and late > arrivals.lag * latency[name]:
+            times = {"late": milliseconds(late), "latency": milliseconds(latency[name])}
+            yield say_openload.openload_late_unasked(statistic=name, **times)
 
 
 def _disclosed(asked: Asked, run: Run, operations: Sequence[Operation]) -> dict[str, str]:

@@ -11,6 +11,21 @@ class OpenloadMessages(Protocol):
     def openload_record(self, *, said: object) -> Text: ...
     def openload_log(self, *, said: object) -> Text: ...
     def openload_refused(self, *, said: object, code: object) -> Text: ...
+    def openload_late(
+        self, *, statistic: object, operation: object, late: object, latency: object, limit: object
+    ) -> Text: ...
+    def openload_woke_late(
+        self, *, statistic: object, operation: object, late: object, latency: object, limit: object
+    ) -> Text: ...
+    def openload_all_operations(self) -> Text: ...
+    def openload_queue_full(self, *, count: object, of: object) -> Text: ...
+    def openload_failed(self, *, count: object, of: object) -> Text: ...
+    def openload_no_record(self, *, count: object, of: object) -> Text: ...
+    def openload_stalled(self, *, share: object, limit: object) -> Text: ...
+    def openload_no_processor(self, *, share: object, limit: object) -> Text: ...
+    def openload_paused(self, *, share: object, limit: object) -> Text: ...
+    def openload_clock(self, *, seconds: object) -> Text: ...
+    def openload_nothing(self) -> Text: ...
     def openload_gave_up(self, *, said: object) -> Text: ...
     def openload_cut(self, *, seconds: object, said: object) -> Text: ...
     def openload_foreign(self, *, flag: object, told: object, asked: object) -> Text: ...
@@ -33,7 +48,7 @@ class OpenloadMessages(Protocol):
     def openload_own(self, *, cpu: object, pauses: object, longest: object) -> Text: ...
     def openload_hidden(self, *, intended: object, service: object) -> Text: ...
     def openload_percentiles(self) -> Text: ...
-    def openload_late_unasked(self, *, percentile: object, lag: object, latency: object) -> Text: ...
+    def openload_late_unasked(self, *, statistic: object, late: object, latency: object) -> Text: ...
     def openload_late_kept(self, *, said: object) -> Text: ...
     def openload_dropped(self, *, dropped: object, n: object, share: object) -> Text: ...
     def openload_not_found(self, *, n: object, of: object) -> Text: ...
@@ -52,6 +67,25 @@ _WORDS: OwnWords = {
         "openload_record": "openload's final record proves nothing: {said}",
         "openload_log": "openload's histogram log can't be read: {said}",
         "openload_refused": "openload refuses its own numbers ({code}): {said}",
+        "openload_late": (
+            "{statistic} of {operation}: openload was itself late by {late}, where latency is {latency}, and {limit} "
+            "of it is accepted"
+        ),
+        "openload_woke_late": (
+            "{statistic} of {operation}: openload was itself late by {late}, as its threads woke late, where latency "
+            "is {latency}, and {limit} of it is accepted"
+        ),
+        "openload_all_operations": "all operations",
+        "openload_queue_full": "{count} of {of} operations found the queue full and were dropped",
+        "openload_failed": "{count} of {of} operations failed",
+        "openload_no_record": "{count} of {of} operations found no record",
+        "openload_stalled": "no thread of openload ran for {share} of the time, and {limit} is accepted",
+        "openload_no_processor": (
+            "openload used {share} of the processor time that it can have, and {limit} is accepted"
+        ),
+        "openload_paused": "openload stood still to collect garbage for {share} of the time, and {limit} is accepted",
+        "openload_clock": "the wall clock was set by {seconds} s during the run: its times can't be laid beside others",
+        "openload_nothing": "no operation of the measured time succeeded",
         "openload_gave_up": "openload ended the run early: {said}",
         "openload_cut": "no operation succeeded for {seconds} s, so openload cut the run: {said}",
         "openload_foreign": "openload ran with --{flag}={told}, and the cell asks for {asked}",
@@ -69,7 +103,7 @@ _WORDS: OwnWords = {
         "openload_drops": ("at most {allowed} of the operations may be dropped, or the measurement fails"),
         "openload_no_drops": ("none accepted: a measurement with one fails"),
         "openload_lag": (
-            "a measurement fails where the generator's own lateness is above {limit} of a latency that is asked for"
+            "a measurement fails where openload was itself late by more than {limit} of a latency that is asked for"
         ),
         "openload_own": (
             "{cpu} of processor time per operation, {pauses} of the time in pauses, the longest of {longest}"
@@ -79,8 +113,8 @@ _WORDS: OwnWords = {
         ),
         "openload_percentiles": "HdrHistogram, three significant digits, one histogram for each second and operation",
         "openload_late_unasked": (
-            "openload was itself late by {lag} at {percentile}, where latency is {latency}: no report asks for this "
-            "percentile, and none should"
+            "{statistic} of all operations: openload was itself late by {late}, where latency is {latency}: no report "
+            "asks for this percentile, and none should"
         ),
         "openload_late_kept": (
             "openload was itself late, and the promise is kept with its lateness included, which only adds to the "
@@ -117,6 +151,23 @@ _WORDS: OwnWords = {
         "openload_record": "openload の最終レコードは測定の証拠になりません：{said}",
         "openload_log": "openload のヒストグラムログを読み取れません：{said}",
         "openload_refused": "openload が自身の数値を拒否しました（{code}）：{said}",
+        "openload_late": (
+            "{operation} の {statistic} では openload 自身が {late} 遅れ、"
+            "レイテンシーは {latency} でした（許容は {limit}）"
+        ),
+        "openload_woke_late": (
+            "{operation} の {statistic} では openload 自身がスレッドの起床の遅れにより {late} 遅れ、"
+            "レイテンシーは {latency} でした（許容は {limit}）"
+        ),
+        "openload_all_operations": "全操作",
+        "openload_queue_full": "{of} 件の操作のうち {count} 件が、キューが満杯のため破棄されました",
+        "openload_failed": "{of} 件の操作のうち {count} 件が失敗しました",
+        "openload_no_record": "{of} 件の操作のうち {count} 件でレコードが見つかりませんでした",
+        "openload_stalled": "時間の {share} で openload の全スレッドが停止していました（許容は {limit}）",
+        "openload_no_processor": "openload が使用可能な CPU 時間の {share} を使用しました（許容は {limit}）",
+        "openload_paused": "openload がガベージコレクションのため時間の {share} 停止していました（許容は {limit}）",
+        "openload_clock": "測定中に時計が {seconds} 秒変更されたため、時刻をほかのものと照合できません",
+        "openload_nothing": "測定時間内に成功した操作がありません",
         "openload_gave_up": "openload が途中で終了しました：{said}",
         "openload_cut": "{seconds} 秒間 1 件の操作も成功しなかったため、openload が測定を打ち切りました：{said}",
         "openload_foreign": "openload は --{flag}={told} で実行されましたが、セルの指定は {asked} です",
@@ -133,12 +184,12 @@ _WORDS: OwnWords = {
         "openload_queue": ("スレッドを待つ操作は最大 {bound} 件。キューが満杯のときに到着した操作は破棄"),
         "openload_drops": ("破棄の許容は操作の {allowed} まで。超えた測定は無効"),
         "openload_no_drops": ("許容なし：1 件でも破棄された測定は無効"),
-        "openload_lag": ("生成器自身の遅れが、使用するレイテンシーの {limit} を超えた測定は無効"),
+        "openload_lag": ("openload 自身の遅れが、使用するレイテンシーの {limit} を超えた測定は無効"),
         "openload_own": "操作あたりの CPU 時間 {cpu}、停止していた時間の割合 {pauses}、最長の停止 {longest}",
         "openload_hidden": "全操作の p99：送信すべき時刻から {intended}、送信した時刻から {service}",
         "openload_percentiles": "HdrHistogram（有効数字 3 桁）、1 秒・操作ごとに 1 つのヒストグラム",
         "openload_late_unasked": (
-            "{percentile} では openload 自身が {lag} 遅れ、レイテンシーは {latency} でした。"
+            "全操作の {statistic} では openload 自身が {late} 遅れ、レイテンシーは {latency} でした。"
             "このパーセンタイルを使うレポートはなく、使うべきでもありません"
         ),
         "openload_late_kept": (

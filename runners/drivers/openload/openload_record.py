@@ -55,11 +55,21 @@ class Operation(Counts):
 
 
 class Refusal(_Part):
+    """Why openload does not stand by its numbers. `advice` is None before version 1.4.0, whose `text` has it, too; then
+    the rest is not there either."""
+
     code: str
     value: float
     limit: float
     percentile: float | None
     text: str
+    advice: str | None = None
+    statistic: str = ""
+    operation: str = ""
+    late_us: float | None = None
+    intended_us: float | None = None
+    count: int | None = None
+    of: int | None = None
 
 
 class Failure(_Part):

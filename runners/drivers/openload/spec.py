@@ -32,7 +32,8 @@ SPEC = ToolSpec(
         ),
         "openload.lag_share": ProbeMeasure(
             "",
-            "The largest share of a latency that is asked for which was the generator's own lateness.",
+            "The largest share of a latency that is asked for by which the generator itself was late, with its "
+            "operations or in waking its threads: what `lag` in `arrivals` limits.",
             {"en": "Own lateness in latencies", "ja": "レイテンシーに占める自身の遅れ"},
             across_nodes="largest",
             of_whole_measurement=True,

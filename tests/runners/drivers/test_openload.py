@@ -18,7 +18,9 @@ from hdrh.histogram import HdrHistogram
 from hdrh.log import HistogramLogReader
 from scipy.stats import kstest
 
+from benchbrief.compiler.messages.text import Text
 from benchbrief.compiler.planning.plan import Arrivals, Event, Origin, Promise, PromiseLimit, UntilSteady
+from benchbrief.reports.words.brief_words import CATALOGUES
 from benchbrief.runners.drivers.openload import openload_flags, openload_invariants
 from benchbrief.runners.drivers.openload.openload import Openload
 from benchbrief.runners.drivers.openload.openload_flags import run_flags
@@ -223,18 +225,63 @@ def test_a_promise_that_is_kept_with_the_lateness_included_is_kept(tmp_path: Pat
     assert "they are upper bounds (p99: operations were started late)" in told[0]
 
 
+def _lateness(code: str, statistic: str, operation: str, late_us: float, latency_us: float) -> dict[str, Any]:
+    told = {"code": code, "value": late_us / latency_us, "limit": 0.1, "percentile": None, "text": "its own words"}
+    held = {"statistic": statistic, "operation": operation, "late_us": late_us, "intended_us": latency_us}
+    return {**told, **held, "advice": "give it idle cores", "count": None, "of": None}
+
+
 def test_several_reasons_to_be_late_are_told_by_the_worst_and_without_the_advice_that_each_repeats(
     tmp_path: Path,
 ) -> None:
-    advice = ": give it idle cores, or a host of its own, or offer less"
-    more = [LATE | {"value": value, "text": f"late by {value}{advice}"} for value in (1.5, 2.5, 2.0)]
+    more = [
+        _lateness("lag", "p99", "read", 32_522.0, 40_000.0),
+        _lateness("hiccups", "p99.9", "all operations", 2_100_000.0, 1_050_000.0),
+    ]
     late = _late(tmp_path, *more)
-    (told,) = (str(each) for each in DRIVER.parse(_promising(10.0), late).warnings if "upper bounds" in str(each))
-    assert told.endswith("they are upper bounds (late by 2.5)")
+    (told,) = (each for each in DRIVER.parse(_promising(10.0), late).warnings if "upper bounds" in str(each))
+    worst = (
+        "p99.9 of all operations: openload was itself late by 2,100 ms, as its threads woke late, where latency is "
+        "1,050 ms, and 10.0 % of it is accepted"
+    )
+    assert str(told).endswith(f"they are upper bounds ({worst})")
+    assert isinstance(told, Text)
+    japanese = told.in_words(CATALOGUES["ja"])
+    assert "全操作 の p99.9 では openload 自身がスレッドの起床の遅れにより 2,100 ms 遅れ" in japanese
     with pytest.raises(GeneratorLate) as caught:
         DRIVER.parse(constant_cell(), late)
     assert "give it idle cores" not in str(caught.value), "the hint says it"
-    assert "late by 1.5; late by 2.5; late by 2.0" in str(caught.value)
+    assert "; p99 of read: openload was itself late by 32.5 ms, where latency is 40 ms, and" in str(caught.value)
+
+
+def test_a_record_from_before_advice_stood_apart_is_told_in_its_own_words(tmp_path: Path) -> None:
+    late = _late(tmp_path, LATE | {"value": 2.5, "text": "late by 2 us: give it idle cores, or offer less"})
+    with pytest.raises(GeneratorLate, match=r"started late; late by 2 us: give it idle cores, or offer less"):
+        DRIVER.parse(constant_cell(), late)
+
+
+@pytest.mark.parametrize(
+    ("refusal", "said"),
+    [
+        ({"code": "drops", "value": 0.25, "count": 1000, "of": 4000}, "1,000 of 4,000 operations found the queue full"),
+        ({"code": "errors", "value": 0.25, "count": 1, "of": 4}, "1 of 4 operations failed"),
+        ({"code": "not-found", "value": 0.25, "count": 1, "of": 4}, "1 of 4 operations found no record"),
+        (
+            {"code": "hiccups", "value": 0.25},
+            "no thread of openload ran for 25.0 % of the time, and 10.0 %",
+        ),
+        ({"code": "cpu", "value": 0.95}, "openload used 95.0 % of the processor time that it can have"),
+        ({"code": "pauses", "value": 0.25}, "openload stood still to collect garbage for 25.0 % of the time"),
+        ({"code": "clock", "value": -3600.3}, "the wall clock was set by -3600.300 s during the run"),
+        ({"code": "nothing", "value": 0.0}, "no operation of the measured time succeeded"),
+        ({"code": "of-tomorrow", "value": 0.0}, "its own words"),
+    ],
+)
+def test_each_refusal_is_told_in_words_of_the_driver(tmp_path: Path, refusal: dict[str, Any], said: str) -> None:
+    told = {"limit": 0.1, "percentile": None, "text": "its own words", "advice": "", **refusal}
+    made = changed_record(tmp_path, "constant", lambda record: record["refusals"].append(told), REFUSED)
+    with pytest.raises(BadOutput, match=re.escape(f"({refusal['code']}): {said}")):
+        DRIVER.parse(constant_cell(), made)
 
 
 def test_a_late_run_above_the_limit_or_outside_a_search_says_nothing_of_the_system(tmp_path: Path) -> None:
@@ -662,8 +709,24 @@ def test_a_lateness_at_a_percentile_that_nobody_asks_for_is_told(tmp_path: Path)
     lag, due = read_run(tmp_path).own.lag_us, read_run(tmp_path).all.intended_us
     assert lag is not None
     assert due is not None
-    expected = [name for name in ("p50", "p90", "p95", "p99.9", "p99.99") if lag[name] > 0.1 * due[name]]
-    assert len(late) == len(expected) > 0
+    woke = read_run(tmp_path).own.hiccup_us or {}
+    expected = [
+        f"{name} of all operations: openload was itself late by {max(lag[name], woke[name]) / 1000:.3g} ms, where"
+        for name in ("p50", "p90", "p95", "p99.9", "p99.99")
+        if max(lag[name], woke[name]) > 0.1 * due[name]
+    ]
+    assert [text for text, said in zip(late, expected, strict=True) if text.startswith(said)] == late != []
+
+
+def test_the_share_that_lag_limits_is_of_what_openload_judges(tmp_path: Path) -> None:
+    """Its operations may have been on time while its threads woke late: both are held against one limit."""
+
+    def change(record: dict[str, Any]) -> None:
+        record["self"]["hiccup_us"] |= {"p99": 0.4 * record["all"]["intended_us"]["p99"], "max": 1e9}
+
+    changed = DRIVER.parse(constant_cell(), changed_record(tmp_path, "constant", change))
+    (share,) = (each.value for each in changed.samples if each.measure == "openload.lag_share")
+    assert share == pytest.approx(0.4), "and not the longest hiccup, which may have held up no operation"
 
 
 # --- until it is steady ------------------------------------------------------------------------------------------

@@ -21,6 +21,7 @@ from benchbrief.runners.drivers.openload import openload_invariants
 from benchbrief.runners.drivers.openload.openload_log import LOG, BadLog, read_log
 from benchbrief.runners.drivers.openload.openload_measurement import measurement_of
 from benchbrief.runners.drivers.openload.openload_record import NotRecord, Run, read_run_file
+from benchbrief.runners.drivers.openload.openload_refusals import found_by
 from benchbrief.runners.measurement.measurement import Measurement
 
 _DISCLOSED = ("workers", "duration", "warm-up", "seed", "distribution", "record-count", "steady-within", "steady-from")
@@ -95,7 +96,7 @@ def _whole(name: str, path: Path) -> Run:
     run = _record(name, path)
     if run.refusals:
         codes = ", ".join(dict.fromkeys(each.code for each in run.refusals))
-        said = "; ".join(each.text for each in run.refusals)
+        said = found_by(run)
         hint = "its numbers are not those of the database: measure again, on a host with idle cores, or with less load"
         raise OutputProblem(name, 1, f"openload refuses its own numbers ({codes}): {said}", hint)
     if not run.complete:

@@ -1,0 +1,96 @@
+"""Why openload does not stand by its numbers: the error of a cell, in words."""
+
+from __future__ import annotations
+
+from math import inf
+
+from benchbrief.compiler.messages.text import Figure, Text, figure, joined, share_figure
+from benchbrief.runners.drivers.openload.openload_flags import arrivals_of
+from benchbrief.runners.drivers.openload.openload_messages import say_openload
+from benchbrief.runners.drivers.openload.openload_record import Refusal, Run
+from benchbrief.runners.errors import BadOutput, GeneratorLate, NotServed
+from benchbrief.runners.execution.driver_contexts import CellContext
+from benchbrief.runners.jobs.tasks import JobOutput
+from benchbrief.runners.messages.run_messages import say
+
+LATE, UNSERVED = frozenset({"lag", "hiccups", "cpu", "pauses"}), frozenset({"drops", "errors"})
+"""The codes of refusals whose cause is the generator, and of those whose cause is the system under test."""
+_ADVISED_LAG = 0.5
+"""The `lag` that `hint_openload_late` names."""
+
+
+def refusal_error(run: Run, output: JobOutput, context: CellContext) -> BadOutput | None:
+    """Return why openload does not stand by its numbers. A late generator has another error than a system that did
+    not do its work, whichever came first."""
+    if not run.refusals:
+        return None
+    codes = {refusal.code for refusal in run.refusals}
+    code = "not-found" if "not-found" in codes else run.refusals[0].code
+    hints = {
+        **dict.fromkeys(LATE, _hint_late(context)),
+        "drops": say_openload.hint_openload_drops(),
+        "errors": say.hint_errors(),
+        "not-found": say.hint_records_gone(),
+    }
+    hint = hints.get(code, say.hint_see(path=output.directory))
+    kind = (GeneratorLate if codes & LATE else NotServed) if codes <= LATE | UNSERVED else BadOutput
+    return kind(say_openload.openload_refused(said=found_by(run), code=code), hint)
+
+
+def found_by(run: Run) -> str:
+    """Return what all refusals of a run found, without advice: hints say it once for all."""
+    return joined(map(_found, run.refusals), say.both)
+
+
+def worst(run: Run) -> str:
+    """Return what the refusal found that is the farthest beyond its limit."""
+    return _found(max(run.refusals, key=lambda refusal: refusal.value / refusal.limit if refusal.limit else inf))
+
+
+def milliseconds(microseconds: float) -> Figure:
+    """Return a time with three digits, or all of those before the point: lateness is told in one unit."""
+    value = microseconds / 1e3
+    return Figure(value, f"{value:,.0f} ms" if value >= 1e3 else f"{value:.3g} ms")
+
+
+def _hint_late(context: CellContext) -> Text:
+    """Return what helps a generator that was late: no higher `lag` where the spec accepts what would be advised."""
+    arrivals = arrivals_of(context)
+    is_lax = arrivals is not None and arrivals.lag >= _ADVISED_LAG
+    return say_openload.hint_openload_late_lax() if is_lax else say_openload.hint_openload_late()
+
+
+def _found(refusal: Refusal) -> str:
+    """Return what a refusal found; openload's own sentence, where its record is of an earlier version."""
+    if refusal.advice is None:
+        return refusal.text
+    value, limit = share_figure(refusal.value, 1), share_figure(refusal.limit, 1)
+    if refusal.late_us is not None and refusal.intended_us is not None:
+        of_all = refusal.operation == "all operations"
+        say_late = say_openload.openload_late if refusal.code == "lag" else say_openload.openload_woke_late
+        return say_late(
+            statistic=refusal.statistic,
+            operation=say_openload.openload_all_operations() if of_all else refusal.operation,
+            late=milliseconds(refusal.late_us),
+            latency=milliseconds(refusal.intended_us),
+            limit=limit,
+        )
+    counted = {
+        "drops": say_openload.openload_queue_full,
+        "errors": say_openload.openload_failed,
+        "not-found": say_openload.openload_no_record,
+    }
+    if refusal.code in counted and refusal.count is not None and refusal.of is not None:
+        return counted[refusal.code](count=figure(refusal.count, ","), of=figure(refusal.of, ","))
+    match refusal.code:
+        case "hiccups":
+            return say_openload.openload_stalled(share=value, limit=limit)
+        case "cpu":
+            return say_openload.openload_no_processor(share=value, limit=limit)
+        case "pauses":
+            return say_openload.openload_paused(share=value, limit=limit)
+        case "clock":
+            return say_openload.openload_clock(seconds=figure(refusal.value, "+.3f"))
+        case "nothing":
+            return say_openload.openload_nothing()
+    return refusal.text
