@@ -105,7 +105,7 @@ def loaded_and_measured(made: CellContext, pool: HostPool, folder: Path) -> tupl
     done = cells.run_job(pool["local"], job, folder / "measure")
     measured = DRIVER.parse(made, done)
     assert measured.total.ops_per_s == pytest.approx(500, rel=0.1)
-    assert measured.tool_version == "openload-rocksdb 1.3.0 (librocksdb 7.8.3)"
+    assert measured.tool_version == "openload-rocksdb 1.4.0 (librocksdb 7.8.3)"
     assert engine.describe()["version"] == "7.8.3"
     engine.stop()
     return made, folder / "measure"

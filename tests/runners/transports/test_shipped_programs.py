@@ -138,21 +138,21 @@ def test_a_host_whose_openload_is_too_old_is_told_so_before_anything_runs(
     version = json.loads(subprocess.check_output([real, "version"]))["version"]
     assert version == Openload.oldest, "raise both when a flag is new"
     # The version is the program's own text.
-    for text, told in ((b"1.0.9", ""), (b"1.3.0", "1.3.0")):
+    for text, told in ((b"1.0.9", ""), (b"1.4.0", "1.4.0")):
         old.write_bytes(real.read_bytes().replace(version.encode(), text))
         old.chmod(0o755)
         if told:
             assert tool_discovery.find(over_ssh, driver(tool), str(old)).version == told
             return
         with pytest.raises(
-            ToolMissing, match=r"is version 1\.0\.9, and 1\.3\.0 is needed: build it again with `make setup`"
+            ToolMissing, match=r"is version 1\.0\.9, and 1\.4\.0 is needed: build it again with `make setup`"
         ):
             tool_discovery.find(over_ssh, driver(tool), str(old))
 
 
 @pytest.mark.parametrize(
     ("version", "new_enough"),
-    [("1.3.0", True), ("1.3.1", True), ("1.10.0", True), ("2.0", True), ("1.3", True), ("1.2.9", False), ("", False)],
+    [("1.4.0", True), ("1.4.1", True), ("1.10.0", True), ("2.0", True), ("1.4", True), ("1.3.9", False), ("", False)],
 )
 def test_versions_are_compared_as_numbers(version: str, new_enough: bool, tmp_path: Path) -> None:
     old = tmp_path / "openload-mongodb"
