@@ -70,7 +70,9 @@ def _text(checked: list[tuple[Path, Examined]]) -> None:
         if not each.failed:
             time = checked_time(each)
             known = f", {time.text}" if time else ""
-            show(f"{spec}: ok, {plural(each.cells or 0, 'cell')}{known}{_unjudged(each, spec)}")
+            searched = each.model is not None and any(matrix.experiment.promise for matrix in each.model.matrices)
+            cells = f"{'up to ' if searched else ''}{plural(each.cells or 0, 'cell')}"
+            show(f"{spec}: ok, {cells}{known}{_unjudged(each, spec)}")
         else:
             errors = sum(diagnostic.severity == "error" for diagnostic in each.diagnostics)
             show(f"{spec}: {errors} error{'s' if errors != 1 else ''}", err=True)

@@ -149,7 +149,7 @@ def _tell_cells(run: RunStatus) -> None:
     columns = shutil.get_terminal_size().columns if at_terminal else 0
     kind = marks(sys.stdout.encoding)
     for cell in run.cells:
-        if cell.status == "not_chosen":
+        if cell.status == "not_chosen" or cell.candidate_of:
             continue
         number = rate(cell.ops_per_s) if cell.ops_per_s is not None else ""
         name = one_line(cell.cell_id)
@@ -164,6 +164,9 @@ def _tell_cells(run: RunStatus) -> None:
         show_painted(line)
         if more and not line.endswith(more):
             show(f"  {'':<{_STATE}} {more}")
+    for experiment, count in Counter(cell.candidate_of for cell in run.cells if cell.candidate_of).items():
+        chosen = f"{one_line(experiment)}: the next points as the search or the ramp asks"
+        show_painted(f"  {_state('waiting')} {counted(count, 'candidate', 'candidates'):>{_NUMBER}}  {chosen}")
     left_out = Counter(cell.reason or "" for cell in run.cells if cell.status == "not_chosen")
     for reason, count in left_out.items():
         show_painted(f"  {_state('not chosen')} {counted(count, 'cell', 'cells'):>{_NUMBER}}  {one_line(reason)}")

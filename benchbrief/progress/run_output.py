@@ -18,7 +18,6 @@ from benchbrief.cli.store_options import STORE
 from benchbrief.cli.terminal import Stop, show, show_json
 from benchbrief.compiler.messages.text import Text
 from benchbrief.compiler.plain_amounts import counted
-from benchbrief.compiler.planning.planned_cells import unneeded_candidates
 from benchbrief.compiler.rounding import share_text
 from benchbrief.dsl.bench_error import ExitCode
 from benchbrief.progress.budgets_told import what_helps
@@ -160,13 +159,13 @@ class Summary:
 
 
 def summed_up(finished: Finished, evidence: Evidence, *, report: bool) -> Summary:
-    verdicts, unneeded = evidence.verdicts, unneeded_candidates(evidence.plan)
+    verdicts = evidence.verdicts
     not_chosen = sum(is_candidate_left_out(each.reason) for each in verdicts)
     counts = {
         "ok": sum(each.status == "ok" for each in verdicts),
         "failed": sum(each.status == "failed" for each in verdicts),
         "without room": sum(each.no_room == "point" for each in verdicts),
-        "skipped": sum(each.status == "skipped" for each in verdicts) - min(not_chosen, unneeded),
+        "skipped": sum(each.status == "skipped" for each in verdicts) - not_chosen,
         "not run": not_run(evidence),
         "retried": len(evidence.record.retried),
         "reused": len(finished.reused),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -52,6 +52,8 @@ class Known:
     wall_s: float | None = None
     spent_s: float = 0.0
     """How long earlier controllers drove the run."""
+    left_out: Collection[str] = ()
+    """The cells of candidates that ramps and searches left out before."""
 
 
 class RunView:
@@ -64,6 +66,9 @@ class RunView:
         self.cells = {
             cell.id: CellView("ok", seconds=done[cell.id]) if cell.id in done else CellView() for cell in plan.cells
         }
+        left_out = known.left_out if known else ()
+        for name in left_out:
+            self.cells[name].state = "not_chosen"
         self.counts: Counter[str] = Counter(cell.state for cell in self.cells.values())
         self.running: dict[str, CellView] = {}
         self.run_id = ""
@@ -78,11 +83,10 @@ class RunView:
         self._hosts = {host: None for cell in plan.cells for host in cell.locks}
         self._records = {cell.id: cell.dataset.records for cell in plan.cells if cell.dataset}
         from benchbrief.compiler.estimates.budget_fit import without_budgets
-        from benchbrief.compiler.planning.planned_cells import unneeded_candidates
+        from benchbrief.compiler.planning.planned_cells import UncountedCandidates
         from benchbrief.results.runs.pace import Pace
 
-        self._beyond = unneeded_candidates(plan)
-        """How many candidates' cells adaptive ramps and searches leave out at last: they are no part of the total."""
+        self._uncounted = UncountedCandidates(plan, left_out)
         self._timed = known.timed if known else plan
         self._planned = {cell.id: cell for cell in self._timed.cells}
         self._pace = known.pace if known else Pace()
@@ -100,7 +104,7 @@ class RunView:
 
     @property
     def total(self) -> int:
-        return len(self.cells) - self._beyond
+        return len(self.cells) - self._uncounted.count
 
     @property
     def finished(self) -> int:
@@ -108,12 +112,10 @@ class RunView:
         return sum(self.of(state) for state in ("ok", "failed", "no_room", "skipped"))
 
     def of(self, state: CellState) -> int:
-        """How many cells of the total are in a state. Candidates that wait count as far as they are part of it; so do
-        those that a ramp left out when it had nothing more to choose: they are skipped."""
-        not_chosen = self.counts["not_chosen"]
+        """How many cells of the total are in a state. Candidates that wait count as far as they are part of it."""
         if state == "waiting":
-            return max(0, self.counts["waiting"] - max(0, self._beyond - not_chosen))
-        return self.counts[state] + (max(0, not_chosen - self._beyond) if state == "skipped" else 0)
+            return max(0, self.counts["waiting"] - (self._uncounted.count - self.counts["not_chosen"]))
+        return self.counts[state]
 
     def is_answer(self, record: j.CellEnded) -> bool:
         """Return whether a failure is an answer to a search for a promise: that this rate is too high."""
@@ -196,6 +198,8 @@ class RunView:
         cell = self.cells[cell_id]
         self.counts[cell.state] -= 1
         self.counts[state] += 1
+        if "not_chosen" in (cell.state, state) and state != cell.state:
+            self._uncounted.leave_out(cell_id, 1 if state == "not_chosen" else -1)
         cell.state = state
         if state == "running":
             self.running[cell_id] = cell

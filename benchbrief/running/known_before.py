@@ -30,4 +30,5 @@ def known_before(plan: Plan, run_dir: Path, before: RunRecord, expected: TimeEst
         rendering_s=estimated.rendering_s if estimated else 0.0,
         wall_s=expected.wall_s if expected else None,
         spent_s=before.elapsed_s(before.last_at) if before.last_at is not None else 0.0,
+        left_out=before.not_chosen & {cell.id for cell in plan.cells},
     )

@@ -36,12 +36,13 @@ from benchbrief.compiler.briefs.style.word_catalogues import Entry, read_catalog
 from benchbrief.compiler.extensions.extension_errors import UnusableExtension
 from benchbrief.compiler.extensions.extension_spec import LANGUAGES
 from benchbrief.compiler.extensions.registry import TEMPLATE_SPECS, Refused
-from benchbrief.compiler.frontend.name_errors import SingleRun
+from benchbrief.compiler.frontend.name_errors import PassesOver, SingleRun
 from benchbrief.compiler.frontend.scope import Scope
 from benchbrief.compiler.frontend.spec_paths import is_file
 from benchbrief.compiler.metrics import metric_errors
 from benchbrief.compiler.metrics.typing.expressions import Typer
 from benchbrief.compiler.metrics.typing.lookups import taken
+from benchbrief.compiler.metrics.typing.passed_over import passed_over
 from benchbrief.compiler.metrics.typing.planned_points import Runs, planned_runs
 from benchbrief.compiler.metrics.typing.repeat_functions import holds_percentiles
 from benchbrief.compiler.metrics.typing.terms import Measure, leaves
@@ -171,6 +172,11 @@ def _expect(typer: Typer, expect: ast.Expect, judged: set[str]) -> plan.Expect |
     judged.update(single)
     if single:
         typer.findings.add(SingleRun(expect.span, tuple(single)))
+    unjudged = dict.fromkeys(
+        each for leaf in leaves(typed.term) if isinstance(leaf, Measure) for each in passed_over(leaf, typer.runs)
+    )
+    for each in unjudged:
+        typer.findings.add(PassesOver(expect.span, each.measure, each.dim, each.missing, each.judged, each.probe))
     text = text_of(expect.condition)
     condition = expect.condition
     compared = (condition.left, condition.right) if isinstance(condition, ast.Binary) else ()
@@ -188,6 +194,7 @@ def _expect(typer: Typer, expect: ast.Expect, judged: set[str]) -> plan.Expect |
         ),
         better=better,
         repeats=sides_by_repeat(typer, [side for side, _ in sides], shown) if typer.planning and better else (),
+        unjudged=tuple(plan.Unjudged(measure=each.measure, dim=each.dim, keys=each.missing) for each in unjudged),
         origin=origin(expect.span),
     )
 

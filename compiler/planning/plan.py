@@ -25,7 +25,7 @@ from benchbrief.compiler.planning.plan_base import (
     Reference,
     Template,
 )
-from benchbrief.compiler.planning.plan_numbers import Dimension, Expect, Metric, Query, Quote, Read
+from benchbrief.compiler.planning.plan_numbers import Dimension, Expect, Metric, Query, Quote, Read, Unjudged
 from benchbrief.compiler.planning.plan_reports import (
     MOST_COLUMNS,
     Asset,
@@ -139,6 +139,7 @@ __all__ = [  # other rooms import these from here
     "Theme",
     "Tls",
     "Tool",
+    "Unjudged",
     "UntilSteady",
     "Value",
     "Wording",

@@ -87,12 +87,21 @@ class Metric(Node):
     origin: Origin
 
 
+class Unjudged(Node):
+    """What an expectation passes over: `measure`, as `latency.p99[read]`, is not measured at `keys` of `dim`."""
+
+    measure: str
+    dim: Dimension
+    keys: tuple[str, ...]
+
+
 class Expect(Node):
     """A condition: `query` gives `value` 1.0 (holds), 0.0 (does not) or NULL (unknown) for each of its dims.
 
     `sides` are the two sides of a comparison, whose numbers the verdict shows; empty for other conditions. `better` is
     what its left side must be to hold; None where it does not ask which side is larger. `repeats` has both sides with
-    the values of each repeat (a further dim), where it does and there are several.
+    the values of each repeat (a further dim), where it does and there are several. `unjudged` is what it reads
+    at no cell of a workload or an experiment that it does not exclude.
     """
 
     text: str
@@ -101,4 +110,5 @@ class Expect(Node):
     sides: tuple[Query, ...] = ()
     better: Literal["higher", "lower"] | None = None
     repeats: tuple[Query, ...] = ()
+    unjudged: tuple[Unjudged, ...] = ()
     origin: Origin

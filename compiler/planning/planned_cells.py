@@ -2,19 +2,29 @@
 
 from __future__ import annotations
 
-from benchbrief.compiler.planning.plan import Experiment, Plan
+from collections import Counter
+from collections.abc import Iterable
+
+from benchbrief.compiler.planning.plan import Cell, Experiment, Plan
+
+_Curve = tuple[str, str, str]
+"""Experiment, hardware and workload."""
+
+
+def most_cells_of_curve(experiment: Experiment) -> int:
+    """Return how many cells of one hardware and workload a run measures at most: of an adaptive ramp, those of its
+    points, and of a search for a promise, those of the longest one."""
+    points = max(1, len(experiment.points))
+    if experiment.promise:
+        return min(points * experiment.repeats, experiment.promise.most)
+    if experiment.adaptive:
+        points = min(points, experiment.adaptive.points)
+    return points * experiment.repeats
 
 
 def most_cells(experiment: Experiment) -> int:
-    """Return how many cells of an experiment a run measures at most: of an adaptive ramp, those of its points,
-    and of a search for a promise, those of the longest one."""
-    points = max(1, len(experiment.points))
-    curves = len(experiment.hardware) * len(experiment.workloads)
-    if experiment.promise:
-        return curves * min(points * experiment.repeats, experiment.promise.most)
-    if experiment.adaptive:
-        points = min(points, experiment.adaptive.points)
-    return curves * points * experiment.repeats
+    """Return how many cells of an experiment a run measures at most."""
+    return len(experiment.hardware) * len(experiment.workloads) * most_cells_of_curve(experiment)
 
 
 def usual_cells_of_curve(experiment: Experiment) -> int:
@@ -25,14 +35,35 @@ def usual_cells_of_curve(experiment: Experiment) -> int:
     return (min(points, experiment.adaptive.points) if experiment.adaptive else points) * experiment.repeats
 
 
-def unneeded_candidates(plan: Plan) -> int:
-    """Return how many cells are of candidates that ramps and searches leave out at last: no total counts them."""
-    adaptive = [each for each in plan.experiments.values() if each.adaptive or each.promise]
-    names = {each.name for each in adaptive}
-    of_all = sum(cell.experiment in names for cell in plan.cells) if names else 0
-    return max(0, of_all - sum(map(most_cells, adaptive)))
+class UncountedCandidates:
+    """The cells of candidates that no total counts: those beyond the most that a ramp or a search measures, and once it
+    has ended, all that it left out."""
+
+    def __init__(self, plan: Plan, left_out: Iterable[str] = ()) -> None:
+        """`left_out` are the cells that ramps and searches left out so far."""
+        adaptive = {each.name: each for each in plan.experiments.values() if each.adaptive or each.promise}
+        self._curve = {cell.id: _curve(cell) for cell in plan.cells if cell.experiment in adaptive} if adaptive else {}
+        of_all = Counter(self._curve.values())
+        self._beyond = {curve: max(0, n - most_cells_of_curve(adaptive[curve[0]])) for curve, n in of_all.items()}
+        self._left_out: Counter[_Curve] = Counter()
+        for cell in left_out:
+            self.leave_out(cell)
+
+    def leave_out(self, cell_id: str, by: int = 1) -> None:
+        """Count a cell that its ramp or search leaves out; `by` is -1 where it comes back."""
+        if (curve := self._curve.get(cell_id)) is not None:
+            self._left_out[curve] += by
+
+    @property
+    def count(self) -> int:
+        return sum(max(beyond, self._left_out[curve]) for curve, beyond in self._beyond.items())
 
 
-def planned_cells(plan: Plan) -> int:
-    """Return the number of cells of a plan in every total: those that a run measures at most."""
-    return len(plan.cells) - unneeded_candidates(plan)
+def planned_cells(plan: Plan, left_out: Iterable[str] = ()) -> int:
+    """Return the number of cells of a plan in every total: those that a run measures at most, or without those that
+    its ramps and searches have `left_out`."""
+    return len(plan.cells) - UncountedCandidates(plan, left_out).count
+
+
+def _curve(cell: Cell) -> _Curve:
+    return cell.experiment, cell.hardware, cell.workload

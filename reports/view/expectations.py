@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from benchbrief.compiler.planning.budgets import looks_at
-from benchbrief.compiler.planning.plan import Expect
+from benchbrief.compiler.planning.plan import Expect, Unjudged
 from benchbrief.compiler.rounding import formatted
 from benchbrief.reports.text.number_format import automatic, quantity
 from benchbrief.reports.view.report_data import Results
@@ -55,8 +55,16 @@ def _judged(expect: Expect, results: Results) -> Judged:
     shown = [text for place in places[:_SHOWN] if (text := _place(expect, place, results))]
     shown += _more(len(places), results) if shown else []
     vague = _vague(found, results) if found.decided is False else []
+    over = [_unjudged(each, results) for each in expect.unjudged]
     verdict = _VERDICTS[found.holds]
-    return Judged(expect, verdict, results.words["semicolon"].join((*shown, *vague)), found.decided, found.places)
+    numbers = results.words["semicolon"].join((*shown, *vague, *over))
+    return Judged(expect, verdict, numbers, found.decided, found.places)
+
+
+def _unjudged(over: Unjudged, results: Results) -> str:
+    keys = [_key(over.dim, key, results) for key in over.keys[:_SHOWN]]
+    named = results.words.locale.listed([*keys, *_more(len(over.keys), results)])
+    return results.words["expect_unjudged"].format(places=named, measure=over.measure)
 
 
 def _vague(found: Judgement, results: Results) -> list[str]:

@@ -77,6 +77,9 @@ def _verdict(expect: Expect, plan: Plan, store: Store) -> Verdict:
     detail = _detail(expect, rows, found.holds, sides)
     if found.decided is False:
         detail += f"; {_spans(found)}"
+    detail += "".join(
+        f"; not judged: {each.dim} {_keys(each.keys)}, without {each.measure}" for each in expect.unjudged
+    )
     return Verdict(expect.text, expect.label, found.holds, detail, str(expect.origin), found.decided)
 
 
@@ -128,6 +131,10 @@ def _told(dims: Sequence[Dimension], row: Row, sides: Sides) -> str:
     numbers = [text for query, found in sides if (text := _side(query, found, keys))]
     said = row.reason if row.value is None else ", ".join(numbers)
     return ": ".join(part for part in (place, said) if part)
+
+
+def _keys(keys: Sequence[str]) -> str:
+    return ", ".join(keys[:_SHOWN]) + (f" and {len(keys) - _SHOWN} more" if len(keys) > _SHOWN else "")
 
 
 def _place(keys: Mapping[Dimension, Key]) -> str:

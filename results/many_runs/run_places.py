@@ -11,6 +11,7 @@ from multiprocessing import get_context
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
+from benchbrief.compiler.planning.planned_cells import planned_cells
 from benchbrief.dsl.bench_error import BenchError
 from benchbrief.results.history.series_rows import SERIES, labels_in, labels_of, rows_in
 from benchbrief.results.many_runs.kept_runs import Brief, SiteRun, about, values_of
@@ -97,6 +98,7 @@ def _read_folder(of: tuple[str, str | None]) -> SiteRun:
         with unchanged_store(run_dir) as store:
             rows = list(rows_in(run_dir, plan, store))
             cells = dict(store.sql("SELECT status, count(*) FROM main.cells GROUP BY status").rows)
+            left_out = store.sql("SELECT cell_id FROM main.cells WHERE status = 'skipped'").rows
         values, facts = values_of(rows)
         return SiteRun(
             id=run_dir.name,
@@ -105,7 +107,7 @@ def _read_folder(of: tuple[str, str | None]) -> SiteRun:
             state=state,
             good=cells.get("ok", 0),
             failed=cells.get("failed", 0),
-            planned=sum(cells.values()),
+            planned=planned_cells(plan, (cell for (cell,) in left_out)),
             **labels_of(plan),
             values=values,
             facts=facts,

@@ -10,7 +10,7 @@ from typing import Literal
 from benchbrief.compiler.estimates.counted_cells import counted_cells
 from benchbrief.compiler.messages.text import Text
 from benchbrief.compiler.planning.plan import Cell, Plan
-from benchbrief.compiler.planning.planned_cells import unneeded_candidates
+from benchbrief.compiler.planning.planned_cells import planned_cells
 from benchbrief.results.ingest.cell_verdicts import Verdict
 from benchbrief.results.ingest.run_evidence import Evidence, read_evidence
 from benchbrief.results.ingest.source_rows import origin_of
@@ -51,6 +51,8 @@ class CellStatus:
     """The current numbers of its load generators, while it is measured."""
     measuring: SteadyEnd | None = None
     """How its measurement ended that was to go on until it is steady."""
+    candidate_of: str = ""
+    """The experiment whose ramp or search has not chosen it yet."""
 
 
 @dataclass(frozen=True)
@@ -84,7 +86,7 @@ class RunStatus:
     reused: int
     """How many of the done cells were reused from earlier runs."""
     total: int
-    """How many cells are to be measured: without the candidates that adaptive ramps and searches leave out."""
+    """How many cells are to be measured, at most: without the candidates that ramps and searches leave out."""
     not_chosen: int
     """The cells of such candidates, as far as the run has left them out."""
     elapsed_s: float
@@ -106,8 +108,7 @@ def summarise(run_dir: Path) -> RunStatus:
     now = now_in_run(start) if status == "running" else _last_time(evidence)
     readings = present_readings(run_dir, now) if status == "running" else ()
     cells = tuple(_cell_status(evidence, verdict, status, now, readings) for verdict in evidence.verdicts)
-    unneeded = unneeded_candidates(evidence.plan)
-    not_chosen = sum(cell.status == "not_chosen" for cell in cells)
+    not_chosen = [cell.cell_id for cell in cells if cell.status == "not_chosen"]
     return RunStatus(
         run_id=evidence.run_id,
         directory=str(run_dir),
@@ -121,11 +122,11 @@ def summarise(run_dir: Path) -> RunStatus:
         done=sum(cell.status == "ok" for cell in cells),
         failed=sum(cell.status == "failed" for cell in cells),
         no_room=sum(cell.status == "no_room" for cell in cells),
-        skipped=sum(cell.status == "skipped" for cell in cells) + max(0, not_chosen - unneeded),
+        skipped=sum(cell.status == "skipped" for cell in cells),
         unrepeated=sum(each.no_room == "repeat" for each in evidence.verdicts),
         reused=len(evidence.reused),
-        total=len(cells) - unneeded,
-        not_chosen=not_chosen,
+        total=planned_cells(evidence.plan, not_chosen),
+        not_chosen=len(not_chosen),
         elapsed_s=evidence.record.elapsed_s(now),
         remaining_s=_remaining_s(evidence, run_dir, cells),
         cells=cells,
@@ -170,6 +171,8 @@ def _cell_status(
 ) -> CellStatus:
     cell, state = verdict.cell, _state(verdict, run, imported=evidence.imported is not None)
     reused = evidence.reused.get(cell.id)
+    experiment = evidence.plan.experiments[cell.experiment]
+    chosen_while_running = experiment.adaptive is not None or experiment.promise is not None
     # No process drives a run that is not running, even when its journal has no end.
     reason = verdict.reason if run == "running" else _interrupted(verdict.reason)
     so_far = now - verdict.started_at if verdict.started_at is not None else None
@@ -185,6 +188,7 @@ def _cell_status(
         reused_from=reused.reused_from if reused else None,
         now=load_of(cell.id, readings) if state == "running" else None,
         measuring=_measuring(evidence, verdict) if state == "ok" else None,
+        candidate_of=cell.experiment if state == "waiting" and chosen_while_running else "",
     )
 
 

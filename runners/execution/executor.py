@@ -102,7 +102,7 @@ def execute(
         done, stop = record.finished(plan), stopping or threading.Event()
         if resumed and plan.cells and record.end and done >= {cell.id for cell in plan.cells}:
             # A complete run keeps its end. Its journal gets a record only when its status changes.
-            outcome = Outcome("done", say.done_before(n=planned_cells(plan)), ())
+            outcome = Outcome("done", say.done_before(n=planned_cells(plan, record.not_chosen)), ())
             if record.end.status != outcome.status:
                 journal.write(j.RunEnded(at=now(), status=outcome.status, message=outcome.message))
             return outcome
@@ -181,6 +181,7 @@ def execute(
                 run.tools_before, run.warm = deepcopy(record.tool_paths), dict(record.warm) if resumed else {}
                 run.last_alive = last.at if last else 0.0
                 run.skipped, run.unrepeated = record.skipped, record.unrepeated
+                run.not_chosen = record.not_chosen
                 _run_lanes(run, hosts, earlier)
                 # Keep what could not be fetched to this full disk, until there is space.
                 keep = any(isinstance(error, NotKept) for error in run.fatal)

@@ -3,20 +3,20 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal
 
 from benchbrief.compiler.messages.text import Text, mapped
 from benchbrief.compiler.planning.plan import Cell, Plan
-from benchbrief.compiler.planning.planned_cells import planned_cells, unneeded_candidates
+from benchbrief.compiler.planning.planned_cells import planned_cells
 from benchbrief.runners.errors import RunnerError
 from benchbrief.runners.execution.first_failures import FirstFailures, NotTried
 from benchbrief.runners.execution.live_numbers import Monitor
 from benchbrief.runners.execution.unsupported import Meter
 from benchbrief.runners.hosts.tool_discovery import Found
-from benchbrief.runners.journal.cell_history import Left
+from benchbrief.runners.journal.cell_history import Left, is_candidate_left_out
 from benchbrief.runners.journal.events import NoRoom
 from benchbrief.runners.journal.journal_writer import Journal
 from benchbrief.runners.messages.run_messages import say
@@ -47,19 +47,20 @@ def one_line(error: RunnerError) -> str:
     return mapped(said, lambda text: " ".join(text.split()))
 
 
-def all_done(plan: Plan, reused: int, skipped: int, unrepeated: int) -> Text:
-    """Return what is said of a run whose cells are all good. `skipped` counts those that were not needed."""
-    planned = planned_cells(plan)
-    said, unneeded = say.cells(n=planned), skipped - unneeded_candidates(plan)
+def all_done(plan: Plan, reused: int, skipped: int, unrepeated: int, not_chosen: Collection[str] = ()) -> Text:
+    """Return what is said of a run whose cells are all good. `skipped` counts those that were not needed. Candidates
+    that were `not_chosen` are no part of its cells."""
+    planned = planned_cells(plan, not_chosen)
+    said = say.cells(n=planned)
     if reused:
         said = say.cells_reused(said=said, n=reused) if reused < planned else say.cells_all_reused(said=said)
-    said = say.cells_skipped(said=said, n=unneeded) if unneeded > 0 else said
+    said = say.cells_skipped(said=said, n=skipped) if skipped else said
     return say.cells_unrepeated(said=said, n=unrepeated) if unrepeated else said
 
 
-def what_is_missing(plan: Plan, failed: int, short: int) -> Text:
+def what_is_missing(plan: Plan, failed: int, short: int, not_chosen: Collection[str] = ()) -> Text:
     """Return what is said of a run whose cells have `failed`, or whose budget had no room for them (`short`)."""
-    n = planned_cells(plan)
+    n = planned_cells(plan, not_chosen)
     no_room = say.cells_without_room(short=short, n=n)
     if not failed:
         return no_room
@@ -108,6 +109,7 @@ class RunState:
     last_alive: float = 0.0
     """When an earlier controller last showed a sign of life beside its journal, by the controller's clock."""
     skipped: int = 0
+    not_chosen: set[str] = field(default_factory=set)
     """Cells that are not needed, with candidates that adaptive ramps and searches did not choose. Changes under the
     lock."""
     unrepeated: int = 0
@@ -174,6 +176,8 @@ class RunState:
                 self.without_room.append((cell.id, reason))
             elif no_room:
                 self.unrepeated += 1
+            elif is_candidate_left_out(reason):
+                self.not_chosen.add(cell.id)
             else:
                 self.skipped += 1
 
@@ -189,15 +193,17 @@ class RunState:
         if self.stopping.is_set() and not self._is_whole():
             return Outcome("interrupted", say.stopped_before_all(), failed, short)
         if self.halted_by:
-            n = planned_cells(self.plan)
+            n = planned_cells(self.plan, self.not_chosen)
             left = min(n, len(self.plan.cells) - len(self.done | self.begun))
             text = say.halted(cell=self.halted_by, left=left, n=n, failed=len(failed))
             return Outcome("failed", text, failed, short)
         if failed or short:
-            return Outcome("failed", what_is_missing(self.plan, len(failed), len(short)), failed, short)
+            return Outcome(
+                "failed", what_is_missing(self.plan, len(failed), len(short), self.not_chosen), failed, short
+            )
         if not self._is_whole():
             return Outcome("interrupted", say.stopped_before_all(), failed, short)
-        return Outcome("done", all_done(self.plan, self.reused, self.skipped, self.unrepeated), ())
+        return Outcome("done", all_done(self.plan, self.reused, self.skipped, self.unrepeated, self.not_chosen), ())
 
     def _is_whole(self) -> bool:
         """Return whether each cell is done, judged or not needed."""

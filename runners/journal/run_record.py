@@ -102,8 +102,9 @@ class RunRecord:
 
     @property
     def skipped(self) -> int:
-        """Return how many cells were not needed, with candidates that adaptive ramps and searches did not choose."""
-        return sum(each.skipped is not None and not each.no_room for each in self.cells.values())
+        """Return how many cells were not needed, without candidates that adaptive ramps and searches did not choose."""
+        skipped = (each.skipped for each in self.cells.values() if each.skipped is not None and not each.no_room)
+        return sum(not is_candidate_left_out(reason) for reason in skipped)
 
     @property
     def not_chosen(self) -> set[str]:

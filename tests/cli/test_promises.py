@@ -112,3 +112,37 @@ def test_a_run_that_breaks_the_promise_answers_the_search_and_is_not_tried_again
     assert found(bench.run_dir).kind == "none"
     assert [each["attempt"] for each in bench.journal("cell_started")] == [1, 1, 1]
     assert [each["refused"] for each in bench.journal("cell_ended")] == ["system"] * 3
+
+
+def test_every_command_counts_the_cells_of_a_search_alike(bench: Bench) -> None:
+    """At most as many as the longest search takes; once it has ended, those that it measured."""
+    spec(bench, "latency.p99[read] < 5 ms")
+    most = bench("plan", "brief.bench", "--json").json["time"]["cells"]
+    assert f": ok, up to {most} cells" in bench("check", "brief.bench").out
+    done = bench("run", "brief.bench", "--simulate", "--no-report")
+    assert f"up to {most} cells" in done.err + done.out
+    measured = len(bench.journal("cell_ended"))
+    assert measured < most
+    assert f"done, {measured} cells (" in done.out
+    assert "not needed" not in done.out
+    status = bench("status", bench.run_dir.name).out
+    assert f"{measured}/{measured} cells done, 0 failed, 0" in status
+    counted = bench("status", bench.run_dir.name, "--json").json
+    assert (counted["done"], counted["total"], counted["skipped"]) == (measured, measured, 0)
+    assert bench("site", "--to", "made").code == 0
+    assert f">{measured} cells<" in (bench.folder / "made" / "index.html").read_text()
+
+
+def test_the_candidates_of_a_search_that_goes_on_are_one_line_of_status(bench: Bench) -> None:
+    spec(bench, "latency.p99[read] < 5 ms")
+    assert bench("run", "brief.bench", "--simulate", "--no-report").code == 0
+    journal = bench.run_dir / JOURNAL
+    kept = journal.read_text().splitlines(keepends=True)
+    first = next(n for n, line in enumerate(kept) if '"cell_ended"' in line)
+    journal.write_text("".join(kept[: first + 1]))
+    told = bench("status", bench.run_dir.name).out
+    waiting = [line for line in told.splitlines() if line.startswith("  waiting")]
+    candidates = len(load_plan(bench.run_dir).cells) - 1
+    assert [" ".join(line.split()) for line in waiting] == [
+        f"waiting {candidates} candidates promise: the next points as the search or the ramp asks"
+    ]

@@ -9,7 +9,8 @@ from pathlib import Path
 import pytest
 from scipy import stats
 
-from benchbrief.compiler.planning.plan import Dimension, Expect, Query
+from benchbrief.ci.verdict_files import expect_case
+from benchbrief.compiler.planning.plan import Dimension, Expect, Query, Unjudged
 from benchbrief.results.analysis.expectation_verdicts import Verdict, evaluate
 from benchbrief.results.analysis.repeat_spread import t_interval
 from benchbrief.results.analysis.repeated_comparisons import is_number
@@ -118,6 +119,19 @@ def test_an_expectation_without_a_result_is_not_known_and_says_why(tmp_path: Pat
     found = verdict(tmp_path, sql, "threads", sides=(RATE, LIMIT))
     assert found.holds is None
     assert found.detail == "can't be known for 1 of 4: threads 4: ramp/nvme/a/threads=4/repeat=1 failed: gone"
+
+
+def test_a_verdict_says_which_workloads_it_passes_over(tmp_path: Path) -> None:
+    query = a_query("SELECT 1.0 AS value")
+    over = Unjudged(measure="latency.p99[read]", dim="workload", keys=("b", "c", "d", "e"))
+    plan = a_plan([a_cell()], [Expect(text="x", label="x", query=query, unjudged=(over,), origin=HERE)])
+    with open_store(RunMaker(tmp_path / "run", plan).run_dir) as store:
+        (found,) = evaluate(plan, store)
+    assert (found.holds, found.detail) == (
+        True,
+        "holds; not judged: workload b, c, d and 1 more, without latency.p99[read]",
+    )
+    assert "not judged: workload b, c, d" in expect_case(found).detail
 
 
 def test_an_expectation_of_no_rows_is_not_known(tmp_path: Path) -> None:
