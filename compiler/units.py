@@ -160,7 +160,7 @@ _MEANT = {
     "Gb": "Gbit",
     "Mb": "Mbit",
     "kb": "kB",
-    "b": "bit",
+    "b": "B",
     "rps": "ops/s",
     "qps": "ops/s",
     "tps": "ops/s",

@@ -73,9 +73,9 @@ class Compared:
 
     @cached_property
     def pairs(self) -> Answer:
-        """Each pair at each point: both values, `ratio` of the second over the first with its interval `low` to `high`,
-        `difference` in the unit, `p`, `p_holm` (corrected), `verdict` and its `reason`. The origins are measured,
-        simulated or imported."""
+        """Each pair at each point: both values, `ratio` of the second over the first with its interval `low` to `high`
+        at `level`, `difference` in the unit, `p`, `p_holm` (corrected), `verdict` and its `reason`. The origins are
+        measured, simulated or imported."""
         rows = [
             {
                 "first": self._judged.names[one],
@@ -122,7 +122,7 @@ class Compared:
 
 _PLACE = ("metric", "unit", "better", *_DIMS)
 _PAIR = (
-    "first_value", "second_value", "ratio", "low", "high", "difference", "p", "p_holm", "verdict", "reason",
+    "first_value", "second_value", "ratio", "low", "high", "level", "difference", "p", "p_holm", "verdict", "reason",
     "first_origin", "second_origin",
 )  # fmt: skip
 _RANKED = ("contender", "value", "letters", "is_best", "reason", "origin")
@@ -143,6 +143,7 @@ def _pair(row: Comparison) -> dict[str, object]:
         "ratio": row.ratio,
         "low": low,
         "high": high,
+        "level": row.level,
         "difference": row.difference,
         "p": row.p,
         "p_holm": row.p_holm,

@@ -287,6 +287,7 @@ def row_of_pair(row: Comparison) -> dict[str, object]:
         "interval": _finite(row.interval),
         "difference": row.difference,
         "difference_interval": _finite(row.difference_interval),
+        "level": row.level,
         "p": row.p,
         "p_holm": row.p_holm,
         "verdict": row.verdict,

@@ -19,7 +19,7 @@ class DimensionsLeft(CompileProblem):
 
     code = "E0730"
     says = "this is not one number: it still has {left}"
-    hint = "reduce it, as in `max(... over {over})`, or fix it with `[{index}]`"
+    hint = "reduce it, as in `max(... over {over})`, or take one with `[{index}]`"
     dims: tuple[str, ...]
     keys: tuple[str, ...]
 
@@ -97,7 +97,7 @@ class DimensionFree(CompileProblem):
     @property
     def help(self) -> str:
         first = self.dims[0]
-        ways = [f"fix it with `[{self.example}]`"]
+        ways = [f"take one with `[{self.example}]`"]
         if self.kind == "figure":
             ways.insert(0, f"add `color {first}`" + (f" or `multiples = {first}`" if self.panels else ""))
         else:

@@ -19,7 +19,7 @@ class CostlyReset(CompileProblem):
     severity = "warning"
     says = "resetting the data of database `{database}` would take about {time}, and all its measuring {measuring}"
     mark = "{count}"
-    hint = f"write `reset = {{better}}`: {{why}}; that takes about {{less}}, by the estimates of `bench plan`; {KEEP}"
+    hint = "write `reset = {better}`, which takes about {less}: {why}"
     database: str
     cells: int
     seconds: float

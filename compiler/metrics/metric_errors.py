@@ -103,12 +103,16 @@ class UnknownKey(Misspelt):
     """A word in an index that is no key."""
 
     code = "E0710"
-    says = "`{base}` has no {kind} `{word}`"
+    says = "`{base}` has {nothing} `{word}`"
     otherwise = "it has {all_known}"
-    when_none = "it has nothing to fix: leave the index out"
+    when_none = "it has one value only: leave the index out"
     base: str
     by_dimension: tuple[tuple[str, tuple[str, ...]], ...] = ()
     """The keys by dimension, where there are several."""
+
+    @property
+    def nothing(self) -> str:
+        return "nothing called" if self.kind == "key" else f"no {self.kind}"
 
     @property
     def all_known(self) -> str:
@@ -155,7 +159,9 @@ class DimensionAbsent(CompileProblem):
 
     @property
     def help(self) -> str:
-        return f"it has {ticked(self.dims)}" if self.dims else "it is already a single number"
+        if not self.dims:
+            return f"leave `{self.dim}` out: `{self.base}` is a single number"
+        return f"use {'a' if len(self.dims) > 1 else 'the'} dimension that it has: {ticked(self.dims)}"
 
 
 @dataclass(frozen=True)

@@ -95,6 +95,5 @@ class DeclaredNotSampled(CompileProblem):
 
     @property
     def help(self) -> str:
-        meter = "name a meter, such as `power = ipmi(...)`, and " if self.probe == "power" else ""
-        measured = f"to measure it, {meter}add `probes = [{self.probe} every 1 s]`"
-        return f"{measured}; otherwise declare it under another name, such as `rated_{self.name}`"
+        meter = " and a meter, such as `power = ipmi(...)`" if self.probe == "power" else ""
+        return f"add `probes = [{self.probe} every 1 s]`{meter}; or call the declared number `rated_{self.name}`"

@@ -62,6 +62,18 @@ class MissingComma(Problem):
 
 
 @dataclass(frozen=True)
+class MissingEvery(Problem):
+    """`cpu 1 s`: a probe and an interval side by side. `span` is the interval."""
+
+    code = "E0117"
+    says = "no `every` before `{interval}`"
+    mark = "how often `{probe}` samples"
+    hint = "write `{probe} every {interval}`"
+    probe: str
+    interval: str
+
+
+@dataclass(frozen=True)
 class StrayComma(Problem):
     code = "E0118"
     says = "this `,` separates nothing"

@@ -313,6 +313,19 @@ def _point(stop: Stop) -> Problem | None:
     return None
 
 
+_LIST = 500
+"""A list of probes has no more characters."""
+
+
+def _every(stop: Stop) -> Problem | None:
+    """`probes = [cpu 1 s]`."""
+    interval = stop.matches(r"\d[\d.]*\s*(?:ms|s|sec|min|h)\b")
+    of_probes = re.search(r"\bprobes\s*=\s*\[?[^\]=]*$", stop.source.text[max(stop.start, stop.at - _LIST) : stop.at])
+    if interval and of_probes and stop.last and stop.last.kind == "word" and not stop.wants_value:
+        return sign_errors.MissingEvery(stop.span(*interval.span()), stop.last.text, interval[0])
+    return None
+
+
 def _comma(stop: Stop) -> Problem | None:
     """A comma too many, or too few."""
     if stop.sign == "{" and stop.after_value:
@@ -359,6 +372,7 @@ _SLIPS: tuple[Slip, ...] = (
     _outside,
     _no_declaration,
     _point,
+    _every,
     _comma,
     _character,
 )

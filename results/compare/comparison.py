@@ -21,6 +21,7 @@ from benchbrief.results.analysis.significance import (
     difference_of,
     do_not_vary,
     holm,
+    holm_steps,
     p_value,
     ratio_of_means,
     ratio_of_percentiles,
@@ -103,7 +104,8 @@ class Comparison:
 
     For percentiles with repeats that is the ratio of the repeats, not of the merged value. There is no ratio for
     values below 0, or when the first is 0. `difference` is how far the second is above the first, in the unit. Each
-    has its interval, at the higher `level` of the two sides.
+    has its interval at `level`: where the two are tested, that of the corrected test, so that it leaves "no change" out
+    exactly where the test finds one. Otherwise it is the higher level of the two sides.
 
     `p` is the probability of so large a difference if there is none. `p_holm` is the same, corrected for the
     comparisons of its family. Both are None when one side has fewer than two repeats, and when no repeat differs.
@@ -124,6 +126,9 @@ class Comparison:
     verdict: Verdict
     reason: str = ""
     names: tuple[str, str] = ("A", "B")
+    level: float = LEVEL
+    signed: bool = True
+    """Whether the true value could be below 0."""
 
     @property
     def fewest(self) -> int:
@@ -192,74 +197,100 @@ def compare_all(pairs: Iterable[Iterable[Quantity]], threshold: float = 0.0) -> 
         [_compared(quantity, point, *sides) for quantity in found for point, sides in quantity.points.items()]
         for found in pairs
     ]
-    families: dict[str, list[Comparison]] = {}
-    for row in (row for rows in rows_of for row in rows if row.p is not None):
-        families.setdefault(row.family, []).append(row)
-    corrected: dict[int, float] = {}
-    for tested in families.values():
-        corrected |= zip(map(id, tested), holm([row.p for row in tested if row.p is not None]), strict=True)
-    return [_outcome(rows, corrected, threshold) for rows in rows_of]
+    families: dict[str, list[tuple[int, int]]] = {}
+    for pair, rows in enumerate(rows_of):
+        for place, row in enumerate(rows):
+            if row.p is not None:
+                families.setdefault(row.family, []).append((pair, place))
+    for places in families.values():
+        tested = [rows_of[pair][place] for pair, place in places]
+        p_values = [row.p for row in tested if row.p is not None]
+        parts = zip(places, tested, holm(p_values), holm_steps(p_values, SIGNIFICANT), strict=True)
+        for (pair, place), row, p_holm, step in parts:
+            rows_of[pair][place] = _with_intervals(replace(row, p_holm=p_holm), 1 - (1 - row.level) / step)
+    return [_outcome(rows, threshold) for rows in rows_of]
 
 
-def _outcome(rows: Sequence[Comparison], corrected: Mapping[int, float], threshold: float) -> Outcome:
+def _outcome(rows: Sequence[Comparison], threshold: float) -> Outcome:
     both = [row for row in rows if row.first is not None and row.second is not None]
     keys: dict[bool, dict[str, None]] = {True: {}, False: {}}
     # A metric's points may have fewer dimensions than those of the measures that it is made of.
     for row in [row for row in rows if row.point and row.point[0][0] == "experiment"] or rows:
         if (row.first is None) != (row.second is None):
             keys[row.second is None].setdefault(row.key)
-    judged = [_judged(replace(row, p_holm=corrected.get(id(row))), threshold) for row in both]
+    judged = [_judged(row, threshold) for row in both]
     seen = {row.key for row in both}
     only = {side: tuple(key for key in named if key not in seen) for side, named in keys.items()}
     return Outcome(tuple(judged), only[True], only[False])
 
 
 def _compared(quantity: Quantity, point: Point, first: Values | None, second: Values | None) -> Comparison:
-    ratio = interval = p = None
-    apart: Estimate | None = None
-    if first is not None and second is not None and first.bounds and second.bounds:
-        ratio, interval = _bounded_ratio(first, second)
-        apart = _bounded_difference(first, second)
-    elif first is not None and second is not None and first.value is not None and second.value is not None:
-        level = max(first.level, second.level)
-        several = min(len(first.repeats), len(second.repeats)) > 1
-        apart = Estimate(second.value - first.value, None, None)
-        if several:
-            apart = difference_of(first.repeats, second.repeats, percentile=first.percentile, level=level)
-        if first.value > 0 and min((second.value, *first.repeats, *second.repeats)) >= 0:
-            ratio, interval = _ratio(first, second)
-            if interval and not quantity.signed:  # excluding the impossible does not lower the confidence in the rest
-                interval = (max(interval[0], 0.0), interval[1])
-        alike = point not in quantity.unlike and not _same_measurement(first, second)
-        if len({*first.repeats, *second.repeats}) > 1 and alike:
-            p = p_value(first.repeats, second.repeats, percentile=first.percentile)
-            p = None if p is None else corrected(p, level)
-    return Comparison(
+    row = Comparison(
         quantity.name,
         quantity.unit,
         quantity.better,
         point,
         first,
         second,
-        ratio,
-        interval,
-        None if apart is None else apart.value,
-        _ends(apart),
-        p,
-        None,
-        "unknown",
-        quantity.unlike.get(point, ""),
-        quantity.names,
+        ratio=None,
+        interval=None,
+        difference=None,
+        difference_interval=None,
+        p=None,
+        p_holm=None,
+        verdict="unknown",
+        reason=quantity.unlike.get(point, ""),
+        names=quantity.names,
+        signed=quantity.signed,
+    )
+    if first is None or second is None:
+        return row
+    if first.bounds and second.bounds:
+        ratio, interval = _bounded_ratio(first, second)
+        apart = _bounded_difference(first, second)
+        difference = None if apart is None else apart.value
+        return replace(row, ratio=ratio, interval=interval, difference=difference, difference_interval=_ends(apart))
+    if first.value is None or second.value is None:
+        return row
+    level = max(first.level, second.level)
+    row = _with_intervals(row, level)
+    alike = point not in quantity.unlike and not _same_measurement(first, second)
+    if len({*first.repeats, *second.repeats}) > 1 and alike:
+        p = p_value(first.repeats, second.repeats, percentile=first.percentile)
+        return replace(row, p=None if p is None else corrected(p, level))
+    return row
+
+
+def _with_intervals(row: Comparison, level: float) -> Comparison:
+    """Return the comparison of two known values with the changes and their intervals at a level."""
+    first, second = row.first, row.second
+    if first is None or second is None or first.value is None or second.value is None:
+        return row
+    apart = Estimate(second.value - first.value, None, None)
+    if min(len(first.repeats), len(second.repeats)) > 1:
+        apart = difference_of(first.repeats, second.repeats, percentile=first.percentile, level=level)
+    ratio = interval = None
+    if first.value > 0 and min((second.value, *first.repeats, *second.repeats)) >= 0:
+        ratio, interval = _ratio(first, second, level)
+        if interval and not row.signed:  # excluding the impossible does not lower the confidence in the rest
+            interval = (max(interval[0], 0.0), interval[1])
+    return replace(
+        row,
+        ratio=ratio,
+        interval=interval,
+        difference=apart.value,
+        difference_interval=_ends(apart),
+        level=level,
     )
 
 
-def _ratio(first: Values, second: Values) -> tuple[float | None, tuple[float, float] | None]:
+def _ratio(first: Values, second: Values, level: float) -> tuple[float | None, tuple[float, float] | None]:
     """Return the ratio of two values of at least 0, the first above 0, with its interval."""
     ratio = second.value / first.value if first.value and second.value is not None else None
     between: Estimate | None = None
     if first.repeats and second.repeats:
         of = ratio_of_percentiles if first.percentile else ratio_of_means
-        between = of(first.repeats, second.repeats, max(first.level, second.level))
+        between = of(first.repeats, second.repeats, level)
     if between is not None and min(len(first.repeats), len(second.repeats)) > 1:
         ratio = between.value
     return ratio, _ends(between)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import random
+from collections import Counter
 from pathlib import Path
 
 import pytest
@@ -71,6 +73,26 @@ def test_the_points_of_a_metric_are_corrected_together_and_not_with_those_of_ano
     names = ("throughput", "latency.p99[read]", "latency.p99[update]")
     rows = compare([Quantity(name, "", "lower", points) for name in names]).comparisons
     assert [row.p_holm for row in rows] == pytest.approx([4 * rows[0].p] * 4 + [min(1.0, 8 * rows[0].p)] * 8)  # type: ignore[operator]
+
+
+def test_an_interval_leaves_no_change_out_exactly_where_the_verdict_is_not_noise() -> None:
+    """Holm's procedure decides, so the interval that is shown beside its verdict has the level that it tests at."""
+    draw = random.Random(7)  # noqa: S311  # no secret
+    verdicts = Counter[str]()
+    uncorrected = 0
+    for _ in range(40):
+        points: Points = {}
+        for n in range(6):
+            first = values(*(draw.gauss(100, 3) for _ in range(4)))
+            points[(("threads", n),)] = first, values(*(draw.gauss(100 + 2 * n, 3) for _ in range(4)))
+        for row in compare([Quantity("throughput", "ops/s", "higher", points)]).comparisons:
+            for interval, same in ((row.interval, 1), (row.difference_interval, 0)):
+                assert interval is not None
+                assert (interval[0] <= same <= interval[1]) == (row.verdict == "within noise")
+            verdicts[row.verdict] += 1
+            assert row.p is not None
+            uncorrected += row.verdict == "within noise" and row.p < 0.05
+    assert min(verdicts["better"], verdicts["within noise"], uncorrected) > 10
 
 
 def test_equal_values_are_one_measurement_only_when_they_come_from_the_same() -> None:

@@ -15,11 +15,13 @@ from scipy import stats
 
 from benchbrief.results.analysis.scalability import NoFit, Usl, fit_usl
 from benchbrief.results.analysis.significance import (
+    Estimate,
     degrees_of_freedom,
     difference,
     difference_of,
     do_not_vary,
     holm,
+    holm_steps,
     mann_whitney,
     p_value,
     ratio_of_means,
@@ -320,6 +322,35 @@ def test_tied_ranks_are_judged_by_the_normal_distribution() -> None:
     assert mann_whitney(*tied) != pytest.approx(stats.mannwhitneyu(*tied, method="exact").pvalue)
 
 
+@pytest.mark.parametrize("level", [0.95, 0.995])
+def test_the_interval_by_ranks_leaves_one_out_exactly_where_the_rank_test_is_significant(level: float) -> None:
+    draw = random.Random(1)  # noqa: S311  # no secret
+    significant = 0
+    for _ in range(300):
+        shift = draw.uniform(0, 1.5)
+        a, b = ([math.exp(draw.gauss(mean, 1)) for _ in range(8)] for mean in (0, shift))
+        found, p = ratio_of_percentiles(a, b, level), mann_whitney(a, b)
+        assert found is not None
+        assert found.low is not None
+        assert found.high is not None
+        assert p is not None
+        assert (not found.low <= 1 <= found.high) == (p < 1 - level)
+        significant += p < 1 - level
+    assert 30 < significant < 270
+
+
+def test_ranks_that_reject_nothing_at_a_level_give_no_interval() -> None:
+    a, b = [float(n) for n in range(1, 9)], [float(n) for n in range(101, 109)]
+    assert ratio_of_percentiles(a, b, 1 - 1.9 / math.comb(16, 8)) == Estimate(pytest.approx(23.3, 0.1), None, None)
+
+
+def test_holms_steps_divide_the_chance_of_each_as_far_as_it_comes() -> None:
+    assert holm_steps((0.01, 0.04, 0.03, 0.005), 0.05) == [3, 2, 2, 4]
+    assert holm_steps((0.9, 0.8), 0.05) == [2, 2]
+    assert holm_steps((0.001, 0.002), 0.05) == [2, 1]
+    assert holm_steps((), 0.05) == []
+
+
 def test_the_interval_by_ranks_is_the_same_from_both_sides() -> None:
     a, b = [n / 7 for n in range(8)], [n / 5 + 0.03 for n in range(9)]
     there, back = difference_of(a, b, percentile=True), difference_of(b, a, percentile=True)
@@ -332,7 +363,7 @@ def test_the_ranks_of_many_repeats_have_the_spread_of_the_normal_distribution() 
     n = 101
     a, b = [float(i) for i in range(n)], [i + 0.5 for i in range(n)]
     pairs = sorted(above - below for below in a for above in b)
-    outside = math.floor(stats.norm(n * n / 2, math.sqrt(n * n * (2 * n + 1) / 12)).ppf(0.025))
+    outside = math.floor(stats.norm(n * n / 2, math.sqrt(n * n * (2 * n + 1) / 12)).ppf(0.025) - 0.5)
     found = difference_of(a, b, percentile=True)
     assert (found.low, found.high) == (pairs[outside], pairs[-1 - outside])
 

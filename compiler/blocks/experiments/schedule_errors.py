@@ -92,10 +92,7 @@ class BudgetBelowPass(_BudgetTooSmall):
     code = "E0554"
     says = "the budget of {budget} is below one pass: to measure each point once takes {needed}, without any load"
     mark = "less than {needed}"
-    hint = (
-        "write `budget = {enough}` or more, which has room for {loading} to load and reset data, by the estimates of "
-        "`bench plan`; or measure fewer points, or for a shorter time"
-    )
+    hint = "write `budget = {enough}` or more, which includes loading; or measure fewer points, or for a shorter time"
     declared_s: float
 
     @property
@@ -114,10 +111,7 @@ class BudgetBelowEstimate(_BudgetTooSmall):
         "{loading} of it to load and reset data"
     )
     mark = "less than about {needed}"
-    hint = (
-        "write `budget = {enough}` or more; `bench run` refuses less, unless earlier runs of its folder have measured "
-        "some of it, or show that loads take less"
-    )
+    hint = "write `budget = {enough}` or more: `bench run` refuses less, unless earlier runs show that it is enough"
 
 
 @dataclass(frozen=True)

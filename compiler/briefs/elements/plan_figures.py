@@ -58,7 +58,7 @@ def figure(typer: Typer, block: ast.Block, place: Place) -> plan.FigureElement |
     claim = prose(typer, said, place) if said else None
     attributes = [item for item in block.body if isinstance(item, ast.Attribute) and item.key.text in _MARKS]
     if not attributes:
-        if body.said(*_MARKS) or any(isinstance(it, ast.Attribute) and it.key.text not in known for it in block.body):
+        if body.said(*_MARKS) or any(isinstance(it, ast.Block) or it.key.text not in known for it in block.body):
             return None  # a misspelt or unknown one, which is reported
         typer.findings.add(wrong.EmptyElement(block.keyword.span, "figure", _USAGE["line"]))
         return None
@@ -103,7 +103,7 @@ def _panel(typer: Typer, body: Body) -> ast.Name | None:
     if isinstance(value, ast.Name) and len(values) == 1:
         if value.text not in SAMPLED:
             return value if _is_dimension(typer, value) else None
-        found = f"`{value.text}`, whose keys are known from the results alone"
+        found = f"`{value.text}`, whose values are known from the results alone"
     else:
         found = described(value) if len(values) == 1 else "more than one value"
     typer.findings.add(WrongType(values[-1].span, "multiples", "a dimension such as `workload`", found))

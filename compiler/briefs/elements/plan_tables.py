@@ -92,6 +92,8 @@ def callout(typer: Typer, block: ast.Block, place: Place) -> plan.CalloutElement
     heading = title(typer, block.label, place, "title") if block.label else ""
     has_table = body.said("rows", "columns", "column")
     if not has_table and not body.said("text"):
+        if _has_block(block):
+            return None
         typer.findings.add(wrong.EmptyElement(block.keyword.span, "callout", f'`text = "..."`, or {_CALLOUT}'))
         return None
     inner = _table(typer, block, body, place) if has_table else None
@@ -118,6 +120,11 @@ def comparison(typer: Typer, block: ast.Block, place: Place) -> plan.TableElemen
     return made.model_copy(update={"title": heading}) if made and heading is not None else None
 
 
+def _has_block(block: ast.Block) -> bool:
+    """Return whether it holds a block, which is a mistake that is reported, and may be what it was to show."""
+    return any(isinstance(item, ast.Block) for item in block.body)
+
+
 def _table(
     typer: Typer, block: ast.Block, body: Body, place: Place, *, compared: bool = False
 ) -> plan.TableElement | None:
@@ -129,6 +136,8 @@ def _table(
     along_options, across_options = (column_options, row_options) if transposed else (row_options, column_options)
     dim = _dimension(along)
     if dim is None:
+        if not along and _has_block(block):
+            return None
         if len(along) == 1 and isinstance(along[0], ast.Name) and along[0].text not in typer.metrics:
             name, words = along[0], (*DIMENSIONS, *(["facts"] if kind == "table" else []))
             if did_you_mean(name.text, words):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from benchbrief.compiler.briefs.report_errors import UnitBehind
 from benchbrief.compiler.metrics.typing.typed_expression import Typed
@@ -38,6 +38,10 @@ _SCALED = ("s", "B", "B/s")
 """Units that briefs scale by the size of the number (see `reports/text/number_format.py`)."""
 
 
+_NEAR = 20
+"""A hole and the unit behind it have no more characters between them."""
+
+
 @dataclass(frozen=True)
 class Spelled:
     """A unit behind a hole, with the text after the hole as it is and without the unit."""
@@ -51,6 +55,17 @@ def unit_behind(follows: str, typed: Typed, format_: str, span: Span) -> Spelled
 
     A plain number may have any unit, except a percentage without the format `%`.
     """
+    found = _unit_behind(follows, typed, format_, span)
+    return replace(found, span=_written(span, found.text)) if isinstance(found, UnitBehind) else found
+
+
+def _written(hole: Span, unit: str) -> Span:
+    """Return where the unit stands behind the hole."""
+    start = hole.source.text.find(unit, hole.end, hole.end + len(unit) + _NEAR)
+    return hole if start < 0 else Span(hole.source, start, start + len(unit))
+
+
+def _unit_behind(follows: str, typed: Typed, format_: str, span: Span) -> Spelled | UnitBehind | None:
     dimension = typed.unit.dimension
     if dimension == DIMENSIONLESS and (mistake := _other_than_a_share(follows, typed, format_, span)):
         return mistake

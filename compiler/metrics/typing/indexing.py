@@ -140,7 +140,7 @@ def _argument(typer: Typer, base: Term, argument: ast.Argument, base_text: str) 
     word = word_of(argument.value)
     if word is None:
         text = " ".join(argument.value.span.text.split())
-        typer.findings.add(wrong.BadIndex(argument.value.span, f"`{text}` is not a key of `{dim}`", "write a name"))
+        typer.findings.add(wrong.BadIndex(argument.value.span, f"`{dim}` takes a name, not `{text}`", "write a name"))
         return None
     if dim == "node":  # only the results have the nodes
         return dim, word
@@ -183,8 +183,10 @@ def _positional(typer: Typer, base: Term, expr: ast.Expr, base_text: str) -> tup
 def _not_a_key(typer: Typer, base: Term, expr: ast.Expr) -> None:
     axis = next((dim for dim in base.dims if dim in ("threads", "target")), "threads")
     text = " ".join(expr.span.text.split())
-    instead = f"write the dimension too: `{axis}: {text}`" if isinstance(expr, ast.Quantity) else "write a name"
-    typer.findings.add(wrong.BadIndex(expr.span, f"`{text}` is not the name of a key", instead))
+    number = isinstance(expr, ast.Quantity)
+    why = f"`{text}` alone names no dimension" if number else f"`{text}` is not a name"
+    instead = f"write the dimension too: `{axis}: {text}`" if number else "write a name"
+    typer.findings.add(wrong.BadIndex(expr.span, why, instead))
 
 
 def _point(typer: Typer, base: Term, dim: Dimension, expr: ast.Expr) -> tuple[Dimension, Key] | None:

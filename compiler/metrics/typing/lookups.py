@@ -103,7 +103,7 @@ def look_up_dotted(typer: Typer, expr: ast.Attr, demanded: Demanded) -> Typed | 
         what, instead = "a point that is found while the spec runs", f"write `knee(throughput[{family}] over threads)`"
         typer.findings.add(wrong.NotANumber(expr.span, word, what, instead))
     elif (base := word.rpartition(".")[0]) in KINDS and expr.field.text in _keys(typer):
-        what, instead = "a measure with a key behind a dot", f"write `{base}[{expr.field.text}]`"
+        what, instead = "a measure with a name behind a dot", f"write `{base}[{expr.field.text}]`"
         typer.findings.add(wrong.NotANumber(expr.span, word, what, instead))
     elif expr.field.text in FUNCTIONS and expr.field.text not in {kind.rpartition(".")[2] for kind in known}:
         what, instead = "a function written after its value", f"write `{expr.field.text}({family} over threads)`"

@@ -70,7 +70,7 @@ def p_value(typer: Typer, expr: ast.Call, demanded: Demanded) -> Typed | None:
         why = f"compares two values of one kind, and these are {units}"
         typer.findings.add(wrong.BadReduction(expr.span, "p_value", why, usage))
         return None
-    lists = []
+    lists: list[Reduction] = []
     repeat: tuple[Dimension, ...] = ("repeat",)
     for side, argument in zip((left, right), expr.arguments, strict=True):
         term = along(side.term, repeat)
@@ -78,7 +78,8 @@ def p_value(typer: Typer, expr: ast.Call, demanded: Demanded) -> Typed | None:
             why = f"needs measured values, and `{text_of(argument.value)}` has no repeats"
             typer.findings.add(wrong.BadReduction(argument.span, "p_value", why, usage))
             return None
-        _repeated(typer, argument.span, "p_value", term, repeat)
+        if not any(len(offered_keys(each.operand, "repeat")) < 2 for each in lists):  # one warning for both sides
+            _repeated(typer, argument.span, "p_value", term, repeat)
         lists.append(Reduction("list", term, repeat, None))
     percentiles = any(holds_percentiles(side.term) for side in (left, right))
     operator = "p_value of percentiles" if percentiles else "p_value"
