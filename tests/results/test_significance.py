@@ -15,7 +15,6 @@ from scipy import stats
 
 from benchbrief.results.analysis.scalability import NoFit, Usl, fit_usl
 from benchbrief.results.analysis.significance import (
-    Estimate,
     degrees_of_freedom,
     difference,
     difference_of,
@@ -341,7 +340,9 @@ def test_the_interval_by_ranks_leaves_one_out_exactly_where_the_rank_test_is_sig
 
 def test_ranks_that_reject_nothing_at_a_level_give_no_interval() -> None:
     a, b = [float(n) for n in range(1, 9)], [float(n) for n in range(101, 109)]
-    assert ratio_of_percentiles(a, b, 1 - 1.9 / math.comb(16, 8)) == Estimate(pytest.approx(23.3, 0.1), None, None)
+    found = ratio_of_percentiles(a, b, 1 - 1.9 / math.comb(16, 8))
+    assert found is not None
+    assert (found.low, found.high) == (None, None)
 
 
 def test_holms_steps_divide_the_chance_of_each_as_far_as_it_comes() -> None:
