@@ -36,16 +36,14 @@ from benchbrief.compiler.briefs.style.word_catalogues import Entry, read_catalog
 from benchbrief.compiler.extensions.extension_errors import UnusableExtension
 from benchbrief.compiler.extensions.extension_spec import LANGUAGES
 from benchbrief.compiler.extensions.registry import TEMPLATE_SPECS, Refused
-from benchbrief.compiler.frontend.name_errors import PassesOver, SingleRun
 from benchbrief.compiler.frontend.scope import Scope
 from benchbrief.compiler.frontend.spec_paths import is_file
 from benchbrief.compiler.metrics import metric_errors
 from benchbrief.compiler.metrics.typing.expressions import Typer
+from benchbrief.compiler.metrics.typing.judged_cells import warn_of_cells
 from benchbrief.compiler.metrics.typing.lookups import taken
-from benchbrief.compiler.metrics.typing.passed_over import passed_over
 from benchbrief.compiler.metrics.typing.planned_points import Runs, planned_runs
 from benchbrief.compiler.metrics.typing.repeat_functions import holds_percentiles
-from benchbrief.compiler.metrics.typing.terms import Measure, leaves
 from benchbrief.compiler.metrics.typing.typed_expression import text_of
 from benchbrief.compiler.planning import plan
 from benchbrief.compiler.problems import CompileProblem, Findings
@@ -167,16 +165,7 @@ def _expect(typer: Typer, expect: ast.Expect, judged: set[str]) -> plan.Expect |
     typed = typer.condition(expect.condition)
     if typed is None or not typer.is_complete(typed, expect.condition):
         return None
-    runs = [run for leaf in leaves(typed.term) if isinstance(leaf, Measure) for run in leaf.runs]
-    single = dict.fromkeys(run.experiment for run in runs if run.repeats == 1 and run.experiment not in judged)
-    judged.update(single)
-    if single:
-        typer.findings.add(SingleRun(expect.span, tuple(single)))
-    unjudged = dict.fromkeys(
-        each for leaf in leaves(typed.term) if isinstance(leaf, Measure) for each in passed_over(leaf, typer.runs)
-    )
-    for each in unjudged:
-        typer.findings.add(PassesOver(expect.span, each.measure, each.dim, each.missing, each.judged, each.probe))
+    unjudged = warn_of_cells(typer, expect.span, typed.term, judged)
     text = text_of(expect.condition)
     condition = expect.condition
     compared = (condition.left, condition.right) if isinstance(condition, ast.Binary) else ()
@@ -194,7 +183,7 @@ def _expect(typer: Typer, expect: ast.Expect, judged: set[str]) -> plan.Expect |
         ),
         better=better,
         repeats=sides_by_repeat(typer, [side for side, _ in sides], shown) if typer.planning and better else (),
-        unjudged=tuple(plan.Unjudged(measure=each.measure, dim=each.dim, keys=each.missing) for each in unjudged),
+        unjudged=unjudged,
         origin=origin(expect.span),
     )
 

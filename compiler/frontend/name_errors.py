@@ -370,51 +370,6 @@ class ServiceKnee(CompileProblem):
 
 
 @dataclass(frozen=True)
-class SingleRun(CompileProblem):
-    """An `expect` over an experiment without repeats."""
-
-    code = "W0401"
-    severity = "warning"
-    says = "this `expect` judges cells that are measured only once"
-    mark = "a single run can't tell a change from noise"
-    hint = "write `repeats = 3` or more in {experiments}"
-    names: tuple[str, ...]
-
-    @property
-    def experiments(self) -> str:
-        return experiments_named(self.names)
-
-
-@dataclass(frozen=True)
-class PassesOver(CompileProblem):
-    """An `expect` over cells of which some do not tell what it judges."""
-
-    code = "W0402"
-    severity = "warning"
-    says = "this `expect` does not judge {dim} {missing}"
-    mark = "`{measure}` is not measured there"
-    hint = "name what it judges, as in `{measure_at}`{or_probe}"
-    measure: str
-    dim: str
-    missing_keys: tuple[str, ...]
-    judged_keys: tuple[str, ...]
-    probe: str = ""
-
-    @property
-    def missing(self) -> str:
-        return ticked(self.missing_keys)
-
-    @property
-    def measure_at(self) -> str:
-        name, _, index = self.measure.partition("[")
-        return f"{name}[{self.judged_keys[0]}{', ' if index else ']'}{index}"
-
-    @property
-    def or_probe(self) -> str:
-        return f", or sample `{self.probe}` there too" if self.probe else ""
-
-
-@dataclass(frozen=True)
 class NoExperiment(CompileProblem):
     code = "W0501"
     severity = "warning"

@@ -1,4 +1,4 @@
-"""Expressions that ask more than the planned measurements can tell (E0727, W070x to W072x)."""
+"""Expressions that ask more than the planned measurements can tell (E0727, W0401, W0402, W070x to W072x)."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from benchbrief.compiler.plain_amounts import duration
-from benchbrief.compiler.problems import CompileProblem, ticked
+from benchbrief.compiler.problems import CompileProblem, experiments_named, ticked
 from benchbrief.dsl.diagnostics.diagnostic import Severity
 
 
@@ -157,3 +157,48 @@ class UnmergedRepeats(CompileProblem):
     measure: str
     experiment: str
     tool: str
+
+
+@dataclass(frozen=True)
+class SingleRun(CompileProblem):
+    """An `expect` over an experiment without repeats."""
+
+    code = "W0401"
+    severity: ClassVar[Severity] = "warning"
+    says = "this `expect` judges cells that are measured only once"
+    mark = "a single run can't tell a change from noise"
+    hint = "write `repeats = 3` or more in {experiments}"
+    names: tuple[str, ...]
+
+    @property
+    def experiments(self) -> str:
+        return experiments_named(self.names)
+
+
+@dataclass(frozen=True)
+class PassesOver(CompileProblem):
+    """An `expect` over cells of which some do not tell what it judges."""
+
+    code = "W0402"
+    severity: ClassVar[Severity] = "warning"
+    says = "this `expect` does not judge {dim} {missing}"
+    mark = "`{measure}` is not measured there"
+    hint = "name what it judges, as in `{measure_at}`{or_probe}"
+    measure: str
+    dim: str
+    missing_keys: tuple[str, ...]
+    judged_keys: tuple[str, ...]
+    probe: str = ""
+
+    @property
+    def missing(self) -> str:
+        return ticked(self.missing_keys)
+
+    @property
+    def measure_at(self) -> str:
+        name, _, index = self.measure.partition("[")
+        return f"{name}[{self.judged_keys[0]}{', ' if index else ']'}{index}"
+
+    @property
+    def or_probe(self) -> str:
+        return f", or sample `{self.probe}` there too" if self.probe else ""
