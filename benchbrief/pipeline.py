@@ -12,13 +12,13 @@ from benchbrief.ci.openmetrics import MetricsFile
 from benchbrief.cli.run_names import run_name
 from benchbrief.cli.terminal import end_request, show_error, warn
 from benchbrief.compiler.planning.plan import Plan
+from benchbrief.progress.finished_run import Finished
 from benchbrief.progress.run_progress import Progress
 from benchbrief.runners.errors import RunnerError
 from benchbrief.runners.execution.live_numbers import Monitor
 from benchbrief.runners.fleet.lane_nodes import on_its_nodes
 from benchbrief.runners.fleet.submitted_run import driving_alone
 from benchbrief.runners.journal.run_folder import load_plan
-from benchbrief.running.finished_run import Finished
 from benchbrief.running.make_tables import make_tables
 from benchbrief.running.measure import measure
 from benchbrief.running.merge import merge

@@ -16,9 +16,9 @@ from benchbrief.dsl.diagnostics.plural import plural
 from benchbrief.progress.total_cells import not_run
 
 if TYPE_CHECKING:
+    from benchbrief.progress.finished_run import Finished
     from benchbrief.results.analysis.expectation_verdicts import Verdict
     from benchbrief.results.ingest.run_evidence import Evidence
-    from benchbrief.running.finished_run import Finished
 
 F = TypeVar("F", bound=Callable[..., Any])
 

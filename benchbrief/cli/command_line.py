@@ -30,38 +30,55 @@ from benchbrief.cli.terminal import (
 )
 from benchbrief.dsl.bench_error import ExitCode
 
-COMMANDS = {
-    "init": "Write a commented starter spec.",
-    "check": "Check specs: names, units, dimensions, values.",
-    "fmt": "Put specs into the canonical layout.",
-    "explain": "Explain the code of an error or a warning.",
-    "words": "Print the fixed words of a brief, to translate them.",
-    "plan": "Show what a spec would run: matrix, hosts, order, time.",
-    "run": "Run a spec and render its brief.",
-    "resume": "Go on with an interrupted run, or retry failed cells.",
-    "stop": "End a run, and leave nothing of it on its hosts.",
-    "lane": "Run one lane of a run, for schedulers and build servers.",
-    "merge": "Make one run of lanes that were run apart.",
-    "status": "Show runs, and how far one has come.",
-    "watch": "Follow a run of another shell until it ends.",
-    "report": "Render a run's brief again, as PDF and HTML.",
-    "verify": "Compute a brief's numbers again, and say whether they hold.",
-    "compare": "Compare runs, hardware or revisions, and tell what is more than noise.",
-    "trend": "Show a quantity over many runs, with its changes.",
-    "gate": "Say whether a run got worse than the runs before it, for nightly CI.",
-    "site": "Make a static site of all runs: briefs, trends, comparisons, hardware.",
-    "query": "Ask the results in SQL.",
-    "push": "Push a run to a store that a team shares.",
-    "pull": "Bring a run from a shared store here.",
-    "runs": "List the runs of a shared store, or of a folder.",
-    "gc": "Show, and remove, what a shared store need not keep.",
-    "import": "Bring in results that were measured elsewhere, with their source.",
-    "rebuild": "Build a run's tables again from its journal and raw outputs.",
-    "extensions": "List extensions of each kind: from which package, and what is broken.",
-    "doctor": "Say what is missing here and on a spec's hosts, and how to get it.",
-    "lsp": "Serve an editor (Language Server Protocol).",
-    "completion": "Print a shell completion script.",
+GROUPS = {
+    "specs": {
+        "init": "Write a commented starter spec.",
+        "check": "Check specs: names, units, dimensions, values.",
+        "fmt": "Put specs into the canonical layout.",
+        "explain": "Explain the code of an error or a warning.",
+        "words": "Print the fixed words of a brief, to translate them.",
+        "plan": "Show what a spec would run: matrix, hosts, order, time.",
+    },
+    "running": {
+        "run": "Run a spec and render its brief.",
+        "resume": "Go on with an interrupted run, or retry failed cells.",
+        "stop": "End a run, and leave nothing of it on its hosts.",
+        "lane": "Run one lane of a run, for schedulers and build servers.",
+        "merge": "Make one run of lanes that were run apart.",
+        "status": "Show runs, and how far one has come.",
+        "watch": "Follow a run of another shell until it ends.",
+    },
+    "results": {
+        "report": "Render a run's brief again, as PDF and HTML.",
+        "verify": "Compute a brief's numbers again, and say whether they hold.",
+        "compare": "Compare runs, hardware or revisions, and tell what is more than noise.",
+        "trend": "Show a quantity over many runs, with its changes.",
+        "gate": "Say whether a run got worse than the runs before it, for nightly CI.",
+        "site": "Make a static site of all runs: briefs, trends, comparisons, hardware.",
+        "query": "Ask the results in SQL.",
+        "import": "Bring in results that were measured elsewhere, with their source.",
+        "rebuild": "Build a run's tables again from its journal and raw outputs.",
+    },
+    "sharing": {
+        "push": "Push a run to a store that a team shares.",
+        "pull": "Bring a run from a shared store here.",
+        "runs": "List the runs of a shared store, or of a folder.",
+        "gc": "Show, and remove, what a shared store need not keep.",
+    },
+    "setup": {
+        "extensions": "List extensions of each kind: from which package, and what is broken.",
+        "doctor": "Say what is missing here and on a spec's hosts, and how to get it.",
+        "lsp": "Serve an editor (Language Server Protocol).",
+        "completion": "Print a shell completion script.",
+    },
 }
+"""The commands with what they do, by the folder of their modules."""
+COMMANDS = {name: what for group in GROUPS.values() for name, what in group.items()}
+
+
+def module_of(command: str) -> str:
+    """Return the name of the module that has it."""
+    return next(f"benchbrief.commands.{group}.{command}" for group, names in GROUPS.items() if command in names)
 
 
 class _Commands(click.Group):
@@ -73,7 +90,7 @@ class _Commands(click.Group):
     def get_command(self, ctx: click.Context, name: str) -> click.Command | None:
         if name not in COMMANDS:
             return None
-        command: click.Command = importlib.import_module(f"benchbrief.commands.{name}").command
+        command: click.Command = importlib.import_module(module_of(name)).command
         command.short_help = COMMANDS[name]
         return command
 

@@ -6,9 +6,9 @@ import hashlib
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from benchbrief.progress.finished_run import Finished
 from benchbrief.progress.run_progress import Progress
 from benchbrief.running.expected_times import expected_times
-from benchbrief.running.finished_run import Finished
 from benchbrief.running.known_before import known_before
 from benchbrief.running.stop_signals import stop_on_signals
 

@@ -10,8 +10,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from benchbrief.cli.run_names import run_name
+from benchbrief.progress.finished_run import Finished
 from benchbrief.progress.run_progress import Progress
-from benchbrief.running.finished_run import Finished
 
 if TYPE_CHECKING:
     from benchbrief.compiler.planning.plan import Plan

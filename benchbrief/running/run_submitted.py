@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING
 
 from benchbrief.cli.run_names import run_name
 from benchbrief.dsl.bench_error import ExitCode
+from benchbrief.progress.finished_run import Finished
 from benchbrief.progress.follow_lanes import LaneTails
 from benchbrief.progress.run_progress import Progress
 from benchbrief.runners.errors import RunnerError
 from benchbrief.runners.fleet.scheduler import SchedulerSilent
 from benchbrief.runners.journal.journal_file import is_being_written
-from benchbrief.running.finished_run import Finished
 from benchbrief.running.merge import merge
 from benchbrief.running.stop_signals import stop_on_signals
 

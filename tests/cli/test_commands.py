@@ -9,7 +9,7 @@ from pathlib import Path
 import click
 import pytest
 
-from benchbrief.cli.command_line import COMMANDS, group
+from benchbrief.cli.command_line import COMMANDS, GROUPS, group
 from tests.cli.specs import SMALL
 from tests.support.bench import Bench
 from tests.support.tools import REPOSITORY
@@ -24,8 +24,12 @@ def examples(text: str) -> list[str]:
 
 
 def test_every_module_of_the_commands_is_listed() -> None:
-    modules = {path.stem for path in (REPOSITORY / "benchbrief" / "commands").glob("*.py")} - {"__init__"}
-    assert modules == set(COMMANDS)
+    modules = {
+        (path.parent.name, path.stem)
+        for path in (REPOSITORY / "benchbrief" / "commands").rglob("*.py")
+        if path.stem != "__init__"
+    }
+    assert modules == {(group, name) for group, names in GROUPS.items() for name in names}
 
 
 def test_every_command_and_no_other_is_in_the_readme() -> None:

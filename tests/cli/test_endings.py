@@ -7,10 +7,10 @@ from pathlib import Path
 import pytest
 
 from benchbrief.compiler.messages.text import figure, share_figure
-from benchbrief.progress.run_output import Summary, as_dict, tell
+from benchbrief.progress.finished_run import Finished
 from benchbrief.results.samples.sample_coverage import Patchy
 from benchbrief.runners.messages.run_messages import say
-from benchbrief.running.finished_run import Finished
+from benchbrief.running.run_output import Summary, as_dict, tell
 
 
 def behind(achieved: float, offered: float) -> str:

@@ -15,12 +15,12 @@ from benchbrief.cli.readable_quantities import duration, latency, rate
 from benchbrief.cli.terminal_marks import ASCII, UNICODE, marks, shortened
 from benchbrief.compiler.messages.text import figure
 from benchbrief.progress.live_screen import host_summary, screen
-from benchbrief.progress.run_output import grouped
 from benchbrief.progress.run_progress import Progress
 from benchbrief.progress.run_view import RunView
 from benchbrief.runners.execution.live_numbers import Reading, load_of
 from benchbrief.runners.journal import events as j
 from benchbrief.runners.messages.run_messages import say
+from benchbrief.running.run_output import grouped
 from tests.support.plans import compile_spec
 from tests.support.waiting import until
 

@@ -50,7 +50,14 @@ def interrupted_at(bench: Bench, module: str, number: int, *words: str, lost: bo
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGHUP])
 @pytest.mark.parametrize(
     "module",
-    ["benchbrief.cli.command_line", "click", "benchbrief.cli.terminal", "benchbrief.commands.run", "lark", "pydantic"],
+    [
+        "benchbrief.cli.command_line",
+        "click",
+        "benchbrief.cli.terminal",
+        "benchbrief.commands.running.run",
+        "lark",
+        "pydantic",
+    ],
 )
 def test_a_command_that_starts_ends_at_once_and_says_so(bench: Bench, module: str, number: int) -> None:
     bench.spec(ONE_FOLDER)

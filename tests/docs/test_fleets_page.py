@@ -8,7 +8,7 @@ from typing import Any
 
 import yaml  # type: ignore[import-untyped,unused-ignore]  # its types are no package of ours
 
-from benchbrief.commands.lane import command
+from benchbrief.commands.running.lane import command
 from benchbrief.dsl.bench_error import ExitCode
 from tests.docs.samples import ROOT, samples
 

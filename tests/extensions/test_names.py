@@ -97,7 +97,7 @@ SAMPLES = {
     *("compiler/blocks/events/event_schema.py", "compiler/blocks/experiments/experiment_errors.py"),
     *("compiler/blocks/power/meter_schema.py", "compiler/blocks/hardware/host_schema.py"),
     *("compiler/blocks/databases/database_schema.py", "compiler/briefs/report_schema.py"),
-    *("benchbrief/server/completing/snippets.py", "benchbrief/commands/import.py"),
+    *("benchbrief/server/completing/snippets.py", "benchbrief/commands/results/import.py"),
     # Which products have a value or a way to reset data: their specs don't say it yet.
     "compiler/metrics/word_meanings.py",
     # Words of connection strings, which no secret is.

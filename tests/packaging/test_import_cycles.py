@@ -9,9 +9,6 @@ from graphlib import CycleError, TopologicalSorter
 from tests.packaging.test_rooms import REPOSITORY, ROOMS, ours, python_files
 
 BOTH_WAYS = {
-    ("benchbrief/ci", "benchbrief/progress"),
-    ("benchbrief/cli", "benchbrief/running"),
-    ("benchbrief/progress", "benchbrief/running"),
     ("compiler/blocks", "compiler/extensions"),
     ("compiler/blocks", "compiler/frontend"),
     ("compiler/blocks", "compiler/metrics"),

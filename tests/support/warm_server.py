@@ -86,10 +86,10 @@ def _serve(number: int) -> NoReturn:
     svg_converter.Converter = lambda: _ONE  # type: ignore[assignment,misc]  # commands import it when they draw
     for name in (*_LIBRARIES, *_ROOMS):
         importlib.import_module(name)
-    from benchbrief.cli.command_line import COMMANDS, group
+    from benchbrief.cli.command_line import COMMANDS, group, module_of
 
     for name in COMMANDS:
-        importlib.import_module(f"benchbrief.commands.{name}")
+        importlib.import_module(module_of(name))
     mongo_stand_in.WARM_UP_S = 0.2  # no test is about how fast the stand-in is
     with (
         tempfile.TemporaryDirectory() as folder,

@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING
 
 import click
 
-from benchbrief.cli.import_command import SHORT as IMPORTED
 from benchbrief.cli.readable_quantities import duration, latency, power, rate
 from benchbrief.cli.run_names import run_name
 from benchbrief.cli.run_options import chosen_run, out_option, run_argument
@@ -23,6 +22,7 @@ from benchbrief.compiler.plain_amounts import counted
 from benchbrief.compiler.rounding import share_text
 from benchbrief.dsl.diagnostics.source_line import display_width
 from benchbrief.progress.compared_times import in_full
+from benchbrief.running.import_command import SHORT as IMPORTED
 
 if TYPE_CHECKING:
     from benchbrief.results.runs.estimate_and_actual import TimeCompared

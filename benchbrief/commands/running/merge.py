@@ -9,8 +9,8 @@ import click
 from benchbrief.ci.verdict_files import require_writable, verdict_options
 from benchbrief.cli.run_options import chosen_run, complete_run, out_option
 from benchbrief.cli.terminal import ENDS, exit_codes
-from benchbrief.progress.run_output import tell_end
 from benchbrief.progress.run_progress import Progress
+from benchbrief.running.run_output import tell_end
 
 
 @click.command(

@@ -6,8 +6,8 @@ import shutil
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
-from benchbrief.progress.run_output import Ending, note_simulation, tell_as_asked
 from benchbrief.progress.run_progress import Progress
+from benchbrief.running.run_output import Ending, note_simulation, tell_as_asked
 
 
 def submit_and_tell(

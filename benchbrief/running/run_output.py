@@ -23,6 +23,7 @@ from benchbrief.dsl.bench_error import ExitCode
 from benchbrief.progress.budgets_told import what_helps
 from benchbrief.progress.compared_times import in_short
 from benchbrief.progress.earlier_results import reused_as_dict
+from benchbrief.progress.finished_run import Finished
 from benchbrief.progress.run_progress import Progress
 from benchbrief.progress.total_cells import not_run
 from benchbrief.reports.text.merged_remarks import merged
@@ -30,7 +31,6 @@ from benchbrief.results.runs.estimate_and_actual import TimeCompared, compare_ti
 from benchbrief.results.samples.sample_coverage import TOLD
 from benchbrief.runners.execution.first_failures import NotTried, shape_of_failure
 from benchbrief.runners.journal.cell_history import is_candidate_left_out
-from benchbrief.running.finished_run import Finished
 
 if TYPE_CHECKING:
     from benchbrief.results.analysis.expectation_verdicts import Verdict

@@ -13,9 +13,9 @@ import click
 from benchbrief.ci.verdict_files import require_writable
 from benchbrief.cli.run_options import out_option
 from benchbrief.cli.terminal import ENDS, exit_codes, fail
-from benchbrief.progress.run_output import Ending, ending_options, run_and_tell
 from benchbrief.progress.run_progress import Progress
-from benchbrief.progress.submit_run import follow_and_tell
+from benchbrief.running.run_output import Ending, ending_options, run_and_tell
+from benchbrief.running.submit_run import follow_and_tell
 
 
 @click.command(

@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING
 
 import click
 
-from benchbrief.cli.import_command import Choices, import_and_tell, import_options
 from benchbrief.cli.importer_options import ImportCommand, complete_kind
 from benchbrief.cli.terminal import exit_codes, fail
 from benchbrief.dsl.bench_error import ExitCode
 from benchbrief.progress.run_progress import Progress
+from benchbrief.running.import_command import Choices, import_and_tell, import_options
 
 if TYPE_CHECKING:
     from benchbrief.compiler.planning.plan import Plan

@@ -19,9 +19,9 @@ from benchbrief.dsl.bench_error import ExitCode
 from benchbrief.dsl.diagnostics.plural import plural
 from benchbrief.progress.budgets_told import refuse_small_budgets
 from benchbrief.progress.earlier_results import look_for_earlier
-from benchbrief.progress.run_output import Ending, ending_options, run_and_tell
 from benchbrief.progress.run_progress import Progress
-from benchbrief.progress.submit_run import submit_and_tell
+from benchbrief.running.run_output import Ending, ending_options, run_and_tell
+from benchbrief.running.submit_run import submit_and_tell
 
 if TYPE_CHECKING:
     from benchbrief.runners.journal.events import Simulated

@@ -14,9 +14,9 @@ from benchbrief.cli.run_options import chosen_run, complete_run, out_option, wai
 from benchbrief.cli.simulation_options import SIMULATED
 from benchbrief.cli.terminal import exit_codes
 from benchbrief.dsl.bench_error import BenchError, ExitCode
-from benchbrief.progress.run_output import tell_end
+from benchbrief.progress.finished_run import Finished
 from benchbrief.progress.run_progress import Progress
-from benchbrief.running.finished_run import Finished
+from benchbrief.running.run_output import tell_end
 
 
 def _complete_lane(ctx: click.Context, _param: click.Parameter, incomplete: str) -> list[CompletionItem]:

@@ -1,0 +1,1 @@
+"""Commands for results: to make briefs, ask, compare, and bring in what was measured elsewhere."""

@@ -1,0 +1,1 @@
+"""Commands for runs: to start, follow, continue and end them."""

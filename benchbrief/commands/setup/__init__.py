@@ -1,0 +1,1 @@
+"""Commands for what benchbrief itself needs: hosts, extensions, editors, shells."""

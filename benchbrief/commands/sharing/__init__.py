@@ -1,0 +1,1 @@
+"""Commands for the store that a team shares."""

@@ -1,0 +1,1 @@
+"""Commands for specs: to write, check and explain them, before anything runs."""
