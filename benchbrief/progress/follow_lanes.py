@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import heapq
 import time
 from contextlib import suppress
 from dataclasses import dataclass, field
@@ -34,15 +35,16 @@ class LaneTails:
         from benchbrief.runners.journal import events as j
         from benchbrief.runners.journal.journal_file import JOURNAL
 
-        found: list[j.AnyRecord] = []
+        found: list[list[j.AnyRecord]] = []
         for folder in folders_in(self.run_dir):
+            found.append([])
             tail = self._tails.setdefault(folder, JournalTail(folder / JOURNAL))
             for record in tail.new():
                 if isinstance(record, j.RunStarted | j.RunEnded):
                     self.ends[folder.name] = record if isinstance(record, j.RunEnded) else None
                 elif not isinstance(record, j.TimeEstimated):
-                    found.append(record)
-        return sorted(found, key=lambda record: record.at)
+                    found[-1].append(record)
+        return list(heapq.merge(*found, key=lambda record: record.at))  # each lane in its order, whatever its clocks
 
     def readings(self) -> tuple[Reading, ...]:
         """Return what the tools of all lanes do now."""
@@ -78,12 +80,14 @@ class LanesFollower(Looks):
         if goes_on:
             phase = live.phase if driven and live is not None and live.phase != "ended" else "running"
             return Followed(records, self._tails.readings(), phase)
-        if live is not None and live.phase == "ended" and live.exit_code is not None:
-            return Followed(records, (), "ended", ExitCode(live.exit_code))
         end = last_record(self.run_dir / JOURNAL)
-        if isinstance(end, j.RunEnded) and end.status != "interrupted":
-            return Followed(records, (), "ended", CODES[end.status])
-        return Followed(records, (), "gone", ExitCode.INTERRUPTED)
+        if not isinstance(end, j.RunEnded) or end.status == "interrupted":
+            if live is not None and live.phase == "ended" and live.exit_code is not None:
+                return Followed(records, (), "ended", ExitCode(live.exit_code))
+            return Followed(records, (), "gone", ExitCode.INTERRUPTED)
+        told = live is not None and live.phase == "ended" and live.at >= end.at  # or it was merged later
+        code = live.exit_code if live is not None and told else None
+        return Followed([*records, end], (), "ended", CODES[end.status] if code is None else ExitCode(code))
 
     def _lanes_go_on(self) -> bool:
         from benchbrief.runners.fleet.lane_results import folders_in

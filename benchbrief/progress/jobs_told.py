@@ -16,6 +16,7 @@ def explain_jobs(found: JobSurvey, label: str, width: int, *, color: bool) -> st
     """Return lines of at most `width` columns where words allow it."""
     from benchbrief.compiler.explain.plain_text import Page
     from benchbrief.compiler.plain_amounts import about, counted, duration
+    from benchbrief.runners.fleet.survey_jobs import told_together
 
     page = Page(max(40, width), color)
     page.heading(f"Jobs on {label}")
@@ -50,11 +51,10 @@ def explain_jobs(found: JobSurvey, label: str, width: int, *, color: bool) -> st
         ("partition", "nodes", "usable", "idle", "limit", "features"),
         right=(1, 2, 3),
     )
-    for job in found.jobs:
-        for text in job.problems:
-            page.change("-", f"lane {job.needs.lane.number}: {text}")
-        for text in job.cautions:
-            page.change("~", f"lane {job.needs.lane.number}: {text}")
+    for text in told_together(found.jobs, "problems"):
+        page.change("-", text)
+    for text in told_together(found.jobs, "cautions"):
+        page.change("~", text)
     if any(job.problems for job in found.jobs):
         page.paragraph("`bench run --on` refuses this plan")
     return page.text()

@@ -10,6 +10,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from benchbrief.cli.run_names import run_name
+from benchbrief.cli.scheduler_options import label_of
+from benchbrief.dsl.diagnostics.plural import plural
 from benchbrief.progress.finished_run import Finished
 from benchbrief.progress.run_progress import Progress
 
@@ -62,9 +64,16 @@ def merge_so_far(run_dir: Path) -> None:
 
 
 def _next(run_dir: Path, merged: Merged) -> tuple[tuple[str, str], ...] | None:
+    from benchbrief.runners.fleet.submitted_run import submitted_run
+
     if not merged.missing:
         return None
     run = run_name(run_dir)
+    submitted = submitted_run(run_dir)
+    if submitted is not None:
+        some = plural(len(merged.missing), "lane is", "lanes are")
+        told = f"{some} not whole, whose jobs are those of {label_of(submitted.scheduler)}; go on with"
+        return ((told, f"bench resume {run}"),)
     lanes = [
         (f"lane {lane} is not whole; go on with", _lane(run_dir, lane, merged)) for lane in merged.missing[:_NAMED]
     ]

@@ -22,7 +22,7 @@ def submit_and_tell(
     from benchbrief.runners.errors import RunnerError
     from benchbrief.runners.fleet.lane_plans import write_lane_plans
     from benchbrief.runners.fleet.submitted_run import SubmittedRun, keep_submitted, submitted_run
-    from benchbrief.runners.fleet.survey_jobs import refuse_unfit, survey_jobs
+    from benchbrief.runners.fleet.survey_jobs import refuse_unfit, survey_jobs, told_together
     from benchbrief.runners.journal.run_folder import load_plan
 
     try:
@@ -30,9 +30,8 @@ def submit_and_tell(
         jobs = survey_jobs(plan, scheduler, options).jobs
         refuse_unfit(jobs)
         write_lane_plans(run_dir, plan)
-        for job in jobs:
-            for text in job.cautions:
-                progress.warn(f"lane {job.needs.lane.number}: {text}")
+        for text in told_together(jobs, "cautions"):
+            progress.warn(text)
         keep_submitted(run_dir, SubmittedRun(scheduler=scheduler, options=tuple(options), wait=asked["wait"]))
         follow_and_tell(run_dir, progress, asked, warned)
     except RunnerError:

@@ -7,15 +7,15 @@ the scheduler. So it may be killed at any time, and another one goes on.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from benchbrief.compiler.lanes.plan_lanes import PlanLane, lanes_of
+from benchbrief.compiler.lanes.plan_lanes import PlanLane
 from benchbrief.compiler.planning.plan import Plan
 from benchbrief.runners.errors import RunnerError
-from benchbrief.runners.fleet.lane_folder import usual_folder
+from benchbrief.runners.fleet.lane_folder import usual_folders
 from benchbrief.runners.fleet.scheduler import (
     Job,
     LaneJob,
@@ -35,6 +35,7 @@ from benchbrief.runners.fleet.submitted_run import (
 )
 from benchbrief.runners.journal import events as j
 from benchbrief.runners.journal.journal_file import JOURNAL, is_being_written, last_record
+from benchbrief.runners.journal.run_identity import run_name, settle
 from benchbrief.runners.journal.run_record import read_run
 
 _FRUITLESS = 3
@@ -62,21 +63,31 @@ class LaneDriver:
     _own: set[str] = field(default_factory=set)
     """The jobs that this controller has submitted, or found alive."""
     _best: dict[int, int] = field(default_factory=dict)
-    _told: dict[int, str] = field(default_factory=dict)
+    _told: dict[int, tuple[str, set[str]]] = field(default_factory=dict)
+    """What was said of each lane: its job and the state that this is in, and why it waits."""
+    _over: set[int] = field(default_factory=set)
+    """The lanes that need no further look: each of their cells has its verdict."""
     _silent: bool = False
     _pause_s: float = _OFTEN_S
     _asked_at: float = float("-inf")
     _seen: frozenset[tuple[str, str]] = frozenset()
-    _ended_lanes: frozenset[int] = frozenset()
+    _sizes: dict[int, int] = field(default_factory=dict)
+    """How large the journal of each lane was when its end was last looked for, in bytes."""
+    _lanes: Sequence[PlanLane] = field(init=False)
+    _folders: Mapping[int, Path] = field(init=False)
 
     def __post_init__(self) -> None:
         submitted = submitted_run(self.run_dir)
         if submitted is None:
             raise RunnerError(f"{self.run_dir} was not given to a scheduler", "see `bench run --on`")
+        run_name(self.run_dir)  # a copy gets an identity of its own, so that the jobs of its original are not its own
+        settle(self.run_dir)
         self._submitted = submitted
         self._scheduler = scheduler_named(submitted.scheduler)
         needs = needs_of(self.plan, submitted.scheduler, submitted.options)
         self._needs = {each.lane.number: each for each in needs}
+        self._lanes = [each.lane for each in needs]
+        self._folders = usual_folders(self.run_dir, self._needs)
 
     @property
     def given_up(self) -> Mapping[int, str]:
@@ -93,7 +104,7 @@ class LaneDriver:
             return False
         try:
             self._ask()
-            settled = [self._settle(lane, stopping=stopping) for lane in lanes_of(self.plan)]
+            settled = [self._settle(lane, stopping=stopping) for lane in self._lanes]
         except SchedulerSilent as error:
             if not self._silent:
                 self.say(f"{error.message}; its jobs go on, and it is asked again")
@@ -112,15 +123,22 @@ class LaneDriver:
 
     def _is_due(self) -> bool:
         """Return whether the scheduler is to be asked: a pause is over, or a lane has ended since it was asked."""
-        ended = frozenset(
-            lane.number
-            for lane in lanes_of(self.plan)
-            if isinstance(last_record(self._folder(lane) / JOURNAL), j.RunEnded)
-        )
-        if ended != self._ended_lanes:
-            self._ended_lanes, self._pause_s = ended, _OFTEN_S
-            return True
-        return time.monotonic() - self._asked_at >= self._pause_s
+        ended = [lane for lane in self._lanes if lane.number not in self._over and self._has_just_ended(lane)]
+        if ended:
+            self._pause_s = _OFTEN_S
+        return bool(ended) or time.monotonic() - self._asked_at >= self._pause_s
+
+    def _has_just_ended(self, lane: PlanLane) -> bool:
+        """Return whether a lane's journal has grown, and ends with the end of the lane now."""
+        journal = self._folder(lane) / JOURNAL
+        try:
+            size = journal.stat().st_size
+        except OSError:
+            return False
+        if self._sizes.get(lane.number) == size:
+            return False
+        self._sizes[lane.number] = size
+        return isinstance(last_record(journal), j.RunEnded)
 
     def _ask(self) -> None:
         self._asked_at = time.monotonic()
@@ -137,19 +155,32 @@ class LaneDriver:
                 self._own.add(job.id)
             if job.stuck and job.state == "waiting":
                 self._scheduler.release(job.id)
-            if job.is_live and self._told.get(job.lane) != f"{job.id} {job.state}":
-                self._told[job.lane] = f"{job.id} {job.state}"
-                where = f" on {job.node}" if job.state == "running" and job.node else ""
-                self.say(f"lane {job.lane}: job {job.id} is {job.told}{where}")
+            self._tell(job)
+
+    def _tell(self, job: Job) -> None:
+        """Say what a job does now: why it waits, each reason once, and where it runs."""
+        if not job.is_live:
+            return
+        now, what = f"{job.id} {job.state}", job.told if job.state == "waiting" else job.state
+        if self._told.get(job.lane, ("",))[0] != now:
+            self._told[job.lane] = now, set()
+        said = self._told[job.lane][1]
+        if what not in said:
+            said.add(what)
+            where = f" on {job.node}" if job.state == "running" and job.node else ""
+            self.say(f"lane {job.lane}: job {job.id} is {job.told}{where}")
 
     def _settle(self, lane: PlanLane, *, stopping: bool) -> bool:
+        if lane.number in self._over:
+            return True
         job = self._jobs.get(lane.number)
         if (job is not None and job.is_live) or is_being_written(self._folder(lane)):
             return False
+        if stopping or lane.number in self._given_up:
+            return True
         whole, finished = self._progress(lane)
         if whole and (lane.number in self._best or finished == len(lane.cells)):
-            return True  # cells that failed are tried again by a new controller alone
-        if stopping or lane.number in self._given_up:
+            self._over.add(lane.number)  # cells that failed are tried again by a new controller alone
             return True
         if finished > self._best.get(lane.number, -1):
             self._tried[lane.number] = 0
@@ -170,9 +201,13 @@ class LaneDriver:
         return whole, len(record.finished(only))
 
     def _give_up(self, lane: int, job: Job | None, why: str) -> bool:
-        said = _last_error(self.run_dir / LOGS / f"lane-{lane}.log")
+        log = self.run_dir / LOGS / f"lane-{lane}.log"
+        said = _last_error(log)
         name = f"job {job.id} ({job.told})" if job is not None else "its job"
         self._given_up[lane] = f"{name} {why}" + (f"; it says: {said}" if said else "")
+        if not log.exists() and not (job and job.cancelled):
+            node = job.node if job and job.node else "its node"
+            self._given_up[lane] += f"; it left no output: does {node} see {self.run_dir.resolve()}, and has it space?"
         self.say(f"lane {lane}: {self._given_up[lane]}")
         return True
 
@@ -197,7 +232,7 @@ class LaneDriver:
         self._pause_s = _OFTEN_S
 
     def _folder(self, lane: PlanLane) -> Path:
-        return usual_folder(self.run_dir, lane.number)
+        return self._folders[lane.number]
 
 
 def _number(job: str) -> tuple[int, str]:
@@ -205,9 +240,10 @@ def _number(job: str) -> tuple[int, str]:
 
 
 def _last_error(log: Path) -> str:
-    """Return the last error that a job printed, in one line."""
+    """Return the last error that a job printed, or else its last line."""
     with suppress(OSError), log.open("rb") as file:
         file.seek(max(0, file.seek(0, 2) - _LOG_BYTES))
-        lines = file.read().decode(errors="replace").splitlines()
-        return next((line.partition("error: ")[2].strip() for line in reversed(lines) if "error: " in line), "")
+        lines = [line.strip() for line in file.read().decode(errors="replace").splitlines() if line.strip()]
+        errors = [line.partition("error: ")[2] for line in lines if "error: " in line]
+        return (errors or lines or [""])[-1]
     return ""

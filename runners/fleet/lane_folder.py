@@ -7,6 +7,7 @@ import os
 import shlex
 import shutil
 import uuid
+from collections.abc import Iterable
 from contextlib import suppress
 from pathlib import Path
 
@@ -68,7 +69,15 @@ def _has_results(run_dir: Path) -> bool:
 
 def usual_folder(run_dir: Path, lane: int) -> Path:
     """Return where a lane is kept unless another folder is named."""
-    return run_dir / LANES / f"{run_dir.resolve().name}-lane-{lane}"
+    return usual_folders(run_dir, [lane])[lane]
+
+
+def usual_folders(run_dir: Path, lanes: Iterable[int]) -> dict[int, Path]:
+    """Return where lanes are kept unless another folder is named: by the name that the run had when the first began."""
+    own, folder = run_dir.resolve().name, run_dir / LANES
+    names = {path.name.rpartition("-lane-")[0] for path in folder.glob("[!.]*-lane-*")}
+    name = own if own in names or len(names) != 1 else names.pop()
+    return {lane: folder / f"{name}-lane-{lane}" for lane in lanes}
 
 
 def folder_of_lane(run_dir: Path, lane: LaneName, into: Path | None) -> Path:

@@ -6,7 +6,6 @@ others go on, and again later.
 
 from __future__ import annotations
 
-import fcntl
 import heapq
 import os
 import shutil
@@ -16,6 +15,7 @@ from dataclasses import dataclass
 from functools import reduce
 from pathlib import Path
 
+from benchbrief.compiler.estimates.time_spent import RENDERING_S
 from benchbrief.compiler.lanes.plan_lanes import lanes_of
 from benchbrief.compiler.planning.plan import Plan
 from benchbrief.runners.errors import DiskFull, RunnerError
@@ -29,7 +29,7 @@ from benchbrief.runners.fleet.lane_results import (
     refuse_missing_outputs,
 )
 from benchbrief.runners.journal import events as j
-from benchbrief.runners.journal.journal_file import JOURNAL, Place, has_begun
+from benchbrief.runners.journal.journal_file import JOURNAL, Place, has_begun, take_lock
 from benchbrief.runners.journal.line_sums import START, write_line
 from benchbrief.runners.journal.record_base import MergedLane
 from benchbrief.runners.journal.run_folder import files_of_beginning
@@ -66,8 +66,10 @@ def merge_lanes(run_dir: Path, plan: Plan, plan_sha256: str, folders: Sequence[P
             if not has_begun(run_dir / JOURNAL):  # no results without a journal, also after a kill
                 os.write(journal, write_line(start, START)[0])
                 os.fsync(journal)
-            for each in chosen:  # what counts first, then the journal that names it
-                _take_outputs(each.folder / "raw", run_dir / "raw")
+            # What counts first, then the journal that names it.
+            copied = [_take_outputs(each.folder / "raw", run_dir / "raw") for each in chosen]
+            if any(copied):
+                os.sync()  # one for all: a flush for each of a hundred thousand files takes minutes
             record, end = _write(run_dir, plan, start, chosen, fenced)
     except OSError as error:
         raise DiskFull(f"{run_dir} can't be written: {error.strerror}", "free some space, then merge again") from error
@@ -82,34 +84,39 @@ def _alone(run_dir: Path) -> Iterator[int]:
 
     Raises RunnerError when one does.
     """
-    fd = os.open(run_dir / JOURNAL, os.O_RDWR | os.O_CREAT | os.O_APPEND, 0o644)
+    path = run_dir / JOURNAL
+    fd = os.open(path, os.O_RDWR | os.O_CREAT | os.O_APPEND, 0o644)
     try:
-        fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        # Another merging may put a new journal in the place of the one that was opened: its lock is worth nothing then.
+        if not take_lock(fd, path) or not os.path.samestat(path.stat(), os.fstat(fd)):
+            raise RunnerError(f"{run_dir} is being run or merged by another process", "try again when it has ended")
         yield fd
-    except BlockingIOError:
-        raise RunnerError(
-            f"{run_dir} is being run or merged by another process", "try again when it has ended"
-        ) from None
     finally:
         os.close(fd)
 
 
-def _take_outputs(source: Path, to: Path) -> None:
-    """Link or copy the raw outputs of a lane. What was taken before stays, unless it has changed since."""
+def _take_outputs(source: Path, to: Path) -> bool:
+    """Link or copy the raw outputs of a lane. What was taken before stays, unless it has changed since.
+
+    Returns whether any was copied.
+    """
+    copied = False
     for at, _, names in os.walk(source):
         folder = to / os.path.relpath(at, source)
         folder.mkdir(parents=True, exist_ok=True)
         for name in names:
-            _take(Path(at, name), folder / name)
+            copied |= _take(Path(at, name), folder / name)
+    return copied
 
 
-def _take(source: Path, to: Path) -> None:
+def _take(source: Path, to: Path) -> bool:
+    """Link or copy a file. Returns whether it was copied."""
     with suppress(FileNotFoundError):  # a lane that goes on has put another file in its place
         there = source.stat()
         if to.exists():
             here = to.stat()
             if os.path.samestat(here, there) or (here.st_size, here.st_mtime_ns) == (there.st_size, there.st_mtime_ns):
-                return
+                return False
             to.unlink()
         try:
             os.link(source, to)
@@ -117,6 +124,8 @@ def _take(source: Path, to: Path) -> None:
             raise
         except OSError:  # another file system, or one without links
             shutil.copy2(source, to)
+            return True
+    return False
 
 
 def _write(
@@ -131,7 +140,7 @@ def _write(
     record, chain, at = RunRecord(), START, 0
     try:
         with temporary.open("wb") as file:
-            for each in _records(start, chosen, fenced):
+            for each in _records(plan, start, chosen, fenced):
                 line, chain = write_line(each, chain)
                 record.add(Place(path, at, len(line)), each)
                 at += file.write(line)
@@ -167,11 +176,18 @@ def _start(run_dir: Path, plan_sha256: str, chosen: Sequence[LaneResults]) -> j.
 
 
 def _records(
-    start: j.RunStarted, chosen: Sequence[LaneResults], fenced: Sequence[tuple[LaneResults, LaneResults]]
+    plan: Plan,
+    start: j.RunStarted,
+    chosen: Sequence[LaneResults],
+    fenced: Sequence[tuple[LaneResults, LaneResults]],
 ) -> Iterator[j.AnyRecord]:
     yield start
     if estimates := [each.record.estimated for each in chosen if each.record.estimated]:
-        yield reduce(_together, estimates).model_copy(update={"at": start.at})
+        whole = reduce(_together, estimates)
+        rendering_s = RENDERING_S * len(plan.reports)  # no lane renders
+        yield whole.model_copy(
+            update={"at": start.at, "rendering_s": rendering_s, "wall_s": whole.wall_s + rendering_s}
+        )
     for each, instead in fenced:
         text = say.lane_fenced(
             lane=each.lane.number,
@@ -194,7 +210,6 @@ def _together(one: j.TimeEstimated, other: j.TimeEstimated) -> j.TimeEstimated:
     return one.model_copy(
         update={
             "seconds": seconds,
-            "rendering_s": max(one.rendering_s, other.rendering_s),
             "wall_s": max(one.wall_s, other.wall_s),
             "runs": tuple(dict.fromkeys((*one.runs, *other.runs))),
         }

@@ -5,7 +5,6 @@ The scheduler knows best which jobs there are; the file says which scheduler to 
 
 from __future__ import annotations
 
-import fcntl
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -15,8 +14,8 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 
 from benchbrief.runners.errors import Damaged, RunnerError
 from benchbrief.runners.journal.atomic_files import write_durably
-from benchbrief.runners.journal.journal_file import is_locked
-from benchbrief.runners.journal.run_identity import owner_in
+from benchbrief.runners.journal.journal_file import is_locked, take_lock
+from benchbrief.runners.journal.run_identity import original_of, owner_in
 
 SUBMITTED = "scheduler.json"
 _LOCK = "scheduler.lock"
@@ -60,8 +59,8 @@ def keep_submitted(run_dir: Path, submitted: SubmittedRun) -> None:
 
 
 def name_of_jobs(run_dir: Path) -> str:
-    """Return the name of all jobs of a run, and of no other."""
-    return f"bench-{owner_in(run_dir)}"
+    """Return the name of all jobs of a run, and of no other: a copy has none, until it is driven itself."""
+    return f"bench-{'' if original_of(run_dir) else owner_in(run_dir)}"
 
 
 @contextmanager
@@ -69,12 +68,9 @@ def driving_alone(run_dir: Path) -> Iterator[None]:
     """Keep other controllers from submitting jobs of the run meanwhile. Raises RunnerError when one does."""
     fd = os.open(run_dir / _LOCK, os.O_RDWR | os.O_CREAT, 0o644)
     try:
-        fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        if not take_lock(fd, run_dir / _LOCK):
+            raise RunnerError(f"{run_dir} is driven by another process", f"follow it with `bench watch {run_dir}`")
         yield
-    except BlockingIOError:
-        raise RunnerError(
-            f"{run_dir} is driven by another process", f"follow it with `bench watch {run_dir}`"
-        ) from None
     finally:
         os.close(fd)
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Literal
 
 from benchbrief.compiler.planning.plan import Plan
 from benchbrief.runners.fleet.scheduler import (
@@ -34,7 +35,26 @@ def survey_jobs(plan: Plan, scheduler: str, options: Sequence[str]) -> JobSurvey
 
 def refuse_unfit(jobs: Sequence[PlannedJob]) -> None:
     """Raises SchedulerRefused for jobs that would be refused, or wait for ever."""
-    told = dict.fromkeys(f"lane {job.needs.lane.number}: {text}" for job in jobs for text in job.problems)
-    if told:
-        named = "; ".join(list(told)[:_NAMED]) + (f"; and {len(told) - _NAMED} more" if len(told) > _NAMED else "")
+    found = told_together(jobs, "problems")
+    if found:
+        named = "; ".join(found[:_NAMED]) + (f"; and {len(found) - _NAMED} more" if len(found) > _NAMED else "")
         raise SchedulerRefused(named, "mend the spec or the options; `bench plan SPEC --on ...` shows all jobs")
+
+
+def told_together(jobs: Sequence[PlannedJob], which: Literal["problems", "cautions"]) -> list[str]:
+    """Return the problems or cautions of jobs, each text once, with the lanes that it is of."""
+    lanes: dict[str, list[int]] = {}
+    for job in jobs:
+        for text in getattr(job, which):
+            lanes.setdefault(text, []).append(job.needs.lane.number)
+    return [f"{_lanes(numbers, len(jobs))}: {text}" for text, numbers in lanes.items()]
+
+
+def _lanes(numbers: Sequence[int], of: int) -> str:
+    if len(numbers) == 1:
+        return f"lane {numbers[0]}"
+    if len(numbers) == of:
+        return f"all {of} lanes"
+    more = len(numbers) - _NAMED
+    named = ", ".join(map(str, numbers[:_NAMED]))
+    return f"lanes {named} and {more} more" if more > 0 else f"lanes {named}"

@@ -43,12 +43,24 @@ def is_locked(path: Path) -> bool:
     except FileNotFoundError:
         return False
     try:
-        fcntl.flock(fd, fcntl.LOCK_SH | fcntl.LOCK_NB)
-    except OSError:
-        return True
+        return not take_lock(fd, path, fcntl.LOCK_SH)
     finally:
         os.close(fd)
-    return False
+
+
+def take_lock(fd: int, path: Path, kind: int = fcntl.LOCK_EX) -> bool:
+    """Lock an open file, whose path is told in errors; return whether no other process holds it.
+
+    Raises RunnerError where the file system has no locks, as that of some clusters: nothing would keep two apart.
+    """
+    try:
+        fcntl.flock(fd, kind | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return False
+    except OSError as error:
+        hint = "nothing would keep two processes apart: choose a folder on a file system with locks (flock)"
+        raise RunnerError(f"{path} can't be locked: {error.strerror}", hint) from error
+    return True
 
 
 class Place(NamedTuple):

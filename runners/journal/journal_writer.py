@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import errno
-import fcntl
 import os
 import shlex
 import threading
@@ -14,7 +13,7 @@ from pathlib import Path
 
 from benchbrief.runners.errors import DiskFull, FolderMoved, RunnerError
 from benchbrief.runners.journal.events import AnyRecord
-from benchbrief.runners.journal.journal_file import JOURNAL, Place, chain_of, whole_bytes
+from benchbrief.runners.journal.journal_file import JOURNAL, Place, chain_of, take_lock, whole_bytes
 from benchbrief.runners.journal.line_sums import write_line
 from benchbrief.runners.journal.run_record import RunRecord, read_run
 
@@ -40,7 +39,12 @@ class Journal:
         self._flushing = threading.Lock()
         self._listener = listener
         self._fd = os.open(self._path, os.O_RDWR | os.O_CREAT | os.O_APPEND, 0o644)
-        if not _locked(self._fd):
+        try:
+            is_ours = _locked(self._fd, self._path)
+        except RunnerError:
+            os.close(self._fd)
+            raise
+        if not is_ours:
             os.close(self._fd)
             raise RunnerError(
                 f"{run_dir} is being run by another process", "wait for it, or look at it with `bench status`"
@@ -143,15 +147,11 @@ class Journal:
         os.close(self._fd)
 
 
-def _locked(fd: int) -> bool:
+def _locked(fd: int, path: Path) -> bool:
     """Take the exclusive lock. `is_being_written` also takes it for a moment, only to see whether it is free."""
     until = time.monotonic() + _LOCK_S
-    while True:
-        try:
-            fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except OSError:
-            if time.monotonic() >= until:
-                return False
-            time.sleep(_LOCK_AGAIN_S)
-        else:
-            return True
+    while not take_lock(fd, path):
+        if time.monotonic() >= until:
+            return False
+        time.sleep(_LOCK_AGAIN_S)
+    return True

@@ -61,6 +61,15 @@ def owner_in(folder: Path) -> str:
         return ""
 
 
+def original_of(folder: Path) -> str:
+    """Return the run that this folder is a copy of, and owns nothing of; "" for an original.
+
+    Raises RunnerError when an identity can't be read.
+    """
+    identity = _identity(folder)
+    return identity.folder if _is_copy(identity, folder.resolve()) else ""
+
+
 def has_identity(run_dir: Path) -> bool:
     """Return whether the run has an identity. A run of an earlier version gets one when it is driven again."""
     return (run_dir / IDENTITY).exists()

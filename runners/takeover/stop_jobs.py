@@ -11,6 +11,7 @@ from benchbrief.runners.fleet.lane_results import folders_in
 from benchbrief.runners.fleet.scheduler import scheduler_named
 from benchbrief.runners.fleet.submitted_run import is_driven, name_of_jobs, submitted_run
 from benchbrief.runners.journal.journal_file import is_being_written
+from benchbrief.runners.journal.run_identity import original_of
 from benchbrief.runners.takeover.stop_run import Found, Stopped, stop_run
 
 _LOOK_EVERY_S = 0.5
@@ -23,6 +24,8 @@ def stop_any_run(run_dir: Path, say: Callable[[str], None]) -> Stopped:
 
 
 def _stop_jobs(run_dir: Path, say: Callable[[str], None]) -> Stopped:
+    if original := original_of(run_dir):
+        return Stopped("ended", copied_from=original)
     submitted = submitted_run(run_dir)
     scheduler, name = scheduler_named(submitted.scheduler if submitted else ""), name_of_jobs(run_dir)
     live = [job for job in scheduler.jobs(name) if job.is_live]

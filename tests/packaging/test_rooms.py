@@ -30,6 +30,7 @@ ONLY = {
         "benchbrief.compiler.lanes.given_nodes",
         "benchbrief.compiler.estimates.estimate",  # a job's time limit is held against the time that a plan shows
         "benchbrief.compiler.estimates.counted_cells",
+        "benchbrief.compiler.estimates.time_spent",  # the brief of merged lanes, which no lane renders
         "benchbrief.compiler.plain_amounts",  # times are worded alike everywhere
         "benchbrief.compiler.planning.steady_rule",
         "benchbrief.compiler.planning.budgets",  # the level of intervals is one for all rooms

@@ -1,11 +1,11 @@
 #!/bin/sh
 # One lane as a batch job. USR1 comes some time before the time limit: the lane stops, and the job is queued again for
-# what is left of it, unless it did not finish a cell in its time. TERM comes to all processes of a job that is
+# what is left of it, unless no cell became good in its time. TERM comes to all processes of a job that is
 # cancelled or preempted: the lane gets it by itself.
 : "${python?}" "${run?}" "${lane?}" "${journal?}" "${wait?}"
 
 cells() {
-    { grep -c '"type":"cell_ended"' "$journal" 2>/dev/null || :; } | tail -n 1
+    { grep -c '"type":"cell_ended".*"status":"ok"' "$journal" 2>/dev/null || :; } | tail -n 1
 }
 
 before=$(cells)
@@ -25,7 +25,7 @@ if [ -n "$limit" ] && [ "$code" = 130 ]; then
         echo "the time limit is near: the job is queued again for the cells that are left"
         scontrol requeue "$SLURM_JOB_ID" && sleep 60
     else
-        echo "error: no cell ended within the job's time limit"
+        echo "error: no cell ended well within the job's time limit"
     fi
 fi
 exit "$code"

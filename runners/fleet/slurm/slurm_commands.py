@@ -21,6 +21,9 @@ _SILENT = re.compile(
     )),
     re.IGNORECASE,
 )  # fmt: skip
+_NOT_OURS = re.compile("(SQUEUE|SINFO|SCANCEL)_.*|SBATCH_(ARRAY_INX|WAIT)")
+"""Variables with a user's usual options, which would hide jobs and nodes, ask before a job is cancelled, or make
+something else of a job."""
 _LATER = "is slurmctld running? `scontrol ping` tells; then type the same again"
 _HELP = "`sinfo` lists partitions and nodes; options for sbatch are given as in --job-option partition=NAME"
 
@@ -28,8 +31,11 @@ _HELP = "`sinfo` lists partitions and nodes; options for sbatch are given as in 
 def asked(program: str, *words: str, given: str = "") -> str:
     """Run a command of Slurm; return what it prints. Raises SchedulerSilent and SchedulerRefused."""
     command: Sequence[str] = (program, *words)
+    env = {name: value for name, value in os.environ.items() if not _NOT_OURS.fullmatch(name)}
     try:
-        done = subprocess.run(command, input=given, capture_output=True, text=True, timeout=_WITHIN_S, check=False)
+        done = subprocess.run(
+            command, input=given, capture_output=True, text=True, timeout=_WITHIN_S, check=False, env=env
+        )
     except FileNotFoundError:
         raise SchedulerRefused(
             f"there is no `{program}` on this machine", "type the command where Slurm's commands are installed"
@@ -38,7 +44,8 @@ def asked(program: str, *words: str, given: str = "") -> str:
         raise SchedulerSilent(f"Slurm does not answer: `{program}` took more than {_WITHIN_S} s", _LATER) from None
     if done.returncode == 0:
         return done.stdout
-    lines = [line for line in done.stderr.splitlines() if line.strip()] or [f"it ended with code {done.returncode}"]
+    lines = [line for line in done.stderr.splitlines() if line.strip() and not line.startswith("Try ")]
+    lines = lines or [f"it ended with code {done.returncode}"]
     said = re.sub(rf"^({program}|slurm\w*): (error: )?", "", lines[-1])
     if any(_SILENT.search(line) for line in lines):
         raise SchedulerSilent(f"Slurm does not answer: `{program}` says: {said}", _LATER)

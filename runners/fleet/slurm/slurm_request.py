@@ -7,11 +7,21 @@ from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from benchbrief.compiler.planning.plan import Host
 from benchbrief.runners.fleet.scheduler import LaneNeeds, SchedulerRefused
 
-_SHORT = {"p": "partition", "t": "time", "C": "constraint", "A": "account", "q": "qos"}
+_SHORT = {
+    "A": "account", "C": "constraint", "J": "job-name", "N": "nodes", "W": "wait", "a": "array", "o": "output",
+    "p": "partition", "q": "qos", "t": "time", "w": "nodelist", "x": "exclude",
+}  # fmt: skip
 _MINUTES_AT = (1440, 60)
+_OURS = {
+    **dict.fromkeys(
+        ("wrap", "array", "wait", "test-only", "parsable", "help", "usage", "version"), "a lane is one batch job"
+    ),
+    **dict.fromkeys(("job-name", "comment", "output"), "a run finds its jobs by it"),
+    **dict.fromkeys(("nodes", "open-mode", "no-requeue"), "it follows from the spec and the lane"),
+}
+"""The options that are not for users, each with the reason."""
 
 
 @dataclass(frozen=True)
@@ -51,6 +61,9 @@ class Request:
 def request_of(needs: LaneNeeds) -> Request:
     """Return what a lane's job asks for. Raises SchedulerRefused for hosts that no single job can have."""
     given = dict(map(_option, needs.options))
+    for name in given:
+        if name in _OURS:
+            raise SchedulerRefused(f"the option `{name}` can't be given to jobs: {_OURS[name]}", "leave it out")
     options = {name: _setting(name, value) for name, value in needs.settings.items()} | given
     asked = [host.asked for host in needs.hosts if host.asked is not None]
     partitions = dict.fromkeys(dict(each.options).get("partition") for each in asked)
@@ -62,12 +75,13 @@ def request_of(needs: LaneNeeds) -> Request:
         )
     if partition := next(iter(partitions), None):
         options["partition"] = partition
-    features = Counter(each.what for each in asked)
-    return Request(tuple(_name(host) for host in needs.hosts if host.asked is None), dict(features), options)
-
-
-def _name(host: Host) -> str:
-    return host.name
+    nodes = tuple(host.name for host in needs.hosts if host.asked is None)
+    if nodes and "nodelist" in given:
+        raise SchedulerRefused(
+            f"the option `nodelist` can't be given to jobs: the spec names the nodes of lane {needs.lane.number}",
+            "leave it out, or change the spec's `hosts`",
+        )
+    return Request(nodes, Counter(each.what for each in asked), options)
 
 
 def _option(text: str) -> tuple[str, str]:

@@ -10,7 +10,16 @@ import sys
 from collections.abc import Iterator, Mapping, Sequence
 
 from benchbrief.compiler.planning.plan import Asked
-from benchbrief.runners.fleet.scheduler import Given, Job, JobState, LaneJob, LaneNeeds, NodePool, PlannedJob
+from benchbrief.runners.fleet.scheduler import (
+    Given,
+    Job,
+    JobState,
+    LaneJob,
+    LaneNeeds,
+    NodePool,
+    PlannedJob,
+    SchedulerRefused,
+)
 from benchbrief.runners.fleet.slurm import slurm_nodes, slurm_survey
 from benchbrief.runners.fleet.slurm.slurm_commands import asked as answer
 from benchbrief.runners.fleet.slurm.slurm_request import request_of
@@ -55,13 +64,19 @@ class SlurmScheduler:
             f"--output={job.log}",
             given="#!/bin/sh\n" + script,
         )
-        return said.strip().partition(";")[0]
+        number = said.strip().partition(";")[0]  # the name of a cluster follows
+        if not number.isdecimal():
+            raise SchedulerRefused(
+                f"`sbatch` does not say which job it took: {said.strip().partition(chr(10))[0]}",
+                "leave out the --job-option that changes what `sbatch` prints or does",
+            )
+        return number
 
     def given(self, asked: Mapping[str, Asked], before: Mapping[str, str], named: Sequence[str]) -> Given:
         return slurm_nodes.given(asked, before, named)
 
     def jobs(self, name: str) -> list[Job]:
-        said = answer("squeue", "--noheader", "--states=all", f"--name={name}", f"--format={_FORMAT}")
+        said = answer("squeue", "--noheader", "--all", "--states=all", f"--name={name}", f"--format={_FORMAT}")
         return list(_jobs_in(said))
 
     def release(self, job: str) -> None:
@@ -80,4 +95,6 @@ def _jobs_in(text: str) -> Iterator[Job]:
         told = state if reason in ("", "None", "(null)") else f"{state} ({reason})"
         kind: JobState = "ended" if state in _ENDED else "waiting" if state in _WAITING else "running"
         where = "" if node in ("n/a", "(null)") else node
-        yield Job(job, int(lane), kind, told, where, cancelled=state == "CANCELLED", stuck=reason == _STUCK)
+        yield Job(
+            job, int(lane), kind, told, where, cancelled=state == "CANCELLED", stuck=reason.replace("_", " ") == _STUCK
+        )

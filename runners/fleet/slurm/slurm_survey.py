@@ -15,7 +15,7 @@ from benchbrief.runners.fleet.slurm.slurm_commands import asked
 from benchbrief.runners.fleet.slurm.slurm_request import Request, request_of, seconds_of
 
 LEAD_S = 120
-"""Slurm tells a lane to stop this many seconds before its time limit."""
+"""Slurm tells a lane to stop this many seconds before its time limit, unless an option says otherwise."""
 _GONE = ("DOWN", "DRAIN", "FAIL", "MAINT", "UNK", "NO_RESP", "POWER", "FUTURE", "REBOOT", "INVAL")
 _NAMED = 5
 
@@ -85,8 +85,8 @@ def _planned(needs: LaneNeeds, partitions: Mapping[str, _Partition]) -> PlannedJ
     if limit is not None and most is not None and limit > most:
         problems.append(f"it asks for {duration(limit)}, and the partition allows {duration(most)}")
     effective = min((each for each in (limit, most) if each is not None), default=None)
-    problems += _too_short(needs, effective)
-    cautions = (*_busy(request, known), *_split(needs, effective)) if not problems else ()
+    problems += _too_short(needs, effective, _lead_s(request))
+    cautions = (*_busy(request, known), *_split(needs, effective, _lead_s(request))) if not problems else ()
     return PlannedJob(needs, request.words, effective, tuple(problems), tuple(cautions))
 
 
@@ -128,16 +128,26 @@ def _features(constraint: str) -> frozenset[str]:
     return frozenset() if set(constraint) & set("|[]*()!") else frozenset(filter(None, constraint.split("&")))
 
 
-def _too_short(needs: LaneNeeds, limit: float | None) -> Iterator[str]:
-    if limit is not None and limit - LEAD_S < needs.longest_s:
+def _lead_s(request: Request) -> float:
+    """Return how long before its limit a lane is told to stop: the last part of `--signal=B:USR1@300`, or Slurm's
+    minute."""
+    signal = request.options.get("signal")
+    if signal is None:
+        return LEAD_S
+    _, at, seconds = signal.rpartition("@")
+    return float(seconds) if at and seconds.isdecimal() else 60.0
+
+
+def _too_short(needs: LaneNeeds, limit: float | None, lead_s: float) -> Iterator[str]:
+    if limit is not None and limit - lead_s < needs.longest_s:
         yield (
-            f"its time limit is {duration(limit)}, of which {duration(LEAD_S)} are kept to stop, and its longest cell "
+            f"its time limit is {duration(limit)}, of which {duration(lead_s)} are kept to stop, and its longest cell "
             f"takes about {duration(needs.longest_s)}: no job would end it"
         )
 
 
-def _split(needs: LaneNeeds, limit: float | None) -> Iterator[str]:
-    if limit is not None and limit - LEAD_S < needs.seconds:
+def _split(needs: LaneNeeds, limit: float | None, lead_s: float) -> Iterator[str]:
+    if limit is not None and limit - lead_s < needs.seconds:
         yield (
             f"it takes about {duration(needs.seconds)}, and its time limit is {duration(limit)}: it goes on in further "
             "jobs, perhaps on other nodes"
@@ -150,8 +160,9 @@ def _busy(request: Request, partitions: Sequence[_Partition]) -> Iterator[str]:
     away = [f"{name} ({nodes[name].state.lower()})" for name in request.named if not nodes[name].is_usable]
     if away:
         yield f"it waits for {', '.join(away[:_NAMED])}"
+    common = _features(request.options.get("constraint", ""))
     for what, count in request.features.items():
-        wanted = frozenset(filter(None, what.split("&")))
+        wanted = frozenset(filter(None, what.split("&"))) | common
         fitting = [node for node in nodes.values() if wanted <= node.features]
         usable = sum(node.is_usable for node in fitting)
         if usable < count:

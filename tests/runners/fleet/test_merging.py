@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import errno
+import fcntl
 import hashlib
 import json
+import os
 import shutil
 import subprocess
 from collections.abc import Iterator
@@ -14,6 +17,11 @@ from typing import Any
 import pyarrow.parquet as pq
 import pytest
 
+from benchbrief.runners.errors import RunnerError
+from benchbrief.runners.fleet import merge_lanes
+from benchbrief.runners.journal.journal_file import take_lock
+from benchbrief.runners.journal.journal_writer import Journal
+from benchbrief.runners.journal.run_folder import load_plan
 from tests.support.bench import PROGRAM, Bench, fresh_bench, records_of
 
 SPEC = """\
@@ -355,3 +363,34 @@ experiment e {{ hardware = [{names}]  workloads = rr  threads = [1, 2]  measure 
     alone = bench("run", "brief.bench", "--simulate", "--no-report", "--quiet")
     assert alone.code == 0, alone.text
     assert tables(fleet) == tables(bench.run_dir)
+
+
+def test_two_mergings_at_once_do_not_both_write(bench: Bench, fleet: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """One has opened the journal that the other replaces: the lock on it is worth nothing then."""
+    lane(bench, "1")
+    merged(bench, code=130)
+    journal = fleet / "journal.jsonl"
+
+    def replaced(fd: int, path: Path) -> bool:
+        shutil.copy(path, fleet / "other")
+        (fleet / "other").replace(path)
+        return take_lock(fd, path)
+
+    monkeypatch.setattr(merge_lanes, "take_lock", replaced)
+    before = journal.read_bytes()
+    plan = load_plan(fleet)
+    with pytest.raises(RunnerError, match="is being run or merged by another process"):
+        merge_lanes.merge_lanes(fleet, plan, hashlib.sha256((fleet / "plan.json").read_bytes()).hexdigest(), ())
+    assert journal.read_bytes() == before
+
+
+def test_a_file_system_without_locks_is_told_from_a_run_that_goes_on(
+    fleet: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def none(_fd: int, _kind: int) -> None:
+        raise OSError(errno.ENOLCK, os.strerror(errno.ENOLCK))
+
+    monkeypatch.setattr(fcntl, "flock", none)
+    with pytest.raises(RunnerError, match=r"can't be locked: No locks available") as raised:
+        Journal(fleet)
+    assert "choose a folder on a file system with locks" in raised.value.hint

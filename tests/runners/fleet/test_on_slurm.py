@@ -30,10 +30,15 @@ def bench(slurm_bench: Bench) -> Bench:
 
 
 def test_a_run_on_slurm_has_the_store_of_one_without(bench: Bench, cluster: Slurm) -> None:
+    bench.env["SQUEUE_PARTITION"] = "short"  # a user's usual option, which would hide the jobs
     done = bench("run", "brief.bench", "--on", "slurm", "--json")
     assert done.code == 0, done.text
     assert done.json["cells"]["ok"] == len(CELLS)
     assert done.json["reports"]
+    watched = bench("watch", bench.run_dir.name)
+    assert f"run {bench.run_dir.name}: done, {len(CELLS)} cells" in watched.out
+    (estimated,) = bench.journal("time_estimated")
+    assert estimated["rendering_s"] > 0, "no lane renders the brief, and the run does"
     jobs = submitted(bench.run_dir)
     assert sorted(job["lane"] for job in jobs) == [1, 2]
     assert {cluster.jobs()[job["job"]] for job in jobs} == {"COMPLETED"}
@@ -129,6 +134,11 @@ def refused(bench: Bench, *words: str) -> str:
 def test_what_slurm_cannot_do_is_refused_before_anything_begins(bench: Bench) -> None:
     assert "Slurm has no partition `nowhere`" in refused(bench, "--on", "slurm", "--job-option", "partition=nowhere")
     assert "`sbatch` says:" in refused(bench, "--on", "slurm", "--job-option", "begin=never")
+    assert "unrecognized option '--acount=lab'" in refused(bench, "--on", "slurm", "--job-option", "acount=lab")
+    assert "the option `wrap` can't be given to jobs" in refused(bench, "--on", "slurm", "--job-option", "wrap=ls")
+    assert "the option `nodelist`" in refused(bench, "--on", "slurm", "--job-option", "w=three")
+    told = refused(bench, "--on", "slurm", "--job-option", "time=5", "--job-option", "signal=B:USR1@299")
+    assert "error: all 2 lanes: its time limit is 5 min, of which 4 min 59 s are kept to stop" in told
     assert "say --on too" in refused(bench, "--job-option=x")
     bench.spec(SPEC.replace('hosts = "two"', 'hosts = "twelve"'), MEASURE="1 s")
     assert "partition `bench` has no node for these hosts of the spec: twelve" in refused(bench, "--on", "slurm")
