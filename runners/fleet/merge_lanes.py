@@ -31,7 +31,7 @@ from benchbrief.runners.fleet.lane_results import (
 from benchbrief.runners.journal import events as j
 from benchbrief.runners.journal.journal_file import JOURNAL, Place, has_begun, take_lock
 from benchbrief.runners.journal.line_sums import START, write_line
-from benchbrief.runners.journal.record_base import MergedLane
+from benchbrief.runners.journal.records.lifecycle_records import MergedLane
 from benchbrief.runners.journal.run_folder import files_of_beginning
 from benchbrief.runners.journal.run_record import RunRecord
 from benchbrief.runners.messages.run_messages import say

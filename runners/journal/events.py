@@ -21,41 +21,74 @@ Each line ends with a sum over it and all lines before (`runners/journal/line_su
 
 from __future__ import annotations
 
-from typing import Annotated, Literal
+from typing import Annotated
 
 from pydantic import Field, TypeAdapter
 
-from benchbrief.compiler.messages.text import Said
-from benchbrief.compiler.planning.plan import DatabaseKey
-from benchbrief.runners.journal.record_base import (
+from benchbrief.runners.journal.records.cell_records import (
+    CellEnded,
+    CellResumed,
+    CellReused,
+    CellSkipped,
+    CellStarted,
+    ClockRead,
+    CounterReading,
+    Counters,
+    DatabaseSize,
     EventRan,
-    ExpectationsRead,
-    Failing,
-    HostsGiven,
-    Imported,
-    ImportedFile,
+    JobCollected,
     MeasuringEnded,
-    MergedLane,
     NoRoom,
+    Refused,
+    StepEnded,
+    StepStarted,
+)
+from benchbrief.runners.journal.records.imported_records import Imported, ImportedFile, PublishedValue
+from benchbrief.runners.journal.records.lifecycle_records import (
+    EngineFacts,
+    Failing,
+    HostFacts,
+    HostsGiven,
+    MergedLane,
+    Remark,
+    ReportMade,
+    RunEnded,
+    RunStarted,
+    Simulated,
+    TimeEstimated,
+    ToolFound,
+)
+from benchbrief.runners.journal.records.record_base import Record
+from benchbrief.runners.journal.records.search_records import (
+    ExpectationsRead,
     PointChosen,
     PromiseEnded,
-    PublishedValue,
     RateJudged,
-    Record,
-    Refused,
     SearchEnded,
     SearchPoint,
-    Simulated,
 )
 
 __all__ = [  # others import these from here
+    "CellEnded",
+    "CellResumed",
+    "CellReused",
+    "CellSkipped",
+    "CellStarted",
+    "ClockRead",
+    "CounterReading",
+    "Counters",
+    "DatabaseSize",
+    "EngineFacts",
     "EventRan",
     "ExpectationsRead",
     "Failing",
+    "HostFacts",
     "HostsGiven",
     "Imported",
     "ImportedFile",
+    "JobCollected",
     "MeasuringEnded",
+    "MergedLane",
     "NoRoom",
     "PointChosen",
     "PromiseEnded",
@@ -63,308 +96,23 @@ __all__ = [  # others import these from here
     "RateJudged",
     "Record",
     "Refused",
+    "Remark",
+    "ReportMade",
+    "RunEnded",
+    "RunStarted",
     "SearchEnded",
     "SearchPoint",
     "Simulated",
+    "StepEnded",
+    "StepStarted",
+    "TimeEstimated",
+    "ToolFound",
 ]
 
 MEASUREMENT_VERSION = 6
 """Raise this when a cell of an unchanged plan is measured in another way (other steps, commands, times): its earlier
 results no longer stand for it. A new way of reading outputs needs no new version: they are read again each time. Since
 6, several load generators of openload take turns; before, all sent at the same moments."""
-
-
-class RunStarted(Record):
-    type: Literal["run_started"] = "run_started"
-    run_id: str
-    plan_sha256: str
-    benchbrief: str
-    spec: str
-    profile: str | None
-    controller_pid: int
-    resumed: bool = False
-    measurement: int = 1
-    """The `MEASUREMENT_VERSION` of what this start measures."""
-    simulated: Simulated | None = None
-    """None: what follows was measured on real hosts, or imported."""
-    imported: Imported | None = None
-    """The source of results that this run did not measure."""
-    files: dict[str, str] = Field(default_factory=dict)
-    """The SHA-256 of the other files that the run keeps of its beginning, by path: `spec/`, `revision.json`,
-    `simulation.json`."""
-    boot: str = ""
-    """The id of the controller's boot; "" in journals of earlier versions, and when unknown."""
-    since_boot: float | None = None
-    """The seconds from that boot to `at`."""
-    merged: tuple[MergedLane, ...] = ()
-    """The lanes that were run by processes of their own, and whose records follow."""
-
-
-class TimeEstimated(Record):
-    """What the run was expected to take when it began, without what is reused from earlier runs.
-
-    `seconds` is by experiment and activity (`compiler/estimates/time_spent.py`), `rendering_s` of its reports, `wall_s`
-    from beginning to end. `runs` are the earlier runs that estimates were learned from.
-    """
-
-    type: Literal["time_estimated"] = "time_estimated"
-    seconds: dict[str, dict[str, float]]
-    rendering_s: float
-    wall_s: float
-    runs: tuple[str, ...] = ()
-
-
-class HostFacts(Record):
-    """Observed facts of a host as text, by name (`runners/hosts/facts/host_facts.py`)."""
-
-    type: Literal["host_facts"] = "host_facts"
-    host: str
-    facts: dict[str, Said]
-
-
-class EngineFacts(Record):
-    """Facts of an engine. `sha256` is that of an embedded server's program; "" when there is none, or it is unknown."""
-
-    type: Literal["engine_facts"] = "engine_facts"
-    database: DatabaseKey
-    facts: dict[str, Said]
-    sha256: str = ""
-
-
-class Remark(Record):
-    """A warning or remark on the run (cell None) or on a cell, shown in the run and in the brief.
-
-    A `passing` remark may no longer hold at the run's next start, and counts until then.
-    """
-
-    type: Literal["remark"] = "remark"
-    severity: Literal["info", "warning"]
-    text: Said
-    cell: str | None = None
-    origin: str = ""
-    passing: bool = False
-
-
-class CellStarted(Record):
-    """An attempt at a cell began. `threads` and `target` are its values when a search had to find them."""
-
-    type: Literal["cell_started"] = "cell_started"
-    cell: str
-    hash: str
-    attempt: int
-    threads: int | None = None
-    target: float | None = None
-
-
-class CellResumed(Record):
-    """An earlier controller's attempt was resumed in `step`: this controller attached to what runs there.
-
-    Nothing is known of the time between `away_since`, the last record before, and `at`. `began_at` is when the step
-    began.
-    """
-
-    type: Literal["cell_resumed"] = "cell_resumed"
-    cell: str
-    hash: str
-    attempt: int
-    step: str
-    began_at: float
-    away_since: float
-
-
-class CellReused(Record):
-    """The following records of `attempt` come from another run, whose result stands for this cell.
-
-    `reused_from` is the run that measured it, as `as_cell`; `measured_at` is when that attempt began.
-    """
-
-    type: Literal["cell_reused"] = "cell_reused"
-    cell: str
-    hash: str
-    attempt: int
-    reused_from: str
-    as_cell: str
-    measured_at: float
-    measurement: int
-
-
-class ToolFound(Record):
-    """Where a driver's tool was found on a host, and the version that it prints ("" when it prints none).
-
-    `sha256` is over the program and the libraries that it is linked with ("" when unknown). It differs between two
-    builds of one version.
-    """
-
-    type: Literal["tool_found"] = "tool_found"
-    host: str
-    driver: str
-    path: str
-    version: Said
-    sha256: str = ""
-
-
-class StepStarted(Record):
-    type: Literal["step_started"] = "step_started"
-    cell: str
-    attempt: int
-    step: str
-    seconds: float  # as the plan expects
-
-
-class StepEnded(Record):
-    type: Literal["step_ended"] = "step_ended"
-    cell: str
-    attempt: int
-    step: str
-    seconds: float
-    skipped: Said = ""
-    """Why the step was not needed; "" when it ran."""
-
-
-class JobCollected(Record):
-    """A job's raw output was kept. `files` maps each file's path in `directory` to its SHA-256."""
-
-    type: Literal["job_collected"] = "job_collected"
-    cell: str
-    attempt: int
-    step: str
-    job: str
-    """`measure`, `load`, `warm_up`, or `probe:<name>:<host>`: `probe:cpu,disk:<host>` where probes share a job."""
-    host: str
-    directory: str
-    """Relative to the run's directory."""
-    exit_code: int | None
-    started_at: float
-    ended_at: float
-    files: dict[str, str]
-    clock_set_s: float | None = None
-    """By how much the host's clock was set while the job ran; None when that was not checked."""
-    booted: float | None = None
-    """When the host started, by its clock at the job's start. Shows whether the clock was set before."""
-    other_cores: float | None = None
-    """Cores of the host that were busy with other work, on average over the job; None when unknown."""
-
-
-class CounterReading(Record):
-    """A reading of server counters at the time `at`, kept for a controller that resumes the attempt.
-
-    Not every reading is kept in this way. The `Counters` record, which sums them up, is what counts.
-    """
-
-    type: Literal["counter_reading"] = "counter_reading"
-    cell: str
-    attempt: int
-    counters: dict[str, float]
-
-
-class Counters(Record):
-    """Server counters just before the measured job, just after it, and between.
-
-    `samples` are pairs of epoch seconds by the controller's time and counters. `before` and `after` are the first
-    and the last, if they could be read. `problem` says which readings failed, "" when none did.
-    """
-
-    type: Literal["counters"] = "counters"
-    cell: str
-    attempt: int
-    node: str
-    before: dict[str, float]
-    after: dict[str, float]
-    samples: tuple[tuple[float, dict[str, float]], ...] = ()
-    problem: Said = ""
-
-
-class DatabaseSize(Record):
-    """A cell's database size in bytes: `loaded`, before its warm-up, and `measured`, after its measurement.
-
-    `on_disk` is what its files take, `logical` the size of the records in them. Each is None when unknown, and its
-    reason says why.
-    """
-
-    type: Literal["database_size"] = "database_size"
-    cell: str
-    attempt: int
-    node: str
-    when: Literal["loaded", "measured"]
-    on_disk: float | None
-    logical: float | None
-    why_no_disk: Said = ""
-    why_no_logical: Said = ""
-
-
-class ClockRead(Record):
-    """A host's clock just before or after the measurement: see `runners/hosts/host_clocks.py`."""
-
-    type: Literal["clock_read"] = "clock_read"
-    cell: str
-    attempt: int
-    host: str
-    when: Literal["before", "after"]
-    offset_s: float
-    """How far it is ahead of the controller's time, plus or minus `uncertainty_s`."""
-    uncertainty_s: float
-    booted: float | None
-    """When the host started, in epoch seconds by its own clock."""
-
-
-class CellEnded(Record):
-    """The cell's verdict. `origin` is the spec line that caused a failure.
-
-    `latency_s` is the statistic that the cell's search uses, None for a cell outside a search.
-    """
-
-    type: Literal["cell_ended"] = "cell_ended"
-    cell: str
-    hash: str
-    attempt: int
-    status: Literal["ok", "failed"]
-    reason: Said = ""
-    origin: str = ""
-    ops_per_s: float | None = None
-    latency_s: float | None = None
-    asked: dict[str, float] = Field(default_factory=dict)
-    """What a budget or a promise is decided by: other statistics such as `p99 read`, `errors`, and the share of the
-    offered load that was `served`, in base units."""
-    retried: bool = False
-    """A failed attempt that is not the cell's last: the cell is tried again, after a host that is away comes back."""
-    by_plan: bool = False  # the plan itself is the cause of the failure, so that another attempt fails in the same way
-    by_host: bool = False  # a host is the cause of the failure
-    refused: Refused = ""
-
-
-class CellSkipped(Record):
-    """A cell that is not needed, as its search, ramp or repeats ended before, or that a budget has no room for."""
-
-    type: Literal["cell_skipped"] = "cell_skipped"
-    cell: str
-    hash: str
-    reason: Said
-    no_room: NoRoom = ""
-
-
-class RunEnded(Record):
-    type: Literal["run_ended"] = "run_ended"
-    status: Literal["done", "failed", "interrupted"]
-    """done: every cell ok; failed: at least one cell failed; interrupted: resumable."""
-    message: Said = ""
-    gone: bool = False
-    """The controller ended earlier, nobody knows when."""
-
-
-class ReportMade(Record):
-    """A report of the run was written. `files` maps each file's path in `directory` to its SHA-256.
-
-    `directory` is relative to the run's directory when it lies in there. The record may follow the run's end and
-    says nothing about the run: only `reports_made` reads it.
-    """
-
-    type: Literal["report_made"] = "report_made"
-    report: str
-    directory: str
-    files: dict[str, str]
-    seconds: float | None = None
-    """What it took, with the tables where they were built for it; None in journals of earlier versions."""
-
 
 AnyRecord = Annotated[
     RunStarted

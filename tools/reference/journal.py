@@ -12,7 +12,7 @@ from typing import Annotated, Any, Literal, Union, get_args, get_origin, get_typ
 from benchbrief.compiler.planning.plan import StepKind
 from benchbrief.results.runs import budgets_spent, choices_told, run_summary
 from benchbrief.runners.execution import live_numbers
-from benchbrief.runners.journal import events, record_base
+from benchbrief.runners.journal import events
 from benchbrief.runners.journal.cell_history import TURN
 from tools.reference.field_docs import field_docs
 from tools.reference.markdown import code, joined, table, text
@@ -20,13 +20,13 @@ from tools.reference.markdown import code, joined, table, text
 RECORDS: Sequence[type[events.Record]] = get_args(get_args(events.AnyRecord)[0])
 STEPS: Sequence[str] = (*get_args(StepKind), TURN)
 _PARTS = (
-    record_base.Simulated,
-    record_base.Failing,
-    record_base.Imported,
-    record_base.ImportedFile,
-    record_base.MergedLane,
+    events.Simulated,
+    events.Failing,
+    events.Imported,
+    events.ImportedFile,
+    events.MergedLane,
 )
-_PARTS_OF_SEARCH = (record_base.SearchPoint,)
+_PARTS_OF_SEARCH = (events.SearchPoint,)
 _STATUS = (
     run_summary.RunStatus,
     run_summary.CellStatus,
