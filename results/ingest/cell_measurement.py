@@ -22,13 +22,13 @@ from benchbrief.runners.errors import RunnerError
 from benchbrief.runners.execution.driver_contexts import CellContext, Endpoint
 from benchbrief.runners.hosts.host_clocks import to_controller_time
 from benchbrief.runners.hosts.host_connections import CONTROLLER
+from benchbrief.runners.hosts.tool_clock import ClockSet, parse_trusted
 from benchbrief.runners.jobs.tasks import JobOutput
-from benchbrief.runners.jobs.tool_clock import ClockSet, parse_trusted
 from benchbrief.runners.journal import events as j
 from benchbrief.runners.library_seams import TellsDatabase
 from benchbrief.runners.measurement.measurement import Measurement, Sample, Together
 from benchbrief.runners.seams import Driver, ProbeKind, TellsGaps
-from benchbrief.runners.worlds.real_world import World
+from benchbrief.runners.world_seams import World
 
 MEASURE = "measure"
 PROBE = "probe:"

@@ -22,7 +22,7 @@ from benchbrief.runners.journal.cell_history import CellHistory
 from benchbrief.runners.journal.journal_file import JOURNAL, chain_of, each_record, whole_bytes
 from benchbrief.runners.journal.run_folder import load_plan, simulation_of
 from benchbrief.runners.journal.run_record import RunRecord, read_run
-from benchbrief.runners.worlds.real_world import World
+from benchbrief.runners.world_seams import World
 from benchbrief.runners.worlds.world_choice import world_for
 
 Problem = str

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 
 from benchbrief.compiler.planning.plan import Plan
 from benchbrief.results.ingest.run_evidence import Evidence
-from benchbrief.runners.execution.shared_hosts import lanes
 from benchbrief.runners.scheduling.budgeted_repeats import spent_s
+from benchbrief.runners.scheduling.shared_hosts import lanes
 
 
 @dataclass(frozen=True)

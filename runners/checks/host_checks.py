@@ -13,20 +13,20 @@ from tempfile import TemporaryDirectory
 
 from benchbrief.compiler.extensions.registry import ENGINE_SPECS, TRANSPORT_SPECS
 from benchbrief.compiler.planning.plan import Boundary, Cell, DatabaseKey, Plan
+from benchbrief.runners.checks.unsupported import try_meters
 from benchbrief.runners.data_seams import KnowsRoom, Room
 from benchbrief.runners.drivers.trials import trials_of
 from benchbrief.runners.engines import data_directories
 from benchbrief.runners.errors import RunnerError
-from benchbrief.runners.execution.unsupported import try_meters
 from benchbrief.runners.hosts import tool_discovery
 from benchbrief.runners.hosts.background_load import other_load
-from benchbrief.runners.hosts.claim_holders import describe_holder, format_since
 from benchbrief.runners.hosts.facts.host_facts import size_text
 from benchbrief.runners.hosts.fan_out import each_of
 from benchbrief.runners.hosts.host_connections import CONTROLLER, HostPool, is_on_controller
-from benchbrief.runners.hosts.host_fitness import find_defects
 from benchbrief.runners.hosts.orphans import hosts_of_plan, list_leftovers, strays_among
+from benchbrief.runners.jobs.claim_holders import describe_holder, format_since
 from benchbrief.runners.jobs.commands import shell_line
+from benchbrief.runners.jobs.host_fitness import find_defects
 from benchbrief.runners.jobs.shell_scripts import read_script
 from benchbrief.runners.jobs.tasks import Command
 from benchbrief.runners.journal.secret_references import unset

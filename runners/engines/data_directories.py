@@ -10,7 +10,7 @@ from __future__ import annotations
 from contextlib import suppress
 
 from benchbrief.runners.errors import Interrupted, RunnerError
-from benchbrief.runners.hosts.connection_retry import run_persistently
+from benchbrief.runners.jobs.connection_retry import run_persistently
 from benchbrief.runners.jobs.long_commands import run_to_end
 from benchbrief.runners.jobs.shell_scripts import read_script, with_values
 from benchbrief.runners.jobs.tasks import Command, Completed, Job

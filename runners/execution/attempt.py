@@ -21,7 +21,7 @@ from benchbrief.runners.journal.run_folder import cell_directory, digests
 from benchbrief.runners.messages.run_messages import say
 from benchbrief.runners.scheduling.measuring_turns import MeasuringTurns
 from benchbrief.runners.seams import Hosts, RunningJob
-from benchbrief.runners.worlds.real_world import World
+from benchbrief.runners.world_seams import World
 
 
 class NotWhole(Exception):

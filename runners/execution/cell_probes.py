@@ -14,13 +14,13 @@ from benchbrief.compiler.planning.plan import Cell, Probe
 from benchbrief.runners.errors import RunnerError
 from benchbrief.runners.execution.attempt import Attempt, StepJob
 from benchbrief.runners.execution.server_readings import RecordsStatus
+from benchbrief.runners.execution.watched_jobs import watch_probes
 from benchbrief.runners.hosts.host_connections import CONTROLLER
 from benchbrief.runners.jobs.tasks import Job
-from benchbrief.runners.jobs.watched_jobs import watch_probes
 from benchbrief.runners.journal.controller_clock import now
 from benchbrief.runners.probes.probe_base import ReadsFiles, reading_job
 from benchbrief.runners.seams import Node, ReadsAfter, RunningJob
-from benchbrief.runners.worlds.real_world import World
+from benchbrief.runners.world_seams import World
 
 _AT_ONCE = 16
 """How many jobs are started or ended at the same time."""

@@ -26,16 +26,17 @@ from benchbrief.runners.execution.cell_probes import probes
 from benchbrief.runners.execution.driver_contexts import CellContext, Endpoint, loading_hosts
 from benchbrief.runners.execution.events.cell_events import CellEvents
 from benchbrief.runners.execution.events.event_verdicts import require_events
-from benchbrief.runners.execution.page_caches import drop_page_cache
+from benchbrief.runners.execution.read_clocks import clocks
 from benchbrief.runners.execution.server_readings import server_status
 from benchbrief.runners.execution.step_jobs import run_jobs
 from benchbrief.runners.hosts.background_load import MUCH
-from benchbrief.runners.hosts.host_clocks import Offset, axis_step, clocks, offset_of, to_controller_time
+from benchbrief.runners.hosts.host_clocks import Offset, axis_step, offset_of, to_controller_time
 from benchbrief.runners.hosts.host_connections import CONTROLLER, is_on_controller
+from benchbrief.runners.hosts.page_caches import drop_page_cache
+from benchbrief.runners.hosts.tool_clock import parse_trusted, require_seconds
 from benchbrief.runners.jobs.commands import as_at_login
 from benchbrief.runners.jobs.long_commands import run_to_end
 from benchbrief.runners.jobs.tasks import Job, JobOutput
-from benchbrief.runners.jobs.tool_clock import parse_trusted, require_seconds
 from benchbrief.runners.journal import events as j
 from benchbrief.runners.journal.cell_history import Left
 from benchbrief.runners.journal.controller_clock import now
@@ -51,7 +52,7 @@ from benchbrief.runners.seams import (
     Size,
     TellsSize,
 )
-from benchbrief.runners.worlds.real_world import Readings
+from benchbrief.runners.world_seams import Readings
 
 
 def started_event(cell: Cell, attempt: int) -> j.CellStarted:

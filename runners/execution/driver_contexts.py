@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from benchbrief.compiler.extensions.registry import TOOL_SPECS
 from benchbrief.compiler.planning.plan import Cell, Client, Database, Experiment, Hardware, Plan, Workload, share_of
 from benchbrief.runners.errors import RunnerError
-from benchbrief.runners.jobs.tasks import Secret
+from benchbrief.runners.journal.secret_masking import Secret
 
 _LEAST_RECORDS = 1000
 """So many records for each host are worth loading from several hosts."""

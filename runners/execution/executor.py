@@ -17,12 +17,11 @@ from pathlib import Path
 import benchbrief
 from benchbrief.compiler.planning.plan import Cell, Plan
 from benchbrief.compiler.planning.planned_cells import planned_cells
+from benchbrief.runners.checks.unsupported import find_tools, metered, meters_of, refuse_places
 from benchbrief.runners.errors import FolderMoved, HostBusy, HostError, NoHost, NotKept, RunnerError
 from benchbrief.runners.execution.lanes import Lane
 from benchbrief.runners.execution.live_numbers import Monitor, read_live
 from benchbrief.runners.execution.run_state import Outcome, RunState, one_line
-from benchbrief.runners.execution.shared_hosts import lanes_left
-from benchbrief.runners.execution.unsupported import Meter, find_tools, metered, meters_of, refuse_places
 from benchbrief.runners.hosts.claims import claim_all, release_all
 from benchbrief.runners.hosts.host_aliases import refuse_aliases
 from benchbrief.runners.hosts.host_connections import CONTROLLER
@@ -39,12 +38,13 @@ from benchbrief.runners.scheduling.confident_repeats import RepeatsUntil
 from benchbrief.runners.scheduling.knee_search import Searches
 from benchbrief.runners.scheduling.point_choice import AdaptiveRamps
 from benchbrief.runners.scheduling.promise_search import PromiseSearches
+from benchbrief.runners.scheduling.shared_hosts import lanes_left
 from benchbrief.runners.scheduling.table_readings import ReadTables, nothing_read
 from benchbrief.runners.session.session import Session
 from benchbrief.runners.takeover.former_nodes import leave_former_nodes
 from benchbrief.runners.takeover.rival_controllers import refuse_driven_elsewhere, refuse_driven_here
 from benchbrief.runners.takeover.takeover import hosts_of, take_over
-from benchbrief.runners.worlds.real_world import OpenHosts
+from benchbrief.runners.world_seams import Meter, OpenHosts
 from benchbrief.runners.worlds.world_choice import world_of
 
 _LOOK_EVERY_S = 0.5

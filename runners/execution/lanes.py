@@ -18,15 +18,15 @@ from typing import Literal
 from benchbrief.compiler.messages.text import joined
 from benchbrief.compiler.planning.budgets import chooses, is_budgeted
 from benchbrief.compiler.planning.plan import Cell
+from benchbrief.runners.checks.unsupported import meters_of
 from benchbrief.runners.errors import HostError, Interrupted, NotKept, RunnerError
 from benchbrief.runners.execution.attempt import Attempt, NotWhole
 from benchbrief.runners.execution.cell_run import CellRun, started_event
 from benchbrief.runners.execution.equipment import Equipment
+from benchbrief.runners.execution.lost_hosts import LostHosts
 from benchbrief.runners.execution.run_state import RunState, one_line
-from benchbrief.runners.execution.unsupported import meters_of
 from benchbrief.runners.hosts.facts.declared_facts import contradictions
 from benchbrief.runners.hosts.fan_out import each_of
-from benchbrief.runners.hosts.lost_hosts import LostHosts
 from benchbrief.runners.journal import events as j
 from benchbrief.runners.journal.atomic_files import write_durably
 from benchbrief.runners.journal.cell_history import Left
@@ -39,7 +39,7 @@ from benchbrief.runners.messages.run_messages import say
 from benchbrief.runners.scheduling.knee_search import latency_of
 from benchbrief.runners.scheduling.promise_search import refused
 from benchbrief.runners.takeover.resume_attempt import end_jobs, tell_resumed
-from benchbrief.runners.worlds.real_world import OpenHosts
+from benchbrief.runners.world_seams import OpenHosts
 
 _LONG_S = 5.0
 """Hosts are checked for other load before a lane's first cell and before cells that measure this long, in seconds."""

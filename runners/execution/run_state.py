@@ -14,7 +14,6 @@ from benchbrief.compiler.planning.planned_cells import planned_cells
 from benchbrief.runners.errors import RunnerError
 from benchbrief.runners.execution.first_failures import FirstFailures, NotTried
 from benchbrief.runners.execution.live_numbers import Monitor
-from benchbrief.runners.execution.unsupported import Meter
 from benchbrief.runners.hosts.tool_discovery import Found
 from benchbrief.runners.journal.cell_history import Left, is_candidate_left_out
 from benchbrief.runners.journal.events import NoRoom
@@ -27,7 +26,7 @@ from benchbrief.runners.scheduling.lane_workers import LaneWorkers
 from benchbrief.runners.scheduling.measuring_turns import MeasuringTurns
 from benchbrief.runners.scheduling.point_choice import AdaptiveRamps
 from benchbrief.runners.scheduling.promise_search import PromiseSearches
-from benchbrief.runners.worlds.real_world import World
+from benchbrief.runners.world_seams import Meter, World
 
 
 @dataclass(frozen=True)

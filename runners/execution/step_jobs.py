@@ -15,13 +15,13 @@ from benchbrief.runners.errors import BadOutput, ConnectionLost, Interrupted, Ru
 from benchbrief.runners.execution.attempt import Attempt, NotWhole, StepJob
 from benchbrief.runners.execution.cell_probes import sampled
 from benchbrief.runners.execution.driver_contexts import loading_hosts
-from benchbrief.runners.hosts.connection_retry import run_persistently
+from benchbrief.runners.execution.watched_jobs import watch_load
+from benchbrief.runners.jobs.connection_retry import run_persistently
 from benchbrief.runners.jobs.tasks import Command, Job, JobOutput
-from benchbrief.runners.jobs.watched_jobs import watch_load
 from benchbrief.runners.journal.controller_clock import now
 from benchbrief.runners.messages.run_messages import say, say_step
 from benchbrief.runners.seams import RunningJob
-from benchbrief.runners.worlds.real_world import World
+from benchbrief.runners.world_seams import World
 
 _READY_S = 60.0
 """How long, in seconds, load generators wait for each other before they begin."""

@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 
 from benchbrief.compiler.messages.text import figure
-from benchbrief.runners.hosts.connection_retry import run_persistently
 from benchbrief.runners.jobs.commands import printable
+from benchbrief.runners.jobs.connection_retry import run_persistently
 from benchbrief.runners.jobs.shell_scripts import read_script, with_values
 from benchbrief.runners.jobs.tasks import Command
 from benchbrief.runners.messages.run_messages import say

@@ -11,7 +11,8 @@ from benchbrief.compiler.extensions.registry import TRANSPORT_SPECS
 from benchbrief.compiler.planning.plan import Host, Plan
 from benchbrief.runners.errors import HostError, NoHost
 from benchbrief.runners.hosts.fan_out import fan_out
-from benchbrief.runners.jobs.tasks import Command, RunName
+from benchbrief.runners.jobs.tasks import Command
+from benchbrief.runners.journal.run_identity import RunName
 from benchbrief.runners.session.session import Session
 from benchbrief.runners.transports.transport_factory import RealTransport, open_transport
 

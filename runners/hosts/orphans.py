@@ -8,15 +8,15 @@ from pathlib import Path
 from typing import Any
 
 from benchbrief.compiler.planning.plan import Plan
-from benchbrief.runners.hosts.claim_holders import describe_holder, format_since, one_line, parse_claim
-from benchbrief.runners.hosts.claims import VOID_AFTER_S
-from benchbrief.runners.hosts.connection_retry import persistently
 from benchbrief.runners.hosts.fan_out import fan_out
 from benchbrief.runners.hosts.host_connections import CONTROLLER, HostPool, is_on_controller
-from benchbrief.runners.hosts.live_controllers import is_gone, is_here, is_ours
 from benchbrief.runners.jobs import job_scripts as scripts
+from benchbrief.runners.jobs.claim_holders import describe_holder, format_since, one_line, parse_claim
+from benchbrief.runners.jobs.connection_retry import persistently
 from benchbrief.runners.jobs.detached_jobs import end_leftovers
+from benchbrief.runners.jobs.host_claims import VOID_AFTER_S
 from benchbrief.runners.jobs.script_host import JobHost, sh
+from benchbrief.runners.session.live_controllers import is_gone, is_here, is_ours
 
 _MOST = 1000
 _STATES = {

@@ -15,8 +15,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from benchbrief.runners.errors import ToolMissing
-from benchbrief.runners.hosts.connection_retry import run_persistently
 from benchbrief.runners.hosts.host_connections import is_on_controller
+from benchbrief.runners.jobs.connection_retry import run_persistently
 from benchbrief.runners.jobs.shell_scripts import read_script
 from benchbrief.runners.jobs.tasks import Command
 from benchbrief.runners.seams import Driver, Requirement, Transport

@@ -11,8 +11,8 @@ import shlex
 from pathlib import Path
 
 from benchbrief.runners.errors import RunnerError
-from benchbrief.runners.jobs.tasks import Command, Job, Secret, Word
-from benchbrief.runners.journal.secret_masking import MASK
+from benchbrief.runners.jobs.tasks import Command, Job, Word
+from benchbrief.runners.journal.secret_masking import MASK, Secret
 
 _ENV_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*\Z")
 

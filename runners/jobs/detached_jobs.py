@@ -6,7 +6,7 @@ users of the host can't read. They can read only who holds the host, and the own
     ${TMPDIR:-/tmp}/benchbrief-<uid>/       removed when it is empty
         <owner>.alive       the owner's sign of life, which its controller keeps changing: a word, and its time as the
                             host's boot and the seconds since
-        claim               the run that holds the host (`runners/hosts/claims.py`)
+        claim               the run that holds the host (`host_claims.py`)
         <owner>-<id>/       `id` is a digest of the job's key, or random
             about           a description for people: run, controller, job, command with secrets masked (JSON)
             run             the script that runs the job, in a session and process group of its own
@@ -40,10 +40,10 @@ from pathlib import Path
 from typing import TypeVar
 
 from benchbrief.runners.errors import HostError, HostFull, RunnerError
-from benchbrief.runners.hosts.claim_holders import host_busy_error, parse_claim
-from benchbrief.runners.hosts.connection_retry import persistently
 from benchbrief.runners.jobs import job_scripts as scripts
+from benchbrief.runners.jobs.claim_holders import host_busy_error, parse_claim
 from benchbrief.runners.jobs.commands import masked, printable, secrets_of
+from benchbrief.runners.jobs.connection_retry import persistently
 from benchbrief.runners.jobs.fetch_outputs import (
     MAX_FETCH,
     cannot_write,

@@ -14,8 +14,9 @@ from benchbrief.runners.jobs import job_scripts as scripts
 from benchbrief.runners.jobs.commands import exec_line, exports, masked, plain, quote, secrets_of
 from benchbrief.runners.jobs.script_host import JobHost
 from benchbrief.runners.jobs.shell_scripts import with_values
-from benchbrief.runners.jobs.tasks import File, Job, RunName, Secret
-from benchbrief.runners.journal.secret_masking import MASK, host_patterns
+from benchbrief.runners.jobs.tasks import File, Job
+from benchbrief.runners.journal.run_identity import RunName
+from benchbrief.runners.journal.secret_masking import MASK, Secret, host_patterns
 
 STOP_GRACE_S = 5.0
 _WATCH_EVERY_S = 5.0

@@ -6,21 +6,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from benchbrief.runners.journal.secret_masking import Secret
+
 # --- commands are data -------------------------------------------------------------------------------------------
-
-
-@dataclass(frozen=True)
-class Secret:
-    """A word that must never be shown or stored, nor passed as a process argument when that can be avoided.
-
-    `written` is its form in a file with its own escapes, such as a property file. `of` are the original secrets
-    from which it was put together.
-    """
-
-    value: str = field(repr=False)
-    name: str = "secret"
-    written: str = field(default="", repr=False)
-    of: tuple[str, ...] = field(default=(), repr=False)
 
 
 Word = str | Secret
@@ -97,23 +85,6 @@ class JobOutput:
     @property
     def stderr(self) -> Path:
         return self.directory / "stderr"
-
-
-@dataclass(frozen=True)
-class RunName:
-    """The run that owns jobs on a host. `owner` is part of their names there, and stays the same when a run is
-    resumed.
-
-    The rest is for people who find them: the run and its folder, and the machine and process that drove it.
-    `machine` identifies one boot of a machine, whatever its name (`run_identity.this_machine`).
-    """
-
-    owner: str = "anyone"
-    run: str = ""
-    folder: str = ""
-    controller: str = ""
-    pid: int = 0
-    machine: str = ""
 
 
 @dataclass(frozen=True)

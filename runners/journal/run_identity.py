@@ -20,11 +20,27 @@ from functools import cache
 from pathlib import Path
 
 from benchbrief.runners.errors import DiskFull, RunnerError
-from benchbrief.runners.jobs.tasks import RunName
 from benchbrief.runners.journal.atomic_files import write_durably
 
 IDENTITY = "identity.json"
 _OWNER = re.compile(r"[0-9A-Za-z]{1,64}")
+
+
+@dataclass(frozen=True)
+class RunName:
+    """The run that owns jobs on a host. `owner` is part of their names there, and stays the same when a run is
+    resumed.
+
+    The rest is for people who find them: the run and its folder, and the machine and process that drove it.
+    `machine` identifies one boot of a machine, whatever its name (`this_machine`).
+    """
+
+    owner: str = "anyone"
+    run: str = ""
+    folder: str = ""
+    controller: str = ""
+    pid: int = 0
+    machine: str = ""
 
 
 @dataclass(frozen=True)

@@ -13,14 +13,13 @@ import re
 import threading
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import lru_cache
 from itertools import groupby
 from urllib.parse import unquote as percent_decode
 from urllib.parse import urlsplit
 
 from benchbrief.compiler.messages.text import mapped
-from benchbrief.runners.jobs.tasks import Secret
 
 MASK = "***"
 _SHORTEST_PART = 4
@@ -38,6 +37,20 @@ _LONGEST_LINE = 1 << 16
 _NAMED = {"\a": "a", "\b": "b", "\f": "f", "\n": "n", "\r": "r", "\t": "t", "\v": "v"}
 _ENTITIES = {"&": "amp", "<": "lt", ">": "gt", '"': "quot", "'": "apos"}
 _SPECIAL = frozenset(b".[]{}()*+?|^$\\")
+
+
+@dataclass(frozen=True)
+class Secret:
+    """A word that must never be shown or stored, nor passed as a process argument when that can be avoided.
+
+    `written` is its form in a file with its own escapes, such as a property file. `of` are the original secrets
+    from which it was put together.
+    """
+
+    value: str = field(repr=False)
+    name: str = "secret"
+    written: str = field(default="", repr=False)
+    of: tuple[str, ...] = field(default=(), repr=False)
 
 
 class Masking:

@@ -8,7 +8,8 @@ from dataclasses import dataclass, field
 
 from benchbrief.compiler.planning.plan import PowerMeter, Reference
 from benchbrief.runners.errors import RunnerError
-from benchbrief.runners.jobs.tasks import File, Secret, Word
+from benchbrief.runners.jobs.tasks import File, Word
+from benchbrief.runners.journal.secret_masking import Secret
 from benchbrief.runners.journal.secret_references import read_reference
 from benchbrief.runners.seams import Node
 

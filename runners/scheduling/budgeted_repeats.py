@@ -27,7 +27,6 @@ from benchbrief.compiler.planning.budgets import (
 )
 from benchbrief.compiler.planning.plan import Cell, Plan
 from benchbrief.runners.errors import RunnerError
-from benchbrief.runners.execution.shared_hosts import lanes
 from benchbrief.runners.journal import events as j
 from benchbrief.runners.journal.cell_history import CellHistory
 from benchbrief.runners.journal.controller_clock import now
@@ -37,6 +36,7 @@ from benchbrief.runners.messages.run_messages import say
 from benchbrief.runners.scheduling.asked_statistics import THROUGHPUT, AskedStatistics
 from benchbrief.runners.scheduling.next_cell_times import ExpectedTimes
 from benchbrief.runners.scheduling.repeat_allocation import Group, PointSoFar, next_group
+from benchbrief.runners.scheduling.shared_hosts import lanes
 from benchbrief.runners.scheduling.table_readings import Readings, ReadTables, nothing_read
 
 _LEAST_S = 0.01

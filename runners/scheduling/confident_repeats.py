@@ -18,13 +18,13 @@ from dataclasses import dataclass, field
 from benchbrief.compiler.messages.text import Figure, share_figure
 from benchbrief.compiler.planning.budgets import is_budgeted
 from benchbrief.compiler.planning.plan import Cell, Confident, Experiment, Plan
-from benchbrief.runners.execution.shared_hosts import lanes
 from benchbrief.runners.journal import events as j
 from benchbrief.runners.journal.cell_history import CellHistory
 from benchbrief.runners.journal.controller_clock import now
 from benchbrief.runners.journal.run_record import RunRecord
 from benchbrief.runners.measurement.confidence_interval import half_width
 from benchbrief.runners.messages.run_messages import say
+from benchbrief.runners.scheduling.shared_hosts import lanes
 
 
 @dataclass

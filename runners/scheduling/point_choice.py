@@ -17,7 +17,6 @@ from dataclasses import dataclass, field
 
 from benchbrief.compiler.messages.text import Text, figure
 from benchbrief.compiler.planning.plan import Cell, Experiment, Plan
-from benchbrief.runners.execution.shared_hosts import lanes
 from benchbrief.runners.journal import events as j
 from benchbrief.runners.journal.controller_clock import now
 from benchbrief.runners.journal.run_record import RunRecord
@@ -25,6 +24,7 @@ from benchbrief.runners.messages.run_messages import say
 from benchbrief.runners.scheduling.first_cells import at_first_cells
 from benchbrief.runners.scheduling.knee_search import Flag, load_text, point_of
 from benchbrief.runners.scheduling.next_point import Choice, Curve, next_point
+from benchbrief.runners.scheduling.shared_hosts import lanes
 
 
 @dataclass

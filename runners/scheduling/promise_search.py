@@ -29,7 +29,6 @@ from benchbrief.compiler.searches.rate_search import (
     next_step,
 )
 from benchbrief.runners.errors import RunnerError
-from benchbrief.runners.execution.shared_hosts import lanes
 from benchbrief.runners.journal import events as j
 from benchbrief.runners.journal.cell_history import CellHistory
 from benchbrief.runners.journal.controller_clock import now
@@ -39,6 +38,7 @@ from benchbrief.runners.messages.run_messages import say
 from benchbrief.runners.scheduling.first_cells import at_first_cells
 from benchbrief.runners.scheduling.knee_search import Flag, key_of, load_text
 from benchbrief.runners.scheduling.promise_values import SERVED, is_kept, values_of
+from benchbrief.runners.scheduling.shared_hosts import lanes
 
 
 def vote_of(history: CellHistory | None, cell: Cell, promise: Promise) -> Vote | None:

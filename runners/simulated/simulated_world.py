@@ -9,11 +9,10 @@ from collections.abc import Callable, Sequence
 from benchbrief.compiler.planning.plan import Cell, Database, Hardware, Plan
 from benchbrief.runners.errors import RunnerError
 from benchbrief.runners.execution.driver_contexts import CellContext
-from benchbrief.runners.execution.unsupported import Meter
 from benchbrief.runners.hosts import tool_discovery
 from benchbrief.runners.hosts.host_clocks import ClockReading
-from benchbrief.runners.jobs.tasks import RunName
 from benchbrief.runners.journal.events import Simulated
+from benchbrief.runners.journal.run_identity import RunName
 from benchbrief.runners.measurement.server_counters import Counters
 from benchbrief.runners.messages.run_messages import say
 from benchbrief.runners.scheduling.knee_search import Flag
@@ -22,7 +21,7 @@ from benchbrief.runners.simulated.simulated_driver import SimulatedDriver
 from benchbrief.runners.simulated.simulated_engine import SimulatedEngine, SimulatedReadings
 from benchbrief.runners.simulated.simulated_hosts import LOAD, SimulatedHosts, failing
 from benchbrief.runners.simulated.simulated_probe import SimulatedProbe
-from benchbrief.runners.worlds.real_world import OpenHosts, Readings
+from benchbrief.runners.world_seams import Meter, OpenHosts, Readings
 
 _AT_ONCE = 1
 """How many lanes work at the same time. They only compute, and more would take turns at the same processor."""

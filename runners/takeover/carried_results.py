@@ -13,8 +13,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from benchbrief.compiler.planning.plan import Cell, Plan
+from benchbrief.runners.engines.command_files import rename_hosts
 from benchbrief.runners.hosts.facts.declared_facts import contradictions
-from benchbrief.runners.jobs.command_files import rename_hosts
 from benchbrief.runners.journal import events as j
 from benchbrief.runners.journal.atomic_files import write_durably
 from benchbrief.runners.journal.controller_clock import now

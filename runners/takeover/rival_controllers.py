@@ -10,11 +10,11 @@ import shlex
 from collections.abc import Iterable
 
 from benchbrief.runners.errors import HostBusy, RunnerError
-from benchbrief.runners.hosts.claim_holders import describe_holder
 from benchbrief.runners.hosts.fan_out import fan_out
-from benchbrief.runners.hosts.live_controllers import driver_of, is_this_machine
 from benchbrief.runners.hosts.orphans import Listed, list_leftovers
+from benchbrief.runners.jobs.claim_holders import describe_holder
 from benchbrief.runners.seams import Hosts
+from benchbrief.runners.session.live_controllers import driver_of, is_this_machine
 from benchbrief.runners.transports.transport_base import JobTransport
 
 QUIET_S = 150

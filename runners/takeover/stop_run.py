@@ -17,7 +17,6 @@ from benchbrief.compiler.planning.plan import Host, Plan
 from benchbrief.runners.errors import RunnerError
 from benchbrief.runners.hosts.fan_out import fan_out
 from benchbrief.runners.hosts.host_connections import CONTROLLER
-from benchbrief.runners.hosts.live_controllers import find_driving_processes
 from benchbrief.runners.hosts.orphans import Listed, list_leftovers
 from benchbrief.runners.jobs.detached_jobs import end_leftovers
 from benchbrief.runners.journal import events as j
@@ -28,6 +27,7 @@ from benchbrief.runners.journal.run_folder import load_plan
 from benchbrief.runners.journal.run_identity import copied_from, has_identity, run_name
 from benchbrief.runners.journal.run_record import RunRecord, read_run
 from benchbrief.runners.seams import Transport
+from benchbrief.runners.session.live_controllers import find_driving_processes
 from benchbrief.runners.takeover.rival_controllers import refuse_alive, refuse_driven_here
 from benchbrief.runners.transports.transport_base import JobTransport
 from benchbrief.runners.worlds.world_choice import world_of

@@ -16,7 +16,6 @@ from benchbrief.compiler.planning.plan import Cell
 from benchbrief.runners.errors import RunnerError
 from benchbrief.runners.execution.attempt import StepJob
 from benchbrief.runners.execution.run_state import RunState
-from benchbrief.runners.execution.shared_hosts import lanes_left
 from benchbrief.runners.execution.step_jobs import jobs_of
 from benchbrief.runners.hosts.host_connections import CONTROLLER
 from benchbrief.runners.journal import events as j
@@ -25,6 +24,7 @@ from benchbrief.runners.journal.controller_clock import now
 from benchbrief.runners.journal.run_folder import digests
 from benchbrief.runners.journal.run_record import LeftBehind
 from benchbrief.runners.messages.run_messages import say, say_step
+from benchbrief.runners.scheduling.shared_hosts import lanes_left
 from benchbrief.runners.seams import Hosts, OutlivesController
 
 _AT_ONCE = 16

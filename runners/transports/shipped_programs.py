@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import Protocol, runtime_checkable
 
 from benchbrief.runners.errors import ToolMissing
-from benchbrief.runners.hosts.connection_retry import run_persistently
+from benchbrief.runners.jobs.connection_retry import run_persistently
 from benchbrief.runners.jobs.shell_scripts import read_script
 from benchbrief.runners.jobs.tasks import Command
 from benchbrief.runners.journal.file_digests import sha256_of

@@ -9,11 +9,11 @@ from contextlib import AbstractContextManager
 from pathlib import Path
 
 from benchbrief.compiler.planning.plan import Host
-from benchbrief.runners.hosts import claims
-from benchbrief.runners.jobs import detached_jobs
+from benchbrief.runners.jobs import detached_jobs, host_claims
 from benchbrief.runners.jobs.fetch_outputs import fetch
 from benchbrief.runners.jobs.script_host import Claim, Entry
-from benchbrief.runners.jobs.tasks import Command, Completed, Job, RunName
+from benchbrief.runners.jobs.tasks import Command, Completed, Job
+from benchbrief.runners.journal.run_identity import RunName
 from benchbrief.runners.seams import JobState, RunningJob
 from benchbrief.runners.session.session import Session
 
@@ -65,10 +65,10 @@ class JobTransport(ABC):
         return detached_jobs.end_leftovers(self, kept)
 
     def claim(self) -> str:
-        return claims.claim(self)
+        return host_claims.claim(self)
 
     def claimed_as(self) -> str:
-        return claims.claimed_as(self)
+        return host_claims.claimed_as(self)
 
     def release(self, *, keep_jobs: bool = False) -> int:
         return detached_jobs.end_leftovers(self, release=True, keep=keep_jobs)

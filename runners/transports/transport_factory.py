@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Protocol, cast
 from benchbrief.compiler.extensions.registry import TRANSPORT_SPECS
 from benchbrief.compiler.planning.plan import Host
 from benchbrief.runners.jobs.script_host import JobHost
-from benchbrief.runners.jobs.tasks import RunName
+from benchbrief.runners.journal.run_identity import RunName
 from benchbrief.runners.plugins import create
 from benchbrief.runners.seams import Transport
 from benchbrief.runners.session.session import Session

@@ -1,8 +1,4 @@
-"""What a run reaches: its hosts, what is found and runs on them, and their time.
-
-The executor uses a world for all of this, so that a plan runs in the same way against real and against simulated
-hosts (`runners/simulated/simulated_world.py`).
-"""
+"""The real world of a run: see `runners/world_seams.py`."""
 
 from __future__ import annotations
 
@@ -10,112 +6,29 @@ import os
 import threading
 import time
 from collections.abc import Callable, Sequence
-from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Protocol
 
 from benchbrief.compiler.planning.plan import Cell, Database, Hardware, Plan
 from benchbrief.runners import plugins
+from benchbrief.runners.checks import unsupported
 from benchbrief.runners.errors import RunnerError
-from benchbrief.runners.execution import unsupported
-from benchbrief.runners.execution.unsupported import Meter
 from benchbrief.runners.hosts import tool_discovery
 from benchbrief.runners.hosts.background_load import other_load
 from benchbrief.runners.hosts.facts import host_facts
 from benchbrief.runners.hosts.host_clocks import ClockReading, read_clock
 from benchbrief.runners.hosts.host_connections import HostPool, is_on_controller
-from benchbrief.runners.jobs.tasks import RunName
 from benchbrief.runners.journal.events import Simulated
+from benchbrief.runners.journal.run_identity import RunName
 from benchbrief.runners.measurement.server_counters import CounterReadings, Counters
 from benchbrief.runners.scheduling.knee_search import Flag
 from benchbrief.runners.seams import Driver, Engine, Hosts, ProbeKind, Transport
 from benchbrief.runners.session.session import Session
 from benchbrief.runners.transports.transport_base import JobTransport
+from benchbrief.runners.world_seams import Meter, OpenHosts, Readings
 
 _SLICE_S = 0.5
 """How often, in seconds, a pause checks whether the run must end."""
-
-
-class OpenHosts(Hosts, AbstractContextManager["OpenHosts"], Protocol):
-    """The transports of a run, closed together at its end."""
-
-    def reachable(self, host_id: str) -> bool:
-        """Return whether a command runs on the host now."""
-        ...
-
-
-class Readings(AbstractContextManager["Readings"], Protocol):
-    """A server's counters, read beside a measurement: see `runners/measurement/server_counters.py`."""
-
-    before: Counters
-    after: Counters
-
-    @property
-    def samples(self) -> tuple[tuple[float, Counters], ...]: ...
-
-    @property
-    def problem(self) -> str: ...
-
-
-class World(Protocol):
-    """What a run reaches. Every method raises RunnerError for something that is missing."""
-
-    def __hash__(self) -> int: ...
-
-    @property
-    def simulated(self) -> Simulated | None:
-        """Return how this world is simulated; None when it is real."""
-        ...
-
-    @property
-    def at_once(self) -> int | None:
-        """Return how many lanes may work at the same time; None for all."""
-        ...
-
-    def refuse(self, plan: Plan) -> None:
-        """Raises RunnerError for a plan that can't run as it says."""
-        ...
-
-    def hosts(self, plan: Plan, run_name: RunName) -> OpenHosts:
-        """Return the hosts of a plan. `run_name` is the run that owns the jobs on them."""
-        ...
-
-    def silent_meters(self, plan: Plan, cells: Sequence[Cell], hosts: Hosts) -> dict[Meter, RunnerError]:
-        """Return the power meters of these cells that do not answer, each with the reason."""
-        ...
-
-    def facts(self, transport: Transport, paths: Sequence[str]) -> dict[str, str]:
-        """Return facts of a host, and of the file systems of these paths."""
-        ...
-
-    def other_load(self, transport: Transport) -> str:
-        """Return what else keeps a host busy; "" when nothing does."""
-        ...
-
-    def driver(self, name: str) -> Driver: ...
-
-    def tool(self, transport: Transport, driver: Driver, configured: str | None) -> tool_discovery.Found: ...
-
-    def digest(self, transport: Transport, path: str) -> str:
-        """Return the SHA-256 of a tool; "" when it is unknown."""
-        ...
-
-    def engine(self, plan: Plan, database: Database, hardware: Hardware, hosts: Hosts) -> Engine: ...
-
-    def probe_kind(self, name: str) -> ProbeKind: ...
-
-    def readings(self, engine: Engine, seconds: float, keep: Callable[[float, Counters], None]) -> Readings:
-        """Read the engine's counters beside a measurement of `seconds`. Passes some, with their time, to `keep`."""
-        ...
-
-    def clock(self, transport: Transport) -> ClockReading | None:
-        """Return how far a host's clock is ahead; None when that is unknown, or is always 0."""
-        ...
-
-    def pause(self, seconds: float, ending: Flag) -> bool:
-        """Wait for so many seconds. Returns True when the run must end before."""
-        ...
 
 
 @dataclass(frozen=True)

@@ -10,7 +10,8 @@ from benchbrief.runners.journal import events as j
 from benchbrief.runners.journal.run_folder import simulation_of
 from benchbrief.runners.session.session import Session
 from benchbrief.runners.simulated.simulated_world import SimulatedWorld
-from benchbrief.runners.worlds.real_world import RealWorld, World
+from benchbrief.runners.world_seams import World
+from benchbrief.runners.worlds.real_world import RealWorld
 
 
 def world_for(simulated: j.Simulated | None, again: int = 0, session: Session | None = None) -> World:

@@ -16,7 +16,7 @@ from bench_postgres.transaction_log import LogFile, NotALog, Transactions, fold_
 
 from benchbrief.results.imports.imported_files import OutputProblem
 from benchbrief.runners.errors import RunnerError
-from benchbrief.runners.jobs.tasks import Secret
+from benchbrief.runners.journal.secret_masking import Secret
 from benchbrief.runners.measurement.histogram import percentile
 from benchbrief.runners.simulated import simulated_driver
 from tests.support import cells

@@ -19,7 +19,7 @@ from benchbrief.compiler.planning.plan import Database, Workload
 from benchbrief.runners.errors import RunnerError, ServerFailed
 from benchbrief.runners.execution.driver_contexts import CellContext
 from benchbrief.runners.hosts.host_connections import HostPool
-from benchbrief.runners.jobs.tasks import RunName
+from benchbrief.runners.journal.run_identity import RunName
 from tests.extensions.postgres_specs import SQL
 from tests.support import cells
 from tests.support.postgres import BIN, DATABASE, PASSWORD, USER, Postgres, as_owner, run

@@ -10,8 +10,8 @@ import pytest
 
 from benchbrief.compiler.planning.plan import Hook, Reference
 from benchbrief.reports.disclosure.test_configuration import folded
+from benchbrief.runners.engines.command_files import command_files, named_words, rename_hosts
 from benchbrief.runners.hosts.host_connections import HostPool
-from benchbrief.runners.jobs.command_files import command_files, named_words, rename_hosts
 from benchbrief.runners.journal.events import EngineFacts
 from benchbrief.runners.journal.secret_references import read_reference
 from benchbrief.runners.takeover.carried_results import Carried

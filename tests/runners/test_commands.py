@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 
 from benchbrief.runners.errors import RunnerError
 from benchbrief.runners.jobs.commands import exec_line, exports, masked, quote, script, secrets_of, shell_line
-from benchbrief.runners.jobs.tasks import Command, File, Job, Secret
-from benchbrief.runners.journal.secret_masking import MASK, Masking
+from benchbrief.runners.jobs.tasks import Command, File, Job
+from benchbrief.runners.journal.secret_masking import MASK, Masking, Secret
 
 # What a process can be given: no NUL, no lone surrogates.
 TEXT = st.text(st.characters(blacklist_characters="\0", blacklist_categories=["Cs"]), max_size=30) | st.sampled_from(

@@ -8,8 +8,8 @@ from collections.abc import Callable
 import pytest
 
 from benchbrief.runners.errors import ConnectionLost
-from benchbrief.runners.hosts import connection_retry
-from benchbrief.runners.hosts.connection_retry import persistently
+from benchbrief.runners.jobs import connection_retry
+from benchbrief.runners.jobs.connection_retry import persistently
 
 
 class AHost:

@@ -8,8 +8,8 @@ import pytest
 
 from benchbrief.runners.errors import BadOutput
 from benchbrief.runners.hosts.host_clocks import axis_step, offset_of
+from benchbrief.runners.hosts.tool_clock import ClockSet, parse_trusted
 from benchbrief.runners.jobs.tasks import JobOutput
-from benchbrief.runners.jobs.tool_clock import ClockSet, parse_trusted
 from benchbrief.runners.journal.events import ClockRead
 from benchbrief.runners.measurement.measurement import Measurement, PhaseThroughput
 

@@ -22,8 +22,7 @@ from benchbrief.runners.drivers.go_ycsb import go_ycsb_output
 from benchbrief.runners.drivers.ycsb import ycsb_output
 from benchbrief.runners.drivers.ycsb.ycsb_properties import escaped
 from benchbrief.runners.errors import RunnerError
-from benchbrief.runners.jobs.tasks import Secret
-from benchbrief.runners.journal.secret_masking import KNOWN, MASK, Masking, hide, host_patterns
+from benchbrief.runners.journal.secret_masking import KNOWN, MASK, Masking, Secret, hide, host_patterns
 from benchbrief.runners.meters.meter_points import FIGURES as OF_A_METER
 
 NASTY = ("hunter2", "back\\slash \"q'uote", "pä55wört€", "k€y\U0001f600/+&<a>", "50% off\t`id`$HOME", "Ünïcödeds")

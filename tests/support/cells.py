@@ -24,7 +24,8 @@ from benchbrief.compiler.planning.plan import (
     Workload,
 )
 from benchbrief.runners.execution.driver_contexts import CellContext, Endpoint
-from benchbrief.runners.jobs.tasks import Job, JobOutput, Secret
+from benchbrief.runners.jobs.tasks import Job, JobOutput
+from benchbrief.runners.journal.secret_masking import Secret
 from benchbrief.runners.seams import Driver, Engine, Node, Transport
 
 ORIGIN = Origin(file="brief.bench", line=1, column=1)

@@ -10,7 +10,8 @@ from benchbrief.compiler.planning.plan import Arrivals
 from benchbrief.runners.drivers.ycsb import ycsb_properties as properties
 from benchbrief.runners.errors import PlanRefused
 from benchbrief.runners.execution.driver_contexts import CellContext
-from benchbrief.runners.jobs.tasks import File, Secret
+from benchbrief.runners.jobs.tasks import File
+from benchbrief.runners.journal.secret_masking import Secret
 from benchbrief.runners.scheduling.asked_statistics import AskedStatistics
 
 TOOL = "openload"

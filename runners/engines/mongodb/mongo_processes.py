@@ -16,10 +16,11 @@ from benchbrief.runners.engines.mongodb.mongo_layout import CONFIG_FILE, KEY_FIL
 from benchbrief.runners.engines.mongodb.mongo_messages import say
 from benchbrief.runners.errors import PlanRefused, RunnerError, ToolMissing
 from benchbrief.runners.hosts import tool_discovery
-from benchbrief.runners.hosts.connection_retry import run_persistently
+from benchbrief.runners.jobs.connection_retry import run_persistently
 from benchbrief.runners.jobs.long_commands import run_to_end
 from benchbrief.runners.jobs.shell_scripts import read_script
-from benchbrief.runners.jobs.tasks import Command, File, Job, Secret
+from benchbrief.runners.jobs.tasks import Command, File, Job
+from benchbrief.runners.journal.secret_masking import Secret
 from benchbrief.runners.journal.secret_references import read_reference
 from benchbrief.runners.seams import Hosts, RunningJob, Stopping
 

@@ -18,6 +18,7 @@ from benchbrief.compiler.messages.text import figure
 from benchbrief.compiler.planning.plan import Cell, Database, DatabaseKey, Hardware, Plan
 from benchbrief.compiler.resets.tolerated_changes import changes_of, tolerated
 from benchbrief.runners.engines import data_directories
+from benchbrief.runners.engines.command_files import command_files
 from benchbrief.runners.engines.connection_strings import resolved
 from benchbrief.runners.engines.declared_hooks import run_hooks
 from benchbrief.runners.engines.mongodb import mongo_stand_in, mongo_uri
@@ -40,9 +41,8 @@ from benchbrief.runners.engines.server_addresses import address_of
 from benchbrief.runners.errors import Interrupted, ServerFailed
 from benchbrief.runners.execution.driver_contexts import Endpoint
 from benchbrief.runners.hosts import tool_discovery
-from benchbrief.runners.jobs.command_files import command_files
-from benchbrief.runners.jobs.tasks import Secret
 from benchbrief.runners.journal import controller_clock
+from benchbrief.runners.journal.secret_masking import Secret
 from benchbrief.runners.journal.secret_references import secrets_of
 from benchbrief.runners.seams import GoesOn, Hosts, Size, Stopping
 

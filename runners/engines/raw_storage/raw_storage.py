@@ -18,13 +18,13 @@ from typing import ClassVar, Literal
 from benchbrief.compiler.planning.plan import Cell, Database, Hardware, Plan
 from benchbrief.compiler.resets.tolerated_changes import writes
 from benchbrief.runners.engines import data_directories
+from benchbrief.runners.engines.command_files import command_files
 from benchbrief.runners.engines.declared_hooks import run_hooks
 from benchbrief.runners.engines.raw_storage.storage_messages import say_storage
 from benchbrief.runners.errors import LoadShort, PlanRefused, RunnerError, ServerFailed
 from benchbrief.runners.execution.driver_contexts import Endpoint
-from benchbrief.runners.hosts.connection_retry import run_persistently
 from benchbrief.runners.hosts.facts.host_facts import size_text
-from benchbrief.runners.jobs.command_files import command_files
+from benchbrief.runners.jobs.connection_retry import run_persistently
 from benchbrief.runners.jobs.shell_scripts import read_script
 from benchbrief.runners.jobs.tasks import Command, Completed
 from benchbrief.runners.messages.run_messages import say

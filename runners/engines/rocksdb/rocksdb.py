@@ -16,6 +16,7 @@ from benchbrief.compiler.planning.plan import Cell, Database, Hardware, Plan
 from benchbrief.compiler.resets.tolerated_changes import writes
 from benchbrief.runners.data_seams import Room
 from benchbrief.runners.engines import data_directories
+from benchbrief.runners.engines.command_files import command_files
 from benchbrief.runners.engines.declared_hooks import run_hooks
 from benchbrief.runners.engines.rocksdb import database_files, linked_snapshots
 from benchbrief.runners.engines.rocksdb.load_room import record_size, room_for
@@ -24,9 +25,8 @@ from benchbrief.runners.engines.rocksdb.snapshot_ways import FREE, WAYS, Snapsho
 from benchbrief.runners.errors import BadOutput, LoadShort, PlanRefused, RunnerError, ServerFailed, ToolMissing
 from benchbrief.runners.execution.driver_contexts import Endpoint
 from benchbrief.runners.hosts import tool_discovery
-from benchbrief.runners.hosts.connection_retry import run_persistently
 from benchbrief.runners.hosts.facts.host_facts import size_text
-from benchbrief.runners.jobs.command_files import command_files
+from benchbrief.runners.jobs.connection_retry import run_persistently
 from benchbrief.runners.jobs.shell_scripts import read_script
 from benchbrief.runners.jobs.tasks import Command, Completed
 from benchbrief.runners.library_seams import HoldsEngine

@@ -21,7 +21,7 @@ from collections.abc import Mapping, Sequence
 
 from benchbrief.compiler.messages.text import joined
 from benchbrief.runners.errors import HostError
-from benchbrief.runners.hosts.connection_retry import run_persistently
+from benchbrief.runners.jobs.connection_retry import run_persistently
 from benchbrief.runners.jobs.shell_scripts import read_script
 from benchbrief.runners.jobs.tasks import Command
 from benchbrief.runners.messages.run_messages import say

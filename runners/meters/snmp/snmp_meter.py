@@ -17,7 +17,8 @@ from dataclasses import dataclass
 
 from benchbrief.compiler.planning.plan import PowerMeter
 from benchbrief.runners.errors import RunnerError
-from benchbrief.runners.jobs.tasks import File, Secret, Word
+from benchbrief.runners.jobs.tasks import File, Word
+from benchbrief.runners.journal.secret_masking import Secret
 from benchbrief.runners.meters.meter_base import Meter
 from benchbrief.runners.meters.meter_points import ANSWER_S, Point, Reader, given, name_and_port
 from benchbrief.runners.probes.probe_base import Reading

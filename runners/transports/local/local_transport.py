@@ -19,8 +19,8 @@ from benchbrief.compiler.planning.plan import Host
 from benchbrief.runners.errors import ConnectionLost, HostError
 from benchbrief.runners.jobs.commands import masked, script
 from benchbrief.runners.jobs.script_host import Entry, entry
-from benchbrief.runners.jobs.tasks import Command, Completed, Secret
-from benchbrief.runners.journal.secret_masking import Masking
+from benchbrief.runners.jobs.tasks import Command, Completed
+from benchbrief.runners.journal.secret_masking import Masking, Secret
 from benchbrief.runners.messages.run_messages import say
 from benchbrief.runners.transports.bounded_output import LimitedText
 from benchbrief.runners.transports.transport_base import JobTransport

@@ -22,8 +22,9 @@ from benchbrief.runners.errors import ConnectionLost, HostError
 from benchbrief.runners.jobs.commands import masked, printable, quote, script
 from benchbrief.runners.jobs.fetch_outputs import MAX_ENTRIES
 from benchbrief.runners.jobs.script_host import Entry
-from benchbrief.runners.jobs.tasks import Command, Completed, RunName, Secret
-from benchbrief.runners.journal.secret_masking import Masking
+from benchbrief.runners.jobs.tasks import Command, Completed
+from benchbrief.runners.journal.run_identity import RunName
+from benchbrief.runners.journal.secret_masking import Masking, Secret
 from benchbrief.runners.messages.run_messages import say
 from benchbrief.runners.session.session import Session
 from benchbrief.runners.transports import remote_listing

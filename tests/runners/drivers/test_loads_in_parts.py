@@ -9,7 +9,7 @@ import pytest
 from benchbrief.runners.drivers.go_ycsb.go_ycsb import GoYcsb
 from benchbrief.runners.drivers.ycsb.ycsb_properties import load_part
 from benchbrief.runners.execution.driver_contexts import CellContext, Endpoint, loading_hosts
-from benchbrief.runners.jobs.tasks import Secret
+from benchbrief.runners.journal.secret_masking import Secret
 from tests.support.cells import attached, context, ycsb
 
 

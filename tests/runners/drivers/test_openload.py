@@ -29,7 +29,8 @@ from benchbrief.runners.drivers.openload.openload_record import read_run
 from benchbrief.runners.drivers.openload.spec import SPEC
 from benchbrief.runners.errors import BadOutput, GeneratorLate
 from benchbrief.runners.execution.driver_contexts import CellContext, Endpoint
-from benchbrief.runners.jobs.tasks import JobOutput, Secret
+from benchbrief.runners.jobs.tasks import JobOutput
+from benchbrief.runners.journal.secret_masking import Secret
 from benchbrief.runners.scheduling.asked_statistics import AskedStatistics
 from tests.support.cells import attached, context, recorded, ycsb
 from tests.support.measurements import rendered

@@ -19,7 +19,8 @@ from benchbrief.runners.drivers.ycsb.ycsb_output import Slice, Text, operation_o
 from benchbrief.runners.errors import BadOutput, RunnerError
 from benchbrief.runners.execution.driver_contexts import CellContext, Endpoint
 from benchbrief.runners.hosts.host_connections import HostPool
-from benchbrief.runners.jobs.tasks import Command, JobOutput, Secret
+from benchbrief.runners.jobs.tasks import Command, JobOutput
+from benchbrief.runners.journal.secret_masking import Secret
 from benchbrief.runners.measurement.histogram import merge, percentile
 from benchbrief.runners.measurement.measurement import Bucket, Histogram, Measurement, Operation
 from tests.support.cells import attached, context, recorded, run_job, ycsb

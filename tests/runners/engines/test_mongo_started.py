@@ -26,7 +26,8 @@ from benchbrief.runners.engines.mongodb.mongodb import MongoDB
 from benchbrief.runners.errors import Interrupted, RunnerError, ServerFailed, ToolMissing
 from benchbrief.runners.execution.driver_contexts import CellContext, Endpoint
 from benchbrief.runners.hosts.host_connections import HostPool
-from benchbrief.runners.jobs.tasks import RunName, Secret
+from benchbrief.runners.journal.run_identity import RunName
+from benchbrief.runners.journal.secret_masking import Secret
 from tests.runners.engines.test_mongodb import certificate_of
 from tests.support import cells
 from tests.support.mongo import as_mongod

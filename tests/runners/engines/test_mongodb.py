@@ -26,8 +26,8 @@ from benchbrief.runners.engines.mongodb.mongodb import MongoDB
 from benchbrief.runners.errors import LoadShort, RunnerError, ServerFailed
 from benchbrief.runners.execution.driver_contexts import CellContext, Endpoint
 from benchbrief.runners.hosts.host_connections import HostPool
-from benchbrief.runners.jobs.tasks import RunName
 from benchbrief.runners.journal.events import EngineFacts
+from benchbrief.runners.journal.run_identity import RunName
 from benchbrief.runners.seams import Size
 from benchbrief.runners.takeover.carried_results import Carried
 from benchbrief.runners.takeover.recheck_hosts import recheck

@@ -110,7 +110,7 @@ def test_a_connection_that_another_thread_gives_up_meanwhile_is_a_lost_one(
 def test_a_host_that_stays_away_is_an_error_in_the_end(
     monkeypatch: pytest.MonkeyPatch, opened: list[Transport], tmp_path: Path
 ) -> None:
-    monkeypatch.setattr("benchbrief.runners.hosts.connection_retry._RETRY_AFTER_S", (0.05, 0.05))
+    monkeypatch.setattr("benchbrief.runners.jobs.connection_retry._RETRY_AFTER_S", (0.05, 0.05))
     with sshd(config=f"SetEnv TMPDIR={tmp_path}") as server:
         monkeypatch.setenv("HOME", str(server.home))
         transport = open_transport(server.host)

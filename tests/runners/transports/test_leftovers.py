@@ -9,7 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from benchbrief.runners.jobs.tasks import Command, Job, RunName
+from benchbrief.runners.jobs.tasks import Command, Job
+from benchbrief.runners.journal.run_identity import RunName
 from benchbrief.runners.seams import RunningJob, Transport
 from benchbrief.runners.transports.transport_factory import open_transport
 from tests.support.waiting import until

@@ -16,16 +16,16 @@ from pathlib import Path
 import pytest
 
 from benchbrief.runners.errors import HostBusy, HostError, HostFull
-from benchbrief.runners.hosts import claims
 from benchbrief.runners.hosts.claims import claim_all
 from benchbrief.runners.hosts.host_connections import CONTROLLER
 from benchbrief.runners.hosts.orphans import end_strays, find_strays
-from benchbrief.runners.jobs import job_scripts
+from benchbrief.runners.jobs import host_claims, job_scripts
 from benchbrief.runners.jobs.detached_jobs import tell_alive
 from benchbrief.runners.jobs.job_scripts import CLAIM
 from benchbrief.runners.jobs.shell_scripts import with_values
-from benchbrief.runners.jobs.tasks import Command, Completed, Job, RunName
+from benchbrief.runners.jobs.tasks import Command, Completed, Job
 from benchbrief.runners.journal.journal_writer import Journal
+from benchbrief.runners.journal.run_identity import RunName
 from benchbrief.runners.seams import Transport
 from benchbrief.runners.transports.transport_factory import RealTransport, open_transport
 from tests.support.plans import compile_spec
@@ -98,7 +98,7 @@ def test_of_many_who_claim_at_once_one_gets_the_host(transport: Transport) -> No
 def test_the_claim_of_a_run_that_fell_silent_is_taken_over_with_its_jobs(
     transport: Transport, state_root: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(claims.claim, "__defaults__", (1.0,))
+    monkeypatch.setattr(host_claims.claim, "__defaults__", (1.0,))
     with run(transport, "silent") as gone:
         gone.claim()
         gone.start(sleeper("k"))
@@ -247,7 +247,7 @@ def test_a_claim_that_was_cut_short_before_others_were_looked_for_is_checked_whe
 def test_a_claim_is_held_for_as_long_as_its_controller_lives(
     transport: Transport, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(claims.claim, "__defaults__", (1.0,))
+    monkeypatch.setattr(host_claims.claim, "__defaults__", (1.0,))
     with run(transport, "one") as first, run(transport, "two") as second:
         first.claim()
         over = threading.Event()

@@ -12,7 +12,8 @@ import pytest
 
 from benchbrief.compiler.planning.plan import Host
 from benchbrief.runners.errors import ConnectionLost, HostError
-from benchbrief.runners.jobs.tasks import Command, Secret
+from benchbrief.runners.jobs.tasks import Command
+from benchbrief.runners.journal.secret_masking import Secret
 from benchbrief.runners.seams import Transport
 from benchbrief.runners.transports.transport_factory import open_transport
 from tests.support.waiting import until

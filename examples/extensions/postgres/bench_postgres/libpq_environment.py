@@ -13,7 +13,8 @@ from urllib.parse import unquote
 from bench_postgres.postgres_messages import say_pg
 from benchbrief.compiler.planning.plan import Database
 from benchbrief.runners.errors import RunnerError
-from benchbrief.runners.jobs.tasks import Secret, Word
+from benchbrief.runners.jobs.tasks import Word
+from benchbrief.runners.journal.secret_masking import Secret
 
 _URI = re.compile(r"postgres(?:ql)?://(?:([^@/?]*)@)?([^/?]*)(?:/([^?]*))?(?:\?(.*))?", re.DOTALL)
 _VARIABLES = {

@@ -32,7 +32,8 @@ from benchbrief.runners.drivers.output_evidence import (
 from benchbrief.runners.errors import RunnerError
 from benchbrief.runners.execution.driver_contexts import CellContext
 from benchbrief.runners.jobs.shell_scripts import read_script, with_values
-from benchbrief.runners.jobs.tasks import Command, File, Job, JobOutput, Secret
+from benchbrief.runners.jobs.tasks import Command, File, Job, JobOutput
+from benchbrief.runners.journal.secret_masking import Secret
 from benchbrief.runners.measurement.measurement import Measurement, Operation, PhaseThroughput
 from benchbrief.runners.measurement.steadiness import judge_window
 from benchbrief.runners.messages.run_messages import say

@@ -11,9 +11,10 @@ from bench_postgres.libpq_environment import environment
 from bench_postgres.postgres_messages import say_pg
 from benchbrief.compiler.planning.plan import Database, Hardware, Plan
 from benchbrief.runners.errors import RunnerError, ServerFailed
-from benchbrief.runners.hosts.connection_retry import run_persistently
 from benchbrief.runners.jobs.commands import printable
-from benchbrief.runners.jobs.tasks import Command, Secret
+from benchbrief.runners.jobs.connection_retry import run_persistently
+from benchbrief.runners.jobs.tasks import Command
+from benchbrief.runners.journal.secret_masking import Secret
 from benchbrief.runners.seams import Hosts
 
 _NOT_FOUND = (126, 127)

@@ -19,14 +19,14 @@ from bench_postgres.postgres_messages import say_pg
 from bench_postgres.written_tables import written_tables
 from benchbrief.compiler.messages.text import Text, figure
 from benchbrief.compiler.planning.plan import Cell, Database, Dataset, Hardware, Plan, Workload
+from benchbrief.runners.engines.command_files import command_files
 from benchbrief.runners.engines.connection_strings import resolved
 from benchbrief.runners.engines.data_directories import aged
 from benchbrief.runners.engines.declared_hooks import run_hooks
 from benchbrief.runners.errors import Interrupted, LoadShort, RunnerError, ServerFailed
 from benchbrief.runners.execution.driver_contexts import Endpoint
-from benchbrief.runners.jobs.command_files import command_files
-from benchbrief.runners.jobs.tasks import Secret
 from benchbrief.runners.journal import controller_clock
+from benchbrief.runners.journal.secret_masking import Secret
 from benchbrief.runners.messages.run_messages import say
 from benchbrief.runners.seams import GoesOn, Hosts, Size, Stopping
 

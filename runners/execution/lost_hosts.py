@@ -16,7 +16,7 @@ from benchbrief.runners.execution.run_state import RunState
 from benchbrief.runners.journal import events as j
 from benchbrief.runners.journal.controller_clock import now
 from benchbrief.runners.messages.run_messages import say
-from benchbrief.runners.worlds.real_world import OpenHosts
+from benchbrief.runners.world_seams import OpenHosts
 
 _LOOK_EVERY_S = 3.0
 _PATIENCE_S = 600.0

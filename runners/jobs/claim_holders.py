@@ -8,8 +8,8 @@ import time
 from typing import Any
 
 from benchbrief.runners.errors import HostBusy
-from benchbrief.runners.hosts.live_controllers import is_gone, is_here
 from benchbrief.runners.jobs.commands import printable
+from benchbrief.runners.session.live_controllers import is_gone, is_here
 
 _LONGEST = 200
 """The longest part of a claim that a message quotes, in characters."""

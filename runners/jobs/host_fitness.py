@@ -6,8 +6,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from benchbrief.runners.errors import HostError
-from benchbrief.runners.hosts.connection_retry import persistently
 from benchbrief.runners.jobs.commands import printable
+from benchbrief.runners.jobs.connection_retry import persistently
 from benchbrief.runners.jobs.script_host import JobHost
 from benchbrief.runners.jobs.shell_scripts import read_script, with_values
 from benchbrief.runners.jobs.tasks import Command

@@ -9,7 +9,6 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING
 from urllib.parse import unquote
 
 from benchbrief.compiler.extensions.registry import METER_SPECS
@@ -22,9 +21,7 @@ from benchbrief.runners.journal.secret_references import refuse_unset
 from benchbrief.runners.plugins import find_stand_in, spec_of
 from benchbrief.runners.probes.power.power_probe import try_meter
 from benchbrief.runners.seams import ChecksPlace, Hosts, Node, Transport
-
-if TYPE_CHECKING:
-    from benchbrief.runners.worlds.real_world import World
+from benchbrief.runners.world_seams import Meter, World
 
 _OPTION_FILE = re.compile(r"[?&](?:tlsCAFile|tlsCertificateKeyFile|tlsCRLFile)=([^&]*)", re.IGNORECASE)
 _AT_ONCE = 16
@@ -79,10 +76,6 @@ def _refuse_missing_files(database: Database) -> None:
         if hole not in text:
             hint = f"the controller reads it, too: it has to be there under the same path ({database.origin})"
             _require_file(Path(text), f"which the uri of database {database.name} names", hint)
-
-
-Meter = tuple[str, str]
-"""A host's meter: the key of its hardware, and the host's id."""
 
 
 def meters_of(cell: Cell) -> set[Meter]:
