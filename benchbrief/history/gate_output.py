@@ -16,9 +16,11 @@ if TYPE_CHECKING:
     from benchbrief.results.history.gate_rule import Judged, State
 
 COLOURS = {"alarm": "red", "suspect": "yellow", "lab": "yellow", "missing": "yellow", "better": "green"}
-_WORDS = {"ok": "as before", "lab": "the lab's"}
+_WORDS = {"ok": "as before", "lab": "the lab's", "reused": "of an earlier run"}
 _MARKS = {"alarm": "❌", "suspect": "❗", "missing": "❗", "better": "✅"}
-_ORDER: tuple[State, ...] = ("alarm", "suspect", "missing", "lab", "not confirmed", "known", "better", "untested", "ok")
+_ORDER: tuple[State, ...] = (
+    "alarm", "suspect", "missing", "lab", "not confirmed", "known", "better", "untested", "reused", "ok",
+)  # fmt: skip
 _SHOWN = ("alarm", "suspect", "missing", "lab", "not confirmed", "known", "better")
 _LONGEST = 200
 """Characters of a reason: that of a failed cell may have the output of its tool."""
@@ -80,7 +82,7 @@ def cases(judged: Sequence[Judged], *, strict: bool) -> Iterator[Case]:
             state = "error"
         elif each.state in ("missing", "untested"):
             state = "error" if strict else "skipped"
-        elif each.state == "known":
+        elif each.state in ("known", "reused"):
             state = "skipped"
         told = "; ".join(details(each)) or word(each.state)
         yield Case(each.series.quantity, name_of(each), state, told, remark=told if state == "ok" else "")

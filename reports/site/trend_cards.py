@@ -12,6 +12,7 @@ from benchbrief.reports.site.site_view import TrendCard
 from benchbrief.reports.site.suite_chart import Drawn, Mark, chart
 from benchbrief.reports.trends.change_texts import p_text, worth
 from benchbrief.reports.words.brief_words import Words, counted
+from benchbrief.results.analysis.level_test import FEWEST
 
 
 def trend_cards(lines: Sequence[TrendLine], labels: Mapping[str, str], words: Words) -> Iterator[TrendCard]:
@@ -25,7 +26,8 @@ def trend_cards(lines: Sequence[TrendLine], labels: Mapping[str, str], words: Wo
 
 
 def _card(line: TrendLine, point: str, words: Words) -> TrendCard:
-    told = words["site_no_change"]
+    known = len(line.series.parts[-1].known)
+    told = words["site_no_change" if known > FEWEST else "site_too_few_runs"]
     is_noise = bool(line.changes) and line.changes[-1].change.is_noise
     if (shown := line.current or (line.changes[-1] if is_noise else None)) is not None:
         told = words["site_last_change"].format(change=_by(shown), date=f"{shown.change.first.at:%Y-%m-%d}")

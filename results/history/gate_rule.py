@@ -8,7 +8,7 @@ those values played no part in the suspicion. So a false alarm takes two coincid
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from statistics import fmean
 from typing import Literal, NamedTuple
@@ -17,7 +17,7 @@ from benchbrief.dsl.diagnostics.plural import plural
 from benchbrief.results.analysis.level_test import FEWEST, LENGTHS, departure, p_of_shift
 from benchbrief.results.history.change_verdicts import ChangeVerdict
 from benchbrief.results.history.control_series import ControlLevel, LabShare, control_levels, lab_logs, lab_share
-from benchbrief.results.history.read_series import Measured, Part, Series
+from benchbrief.results.history.read_series import Measured, Part, Series, SeriesKey
 from benchbrief.results.history.series_changes import scaled, trend_of
 
 SUSPICION = 10.0
@@ -27,7 +27,7 @@ AGAIN = 5
 BESIDE = 5.0
 """So many times surer is what is left beside the control. While a lab drifts, every night is suspicious, and this one
 test decides on each of some ten nights."""
-State = Literal["ok", "better", "suspect", "alarm", "not confirmed", "lab", "known", "untested", "missing"]
+State = Literal["ok", "better", "suspect", "alarm", "not confirmed", "lab", "known", "untested", "missing", "reused"]
 
 
 @dataclass(frozen=True)
@@ -89,8 +89,10 @@ def judge_run(
     controls: Sequence[Series],
     rule: Rule,
     verdicts: Sequence[ChangeVerdict] = (),
+    reused: Collection[SeriesKey] = (),
 ) -> list[Judged]:
-    """Judge each series of a run that is no control, in order. Nothing is an alarm yet, only suspect."""
+    """Judge each series of a run that is no control, in order. Nothing is an alarm yet, only suspect. `reused` are the
+    keys of those that the run took from an earlier one."""
     told: dict[int, Judged] = {}
     tested: dict[int, tuple[_At, Judged]] = {}
     vanished = _vanished(run_id, series)
@@ -99,7 +101,9 @@ def judge_run(
             continue
         part = _part_of(each, run_id)
         if part is None:
-            if each.key in vanished:
+            if each.key in reused:
+                told[place] = Judged(each, "reused", "taken from an earlier run, whose gate judges it")
+            elif each.key in vanished:
                 told[place] = Judged(each, "missing", "the run has no such point, and the run before it had")
             continue
         found = _located(run_id, each, part, rule, verdicts)

@@ -49,6 +49,14 @@ class Part:
         return tuple(each for each in self.values if each.value is not None)
 
 
+SeriesKey = tuple[str, str, str, str]
+"""Spec, profile, quantity and point."""
+
+
+def _canonical(point: Mapping[str, Any]) -> str:
+    return json.dumps(point, sort_keys=True)
+
+
 @dataclass(frozen=True)
 class Series:
     """A quantity of a spec at a point. Its `parts` are never compared with each other; the one that began last is
@@ -72,8 +80,8 @@ class Series:
         return "/".join(key if isinstance(key := self.point[dim], str) else f"{dim}={key:g}" for dim in dims)
 
     @property
-    def key(self) -> tuple[str, str, str, str]:
-        return self.spec, self.profile, self.quantity, json.dumps(self.point, sort_keys=True)
+    def key(self) -> SeriesKey:
+        return self.spec, self.profile, self.quantity, _canonical(self.point)
 
 
 @dataclass(frozen=True)
@@ -93,19 +101,23 @@ class Found(NamedTuple):
     """Series in the order of spec, quantity and point. `notes` say which runs and values are left out, and why.
 
     `controls` are the control series of the same quantities and of throughput, also at points that were not chosen.
-    `wrong_clocks` are runs that are left out as their time can't be right, `reused` those whose results of earlier runs
-    are.
+    `wrong_clocks` are runs that are left out as their time can't be right. `reused` are those whose results of earlier
+    runs are, with the keys of these series.
     """
 
     series: tuple[Series, ...]
     controls: tuple[Series, ...]
     notes: tuple[str, ...]
     wrong_clocks: tuple[str, ...] = ()
-    reused: tuple[str, ...] = ()
+    reused: Mapping[str, frozenset[SeriesKey]] = {}
 
 
 def read_series(table: SeriesTable, choice: Choice, now: datetime | None = None) -> Found:
-    """Return the chosen series. Raises ResultsError when there is none, with what there is."""
+    """Return the chosen series. Raises ResultsError when there is none, with what there is.
+
+    Unless quantities are chosen, a search for a promise is there with what it found alone: the rates that it tries are
+    of its own choice in each run.
+    """
     notes = [f"left out {run}: {problem}" for run, problem in sorted(table.problems.items())[:_SOME]]
     notes += [f"... and {plural(more, 'run')} more"] if (more := len(table.problems) - _SOME) > 0 else []
     names = _quantities(table, choice)
@@ -119,12 +131,14 @@ def read_series(table: SeriesTable, choice: Choice, now: datetime | None = None)
         runs = plural(len(reused), "run")
         notes.append(f"left out what {runs} took from earlier runs: `bench run --fresh` measures anew")
     every = _series(table, choice.across)
+    if not choice.quantities:
+        every = _without_searched_rates(every)
     series = tuple(each for each in every if each.quantity in names and _is_at(each.point, choice.where))
     if not series:
-        raise ResultsError("no run has a value of it at such a point", _hint(table, choice, names))
+        raise ResultsError(_nothing(table, choice), _hint(table, choice, names))
     notes += _new_by_version(series)
     controls = tuple(each for each in every if each.control)
-    return Found(series, controls, tuple(notes), tuple(run for run, _ in wrong), tuple(reused))
+    return Found(series, controls, tuple(notes), tuple(run for run, _ in wrong), reused)
 
 
 _SOME = 5
@@ -199,13 +213,36 @@ def _leave_out_impossible(table: SeriesTable, now: datetime) -> list[tuple[str, 
     return wrong
 
 
-def _leave_out_reused(table: SeriesTable) -> list[str]:
+def _leave_out_reused(table: SeriesTable) -> dict[str, frozenset[SeriesKey]]:
     """Leave out results that a run took from an earlier one: the same measurement does not count twice. Return the
-    runs."""
+    runs with the keys of the series."""
     ask = table.connection.execute
-    reused = ask("SELECT DISTINCT run_id FROM chosen WHERE reused_from <> '' ORDER BY 1").fetchall()
+    reused: dict[str, set[SeriesKey]] = {}
+    for run, spec, profile, quantity, point in ask(
+        f"SELECT DISTINCT run_id, {_KEY} FROM chosen WHERE reused_from <> '' ORDER BY ALL"  # noqa: S608  # our own names
+    ).fetchall():
+        reused.setdefault(run, set()).add((spec, profile, quantity, _canonical(json.loads(point))))
     ask("DELETE FROM chosen WHERE reused_from <> ''")
-    return [run for (run,) in reused]
+    return {run: frozenset(keys) for run, keys in reused.items()}
+
+
+def _without_searched_rates(series: Sequence[Series]) -> tuple[Series, ...]:
+    """Leave out the rates that searches for a promise tried. Where a point names no experiment, all with rates must be
+    such searches."""
+    searching: dict[tuple[str, str], set[object]] = {}
+    with_rates: dict[tuple[str, str], set[object]] = {}
+    for each in series:
+        of = searching if each.quantity == "sustained" else with_rates if "target" in each.point else None
+        if of is not None and (experiment := each.point.get("experiment")) is not None:
+            of.setdefault((each.spec, each.profile), set()).add(experiment)
+
+    def is_searched(each: Series) -> bool:
+        found = searching.get((each.spec, each.profile), set())
+        experiment = each.point.get("experiment")
+        named = {experiment} if experiment is not None else with_rates.get((each.spec, each.profile), set())
+        return "target" in each.point and bool(found) and named <= found
+
+    return tuple(each for each in series if not is_searched(each))
 
 
 def _moment(at: datetime) -> int:
@@ -313,6 +350,13 @@ def _new_by_version(series: Sequence[Series]) -> list[str]:
         for fact, of in sorted(begun.items())
         if len(of) > 1 and 2 * len(of) >= len(runs)
     ]
+
+
+def _nothing(table: SeriesTable, choice: Choice) -> str:
+    origins = table.connection.execute("SELECT DISTINCT origin FROM series").fetchall()
+    if (choice.origin,) not in origins:
+        return f"no run is {choice.origin}"
+    return "no run has a value of it at such a point"
 
 
 def _hint(table: SeriesTable, choice: Choice, names: Sequence[str]) -> str:

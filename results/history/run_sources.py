@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 from benchbrief.results.history.series_rows import SERIES, write_series
-from benchbrief.results.store_errors import ResultsError
+from benchbrief.results.runs.find_runs import require_folder
 from benchbrief.runners.errors import RunnerError
 from benchbrief.runners.fleet.lane_results import folders_in
 from benchbrief.runners.journal.journal_file import JOURNAL, is_being_written
@@ -50,8 +50,7 @@ class RunFolder:
         return str(self.out.resolve())
 
     def stamps(self) -> Mapping[str, str]:
-        if not self.out.is_dir():
-            raise ResultsError(f"{self.out} is no folder", "name a folder of runs, or a store: --from URL")
+        require_folder(self.out)
         found = {}
         for plan in self.out.glob(f"*/{PLAN}"):
             try:

@@ -15,7 +15,7 @@ from benchbrief.compiler.planning.planned_cells import planned_cells
 from benchbrief.dsl.bench_error import BenchError
 from benchbrief.results.history.series_rows import SERIES, labels_in, labels_of, rows_in
 from benchbrief.results.many_runs.kept_runs import Brief, SiteRun, about, values_of
-from benchbrief.results.runs.find_runs import run_state
+from benchbrief.results.runs.find_runs import require_folder, run_state
 from benchbrief.results.store.store import unchanged_store
 from benchbrief.results.store_errors import ResultsError
 from benchbrief.runners.journal.file_digests import sha256_of
@@ -59,8 +59,7 @@ class FolderOfRuns:
         return str(self.out)
 
     def stamps(self) -> Mapping[str, str]:
-        if not self.out.is_dir():
-            raise ResultsError(f"{self.out} is no folder", "name a folder of runs, or a store, behind --from")
+        require_folder(self.out)
         found = {}
         for journal in self.out.glob(f"*/{JOURNAL}"):
             try:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import os
 import re
+import shlex
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal, get_args
@@ -16,6 +18,8 @@ from benchbrief.runners.journal.run_folder import PLAN, SIMULATION
 
 RunState = Literal["running", "done", "failed", "interrupted"]
 RUN_STATES: tuple[RunState, ...] = get_args(RunState)
+_RUN = re.compile(r"[0-9]{8}-[0-9]{6}-")
+"""How the name of a run begins."""
 _LAST = re.compile(r"(last|simulated|imported)(?:~([0-9]{1,9}))?")
 
 
@@ -42,6 +46,41 @@ def list_real_runs(out: Path) -> list[Path]:
     return [run.path for run in _runs(out) if not run.simulated and not run.imported]
 
 
+def require_folder(out: Path) -> None:
+    """Raises ResultsError for a folder of runs that is not there, is no folder, or can't be read."""
+    other = "name another folder of runs, or a store"
+    try:
+        with os.scandir(out):
+            return
+    except FileNotFoundError:
+        raise ResultsError(f"there is no folder {out}", f"start a run with `bench run SPEC`, or {other}") from None
+    except NotADirectoryError:
+        raise ResultsError(f"{out} is no folder", other) from None
+    except OSError as error:
+        raise _unreadable(out, error) from error
+
+
+def _unreadable(path: Path, error: OSError) -> ResultsError:
+    owner = f"`ls -ld {shlex.quote(str(path))}` shows who may read it"
+    return ResultsError(f"{path} can't be read: {error.strerror}", f"{owner}; or name another one")
+
+
+def _refuse_unreadable(out: Path, after: str = "", name: str = "") -> None:
+    """Raises ResultsError when the folder is one that can't be read, or holds a run that can't: one that begins with
+    `name` and is later than the run `after`, and so may be the one that is meant."""
+    if os.path.lexists(out):
+        require_folder(out)
+    for path in sorted(out.glob("*")):
+        if _RUN.match(path.name) and path.name > after and path.name.startswith(name):
+            try:
+                with os.scandir(path):
+                    pass
+            except PermissionError as error:
+                raise _unreadable(path, error) from error
+            except OSError:
+                continue  # a file, or gone
+
+
 def last_run(out: Path, option: str = "") -> Path:
     """Return the last run that was measured here; others must be named, behind this option of a command. Raises
     ResultsError when there is none."""
@@ -51,6 +90,7 @@ def last_run(out: Path, option: str = "") -> Path:
 def _real(out: Path, option: str = "") -> list[Run]:
     """Return the runs that were measured here, at least one. Raises ResultsError."""
     runs = _runs(out)
+    _refuse_unreadable(out, after=runs[-1].run_id if runs else "")
     if not runs:
         raise _none_in(out)
     real = [run for run in runs if not run.simulated and not run.imported]
@@ -113,6 +153,7 @@ def find_run(out: Path, name: str) -> Path:
     fitting = [run.path for run in runs if run.run_id == name] or [r.path for r in runs if r.run_id.startswith(name)]
     if len(fitting) == 1:
         return fitting[0]
+    _refuse_unreadable(out, name=name)
     if fitting:
         raise ResultsError(f"{len(fitting)} runs in {out} begin with {name}", f"say more of it: {_some(fitting)}")
     raise ResultsError(f"no run {name} in {out}", f"the last ones are {_some([run.path for run in runs])}")
@@ -187,6 +228,7 @@ def started_at(run_dir: Path) -> float:
 
 
 def _none_in(out: Path) -> RunnerError:
+    _refuse_unreadable(out)
     if lost := _without_plan(out):
         return _lost_plan(lost[-1])
     return ResultsError(f"no run in {out}", "start one with `bench run SPEC`, or name another folder with --out")

@@ -195,10 +195,18 @@ def _directories(plan: Plan, hosts: Hosts, host_id: str) -> Iterator[Finding]:
         if columns:
             problem = "has no free space" if not free else f"has {size_text(free)} free, and {needs}"
         hint = (
-            "make it writable, with room, for the user that logs in; "
-            f"it is the path of database {database.name} at {database.origin}"
+            f"{_how_to_make_room(bool(columns), database.path, size_text(load.needed))}; it is the `path` of database "
+            f"{database.name} at {database.origin}"
         )
         yield Finding(host_id, database.path, False, problem, hint)
+
+
+def _how_to_make_room(writable: bool, path: str, needed: str) -> str:
+    if writable:
+        return f"free {needed} there, or name a `path` on another disk"
+    made = shlex.quote(path)
+    make = f'sudo mkdir -p {made} && sudo chown "$USER" {made}'
+    return f"make it on that host: `{make}`, or name a `path` that you may write"
 
 
 def _largest_load(plan: Plan, database: DatabaseKey, engine: object) -> Room:

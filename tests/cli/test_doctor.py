@@ -118,7 +118,7 @@ def test_a_directory_that_can_not_be_written_is_missing(bench: Bench, parent: st
     assert done.code == 3
     (line,) = [line for line in done.out.splitlines() if line.startswith("missing") and f"{parent}/one" in line]
     assert line.endswith(problem)
-    assert "the path of database rocks at brief.bench:6:1" in done.out
+    assert "the `path` of database rocks at brief.bench:6:1" in done.out
 
 
 def test_a_load_that_has_no_room_is_told_before_it_is_begun(bench: Bench) -> None:

@@ -2,7 +2,11 @@
 
 import dataclasses
 import json
+import os
+import tempfile
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
@@ -11,7 +15,15 @@ from benchbrief.compiler.planning import plan as p
 from benchbrief.progress.follow_run import Follower
 from benchbrief.progress.run_view import RunView
 from benchbrief.results.ingest.run_evidence import read_evidence
-from benchbrief.results.runs.find_runs import find_run, last_interrupted, last_run, last_unended, list_runs, run_state
+from benchbrief.results.runs.find_runs import (
+    find_run,
+    last_interrupted,
+    last_run,
+    last_unended,
+    list_runs,
+    require_folder,
+    run_state,
+)
 from benchbrief.results.runs.pace import Pace
 from benchbrief.results.runs.run_summary import CellState, remaining_s, summarise
 from benchbrief.results.store.store import open_store
@@ -54,6 +66,59 @@ def test_a_run_is_found_by_id_by_its_start_and_by_its_folder(tmp_path: Path) -> 
     with pytest.raises(ResultsError, match="no run 2027 in ") as raised:
         find_run(tmp_path, "2027")
     assert "20260302-1-y" in raised.value.hint
+
+
+@contextmanager
+def as_plain_user() -> Iterator[None]:
+    """Root may read everything: become another user for a moment."""
+    if os.geteuid() != 0:
+        yield
+        return
+    os.seteuid(65534)
+    try:
+        yield
+    finally:
+        os.seteuid(0)
+
+
+@pytest.fixture
+def shared() -> Iterator[Path]:
+    """A folder that another user can reach."""
+    with tempfile.TemporaryDirectory(prefix="benchbrief-shared-") as folder:
+        Path(folder).chmod(0o755)
+        yield Path(folder)
+
+
+def test_a_run_that_can_not_be_read_is_named_and_no_earlier_one_taken(shared: Path) -> None:
+    earlier, last = (a_run(shared, f"2026030{n}-120000-x", at=T0 + n) for n in (1, 2))
+    last.chmod(0)
+    try:
+        with as_plain_user():
+            for name in ("last", last.name, "20260302"):
+                with pytest.raises(ResultsError, match=f"{last} can't be read: Permission denied") as raised:
+                    find_run(shared, name)
+                assert f"ls -ld {last}" in raised.value.hint
+            assert find_run(shared, earlier.name) == earlier
+    finally:
+        last.chmod(0o755)
+    assert find_run(shared, "last") == last
+
+
+def test_a_folder_of_runs_that_can_not_be_read_is_not_taken_for_one_without_runs(shared: Path) -> None:
+    out = shared / "bench-out"
+    a_run(out, "20260301-120000-x")
+    out.chmod(0)
+    try:
+        with as_plain_user(), pytest.raises(ResultsError, match="bench-out can't be read: Permission denied"):
+            last_run(out)
+    finally:
+        out.chmod(0o755)
+    (shared / "a file").write_text("")
+    for find in (last_run, require_folder):
+        with pytest.raises(ResultsError, match="a file is no folder"):
+            find(shared / "a file")
+    with pytest.raises(ResultsError, match="there is no folder"):
+        require_folder(shared / "nowhere")
 
 
 def test_the_last_run_and_those_before_it_are_found_by_any_command_that_takes_a_run(tmp_path: Path) -> None:

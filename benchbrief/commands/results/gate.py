@@ -134,7 +134,7 @@ def command(
     elif baseline:
         baseline = _run(found, baseline)
     rule = Rule(budget, threshold, baseline)
-    judged = judge_run(run_id, found.series, found.controls, rule, verdicts)
+    judged = judge_run(run_id, found.series, found.controls, rule, verdicts, found.reused.get(run_id, ()))
     notes = list(found.notes)
     if times and any(each.state == "suspect" for each in judged):
         again = measure_again(folder / run_id, judged, times, asked["across"], lambda text: show(text, err=True))
@@ -189,12 +189,16 @@ def _run(found: Found, name: str) -> str:
     fitting = [run for run in order if run == name] or [run for run in order if run.startswith(name)]
     if len(fitting) == 1:
         return fitting[0]
+    taken = [run for run in found.reused if run.startswith(name)]
+    if not fitting and taken:
+        raise fail(
+            f"{taken[-1]} took all that is judged from earlier runs",
+            "gate those, or measure anew: `bench run --fresh`",
+        )
     some = ", ".join((fitting or order)[-5:])
     raise fail(
-        f"{plural(len(fitting), 'run')} begin with {name}"
-        if fitting
-        else f"no run {name} has a value of what is judged",
-        f"there are {some}",
+        f"{plural(len(fitting), 'run')} begin with {name}" if fitting else f"no run {name} among those that are judged",
+        f"the last ones are {some}; `bench status --all` lists all of this folder",
     )
 
 

@@ -5,10 +5,11 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping
 
-from benchbrief.compiler.blocks.hardware.host_patterns import MAX_HOSTS
+from benchbrief.compiler.blocks.hardware.host_patterns import FILE_OF_HOSTS, MAX_HOSTS
 from benchbrief.compiler.blocks.values import structure_errors
 from benchbrief.compiler.blocks.values.named_arguments import named_arguments
 from benchbrief.compiler.blocks.values.shapes import Number, Text
+from benchbrief.compiler.blocks.values.value_errors import BadHosts
 from benchbrief.compiler.blocks.values.values import Reader
 from benchbrief.compiler.extensions import SchedulerSpec
 from benchbrief.compiler.extensions.extension_errors import UnusableExtension
@@ -18,6 +19,8 @@ from benchbrief.dsl.syntax import ast
 
 _COUNT = Number("", "4", plain=True, integer=True, minimum=1.0, maximum=float(MAX_HOSTS))
 _TEXT = Text()
+_FILES = ("file", "read", "open", "include", "inventory", "load")
+"""What people write for a list of hosts in a file."""
 
 
 def read_asked(call: ast.Call, reader: Reader) -> tuple[plan.Asked, int] | None:
@@ -28,6 +31,10 @@ def read_asked(call: ast.Call, reader: Reader) -> tuple[plan.Asked, int] | None:
         reader.findings.add(UnusableExtension.of(call.function.span, spec))
         return None
     if spec is None or not spec.usage:
+        if name in _FILES:
+            why = "hosts are written in the spec: they can't be read from a file"
+            reader.findings.add(BadHosts(call.span, why, FILE_OF_HOSTS))
+            return None
         known = tuple(each for each, own in SCHEDULER_SPECS.own.items() if own.usage)
         reader.findings.add(structure_errors.UnknownWord(call.function.span, "hosts", name, ("local", *known)))
         return None

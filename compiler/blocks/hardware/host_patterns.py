@@ -96,6 +96,11 @@ def _count(number: int) -> str:
     return f"{number:,}" if math.log10(number) < 15 else "far too many"
 
 
+FILE_OF_HOSTS = (
+    'write them here, as in `["db-1.lab", "db-2.lab"]`; `use "lab.bench"` takes in a file with whole `hardware` blocks'
+)
+
+
 def _host_hint(name: str) -> str:
     parts = [part.strip() for part in re.split(r"[,;\s]+", name) if part.strip()]
     if len(parts) > 1 and all(_NAME.fullmatch(part) for part in parts):
@@ -108,6 +113,8 @@ def parse_destination(host: str) -> Destination:
     """`user@name:port`; an IPv6 address in brackets when a port follows. Raises HostPatternError."""
     user, at, rest = host.rpartition("@")
     offset = len(user) + len(at)
+    if host.startswith("@"):
+        raise HostPatternError(f"`{host}` is no host", 0, len(host), FILE_OF_HOSTS)
     if at and not _USER.fullmatch(user):
         raise HostPatternError(f"`{user}` is not a user name", 0, len(user))
     name, port = rest, ""

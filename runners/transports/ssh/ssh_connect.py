@@ -140,6 +140,12 @@ def _signatures(key_type: str) -> tuple[str, ...]:
     return ("rsa-sha2-512", "rsa-sha2-256", "ssh-rsa") if key_type == "ssh-rsa" else (key_type,)
 
 
+_NAMED = (
+    'check the name in the spec, as in `hosts = "{name}"`; or give it an address in ~/.ssh/config: `Host {name}`, and '
+    "below it `HostName 192.0.2.1`"
+)
+
+
 def may_pass(error: BaseException) -> bool:
     """Return whether the failure may pass by itself, as after a restart of the host."""
     lasting = (_UntrustedKey, paramiko.AuthenticationException, paramiko.PasswordRequiredException, socket.gaierror)
@@ -152,9 +158,7 @@ def _explained(host: Host, to: Destination, error: Exception, *, silent: bool) -
     if isinstance(error, _UntrustedKey):
         return _untrusted(host, to, error, by_hand)
     if isinstance(error, socket.gaierror):
-        return HostError(
-            say.no_address(host=host.id, address=repr(to.address)), "Check the name, or set HostName for it."
-        )
+        return HostError(say.no_address(host=host.id, address=repr(to.address)), _NAMED.format(name=to.name))
     if isinstance(error, NoValidConnectionsError | ConnectionRefusedError):
         refused = not isinstance(error, NoValidConnectionsError) or all(
             isinstance(each, ConnectionRefusedError) for each in error.errors.values()

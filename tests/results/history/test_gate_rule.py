@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from benchbrief.history.gate_output import cases
 from benchbrief.results.analysis.level_test import FEWEST, departure, p_of_shift
 from benchbrief.results.history.change_verdicts import ChangeVerdict, Verdict, add_verdicts, read_verdicts
 from benchbrief.results.history.control_series import lab_share
@@ -95,6 +96,16 @@ def test_a_missing_value_and_a_vanished_point_are_missing() -> None:
     told = found([*rows, *nights(2, size=39, point=other)])
     states = [each.state for each in judge_run("night-0039", told.series, (), Rule())]
     assert states == ["ok", "missing"]
+
+
+def test_a_point_that_a_run_took_from_an_earlier_one_is_there() -> None:
+    other = {"hardware": "nvme", "threads": 8}
+    rows = [*nights(1), *nights(2, point=other)]
+    taken = rows[-1]._replace(reused_from="night-0038")
+    told = found([*rows[:-1], taken])
+    judged_all = judge_run("night-0039", told.series, (), Rule(), reused=told.reused["night-0039"])
+    assert [each.state for each in judged_all] == ["ok", "reused"]
+    assert [case.state for case in cases(judged_all, strict=True)] == ["ok", "skipped"]
 
 
 def test_a_pinned_baseline_sees_what_crept_in() -> None:

@@ -6,6 +6,7 @@ import threading
 from collections.abc import Callable, Sequence
 from datetime import timedelta
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -84,6 +85,23 @@ def test_what_a_run_took_from_an_earlier_one_does_not_count_twice() -> None:
     told = found([a_row(0, 1.0), a_row(1, 1.0, reused_from="night-0000")])
     assert len(told.series[0].parts[0].values) == 1
     assert "--fresh" in told.notes[0]
+
+
+def test_of_a_search_what_it_found_is_a_series_and_not_the_rates_that_it_tried() -> None:
+    def rows(experiment: str, **more: Any) -> list[SeriesRow]:
+        at = {"experiment": experiment, "hardware": "nvme"}
+        tried = [a_row(n, 100.0, point={**at, "target": 100.0 + n}, **more) for n in range(3)]
+        return [*tried, *(a_row(n, 120.0, quantity="sustained", point=at, **more) for n in range(3))]
+
+    of_metric = [a_row(n, 0.005, quantity="tail", point={"hardware": "nvme", "target": 100.0}) for n in range(3)]
+    ramp = [a_row(n, 90.0, spec="other.bench", point={"experiment": "ramp", "target": 100.0}) for n in range(3)]
+    told = found([*rows("promise"), *of_metric, *ramp])
+    assert [(each.spec, each.quantity) for each in told.series] == [
+        ("nightly.bench", "sustained"),
+        ("other.bench", "throughput"),
+    ]
+    asked = found(rows("promise"), Choice(("throughput",)))
+    assert len(asked.series) == 3, "what is asked for by name is there"
 
 
 def test_a_missing_value_stays_in_the_series_with_its_reason() -> None:
