@@ -85,10 +85,10 @@ def measured(values: Values | None, unit: str, *, with_spread: bool = True) -> s
     """`15,203 ops/s ±0.8 %`; of a percentile, how far the repeats lie below and above: `1.23 ms −3.0/+5.2 %`; of what
     lies between bounds, these: `5,000 ops/s (4,926 to 5,075)`."""
     if values is not None and values.bounds is not None:
-        return _bounded(values.value, *values.bounds, unit, with_spread=with_spread)
+        return _bounded(values, *values.bounds, unit, with_spread=with_spread)
     if values is None or values.value is None:
         return _MISSING
-    text = quantity(values.value, unit)
+    text = values.doubt.mark + quantity(values.value, unit)
     if values.interval is None or not values.value or not with_spread:
         return text
     if unit in _SHARES or values.value < 0:  # a percentage of a percentage would be taken for points
@@ -101,20 +101,16 @@ def measured(values: Values | None, unit: str, *, with_spread: bool = True) -> s
     return f"{text} −{fixed(low, decimals)}/+{fixed(high, decimals)} %"
 
 
-def _bounded(value: float | None, low: float, high: float, unit: str, *, with_spread: bool) -> str:
-    """`5,000 ops/s (4,926 to 5,075)`, `20,000 ops/s or more`, `below 1,000 ops/s`; of a price, `2 USD or less`,
-    `above 3 USD`."""
+def _bounded(values: Values, low: float, high: float, unit: str, *, with_spread: bool) -> str:
+    """`5,000 ops/s (4,926 to 5,075)`, `≥ 20,000 ops/s`, `below 1,000 ops/s`; of a price, `≤ 2 USD`, `above 3 USD`."""
+    value = values.value
     if value is None and high == inf:
         return f"above {quantity(low, unit)}" if low > 0 else _MISSING
     if value is None:
         return f"below {quantity(high, unit)}" if not low else f"{plain(low, unit)} to {quantity(high, unit)}"
-    if high == inf:
-        return f"{quantity(value, unit)} or more"
-    if not low and high == value:
-        return f"{quantity(value, unit)} or less"
-    return (
-        f"{quantity(value, unit)} ({plain(low, unit)} to {plain(high, unit)})" if with_spread else quantity(value, unit)
-    )
+    text = values.doubt.mark + quantity(value, unit)
+    has_ends = high < inf and (low > 0 or high > value)
+    return f"{text} ({plain(low, unit)} to {plain(high, unit)})" if with_spread and has_ends else text
 
 
 def plain(value: float, unit: str) -> str:
@@ -278,6 +274,8 @@ def values_of(side: Values) -> dict[str, object]:
         "interval": _finite(side.interval),
         "repeats": list(side.repeats),
         "percentile": side.percentile,
+        "bound": side.doubt.bound,
+        "decided": side.doubt.decided,
     }
 
 

@@ -14,8 +14,10 @@ from benchbrief.compiler.planning.budgets import is_budgeted
 
 if TYPE_CHECKING:
     from benchbrief.comparing.load_differences import Loads
+    from benchbrief.results.compare import searched_doubts
     from benchbrief.results.compare.compared_quantities import Contender
-    from benchbrief.results.compare.comparison import Comparison, Outcome, Values
+from benchbrief.results.compare import searched_doubts
+from benchbrief.results.compare.comparison import Comparison, Outcome, Values
 
 _NAMED = 3
 _ENOUGH = 3
@@ -62,8 +64,11 @@ def told_origins(sides: Sequence[Contender], names: str) -> Iterator[str]:
 
 
 def told_bounds(rows: Sequence[Comparison]) -> Iterator[str]:
-    if any(side is not None and side.bounds for row in rows for side in (row.first, row.second)):
+    sides = [side for row in rows for side in (row.first, row.second) if side is not None]
+    if any(side.bounds for side in sides):
         yield say.bounds_told()
+    if text := searched_doubts.told(side.doubt for side in sides):
+        yield text
 
 
 def told_lengths(first: Contender, second: Contender, called: Sequence[str] = "AB") -> Iterator[str]:

@@ -71,7 +71,7 @@ def _told(trend: Trend, columns: int) -> Iterator[tuple[str, str | None]]:
     begin = min(each.at for each in known)
     missing = sum(each.value is None for part in trend.parts for each in part.part.values)
     gaps = f", {missing} without a value" if missing else ""
-    value = amount(last.value, unit) if last.value is not None else ""
+    value = last.doubt.mark + amount(last.value, unit) if last.value is not None else ""
     yield f"  {series.at or 'all'}{control}", None
     # Values of other units have no common scale.
     drawn = [[each.value for each in part.part.known if each.value is not None] for part in trend.parts]
@@ -127,6 +127,7 @@ def _series(trend: Trend) -> dict[str, Any]:
                 "differences": differences(trend.parts[place - 1].part, part.part) if place else [],
                 "values": [
                     {"run": each.run_id, "at": each.at.isoformat(), "value": each.value, "reason": each.reason}
+                    | each.doubt._asdict()
                     for each in part.part.values
                 ],
                 "changes": [_change(change) for change in part.changes],

@@ -45,7 +45,7 @@ def alternative(charts: Sequence[Chart], drawn: Sequence[Drawn], results: Result
 
 
 def _ends(d: Drawn, text: Callable[[float], str], words: Words) -> str:
-    shown = [(text(p.y), label) for p, label in zip(d.trace.points, d.labels, strict=True) if p.y is not None]
+    shown = [(p.mark + text(p.y), label) for p, label in zip(d.trace.points, d.labels, strict=True) if p.y is not None]
     name = d.trace.name
     if not shown:
         return words["alt_empty"].format(name=name)

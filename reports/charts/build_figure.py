@@ -277,10 +277,10 @@ def _point(
         x_value, y = results.at(series.x_query, **at), results.at(series.query, **at)
         known = x_value is not None and y is not None
         return Point(x_value or 0.0, y if known else None, key_text(key.label, key.value))
-    y = results.at(series.query, **at)
+    y, mark = results.at(series.query, **at), results.doubt(series.query, None, at).mark
     repeats = results.spread(series.repeats, **at) if y is not None and series.repeats else []
     if y is None or len(repeats) < FEWEST_FOR_INTERVAL:
-        return Point(x, y, repeats=tuple(repeats) if len(repeats) > 1 else ())
+        return Point(x, y, repeats=tuple(repeats) if len(repeats) > 1 else (), mark=mark)
     low, high = _interval(series, repeats, y, results)
     return Point(x, y, low=low, high=high)
 
@@ -289,10 +289,8 @@ def _detail(series: plan.Series, point: Point, key: plan.Key, where: dict[str, K
     along = {series.x_dim: key.value} if series.x_dim and series.mark != "rule" else {}
     behind = [c for c in results.cells_behind(series.query, **where, **along) if c.status == "ok"]
     x = point.x if series.mark == "curve" and point.y is not None else None
-    cells = tuple(dict.fromkeys(c.cell_id for c in behind))
-    return Detail(
-        key_text(key.label, key.value), x, point.y, point.low, point.high, len({c.repeat for c in behind}), cells
-    )
+    cells, repeats = tuple(dict.fromkeys(c.cell_id for c in behind)), len({c.repeat for c in behind})
+    return Detail(key_text(key.label, key.value), x, point.y, point.low, point.high, repeats, cells, point.mark)
 
 
 def _standing(point: Point, figure: plan.FigureElement, dim: str, kind: XKind) -> Point:
@@ -395,6 +393,6 @@ def _data(drawn: Sequence[Drawn], *, curve: bool, panels: bool) -> Iterable[tupl
     y_texts, x_text = written(drawn), column([p.x for d in drawn for p in d.trace.points if p.y is not None])
     for d, y_text in zip(drawn, y_texts, strict=True):
         for point, label in zip(d.trace.points, d.labels, strict=True):
-            shown = "–" if point.y is None else with_unit(y_text(point.y), d.unit)
+            shown = "–" if point.y is None else point.mark + with_unit(y_text(point.y), d.unit)
             x = ["–" if point.y is None else x_text(point.x)] if curve else []
             yield (*([d.panel] if panels else []), d.trace.name, label, *x, shown)

@@ -35,6 +35,8 @@ class Point:
     repeats: tuple[float, ...] = ()
     upright: bool = False
     hollow: bool = False
+    mark: str = ""
+    """The sign of what is not known of `y` (`results/compare/searched_doubts.py`)."""
 
 
 @dataclass(frozen=True)

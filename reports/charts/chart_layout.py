@@ -181,7 +181,8 @@ class Plot:
         """Return the numbers at bars, written alike at all bars of the figure: 9.5k beside 12.2k."""
         bars = [p.y for t in self.chart.sharing if t.mark == "bar" for p in t.points if p.y is not None]
         own = [p.y for p in trace.points if p.y is not None]
-        return [bar_text(p.y, own if trace.whole else bars) for p in trace.points]
+        texts = [bar_text(p.y, own if trace.whole else bars) for p in trace.points]
+        return [point.mark + text if text else text for point, text in zip(trace.points, texts, strict=True)]
 
     def bar(self, place: int, of: int, index: float) -> tuple[float, float]:
         """Return left and right edge of the bar of the `place`-th of `of` series in a category, as the renderer's

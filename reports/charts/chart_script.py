@@ -92,7 +92,7 @@ def _tip(drawn: Drawn, detail: Detail, words: Words) -> Iterable[str]:
     shown = [v if v is None or upright else drawn.y(v) for v in (detail.value, detail.low, detail.high)]
     decimals = decimals_for(shown[:1])
     texts = [None if v is None else with_unit(fixed(v, decimals), unit if upright else drawn.y.unit) for v in shown]
-    value = texts[0] or ""
+    value = detail.mark + (texts[0] or "")
     if detail.x is not None:
         x = drawn.x(detail.x)
         value = f"{value}{words['semicolon']}{with_unit(fixed(x, decimals_for([x])), drawn.x.unit)}"

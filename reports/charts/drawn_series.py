@@ -21,7 +21,8 @@ _AS_IT_IS = Scale(1.0, "")
 class Detail:
     """A measured point in base units. `key` is its place along the dimension of the series.
 
-    `repeats` and `cells` are those behind it, as far as they have a result. `x` is a curve's other value.
+    `repeats` and `cells` are those behind it, as far as they have a result. `x` is a curve's other value, `mark`
+    that of its point.
     """
 
     key: str
@@ -31,6 +32,7 @@ class Detail:
     high: float | None
     repeats: int
     cells: tuple[str, ...]
+    mark: str = ""
 
 
 @dataclass(frozen=True)

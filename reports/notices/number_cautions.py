@@ -62,7 +62,9 @@ class Cautions:
         words, cells = self._results.words, self._measured(query, **where)
         for cell in cells:
             yield from self._noted.get(cell.cell_id, ())  # from a row of a table of published figures
-        if any(cell.cell_id in self._short for cell in cells):
+        # Rates that were not served are a search's answers, and no fault of the one that it found.
+        searched = all(read.view == "sustained" for read in reads_of(query))
+        if not searched and any(cell.cell_id in self._short for cell in cells):
             yield words["c_short"]
         yield from open_searches(self._results, query, where)
         yield from self.few(query, **where)

@@ -1,5 +1,5 @@
-"""Searched rates that are only known from below: the highest candidate kept the promise, or the load generator could
-not offer the next one.
+"""What is not known of searched rates: some are only known from below, as the highest candidate kept the promise or the
+load generator could not offer the next one, and some were not decided by their runs.
 """
 
 from __future__ import annotations
@@ -7,7 +7,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 
 from benchbrief.compiler.planning.plan import Query
-from benchbrief.reports.text.number_format import points
+from benchbrief.compiler.searches.rate_search import CONFIDENCE
+from benchbrief.reports.text.number_format import percent, points
 from benchbrief.reports.view.report_data import Key, Results, reads_of
 from benchbrief.results.analysis.promised_rates import Promised
 
@@ -23,14 +24,20 @@ def open_searches(results: Results, query: Query, where: Mapping[str, Key]) -> I
 
 def by_cell(results: Results) -> dict[str, str]:
     """Return the same for the cells of such searches, by their ids."""
-    told = {found.place: text for found in results.promises for text in _told(found, results)}
+    told = {found.place: " ".join(_told(found, results)) for found in results.promises}
     places = {cell.cell_id: (cell.experiment, cell.hardware, cell.workload) for cell in results.cells}
-    return {cell_id: told[place] for cell_id, place in places.items() if place in told}
+    return {cell_id: told[place] for cell_id, place in places.items() if told.get(place)}
 
 
 def _told(found: Promised, results: Results) -> Iterator[str]:
-    if found.sustained is None or not found.is_lower_bound:
-        return
-    key = "c_generator_at_least" if found.by_generator else "c_at_least"
     hardware, workload = results.plan.hardware[found.hardware].label, results.plan.workloads[found.workload].label
-    yield results.words[key].format(rate=points([found.sustained]), hardware=hardware, workload=workload)
+    where = {"rate": points([found.sustained or 0.0]), "hardware": hardware, "workload": workload}
+    if found.is_lower_bound:
+        key = "c_generator_at_least" if found.by_generator else "c_at_least"
+        yield results.words[key].format(**where)
+    if found.is_undecided:
+        low, high = found.kept_to, found.broken_from
+        has_ends = low is not None and high is not None
+        ends = {"low": points([low or 0.0]), "high": points([high or 0.0])}
+        key = "c_undecided_between" if has_ends else "c_undecided"
+        yield results.words[key].format(**where, **ends, confidence=percent(CONFIDENCE))

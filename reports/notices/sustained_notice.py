@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 
-from benchbrief.reports.text.number_format import points
+from benchbrief.compiler.searches.rate_search import CONFIDENCE
+from benchbrief.reports.text.number_format import percent, points
 from benchbrief.reports.view.imported_briefs import is_imported
 from benchbrief.reports.view.report_data import Results
 from benchbrief.reports.view.view_model import Notice
-from benchbrief.reports.words.brief_words import counted
+from benchbrief.reports.words.brief_words import Words, counted
 from benchbrief.results.analysis.promised_rates import Promised, RateRuns
 
 _MOST = 4
@@ -34,18 +35,29 @@ def _sentences(found: Promised, results: Results) -> Iterator[str]:
         return
     key = "notice_promise_more" if found.is_lower_bound else "notice_promise_found"
     yield words[key].format(**where, rate=points([found.sustained]), promise=rule.text)
+    if found.is_undecided:
+        yield words["notice_promise_undecided"].format(confidence=percent(CONFIDENCE))
     here = [each for each in found.rates if each.rate == found.sustained]
     held = {"held_met": found.held_met, "held_out": found.held_out}
     yield words["notice_promise_here"].format(**_counts(here), **held)
+    yield from _late(here, words)
     below = [each for each in found.rates if each.rate < found.sustained]
-    broken = [each.rate for each in below if each.all_met < each.all_runs]
+    broken = [each.rate for each in below if each.all_broken]
     if broken:
         yield words["notice_promise_below_but"].format(**_counts(below), rates=points(broken))
-    elif below:
+    elif any(each.all_met for each in below):
         yield words["notice_promise_below"].format(**_counts(below))
+    yield from _late(below, words)
 
 
 def _counts(rates: Iterable[RateRuns]) -> dict[str, int]:
-    """Return how many runs kept the promise, of how many, those held out included."""
+    """Return how many runs kept the promise, of how many that kept or broke it, those held out included."""
     of = tuple(rates)
-    return {"met": sum(each.all_met for each in of), "n": sum(each.all_runs for each in of)}
+    met = sum(each.all_met for each in of)
+    return {"met": met, "n": met + sum(each.all_broken for each in of)}
+
+
+def _late(rates: Sequence[RateRuns], words: Words) -> Iterator[str]:
+    """Yield how many more runs there were at these rates, which say nothing of the system."""
+    if late := sum(each.late for each in rates):
+        yield counted(words, "notice_promise_late", late, rates=points([each.rate for each in rates if each.late]))

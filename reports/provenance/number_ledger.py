@@ -111,7 +111,9 @@ class Ledger:
         at = {dim: key for dim, key in (at or {}).items() if dim in query.dims}
         value = self._results.at(query, **at)
         top = self._results.at(high, **at) if high else None
+        doubt = self._results.doubt(query, high, at)
         text = printed.text(value, top, query.unit, ranged=high is not None)
+        text = doubt.mark + text
         found = dict.fromkeys(c.cell_id for q in (query, high) if q for c in self._results.cells_behind(q, **at))
         quoted = self._results.is_quoted(query, **at)
         row = self._row((query.text,), self._cell_ids([query]), quoted=quoted)
@@ -129,6 +131,8 @@ class Ledger:
             remarks=tuple(
                 dict.fromkeys(text for q in (query, high) if q for text in open_searches(self._results, q, at))
             ),
+            bound=doubt.bound,
+            decided=doubt.decided,
             printed=printed,
             letters=letters,
         )

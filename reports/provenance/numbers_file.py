@@ -16,6 +16,7 @@ from benchbrief.compiler.planning.plan import Dimension, Query
 from benchbrief.compiler.rounding import Printing
 from benchbrief.reports.text.locale_formats import ENGLISH_UNITS
 from benchbrief.reports.text.number_format import formatted, in_column, in_prose, quantity
+from benchbrief.results.compare.searched_doubts import Bound, Doubt
 
 FORMAT = "benchbrief-numbers"
 FILE_VERSION = 1
@@ -93,12 +94,21 @@ class Number(_Part):
     at: dict[str, Key] = {}
     cells: tuple[str, ...]
     remarks: tuple[str, ...] = ()
-    """Which of the searched rates behind it are only known from below."""
+    """What is not known of the searched rates behind it."""
+    bound: Bound | None = None
+    """Whether the true value may be larger or smaller than a search tells: `shown` begins with a sign then. None in an
+    early file."""
+    decided: bool = True
+    """Whether the searches behind it decided with their confidence."""
     printed: Printed
     letters: str = ""
     """Of a comparison: contenders with a letter in common are not told apart."""
     linked: bool = True
     """Whether the page marks it. It does not inside an author's link."""
+
+    @property
+    def doubt(self) -> Doubt:
+        return Doubt(self.bound or "", self.decided)
 
 
 class Series(_Part):

@@ -22,6 +22,7 @@ from benchbrief.reports.provenance.raw_outputs import each_entry
 from benchbrief.reports.text.locale_formats import Locale, written_as
 from benchbrief.reports.view.report_data import Results, Store
 from benchbrief.reports.words.brief_words import CATALOGUES, words_of
+from benchbrief.results.compare.searched_doubts import Doubt
 from benchbrief.results.runs.made_reports import Made, changed_in_run
 from benchbrief.results.store_errors import ResultsError
 
@@ -166,8 +167,9 @@ class _Check:
             high = self._queries[number.high_query] if number.high_query else None
             value, why = self._now(query, number.at)
             top, why_top = self._now(high, number.at) if high else (None, "")
-            now = self._printed(number, value, top)
-            recorded = self._printed(number, number.value, number.high)
+            doubt = self._doubt_now(number, query, high)
+            now = self._printed(number, value, top, doubt)
+            recorded = self._printed(number, number.value, number.high, number.doubt)
             if recorded != number.shown:
                 why = f"its recorded value is printed as {recorded}: edited, or written by another benchbrief"
             elif number.letters and number.letters != (
@@ -177,6 +179,8 @@ class _Check:
                 why = "the tests of its repeats tell others apart than its letters say"
                 yield Differs(number.id, number.place, _at(query, number), shown, now, number.value, value, why)
                 continue
+            elif doubt != number.doubt:
+                why = "the searches behind it tell another bound, or decided otherwise"
             elif _same(value, number.value) and _same(top, number.high) and not self._failed(query, high):
                 continue
             else:
@@ -189,11 +193,18 @@ class _Check:
     def _letters_now(self, query: QueryEntry, number: Number) -> str:
         return self._letters.get((identity(query.query), *_keyed(number.at)), "")
 
-    def _printed(self, number: Number, value: float | None, high: float | None) -> str:
+    def _doubt_now(self, number: Number, query: QueryEntry, high: QueryEntry | None) -> Doubt:
+        """Return what is not known of a number; of one in an early file, what that says."""
+        if number.bound is None or self._failed(query, high):
+            return number.doubt
+        known = [self._known.get(identity(each.query), each.query) for each in (query, high) if each]
+        return self._results.doubt(known[0], known[1] if high else None, number.at)
+
+    def _printed(self, number: Number, value: float | None, high: float | None, doubt: Doubt) -> str:
         """Print as the brief's language does."""
         unit = self._queries[number.query].unit
         with written_as(Locale(self._recorded.locale, self._recorded.units)), printed_as(self._recorded.printing):
-            return number.printed.text(value, high, unit, ranged=bool(number.high_query))
+            return doubt.mark + number.printed.text(value, high, unit, ranged=bool(number.high_query))
 
     def drawn(self) -> Iterator[DrawnDiffers]:
         for figure in self._recorded.figures:

@@ -70,7 +70,7 @@ def shown_value(values: Values | None, unit: str) -> str:
     if values.value is None and values.bounds:
         low, high = values.bounds
         return f"{value_text(low, unit)} … {value_text(high, unit) if isfinite(high) else '∞'}"
-    return value_text(values.value, unit)
+    return values.doubt.mark + value_text(values.value, unit)
 
 
 def spread_text(values: Values | None) -> str:

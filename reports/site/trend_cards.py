@@ -32,11 +32,11 @@ def _card(line: TrendLine, point: str, words: Words) -> TrendCard:
     if (shown := line.current or (line.changes[-1] if is_noise else None)) is not None:
         told = words["site_last_change"].format(change=_by(shown), date=f"{shown.change.first.at:%Y-%m-%d}")
         told = " · ".join((told, *_known(shown, words)))
-    last = [each.value for each in line.values if each.value is not None][-1]
+    last = [each for each in line.values if each.value is not None][-1]
     return TrendCard(
         quantity_name(line.series.quantity, line.series.label, words),
         point,
-        value_text(last, line.unit),
+        last.doubt.mark + value_text(last.value, line.unit),
         told,
         _state(line, line.current) if line.current else "steady",
         _svg(line, point, words),
@@ -91,6 +91,7 @@ def _known(placed: PlacedChange, words: Words) -> Iterator[str]:
 def _svg(line: TrendLine, point: str, words: Words) -> Markup:
     values = tuple(each.value for each in line.values)
     known = [value for value in values if value is not None]
+    (last,) = [each for each in line.values if each.value is not None][-1:]
     low, high = value_text(min(known), line.unit), value_text(max(known), line.unit)
     marks = [
         Mark(each.index, _by(each), _state(line, each))
@@ -103,7 +104,7 @@ def _svg(line: TrendLine, point: str, words: Words) -> Markup:
         n=len(known),
         low=low,
         high=high,
-        last=value_text(known[-1], line.unit),
+        last=last.doubt.mark + value_text(last.value, line.unit),
         changes=counted(words, "site_changes", len(marks)),
     )
     times = tuple(each.at.timestamp() for each in line.values)

@@ -13,7 +13,7 @@ from benchbrief.reports.charts.svg_converter import Converter, NotDrawn
 from benchbrief.reports.text.writable_text import writable
 from benchbrief.reports.trends.change_texts import amount, changed_by, p_text, remarks, worth
 from benchbrief.reports.trends.trend_chart import trend_chart
-from benchbrief.results.history.read_series import differences
+from benchbrief.results.history.read_series import Measured, differences
 from benchbrief.results.history.series_changes import Trend
 
 
@@ -74,12 +74,16 @@ def _section(trend: Trend, converter: Converter) -> dict[str, Any]:
             {
                 "date": f"{each.at:%Y-%m-%d %H:%M}",
                 "run": writable(each.run_id),
-                "value": writable(each.reason) if each.value is None else amount(each.value, part.part.unit),
+                "value": writable(each.reason) if each.value is None else _valued(each, part.part.unit),
             }
             for part in trend.parts
             for each in part.part.values
         ],
     }
+
+
+def _valued(each: Measured, unit: str) -> str:
+    return each.doubt.mark + amount(each.value or 0.0, unit)
 
 
 def _told(trend: Trend) -> str:
@@ -88,7 +92,7 @@ def _told(trend: Trend) -> str:
     if not every:
         return ""
     (first, *_), (until, _, last, unit) = every[0], every[-1]
-    value = amount(last.value, unit) if last.value is not None else ""
+    value = _valued(last, unit) if last.value is not None else ""
     return f"last {value}; {plural(len(every), 'run')}, {first:%Y-%m-%d} to {until:%Y-%m-%d}"
 
 
@@ -100,5 +104,5 @@ def _alt(trend: Trend) -> str:
     last = max(known, key=lambda each: each.at)
     told = [f"{change.first.at:%Y-%m-%d} {changed_by(change, unit)}" for change in trend.changes]
     changes = f"changes: {'; '.join(told)}" if told else "no change"
-    value = amount(last.value, unit) if last.value is not None else ""
+    value = _valued(last, unit) if last.value is not None else ""
     return f"{trend.series.quantity} at {trend.series.at or 'all points'}, {len(known)} runs, last {value}; {changes}"

@@ -18,6 +18,7 @@ from benchbrief.reports.text.number_format import number
 from benchbrief.reports.view.quoted_values import DIMENSIONS, PublishedValue, published_values, quoted_values
 from benchbrief.reports.words.brief_words import Words
 from benchbrief.results.analysis.promised_rates import Promised, RateRuns
+from benchbrief.results.compare.searched_doubts import KNOWN, RANGE, Doubt, doubts
 from benchbrief.results.store.run_sentences import SENTENCES, read_sentences
 
 Made = TypeVar("Made")
@@ -117,6 +118,7 @@ class Results:
         self._read: dict[str, dict[tuple[Key, ...], float | None]] = {}
         self._reasons: dict[str, dict[tuple[Key, ...], str]] = {}
         self._behind: dict[str, list[tuple[CellRow, dict[str, Key]]]] = {}
+        self._doubts: dict[str, dict[tuple[Key, ...], Doubt]] = {}
         self._made: dict[Callable[[Results], Any], Any] = {}
 
     def once(self, make: Callable[[Results], Made]) -> Made:
@@ -154,6 +156,22 @@ class Results:
     def at(self, query: Query, **where: Key) -> float | None:
         """Return the value at these keys. Dims that the query lacks do not restrict it."""
         return next(iter(self.spread(query, **where)), None)
+
+    def doubt(self, query: Query, high: Query | None, where: Mapping[str, Key]) -> Doubt:
+        """Return what is not known of a value, as it rests on searches for a promise; of a range up to `high`, whether
+        an end of it is in doubt. Nothing is told of a missing value."""
+        ends = [query, high] if high else [query]
+        if not self.promises or any(self.at(end, **where) is None for end in ends):
+            return KNOWN
+        found = [self._doubt(end, where) for end in ends]
+        return found[0] if len(found) == 1 else RANGE if any(found) else KNOWN
+
+    def _doubt(self, query: Query, where: Mapping[str, Key]) -> Doubt:
+        if query.sql not in self._doubts:
+            found = doubts(self.store, query)
+            self._doubts[query.sql] = {tuple(map(_key, keys)): doubt for keys, doubt in found.items()}
+        known = self._doubts[query.sql]
+        return next((known.get(keys, KNOWN) for keys in _matching(query, self.rows(query), where)), KNOWN)
 
     def spread(self, query: Query, **where: Key) -> list[float]:
         """Return all values at these keys: one for each repeat, where that is a dim of the query."""
@@ -312,7 +330,7 @@ class Results:
             rates.setdefault((experiment, hardware, workload), []).append(RateRuns(*runs))
         rows = self.store.sql(
             "SELECT experiment, hardware, workload, sustained, kind, by_generator, sure, held_met, held_out, "
-            "coalesce(reason, '') FROM promises"
+            "coalesce(reason, ''), kept_to, broken_from FROM promises"
         ).rows
         return tuple(Promised._make((*row, tuple(rates.get(tuple(row[:3]), [])))) for row in rows)
 

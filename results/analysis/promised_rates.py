@@ -32,6 +32,16 @@ class RateRuns(NamedTuple):
         return self.judged + self.held_out
 
     @property
+    def late(self) -> int:
+        """How many runs say nothing of the system, as their load generator was late."""
+        return self.beyond + self.held_beyond
+
+    @property
+    def all_broken(self) -> int:
+        """How many runs broke the promise, those held out included."""
+        return self.all_runs - self.all_met - self.late
+
+    @property
     def refuted(self) -> bool:
         """Whether held-out runs did not confirm the rate."""
         return self.held_met < self.held_out
@@ -61,6 +71,8 @@ class Promised(NamedTuple):
     held_met: int
     held_out: int
     reason: str
+    kept_to: float | None
+    broken_from: float | None
     rates: tuple[RateRuns, ...]
 
     @property
@@ -71,3 +83,8 @@ class Promised(NamedTuple):
     def is_lower_bound(self) -> bool:
         """Whether the search tells no more than that the rate, or more, is sustained."""
         return self.sustained is not None and is_lower_bound(self.kind, by_generator=self.by_generator)
+
+    @property
+    def is_undecided(self) -> bool:
+        """Whether it has a rate that its runs did not decide with their confidence."""
+        return self.sustained is not None and not self.sure

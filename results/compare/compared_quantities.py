@@ -13,12 +13,13 @@ import statistics
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import combinations
-from typing import Any, Protocol
+from typing import Any, Protocol, TypeVar
 
 from benchbrief.compiler.planning.budgets import strictest_level
 from benchbrief.compiler.planning.plan import Metric, Plan, Query
 from benchbrief.results.compare.comparison import Better, Point, Quantity, Values
 from benchbrief.results.compare.metric_definitions import defined_otherwise
+from benchbrief.results.compare.searched_doubts import KNOWN, Doubt, doubts, of_search
 from benchbrief.results.compare.searched_metrics import UNBOUNDED, is_searched, mixed, searched_bounds, why_not_judged
 from benchbrief.results.messages.result_messages import say
 from benchbrief.results.store.store import Key
@@ -32,6 +33,9 @@ SUSTAINED = "sustained"
 class Rows(Protocol):
     @property
     def rows(self) -> Sequence[Sequence[Any]]: ...
+
+
+_Known = TypeVar("_Known")
 
 
 class ReadSide(Protocol):
@@ -62,6 +66,7 @@ class _Gathered:
     values: dict[Point, tuple[float | None, str]] = field(default_factory=dict)
     repeats: dict[Point, list[float | None]] = field(default_factory=dict)
     bounds: dict[Point, tuple[float, float]] = field(default_factory=dict)
+    doubts: dict[Point, Doubt] = field(default_factory=dict)
 
     def at(self, point: Point, planned: int, behind: _Measurements, *, percentile: bool) -> Values | None:
         """Return the values at a point. `planned` is its number of repeats in the plan, 0 when there is none or
@@ -77,8 +82,8 @@ class _Gathered:
         elif value is None and not reason:
             merged = percentile and len(known) > 1
             reason = say.over_repeats(said=say.unmergeable()) if merged else say.no_repeat()
-        bounds = self.bounds.get(point)
-        return Values(value, known, percentile, reason, *behind.at(point), level=behind.level, bounds=bounds)
+        bounds, doubt = self.bounds.get(point), self.doubts.get(point, KNOWN)
+        return Values(value, known, percentile, reason, *behind.at(point), behind.level, bounds, doubt)
 
 
 class _Measurements:
@@ -318,15 +323,18 @@ def _latencies(side: Contender) -> dict[str, _Gathered]:
 def _sustained(side: Contender) -> _Gathered:
     """Return what searches for a promise found. A rate that can't be told has no value, and may have bounds."""
     rows = side.store.sql(
-        "SELECT c.experiment, c.hardware, c.workload, c.sustained, coalesce(c.reason, ''), c.kept_to, c.broken_from "  # noqa: S608  # ours
+        "SELECT c.experiment, c.hardware, c.workload, c.sustained, coalesce(c.reason, ''), c.kept_to, c.broken_from, "  # noqa: S608  # ours
+        "c.kind, c.by_generator, c.sure "
         f"FROM main.promises AS c WHERE c.kind IS NOT NULL AND {_of(side)} ORDER BY ALL"
     ).rows
     found = _Gathered()
-    for *keys, value, reason, kept_to, broken_from in rows:
+    for *keys, value, reason, kept_to, broken_from, kind, by_generator, sure in rows:
         point = _point(side, dict(zip(_POINT, keys, strict=False)))
         found.values[point] = (value, reason)
         if any(each is not None for each in (value, kept_to, broken_from)):
             found.bounds[point] = (kept_to or 0.0, math.inf if broken_from is None else broken_from)
+        if value is not None:
+            found.doubts[point] = of_search(kind, by_generator=by_generator, sure=sure)
     return found
 
 
@@ -337,11 +345,16 @@ def _metric(side: Contender, query: Query, repeats: Query | None) -> _Gathered:
     for keys, value, _ in _rows(side, repeats) if repeats else ():
         keys.pop("repeat")
         found.repeats.setdefault(_point(side, keys), []).append(value)
-    if is_searched(query) and not mixed(query):
-        for key, bounds in searched_bounds(side.store, query).items():
+
+    def keep(by_keys: Mapping[tuple[Key, ...], _Known], at: dict[Point, _Known]) -> None:
+        for key, known in by_keys.items():
             of: dict[str, Key] = dict(zip(query.dims, key, strict=True))
             if side.hardware is None or of.get("hardware") == side.hardware:
-                found.bounds[_point(side, of)] = bounds
+                at[_point(side, of)] = known
+
+    keep(doubts(side.store, query), found.doubts)
+    if is_searched(query) and not mixed(query):
+        keep(searched_bounds(side.store, query), found.bounds)
     return found
 
 

@@ -26,6 +26,7 @@ from benchbrief.results.analysis.significance import (
     ratio_of_means,
     ratio_of_percentiles,
 )
+from benchbrief.results.compare.searched_doubts import KNOWN, Doubt
 from benchbrief.results.messages.result_messages import say
 from benchbrief.results.store.store import Key
 from benchbrief.runners.measurement.confidence_interval import t_interval
@@ -57,6 +58,7 @@ class Values:
     bounds: tuple[float, float] | None = None
     """From where to where the value is, of what no repeat has a value of its own, such as a rate that was searched for.
     The upper one may be infinite."""
+    doubt: Doubt = KNOWN
 
     @property
     def is_known(self) -> bool:

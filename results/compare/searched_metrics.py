@@ -26,7 +26,9 @@ _SEARCHES = (
     "SELECT experiment, hardware, workload, kept_to, broken_from FROM main.promises WHERE kind IS NOT NULL ORDER BY ALL"
 )
 _Keys = tuple[Key, ...]
-_Search = tuple[tuple[str, str, str], tuple[float, float]]
+Place = tuple[str, str, str]
+"""Experiment, hardware and workload of a search."""
+_Search = tuple[Place, tuple[float, float]]
 
 
 def is_searched(query: Query) -> bool:
@@ -63,17 +65,20 @@ def searched_bounds(store: ReadSide, query: Query) -> Mapping[_Keys, tuple[float
     """Return the least and the largest value of a metric by its keys, as far as its searches say. Either may be
     infinite. Keys whose values can't be computed are left out."""
     searches = list(_searches(store))
-    lowest = _values(store, query, [ends[0] for _, ends in searches], searches)
+
+    def values(rates: Iterable[float]) -> Mapping[_Keys, float]:
+        return values_at(store, query, dict(zip((place for place, _ in searches), rates, strict=True)))
+
+    lowest = values(ends[0] for _, ends in searches)
     rising: dict[_Keys, list[bool]] = {keys: [] for keys in lowest}
     for moved in range(len(searches)):
         ends = [each[number == moved] for number, (_, each) in enumerate(searches)]
-        for keys, value in _values(store, query, ends, searches).items():
+        for keys, value in values(ends).items():
             rising[keys].append(value > lowest[keys])
     found: dict[_Keys, tuple[float, float]] = {}
     for signs in {tuple(each) for each in rising.values()}:
         low, high = (
-            _values(store, query, [ends[up == best] for up, (_, ends) in zip(signs, searches, strict=True)], searches)
-            for best in (False, True)
+            values(ends[up == best] for up, (_, ends) in zip(signs, searches, strict=True)) for best in (False, True)
         )
         for keys, each in rising.items():
             if tuple(each) == signs and not math.isnan(low[keys]) and not math.isnan(high[keys]):
@@ -88,14 +93,11 @@ def _searches(store: ReadSide) -> Iterator[_Search]:
             yield (experiment, hardware, workload), ends
 
 
-def _values(store: ReadSide, query: Query, rates: Sequence[float], searches: Iterable[_Search]) -> dict[_Keys, float]:
-    """Return the metric's values where the searches found these rates; NaN for a missing one."""
+def values_at(store: ReadSide, query: Query, rates: Mapping[Place, float]) -> dict[_Keys, float]:
+    """Return the metric's values where the searches found these rates, which may be infinite; NaN for a missing one."""
     rows = [
         "SELECT NULL::VARCHAR AS experiment, NULL::VARCHAR AS hardware, NULL::VARCHAR AS workload, 0.0 AS value",
-        *(
-            f"SELECT {', '.join(map(_quoted, of))}, '{rate!r}'::DOUBLE"
-            for (of, _), rate in zip(searches, rates, strict=True)
-        ),
+        *(f"SELECT {', '.join(map(_quoted, place))}, '{rate!r}'::DOUBLE" for place, rate in rates.items()),
     ]
     view = f"({' UNION ALL '.join(rows)})"
     found = store.sql(query.sql.replace(_VIEW, view)).rows

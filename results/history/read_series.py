@@ -13,6 +13,7 @@ from typing import Any, Literal, NamedTuple
 from benchbrief.dsl.diagnostics.plural import plural
 from benchbrief.dsl.diagnostics.suggest import did_you_mean
 from benchbrief.results.compare.comparison import Better
+from benchbrief.results.compare.searched_doubts import KNOWN, Doubt
 from benchbrief.results.history.environment import Facts, changed_facts, without_facts
 from benchbrief.results.history.series_cache import SeriesTable
 from benchbrief.results.store_errors import ResultsError
@@ -32,6 +33,7 @@ class Measured(NamedTuple):
     value: float | None
     reason: str
     revision: str
+    doubt: Doubt = KNOWN
 
 
 @dataclass(frozen=True)
@@ -263,9 +265,11 @@ def _facts(table: SeriesTable) -> dict[str, Facts]:
 
 _ORDERED = "ORDER BY moment, run_id"
 _KEY = "spec, profile, quantity, point"
+_KEYS = 4
 _PARTS = (
     f"SELECT {_KEY}, unit, definition, environment, list(run_id {_ORDERED}), list(moment {_ORDERED}), "  # noqa: S608  # our own names
-    f"list(value {_ORDERED}), list(reason {_ORDERED}), list(revision {_ORDERED}) FROM chosen "
+    f"list(value {_ORDERED}), list(reason {_ORDERED}), list(revision {_ORDERED}), "
+    f"list(struct_pack(bound, decided) {_ORDERED}) FROM chosen "
     f"GROUP BY ALL ORDER BY min((moment, run_id)), environment"
 )
 _LAST = (
@@ -282,19 +286,19 @@ def _series(table: SeriesTable, across: Sequence[str]) -> tuple[Series, ...]:
     found: dict[tuple[str, ...], dict[tuple[str, str, str], list[Measured]]] = {}
     times: dict[int, datetime] = {}
     texts: dict[str, str] = {}  # alike in most rows, and kept once
-    for *key, unit, definition, environment, runs, moments, values, reasons, revisions in table.connection.execute(
-        _PARTS
-    ).fetchall():
-        parts = found.setdefault(tuple(key), {})
+    for row in table.connection.execute(_PARTS).fetchall():
+        key, (unit, definition, environment), columns = row[:_KEYS], row[_KEYS : _KEYS + 3], row[_KEYS + 3 :]
+        parts = found.setdefault(key, {})
         values_of = parts.setdefault((unit, definition, same[environment]), [])
-        for run, moment, value, reason, revision in zip(runs, moments, values, reasons, revisions, strict=True):
+        for run, moment, value, reason, revision, doubt in zip(*columns, strict=True):
             at = times.get(moment) or times.setdefault(moment, _at(moment))
             once = texts.setdefault
-            values_of.append(Measured(once(run, run), at, value, once(reason, reason), once(revision, revision)))
+            known = KNOWN if not doubt["bound"] and doubt["decided"] else Doubt(**doubt)
+            texts_of = once(reason, reason), once(revision, revision)
+            values_of.append(Measured(once(run, run), at, value, *texts_of, known))
     series = []
-    for *key, last in table.connection.execute(_LAST).fetchall():
-        spec, profile, quantity, point = key
-        parts = found[tuple(key)]
+    for spec, profile, quantity, point, last in table.connection.execute(_LAST).fetchall():
+        parts = found[spec, profile, quantity, point]
         if across:  # environments that became one were in order each
             for values_of in parts.values():
                 values_of.sort(key=lambda each: (each.at, each.run_id))

@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from benchbrief.results.history.run_sources import RunSource
-from benchbrief.results.history.series_rows import SERIES_VERSION, VERSION_KEY, SeriesRow, schema
+from benchbrief.results.history.series_rows import BEFORE_DOUBTS, SERIES_VERSION, VERSION_KEY, SeriesRow, schema
 from benchbrief.results.user_cache import user_cache
 from benchbrief.runners.journal.atomic_files import write_durably
 
@@ -150,7 +150,7 @@ def _read(
         for fetched in source.fetch(runs, Path(passing)):
             problem, table = fetched.problem, None
             if fetched.path is not None:
-                table, problem = _series_in(fetched.path, fetched.run_id)
+                table, problem = series_in(fetched.path, fetched.run_id)
                 fetched.path.unlink(missing_ok=True)
             if table is not None:
                 tables.append(table)
@@ -164,7 +164,7 @@ def _read(
     return read, final
 
 
-def _series_in(path: Path, run_id: str) -> tuple[pa.Table | None, str]:
+def series_in(path: Path, run_id: str) -> tuple[pa.Table | None, str]:
     """Return what a series file holds, or why it is not one of this run and version."""
     import pyarrow as pa
     import pyarrow.parquet as pq
@@ -173,13 +173,27 @@ def _series_in(path: Path, run_id: str) -> tuple[pa.Table | None, str]:
         table = pq.read_table(path)
     except (pa.ArrowException, OSError):
         return None, "its series file can't be read"
-    if (table.schema.metadata or {}).get(VERSION_KEY) != str(SERIES_VERSION).encode():
+    version = (table.schema.metadata or {}).get(VERSION_KEY)
+    if version == str(BEFORE_DOUBTS).encode():
+        table = _with_doubts(table)
+    elif version != str(SERIES_VERSION).encode():
         return None, "its series file has another version: push the run again"
     if not table.schema.equals(schema()):
         return None, "its series file has other columns"
     if set(table.column("run_id").unique().to_pylist()) - {run_id}:
         return None, "its series file is of another run"
     return table, ""
+
+
+def _with_doubts(table: pa.Table) -> pa.Table:
+    """Return the table of a run that was pushed before values had bounds: none of them is known."""
+    import pyarrow as pa
+
+    defaults = SeriesRow._field_defaults
+    for name in defaults.keys() - set(table.column_names):
+        column = pa.array([defaults[name]] * table.num_rows, schema().field(name).type)
+        table = table.append_column(name, column)
+    return table.select(SeriesRow._fields) if set(SeriesRow._fields) <= set(table.column_names) else table
 
 
 def _write(folder: Path, table: pa.Table) -> str:

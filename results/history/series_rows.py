@@ -18,6 +18,7 @@ from benchbrief.compiler.planning.plan import Cell, Database, DatabaseKey, Exper
 from benchbrief.results.compare.compared_quantities import Contender, own_quantities
 from benchbrief.results.compare.comparison import Better, Point
 from benchbrief.results.compare.metric_definitions import definition_of
+from benchbrief.results.compare.searched_doubts import KNOWN, Doubt
 from benchbrief.results.history.environment import Environments
 from benchbrief.results.runs.find_runs import started_at
 from benchbrief.results.store.store import Key, Store, unchanged_store
@@ -29,8 +30,10 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 SERIES = "series.parquet"
-SERIES_VERSION = 2
+SERIES_VERSION = 3
 """Raised with every change of the columns, or of what decides the series of a value."""
+BEFORE_DOUBTS = 2
+"""The version whose rows lack `bound` and `decided` alone."""
 VERSION_KEY = b"benchbrief.series"
 LABELS_KEY = b"benchbrief.labels"
 """The labels of hardware and workloads by key, as JSON. A file that was pushed earlier has none."""
@@ -75,6 +78,10 @@ class SeriesRow(NamedTuple):
     """Whether it is of hardware that nothing under test runs on."""
     reused_from: str
     """The earlier run that measured it; "" for this one."""
+    bound: str = ""
+    """at_least | at_most | open, of a value that searches know from one side; "" for others."""
+    decided: bool = True
+    """Whether the searches that it rests on decided with their confidence."""
 
 
 def schema() -> pa.Schema:
@@ -86,6 +93,7 @@ def schema() -> pa.Schema:
         "measured_at": pa.timestamp("us", tz="UTC"),
         "percentile": pa.bool_(),
         "control": pa.bool_(),
+        "decided": pa.bool_(),
         "repeat": pa.int64(),
         "value": pa.float64(),
     }
@@ -143,6 +151,7 @@ class _Measured(NamedTuple):
     values: tuple[tuple[int | None, float | None, str], ...]
     """Repeat, value, and why there is none."""
     metric: Metric | None
+    doubt: Doubt = KNOWN
 
 
 def rows_in(run_dir: Path, plan: Plan, store: Store) -> Iterator[SeriesRow]:
@@ -190,6 +199,8 @@ def rows_in(run_dir: Path, plan: Plan, store: Store) -> Iterator[SeriesRow]:
                 facts=canonical(facts),
                 control=bool(shared) and all(plan.hardware[key].control for key in shared),
                 reused_from=next((reused[cell.id] for cell in cells if cell.id in reused), ""),
+                bound=each.doubt.bound,
+                decided=each.doubt.decided,
             )
 
 
@@ -217,6 +228,7 @@ def _measured(side: Contender) -> Iterator[_Measured]:
                 point,
                 ((None, values.value, str(values.reason)), *repeats),
                 metric,
+                values.doubt,
             )
     for name, metric in metrics.items():  # those with one value over all repeats
         for row in side.store.query(metric.query) if name not in told else ():

@@ -14,9 +14,10 @@ from typing import Any
 from pydantic import BaseModel, ConfigDict, ValidationError
 
 from benchbrief.results.compare.comparison import Better, Point, Values
+from benchbrief.results.compare.searched_doubts import Bound, Doubt
 from benchbrief.results.history.series_rows import SeriesRow
 
-DATA_VERSION = 3
+DATA_VERSION = 4
 """Raised with every change of what is kept of a run: all are then read again."""
 Key = str | float
 Suite = tuple[str, str, str]
@@ -44,10 +45,13 @@ class RunValue(_Part):
     environment: str
     control: bool = False
     reused_from: str = ""
+    bound: Bound = ""
+    decided: bool = True
 
     @property
     def values(self) -> Values:
-        return Values(self.value, self.repeats, self.percentile, self.reason)
+        doubt = Doubt(self.bound, self.decided)
+        return Values(self.value, self.repeats, self.percentile, self.reason, doubt=doubt)
 
     @property
     def at(self) -> Point:
@@ -120,6 +124,8 @@ def values_of(rows: Iterable[SeriesRow | Mapping[str, Any]]) -> tuple[tuple[RunV
             found = made[row["quantity"], row["point"]] = {
                 **{name: row[name] for name in ("quantity", "label", "unit", "better", "percentile")},
                 **{name: row[name] for name in ("definition", "environment", "control", "reused_from")},
+                "bound": row.get("bound", ""),
+                "decided": row.get("decided", True),
                 "point": json.loads(row["point"]),
                 "value": None,
                 "reason": "",

@@ -9,6 +9,7 @@ import pytest
 
 from benchbrief.comparing.compare_output import cases, told_rows
 from benchbrief.results.compare.comparison import Comparison, Point, Quantity, Values, compare
+from benchbrief.results.compare.searched_doubts import KNOWN, Doubt
 from tests.support.bench import Bench, fresh_bench
 
 SPEC = """
@@ -42,8 +43,8 @@ def judged(first: Values, second: Values, threshold: float = 0.0) -> Comparison:
     return row
 
 
-def found(value: float | None, low: float, high: float) -> Values:
-    return Values(value, (), percentile=False, bounds=(low, high))
+def found(value: float | None, low: float, high: float, doubt: Doubt = KNOWN) -> Values:
+    return Values(value, (), percentile=False, bounds=(low, high), doubt=doubt)
 
 
 @pytest.mark.parametrize(
@@ -83,8 +84,13 @@ def test_a_change_below_the_threshold_counts_for_nothing() -> None:
         ),
         (
             found(5_000, 4_900, 5_100),
-            found(20_000, 20_000, INF),
-            ("5,000 ops/s (4,900 to 5,100)", "20,000 ops/s or more", "+300 % (+292 or more)", "better"),
+            found(20_000, 20_000, INF, Doubt("at_least")),
+            ("5,000 ops/s (4,900 to 5,100)", "≥ 20,000 ops/s", "+300 % (+292 or more)", "better"),
+        ),
+        (
+            found(5_000, 4_900, 5_100, Doubt(decided=False)),
+            found(20_000, 19_000, INF, Doubt("at_least", decided=False)),
+            ("≈ 5,000 ops/s (4,900 to 5,100)", "≳ 20,000 ops/s", "+300 % (+273 or more)", "better"),
         ),
         (
             found(5_000, 4_900, 5_100),
@@ -97,9 +103,9 @@ def test_a_change_below_the_threshold_counts_for_nothing() -> None:
             ("5,000 ops/s (4,900 to 5,100)", "3,000 to 5,000 ops/s", "–", "within noise"),
         ),
         (
-            found(5_000, 0.0, 5_000),
+            found(5_000, 0.0, 5_000, Doubt("at_most")),
             found(None, 6_000, INF),
-            ("5,000 ops/s or less", "above 6,000 ops/s", "–", "better"),
+            ("≤ 5,000 ops/s", "above 6,000 ops/s", "–", "better"),
         ),
     ],
 )
@@ -188,7 +194,7 @@ def test_a_promise_that_no_rate_keeps_is_compared_by_the_lowest_rate_that_broke_
 def test_a_promise_that_each_rate_keeps_has_no_upper_bound(bench: Bench, first: str) -> None:
     low = run(bench, "low", rates="1k ops/s..2k ops/s")
     told = bench("compare", f"{low}:eco", f"{first}:eco", "--metric", "sustained")
-    assert "2,000 ops/s or more" in told.out, told.text
+    assert "≥ 2,000 ops/s" in told.out, told.text
 
 
 def test_a_build_server_is_told_what_the_rates_were() -> None:

@@ -12,6 +12,7 @@ import pytest
 
 from benchbrief.compiler.planning.plan import Database, Experiment, Hardware, Metric, Plan
 from benchbrief.compiler.planning.plan_searches import Promise, PromiseLimit
+from benchbrief.results.history.series_cache import series_in
 from benchbrief.results.history.series_rows import SERIES_VERSION, VERSION_KEY, SeriesRow, series_rows, write_series
 from benchbrief.runners.errors import RunnerError
 from benchbrief.runners.journal import events as j
@@ -202,3 +203,18 @@ def test_a_folder_that_is_no_run_is_refused(tmp_path: Path) -> None:
     with pytest.raises(RunnerError):
         write_series(tmp_path, tmp_path / "series.parquet")
     assert not (tmp_path / "series.parquet").exists()
+
+
+def test_a_file_that_was_pushed_before_values_had_bounds_is_read_with_none(tmp_path: Path) -> None:
+    run = a_run(tmp_path / "run")
+    write_series(run, tmp_path / "now.parquet")
+    now = pq.read_table(tmp_path / "now.parquet")
+    before = now.drop_columns(["bound", "decided"]).replace_schema_metadata({VERSION_KEY: b"2"})
+    pq.write_table(before, tmp_path / "before.parquet")
+    read, problem = series_in(tmp_path / "before.parquet", run.name)
+    assert problem == ""
+    assert read is not None
+    assert read.to_pylist() == now.to_pylist()
+    pq.write_table(before.replace_schema_metadata({VERSION_KEY: b"1"}), tmp_path / "older.parquet")
+    _, problem = series_in(tmp_path / "older.parquet", run.name)
+    assert problem == "its series file has another version: push the run again"

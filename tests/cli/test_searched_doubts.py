@@ -1,0 +1,180 @@
+"""What is not known of a searched rate stands beside each number that rests on it: briefs, comparisons and trends."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator
+from html import unescape
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import pytest
+
+from benchbrief.results.compare.searched_doubts import KNOWN, Doubt, doubts
+from benchbrief.results.store.store import Store, open_store
+from benchbrief.runners.journal.run_folder import load_plan
+from tests.support.bench import Bench, fresh_bench
+
+# Eco keeps the promise up to about 14,000 ops/s, and Legacy beyond the highest rate of the search.
+SPEC = '''
+hardware eco    "Eco"    { hosts = "eco.lab"     cores = 4 }
+hardware legacy "Legacy" { hosts = "legacy.lab"  cores = 16 }
+client load { hosts = "load.lab"  tool = ycsb }
+database mongo { engine = mongodb  uri = "mongodb://{hosts}/ycsb"  reset = as_needed }
+workload b "Sessions" from ycsb.b { records = 100k }
+experiment e {
+  hardware = [eco, legacy]  workloads = b  threads = 64  measure = 10 s  repeats = 3
+  target   = highest(1k ops/s..20k ops/s, where: latency.p99[read] < 10 ms, within: 20 %, held_out: 1)
+}
+param price = 2400 USD
+metric kept  "Kept"  in ops/s = sustained[e], higher is better
+metric cost  "Cost"  in USD*s/op = price / sustained[e], lower is better
+metric gain  "Gain"  = sustained[e] / sustained[e, eco], higher is better
+metric other "Other" = sustained[e, legacy] / sustained[e], higher is better
+report brief "B" {
+  language = @LANGUAGE@
+  callout "Kept" { rows = hardware  column "Kept" = kept }
+  callout "Costs" { rows = hardware  column "USD s/op" = "{cost:.3f}" }
+  text = """
+    Legacy keeps {kept[legacy]:,.0f} ops/s and costs {cost[legacy]:.3f} USD*s/op. Together they keep
+    {range(kept over hardware):,.0f} ops/s, and {min(kept over hardware):,.0f} ops/s at the least.
+  """
+  table "All" {
+    rows = hardware  column "Kept" = kept  column "Cost" = cost  column "Gain" = gain  column "Other" = other
+  }
+  figure "Drawn" { bars = kept by hardware }
+  disclosure = automatic
+}
+'''
+
+
+class Run(NamedTuple):
+    bench: Bench
+    path: Path
+    text: str
+    """The text of its brief, without tags."""
+    page: str
+
+
+def run(folder: Path, language: str) -> Iterator[Run]:
+    with fresh_bench(folder) as bench:
+        (bench.folder / "doubts.bench").write_text(SPEC.replace("@LANGUAGE@", language))
+        done = bench("run", "doubts.bench", "--simulate", "--seed", "1")
+        assert done.code == 0, done.text
+        (path,) = bench.run_dirs()
+        page = unescape((path / "reports" / "brief-simulated.html").read_text("utf-8")).replace("\u00a0", " ")
+        yield Run(bench, path, " ".join(re.sub("<[^>]*>", " ", page).split()), page)
+
+
+@pytest.fixture(scope="module")
+def english(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Run]:
+    yield from run(tmp_path_factory.mktemp("doubts"), "en")
+
+
+def numbers(found: Run) -> list[dict[str, Any]]:
+    told: list[dict[str, Any]] = json.loads((found.path / "reports" / "brief-simulated.json").read_text())["numbers"]
+    return told
+
+
+def test_a_bound_is_told_as_one_in_callouts_tables_texts_and_drawings(english: Run) -> None:
+    shown = [each["shown"] for each in numbers(english)]
+    callouts, text, table = shown[:4], shown[4:8], shown[8:]
+    assert callouts == ["14,001", "≥ 20,000", "0.171", "≤ 0.120"]
+    assert text == ["≥ 20,000", "≤ 0.120", "≈ 14,001 to 20,000", "14,001"], "the least is known"
+    assert table == ["14,001", "0.171", "1.00", "≥ 1.43", "≥ 20,000", "≤ 0.120", "≥ 1.43", "1.00"]
+    assert "≥ 20.0k" in english.text, "the number at its bar"
+    assert "Kept Legacy ≥ 20,000 ops/s" in english.text, "the table of the figure's data"
+    assert "Kept: 14,001 ops/s at Eco to ≥ 20,000 ops/s at Legacy." in english.page, "its alternative text"
+    assert "the promise was kept at the highest rate of the search" in english.text
+    assert "Less than 95 % of the offered load was achieved" not in english.text, "by the rate that was found"
+
+
+def test_the_file_of_the_numbers_says_it_in_fields_and_verifies(english: Run) -> None:
+    fields = {each["shown"]: (each["bound"], each["decided"]) for each in numbers(english)}
+    assert fields["14,001"] == ("", True)
+    assert fields["≥ 20,000"] == ("at_least", True)
+    assert fields["≤ 0.120"] == ("at_most", True)
+    assert fields["≈ 14,001 to 20,000"] == ("open", True)
+    brief = english.path / "reports" / "brief-simulated.html"
+    assert english.bench("verify", str(brief)).code == 0
+
+
+def test_a_bound_is_told_as_one_by_trend_compare_and_the_site(english: Run) -> None:
+    bench = english.bench
+    told = bench("trend", "--origin", "simulated", "sustained", "cost")
+    out = " ".join(told.out.split())
+    assert "≥ 20,000 ops/s last" in out
+    assert "≤ 0.1200 USD*s/op last" in out
+    assert "the true value may be higher (≥) or lower (≤)" in out
+    values = {
+        (series["quantity"], series["point"]["hardware"]): (value["bound"], value["decided"])
+        for series in bench("trend", "--origin", "simulated", "sustained", "cost", "--json").json["series"]
+        for part in series["parts"]
+        for value in part["values"]
+    }
+    assert values["sustained", "legacy"] == ("at_least", True)
+    assert values["cost", "legacy"] == ("at_most", True)
+    assert values["sustained", "eco"] == values["cost", "eco"] == ("", True)
+    (row,) = bench("compare", f"{english.path}:eco", f"{english.path}:legacy", "--metric", "sustained", "--json").json[
+        "comparisons"
+    ]
+    assert (row["first"]["bound"], row["second"]["bound"]) == ("", "at_least")
+    assert bench("site", "--to", "pages").code == 0
+    pages = "".join(page.read_text("utf-8") for page in (bench.folder / "pages").rglob("*.html"))
+    assert "≥ 20,000 ops/s" in pages.replace("\u00a0", " ")
+
+
+def test_a_brief_in_japanese_has_the_same_signs_and_says_what_they_mean(tmp_path: Path) -> None:
+    for found in run(tmp_path, "ja"):
+        assert [each["shown"] for each in numbers(found)][1:4:2] == ["≥ 20,000", "≤ 0.120"]
+        assert "探索の最も高いレートでも約束が守られました" in found.text
+
+
+class Undecided:
+    """A store whose search on one hardware was not decided."""
+
+    def __init__(self, store: Store, hardware: str) -> None:
+        self._store, self._hardware = store, hardware
+
+    def sql(self, text: str) -> Any:
+        unsure = f"(SELECT * REPLACE (sure AND hardware <> '{self._hardware}' AS sure) FROM main.promises)"  # noqa: S608  # ours
+        return self._store.sql(text.replace("main.promises", unsure))
+
+    def query(self, query: Any) -> Any:
+        return self._store.query(query)
+
+
+def test_what_its_runs_did_not_decide_is_told_of_each_value_that_rests_on_it(english: Run) -> None:
+    plan = load_plan(english.path)
+    queries = {metric.name: metric.query for metric in plan.metrics}
+
+    with open_store(english.path) as store:
+        assert doubts(store, queries["kept"]) == {("legacy", "b"): Doubt("at_least")}
+        eco, legacy = Undecided(store, "eco"), Undecided(store, "legacy")
+        unsure = Doubt(decided=False)
+        assert doubts(eco, queries["kept"]) == {("eco", "b"): unsure, ("legacy", "b"): Doubt("at_least")}
+        assert doubts(eco, queries["gain"]) == {("legacy", "b"): Doubt("at_least", decided=False)}, "eco / eco is 1"
+        assert doubts(legacy, queries["cost"]) == {("legacy", "b"): Doubt("at_most", decided=False)}
+
+
+@pytest.mark.parametrize(
+    ("doubt", "mark"),
+    [
+        (KNOWN, ""),
+        (Doubt(decided=False), "≈ "),
+        (Doubt("at_least"), "≥ "),
+        (Doubt("at_most"), "≤ "),
+        (Doubt("open"), "≈ "),
+        (Doubt("at_least", decided=False), "≳ "),
+        (Doubt("at_most", decided=False), "≲ "),
+    ],
+)
+def test_each_doubt_has_a_sign(doubt: Doubt, mark: str) -> None:
+    assert doubt.mark == mark
+
+
+def test_two_bounds_to_different_sides_leave_a_value_open() -> None:
+    assert Doubt("at_least").or_of(Doubt("at_most")) == Doubt("open")
+    assert Doubt("at_least").or_of(Doubt("at_least", decided=False)) == Doubt("at_least", decided=False)
+    assert KNOWN.or_of(Doubt("at_most")) == Doubt("at_most")
