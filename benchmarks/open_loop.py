@@ -121,12 +121,13 @@ def steady(log: Path, unit_us: float, tag: str | None, after: float) -> dict[flo
     reader.close()
     assert total.get_total_count(), log
     at = total.get_value_at_percentile
-    return {percent: at(percent) * unit_us for percent in (*AGREE, *AGREE_STALLED)}
+    return {percent: at(percent) * unit_us for percent in {*AGREE, *AGREE_STALLED}}
 
 
-AGREE: Mapping[float, float] = {50: 1.5, 90: 1.5, 99: 2.0}
+AGREE: Mapping[float, float] = {50: 1.5, 90: 1.5}
 """By percentile, the factor within which intended latencies of YCSB and openload have to agree. They are not equal: the
-client is in a latency, too. YCSB's threads have a queue each, and all wait in the JVM's pauses."""
+client is in a latency, too. Of a server that answers in a fifth of a millisecond, p99 is the client's own: YCSB's threads
+have a queue each, and all wait in the JVM's pauses. So tails are held where the server's are longer, below."""
 
 STALL_S, STALL_EVERY_S = 0.1, 1.0
 AGREE_STALLED: Mapping[float, float] = {95: 1.2, 99: 1.2, 99.9: 1.2}
@@ -157,6 +158,7 @@ def intended(uri: str, new: Iterator[Path], pairs: int, factors: Mapping[float, 
         ycsb(
             uri, f"operationcount={seconds * rate}", f"target={rate}", "measurement.interval=both", *logs, extra=("-s",)
         )
+        served.append(steady(folder / "READ.hdr", 1, None, after)[99])
         return steady(folder / "Intended-READ.hdr", 1, None, after)
 
     def mine() -> dict[float, float]:
@@ -164,15 +166,21 @@ def intended(uri: str, new: Iterator[Path], pairs: int, factors: Mapping[float, 
         openload(ours(uri, "--arrivals", "constant", "--rate", rate, "--duration", seconds - after), folder)
         return steady(folder / "histograms.hlog", 0.001, "read", 0)
 
+    served: list[float] = []
+    tails: list[tuple[float, float]] = []
     ratios: dict[float, list[float]] = {}
     for number in range(pairs):
         first, second = (theirs, mine) if number % 2 else (mine, theirs)
         one, two = first(), second()
         a, b = (two, one) if number % 2 else (one, two)
+        tails.append((a[99], b[99]))
         for percent in factors:
             value, other = a[percent], b[percent]
             ratios.setdefault(percent, []).append(value / other)
             print(f"    pair {number + 1}, p{percent:g}: openload {value:.0f} us, YCSB {other:.0f} us")
+    for client, p99 in (("openload's", [a for a, _ in tails]), ("YCSB's", [b for _, b in tails])):
+        print(f"  {client} intended p99: {spread(p99, 'us', 0)}")
+    print(f"  YCSB's p99 from when an operation was sent: {spread(served, 'us', 0)}")
     held = True
     for percent, factor in factors.items():
         ratio, low, high = agreement(ratios[percent])
