@@ -126,8 +126,8 @@ def steady(log: Path, unit_us: float, tag: str | None, after: float) -> dict[flo
 
 AGREE: Mapping[float, float] = {50: 1.5, 90: 1.5}
 """By percentile, the factor within which intended latencies of YCSB and openload have to agree. They are not equal: the
-client is in a latency, too. Of a server that answers in a fifth of a millisecond, p99 is the client's own: YCSB's threads
-have a queue each, and all wait in the JVM's pauses. So tails are held where the server's are longer, below."""
+client is in a latency, too. Of a server that answers in a fifth of a millisecond, p99 is the client's own: YCSB's
+threads have a queue each, and all wait in the JVM's pauses. So tails are held where the server's are longer, below."""
 
 STALL_S, STALL_EVERY_S = 0.1, 1.0
 AGREE_STALLED: Mapping[float, float] = {95: 1.2, 99: 1.2, 99.9: 1.2}
