@@ -34,7 +34,7 @@ class Prose(Node):
 
 
 class Wording(Node):
-    """The parts of an expression's name; `reports/text/measure_labels.py` words them in the report's language.
+    """The parts of an expression's name; `reports/data/measure_labels.py` words them in the report's language.
 
     `form` says how the parts `of` it combine: `plus`, `minus`, `times`, `ratio`, `divided`, `negative`, `at` some keys
     and `points` of ramps, `reduced` by the function `name` along the dimensions `over`, `where` a condition holds,

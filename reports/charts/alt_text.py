@@ -8,8 +8,8 @@ from collections.abc import Callable, Sequence
 from benchbrief.compiler.rounding import magnitude, to_digits
 from benchbrief.reports.charts.chart import Chart
 from benchbrief.reports.charts.drawn_series import Drawn, written
+from benchbrief.reports.data.report_data import Results
 from benchbrief.reports.text.number_format import fixed, points, with_unit
-from benchbrief.reports.view.report_data import Results
 from benchbrief.reports.words.brief_words import Words, counted
 
 _MANY = 12  # series: above this number, only the finding and the table of data have their ends

@@ -28,11 +28,11 @@ from benchbrief.reports.charts.searched_points import (
     with_rules,
     with_verdicts,
 )
-from benchbrief.reports.text.measure_labels import readable
+from benchbrief.reports.data.measure_labels import readable
+from benchbrief.reports.data.report_data import Key, Results
 from benchbrief.reports.text.merged_remarks import merged
 from benchbrief.reports.text.number_format import Scale, is_counted, key_text, scale_for, with_unit
 from benchbrief.reports.text.signed_quantities import may_be_negative
-from benchbrief.reports.view.report_data import Key, Results
 from benchbrief.reports.words.brief_words import Words, counted
 from benchbrief.results.analysis.repeat_spread import t_interval
 

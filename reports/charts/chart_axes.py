@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 from benchbrief.compiler.rounding import magnitude
-from benchbrief.reports.text.locale_formats import locale
+from benchbrief.reports.words.locale_formats import locale
 
 _LEAST_PLAIN, _LARGEST_PLAIN = 1e-5, 1e16
 _NICE = (1.0, 2.0, 2.5, 5.0, 10.0)

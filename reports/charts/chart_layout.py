@@ -12,7 +12,7 @@ from benchbrief.compiler import rounding
 from benchbrief.reports.charts import chart_axes
 from benchbrief.reports.charts.chart import SMALL, TEXT, Chart, Trace
 from benchbrief.reports.charts.chart_axes import NARROWEST, Ticks, text_width
-from benchbrief.reports.text.locale_formats import locale
+from benchbrief.reports.words.locale_formats import locale
 
 _ROW = 18  # pixels from one row of the legend to the next
 LINE = 13  # and from one line of a label or a heading to the next

@@ -13,8 +13,8 @@ from benchbrief.reports.charts.chart import PAPER, Chart
 from benchbrief.reports.charts.chart_layers import panel_spec
 from benchbrief.reports.charts.small_multiples import Panel, arrange
 from benchbrief.reports.charts.svg_converter import Converter, NotDrawn
-from benchbrief.reports.text.locale_formats import locale, written_as
 from benchbrief.reports.text.writable_text import writable
+from benchbrief.reports.words.locale_formats import locale, written_as
 
 
 def draw(charts: Sequence[Chart], width: int, height: int, font: str, converter: Converter) -> Drawn:

@@ -10,8 +10,8 @@ from types import MappingProxyType
 
 from benchbrief.compiler.planning import plan
 from benchbrief.reports.charts.chart import Point, Trace
+from benchbrief.reports.data.report_data import Results
 from benchbrief.reports.text.number_format import Scale, automatic, decimals_for, in_column
-from benchbrief.reports.view.report_data import Results
 from benchbrief.results.query.export import defused
 
 _AS_IT_IS = Scale(1.0, "")

@@ -8,9 +8,9 @@ from dataclasses import replace
 
 from benchbrief.compiler.planning import plan
 from benchbrief.reports.charts.drawn_series import Drawn
-from benchbrief.reports.text.locale_formats import locale
+from benchbrief.reports.data.report_data import Results
 from benchbrief.reports.text.number_format import Scale, scale_for, unit_text
-from benchbrief.reports.view.report_data import Results
+from benchbrief.reports.words.locale_formats import locale
 
 
 def staircase(

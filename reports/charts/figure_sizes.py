@@ -8,7 +8,7 @@ from benchbrief.compiler.planning import plan as p
 from benchbrief.reports.charts.build_figure import fits_half
 from benchbrief.reports.charts.chart_axes import text_width
 from benchbrief.reports.charts.small_multiples import rows_for
-from benchbrief.reports.view.view_model import Card
+from benchbrief.reports.data.view_model import Card
 
 FULL, HALF = (657, 240), (317, 212)  # pixels of 1/96 inch: the page's text width, and half of it less the gap
 SLIDE = (720, 208)

@@ -12,9 +12,9 @@ from benchbrief.compiler.rounding import magnitude
 from benchbrief.compiler.units import parse_unit
 from benchbrief.reports.charts.chart import Point, Refused, Trace, XKind
 from benchbrief.reports.charts.drawn_series import Detail, Drawn, event_rules
-from benchbrief.reports.text.measure_labels import readable
+from benchbrief.reports.data.measure_labels import readable
+from benchbrief.reports.data.report_data import Key, Results
 from benchbrief.reports.text.number_format import points, quantity
-from benchbrief.reports.view.report_data import Key, Results
 from benchbrief.reports.words.brief_words import Words
 from benchbrief.results.analysis.promised_rates import Promised, RateRuns
 from benchbrief.results.compare.searched_doubts import of_search

@@ -6,9 +6,9 @@ from collections.abc import Iterator
 
 from benchbrief.compiler.messages.text import share_figure
 from benchbrief.compiler.planning.plan import Event
+from benchbrief.reports.data.report_data import Results
+from benchbrief.reports.data.view_model import Item
 from benchbrief.reports.text.number_format import automatic
-from benchbrief.reports.view.report_data import Results
-from benchbrief.reports.view.view_model import Item
 from benchbrief.results.analysis.recovery import CHANCE
 
 

@@ -6,9 +6,9 @@ from collections.abc import Iterator
 
 from benchbrief.compiler.planning.budgets import LEVEL, Looks, looks_at
 from benchbrief.compiler.rounding import formatted
-from benchbrief.reports.view.expectations import judged, told
-from benchbrief.reports.view.report_data import Results
-from benchbrief.reports.view.view_model import Item
+from benchbrief.reports.data.expectations import judged, told
+from benchbrief.reports.data.report_data import Results
+from benchbrief.reports.data.view_model import Item
 
 
 def disclose_expectations(results: Results) -> Iterator[Item]:

@@ -9,9 +9,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
+from benchbrief.reports.data.report_data import Results
+from benchbrief.reports.data.view_model import Item
 from benchbrief.reports.text.number_format import points
-from benchbrief.reports.view.report_data import Results
-from benchbrief.reports.view.view_model import Item
 from benchbrief.reports.words.brief_words import CATALOGUES, Words
 
 _MOST_VALUES = 4

@@ -7,9 +7,9 @@ from typing import NamedTuple
 
 from benchbrief.compiler.planning import plan as p
 from benchbrief.compiler.planning.steady_rule import BATCH_S
+from benchbrief.reports.data.report_data import Results
+from benchbrief.reports.data.view_model import Item
 from benchbrief.reports.text.number_format import NBSP, duration, fixed
-from benchbrief.reports.view.report_data import Results
-from benchbrief.reports.view.view_model import Item
 from benchbrief.reports.words.brief_words import counted, some_of
 
 

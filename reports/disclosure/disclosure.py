@@ -10,6 +10,9 @@ from importlib.metadata import version
 from benchbrief.compiler.messages.text import Text
 from benchbrief.compiler.planning import plan as p
 from benchbrief.compiler.planning.budgets import is_budgeted
+from benchbrief.reports.data import imported_briefs
+from benchbrief.reports.data.report_data import NOT_PUBLISHED, CellRow, Results, Search
+from benchbrief.reports.data.view_model import CellLine, DisclosureGroup, DisclosureView, Item
 from benchbrief.reports.disclosure import disclosed_source, memory_fit, overlapped_groups, power_meters
 from benchbrief.reports.disclosure.disclosed_events import disclose_events
 from benchbrief.reports.disclosure.disclosed_expectations import disclose_expectations
@@ -26,9 +29,6 @@ from benchbrief.reports.notices.repeat_variation import paragraph
 from benchbrief.reports.text.document_names import shown_names
 from benchbrief.reports.text.merged_remarks import merged
 from benchbrief.reports.text.number_format import NBSP, duration, fixed, points
-from benchbrief.reports.view import imported_briefs
-from benchbrief.reports.view.report_data import NOT_PUBLISHED, CellRow, Results, Search
-from benchbrief.reports.view.view_model import CellLine, DisclosureGroup, DisclosureView, Item
 from benchbrief.reports.words.brief_words import Words, counted, some_of
 
 

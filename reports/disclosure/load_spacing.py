@@ -8,8 +8,8 @@ from benchbrief.compiler.extensions import ToolSpec
 from benchbrief.compiler.extensions.registry import TOOL_SPECS
 from benchbrief.compiler.extensions.tool_spec import Bound
 from benchbrief.compiler.planning import plan as p
+from benchbrief.reports.data.report_data import Results
 from benchbrief.reports.text.number_format import NBSP, duration, percent, quantity
-from benchbrief.reports.view.report_data import Results
 
 
 def spacing(experiment: p.Experiment, results: Results) -> Iterator[str]:

@@ -8,8 +8,8 @@ from benchbrief.compiler.estimates.grouped_hardware import shares_points
 from benchbrief.compiler.planning import plan as p
 from benchbrief.compiler.planning.achieved_load import to_serve
 from benchbrief.compiler.searches.rate_search import CONFIDENCE, LEAD
+from benchbrief.reports.data.report_data import Results, Search
 from benchbrief.reports.text.number_format import percent, points
-from benchbrief.reports.view.report_data import Results, Search
 from benchbrief.results.analysis.promised_rates import Promised
 
 

@@ -6,9 +6,9 @@ import re
 from collections.abc import Iterator
 
 from benchbrief.compiler.planning import plan as p
+from benchbrief.reports.data.report_data import Results
+from benchbrief.reports.data.view_model import Item
 from benchbrief.reports.text.number_format import bytes_text
-from benchbrief.reports.view.report_data import Results
-from benchbrief.reports.view.view_model import Item
 
 _UNITS = {"B": 0, "KiB": 1, "MiB": 2, "GiB": 3, "TiB": 4, "PiB": 5}
 _SIZE = re.compile(rf"([\d,]+(?:\.\d+)?)\s+({'|'.join(_UNITS)})")

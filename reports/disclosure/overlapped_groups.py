@@ -6,8 +6,8 @@ from collections.abc import Iterable
 
 from benchbrief.compiler.estimates.grouped_hardware import grouped_hardware
 from benchbrief.compiler.planning.plan import Experiment
-from benchbrief.reports.view.report_data import Results
-from benchbrief.reports.view.view_model import Item
+from benchbrief.reports.data.report_data import Results
+from benchbrief.reports.data.view_model import Item
 
 
 def items(results: Results) -> Iterable[Item]:

@@ -7,10 +7,10 @@ from datetime import UTC, datetime
 from typing import NamedTuple
 
 from benchbrief.compiler.planning.plan import DatabaseKey
+from benchbrief.reports.data.imported_briefs import is_imported
+from benchbrief.reports.data.report_data import Results
 from benchbrief.reports.text.document_names import shown_names
-from benchbrief.reports.text.locale_formats import locale
-from benchbrief.reports.view.imported_briefs import is_imported
-from benchbrief.reports.view.report_data import Results
+from benchbrief.reports.words.locale_formats import locale
 
 
 def origin(results: Results) -> Iterable[tuple[str, str]]:

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 
 from benchbrief.compiler.planning import plan as p
+from benchbrief.reports.data.report_data import Results
+from benchbrief.reports.data.view_model import Item
 from benchbrief.reports.disclosure.test_configuration import fact_name, folded
 from benchbrief.reports.disclosure.tool_texts import engine_text
-from benchbrief.reports.text.locale_formats import locale
 from benchbrief.reports.text.number_format import bytes_text
-from benchbrief.reports.view.report_data import Results
-from benchbrief.reports.view.view_model import Item
 from benchbrief.reports.words.brief_words import Words
+from benchbrief.reports.words.locale_formats import locale
 
 _BYTES = frozenset(
     [

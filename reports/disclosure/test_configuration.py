@@ -7,9 +7,9 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 
 from benchbrief.compiler.messages.text import Text
 from benchbrief.compiler.planning.plan import Fact, Hardware, Quantity
-from benchbrief.reports.view.imported_briefs import is_imported
-from benchbrief.reports.view.report_data import Results
-from benchbrief.reports.view.view_model import FactGroup, FactLine
+from benchbrief.reports.data.imported_briefs import is_imported
+from benchbrief.reports.data.report_data import Results
+from benchbrief.reports.data.view_model import FactGroup, FactLine
 from benchbrief.reports.words.brief_words import Words
 
 _UNTOLD = frozenset({"block_devices"})  # for checks, and of no use to a reader

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 
 from benchbrief.compiler.extensions.registry import ENGINE_SPECS, TOOL_SPECS
 from benchbrief.compiler.extensions.tool_spec import Texts, in_language
-from benchbrief.reports.view.report_data import Results
+from benchbrief.reports.data.report_data import Results
 
 
 def data_set_text(family: str, records: str, results: Results) -> str:

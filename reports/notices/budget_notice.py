@@ -7,9 +7,9 @@ from collections.abc import Hashable, Iterable
 from benchbrief.compiler.messages.text import Text, spanning
 from benchbrief.compiler.planning import plan as p
 from benchbrief.compiler.planning.budgets import first_look, looks
+from benchbrief.reports.data.report_data import CellRow, Results
+from benchbrief.reports.data.view_model import Item
 from benchbrief.reports.text.number_format import NBSP, duration, percent
-from benchbrief.reports.view.report_data import CellRow, Results
-from benchbrief.reports.view.view_model import Item
 from benchbrief.reports.words.brief_words import counted
 from benchbrief.results.analysis.repeat_spread import t_interval
 

@@ -13,7 +13,7 @@ from markupsafe import Markup
 
 from benchbrief.compiler.planning import plan as p
 from benchbrief.compiler.planning.budgets import strictest_level
-from benchbrief.reports.view.report_data import Key, Results
+from benchbrief.reports.data.report_data import Key, Results
 from benchbrief.reports.words.brief_words import counted
 from benchbrief.results.compare.comparison import Point, Quantity, Values
 from benchbrief.results.compare.rankings import Pair, rank

@@ -8,10 +8,10 @@ from collections.abc import Iterator
 
 from benchbrief.compiler.planning.plan import Experiment, Query
 from benchbrief.compiler.rounding import to_digits
+from benchbrief.reports.data.imported_briefs import cells_of_unknown_kind, is_imported
+from benchbrief.reports.data.report_data import CellRow, Key, Results, reads_of
 from benchbrief.reports.notices.open_searches import open_searches
 from benchbrief.reports.text.number_format import duration, percent
-from benchbrief.reports.view.imported_briefs import cells_of_unknown_kind, is_imported
-from benchbrief.reports.view.report_data import CellRow, Key, Results, reads_of
 from benchbrief.results.analysis.tail_percentiles import FEWEST, Beyond
 from benchbrief.results.samples.sample_coverage import TOLD, shares
 

@@ -8,8 +8,8 @@ from collections.abc import Iterator, Mapping
 
 from benchbrief.compiler.planning.plan import Query
 from benchbrief.compiler.searches.rate_search import CONFIDENCE
+from benchbrief.reports.data.report_data import Key, Results, reads_of
 from benchbrief.reports.text.number_format import percent, points
-from benchbrief.reports.view.report_data import Key, Results, reads_of
 from benchbrief.results.analysis.promised_rates import Promised
 
 

@@ -8,9 +8,9 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from benchbrief.compiler.planning import plan as p
 from benchbrief.reports.charts.chart import Chart
-from benchbrief.reports.text.measure_labels import readable
+from benchbrief.reports.data.measure_labels import readable
+from benchbrief.reports.data.report_data import CellRow, Results, reads_of
 from benchbrief.reports.text.number_format import points
-from benchbrief.reports.view.report_data import CellRow, Results, reads_of
 from benchbrief.reports.words.brief_words import counted
 
 _BRACKETS = re.compile(r"\[([^\]]*)\]")

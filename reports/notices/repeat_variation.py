@@ -7,9 +7,9 @@ from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
 from benchbrief.compiler.rounding import magnitude
+from benchbrief.reports.data.report_data import Results
+from benchbrief.reports.data.view_model import Item, Notice
 from benchbrief.reports.text.number_format import percent, quantity
-from benchbrief.reports.view.report_data import Results
-from benchbrief.reports.view.view_model import Item, Notice
 from benchbrief.reports.words.brief_words import counted
 from benchbrief.results.compare.compared_quantities import Contender, pairs
 from benchbrief.results.compare.comparison import compare_all

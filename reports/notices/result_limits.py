@@ -11,10 +11,10 @@ from typing import NamedTuple
 
 from benchbrief.compiler.extensions.error_limit import accepted_errors, stray_errors
 from benchbrief.compiler.planning import plan as p
+from benchbrief.reports.data.imported_briefs import is_imported
+from benchbrief.reports.data.report_data import Results
+from benchbrief.reports.data.view_model import Item, Notice
 from benchbrief.reports.text.number_format import fixed, percent
-from benchbrief.reports.view.imported_briefs import is_imported
-from benchbrief.reports.view.report_data import Results
-from benchbrief.reports.view.view_model import Item, Notice
 from benchbrief.reports.words.brief_words import counted, some_of
 
 BUSY = 0.90

@@ -8,11 +8,11 @@ from benchbrief.compiler.planning import plan as p
 from benchbrief.compiler.planning.achieved_load import CATCHES_UP, KEEPS_UP
 from benchbrief.compiler.planning.budgets import is_budgeted
 from benchbrief.compiler.rounding import formatted
+from benchbrief.reports.data.imported_briefs import cells_of_unknown_kind, is_imported
+from benchbrief.reports.data.report_data import Results
+from benchbrief.reports.data.view_model import Item, Notice
 from benchbrief.reports.notices.budget_notice import budgeted
 from benchbrief.reports.text.number_format import NBSP, duration, percent, quantity
-from benchbrief.reports.view.imported_briefs import cells_of_unknown_kind, is_imported
-from benchbrief.reports.view.report_data import Results
-from benchbrief.reports.view.view_model import Item, Notice
 from benchbrief.reports.words.brief_words import counted, some_of
 from benchbrief.results.analysis.repeat_spread import t_interval
 from benchbrief.results.samples.sample_coverage import TOLD, patchy

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 
 from benchbrief.compiler.searches.rate_search import CONFIDENCE
+from benchbrief.reports.data.imported_briefs import is_imported
+from benchbrief.reports.data.report_data import Results
+from benchbrief.reports.data.view_model import Notice
 from benchbrief.reports.text.number_format import percent, points
-from benchbrief.reports.view.imported_briefs import is_imported
-from benchbrief.reports.view.report_data import Results
-from benchbrief.reports.view.view_model import Notice
 from benchbrief.reports.words.brief_words import Words, counted
 from benchbrief.results.analysis.promised_rates import Promised, RateRuns
 

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 from pydantic import ValidationError
 
 from benchbrief.reports.brief_error import ReportError
-from benchbrief.reports.provenance.numbers_file import ATTACHMENT, FORMAT, Number, NumbersFile
+from benchbrief.reports.data.numbers_file import ATTACHMENT, FORMAT, Number, NumbersFile
 
 if TYPE_CHECKING:
     from pypdf import PageObject, PdfReader

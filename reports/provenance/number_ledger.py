@@ -14,9 +14,8 @@ from markupsafe import Markup
 
 from benchbrief.compiler.planning import plan as p
 from benchbrief.compiler.rounding import printing
-from benchbrief.reports.disclosure.run_origin import run_row
-from benchbrief.reports.notices.open_searches import open_searches
-from benchbrief.reports.provenance.numbers_file import (
+from benchbrief.reports.data.imported_briefs import is_imported
+from benchbrief.reports.data.numbers_file import (
     CellEntry,
     Figure,
     Number,
@@ -25,11 +24,12 @@ from benchbrief.reports.provenance.numbers_file import (
     QueryEntry,
     Series,
 )
+from benchbrief.reports.data.provenance_view import Backlink, MeasurementLine, ProvenanceView, SourceLine
+from benchbrief.reports.data.report_data import NOT_PUBLISHED, CellRow, Key, Results
+from benchbrief.reports.disclosure.run_origin import run_row
+from benchbrief.reports.notices.open_searches import open_searches
 from benchbrief.reports.provenance.raw_outputs import each_entry, outputs_of
 from benchbrief.reports.text.number_format import fixed, points
-from benchbrief.reports.view.imported_briefs import is_imported
-from benchbrief.reports.view.provenance_view import Backlink, MeasurementLine, ProvenanceView, SourceLine
-from benchbrief.reports.view.report_data import NOT_PUBLISHED, CellRow, Key, Results
 from benchbrief.reports.words.brief_words import counted
 
 _Measurement: TypeAlias = tuple[str, str, str]

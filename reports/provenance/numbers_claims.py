@@ -7,10 +7,10 @@ from pathlib import Path
 
 from benchbrief.compiler.planning import plan as p
 from benchbrief.dsl.diagnostics.plural import plural
+from benchbrief.reports.data.numbers_file import CellEntry, NumbersFile
+from benchbrief.reports.data.report_data import Results
 from benchbrief.reports.provenance.numbers_completeness import Identity, identity, within
-from benchbrief.reports.provenance.numbers_file import CellEntry, NumbersFile
 from benchbrief.reports.provenance.raw_outputs import each_entry
-from benchbrief.reports.view.report_data import Results
 from benchbrief.results.store.digests import changed_text, sha256_of
 
 Known = Mapping[Identity, p.Query]

@@ -13,11 +13,11 @@ from pydantic import BaseModel
 
 from benchbrief.compiler.planning import plan as p
 from benchbrief.dsl.diagnostics.plural import plural
+from benchbrief.reports.data.numbers_file import Key, NumbersFile
+from benchbrief.reports.data.report_data import Results
+from benchbrief.reports.data.tables import needed
+from benchbrief.reports.data.told_elements import telling
 from benchbrief.reports.notices.contender_letters import letters_in
-from benchbrief.reports.provenance.numbers_file import Key, NumbersFile
-from benchbrief.reports.view.published_metrics import telling
-from benchbrief.reports.view.report_data import Results
-from benchbrief.reports.view.tables import needed
 
 Found = TypeVar("Found")
 Identity: TypeAlias = tuple[str, tuple[str, ...], str, str]

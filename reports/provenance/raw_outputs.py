@@ -11,11 +11,11 @@ from operator import itemgetter
 from typing import TYPE_CHECKING
 
 from benchbrief.reports.brief_error import ReportError
-from benchbrief.reports.provenance.numbers_file import CellEntry
-from benchbrief.reports.view.provenance_view import RawFile
+from benchbrief.reports.data.numbers_file import CellEntry
+from benchbrief.reports.data.provenance_view import RawFile
 
 if TYPE_CHECKING:
-    from benchbrief.reports.view.report_data import Store
+    from benchbrief.reports.data.report_data import Store
 
 LISTED = 5000
 """The most raw outputs that a page lists. A browser takes long over more, and the side file has them all."""

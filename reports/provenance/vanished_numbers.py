@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from benchbrief.reports.provenance.numbers_file import Number, NumbersFile
+from benchbrief.reports.data.numbers_file import Number, NumbersFile
 
 _MOST = 3
 """The most warnings; further ones are counted."""

@@ -10,6 +10,8 @@ from typing import TypeVar
 
 from benchbrief.compiler.planning.plan import Plan
 from benchbrief.compiler.rounding import printed_as
+from benchbrief.reports.data.numbers_file import Key, Number, NumbersFile, QueryEntry
+from benchbrief.reports.data.report_data import Results, Store
 from benchbrief.reports.disclosure.run_origin import origin, run_row
 from benchbrief.reports.notices.contender_letters import letters_in
 from benchbrief.reports.provenance.finished_brief import Brief, Edited
@@ -17,11 +19,9 @@ from benchbrief.reports.provenance.made_files import look_beside
 from benchbrief.reports.provenance.number_ledger import kind_of
 from benchbrief.reports.provenance.numbers_claims import changed, known_queries, raw_problems, unfounded
 from benchbrief.reports.provenance.numbers_completeness import identity, key_of, lacking
-from benchbrief.reports.provenance.numbers_file import Key, Number, NumbersFile, QueryEntry
 from benchbrief.reports.provenance.raw_outputs import each_entry
-from benchbrief.reports.text.locale_formats import Locale, written_as
-from benchbrief.reports.view.report_data import Results, Store
 from benchbrief.reports.words.brief_words import CATALOGUES, words_of
+from benchbrief.reports.words.locale_formats import Locale, written_as
 from benchbrief.results.compare.searched_doubts import Doubt
 from benchbrief.results.runs.made_reports import Made, changed_in_run
 from benchbrief.results.store_errors import ResultsError

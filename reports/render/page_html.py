@@ -14,14 +14,14 @@ from markupsafe import Markup
 
 from benchbrief.compiler.extensions.registry import TEMPLATE_SPECS
 from benchbrief.reports.brief_error import ReportError
-from benchbrief.reports.render.arrange_elements import lead_of, opening_of, slides_of
+from benchbrief.reports.data.view_model import FigureView, ReportView
 from benchbrief.reports.render.page_pdf import require_on_screen
 from benchbrief.reports.render.templating import environment, rendered
 from benchbrief.reports.render.watermark import around, held, marked, marked_imported, titled
 from benchbrief.reports.text.writable_text import writable
+from benchbrief.reports.view.arrange_elements import lead_of, opening_of, slides_of
 from benchbrief.reports.view.house_style import House
 from benchbrief.reports.view.layouts import files_of_others, template_of
-from benchbrief.reports.view.view_model import FigureView, ReportView
 from benchbrief.reports.words.brief_words import Words
 
 if TYPE_CHECKING:

@@ -16,14 +16,14 @@ from benchbrief.compiler.planning.plan import Plan, Report
 from benchbrief.dsl.bench_error import BenchError
 from benchbrief.reports.brief_error import ReportError
 from benchbrief.reports.charts.svg_converter import Converter
-from benchbrief.reports.provenance.numbers_file import ATTACHMENT
+from benchbrief.reports.data.numbers_file import ATTACHMENT
+from benchbrief.reports.data.report_data import Store
+from benchbrief.reports.data.view_model import ReportView, figures_of, with_redrawn_figures
 from benchbrief.reports.provenance.vanished_numbers import vanished
 from benchbrief.reports.render.fonts import missing_for
 from benchbrief.reports.render.watermark import Sheet, marked_markdown, sheet
 from benchbrief.reports.view.house_style import Kept, house_of
 from benchbrief.reports.view.layouts import template_of
-from benchbrief.reports.view.report_data import Store
-from benchbrief.reports.view.view_model import ReportView, figures_of, with_redrawn_figures
 from benchbrief.reports.words.brief_words import CATALOGUES, words_of
 
 if TYPE_CHECKING:

@@ -7,17 +7,20 @@ stays available as `ours/callout.html.j2`. Templates reach no file, no network a
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import fields, is_dataclass
 from datetime import date, time, timedelta
 from decimal import Decimal
 from importlib.resources import files
 from typing import TYPE_CHECKING, Any
 
+from markupsafe import Markup, escape
+
 from benchbrief.compiler.extensions.registry import TEMPLATE_SPECS
 from benchbrief.dsl.diagnostics.suggest import did_you_mean
 from benchbrief.reports.brief_error import ReportError
-from benchbrief.reports.text.html_markup import abridged, footed, marks, ticked, traced, unparted
+from benchbrief.reports.data.view_model import Note
+from benchbrief.reports.text.html_markup import abridged, marks, ticked, traced, unparted
 from benchbrief.reports.view.layouts import folder_of
 from benchbrief.reports.words.brief_words import Words
 
@@ -165,7 +168,7 @@ def _explained(where: str, error: BaseException, context: Mapping[str, Any]) -> 
     if isinstance(error, RecursionError):
         return ReportError(f"{where}: it includes itself without end", "include ours as `ours/NAME.html.j2`")
     if field := _FIELD.search(message):
-        from benchbrief.reports.view import view_model
+        from benchbrief.reports.data import view_model
 
         kind, word = field.groups()
         known = sorted(getattr(getattr(view_model, kind, None), "__dataclass_fields__", ()))
@@ -182,3 +185,18 @@ def _meant(word: str, known: list[str]) -> str:
 
 def _wrong(where: str, message: str) -> ReportError:
     return ReportError(f"{where}: {message}", "mend the part, or take it out of the folder to have ours")
+
+
+def footed(html: Markup, notes: Sequence[Note]) -> Markup:
+    """Put each note behind its mark, from where the style sheet of paper moves it to the page's foot.
+
+    CSS has footnotes in this way (Generated Content for Paged Media): the note comes to stand on its mark's page.
+    """
+    text = str(escape(html))  # HTML stays unchanged
+    for note in notes:
+        foot = Markup('<span class="footnote" id="note-{}"><sup>{}</sup> {}</span>')
+        shown = str(foot.format(note.number, note.number, ticked(note.text)))
+        mark = re.search(rf'<a href="#note-{note.number}"[^>]*>{note.number}</a>.*?</sup>', text)
+        at = mark.end() if mark else len(text)  # no number within an author's link
+        text = text[:at] + shown + text[at:]
+    return Markup(text)  # noqa: S704  # both were HTML before

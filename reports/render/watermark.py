@@ -13,7 +13,7 @@ from math import ceil
 from markupsafe import Markup, escape
 
 from benchbrief.reports.brief_error import ReportError
-from benchbrief.reports.view.view_model import ReportView
+from benchbrief.reports.data.view_model import ReportView
 from benchbrief.reports.words.brief_words import CATALOGUES, Words
 
 Sheet = Callable[[float, float], str]

@@ -33,9 +33,9 @@ from benchbrief.reports.site.site_texts import slug
 from benchbrief.reports.site.site_trends import NO_RULES, SuiteTrends, TrendRules, suite_trends
 from benchbrief.reports.site.site_view import ComparisonView
 from benchbrief.reports.site.suite_chart import MOST
-from benchbrief.reports.text.locale_formats import written_as
 from benchbrief.reports.text.writable_text import writable
 from benchbrief.reports.words.brief_words import Words
+from benchbrief.reports.words.locale_formats import written_as
 from benchbrief.results.many_runs.kept_runs import SiteRun, Suite, read_kept
 from benchbrief.results.many_runs.run_places import RunPlace
 

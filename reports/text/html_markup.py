@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from html import unescape
 
-from markupsafe import Markup, escape
-
-from benchbrief.reports.view.view_model import Note
+from markupsafe import Markup
 
 _DIGEST = re.compile(r"\b[0-9a-f]{40}(?:[0-9a-f]{24})?\b")
 _GAP = "\N{NO-BREAK SPACE}"
@@ -23,21 +21,6 @@ def marks(numbers: Iterable[int]) -> Markup:
     one = Markup('<a href="#note-{0}" role="doc-noteref">{0}</a>')
     links = Markup(",").join(one.format(number) for number in numbers)
     return Markup("<sup>{}{}</sup>").format(_GAP, links) if links else Markup("")
-
-
-def footed(html: Markup, notes: Sequence[Note]) -> Markup:
-    """Put each note behind its mark, from where the style sheet of paper moves it to the page's foot.
-
-    CSS has footnotes in this way (Generated Content for Paged Media): the note comes to stand on its mark's page.
-    """
-    text = str(escape(html))  # HTML stays unchanged
-    for note in notes:
-        foot = Markup('<span class="footnote" id="note-{}"><sup>{}</sup> {}</span>')
-        shown = str(foot.format(note.number, note.number, ticked(note.text)))
-        mark = re.search(rf'<a href="#note-{note.number}"[^>]*>{note.number}</a>.*?</sup>', text)
-        at = mark.end() if mark else len(text)  # no number within an author's link
-        text = text[:at] + shown + text[at:]
-    return Markup(text)  # noqa: S704  # both were HTML before
 
 
 def ticked(text: str) -> Markup:

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 from benchbrief.compiler import rounding
 from benchbrief.compiler.units import larger_units
-from benchbrief.reports.text.locale_formats import ENGLISH_UNITS, locale
+from benchbrief.reports.words.locale_formats import ENGLISH_UNITS, locale
 
 NBSP = "\u00a0"
 _STEPS: dict[str, tuple[tuple[float, str], ...]] = {

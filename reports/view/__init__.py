@@ -1,1 +1,1 @@
-"""The view model: everything that a template may lay out, computed and escaped."""
+"""The view of a report, built from its results: everything that a template may lay out, computed and escaped."""

@@ -17,31 +17,13 @@ from benchbrief.reports.charts.draw_chart import draw, lower_drawing
 from benchbrief.reports.charts.drawn_series import figure_csv
 from benchbrief.reports.charts.figure_sizes import FULL, HALF, card_size, height_for, run_of_figures, slide_size
 from benchbrief.reports.charts.svg_converter import Converter, NotDrawn
-from benchbrief.reports.disclosure import disclosure as d
-from benchbrief.reports.disclosure.run_origin import origin, run_row
-from benchbrief.reports.disclosure.test_configuration import fact_groups
-from benchbrief.reports.notices import contender_letters, point_remarks
-from benchbrief.reports.notices.notices import notices
-from benchbrief.reports.notices.open_searches import by_cell
-from benchbrief.reports.provenance.number_ledger import Ledger
-from benchbrief.reports.provenance.numbers_file import Printed
-from benchbrief.reports.render.arrange_elements import with_leads
-from benchbrief.reports.text import render_prose
-from benchbrief.reports.text.html_markup import marks
-from benchbrief.reports.text.locale_formats import written_as
-from benchbrief.reports.text.measure_labels import line_label, readable
-from benchbrief.reports.text.number_format import Scale, belonging, key_text, spelled_unit, unit_text
-from benchbrief.reports.view import published_metrics
-from benchbrief.reports.view.footnotes import Footnotes
-from benchbrief.reports.view.formula_texts import as_written, declared_text, subtracts
-from benchbrief.reports.view.heat_table import key_of, shaded
-from benchbrief.reports.view.house_style import font_of
-from benchbrief.reports.view.imported_briefs import is_imported
-from benchbrief.reports.view.layouts import template_of
-from benchbrief.reports.view.report_data import Key, Results, Store
-from benchbrief.reports.view.table_heads import cards_of, grouped_rows, head_rows, parts_of, room_of
-from benchbrief.reports.view.tables import Column, Columns, has, needed, queries_of_prose, sources_of, table_queries
-from benchbrief.reports.view.view_model import (
+from benchbrief.reports.data.imported_briefs import is_imported
+from benchbrief.reports.data.measure_labels import line_label, readable
+from benchbrief.reports.data.numbers_file import Printed
+from benchbrief.reports.data.report_data import Key, Results, Store
+from benchbrief.reports.data.tables import Column, Columns, has, needed, queries_of_prose, sources_of, table_queries
+from benchbrief.reports.data.told_elements import parted, telling
+from benchbrief.reports.data.view_model import (
     Block,
     CalloutView,
     Cell,
@@ -56,7 +38,26 @@ from benchbrief.reports.view.view_model import (
     TableView,
     TextView,
 )
+from benchbrief.reports.disclosure import disclosure as d
+from benchbrief.reports.disclosure.run_origin import origin, run_row
+from benchbrief.reports.disclosure.test_configuration import fact_groups
+from benchbrief.reports.notices import contender_letters, point_remarks
+from benchbrief.reports.notices.open_searches import by_cell
+from benchbrief.reports.provenance.number_ledger import Ledger
+from benchbrief.reports.text import render_prose
+from benchbrief.reports.text.html_markup import marks
+from benchbrief.reports.text.number_format import Scale, belonging, key_text, spelled_unit, unit_text
+from benchbrief.reports.view import published_metrics
+from benchbrief.reports.view.arrange_elements import with_leads
+from benchbrief.reports.view.footnotes import Footnotes
+from benchbrief.reports.view.formula_texts import as_written, declared_text, subtracts
+from benchbrief.reports.view.heat_table import key_of, shaded
+from benchbrief.reports.view.house_style import font_of
+from benchbrief.reports.view.layouts import template_of
+from benchbrief.reports.view.notices import notices
+from benchbrief.reports.view.table_heads import cards_of, grouped_rows, head_rows, parts_of, room_of
 from benchbrief.reports.words.brief_words import Words
+from benchbrief.reports.words.locale_formats import written_as
 
 _UNIT_FOLLOWS = 40
 """Characters behind a number that stay with it: its unit may be among them."""
@@ -79,7 +80,7 @@ def _view(builder: _Builder) -> ReportView:
     results, report = builder.results, builder.report
     if has(p.FigureElement, report.elements):
         builder.converter.start()
-    lead, rest = published_metrics.parted(published_metrics.telling(report.elements, results))
+    lead, rest = parted(telling(report.elements, results))
     blocks = with_leads((*builder.blocks(lead, level=2), *builder.published(), *builder.blocks(rest, level=2)))
     legal = builder.legal()
     legal_notes = builder.foot.taken()

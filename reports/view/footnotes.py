@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 
 from benchbrief.compiler.planning import plan as p
+from benchbrief.reports.data.report_data import Key, Results
+from benchbrief.reports.data.view_model import Note
 from benchbrief.reports.disclosure import power_meters
 from benchbrief.reports.notices.number_cautions import Cautions
 from benchbrief.reports.notices.point_remarks import not_chosen
-from benchbrief.reports.view.report_data import Key, Results
-from benchbrief.reports.view.view_model import Note
 
 
 class Footnotes:

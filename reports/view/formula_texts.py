@@ -7,7 +7,7 @@ import re
 
 from benchbrief.compiler.planning import plan as p
 from benchbrief.compiler.units import parse_unit
-from benchbrief.reports.view.report_data import Results
+from benchbrief.reports.data.report_data import Results
 
 
 def as_written(text: str) -> str:

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Literal
 
-from benchbrief.reports.view.view_model import Cell, Row
+from benchbrief.reports.data.view_model import Cell, Row
 
 Among = Literal["table", "rows", "columns"]
 STEPS = 5

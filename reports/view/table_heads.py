@@ -12,8 +12,8 @@ from markupsafe import Markup
 
 from benchbrief.compiler.planning.plan import MOST_COLUMNS
 from benchbrief.reports.charts.chart_axes import text_width
+from benchbrief.reports.data.view_model import Card, Cell, Head, HeadCell, Row, TablePart, TableView
 from benchbrief.reports.text.html_markup import marks
-from benchbrief.reports.view.view_model import Card, Cell, Head, HeadCell, Row, TablePart, TableView
 from benchbrief.reports.words.brief_words import Words
 
 _GAP, _FIRST = 0.9, 0.34

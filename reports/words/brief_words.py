@@ -17,7 +17,7 @@ from benchbrief.compiler.messages.text import FAMILY, Figure, Text
 from benchbrief.compiler.planning.budgets import LEVEL
 from benchbrief.compiler.planning.plan import Report
 from benchbrief.compiler.rounding import formatted
-from benchbrief.reports.text.locale_formats import Locale
+from benchbrief.reports.words.locale_formats import Locale
 
 Entry: TypeAlias = str | Mapping[str, str]
 """A text, or texts by plural category of CLDR (`one`, `few`, `other`) and for single numbers (`=1`)."""

@@ -96,7 +96,7 @@ ONLY = {
 HOMES: dict[str, str | tuple[str, ...]] = {
     "PIL": "compiler/briefs/style/pictures.py",
     "altair": ("reports/charts/chart_layers.py", "benchbrief/api/"),
-    "babel": "reports/text/locale_formats.py",
+    "babel": "reports/words/locale_formats.py",
     "boto3": "results/object_stores/s3_",
     "botocore": "results/object_stores/s3_",
     "s3transfer": "results/object_stores/s3_",

@@ -15,7 +15,7 @@ import pytest
 from benchbrief.compiler.planning import plan as p
 from benchbrief.reports.charts.build_figure import drawing
 from benchbrief.reports.charts.chart_layout import Plot
-from benchbrief.reports.view.report_data import Results
+from benchbrief.reports.data.report_data import Results
 from benchbrief.reports.words.brief_words import words
 from benchbrief.results.store.store import Store
 from tests.reports import world as w

@@ -11,10 +11,10 @@ import pytest
 
 from benchbrief.compiler.messages.text import duration_figure
 from benchbrief.compiler.planning import plan as p
+from benchbrief.reports.data.report_data import Results
 from benchbrief.reports.disclosure.disclosure import disclosure
 from benchbrief.reports.notices.budget_notice import budgeted as notice
 from benchbrief.reports.render.render_report import render
-from benchbrief.reports.view.report_data import Results
 from benchbrief.reports.words.brief_words import CATALOGUES
 from benchbrief.results.store import store_schema as s
 from benchbrief.runners.messages.run_messages import say

@@ -17,9 +17,9 @@ from benchbrief.reports.charts import draw_chart
 from benchbrief.reports.charts.chart import Chart, Point, Trace, XAxis
 from benchbrief.reports.charts.draw_chart import draw
 from benchbrief.reports.charts.svg_converter import Converter, NotDrawn
+from benchbrief.reports.data.view_model import figures_of
 from benchbrief.reports.render.render_report import render
 from benchbrief.reports.view.build_view import build
-from benchbrief.reports.view.view_model import figures_of
 from benchbrief.reports.words.brief_words import CATALOGUES
 from tests.cli.specs import SMALL
 from tests.reports import briefs

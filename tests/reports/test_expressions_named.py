@@ -7,7 +7,7 @@ import re
 import pytest
 
 from benchbrief.compiler.planning import plan as p
-from benchbrief.reports.text.measure_labels import readable
+from benchbrief.reports.data.measure_labels import readable
 from benchbrief.reports.words.brief_words import words
 from tests.compiler.metrics.lowering import lowered
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from benchbrief.compiler.planning import plan as p
+from benchbrief.reports.data.view_model import TableView, TextView
 from benchbrief.reports.view.build_view import build
-from benchbrief.reports.view.view_model import TableView, TextView
 from benchbrief.reports.words.brief_words import CATALOGUES
 from benchbrief.results.store import store_schema as s
 from tests.reports import world as w

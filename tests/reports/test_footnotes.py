@@ -9,9 +9,10 @@ import pytest
 from markupsafe import Markup
 
 from benchbrief.compiler.planning import plan as p
+from benchbrief.reports.data.view_model import Note
 from benchbrief.reports.render.render_report import Format, render
-from benchbrief.reports.text.html_markup import footed, marks
-from benchbrief.reports.view.view_model import Note
+from benchbrief.reports.render.templating import footed
+from benchbrief.reports.text.html_markup import marks
 from tests.reports import world as w
 from tests.reports.briefs import value
 from tests.support import paging

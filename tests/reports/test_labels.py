@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from benchbrief.reports.text.measure_labels import readable
+from benchbrief.reports.data.measure_labels import readable
 from benchbrief.reports.words.brief_words import words
 
 

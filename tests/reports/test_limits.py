@@ -8,10 +8,10 @@ import pytest
 
 from benchbrief.compiler.messages.text import figure
 from benchbrief.compiler.planning import plan as p
+from benchbrief.reports.data.report_data import Results
 from benchbrief.reports.notices import result_limits
 from benchbrief.reports.text.merged_remarks import merged
 from benchbrief.reports.view.build_view import build
-from benchbrief.reports.view.report_data import Results
 from benchbrief.reports.words.brief_words import CATALOGUES
 from benchbrief.results.messages.result_messages import say
 from benchbrief.results.store import store_schema as s

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
+from benchbrief.reports.data.report_data import Results
 from benchbrief.reports.disclosure import memory_fit
 from benchbrief.reports.disclosure.disclosure import disclosure
-from benchbrief.reports.view.report_data import Results
 from benchbrief.reports.words.brief_words import CATALOGUES
 from benchbrief.results.store import store_schema as s
 from benchbrief.results.store.size_and_event_tables import SizeRow

@@ -13,7 +13,7 @@ from benchbrief.compiler.planning import plan as p
 from benchbrief.reports.charts.build_figure import Drawing, drawing
 from benchbrief.reports.charts.chart_layout import Plot
 from benchbrief.reports.charts.drawn_series import figure_csv
-from benchbrief.reports.view.report_data import Results
+from benchbrief.reports.data.report_data import Results
 from benchbrief.reports.words.brief_words import words
 from tests.reports import world as w
 

@@ -14,11 +14,11 @@ from markupsafe import Markup
 from pypdf import PdfReader
 
 from benchbrief.compiler.planning import plan as p
+from benchbrief.reports.data.report_data import Results, Store, Table
 from benchbrief.reports.render.render_report import render
 from benchbrief.reports.text.html_markup import ticked, traced
 from benchbrief.reports.text.signed_quantities import may_be_negative
 from benchbrief.reports.view.build_view import build
-from benchbrief.reports.view.report_data import Results, Store, Table
 from benchbrief.reports.words.brief_words import CATALOGUES
 from benchbrief.results.store import store_schema as s
 from benchbrief.runners.engines.mongodb.mongo_messages import say

@@ -11,12 +11,12 @@ from markupsafe import Markup
 from benchbrief.compiler.briefs.style.confined_styles import PROTECTED, refused
 from benchbrief.compiler.planning import plan as p
 from benchbrief.reports.brief_error import ReportError
+from benchbrief.reports.data.view_model import ReportView
 from benchbrief.reports.render.page_html import TEMPLATES, Medium, require_notices, said, to_html
 from benchbrief.reports.render.page_pdf import parsed, to_pdf
 from benchbrief.reports.render.render_report import Format, render
 from benchbrief.reports.view.build_view import build
 from benchbrief.reports.view.house_style import House
-from benchbrief.reports.view.view_model import ReportView
 from benchbrief.reports.words.brief_words import CATALOGUES
 from tests.reports import world as w
 

@@ -7,10 +7,10 @@ from typing import Any
 
 import pytest
 
+from benchbrief.reports.data.report_data import Results
+from benchbrief.reports.data.view_model import DisclosureView, FigureView, ReportView
 from benchbrief.reports.notices import sustained_notice
 from benchbrief.reports.view.build_view import build
-from benchbrief.reports.view.report_data import Results
-from benchbrief.reports.view.view_model import DisclosureView, FigureView, ReportView
 from benchbrief.reports.words.brief_words import CATALOGUES
 from benchbrief.results.analysis.promised_rates import Promised, RateRuns
 from benchbrief.results.store.store import open_store, rebuild

@@ -11,8 +11,8 @@ from markupsafe import Markup
 
 from benchbrief.compiler.briefs.style import part_templates as known
 from benchbrief.reports.brief_error import ReportError
+from benchbrief.reports.data import view_model
 from benchbrief.reports.render import templating
-from benchbrief.reports.view import view_model
 from benchbrief.reports.view.house_style import House
 from tests.support.tools import REPOSITORY
 

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
+from benchbrief.reports.data.view_model import Block, FigureRow, ReportView, SectionView, TableView
 from benchbrief.reports.view.build_view import build
-from benchbrief.reports.view.view_model import Block, FigureRow, ReportView, SectionView, TableView
 from benchbrief.reports.words.brief_words import CATALOGUES
 from benchbrief.results.store.store import open_store, rebuild
 from benchbrief.runners.execution.executor import execute

@@ -11,9 +11,8 @@ import pytest
 
 from benchbrief.compiler.compile import check
 from benchbrief.compiler.planning import plan as p
-from benchbrief.reports.view.build_view import build
-from benchbrief.reports.view.quoted_values import PublishedValue, quoted_values
-from benchbrief.reports.view.view_model import (
+from benchbrief.reports.data.quoted_values import PublishedValue, quoted_values
+from benchbrief.reports.data.view_model import (
     CalloutView,
     DisclosureView,
     FactsView,
@@ -21,6 +20,7 @@ from benchbrief.reports.view.view_model import (
     ReportView,
     SectionView,
 )
+from benchbrief.reports.view.build_view import build
 from benchbrief.reports.words.brief_words import words_of
 from benchbrief.results.imports.import_source import Source
 from benchbrief.results.imports.importers.table.table_importer import TableOfFigures

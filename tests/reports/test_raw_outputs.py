@@ -10,9 +10,10 @@ from typing import Any
 import pytest
 
 from benchbrief.reports.brief_error import ReportError
-from benchbrief.reports.provenance import numbers_file, raw_outputs
+from benchbrief.reports.data import numbers_file
+from benchbrief.reports.data.numbers_file import CellEntry, NumbersFile
+from benchbrief.reports.provenance import raw_outputs
 from benchbrief.reports.provenance.finished_brief import read_brief
-from benchbrief.reports.provenance.numbers_file import CellEntry, NumbersFile
 from benchbrief.reports.provenance.raw_outputs import each_entry, outputs_of
 from benchbrief.reports.render.render_report import Rendered, render
 from benchbrief.results.store import store_schema as s

@@ -17,9 +17,9 @@ import benchbrief.reports
 from benchbrief.compiler.planning import plan as p
 from benchbrief.reports.brief_error import ReportError
 from benchbrief.reports.charts.build_figure import drawing
+from benchbrief.reports.data.report_data import Results
 from benchbrief.reports.render.page_html import TEMPLATES
 from benchbrief.reports.render.render_report import Rendered, render
-from benchbrief.reports.view.report_data import Results
 from benchbrief.reports.words.brief_words import CATALOGUES
 from benchbrief.results.store import store_schema as s
 from benchbrief.results.store.size_and_event_tables import SizeRow

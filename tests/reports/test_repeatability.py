@@ -11,9 +11,9 @@ from typing import cast
 
 import pytest
 
+from benchbrief.reports.data.report_data import Results
 from benchbrief.reports.notices import repeat_variation
 from benchbrief.reports.render.render_report import render
-from benchbrief.reports.view.report_data import Results
 from benchbrief.reports.words.brief_words import CATALOGUES
 from benchbrief.results.store import store_schema as s
 from tests.reports.generated import rows_for

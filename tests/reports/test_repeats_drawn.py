@@ -10,7 +10,7 @@ from benchbrief.compiler.planning import plan as p
 from benchbrief.reports.charts.build_figure import Drawing, drawing
 from benchbrief.reports.charts.chart_layout import bar_text
 from benchbrief.reports.charts.draw_chart import draw
-from benchbrief.reports.view.report_data import Results
+from benchbrief.reports.data.report_data import Results
 from benchbrief.reports.words.brief_words import words
 from tests.reports import world as w
 from tests.reports.one_converter import CONVERTER

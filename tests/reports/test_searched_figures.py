@@ -8,8 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from benchbrief.reports.view.build_view import build
-from benchbrief.reports.view.view_model import (
+from benchbrief.reports.data.view_model import (
     Block,
     CalloutView,
     DisclosureView,
@@ -19,6 +18,7 @@ from benchbrief.reports.view.view_model import (
     SectionView,
     TableView,
 )
+from benchbrief.reports.view.build_view import build
 from benchbrief.reports.words.brief_words import CATALOGUES
 from benchbrief.results.analysis.promised_rates import RateRuns
 from benchbrief.results.store.store import open_store, rebuild

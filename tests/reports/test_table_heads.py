@@ -10,11 +10,11 @@ import pytest
 from markupsafe import Markup
 
 from benchbrief.compiler.planning import plan as p
+from benchbrief.reports.data.view_model import Cell, Head, Row
 from benchbrief.reports.render.page_html import TEMPLATES
 from benchbrief.reports.render.render_report import render
 from benchbrief.reports.text.html_markup import unparted
 from benchbrief.reports.view.table_heads import parts_of, room_of
-from benchbrief.reports.view.view_model import Cell, Head, Row
 from tests.reports import world as w
 from tests.support.paging import Word, words
 

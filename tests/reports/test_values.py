@@ -6,6 +6,7 @@ import pytest
 
 from benchbrief.compiler.planning import plan as p
 from benchbrief.reports.charts.build_figure import unsampled
+from benchbrief.reports.data.view_model import TableView
 from benchbrief.reports.text.number_format import (
     NBSP,
     bytes_text,
@@ -20,7 +21,6 @@ from benchbrief.reports.text.number_format import (
     scale_for,
 )
 from benchbrief.reports.view.build_view import build
-from benchbrief.reports.view.view_model import TableView
 from benchbrief.reports.words.brief_words import CATALOGUES
 from tests.reports import world as w
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from benchbrief.reports.provenance.numbers_file import Number, NumbersFile, Printed, QueryEntry
+from benchbrief.reports.data.numbers_file import Number, NumbersFile, Printed, QueryEntry
 from benchbrief.reports.provenance.vanished_numbers import vanished
 
 

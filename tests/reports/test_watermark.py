@@ -19,13 +19,13 @@ from pypdf import PdfReader
 
 from benchbrief.compiler.planning import plan as p
 from benchbrief.reports.brief_error import ReportError
+from benchbrief.reports.data.view_model import ReportView
 from benchbrief.reports.render.page_html import Medium, to_html
 from benchbrief.reports.render.page_pdf import parsed, to_pdf
 from benchbrief.reports.render.render_report import Format, render
 from benchbrief.reports.render.watermark import marked_markdown, sheet
 from benchbrief.reports.view.build_view import build
 from benchbrief.reports.view.house_style import House
-from benchbrief.reports.view.view_model import ReportView
 from benchbrief.reports.words.brief_words import CATALOGUES, Words
 from tests.reports import world as w
 from tests.support import paging

@@ -8,10 +8,10 @@ from io import StringIO
 import pytest
 
 from benchbrief.compiler.planning import plan as p
+from benchbrief.reports.data.report_data import Results
+from benchbrief.reports.data.view_model import DisclosureView, TextView, figures_of
 from benchbrief.reports.text.number_format import belonging
 from benchbrief.reports.view.build_view import build
-from benchbrief.reports.view.report_data import Results
-from benchbrief.reports.view.view_model import DisclosureView, TextView, figures_of
 from benchbrief.reports.words.brief_words import CATALOGUES
 from benchbrief.results.store import store_schema as s
 from benchbrief.results.store.size_and_event_tables import EventRow

@@ -16,9 +16,9 @@ from benchbrief.ci.verdict_files import expect_case
 from benchbrief.compiler.compile import check
 from benchbrief.compiler.planning.budgets import Looks
 from benchbrief.compiler.planning.plan import Dimension, Expect, Query
+from benchbrief.reports.data.report_data import Results
 from benchbrief.reports.disclosure.disclosure import disclosure
-from benchbrief.reports.notices.notices import notices
-from benchbrief.reports.view.report_data import Results
+from benchbrief.reports.view.notices import notices
 from benchbrief.reports.words.brief_words import CATALOGUES
 from benchbrief.results.analysis.expectation_verdicts import Verdict, evaluate
 from benchbrief.results.analysis.repeated_comparisons import Judgement, is_number, judge

@@ -20,7 +20,7 @@ from benchbrief.verifying.tell_raw_outputs import verify_outputs
 from benchbrief.verifying.tell_signature import tell_signed
 
 if TYPE_CHECKING:
-    from benchbrief.reports.provenance.numbers_file import NumbersFile
+    from benchbrief.reports.data.numbers_file import NumbersFile
     from benchbrief.reports.provenance.verify_numbers import Verification
     from benchbrief.results.shared_store.signed_run import SignedCheck
 

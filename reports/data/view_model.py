@@ -13,8 +13,8 @@ from typing import Literal
 
 from markupsafe import Markup
 
-from benchbrief.reports.provenance.numbers_file import CellEntry, NumbersFile
-from benchbrief.reports.view.provenance_view import ProvenanceView
+from benchbrief.reports.data.numbers_file import CellEntry, NumbersFile
+from benchbrief.reports.data.provenance_view import ProvenanceView
 
 
 @dataclass(frozen=True)

@@ -6,11 +6,11 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from benchbrief.compiler.planning import plan as p
+from benchbrief.reports.data.quoted_values import DIMENSIONS
+from benchbrief.reports.data.report_data import NOT_PUBLISHED, Key, Results
+from benchbrief.reports.data.view_model import Item, Notice
 from benchbrief.reports.text.document_names import shown_names
 from benchbrief.reports.text.number_format import fixed, points, with_unit
-from benchbrief.reports.view.quoted_values import DIMENSIONS
-from benchbrief.reports.view.report_data import NOT_PUBLISHED, Key, Results
-from benchbrief.reports.view.view_model import Item, Notice
 from benchbrief.reports.words.brief_words import counted
 from benchbrief.results.analysis.latency_kinds import of_unknown_kind
 

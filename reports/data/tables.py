@@ -8,9 +8,9 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
 from benchbrief.compiler.planning import plan as p
+from benchbrief.reports.data.report_data import Results
+from benchbrief.reports.data.view_model import Source
 from benchbrief.reports.text.number_format import Scale, decimals_for, scale_for
-from benchbrief.reports.view.report_data import Results
-from benchbrief.reports.view.view_model import Source
 
 _FIXED = re.compile(r"\b(threads|target)\s*:")
 """A point in brackets: who writes it asks for it."""

@@ -9,8 +9,8 @@ from typing import Literal
 from benchbrief.compiler.planning.budgets import looks_at
 from benchbrief.compiler.planning.plan import Expect, Unjudged
 from benchbrief.compiler.rounding import formatted
+from benchbrief.reports.data.report_data import Results
 from benchbrief.reports.text.number_format import automatic, quantity
-from benchbrief.reports.view.report_data import Results
 from benchbrief.reports.words.brief_words import counted
 from benchbrief.results.analysis.repeated_comparisons import Interval, Judgement, is_number, judge
 

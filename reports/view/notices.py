@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
+from benchbrief.reports.data import imported_briefs
+from benchbrief.reports.data.expectations import Judged, judged, told
+from benchbrief.reports.data.report_data import Results
+from benchbrief.reports.data.view_model import Notice, Severity
 from benchbrief.reports.disclosure.run_origin import run_row
 from benchbrief.reports.disclosure.systems_under_test import stand_ins
 from benchbrief.reports.disclosure.test_configuration import contradictions
 from benchbrief.reports.notices import repeat_variation, result_limits, run_validity, sustained_notice
-from benchbrief.reports.view import imported_briefs
-from benchbrief.reports.view.expectations import Judged, judged, told
-from benchbrief.reports.view.report_data import Results
-from benchbrief.reports.view.view_model import Notice, Severity
 from benchbrief.reports.words.brief_words import counted
 
 _NOTICED_CELLS = 4

@@ -14,8 +14,8 @@ from benchbrief.compiler.planning.achieved_load import Load, load_of
 from benchbrief.compiler.planning.budgets import strictest_level
 from benchbrief.compiler.planning.plan import Plan, Query, Read
 from benchbrief.reports.brief_error import ReportError
+from benchbrief.reports.data.quoted_values import DIMENSIONS, PublishedValue, published_values, quoted_values
 from benchbrief.reports.text.number_format import number
-from benchbrief.reports.view.quoted_values import DIMENSIONS, PublishedValue, published_values, quoted_values
 from benchbrief.reports.words.brief_words import Words
 from benchbrief.results.analysis.promised_rates import Promised, RateRuns
 from benchbrief.results.compare.searched_doubts import KNOWN, RANGE, Doubt, doubts

@@ -8,7 +8,7 @@ from typing import get_args
 
 from benchbrief.compiler.planning.plan import Dimension, Label, Query, Wording
 from benchbrief.compiler.planning.plan_numbers import LatencyKind
-from benchbrief.reports.view.report_data import reads_of
+from benchbrief.reports.data.report_data import reads_of
 from benchbrief.reports.words.brief_words import Words, counted
 
 _FACTS = {"nodes": "nodes", "price": "fact_price", "cores": "fact_cores", "memory": "fact_memory"}
