@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from benchbrief.compiler.estimates.counted_cells import counted_cells
 from benchbrief.compiler.estimates.estimate import estimate_some
 from benchbrief.compiler.examined import Examined
-from benchbrief.compiler.planning.expand import expand
+from benchbrief.compiler.matrix.expand import expand
 from benchbrief.compiler.planning.extension_words import with_measure_words
 from benchbrief.compiler.planning.plan import DatabaseKey, Plan, SpecRef
 

@@ -7,6 +7,7 @@ from pathlib import Path
 
 from benchbrief.compiler.assemble import assemble
 from benchbrief.compiler.briefs.lower_report import Memory, lower
+from benchbrief.compiler.briefs.text_lengths import check_lengths
 from benchbrief.compiler.estimates.budget_fit import check_budgets
 from benchbrief.compiler.estimates.reloads.costly_resets import warn_of_costly_resets
 from benchbrief.compiler.estimates.reloads.replaced_data import warn_of_replaced_data
@@ -16,7 +17,6 @@ from benchbrief.compiler.frontend.imports import Files, load
 from benchbrief.compiler.frontend.parameters import parameters
 from benchbrief.compiler.frontend.profiles import apply_profile
 from benchbrief.compiler.frontend.resolve import resolve
-from benchbrief.compiler.frontend.text_lengths import check_lengths
 from benchbrief.compiler.problems import Findings
 from benchbrief.compiler.shown_findings import distinct, shown_findings
 from benchbrief.dsl.diagnostics.diagnostic import SpecError

@@ -9,7 +9,7 @@ from typing import ClassVar, TypeVar
 from benchbrief.dsl.diagnostics.diagnostic import Diagnostic, Note, Suggestion
 from benchbrief.dsl.diagnostics.problem import Problem
 from benchbrief.dsl.diagnostics.suggest import did_you_mean
-from benchbrief.dsl.syntax.source import Span
+from benchbrief.dsl.source import Span
 
 
 @dataclass(frozen=True)

@@ -9,7 +9,7 @@ from typing import BinaryIO
 
 from benchbrief.dsl.diagnostics import file_errors
 from benchbrief.dsl.diagnostics.suggest import did_you_mean
-from benchbrief.dsl.syntax.source import Source, Span
+from benchbrief.dsl.source import Source, Span
 
 MAX_BYTES = 4 << 20
 _SHOWN = 5  # files of a folder named by mistake

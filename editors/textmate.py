@@ -12,7 +12,7 @@ import re
 from collections.abc import Iterable
 from typing import Any
 
-from benchbrief.compiler.metrics.measure_catalogue import DIMENSIONS
+from benchbrief.compiler.measure_catalogue import DIMENSIONS
 from editors import words
 
 Rule = dict[str, Any]

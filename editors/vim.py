@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from benchbrief.compiler.metrics.measure_catalogue import DIMENSIONS
+from benchbrief.compiler.measure_catalogue import DIMENSIONS
 from editors import words
 
 _LABEL = r'"%(\\.|[^"\\])*"'

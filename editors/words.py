@@ -6,16 +6,17 @@ from collections.abc import Iterator
 
 from benchbrief.compiler.blocks.databases import database_schema
 from benchbrief.compiler.blocks.power import meter_schema
-from benchbrief.compiler.blocks.values import block_schema, shapes
+from benchbrief.compiler.blocks.values import block_schema
 from benchbrief.compiler.briefs import lower_report
 from benchbrief.compiler.briefs.elements import plan_figures, plan_tables
 from benchbrief.compiler.briefs.style import themes
 from benchbrief.compiler.extensions.extension_spec import LANGUAGES
 from benchbrief.compiler.extensions.own_tools import own_families, own_tools
 from benchbrief.compiler.extensions.registry import SCHEDULER_SPECS
+from benchbrief.compiler.measure_catalogue import FAMILIES, KINDS
 from benchbrief.compiler.metrics import word_meanings
-from benchbrief.compiler.metrics.measure_catalogue import FAMILIES, KINDS
 from benchbrief.compiler.metrics.typing import lookups
+from benchbrief.compiler.shapes import shapes
 from benchbrief.compiler.units import known_units
 
 STATEMENTS = ("param", "use", "expect", "metric")

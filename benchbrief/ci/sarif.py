@@ -13,7 +13,7 @@ from typing import Any
 
 from benchbrief.compiler.diagnostic_codes import CodeInfo, all_codes
 from benchbrief.dsl.diagnostics.diagnostic import Diagnostic
-from benchbrief.dsl.syntax.source import Source, Span
+from benchbrief.dsl.source import Source, Span
 
 _SCHEMA = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json"
 

@@ -118,7 +118,7 @@ def levels_of(rows: Sequence[Comparison]) -> str:
 
 
 def _told_few(first: Contender, second: Contender, rows: Sequence[Comparison]) -> Iterator[str]:
-    from benchbrief.results.analysis.tail_percentiles import FEWEST, resting_on_few
+    from benchbrief.results.compare.tail_percentiles import FEWEST, resting_on_few
 
     found = [row for side in (first, second) for row in resting_on_few(side, rows)]
     few = [row for row in rows if row in found]

@@ -86,7 +86,7 @@ def _told_loads(field: Field, loads: Mapping[Pair, Loads], *, judged: bool) -> I
 
 def _told_tails(contenders: Sequence[Contender], field: Field) -> Iterator[str]:
     """That percentiles rest on few operations."""
-    from benchbrief.results.analysis.tail_percentiles import FEWEST, resting_on_few
+    from benchbrief.results.compare.tail_percentiles import FEWEST, resting_on_few
 
     few: set[tuple[str, object]] = set()
     for place, side in enumerate(contenders):

@@ -14,8 +14,8 @@ from benchbrief.compiler.compile import examine
 from benchbrief.compiler.frontend.name_errors import NoExperiment, Unused
 from benchbrief.compiler.frontend.resolve import Model
 from benchbrief.dsl.diagnostics.diagnostic import Diagnostic
+from benchbrief.dsl.source import Span
 from benchbrief.dsl.syntax import ast
-from benchbrief.dsl.syntax.source import Span
 from benchbrief.server.document_text import Text
 from benchbrief.server.documents import Parsed, Snapshot, uri_of, used_path
 

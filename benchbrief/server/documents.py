@@ -22,10 +22,10 @@ from benchbrief.dsl.diagnostics import file_errors
 from benchbrief.dsl.diagnostics.diagnostic import Diagnostic, SpecError
 from benchbrief.dsl.read_files import MAX_BYTES, read_source
 from benchbrief.dsl.recovery.brackets import declaration_starts
-from benchbrief.dsl.recovery.recover import MOST, PartlyRead, in_the_light_of, parse_on, unread
+from benchbrief.dsl.source import Source, Span
 from benchbrief.dsl.syntax import ast
 from benchbrief.dsl.syntax.parse import parse
-from benchbrief.dsl.syntax.source import Source, Span
+from benchbrief.dsl.syntax.recover import MOST, PartlyRead, in_the_light_of, parse_on, unread
 from benchbrief.server.document_text import Encoding, Text
 
 _MOST_BROKEN = 20

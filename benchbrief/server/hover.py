@@ -22,8 +22,8 @@ from benchbrief.compiler.extensions.registry import (
 )
 from benchbrief.compiler.frontend.name_index import Index, Symbol
 from benchbrief.compiler.frontend.resolve import Model
+from benchbrief.compiler.measure_catalogue import FAMILIES, KINDS, family_of, find_measure
 from benchbrief.compiler.metrics import word_meanings
-from benchbrief.compiler.metrics.measure_catalogue import FAMILIES, KINDS, family_of, find_measure
 from benchbrief.compiler.metrics.typing.expressions import Typer
 from benchbrief.compiler.plain_amounts import duration
 from benchbrief.compiler.planning import plan

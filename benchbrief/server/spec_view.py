@@ -13,8 +13,8 @@ from lsprotocol import types
 
 from benchbrief.compiler.frontend.name_index import Index, Occurrence, Symbol, index
 from benchbrief.dsl.diagnostics.diagnostic import SpecError
+from benchbrief.dsl.source import Span
 from benchbrief.dsl.syntax import ast
-from benchbrief.dsl.syntax.source import Span
 from benchbrief.server.documents import Documents, Parsed, Snapshot
 
 

@@ -6,8 +6,8 @@ from collections.abc import Iterable, Iterator
 
 from lsprotocol import types
 
+from benchbrief.dsl.source import Span
 from benchbrief.dsl.syntax import ast
-from benchbrief.dsl.syntax.source import Span
 from benchbrief.server.documents import Parsed
 from benchbrief.server.spec_view import View
 

@@ -36,6 +36,7 @@ from benchbrief.compiler.briefs.style.word_catalogues import Entry, read_catalog
 from benchbrief.compiler.extensions.extension_errors import UnusableExtension
 from benchbrief.compiler.extensions.extension_spec import LANGUAGES
 from benchbrief.compiler.extensions.registry import TEMPLATE_SPECS, Refused
+from benchbrief.compiler.frontend.declared_names import text_of
 from benchbrief.compiler.frontend.scope import Scope
 from benchbrief.compiler.frontend.spec_paths import is_file
 from benchbrief.compiler.metrics import metric_errors
@@ -44,7 +45,6 @@ from benchbrief.compiler.metrics.typing.judged_cells import warn_of_cells
 from benchbrief.compiler.metrics.typing.lookups import taken
 from benchbrief.compiler.metrics.typing.planned_points import Runs, planned_runs
 from benchbrief.compiler.metrics.typing.repeat_functions import holds_percentiles
-from benchbrief.compiler.metrics.typing.typed_expression import text_of
 from benchbrief.compiler.planning import plan
 from benchbrief.compiler.problems import CompileProblem, Findings
 from benchbrief.compiler.units import Unit

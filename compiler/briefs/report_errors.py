@@ -8,7 +8,7 @@ from typing import ClassVar
 
 from benchbrief.compiler.problems import CompileProblem, Misspelt, ticked
 from benchbrief.dsl.diagnostics.diagnostic import Note, Severity
-from benchbrief.dsl.syntax.source import Span
+from benchbrief.dsl.source import Span
 
 _LISTED = 4
 

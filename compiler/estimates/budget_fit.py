@@ -11,9 +11,9 @@ from benchbrief.compiler.blocks.experiments.schedule_errors import BudgetBelowEs
 from benchbrief.compiler.estimates.counted_cells import MOST_CHECKED_CELLS, counted_cells
 from benchbrief.compiler.estimates.estimate import alone, cool_down, estimate, estimate_some, lanes, seconds
 from benchbrief.compiler.frontend.resolve import Model
+from benchbrief.compiler.matrix.expand import expand
 from benchbrief.compiler.plain_amounts import about, duration, enough_time_told
 from benchbrief.compiler.planning.budgets import Point, chooses, first_pass, is_budgeted, needed_cells, point_of
-from benchbrief.compiler.planning.expand import expand
 from benchbrief.compiler.planning.plan import Cell, Experiment, Plan, StepKind
 from benchbrief.compiler.problems import Findings
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 
-from benchbrief.compiler.blocks.values.shapes import Number, Shape
 from benchbrief.compiler.estimates.advice import Advice
 from benchbrief.compiler.estimates.budget_fit import BudgetFit, budget_fits
 from benchbrief.compiler.estimates.counted_cells import counted_cells, up_to
@@ -37,6 +36,7 @@ from benchbrief.compiler.planning.plan import (
 )
 from benchbrief.compiler.planning.planned_cells import most_cells
 from benchbrief.compiler.resets.reset_words import RESET_WORDS
+from benchbrief.compiler.shapes.shapes import Number, Shape
 
 _ORDERS = {
     "grouped": "one hardware after the other, each with its workloads, {axis} and repeats",

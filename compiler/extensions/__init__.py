@@ -4,7 +4,6 @@ The checker, the editors, the reference and the briefs read a spec. It imports o
 stays fast. The code of the extension is imported when it runs.
 """
 
-from benchbrief.compiler.blocks.values.shapes import Flag, Key, Login, Number, Special, Text, Word
 from benchbrief.compiler.extensions.engine_spec import EngineSpec, Option, ServerProgram
 from benchbrief.compiler.extensions.extension_spec import API
 from benchbrief.compiler.extensions.importer_spec import ImporterSpec
@@ -20,6 +19,7 @@ from benchbrief.compiler.extensions.scheduler_spec import SchedulerSpec
 from benchbrief.compiler.extensions.template_spec import TemplateSpec
 from benchbrief.compiler.extensions.tool_spec import Attribute, Flags, FlagType, Limit, ToolSpec, WorkloadSpec
 from benchbrief.compiler.extensions.transport_spec import TransportSpec
+from benchbrief.compiler.shapes.shapes import Flag, Key, Login, Number, Special, Text, Word
 
 __all__ = [
     "API",

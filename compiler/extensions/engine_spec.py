@@ -7,8 +7,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import ClassVar, Literal, get_args
 
-from benchbrief.compiler.blocks.values.shapes import Flag, Key, Login, Number, Special, Text, Word
 from benchbrief.compiler.extensions.extension_spec import NAME, ExtensionSpec
+from benchbrief.compiler.shapes.shapes import Flag, Key, Login, Number, Special, Text, Word
 
 Reset = Literal[
     "drop_and_load",

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Self
 
 from benchbrief.compiler.problems import CompileProblem, ticked
-from benchbrief.dsl.syntax.source import Span
+from benchbrief.dsl.source import Span
 
 if TYPE_CHECKING:
     from benchbrief.compiler.extensions.registry import Refused

@@ -7,8 +7,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 
 from benchbrief.dsl.diagnostics.diagnostic import Diagnostic
+from benchbrief.dsl.source import Source, Span
 from benchbrief.dsl.syntax import ast
-from benchbrief.dsl.syntax.source import Source, Span
 
 
 def in_context(diagnostics: Iterable[Diagnostic], files: Mapping[Source, ast.File]) -> tuple[Diagnostic, ...]:

@@ -10,12 +10,12 @@ from dataclasses import dataclass, field, replace
 
 from benchbrief.compiler.blocks.values import structure_errors
 from benchbrief.compiler.blocks.values.block_schema import BLOCKS
-from benchbrief.compiler.blocks.values.shapes import BlockSchema
 from benchbrief.compiler.frontend import name_errors
 from benchbrief.compiler.frontend.imports import Loaded
 from benchbrief.compiler.problems import CompileProblem, Findings
+from benchbrief.compiler.shapes.shapes import BlockSchema
+from benchbrief.dsl.source import Span
 from benchbrief.dsl.syntax import ast
-from benchbrief.dsl.syntax.source import Span
 
 TOP_LEVEL = ("hardware", "client", "database", "workload", "probe", "experiment", "scheduler", "profile", "report")
 _NO_SCHEMA = BlockSchema("", {}, named=False)

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping
 from dataclasses import fields, is_dataclass
 from functools import cache
 from typing import Any
 
+from benchbrief.dsl.source import Span
 from benchbrief.dsl.syntax import ast
-from benchbrief.dsl.syntax.source import Span
 
 _NOT_USES: Mapping[type, frozenset[str]] = {
     ast.Param: frozenset({"name"}),
@@ -53,3 +54,13 @@ def _parts(kind: type) -> tuple[str, ...]:
 
 
 _PLAIN = frozenset({str, int, float, bool, type(None)})
+
+
+def text_of(expr: ast.Expr) -> str:
+    """Return the expression as written, on one line."""
+    return " ".join(re.sub(r"#[^\n]*", "", expr.span.text).split())
+
+
+def dotted(expr: ast.Expr) -> str:
+    """Return `latency.p99` as one word; other expressions as written."""
+    return f"{dotted(expr.base)}.{expr.field.text}" if isinstance(expr, ast.Attr) else text_of(expr)

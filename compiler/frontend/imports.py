@@ -15,8 +15,8 @@ from benchbrief.compiler.problems import Findings
 from benchbrief.dsl.diagnostics.diagnostic import Diagnostic, SpecError
 from benchbrief.dsl.read_files import neighbour, read_source
 from benchbrief.dsl.recovery import brackets
-from benchbrief.dsl.recovery.recover import Lost, PartlyRead, parse_on
 from benchbrief.dsl.syntax import ast
+from benchbrief.dsl.syntax.recover import Lost, PartlyRead, parse_on
 
 MAX_FILES = 100
 

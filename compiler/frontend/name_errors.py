@@ -7,12 +7,14 @@ metrics (E070x to E072x) in `metrics/metric_errors.py`, reports (from E0730 on) 
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 
 from benchbrief.compiler.extensions.own_tools import own_families, sample_databases
 from benchbrief.compiler.problems import Again, Circle, CompileProblem, Misspelt, experiments_named, ticked
 from benchbrief.dsl.diagnostics.suggest import did_you_mean
 
+_OF_PERCENTILES = re.compile(r"p[0-9]{2,}|percentiles?|quantiles?")
 _UNITS = ("s", "ms", "us", "min", "h", "ops", "op")
 
 # --- E02xx: names ------------------------------------------------------------------------------------------------
@@ -24,6 +26,20 @@ class UnknownName(Misspelt):
     says = "unknown {kind} `{word}`"
     mark = "not declared"
     when_none = "none is declared: add `{kind} {word} {{ ... }}`"
+
+
+@dataclass(frozen=True)
+class UnknownFunction(Misspelt):
+    code = "E0718"
+    stands_alone = True
+    says = "unknown function `{word}`"
+    otherwise = "functions are {all_known}"
+
+    @property
+    def help(self) -> str:
+        if _OF_PERCENTILES.fullmatch(self.word):
+            return "a percentile is a measure, without brackets: `latency.p99[read]`"
+        return super().help
 
 
 @dataclass(frozen=True)

@@ -13,10 +13,10 @@ from typing import Literal
 
 from benchbrief.compiler.blocks.hardware.host_schema import HARDWARE
 from benchbrief.compiler.frontend.declarations import TOP_LEVEL
-from benchbrief.compiler.metrics.measure_catalogue import DIMENSIONS, KINDS
-from benchbrief.compiler.metrics.typing.typed_expression import dotted
+from benchbrief.compiler.frontend.declared_names import dotted
+from benchbrief.compiler.measure_catalogue import DIMENSIONS, KINDS
+from benchbrief.dsl.source import Source, Span
 from benchbrief.dsl.syntax import ast
-from benchbrief.dsl.syntax.source import Source, Span
 
 Kind = Literal[
     "hardware",

@@ -9,9 +9,9 @@ from benchbrief.compiler.frontend.declarations import Declarations
 from benchbrief.compiler.frontend.declared_names import names_in
 from benchbrief.compiler.problems import Findings
 from benchbrief.dsl.diagnostics.diagnostic import SpecError
+from benchbrief.dsl.source import Source
 from benchbrief.dsl.syntax import ast
 from benchbrief.dsl.syntax.parse import parse_expression
-from benchbrief.dsl.syntax.source import Source
 
 
 def parameters(found: Declarations, given: Mapping[str, str], findings: Findings) -> dict[str, ast.Expr]:

@@ -6,7 +6,6 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 
 from benchbrief.compiler.blocks.databases.databases import read_databases
-from benchbrief.compiler.blocks.databases.kept_data_warnings import warn_of_aged_data
 from benchbrief.compiler.blocks.experiments import experiment_errors
 from benchbrief.compiler.blocks.experiments.experiments import Matrix, read_experiments
 from benchbrief.compiler.blocks.experiments.knee_references import linked
@@ -25,6 +24,7 @@ from benchbrief.compiler.frontend.declarations import Declarations
 from benchbrief.compiler.frontend.declared_names import names_in
 from benchbrief.compiler.frontend.profiles import check_profiles
 from benchbrief.compiler.frontend.scope import ExperimentKey, HardwareKey, Scope, WorkloadKey
+from benchbrief.compiler.matrix.kept_data_warnings import warn_of_aged_data
 from benchbrief.compiler.planning import plan
 from benchbrief.compiler.planning.extension_words import warn_of_untranslated
 from benchbrief.compiler.problems import Findings

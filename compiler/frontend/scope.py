@@ -12,8 +12,8 @@ from functools import cached_property
 from typing import Literal
 
 from benchbrief.compiler.planning.plan import Quantity
+from benchbrief.dsl.source import Span
 from benchbrief.dsl.syntax import ast
-from benchbrief.dsl.syntax.source import Span
 
 
 @dataclass(frozen=True)

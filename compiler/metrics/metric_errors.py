@@ -12,7 +12,6 @@ from benchbrief.compiler.problems import CompileProblem, Misspelt, ticked
 from benchbrief.dsl.diagnostics.diagnostic import Note
 
 _PERCENTILE = re.compile(r"p[0-9]{2,4}")
-_OF_PERCENTILES = re.compile(r"p[0-9]{2,}|percentiles?|quantiles?")
 
 
 @dataclass(frozen=True)
@@ -193,19 +192,6 @@ class PointNotOnRamp(CompileProblem):
 
 
 @dataclass(frozen=True)
-class NeedsOperation(CompileProblem):
-    code = "E0715"
-    says = "`{measure}` needs an operation"
-    measure: str
-    operations: tuple[str, ...]
-
-    @property
-    def help(self) -> str:
-        known = f" (there are {ticked(self.operations)})" if len(self.operations) > 1 else ""
-        return f"write `{self.measure}[{self.operations[0] if self.operations else 'read'}]`{known}"
-
-
-@dataclass(frozen=True)
 class NothingPlanned(CompileProblem):
     """An expression for which no experiment measures anything."""
 
@@ -222,20 +208,6 @@ class NotByPhase(CompileProblem):
     says = "`{measure}` is not recorded by phase"
     hint = "use it over `time` instead, or leave `phase` out"
     measure: str
-
-
-@dataclass(frozen=True)
-class UnknownFunction(Misspelt):
-    code = "E0718"
-    stands_alone = True
-    says = "unknown function `{word}`"
-    otherwise = "functions are {all_known}"
-
-    @property
-    def help(self) -> str:
-        if _OF_PERCENTILES.fullmatch(self.word):
-            return "a percentile is a measure, without brackets: `latency.p99[read]`"
-        return super().help
 
 
 @dataclass(frozen=True)

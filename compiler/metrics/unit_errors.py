@@ -9,7 +9,7 @@ from typing import ClassVar
 from benchbrief.compiler.problems import CompileProblem
 from benchbrief.compiler.units import DIMENSIONLESS, Dimension, Unit, base_unit
 from benchbrief.dsl.diagnostics.diagnostic import Note, Severity
-from benchbrief.dsl.syntax.source import Span
+from benchbrief.dsl.source import Span
 
 _NUMERAL = re.compile(r"-?[0-9][0-9_.]*[kMGT]?")
 

@@ -9,7 +9,7 @@ from benchbrief.compiler.blocks.experiments.repeats import FEWEST
 from benchbrief.compiler.blocks.promises.highest_rates import HELD_OUT
 from benchbrief.compiler.extensions.own_tools import own_tools
 from benchbrief.compiler.extensions.registry import ENGINE_SPECS, PROBE_SPECS, TEMPLATE_SPECS, TOOL_SPECS
-from benchbrief.compiler.metrics.measure_catalogue import find_measure
+from benchbrief.compiler.measure_catalogue import find_measure
 from benchbrief.compiler.metrics.typing.curves import FEWEST_LOADS, FEWEST_POINTS
 from benchbrief.compiler.planning.achieved_load import KEEPS_UP
 from benchbrief.compiler.planning.plan import Boundary, Dimension

@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from typing import Literal
 
 from benchbrief.dsl.bench_error import BenchError, ExitCode
-from benchbrief.dsl.syntax.source import Source, Span
+from benchbrief.dsl.source import Source, Span
 
 Severity = Literal["error", "warning"]
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from typing import ClassVar
 
 from benchbrief.dsl.diagnostics.diagnostic import Diagnostic, Note, Severity, SpecError, Suggestion
-from benchbrief.dsl.syntax.source import Span
+from benchbrief.dsl.source import Span
 
 _BLANK = re.compile(r"\s")
 _LONGEST = 600  # characters of a message

@@ -5,7 +5,7 @@ from __future__ import annotations
 import unicodedata
 from dataclasses import dataclass
 
-from benchbrief.dsl.syntax.source import Source
+from benchbrief.dsl.source import Source
 
 _TAB = 4
 _WIDTH = 120  # columns of a line; more is cut around what is marked

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 from benchbrief.dsl.diagnostics.diagnostic import Note
 from benchbrief.dsl.diagnostics.problem import Mended, Problem
-from benchbrief.dsl.syntax.source import Span
+from benchbrief.dsl.source import Span
 
 _MOST_NAMED = 3
 SERIES_OPTIONS = {"log": "log y", "color": "color hardware", "axis": "axis right", "dashed": "dashed", "band": "band"}

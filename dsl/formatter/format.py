@@ -14,9 +14,9 @@ from functools import partial
 
 from benchbrief.dsl.formatter.alignment import ATTRIBUTE, Row, lay_out
 from benchbrief.dsl.formatter.pretty_printer import HARD, INDENT, SOFT, SPACE, Doc, Group, IfBroken, Nest, flat, render
+from benchbrief.dsl.source import Source
 from benchbrief.dsl.syntax import ast
 from benchbrief.dsl.syntax.parse import parse
-from benchbrief.dsl.syntax.source import Source
 from benchbrief.dsl.syntax.strings import text_lines
 from benchbrief.dsl.syntax.tokens import Kind, partners, roles, tokens
 

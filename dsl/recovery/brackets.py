@@ -11,7 +11,7 @@ from collections.abc import Iterator
 
 from benchbrief.dsl.diagnostics import file_errors, syntax_errors
 from benchbrief.dsl.diagnostics.problem import Problem
-from benchbrief.dsl.syntax.source import Source, Span
+from benchbrief.dsl.source import Source, Span
 
 MAX_DEPTH = 64
 MAX_LEVELS = 100  # of an expression, brackets and operators taken together

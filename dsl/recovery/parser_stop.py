@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from benchbrief.dsl.recovery import brackets
-from benchbrief.dsl.syntax.source import Source, Span
+from benchbrief.dsl.source import Source, Span
 
 DECLARATIONS = (
     "hardware", "client", "database", "workload", "probe", "experiment", "metric", "expect", "report", "profile",

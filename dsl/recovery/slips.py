@@ -18,7 +18,7 @@ from benchbrief.dsl.diagnostics.suggest import did_you_mean, likely
 from benchbrief.dsl.recovery import brackets, data_format_slips, longer_values, programming_slips
 from benchbrief.dsl.recovery.expected_words import expected_words, found_words
 from benchbrief.dsl.recovery.parser_stop import DECLARATIONS, INNER_BLOCKS, Stop
-from benchbrief.dsl.syntax.source import Source, Span
+from benchbrief.dsl.source import Source, Span
 
 Slip = Callable[[Stop], Problem | None]
 

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
-from benchbrief.dsl.syntax.source import Span
+from benchbrief.dsl.source import Span
 
 
 @dataclass(frozen=True)

@@ -17,9 +17,9 @@ from benchbrief.dsl.diagnostics import syntax_errors
 from benchbrief.dsl.diagnostics.diagnostic import SpecError
 from benchbrief.dsl.diagnostics.problem import Problem
 from benchbrief.dsl.recovery import brackets, slips
+from benchbrief.dsl.source import Source, Span
 from benchbrief.dsl.syntax import ast
 from benchbrief.dsl.syntax.parser_loop import Driver, Stopped, Token
-from benchbrief.dsl.syntax.source import Source, Span
 from benchbrief.dsl.syntax.strings import read_string
 
 _Node = TypeVar("_Node", bound=ast.Expr)

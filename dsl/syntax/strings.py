@@ -9,8 +9,8 @@ from itertools import islice
 
 from benchbrief.dsl.diagnostics import syntax_errors
 from benchbrief.dsl.diagnostics.diagnostic import SpecError
+from benchbrief.dsl.source import Source, Span
 from benchbrief.dsl.syntax.ast import Expr, Hole, String
-from benchbrief.dsl.syntax.source import Source, Span
 
 ParseHole = Callable[[Source, int, int], Expr]
 """Parses the expression in [start, end) of a source."""

@@ -11,8 +11,8 @@ from dataclasses import dataclass, field
 from enum import Enum, auto
 from typing import Any
 
+from benchbrief.dsl.source import Source
 from benchbrief.dsl.syntax import ast
-from benchbrief.dsl.syntax.source import Source
 
 _GAP = re.compile(r"\s*")
 _PIECE = re.compile(r"(?P<comment>\#[^\r\n]*)|(?P<word>[A-Za-z_][A-Za-z0-9_]*)|(?P<sign>\.\.|[<>=!]=|[\s\S])")

@@ -34,7 +34,7 @@ from benchbrief.reports.text.merged_remarks import merged
 from benchbrief.reports.text.number_format import Scale, is_counted, key_text, scale_for, with_unit
 from benchbrief.reports.text.signed_quantities import may_be_negative
 from benchbrief.reports.words.brief_words import Words, counted
-from benchbrief.results.analysis.repeat_spread import t_interval
+from benchbrief.results.statistics.repeat_spread import t_interval
 
 FEWEST_FOR_INTERVAL = 3
 """Repeats. Student's interval of two is nine times as wide as they lie apart, and fills the plot."""

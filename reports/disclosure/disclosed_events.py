@@ -9,7 +9,7 @@ from benchbrief.compiler.planning.plan import Event
 from benchbrief.reports.data.report_data import Results
 from benchbrief.reports.data.view_model import Item
 from benchbrief.reports.text.number_format import automatic
-from benchbrief.results.analysis.recovery import CHANCE
+from benchbrief.results.statistics.recovery import CHANCE
 
 
 def disclose_events(results: Results) -> Iterator[Item]:

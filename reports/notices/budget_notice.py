@@ -11,7 +11,7 @@ from benchbrief.reports.data.report_data import CellRow, Results
 from benchbrief.reports.data.view_model import Item
 from benchbrief.reports.text.number_format import NBSP, duration, percent
 from benchbrief.reports.words.brief_words import counted
-from benchbrief.results.analysis.repeat_spread import t_interval
+from benchbrief.results.statistics.repeat_spread import t_interval
 
 _MOST_REASONS = 3
 """A notice lists so many reasons at most, and counts the rest."""

@@ -12,7 +12,7 @@ from benchbrief.reports.data.imported_briefs import cells_of_unknown_kind, is_im
 from benchbrief.reports.data.report_data import CellRow, Key, Results, reads_of
 from benchbrief.reports.notices.open_searches import open_searches
 from benchbrief.reports.text.number_format import duration, percent
-from benchbrief.results.analysis.tail_percentiles import FEWEST, Beyond
+from benchbrief.results.compare.tail_percentiles import FEWEST, Beyond
 from benchbrief.results.samples.sample_coverage import TOLD, shares
 
 ALIKE = 1.1

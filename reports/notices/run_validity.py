@@ -14,8 +14,8 @@ from benchbrief.reports.data.view_model import Item, Notice
 from benchbrief.reports.notices.budget_notice import budgeted
 from benchbrief.reports.text.number_format import NBSP, duration, percent, quantity
 from benchbrief.reports.words.brief_words import counted, some_of
-from benchbrief.results.analysis.repeat_spread import t_interval
 from benchbrief.results.samples.sample_coverage import TOLD, patchy
+from benchbrief.results.statistics.repeat_spread import t_interval
 
 
 def notice(results: Results) -> Iterable[Notice]:

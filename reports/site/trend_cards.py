@@ -12,7 +12,7 @@ from benchbrief.reports.site.site_view import TrendCard
 from benchbrief.reports.site.suite_chart import Drawn, Mark, chart
 from benchbrief.reports.trends.change_texts import p_text, worth
 from benchbrief.reports.words.brief_words import Words, counted
-from benchbrief.results.analysis.level_test import FEWEST
+from benchbrief.results.statistics.level_test import FEWEST
 
 
 def trend_cards(lines: Sequence[TrendLine], labels: Mapping[str, str], words: Words) -> Iterator[TrendCard]:

@@ -1,1 +1,1 @@
-"""Statistics: tails, spread, significance, scalability, expectations."""
+"""Verdicts over measured points: expectations, promises, and what was asked of them."""

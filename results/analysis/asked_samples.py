@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping, Sequence
 
-from benchbrief.compiler.metrics.measure_catalogue import KINDS, SAMPLED
+from benchbrief.compiler.measure_catalogue import KINDS, SAMPLED
 from benchbrief.compiler.planning.budgets import Point, budgeted_cells, keys_of, point_of
 from benchbrief.compiler.planning.plan import Cell, Dimension, Plan, Query
 from benchbrief.compiler.units import DIMENSIONLESS, parse_unit

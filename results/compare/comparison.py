@@ -1,7 +1,7 @@
 """Two contenders, point by point: what each measured, the ratio, and whether the difference is more than noise.
 
 The repeats of two contenders (`compared_quantities.py`) are compared at the same points. The statistics are in
-`results/analysis/significance.py`.
+`results/statistics/significance.py`.
 """
 
 from __future__ import annotations
@@ -14,7 +14,9 @@ from typing import Literal
 
 from benchbrief.compiler.messages.text import Text
 from benchbrief.compiler.planning.budgets import LEVEL
-from benchbrief.results.analysis.significance import (
+from benchbrief.results.compare.searched_doubts import KNOWN, Doubt
+from benchbrief.results.messages.result_messages import say
+from benchbrief.results.statistics.significance import (
     Estimate,
     corrected,
     difference,
@@ -26,8 +28,6 @@ from benchbrief.results.analysis.significance import (
     ratio_of_means,
     ratio_of_percentiles,
 )
-from benchbrief.results.compare.searched_doubts import KNOWN, Doubt
-from benchbrief.results.messages.result_messages import say
 from benchbrief.results.store.store import Key
 from benchbrief.runners.measurement.confidence_interval import t_interval
 

@@ -7,8 +7,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from statistics import fmean
 
-from benchbrief.results.analysis.change_points import p_of_means
 from benchbrief.results.history.read_series import Measured, Series
+from benchbrief.results.statistics.change_points import p_of_means
 
 LEVEL = 0.01
 """The control changed when it differs at this level; nothing is left when the rest does not."""

@@ -14,11 +14,11 @@ from statistics import fmean
 from typing import Literal, NamedTuple
 
 from benchbrief.dsl.diagnostics.plural import plural
-from benchbrief.results.analysis.level_test import FEWEST, LENGTHS, departure, p_of_shift
 from benchbrief.results.history.change_verdicts import ChangeVerdict
 from benchbrief.results.history.control_series import ControlLevel, LabShare, control_levels, lab_logs, lab_share
 from benchbrief.results.history.read_series import Measured, Part, Series, SeriesKey
 from benchbrief.results.history.series_changes import scaled, trend_of
+from benchbrief.results.statistics.level_test import FEWEST, LENGTHS, departure, p_of_shift
 
 SUSPICION = 10.0
 """So many more suspicious nights than false alarms are allowed: they cost a measurement, and nobody's sleep."""

@@ -7,11 +7,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from statistics import fmean
 
-from benchbrief.results.analysis.change_points import LEVEL, change_points
-from benchbrief.results.analysis.significance import ratio_of_means
 from benchbrief.results.history.change_verdicts import ChangeVerdict, verdict_on
 from benchbrief.results.history.control_series import LabShare, lab_share
 from benchbrief.results.history.read_series import Measured, Part, Series
+from benchbrief.results.statistics.change_points import LEVEL, change_points
+from benchbrief.results.statistics.significance import ratio_of_means
 
 
 @dataclass(frozen=True)

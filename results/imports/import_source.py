@@ -24,7 +24,7 @@ import re
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from benchbrief.compiler.blocks.values.lengths import LINE, PARAGRAPH
+from benchbrief.compiler.shapes.lengths import LINE, PARAGRAPH
 from benchbrief.dsl.diagnostics.suggest import did_you_mean
 from benchbrief.results.imports.import_problems import ImportRefused, Problem
 

@@ -6,9 +6,9 @@ from collections.abc import Iterator
 
 from benchbrief.compiler.messages.text import figure, share_figure
 from benchbrief.compiler.planning.plan import Event
-from benchbrief.results.analysis.recovery import Recovery, Sample, recovery, together
 from benchbrief.results.ingest.cell_measurement import Measured
 from benchbrief.results.ingest.cell_verdicts import Verdict
+from benchbrief.results.statistics.recovery import Recovery, Sample, recovery, together
 from benchbrief.results.store.size_and_event_tables import EventRow
 from benchbrief.runners.messages.run_messages import say
 

@@ -22,7 +22,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
 from benchbrief.dsl.diagnostics.source_line import display_width, json_escaped
-from benchbrief.results.query.user_query import Table
+from benchbrief.results.store.user_query import Table
 from benchbrief.results.store_errors import ResultsError
 
 if TYPE_CHECKING:

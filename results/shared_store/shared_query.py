@@ -22,11 +22,11 @@ from pyarrow.fs import LocalFileSystem
 
 from benchbrief.results.object_stores.file_objects import FileObjects
 from benchbrief.results.object_stores.object_store import SharedStoreError, StoreDamaged
-from benchbrief.results.query.user_query import Table, ask, ask_in_batches
 from benchbrief.results.shared_store.run_manifest import Manifest, table_key
 from benchbrief.results.shared_store.shared_store import SharedStore
 from benchbrief.results.store.digests import sha256_of
 from benchbrief.results.store.store_schema import TABLES
+from benchbrief.results.store.user_query import Table, ask, ask_in_batches
 from benchbrief.results.store_errors import ResultsError
 
 if TYPE_CHECKING:

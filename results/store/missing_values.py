@@ -9,8 +9,8 @@ from typing import Any
 from benchbrief.compiler.messages.text import Text, joined, word
 from benchbrief.compiler.planning.plan import Query, Read
 from benchbrief.results.messages.result_messages import say
-from benchbrief.results.query.user_query import Table
 from benchbrief.results.store.run_sentences import read_sentences
+from benchbrief.results.store.user_query import Table
 
 Key = str | float | None
 """A value of a dimension."""

@@ -24,7 +24,7 @@ class EventRow(NamedTuple):
     `declared_s` and `began_s` are from the start of the measured window. `seconds` is how long its command took, the
     longest of all hosts, and `exit_code` 0 for all. `before` and `lowest` are throughputs (ops/s), `dip` is the share
     by which the lowest is below before, `recovery_s` the time until it was back, `outage_s` that in which it was out,
-    and `latency_s` the time until the latency was back: see `results/analysis/recovery.py`. `reason` says why they
+    and `latency_s` the time until the latency was back: see `results/statistics/recovery.py`. `reason` says why they
     are NULL, and `latency_reason` why that of the latency is.
     """
 

@@ -15,8 +15,8 @@ from collections.abc import Callable
 from functools import partial
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from benchbrief.results.analysis.scalability import NoFit, fit_usl
-from benchbrief.results.analysis.significance import corrected, p_value
+from benchbrief.results.statistics.scalability import NoFit, fit_usl
+from benchbrief.results.statistics.significance import corrected, p_value
 from benchbrief.runners.measurement.confidence_interval import t_interval
 
 if TYPE_CHECKING:

@@ -19,11 +19,7 @@ from typing import TYPE_CHECKING, Any, Self
 from benchbrief.compiler.planning.budgets import LEVEL
 from benchbrief.compiler.planning.plan import Query
 from benchbrief.dsl.bench_error import FULL
-from benchbrief.results.analysis.repeat_spread import Confidence, t_interval
-from benchbrief.results.messages.result_messages import say
-from benchbrief.results.query.user_query import Table, ask, ask_in_batches, ask_in_rows, checked
-from benchbrief.results.store import sql_functions
-from benchbrief.results.store.build_store import (
+from benchbrief.results.ingest.build_store import (
     BUILD,
     FILES,
     PARQUET,
@@ -34,11 +30,15 @@ from benchbrief.results.store.build_store import (
     rebuild,
     sql_text,
 )
+from benchbrief.results.messages.result_messages import say
+from benchbrief.results.statistics.repeat_spread import Confidence, t_interval
+from benchbrief.results.store import sql_functions
 from benchbrief.results.store.measure_views import VIEWS
 from benchbrief.results.store.metric_views import asks_for_metrics, create_views, statements_of
 from benchbrief.results.store.missing_values import MissingValues
 from benchbrief.results.store.store_manifest import MANIFEST, StoreManifest, read_store_manifest
 from benchbrief.results.store.store_schema import SCHEMA_VERSION, TABLES
+from benchbrief.results.store.user_query import Table, ask, ask_in_batches, ask_in_rows, checked
 from benchbrief.results.store_errors import NoRoom, ResultsError
 from benchbrief.runners.journal.journal_file import JOURNAL, has_grown
 

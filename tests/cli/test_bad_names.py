@@ -13,8 +13,8 @@ from benchbrief.cli.terminal import show_error
 from benchbrief.compiler.blocks.hardware.host_schema import SSH
 from benchbrief.compiler.blocks.power.meter_schema import METERS
 from benchbrief.compiler.blocks.values.block_schema import BLOCKS
-from benchbrief.compiler.blocks.values.shapes import Key
 from benchbrief.compiler.briefs.report_schema import ELEMENTS
+from benchbrief.compiler.shapes.shapes import Key
 from tests.cli.specs import SMALL
 from tests.support.bench import PROGRAM, Bench, Ended
 

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from benchbrief.results.store.build_store import FILES, rebuild
+from benchbrief.results.ingest.build_store import FILES, rebuild
 from benchbrief.results.store.store import Store, open_store, store_problem
 from benchbrief.results.store.store_manifest import MANIFEST
 from benchbrief.results.store.store_schema import TABLES

@@ -14,10 +14,10 @@ from benchbrief.compiler.blocks.values.block_schema import BLOCKS
 from benchbrief.compiler.compile import check
 from benchbrief.compiler.examined import Checked
 from benchbrief.dsl.diagnostics.diagnostic import SpecError
-from benchbrief.dsl.recovery.recover import PartlyRead, parse_on
+from benchbrief.dsl.source import Source
 from benchbrief.dsl.syntax import ast
 from benchbrief.dsl.syntax.parse import parse
-from benchbrief.dsl.syntax.source import Source
+from benchbrief.dsl.syntax.recover import PartlyRead, parse_on
 
 BASES = Path(__file__).parent / "explanations"
 _FENCE = re.compile(r"^```(bench|console)((?: \w+)*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)

@@ -13,8 +13,8 @@ from benchbrief.compiler.estimates import budget_fit
 from benchbrief.compiler.estimates.budget_fit import budget_fits, most_s, without_budgets
 from benchbrief.compiler.estimates.counted_cells import counted_cells
 from benchbrief.compiler.explain.explain_plan import explain
+from benchbrief.compiler.matrix.expand import expand
 from benchbrief.compiler.plain_amounts import duration, enough_time_told
-from benchbrief.compiler.planning.expand import expand
 from benchbrief.compiler.planning.planned_cells import most_cells, planned_cells
 from tests.support.plans import compile_text
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from benchbrief.compiler.frontend.name_index import Index, Symbol, index
+from benchbrief.dsl.source import Source
 from benchbrief.dsl.syntax.parse import parse
-from benchbrief.dsl.syntax.source import Source
 
 SPEC = """\
 param size = 2k

@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 
 from benchbrief.compiler.blocks.values.block_schema import BLOCKS
-from benchbrief.compiler.blocks.values.shapes import Text
 from benchbrief.compiler.briefs.report_schema import ELEMENTS
 from benchbrief.compiler.compile import examine
+from benchbrief.compiler.shapes.shapes import Text
 
 SCHEMAS = {**BLOCKS, **ELEMENTS}
 HEADS = {"each": "each workload", "formula": "formula m for a"}

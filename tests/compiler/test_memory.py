@@ -10,9 +10,9 @@ from benchbrief.compiler.briefs.lower_report import Memory
 from benchbrief.compiler.compile import examine
 from benchbrief.compiler.examined import Examined
 from benchbrief.compiler.metrics.typing.expressions import Typer
+from benchbrief.dsl.source import Source
 from benchbrief.dsl.syntax import ast
 from benchbrief.dsl.syntax.parse import parse
-from benchbrief.dsl.syntax.source import Source
 
 ROOT = Path(__file__).parents[2]
 SPECS = [*sorted((ROOT / "examples").rglob("*.bench")), *sorted((ROOT / "tests" / "compiler").rglob("*.bench"))]

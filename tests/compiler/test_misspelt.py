@@ -14,9 +14,9 @@ import pytest
 from benchbrief.compiler.compile import check, examine
 from benchbrief.compiler.examined import Examined
 from benchbrief.dsl.diagnostics.diagnostic import Suggestion
+from benchbrief.dsl.source import Source, Span
 from benchbrief.dsl.syntax import ast
 from benchbrief.dsl.syntax.parse import parse
-from benchbrief.dsl.syntax.source import Source, Span
 
 FOLDER = Path(__file__).parent / "misspelt"
 SPECS = ["documents.bench", "embedded.bench", "started.bench"]

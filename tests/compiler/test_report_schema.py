@@ -11,8 +11,8 @@ from benchbrief.compiler.blocks.values.structure_errors import MisplacedBlock, U
 from benchbrief.compiler.briefs.elements.plan_figures import _OPTIONS as FIGURE_OPTIONS
 from benchbrief.compiler.briefs.report_schema import ELEMENTS, OPTIONS
 from benchbrief.compiler.compile import check
+from benchbrief.compiler.measure_catalogue import DIMENSIONS, KINDS
 from benchbrief.compiler.metrics import word_meanings
-from benchbrief.compiler.metrics.measure_catalogue import DIMENSIONS, KINDS
 from benchbrief.compiler.metrics.typing.lookups import FUNCTIONS
 
 SPEC = """\

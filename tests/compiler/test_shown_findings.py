@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from benchbrief.compiler.frontend.name_errors import ImportNotFound
 from benchbrief.compiler.shown_findings import distinct
-from benchbrief.dsl.syntax.source import Source, Span
+from benchbrief.dsl.source import Source, Span
 
 
 def test_an_error_that_was_told_of_a_place_is_told_no_more() -> None:

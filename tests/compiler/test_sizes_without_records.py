@@ -5,8 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 
 from benchbrief.compiler.blocks.values.joined_keys import joined_keys
-from benchbrief.compiler.blocks.values.shapes import Flag, Key
 from benchbrief.compiler.planning.plan import Cell
+from benchbrief.compiler.shapes.shapes import Flag, Key
 from tests.support.plans import compile_spec
 
 SPEC = """\

@@ -9,9 +9,9 @@ import pytest
 from benchbrief.compiler.blocks.databases.database_schema import DATABASE_OPTIONS
 from benchbrief.compiler.blocks.power.meter_schema import METERS
 from benchbrief.compiler.blocks.values.block_schema import BLOCKS
-from benchbrief.compiler.blocks.values.shapes import Key
 from benchbrief.compiler.briefs.report_schema import ELEMENTS
 from benchbrief.compiler.compile import check
+from benchbrief.compiler.shapes.shapes import Key
 from tests.compiler.samples import completed
 from tests.docs.samples import base_spec
 

@@ -22,8 +22,8 @@ from benchbrief.compiler.diagnostic_codes import all_codes
 from benchbrief.compiler.extensions.extension_spec import LANGUAGES
 from benchbrief.compiler.extensions.own_tools import own_families, own_tools
 from benchbrief.compiler.extensions.registry import ENGINE_SPECS
+from benchbrief.compiler.measure_catalogue import DIMENSIONS, KINDS
 from benchbrief.compiler.metrics import word_meanings
-from benchbrief.compiler.metrics.measure_catalogue import DIMENSIONS, KINDS
 from benchbrief.compiler.metrics.typing import curves
 from benchbrief.compiler.metrics.typing.lookups import FUNCTIONS
 from benchbrief.compiler.units import known_units

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from benchbrief.dsl.diagnostics.diagnostic import Diagnostic
-from benchbrief.dsl.recovery.recover import PartlyRead, parse_on
-from benchbrief.dsl.syntax.source import Source
+from benchbrief.dsl.source import Source
+from benchbrief.dsl.syntax.recover import PartlyRead, parse_on
 
 
 def mistake(text: str) -> Diagnostic:

@@ -11,9 +11,9 @@ from lark.exceptions import UnexpectedCharacters, UnexpectedToken
 
 from benchbrief.dsl.diagnostics.diagnostic import SpecError
 from benchbrief.dsl.diagnostics.render import render_all
+from benchbrief.dsl.source import Source
 from benchbrief.dsl.syntax.parse import _library, parse
 from benchbrief.dsl.syntax.parser_loop import Driver, Stopped
-from benchbrief.dsl.syntax.source import Source
 from tests.support.generated_specs import texts
 
 REPOSITORY = Path(__file__).resolve().parents[2]

@@ -15,8 +15,8 @@ from benchbrief.dsl.diagnostics import file_errors, sign_errors, syntax_errors
 from benchbrief.dsl.diagnostics.diagnostic import Diagnostic, SpecError
 from benchbrief.dsl.diagnostics.render import as_json, render_all
 from benchbrief.dsl.read_files import read_source
+from benchbrief.dsl.source import Source
 from benchbrief.dsl.syntax.parse import parse
-from benchbrief.dsl.syntax.source import Source
 
 FOLDER = Path(__file__).with_name("errors")
 MISTAKES = sorted(FOLDER.glob("*.bench"))

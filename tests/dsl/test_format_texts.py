@@ -7,8 +7,8 @@ import itertools
 import pytest
 
 from benchbrief.dsl.diagnostics.diagnostic import SpecError
+from benchbrief.dsl.source import Source
 from benchbrief.dsl.syntax.parse import parse
-from benchbrief.dsl.syntax.source import Source
 from tests.dsl.test_format import holds
 
 TEXTS = [

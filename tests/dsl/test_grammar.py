@@ -10,9 +10,9 @@ import pytest
 from benchbrief.dsl.diagnostics.diagnostic import SpecError
 from benchbrief.dsl.recovery.parser_stop import DECLARATIONS as DECLARATION_WORDS
 from benchbrief.dsl.recovery.parser_stop import INNER_BLOCKS
+from benchbrief.dsl.source import Source
 from benchbrief.dsl.syntax import ast
 from benchbrief.dsl.syntax.parse import parse, parse_expression
-from benchbrief.dsl.syntax.source import Source
 from tests.dsl.trees import series, shown, tree, value, walk
 
 REPOSITORY = Path(__file__).resolve().parents[2]

@@ -18,9 +18,9 @@ from benchbrief.dsl.diagnostics.diagnostic import Diagnostic, SpecError
 from benchbrief.dsl.diagnostics.render import render_all
 from benchbrief.dsl.read_files import decode
 from benchbrief.dsl.recovery.brackets import comments
+from benchbrief.dsl.source import Source
 from benchbrief.dsl.syntax import ast
 from benchbrief.dsl.syntax.parse import parse, parse_expression
-from benchbrief.dsl.syntax.source import Source
 from tests.dsl.trees import walk
 
 MIB = 1 << 20
@@ -271,7 +271,7 @@ def test_ten_thousand_lines_take_less_than_two_seconds() -> None:
 
 _OURS = """
 from benchbrief.dsl.syntax.parse import parse
-from benchbrief.dsl.syntax.source import Source
+from benchbrief.dsl.source import Source
 parse(Source("t", "param p = 1"))
 """
 _LARKS_OWN = """

@@ -10,10 +10,10 @@ import pytest
 
 from benchbrief.compiler.compile import check
 from benchbrief.dsl.diagnostics.diagnostic import SpecError
-from benchbrief.dsl.recovery.recover import MOST, PartlyRead, parse_on
+from benchbrief.dsl.source import Source
 from benchbrief.dsl.syntax import ast
 from benchbrief.dsl.syntax.parser_loop import Driver
-from benchbrief.dsl.syntax.source import Source
+from benchbrief.dsl.syntax.recover import MOST, PartlyRead, parse_on
 
 
 def partly(text: str) -> PartlyRead:

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from benchbrief.dsl.diagnostics.diagnostic import Diagnostic, Note, Suggestion
 from benchbrief.dsl.diagnostics.render import as_json, render, render_all
-from benchbrief.dsl.syntax.source import Source, Span
+from benchbrief.dsl.source import Source, Span
 
 
 def marked(text: str, part: str, label: str = "here") -> str:

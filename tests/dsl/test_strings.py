@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 
 from benchbrief.dsl.diagnostics.diagnostic import SpecError
+from benchbrief.dsl.source import Source
 from benchbrief.dsl.syntax import ast
 from benchbrief.dsl.syntax.parse import parse
-from benchbrief.dsl.syntax.source import Source
 from tests.dsl.trees import value
 
 

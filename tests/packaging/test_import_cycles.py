@@ -9,20 +9,9 @@ from graphlib import CycleError, TopologicalSorter
 from tests.packaging.test_rooms import REPOSITORY, ROOMS, ours, python_files
 
 BOTH_WAYS = {
-    ("compiler/blocks", "compiler/extensions"),
     ("compiler/blocks", "compiler/frontend"),
-    ("compiler/blocks", "compiler/metrics"),
-    ("compiler/blocks", "compiler/planning"),
-    ("compiler/briefs", "compiler/frontend"),
-    ("compiler/frontend", "compiler/metrics"),
-    ("dsl/diagnostics", "dsl/syntax"),
-    ("dsl/recovery", "dsl/syntax"),
-    ("results/analysis", "results/compare"),
-    ("results/analysis", "results/store"),
     ("results/imports", "results/ingest"),
-    ("results/ingest", "results/samples"),
     ("results/ingest", "results/store"),
-    ("results/query", "results/store"),
     ("runners/execution", "runners/takeover"),
     ("runners/meters", "runners/probes"),
 }

@@ -46,7 +46,7 @@ ONLY = {
     ("results", "compiler"): {
         "benchbrief.compiler.planning.budgets",
         "benchbrief.compiler.messages.text",  # the sentences of a run
-        "benchbrief.compiler.blocks.values.lengths",  # what a source says of itself has the limits of a spec's texts
+        "benchbrief.compiler.shapes.lengths",  # what a source says of itself has the limits of a spec's texts
         "benchbrief.compiler.rounding",
         "benchbrief.compiler.estimates.learned",  # what earlier runs took is kept by the keys of estimates
         "benchbrief.compiler.estimates.estimate",  # what the cells that a budget chose were expected to take
@@ -61,7 +61,7 @@ ONLY = {
         "benchbrief.compiler.extensions",
         "benchbrief.compiler.extensions.registry",
         "benchbrief.compiler.planning.fingerprint",  # what makes a workload another one
-        "benchbrief.compiler.metrics.measure_catalogue",  # the columns of an imported table are the language's measures
+        "benchbrief.compiler.measure_catalogue",  # the columns of an imported table are the language's measures
         "benchbrief.compiler.units",
     },
     ("reports", "compiler"): {
@@ -123,11 +123,11 @@ HOMES: dict[str, str | tuple[str, ...]] = {
     "rich": "benchbrief/",
     "scipy": (
         "runners/measurement/confidence_interval.py",
-        "results/analysis/significance.py",
-        "results/analysis/scalability.py",
-        "results/analysis/change_points.py",
-        "results/analysis/level_test.py",
-        "results/analysis/recovery.py",
+        "results/statistics/significance.py",
+        "results/statistics/scalability.py",
+        "results/statistics/change_points.py",
+        "results/statistics/level_test.py",
+        "results/statistics/recovery.py",
     ),
     "tinycss2": "compiler/briefs/style/confined_styles.py",
     "urllib3": "runners/meters/redfish/redfish_meter.py",

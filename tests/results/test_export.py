@@ -13,8 +13,8 @@ import pytest
 from benchbrief.dsl.diagnostics.source_line import display_width
 from benchbrief.results.query import export
 from benchbrief.results.query.column_units import units_of
-from benchbrief.results.query.user_query import Table
 from benchbrief.results.store.store import open_store
+from benchbrief.results.store.user_query import Table
 from benchbrief.results.store_errors import ResultsError
 from benchbrief.runners.measurement.measurement import Operation
 from tests.results.making import RunMaker, a_cell, a_plan, measurement

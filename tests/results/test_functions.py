@@ -10,7 +10,7 @@ import pytest
 from scipy import stats
 
 from benchbrief.compiler.planning.plan import Plan
-from benchbrief.results.analysis.scalability import Usl, fit_usl
+from benchbrief.results.statistics.scalability import Usl, fit_usl
 from benchbrief.results.store.store import Store, open_store
 from benchbrief.runners.journal.run_folder import load_plan
 from tests.support.bench import Bench

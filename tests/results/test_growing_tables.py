@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from benchbrief.results.store.growing_tables import GrowingTables
+from benchbrief.results.ingest.growing_tables import GrowingTables
 from benchbrief.results.store.store import Store, rebuilt_store
 from benchbrief.results.store_errors import ResultsError
 from benchbrief.runners.journal import events as j

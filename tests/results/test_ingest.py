@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from benchbrief.results.store.build_store import rebuild
+from benchbrief.results.ingest.build_store import rebuild
 from benchbrief.results.store.store import open_store
 from benchbrief.results.store_errors import ResultsError
 from benchbrief.runners.errors import RunnerError

@@ -9,8 +9,8 @@ from dataclasses import replace
 import pytest
 
 from benchbrief.compiler.planning.plan import Event, Origin
-from benchbrief.results.analysis.recovery import Recovery, Sample, recovery, together
 from benchbrief.results.ingest.event_rows import why_missing, why_no_latency
+from benchbrief.results.statistics.recovery import Recovery, Sample, recovery, together
 
 EVENT = Event(
     at_s=10.0,

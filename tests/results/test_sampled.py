@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from benchbrief.compiler.planning.plan import Probe
-from benchbrief.results.samples.probe_samples import why_no_energy
+from benchbrief.results.ingest.probe_samples import why_no_energy
 from benchbrief.results.samples.window_stretches import Coverage, Stretch, both, coverage, covered_by, held, stretches
 from benchbrief.results.samples.window_stretches import energy as energy_of
 from benchbrief.results.store.store import open_store

@@ -13,8 +13,8 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from scipy import stats
 
-from benchbrief.results.analysis.scalability import NoFit, Usl, fit_usl
-from benchbrief.results.analysis.significance import (
+from benchbrief.results.statistics.scalability import NoFit, Usl, fit_usl
+from benchbrief.results.statistics.significance import (
     degrees_of_freedom,
     difference,
     difference_of,

@@ -12,8 +12,8 @@ from scipy import stats
 from benchbrief.ci.verdict_files import expect_case
 from benchbrief.compiler.planning.plan import Dimension, Expect, Query, Unjudged
 from benchbrief.results.analysis.expectation_verdicts import Verdict, evaluate
-from benchbrief.results.analysis.repeat_spread import t_interval
 from benchbrief.results.analysis.repeated_comparisons import is_number
+from benchbrief.results.statistics.repeat_spread import t_interval
 from benchbrief.results.store.store import open_store
 from benchbrief.runners.measurement.measurement import Operation
 from tests.results.making import HERE, RunMaker, a_cell, a_plan, a_query, measurement

@@ -12,8 +12,8 @@ import pyarrow
 import pytest
 
 from benchbrief.compiler.planning.plan import Metric
-from benchbrief.results.store import build_store
-from benchbrief.results.store.build_store import rebuild
+from benchbrief.results.ingest import build_store
+from benchbrief.results.ingest.build_store import rebuild
 from benchbrief.results.store.store import Row, Store, fresh_store, open_store
 from benchbrief.results.store.store_schema import SCHEMA_VERSION, TABLES
 from benchbrief.results.store_errors import NoRoom, ResultsError
@@ -292,7 +292,7 @@ def test_a_store_that_can_not_be_read_is_built_again(tmp_path: Path, damage: str
         table.write_bytes(b"")
     else:
         with pytest.MonkeyPatch.context() as patch:
-            patch.setattr("benchbrief.results.store.build_store.SCHEMA_VERSION", 0)
+            patch.setattr("benchbrief.results.ingest.build_store.SCHEMA_VERSION", 0)
             rebuild(run.run_dir)
     with open_store(run.run_dir) as found:
         assert len(found.query(a_query(TOTALS, "hardware", "threads"))) == 3

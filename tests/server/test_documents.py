@@ -9,9 +9,9 @@ import pytest
 
 from benchbrief.dsl.diagnostics.diagnostic import Diagnostic, SpecError
 from benchbrief.dsl.read_files import decode
-from benchbrief.dsl.recovery.recover import PartlyRead, parse_on
+from benchbrief.dsl.source import Source
 from benchbrief.dsl.syntax import ast
-from benchbrief.dsl.syntax.source import Source
+from benchbrief.dsl.syntax.recover import PartlyRead, parse_on
 from benchbrief.server.documents import Documents, Parsed
 from tests.server.specs import SMALL
 

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from benchbrief.dsl.formatter.format import format_source
-from benchbrief.dsl.syntax.source import Source
+from benchbrief.dsl.source import Source
 from tests.server.specs import SMALL, apply
 from tests.support.lsp import Client
 

@@ -16,10 +16,11 @@ from hypothesis import strategies as st
 from benchbrief.compiler.blocks.databases import database_schema
 from benchbrief.compiler.blocks.databases.started_servers import TOGETHER
 from benchbrief.compiler.blocks.hardware import host_schema
-from benchbrief.compiler.blocks.values import block_schema, shapes
+from benchbrief.compiler.blocks.values import block_schema
 from benchbrief.compiler.blocks.workloads.workload_schema import WORKLOAD
 from benchbrief.compiler.extensions.engine_spec import STARTED
 from benchbrief.compiler.extensions.registry import ENGINE_SPECS, TOOL_SPECS
+from benchbrief.compiler.shapes import shapes
 
 Words: TypeAlias = tuple[str, ...]
 """What stands between white space; within one there is none, or just what must be there."""

@@ -8,8 +8,8 @@ from benchbrief.compiler.blocks.power.meter_schema import METERS
 from benchbrief.compiler.extensions import ImporterSpec, ProbeSpec, ToolSpec
 from benchbrief.compiler.extensions.own_tools import own_tools
 from benchbrief.compiler.extensions.registry import ENGINE_SPECS, IMPORTER_SPECS, PROBE_SPECS, TOOL_SPECS, tool_words
+from benchbrief.compiler.measure_catalogue import measures_of
 from benchbrief.compiler.metrics import word_meanings
-from benchbrief.compiler.metrics.measure_catalogue import measures_of
 from benchbrief.compiler.units import base_unit
 from tools.reference.attributes import left_out, value
 from tools.reference.markdown import code, joined, table, text

@@ -44,7 +44,7 @@ def command(url: str | None, out: Path, tag: str | None, as_json: bool) -> None:
         show("no runs")
     else:
         from benchbrief.results.query.export import to_text
-        from benchbrief.results.query.user_query import Table
+        from benchbrief.results.store.user_query import Table
 
         columns = ("run", "measured", "title", "hardware", "cells", "state", "origin", "tags", "signed")
         rows = tuple(_row(each) for each in found)

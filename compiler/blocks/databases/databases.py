@@ -25,11 +25,11 @@ from benchbrief.compiler.extensions.engine_spec import COMMON
 from benchbrief.compiler.extensions.extension_errors import UnusableExtension
 from benchbrief.compiler.extensions.registry import ENGINE_SPECS, TOOL_SPECS, Refused, tool_word, tool_words
 from benchbrief.compiler.frontend.declarations import Entry
-from benchbrief.compiler.metrics.metric_errors import UnknownFunction
+from benchbrief.compiler.frontend.name_errors import UnknownFunction
 from benchbrief.compiler.planning import plan
 from benchbrief.dsl.diagnostics.suggest import did_you_mean
+from benchbrief.dsl.source import Span
 from benchbrief.dsl.syntax import ast
-from benchbrief.dsl.syntax.source import Span
 
 _REFERENCES = ("env", "secret")
 _PLAIN_PASSWORD = re.compile(r"://[^/@\s]*:[^/@\s]+@")

@@ -11,16 +11,16 @@ from benchbrief.compiler.blocks.databases.database_schema import options_schema
 from benchbrief.compiler.blocks.databases.flag_values import bad_value
 from benchbrief.compiler.blocks.values import structure_errors
 from benchbrief.compiler.blocks.values.block_values import Constant, Value
-from benchbrief.compiler.blocks.values.shapes import Fact, Key, Number, Shape
 from benchbrief.compiler.blocks.values.values import Reader, listed
 from benchbrief.compiler.blocks.values.wrong_forms import described
 from benchbrief.compiler.extensions import EngineSpec, Flags, Option
 from benchbrief.compiler.frontend.declarations import Entry
 from benchbrief.compiler.planning import plan
 from benchbrief.compiler.problems import CompileProblem
+from benchbrief.compiler.shapes.shapes import Fact, Key, Number, Shape
 from benchbrief.dsl.diagnostics.suggest import did_you_mean
+from benchbrief.dsl.source import Span
 from benchbrief.dsl.syntax import ast
-from benchbrief.dsl.syntax.source import Span
 
 _SERVERS = Number("", "1", plain=True, integer=True, maximum=50.0)
 _PASSED_ON = Option(Key(Fact(), "A flag."))

@@ -11,7 +11,7 @@ from benchbrief.compiler.extensions import FlagType
 from benchbrief.compiler.problems import ticked
 from benchbrief.compiler.units import parse_unit
 from benchbrief.dsl.diagnostics.suggest import did_you_mean
-from benchbrief.dsl.syntax.source import Span
+from benchbrief.dsl.source import Span
 
 _SWITCHES = {"1": True, "t": True, "true": True, "y": True, "yes": True} | dict.fromkeys(
     ("0", "f", "false", "n", "no"), False

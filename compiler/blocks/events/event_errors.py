@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from benchbrief.compiler.plain_amounts import duration
 from benchbrief.compiler.problems import CompileProblem, ticked
 from benchbrief.dsl.diagnostics.suggest import did_you_mean
-from benchbrief.dsl.syntax.source import Span
+from benchbrief.dsl.source import Span
 
 
 @dataclass(frozen=True)

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from benchbrief.compiler.blocks.values.lengths import LINE
-from benchbrief.compiler.blocks.values.shapes import BlockSchema, Key, Number, Special, Word
+from benchbrief.compiler.shapes.lengths import LINE
+from benchbrief.compiler.shapes.shapes import BlockSchema, Key, Number, Special, Word
 
 _SHARE = Number("", "5 %", plain=True, maximum=1.0, above=True)
 

@@ -12,9 +12,9 @@ from dataclasses import replace
 
 from benchbrief.compiler.blocks.experiments import schedule_errors
 from benchbrief.compiler.blocks.values import structure_errors, value_errors
-from benchbrief.compiler.blocks.values.shapes import Number
 from benchbrief.compiler.blocks.values.values import Reader
 from benchbrief.compiler.planning import plan
+from benchbrief.compiler.shapes.shapes import Number
 from benchbrief.dsl.syntax import ast
 
 PER_DOUBLING = 4

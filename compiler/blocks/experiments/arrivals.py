@@ -14,7 +14,6 @@ from benchbrief.compiler.blocks.values import structure_errors
 from benchbrief.compiler.blocks.values.block_schema import EXPERIMENT
 from benchbrief.compiler.blocks.values.block_values import Constant, Values
 from benchbrief.compiler.blocks.values.named_arguments import named_arguments
-from benchbrief.compiler.blocks.values.shapes import Number, Text
 from benchbrief.compiler.blocks.values.spec_files import read_spec_file
 from benchbrief.compiler.blocks.values.values import Reader
 from benchbrief.compiler.blocks.values.wrong_forms import wrong_value
@@ -25,8 +24,9 @@ from benchbrief.compiler.frontend.declarations import Entry
 from benchbrief.compiler.plain_amounts import duration
 from benchbrief.compiler.planning.plan import Arrivals
 from benchbrief.compiler.problems import ticked
+from benchbrief.compiler.shapes.shapes import Number, Text
+from benchbrief.dsl.source import Span
 from benchbrief.dsl.syntax import ast
-from benchbrief.dsl.syntax.source import Span
 
 _TIMES: tuple[Bound, ...] = ("timeout", "give_up")
 _QUEUED: tuple[Bound, ...] = ("queue", "drops", "lag", *_TIMES)

@@ -22,7 +22,7 @@ from benchbrief.compiler.frontend import name_errors
 from benchbrief.compiler.frontend.declarations import Entry
 from benchbrief.compiler.plain_amounts import quantity_of_bytes
 from benchbrief.compiler.planning import plan
-from benchbrief.dsl.syntax.source import Span
+from benchbrief.dsl.source import Span
 
 
 @dataclass(frozen=True)

@@ -12,7 +12,7 @@ from benchbrief.compiler.blocks.experiments.ramps import KneeOf
 from benchbrief.compiler.blocks.values.values import Reader
 from benchbrief.compiler.frontend import name_errors
 from benchbrief.compiler.planning import plan
-from benchbrief.dsl.syntax.source import Span
+from benchbrief.dsl.source import Span
 
 
 def linked(matrices: tuple[Matrix, ...], declared: tuple[str, ...], reader: Reader) -> tuple[Matrix, ...]:

@@ -15,7 +15,6 @@ from benchbrief.compiler.blocks.hardware.hardware import HardwareUnit, origin
 from benchbrief.compiler.blocks.values import structure_errors
 from benchbrief.compiler.blocks.values.block_schema import EXPERIMENT, PROBE, probe_schema
 from benchbrief.compiler.blocks.values.block_values import Constant, Value
-from benchbrief.compiler.blocks.values.shapes import Text
 from benchbrief.compiler.blocks.values.values import Reader, listed
 from benchbrief.compiler.blocks.values.wrong_forms import described
 from benchbrief.compiler.extensions import EngineSpec, ProbeSpec
@@ -24,8 +23,9 @@ from benchbrief.compiler.extensions.registry import METER_SPECS, PROBE_SPECS, Re
 from benchbrief.compiler.frontend import name_errors
 from benchbrief.compiler.frontend.declarations import Entry
 from benchbrief.compiler.planning import plan
+from benchbrief.compiler.shapes.shapes import Text
+from benchbrief.dsl.source import Span
 from benchbrief.dsl.syntax import ast
-from benchbrief.dsl.syntax.source import Span
 
 _EVERY = PROBE.keys["every"].shape
 _SOME_S = 1.0

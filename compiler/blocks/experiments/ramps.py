@@ -17,14 +17,14 @@ from benchbrief.compiler.blocks.values import structure_errors, value_errors
 from benchbrief.compiler.blocks.values.block_schema import EXPERIMENT
 from benchbrief.compiler.blocks.values.block_values import Constant
 from benchbrief.compiler.blocks.values.named_arguments import named_arguments
-from benchbrief.compiler.blocks.values.shapes import Number
 from benchbrief.compiler.blocks.values.values import Reader
 from benchbrief.compiler.blocks.values.wrong_forms import described, wrong_value
 from benchbrief.compiler.frontend import name_errors
-from benchbrief.compiler.metrics.measure_catalogue import STATISTICS
+from benchbrief.compiler.measure_catalogue import STATISTICS
 from benchbrief.compiler.planning import plan
+from benchbrief.compiler.shapes.shapes import Number
+from benchbrief.dsl.source import Span
 from benchbrief.dsl.syntax import ast
-from benchbrief.dsl.syntax.source import Span
 
 MAX_POINTS = 1000
 

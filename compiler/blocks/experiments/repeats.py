@@ -13,12 +13,12 @@ from benchbrief.compiler.blocks.values import structure_errors
 from benchbrief.compiler.blocks.values.block_schema import EXPERIMENT
 from benchbrief.compiler.blocks.values.block_values import Values
 from benchbrief.compiler.blocks.values.named_arguments import named_arguments
-from benchbrief.compiler.blocks.values.shapes import Number
 from benchbrief.compiler.blocks.values.values import Reader
 from benchbrief.compiler.blocks.values.wrong_forms import wrong_value
 from benchbrief.compiler.planning import plan
+from benchbrief.compiler.shapes.shapes import Number
+from benchbrief.dsl.source import Span
 from benchbrief.dsl.syntax import ast
-from benchbrief.dsl.syntax.source import Span
 
 Order = Literal["grouped", "interleaved", "random"]
 ORDERS = get_args(Order)

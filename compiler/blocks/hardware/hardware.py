@@ -21,7 +21,6 @@ from benchbrief.compiler.blocks.hardware.host_schema import CLIENT, HARDWARE, HO
 from benchbrief.compiler.blocks.power.meters import Group, read_power
 from benchbrief.compiler.blocks.values import structure_errors, value_errors
 from benchbrief.compiler.blocks.values.block_values import Constant, Values
-from benchbrief.compiler.blocks.values.shapes import Text
 from benchbrief.compiler.blocks.values.values import Reader, listed
 from benchbrief.compiler.blocks.values.wrong_forms import wrong_value
 from benchbrief.compiler.blocks.workloads.load_generators import read_tool
@@ -32,9 +31,10 @@ from benchbrief.compiler.frontend.declarations import Entry
 from benchbrief.compiler.frontend.name_errors import NothingNamed
 from benchbrief.compiler.frontend.name_index import NOT_FACTS
 from benchbrief.compiler.planning import plan
+from benchbrief.compiler.shapes.shapes import Text
 from benchbrief.dsl.diagnostics.suggest import did_you_mean
+from benchbrief.dsl.source import Span
 from benchbrief.dsl.syntax import ast
-from benchbrief.dsl.syntax.source import Span
 
 _COMMAND = Text()
 _LOCAL = plan.Host(id="local", transport="local", name="127.0.0.1")

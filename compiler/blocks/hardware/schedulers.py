@@ -13,7 +13,7 @@ from benchbrief.compiler.extensions.extension_errors import UnusableExtension
 from benchbrief.compiler.extensions.registry import SCHEDULER_SPECS, Refused
 from benchbrief.compiler.frontend.declarations import Entry
 from benchbrief.compiler.planning import plan
-from benchbrief.dsl.syntax.source import Span
+from benchbrief.dsl.source import Span
 
 
 def read_schedulers(entries: Mapping[str, Entry], reader: Reader) -> dict[str, plan.SchedulerBlock]:

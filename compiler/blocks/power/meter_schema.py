@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from benchbrief.compiler.blocks.values.shapes import Special
 from benchbrief.compiler.extensions import MeterSpec
 from benchbrief.compiler.extensions.meter_spec import Boundary
 from benchbrief.compiler.extensions.registry import METER_SPECS
+from benchbrief.compiler.shapes.shapes import Special
 
 METERS: Mapping[str, MeterSpec] = METER_SPECS.own
 """Benchbrief's own power meters."""

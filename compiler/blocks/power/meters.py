@@ -13,15 +13,15 @@ from benchbrief.compiler.blocks.power import meter_errors
 from benchbrief.compiler.blocks.power.meter_schema import BOUNDARIES, POWER
 from benchbrief.compiler.blocks.values import structure_errors, value_errors
 from benchbrief.compiler.blocks.values.block_values import Constant, Value
-from benchbrief.compiler.blocks.values.shapes import Number, Special, Text
 from benchbrief.compiler.blocks.values.values import Reader, listed
 from benchbrief.compiler.blocks.values.wrong_forms import described
 from benchbrief.compiler.extensions import MeterSpec
 from benchbrief.compiler.extensions.extension_errors import UnusableExtension
 from benchbrief.compiler.extensions.registry import METER_SPECS, Refused
 from benchbrief.compiler.planning import plan
+from benchbrief.compiler.shapes.shapes import Number, Special, Text
+from benchbrief.dsl.source import Span
 from benchbrief.dsl.syntax import ast
-from benchbrief.dsl.syntax.source import Span
 
 _DECLARED = Number("W", "250 W", above=True)
 _SCHEMES = ("https://", "http://")

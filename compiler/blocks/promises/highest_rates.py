@@ -14,18 +14,18 @@ from benchbrief.compiler.blocks.promises import promise_errors as wrong
 from benchbrief.compiler.blocks.values import structure_errors, value_errors
 from benchbrief.compiler.blocks.values.block_values import Values
 from benchbrief.compiler.blocks.values.named_arguments import named_arguments
-from benchbrief.compiler.blocks.values.shapes import Number
+from benchbrief.compiler.blocks.values.value_errors import NeedsOperation
 from benchbrief.compiler.blocks.values.values import Reader
 from benchbrief.compiler.blocks.values.wrong_forms import described
 from benchbrief.compiler.blocks.workloads.workloads import Load
 from benchbrief.compiler.extensions import EngineSpec, ToolSpec
 from benchbrief.compiler.extensions.registry import tools_from_due
-from benchbrief.compiler.metrics.measure_catalogue import STATISTICS
-from benchbrief.compiler.metrics.metric_errors import NeedsOperation
+from benchbrief.compiler.measure_catalogue import STATISTICS
 from benchbrief.compiler.planning import plan
 from benchbrief.compiler.searches.rate_search import LEAD, candidates, lengths
+from benchbrief.compiler.shapes.shapes import Number
+from benchbrief.dsl.source import Span
 from benchbrief.dsl.syntax import ast
-from benchbrief.dsl.syntax.source import Span
 
 JUDGED, HELD_OUT = 5, 3
 """The repeats of a spec that says none: those that decide on a rate at most, and those that confirm the last."""

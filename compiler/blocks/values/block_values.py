@@ -11,8 +11,8 @@ from benchbrief.compiler.units import (
     Dimension,
     base_unit,
 )
+from benchbrief.dsl.source import Span
 from benchbrief.dsl.syntax import ast
-from benchbrief.dsl.syntax.source import Span
 
 
 @dataclass(frozen=True)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from benchbrief.compiler.blocks.values import value_errors
 from benchbrief.compiler.problems import Findings
-from benchbrief.dsl.syntax.source import Span
+from benchbrief.dsl.source import Span
 
 
 def check_path(span: Span, key: str, path: str, findings: Findings) -> bool:

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from benchbrief.compiler.blocks.values.value_errors import UnreadableFile
 from benchbrief.compiler.problems import Findings
-from benchbrief.dsl.syntax.source import Span
+from benchbrief.dsl.source import Span
 
 MOST_BYTES = 64 << 10
 

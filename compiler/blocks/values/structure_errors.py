@@ -6,8 +6,8 @@ import re
 from dataclasses import dataclass, field
 
 from benchbrief.compiler.blocks.values.block_schema import OVERRIDABLE
-from benchbrief.compiler.blocks.values.shapes import BlockSchema
 from benchbrief.compiler.problems import Again, CompileProblem, Misspelt, article, ticked
+from benchbrief.compiler.shapes.shapes import BlockSchema
 from benchbrief.dsl.diagnostics.suggest import did_you_mean
 from benchbrief.dsl.recovery.parser_stop import DECLARATIONS, INNER_BLOCKS
 

@@ -6,7 +6,7 @@ import re
 from dataclasses import dataclass
 from typing import Literal
 
-from benchbrief.compiler.problems import CompileProblem
+from benchbrief.compiler.problems import CompileProblem, ticked
 from benchbrief.compiler.units import nearest_unit
 
 _NO_UNITS = frozenset({"x", "times", "ratio", "factor", "fraction", "fold", "none", "count"})
@@ -385,3 +385,16 @@ class UnreadableFile(CompileProblem):
     what: str
     name: str
     why: str
+
+
+@dataclass(frozen=True)
+class NeedsOperation(CompileProblem):
+    code = "E0715"
+    says = "`{measure}` needs an operation"
+    measure: str
+    operations: tuple[str, ...]
+
+    @property
+    def help(self) -> str:
+        known = f" (there are {ticked(self.operations)})" if len(self.operations) > 1 else ""
+        return f"write `{self.measure}[{self.operations[0] if self.operations else 'read'}]`{known}"

@@ -9,7 +9,12 @@ from collections.abc import Iterable, Mapping
 from benchbrief.compiler.blocks.values import structure_errors, value_errors
 from benchbrief.compiler.blocks.values.block_values import Constant, Value, Values
 from benchbrief.compiler.blocks.values.data_paths import check_path
-from benchbrief.compiler.blocks.values.shapes import (
+from benchbrief.compiler.blocks.values.wrong_forms import described, product, wrong_value
+from benchbrief.compiler.frontend import name_errors
+from benchbrief.compiler.frontend.declarations import Entry
+from benchbrief.compiler.planning import plan
+from benchbrief.compiler.problems import Findings
+from benchbrief.compiler.shapes.shapes import (
     BlockSchema,
     Fact,
     Flag,
@@ -21,11 +26,6 @@ from benchbrief.compiler.blocks.values.shapes import (
     Text,
     Word,
 )
-from benchbrief.compiler.blocks.values.wrong_forms import described, product, wrong_value
-from benchbrief.compiler.frontend import name_errors
-from benchbrief.compiler.frontend.declarations import Entry
-from benchbrief.compiler.planning import plan
-from benchbrief.compiler.problems import Findings
 from benchbrief.compiler.units import (
     DIMENSIONLESS,
     UnknownUnitError,
@@ -36,8 +36,8 @@ from benchbrief.compiler.units import (
     parse_unit,
 )
 from benchbrief.dsl.diagnostics.suggest import did_you_mean
+from benchbrief.dsl.source import Span
 from benchbrief.dsl.syntax import ast
-from benchbrief.dsl.syntax.source import Span
 
 _FLAGS = {"true": True, "false": False}
 

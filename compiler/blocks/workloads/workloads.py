@@ -20,8 +20,8 @@ from benchbrief.compiler.extensions.tool_spec import Setting, Texts, in_language
 from benchbrief.compiler.frontend import name_errors
 from benchbrief.compiler.frontend.declarations import Entry
 from benchbrief.compiler.planning import plan
+from benchbrief.dsl.source import Span
 from benchbrief.dsl.syntax import ast
-from benchbrief.dsl.syntax.source import Span
 
 Properties = dict[str, Setting]
 

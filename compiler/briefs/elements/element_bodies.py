@@ -17,7 +17,7 @@ from benchbrief.compiler.blocks.values.wrong_forms import described, wrong_value
 from benchbrief.compiler.briefs import report_errors as wrong
 from benchbrief.compiler.briefs.elements.element_queries import Place
 from benchbrief.compiler.briefs.elements.plan_prose import title
-from benchbrief.compiler.metrics.measure_catalogue import KINDS
+from benchbrief.compiler.measure_catalogue import KINDS
 from benchbrief.compiler.metrics.typing.expressions import Typer
 from benchbrief.dsl.diagnostics.suggest import did_you_mean
 from benchbrief.dsl.syntax import ast

@@ -6,9 +6,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import cast
 
-from benchbrief.compiler.frontend.declared_names import names_in
+from benchbrief.compiler.frontend.declared_names import names_in, text_of
+from benchbrief.compiler.measure_catalogue import DIMENSIONS, NAMED, Key
 from benchbrief.compiler.metrics.evidence_errors import ServiceLatencyOnly, UnmergedRepeats
-from benchbrief.compiler.metrics.measure_catalogue import DIMENSIONS, NAMED, Key
 from benchbrief.compiler.metrics.sql.lower import lower
 from benchbrief.compiler.metrics.typing.expressions import Typer
 from benchbrief.compiler.metrics.typing.planned_points import Runs
@@ -23,12 +23,12 @@ from benchbrief.compiler.metrics.typing.terms import (
     offers,
     planned_keys,
 )
-from benchbrief.compiler.metrics.typing.typed_expression import Typed, text_of
+from benchbrief.compiler.metrics.typing.typed_expression import Typed
 from benchbrief.compiler.planning import plan
 from benchbrief.compiler.planning.plan import Dimension
 from benchbrief.compiler.units import Unit
+from benchbrief.dsl.source import Span
 from benchbrief.dsl.syntax import ast
-from benchbrief.dsl.syntax.source import Span
 
 
 @dataclass(frozen=True)

@@ -11,10 +11,10 @@ from typing import get_args
 
 from benchbrief.compiler.briefs import report_errors as wrong
 from benchbrief.compiler.briefs.elements.element_queries import dimension, key_label
-from benchbrief.compiler.metrics.measure_catalogue import KINDS, NAMED, ORDERED, Key
+from benchbrief.compiler.frontend.declared_names import dotted, text_of
+from benchbrief.compiler.measure_catalogue import KINDS, NAMED, ORDERED, Key
 from benchbrief.compiler.metrics.typing.expressions import Typer
 from benchbrief.compiler.metrics.typing.indexing import scope_key, word_of
-from benchbrief.compiler.metrics.typing.typed_expression import dotted, text_of
 from benchbrief.compiler.planning.plan import Dimension, Label, Wording
 from benchbrief.compiler.planning.plan_numbers import LatencyKind
 from benchbrief.compiler.problems import Findings

@@ -14,15 +14,16 @@ from benchbrief.compiler.briefs.elements.element_queries import (
     query,
 )
 from benchbrief.compiler.briefs.elements.expression_wordings import label_of
-from benchbrief.compiler.metrics.measure_catalogue import AXIS_UNITS, SAMPLED, Key
+from benchbrief.compiler.frontend.declared_names import text_of
+from benchbrief.compiler.measure_catalogue import AXIS_UNITS, SAMPLED, Key
 from benchbrief.compiler.metrics.typing.expressions import Typer
 from benchbrief.compiler.metrics.typing.terms import Reduction, Spread, Term, planned_keys
-from benchbrief.compiler.metrics.typing.typed_expression import Typed, text_of
+from benchbrief.compiler.metrics.typing.typed_expression import Typed
 from benchbrief.compiler.planning import plan
 from benchbrief.compiler.planning.plan import Dimension
 from benchbrief.compiler.units import DIMENSIONLESS, Unit, parse_unit
+from benchbrief.dsl.source import Span
 from benchbrief.dsl.syntax import ast
-from benchbrief.dsl.syntax.source import Span
 
 FigureAxis = Literal["left", "right", "x"]
 

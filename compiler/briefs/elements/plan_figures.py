@@ -22,16 +22,17 @@ from benchbrief.compiler.briefs.elements.expression_wordings import label_of
 from benchbrief.compiler.briefs.elements.figure_series import DrawnSeries, lowered_series
 from benchbrief.compiler.briefs.elements.plan_prose import prose, title
 from benchbrief.compiler.briefs.elements.published_values import quote_of
+from benchbrief.compiler.frontend.declared_names import text_of
+from benchbrief.compiler.measure_catalogue import DIMENSIONS, SAMPLED, Key
 from benchbrief.compiler.metrics import metric_errors
-from benchbrief.compiler.metrics.measure_catalogue import DIMENSIONS, SAMPLED, Key
 from benchbrief.compiler.metrics.typing.expressions import Typer
 from benchbrief.compiler.metrics.typing.terms import Fixed, Measure, fix, leaves, planned_keys
-from benchbrief.compiler.metrics.typing.typed_expression import Typed, text_of
+from benchbrief.compiler.metrics.typing.typed_expression import Typed
 from benchbrief.compiler.planning import plan
 from benchbrief.compiler.planning.plan import Dimension
 from benchbrief.compiler.problems import CompileProblem
+from benchbrief.dsl.source import Span
 from benchbrief.dsl.syntax import ast
-from benchbrief.dsl.syntax.source import Span
 
 _MARKS: Mapping[str, Literal["line", "bar", "curve", "rule"]] = {
     "line": "line",

@@ -7,10 +7,10 @@ from dataclasses import dataclass, field
 from benchbrief.compiler.briefs import report_errors as wrong
 from benchbrief.compiler.briefs.elements.element_queries import Place, examples, key_label, query, settled, typed_at
 from benchbrief.compiler.briefs.elements.expression_wordings import label_of
+from benchbrief.compiler.frontend.declared_names import text_of
 from benchbrief.compiler.metrics.typing.expressions import Typer
 from benchbrief.compiler.metrics.typing.indexing import index
 from benchbrief.compiler.metrics.typing.terms import Fixed
-from benchbrief.compiler.metrics.typing.typed_expression import text_of
 from benchbrief.compiler.planning import plan
 from benchbrief.compiler.planning.plan import Dimension
 from benchbrief.dsl.syntax import ast

@@ -11,20 +11,21 @@ from benchbrief.compiler.briefs import report_errors as wrong
 from benchbrief.compiler.briefs.elements.element_queries import Place, examples, key_label, query, settled, typed_at
 from benchbrief.compiler.briefs.elements.published_values import quote_of
 from benchbrief.compiler.briefs.elements.written_units import is_scaled, unit_behind
+from benchbrief.compiler.frontend.declared_names import dotted, text_of
 from benchbrief.compiler.frontend.name_errors import UnknownName
-from benchbrief.compiler.metrics.measure_catalogue import KINDS, NAMED
+from benchbrief.compiler.measure_catalogue import KINDS, NAMED
 from benchbrief.compiler.metrics.typing.expressions import Typer
 from benchbrief.compiler.metrics.typing.indexing import scope_key, word_of
 from benchbrief.compiler.metrics.typing.lookups import described_names
-from benchbrief.compiler.metrics.typing.typed_expression import Typed, dotted, text_of
+from benchbrief.compiler.metrics.typing.typed_expression import Typed
 from benchbrief.compiler.metrics.unit_errors import unit_words
 from benchbrief.compiler.planning import plan
 from benchbrief.compiler.planning.plan import Dimension
 from benchbrief.compiler.problems import CompileProblem
 from benchbrief.compiler.units import DIMENSIONLESS, Unit
 from benchbrief.dsl.diagnostics.suggest import did_you_mean
+from benchbrief.dsl.source import Span
 from benchbrief.dsl.syntax import ast
-from benchbrief.dsl.syntax.source import Span
 
 _FORMAT = re.compile(r"[+\- ]?0?\d{0,2}[,_]?(\.\d{1,2})?[eEfFgGn%]?")
 _EXAMPLES = "formats are such as `.1f`, `+.0%`, `,.0f`, `.3g`, and with the unit `.1fu`"

@@ -24,11 +24,12 @@ from benchbrief.compiler.briefs.elements.expression_wordings import label_of
 from benchbrief.compiler.briefs.elements.plan_prose import escaped, number_terms, printed_unit, prose, title
 from benchbrief.compiler.briefs.elements.published_values import quote_of
 from benchbrief.compiler.briefs.elements.tested_lines import has_contenders, tested
+from benchbrief.compiler.frontend.declared_names import text_of
+from benchbrief.compiler.measure_catalogue import DIMENSIONS, ORDERED, Key
 from benchbrief.compiler.metrics import metric_errors
-from benchbrief.compiler.metrics.measure_catalogue import DIMENSIONS, ORDERED, Key
 from benchbrief.compiler.metrics.typing.expressions import Typer
 from benchbrief.compiler.metrics.typing.terms import Term, fix, planned_keys
-from benchbrief.compiler.metrics.typing.typed_expression import Typed, text_of
+from benchbrief.compiler.metrics.typing.typed_expression import Typed
 from benchbrief.compiler.planning import plan
 from benchbrief.compiler.planning.plan import MOST_COLUMNS, Dimension
 from benchbrief.dsl.diagnostics.suggest import did_you_mean

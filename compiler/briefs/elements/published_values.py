@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Literal
 
 from benchbrief.compiler.briefs.elements.element_queries import Place, dimension
-from benchbrief.compiler.metrics.measure_catalogue import Key
+from benchbrief.compiler.measure_catalogue import Key
 from benchbrief.compiler.metrics.typing.expressions import Typer
 from benchbrief.compiler.metrics.typing.indexing import index
 from benchbrief.compiler.planning.plan import Dimension, Quote

@@ -7,11 +7,12 @@ from typing import Literal
 
 from benchbrief.compiler.briefs import report_errors as wrong
 from benchbrief.compiler.briefs.elements.element_queries import Place, dimension, query, settled
-from benchbrief.compiler.metrics.measure_catalogue import Key
+from benchbrief.compiler.frontend.declared_names import text_of
+from benchbrief.compiler.measure_catalogue import Key
 from benchbrief.compiler.metrics.typing.expressions import Typer
 from benchbrief.compiler.metrics.typing.repeat_functions import holds_percentiles
 from benchbrief.compiler.metrics.typing.terms import along, fix, has_repeats
-from benchbrief.compiler.metrics.typing.typed_expression import Typed, text_of
+from benchbrief.compiler.metrics.typing.typed_expression import Typed
 from benchbrief.compiler.planning import plan
 from benchbrief.compiler.planning.plan import Dimension
 from benchbrief.compiler.units import Unit

@@ -9,7 +9,7 @@ from benchbrief.compiler.briefs.report_errors import UnitBehind
 from benchbrief.compiler.metrics.typing.typed_expression import Typed
 from benchbrief.compiler.metrics.unit_errors import unit_words
 from benchbrief.compiler.units import DIMENSIONLESS, Unit, UnknownUnitError, base_unit, larger_units, parse_unit
-from benchbrief.dsl.syntax.source import Span
+from benchbrief.dsl.source import Span
 
 _JAPANESE = {
     "ナノ秒": "ns",

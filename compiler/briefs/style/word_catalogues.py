@@ -16,7 +16,7 @@ from benchbrief.compiler.briefs.style.catalogue_errors import MissingWords, Unre
 from benchbrief.compiler.extensions.registry import own_catalogues, own_words
 from benchbrief.compiler.problems import Findings
 from benchbrief.dsl.diagnostics.suggest import did_you_mean
-from benchbrief.dsl.syntax.source import Span
+from benchbrief.dsl.source import Span
 
 Entry: TypeAlias = str | dict[str, str]
 """A text, or texts by plural category of CLDR or by number (`=1`)."""

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from benchbrief.compiler.metrics.measure_catalogue import SAMPLED
+from benchbrief.compiler.measure_catalogue import SAMPLED
 from benchbrief.compiler.metrics.sql import lower_curves
 from benchbrief.compiler.metrics.sql.lower_measures import measure_tables, read
 from benchbrief.compiler.metrics.sql.sql_text import indent, key_literal, number_literal

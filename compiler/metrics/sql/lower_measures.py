@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from benchbrief.compiler.metrics.measure_catalogue import NAMED, Key
+from benchbrief.compiler.measure_catalogue import NAMED, Key
 from benchbrief.compiler.metrics.sql.sql_text import indent, key_literal
 from benchbrief.compiler.metrics.typing.planned_points import Runs
 from benchbrief.compiler.metrics.typing.terms import Dims, Measure

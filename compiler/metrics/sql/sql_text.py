@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from benchbrief.compiler.metrics.measure_catalogue import Key
+from benchbrief.compiler.measure_catalogue import Key
 
 
 def key_literal(key: Key) -> str:

@@ -7,7 +7,7 @@ from itertools import pairwise
 from typing import TypeAlias
 
 from benchbrief.compiler.frontend.scope import ExperimentKey
-from benchbrief.compiler.metrics.measure_catalogue import Key
+from benchbrief.compiler.measure_catalogue import Key
 from benchbrief.compiler.metrics.typing.planned_points import Runs
 from benchbrief.compiler.metrics.typing.terms import (
     Measure,

@@ -9,9 +9,10 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from benchbrief.compiler.frontend.declared_names import text_of
+from benchbrief.compiler.measure_catalogue import DIMENSIONS, KINDS
 from benchbrief.compiler.metrics import evidence_errors
 from benchbrief.compiler.metrics import metric_errors as wrong
-from benchbrief.compiler.metrics.measure_catalogue import DIMENSIONS, KINDS
 from benchbrief.compiler.metrics.typing.indexing import yet_to_be_found
 from benchbrief.compiler.metrics.typing.terms import (
     Measure,
@@ -26,14 +27,14 @@ from benchbrief.compiler.metrics.typing.terms import (
     leaves,
     offered_keys,
 )
-from benchbrief.compiler.metrics.typing.typed_expression import Demanded, Typed, text_of
+from benchbrief.compiler.metrics.typing.typed_expression import Demanded, Typed
 from benchbrief.compiler.plain_amounts import duration
 from benchbrief.compiler.planning.achieved_load import KEEPS_UP
 from benchbrief.compiler.planning.plan import Dimension
 from benchbrief.compiler.planning.steady_rule import FEWEST_PHASES
 from benchbrief.compiler.units import DIMENSIONLESS, parse_unit
+from benchbrief.dsl.source import Span
 from benchbrief.dsl.syntax import ast
-from benchbrief.dsl.syntax.source import Span
 
 if TYPE_CHECKING:
     from benchbrief.compiler.metrics.typing.expressions import Typer

@@ -8,12 +8,12 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable, Mapping
 
-from benchbrief.compiler.blocks.values.value_errors import NotFinite, UnknownUnit
-from benchbrief.compiler.frontend.declared_names import names_in
+from benchbrief.compiler.blocks.values.value_errors import NeedsOperation, NotFinite, UnknownUnit
+from benchbrief.compiler.frontend.declared_names import names_in, text_of
 from benchbrief.compiler.frontend.scope import Scope
+from benchbrief.compiler.measure_catalogue import Key
 from benchbrief.compiler.metrics import evidence_errors, unit_errors
 from benchbrief.compiler.metrics import metric_errors as wrong
-from benchbrief.compiler.metrics.measure_catalogue import Key
 from benchbrief.compiler.metrics.typing.common_points import apart, of_other_lengths
 from benchbrief.compiler.metrics.typing.curves import field_of
 from benchbrief.compiler.metrics.typing.indexing import index
@@ -31,13 +31,13 @@ from benchbrief.compiler.metrics.typing.terms import (
     offered_keys,
     without_points,
 )
-from benchbrief.compiler.metrics.typing.typed_expression import Demanded, Typed, mention, text_of, unit_of
+from benchbrief.compiler.metrics.typing.typed_expression import Demanded, Typed, mention, unit_of
 from benchbrief.compiler.planning.plan import Dimension
 from benchbrief.compiler.problems import Findings
 from benchbrief.compiler.units import DIMENSIONLESS, Unit, UnknownUnitError, divide, multiply, parse_unit
 from benchbrief.compiler.units import Dimension as UnitDimension
+from benchbrief.dsl.source import Span
 from benchbrief.dsl.syntax import ast
-from benchbrief.dsl.syntax.source import Span
 
 _DEEPEST, _LARGEST = 120, 2000
 MAX_PARTS, MAX_EXPRESSIONS = 200_000, 4_000  # of a spec, with everything in its reports
@@ -158,7 +158,7 @@ class Typer:
             if isinstance(leaf, Measure) and leaf.kind.needs_operation and "operation" in leaf.offers - set(leaf.dims):
                 operations = tuple(str(key) for key in offered_keys(leaf, "operation"))
                 span = mention(expr, leaf.kind.name)
-                self.findings.add(wrong.NeedsOperation(span, leaf.kind.name, operations))
+                self.findings.add(NeedsOperation(span, leaf.kind.name, operations))
                 return False
         empty = without_points(typed.term)
         if empty is not None:

@@ -6,9 +6,9 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, get_args
 
 from benchbrief.compiler.frontend.scope import Scope
+from benchbrief.compiler.measure_catalogue import AXIS_UNITS, DIMENSIONS, NAMED, Key
 from benchbrief.compiler.metrics import evidence_errors, unit_errors
 from benchbrief.compiler.metrics import metric_errors as wrong
-from benchbrief.compiler.metrics.measure_catalogue import AXIS_UNITS, DIMENSIONS, NAMED, Key
 from benchbrief.compiler.metrics.typing.terms import (
     Fixed,
     Measure,

@@ -10,7 +10,7 @@ from benchbrief.compiler.metrics.evidence_errors import PassesOver, SingleRun
 from benchbrief.compiler.metrics.typing.planned_points import Runs
 from benchbrief.compiler.metrics.typing.terms import Measure, Term, leaves
 from benchbrief.compiler.planning.plan import Dimension, Unjudged
-from benchbrief.dsl.syntax.source import Span
+from benchbrief.dsl.source import Span
 
 if TYPE_CHECKING:
     from benchbrief.compiler.metrics.typing.expressions import Typer

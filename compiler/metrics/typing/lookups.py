@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, cast
 from benchbrief.compiler.extensions.extension_errors import UnusableExtension
 from benchbrief.compiler.extensions.own_tools import known_operations
 from benchbrief.compiler.extensions.registry import PROBE_SPECS, TOOL_SPECS, Refused
+from benchbrief.compiler.frontend.declared_names import dotted
 from benchbrief.compiler.frontend.name_errors import UnknownName
-from benchbrief.compiler.metrics import metric_errors as wrong
-from benchbrief.compiler.metrics.measure_catalogue import (
+from benchbrief.compiler.measure_catalogue import (
     AXIS_UNITS,
     DIMENSIONS,
     FAMILIAR_FACTS,
@@ -22,6 +22,7 @@ from benchbrief.compiler.metrics.measure_catalogue import (
     family_of,
     find_measure,
 )
+from benchbrief.compiler.metrics import metric_errors as wrong
 from benchbrief.compiler.metrics.missing_measure_errors import (
     DeclaredNotSampled,
     NeedsEvent,
@@ -31,12 +32,12 @@ from benchbrief.compiler.metrics.missing_measure_errors import (
 )
 from benchbrief.compiler.metrics.typing.curves import steady
 from benchbrief.compiler.metrics.typing.terms import AxisValue, Fact, Measure
-from benchbrief.compiler.metrics.typing.typed_expression import Demanded, Typed, dotted
+from benchbrief.compiler.metrics.typing.typed_expression import Demanded, Typed
 from benchbrief.compiler.planning.plan import Dimension
 from benchbrief.compiler.units import parse_unit
 from benchbrief.dsl.diagnostics.suggest import did_you_mean
+from benchbrief.dsl.source import Span
 from benchbrief.dsl.syntax import ast
-from benchbrief.dsl.syntax.source import Span
 
 if TYPE_CHECKING:
     from benchbrief.compiler.metrics.typing.expressions import Typer

@@ -8,7 +8,7 @@ from functools import cached_property
 from typing import Literal
 
 from benchbrief.compiler.frontend.scope import Scope
-from benchbrief.compiler.metrics.measure_catalogue import Key
+from benchbrief.compiler.measure_catalogue import Key
 from benchbrief.compiler.planning.plan import Dimension
 
 

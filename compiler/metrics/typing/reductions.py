@@ -5,15 +5,17 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, cast
 
+from benchbrief.compiler.frontend.declared_names import text_of
+from benchbrief.compiler.frontend.name_errors import UnknownFunction
+from benchbrief.compiler.measure_catalogue import DIMENSIONS, ORDERED, SAMPLED
 from benchbrief.compiler.metrics import evidence_errors
 from benchbrief.compiler.metrics import metric_errors as wrong
-from benchbrief.compiler.metrics.measure_catalogue import DIMENSIONS, ORDERED, SAMPLED
 from benchbrief.compiler.metrics.typing.curves import CURVES, beside, curve
 from benchbrief.compiler.metrics.typing.indexing import yet_to_be_found
 from benchbrief.compiler.metrics.typing.lookups import FUNCTIONS
 from benchbrief.compiler.metrics.typing.repeat_functions import SPREADS, holds_percentiles, p_value, spread
 from benchbrief.compiler.metrics.typing.terms import AxisValue, Measure, Reduction, Spread, Term, along, planned_keys
-from benchbrief.compiler.metrics.typing.typed_expression import Demanded, Typed, text_of
+from benchbrief.compiler.metrics.typing.typed_expression import Demanded, Typed
 from benchbrief.compiler.planning.plan import Dimension
 from benchbrief.compiler.units import DIMENSIONLESS
 from benchbrief.dsl.syntax import ast
@@ -33,7 +35,7 @@ def reduction(typer: Typer, expr: ast.Call, demanded: Demanded) -> Typed | None:
         typer.findings.add(wrong.BadReduction(expr.span, function, "gives two numbers", advice))
         return None
     if function not in FUNCTIONS:
-        typer.findings.add(wrong.UnknownFunction(expr.function.span, "function", function, (*FUNCTIONS, "range")))
+        typer.findings.add(UnknownFunction(expr.function.span, "function", function, (*FUNCTIONS, "range")))
         return None
     over = _over(typer, expr)
     if over is None:

@@ -1,22 +1,23 @@
 """Functions of repeats: `cv` and `ci`, their spread, and `p_value`, whether two sets differ.
 
 They keep the values of the repeats apart, percentiles too: these are never averaged into a shown number.
-`results/analysis/significance.py` computes them.
+`results/statistics/significance.py` computes them.
 """
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from benchbrief.compiler.frontend.declared_names import text_of
+from benchbrief.compiler.measure_catalogue import SAMPLED
 from benchbrief.compiler.metrics import evidence_errors, unit_errors
 from benchbrief.compiler.metrics import metric_errors as wrong
-from benchbrief.compiler.metrics.measure_catalogue import SAMPLED
 from benchbrief.compiler.metrics.typing.terms import Dims, Measure, Operation, Reduction, Term, along, offered_keys
-from benchbrief.compiler.metrics.typing.typed_expression import Demanded, Typed, text_of
+from benchbrief.compiler.metrics.typing.typed_expression import Demanded, Typed
 from benchbrief.compiler.planning.plan import Dimension
 from benchbrief.compiler.units import DIMENSIONLESS
+from benchbrief.dsl.source import Span
 from benchbrief.dsl.syntax import ast
-from benchbrief.dsl.syntax.source import Span
 
 if TYPE_CHECKING:
     from benchbrief.compiler.metrics.typing.expressions import Typer

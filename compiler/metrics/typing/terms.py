@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import ClassVar, Literal, TypeAlias
 
-from benchbrief.compiler.metrics.measure_catalogue import AXIS_UNITS, DIMENSIONS, Key, MeasureKind
+from benchbrief.compiler.measure_catalogue import AXIS_UNITS, DIMENSIONS, Key, MeasureKind
 from benchbrief.compiler.metrics.typing.planned_points import Runs, unique
 from benchbrief.compiler.planning.plan import Dimension
 from benchbrief.compiler.planning.plan_numbers import LatencyKind

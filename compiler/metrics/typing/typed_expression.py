@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass
 
+from benchbrief.compiler.frontend.declared_names import dotted
 from benchbrief.compiler.metrics.typing.terms import Term
 from benchbrief.compiler.planning.plan import Dimension
 from benchbrief.compiler.units import DIMENSIONLESS, Unit, base_unit
+from benchbrief.dsl.source import Span
 from benchbrief.dsl.syntax import ast
-from benchbrief.dsl.syntax.source import Span
 
 Demanded = frozenset[Dimension]
 """Dimensions that are kept because a surrounding expression asks for them."""
@@ -34,16 +34,6 @@ class Typed:
 def unit_of(typed: Typed) -> Unit | None:
     """Return the unit for messages; None for a condition."""
     return typed.unit if typed.term.unit is not None else None
-
-
-def text_of(expr: ast.Expr) -> str:
-    """Return the expression as written, on one line."""
-    return " ".join(re.sub(r"#[^\n]*", "", expr.span.text).split())
-
-
-def dotted(expr: ast.Expr) -> str:
-    """Return `latency.p99` as one word; other expressions as written."""
-    return f"{dotted(expr.base)}.{expr.field.text}" if isinstance(expr, ast.Attr) else text_of(expr)
 
 
 def mention(expr: ast.Expr, measure: str) -> Span:

@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 
 from benchbrief.compiler.briefs.lower_report import lower
+from benchbrief.dsl.source import Source
 from benchbrief.dsl.syntax import ast
 from benchbrief.dsl.syntax.parse import parse
-from benchbrief.dsl.syntax.source import Source
 from tests.compiler.metrics.lowering import lowered, metric, world
 from tests.compiler.metrics.measured import Cell, Measured, cells_of, generate, run, scope_of
 

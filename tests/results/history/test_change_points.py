@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from benchbrief.results.analysis.change_points import change_points, divergence, p_of_means
+from benchbrief.results.statistics.change_points import change_points, divergence, p_of_means
 
 RECORDED = json.loads((Path(__file__).parent / "oracles" / "recorded.json").read_text(encoding="utf-8"))
 SERIES: list[dict[str, Any]] = RECORDED["series"]

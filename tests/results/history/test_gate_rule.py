@@ -10,13 +10,13 @@ import numpy as np
 import pytest
 
 from benchbrief.history.gate_output import cases
-from benchbrief.results.analysis.level_test import FEWEST, departure, p_of_shift
 from benchbrief.results.history.change_verdicts import ChangeVerdict, Verdict, add_verdicts, read_verdicts
 from benchbrief.results.history.control_series import lab_share
 from benchbrief.results.history.gate_rule import Again, Judged, Rule, confirm, judge_run
 from benchbrief.results.history.read_series import Choice, Found
 from benchbrief.results.history.series_changes import trend_of
 from benchbrief.results.history.series_rows import SeriesRow
+from benchbrief.results.statistics.level_test import FEWEST, departure, p_of_shift
 from benchbrief.results.store_errors import ResultsError
 from tests.results.history.histories import a_row, found
 

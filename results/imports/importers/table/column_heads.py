@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal, Protocol
 
-from benchbrief.compiler.metrics.measure_catalogue import KINDS, MeasureKind
+from benchbrief.compiler.measure_catalogue import KINDS, MeasureKind
 from benchbrief.compiler.planning.plan import Metric, Plan
 from benchbrief.compiler.units import (
     DIMENSIONLESS,

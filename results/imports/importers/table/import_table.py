@@ -13,9 +13,9 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from benchbrief.compiler.blocks.values.lengths import PARAGRAPH
-from benchbrief.compiler.metrics.measure_catalogue import KINDS
+from benchbrief.compiler.measure_catalogue import KINDS
 from benchbrief.compiler.planning.plan import Cell, Plan
+from benchbrief.compiler.shapes.lengths import PARAGRAPH
 from benchbrief.compiler.units import Unit
 from benchbrief.results.imports.cell_matching import Coordinates, NoPlace, Places
 from benchbrief.results.imports.import_manifest import CellValue

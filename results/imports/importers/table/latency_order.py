@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from itertools import pairwise
 
-from benchbrief.compiler.metrics.measure_catalogue import KINDS
+from benchbrief.compiler.measure_catalogue import KINDS
 from benchbrief.results.imports.import_manifest import CellValue
 
 _MEAN = 50.5

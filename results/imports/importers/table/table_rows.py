@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from benchbrief.compiler.metrics.measure_catalogue import KINDS
+from benchbrief.compiler.measure_catalogue import KINDS
 from benchbrief.compiler.units import base_unit
 from benchbrief.results.imports.import_manifest import SOURCE, CellValue, read_manifest
 from benchbrief.results.imports.import_problems import Problem as TableProblem

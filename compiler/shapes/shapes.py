@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Literal
 
-from benchbrief.compiler.blocks.values.lengths import LABEL, LINE, PARAGRAPH
+from benchbrief.compiler.shapes.lengths import LABEL, LINE, PARAGRAPH
 from benchbrief.compiler.units import DIMENSIONLESS, Dimension, dimension_name, parse_unit
 
 

@@ -14,6 +14,7 @@ from benchbrief.compiler.blocks.experiments.shared_equipment import SharedEquipm
 from benchbrief.compiler.blocks.hardware.hardware import HardwareUnit
 from benchbrief.compiler.blocks.workloads.workloads import Load
 from benchbrief.compiler.extensions import ToolSpec
+from benchbrief.compiler.matrix.workload_order import workloads_in_order
 from benchbrief.compiler.planning.budgets import chooses
 from benchbrief.compiler.planning.fingerprint import (
     Known,
@@ -43,7 +44,6 @@ from benchbrief.compiler.planning.plan import (
 )
 from benchbrief.compiler.planning.planned_cells import usual_cells_of_curve
 from benchbrief.compiler.planning.steady_rule import usual_length
-from benchbrief.compiler.planning.workload_order import workloads_in_order
 from benchbrief.compiler.resets.data_states import DataStates, ResetStep
 from benchbrief.compiler.resets.tolerated_changes import changes_of
 

@@ -89,7 +89,7 @@ _OF_EVENTS: Mapping[str, str] = {
     "recovery.lowest": "ops/s",
     "recovery.before": "ops/s",
 }
-"""What events do to the throughput and the latency of their cell: see `results/analysis/recovery.py`."""
+"""What events do to the throughput and the latency of their cell: see `results/statistics/recovery.py`."""
 
 _FUNCTIONS: Mapping[Across, Literal["sum", "avg", "max"]] = {"sum": "sum", "average": "avg", "largest": "max"}
 """The functions of SQL that make one value of the nodes'."""

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from benchbrief.compiler.blocks.databases.databases import DatabaseSpec
 from benchbrief.compiler.blocks.databases.kept_data_errors import AgedData
 from benchbrief.compiler.blocks.experiments.experiments import Matrix
-from benchbrief.compiler.planning.expand import dataset_of, ordered
+from benchbrief.compiler.matrix.expand import dataset_of, ordered
 from benchbrief.compiler.planning.fingerprint import place_of
 from benchbrief.compiler.planning.plan import Host
 from benchbrief.compiler.problems import Findings

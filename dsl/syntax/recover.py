@@ -19,9 +19,9 @@ from benchbrief.dsl.diagnostics import syntax_errors
 from benchbrief.dsl.diagnostics.diagnostic import Diagnostic, Note, SpecError
 from benchbrief.dsl.recovery import brackets
 from benchbrief.dsl.recovery.parser_stop import PIECE
+from benchbrief.dsl.source import Source, Span
 from benchbrief.dsl.syntax import ast
 from benchbrief.dsl.syntax.parse import parse_part, reach
-from benchbrief.dsl.syntax.source import Source, Span
 
 MOST = 25
 """Syntax errors that are reported at once."""

@@ -1,0 +1,1 @@
+"""The shapes of values, which blocks and extensions declare for their attributes."""

@@ -1,0 +1,1 @@
+"""Statistics of values, wherever they come from: intervals, tests, fits, changes."""
