@@ -12,6 +12,7 @@ from contextlib import suppress
 from pathlib import Path
 
 from benchbrief.compiler.lanes.plan_lanes import lane_named
+from benchbrief.dsl.bench_error import how_to_mend
 from benchbrief.dsl.diagnostics.suggest import did_you_mean
 from benchbrief.runners.errors import Damaged, RunnerError
 from benchbrief.runners.fleet.lane_plans import hardware_by_lane, lane_plans_in, read_part
@@ -148,8 +149,7 @@ def _make(run_dir: Path, folder: Path, lane: LaneName, part: bytes | None) -> No
             if not (folder / PLAN).exists():
                 raise
     except OSError as error:
-        raise RunnerError(
-            f"the folder {folder} can't be made: {error.strerror}", "it must be empty, or not there yet: see --into"
-        ) from error
+        hint = how_to_mend(error) or "it must be empty, or not there yet: see --into"
+        raise RunnerError(f"the folder {folder} can't be made: {error.strerror}", hint) from error
     finally:
         shutil.rmtree(temporary, ignore_errors=True)

@@ -24,7 +24,7 @@ from benchbrief.runners.journal.file_digests import sha256_of
 from benchbrief.runners.journal.journal_file import JOURNAL, chain_of, each_record, sum_at
 from benchbrief.runners.journal.run_folder import PLAN, lane_in, load_plan, recorded_plan, simulation_of
 from benchbrief.runners.journal.run_identity import owner_in
-from benchbrief.runners.journal.run_record import RunRecord, read_run
+from benchbrief.runners.journal.run_record import read_run
 
 
 class Contradiction(RunnerError):
@@ -35,17 +35,19 @@ class Contradiction(RunnerError):
 
 @dataclass(frozen=True)
 class LaneResults:
-    """The folder of a lane, with what its journal said when it was read. `finished` counts its good cells."""
+    """The folder of a lane, with what its journal said when it was read, without what it said of each cell.
+
+    `finished` counts its good cells, `size` is that of the journal in bytes.
+    """
 
     folder: Path
     lane: PlanLane
-    record: RunRecord
     owner: str
     finished: int
-
-    @property
-    def size(self) -> int:
-        return self.record.size
+    size: int
+    starts: Sequence[j.RunStarted]
+    end: j.RunEnded | None
+    estimated: j.TimeEstimated | None
 
     @property
     def sum(self) -> str:
@@ -54,12 +56,12 @@ class LaneResults:
     @property
     def is_whole(self) -> bool:
         """Return whether each of its cells has its verdict."""
-        return self.record.end is not None and self.record.end.status != "interrupted"
+        return self.end is not None and self.end.status != "interrupted"
 
     @property
     def rank(self) -> tuple[int, float, str, str]:
         """Return what decides among the folders of one lane; the highest counts."""
-        return self.finished, self.record.starts[-1].at, self.owner, self.sum
+        return self.finished, self.starts[-1].at, self.owner, self.sum
 
     def records(self) -> Iterator[j.AnyRecord]:
         """Yield what was measured: all records but those of its controllers' starts and ends, and remarks that a later
@@ -67,7 +69,7 @@ class LaneResults:
         starts = 0
         for _, record in each_record(self.folder / JOURNAL, self.size, keep_open=False):
             starts += isinstance(record, j.RunStarted)
-            overtaken = isinstance(record, j.Remark) and record.passing and starts < len(self.record.starts)
+            overtaken = isinstance(record, j.Remark) and record.passing and starts < len(self.starts)
             if not overtaken and not isinstance(record, j.RunStarted | j.RunEnded | j.TimeEstimated):
                 yield record
 
@@ -105,9 +107,9 @@ def read_lanes(run_dir: Path, plan: Plan, folders: Iterable[Path]) -> list[LaneR
     run = _Run(run_dir, plan, sha256_of(run_dir / PLAN), lanes_of(plan))
     simulated = simulation_of(run_dir)
     found = [_read(folder, run) for folder in folders]
-    begun = sorted((each for each in found if each.record.starts), key=lambda each: (each.lane.number, *each.rank))
+    begun = sorted((each for each in found if each.starts), key=lambda each: (each.lane.number, *each.rank))
     for each in begun:
-        if any(start.simulated != simulated for start in each.record.starts):
+        if any(start.simulated != simulated for start in each.starts):
             raise Contradiction(
                 f"{each.folder} is simulated in another way than {run_dir}, or was measured",
                 "measured and simulated results are never mixed: name the folders that belong to the run",
@@ -145,7 +147,10 @@ def _read(folder: Path, run: _Run) -> LaneResults:
             f"{folder} is lane {lane.number}, and its journal has a cell of another: {min(strangers)}",
             f"run the lane again, into another folder: bench lane {run.folder} {lane.number} --into FOLDER",
         )
-    return LaneResults(folder, lane, record, owner_in(folder), len(record.finished(its_plan)))
+    finished = len(record.finished(its_plan))
+    return LaneResults(
+        folder, lane, owner_in(folder), finished, record.size, record.starts, record.end, record.estimated
+    )
 
 
 def _without_earlier_copies(found: Sequence[LaneResults]) -> list[LaneResults]:
@@ -186,10 +191,10 @@ def _refuse_other_measurements(chosen: Sequence[LaneResults]) -> None:
     first: LaneResults | None = None
     for each in chosen:
         first = first or each
-        for start in each.record.starts:
-            if start.measurement != first.record.starts[0].measurement:
+        for start in each.starts:
+            if start.measurement != first.starts[0].measurement:
                 raise Contradiction(
-                    f"{first.folder} was measured by benchbrief {first.record.starts[0].benchbrief}, and {each.folder} "
+                    f"{first.folder} was measured by benchbrief {first.starts[0].benchbrief}, and {each.folder} "
                     f"by {start.benchbrief}, which measures in another way",
                     "run all lanes with one version of benchbrief",
                 )

@@ -159,13 +159,13 @@ def _write(
 
 def _start(run_dir: Path, plan_sha256: str, chosen: Sequence[LaneResults]) -> j.RunStarted:
     """Return one start for all lanes: as the first of them began, in this run's folder."""
-    first = min((each.record.starts[0] for each in chosen), key=lambda start: start.at)
+    first = min((each.starts[0] for each in chosen), key=lambda start: start.at)
     merged = tuple(
         MergedLane(
             lane=each.lane.number,
             folder=each.folder.name,
             owner=each.owner,
-            benchbrief=each.record.starts[-1].benchbrief,
+            benchbrief=each.starts[-1].benchbrief,
             journal_bytes=each.size,
             journal_sum=each.sum,
         )
@@ -182,7 +182,7 @@ def _records(
     fenced: Sequence[tuple[LaneResults, LaneResults]],
 ) -> Iterator[j.AnyRecord]:
     yield start
-    if estimates := [each.record.estimated for each in chosen if each.record.estimated]:
+    if estimates := [each.estimated for each in chosen if each.estimated]:
         whole = reduce(_together, estimates)
         rendering_s = RENDERING_S * len(plan.reports)  # no lane renders
         yield whole.model_copy(

@@ -47,7 +47,8 @@ class Journal:
         if not is_ours:
             os.close(self._fd)
             raise RunnerError(
-                f"{run_dir} is being run by another process", "wait for it, or look at it with `bench status`"
+                f"{run_dir} is being run by another process",
+                f"wait for it, or look at it with: bench status {shlex.quote(str(run_dir))}",
             )
         self._size = self._flushed = self._drop_torn_tail()
         self._chain = self._flushed_chain = chain_of(self._path, self._size)
@@ -95,7 +96,8 @@ class Journal:
         except OSError:
             pass
         now_at = Path(f"/proc/self/fd/{self._fd}")
-        moved_to = now_at.resolve().parent if now_at.exists() else None
+        is_there = now_at.exists() and os.fstat(self._fd).st_nlink
+        moved_to = now_at.resolve().parent if is_there else None
         raise FolderMoved(
             f"the run's folder {self._path.parent} was moved or removed while it ran",
             f"go on from where it is: bench resume {shlex.quote(str(moved_to))}" if moved_to else "start the run again",

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import subprocess
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -12,8 +13,9 @@ import pytest
 
 from tests.support.bench import Bench, records_of
 from tests.support.environment import Environment
-from tests.support.slurm_runs import CELLS, SPEC, ended_cells, spec
+from tests.support.slurm_runs import CELLS, SPEC, ended_cells, said, spec, submitted
 from tests.support.two_hosts import two_hosts
+from tests.support.waiting import until
 
 pytestmark = pytest.mark.timeout(240)
 
@@ -30,6 +32,19 @@ def called(bench: Bench, *words: str) -> subprocess.CompletedProcess[str]:
     """`bench` as it is installed beside the package. Each lane is such a process, too."""
     command = [bench.env["PROGRAM"], *words]
     return subprocess.run(command, cwd=bench.folder, env=bench.env, capture_output=True, text=True, check=False)
+
+
+@contextmanager
+def started(bench: Bench, *words: str) -> Iterator[subprocess.Popen[bytes]]:
+    """`bench`, which goes on while the block runs. What it started stays."""
+    process = subprocess.Popen(
+        [bench.env["PROGRAM"], *words], cwd=bench.folder, env=bench.env, stderr=subprocess.DEVNULL
+    )
+    with process:
+        try:
+            yield process
+        finally:
+            process.kill()
 
 
 def lanes(bench: Bench) -> list[tuple[float, float]]:
@@ -52,14 +67,44 @@ def test_lanes_wait_for_a_place_and_make_one_run(bench: Bench) -> None:
     assert bench.strays() == {}
 
 
+def test_a_killed_controller_leaves_jobs_that_another_one_takes_over(bench: Bench) -> None:
+    spec(bench, measure="6 s", text=SPEC + "scheduler queue { places = 2 }\n")
+    with started(bench, "run", "brief.bench", "--on", "queue") as run:
+        until(lambda: said(bench, 1, type="step_started", step="measure"), 90)
+        run.kill()
+    assert json.loads(called(bench, "status", "--json").stdout)["status"] == "running"
+    resumed = called(bench, "resume", bench.run_dir.name, "--no-report", "--json")
+    assert resumed.returncode == 0, resumed.stdout + resumed.stderr
+    assert len(submitted(bench.run_dir)) == 2, "no job was submitted again"
+    assert ended_cells(bench.run_dir) == CELLS
+    assert called(bench, "watch", bench.run_dir.name).returncode == 0
+    assert bench.strays() == {}
+
+
+def test_a_run_that_is_stopped_leaves_nothing_and_goes_on_later(bench: Bench) -> None:
+    """With one place, one of the jobs measures, and the other one waits."""
+    spec(bench, measure="6 s", text=SPEC + "scheduler queue { places = 1 }\n")
+    with started(bench, "run", "brief.bench", "--on", "queue") as run:
+        until(lambda: any(said(bench, lane, type="step_started", step="measure") for lane in (1, 2)), 90)
+        stopped = called(bench, "stop", bench.run_dir.name)
+        assert stopped.returncode == 0, stopped.stdout + stopped.stderr
+        assert run.wait(60) == 130
+    assert bench.strays() == {}
+    assert json.loads(called(bench, "status", "--json").stdout)["status"] == "interrupted"
+    resumed = called(bench, "resume", bench.run_dir.name, "--no-report")
+    assert resumed.returncode == 0, resumed.stdout + resumed.stderr
+    assert ended_cells(bench.run_dir) == CELLS
+    assert bench.strays() == {}
+
+
 def test_what_the_queue_cannot_do_is_refused_before_anything_begins(bench: Bench) -> None:
-    for options, said in (
+    for options, told in (
         (("--job-option", "colour=red"), "the queue has no option `colour`"),
         (("--job-option", "places=none"), "`none` is no number of places"),
     ):
         refused = called(bench, "run", "brief.bench", "--on", "queue", *options)
         assert refused.returncode == 2, refused.stdout + refused.stderr
-        assert said in refused.stderr
+        assert told in refused.stderr
     assert bench.run_dirs() == []
     spec(bench, text=SPEC.replace('hosts = "one"', 'hosts = queue("fast", 1)'))
     assert called(bench, "check", "brief.bench").returncode == 1

@@ -15,6 +15,9 @@ _AGAIN_S = 0.2
 def main() -> None:
     folder, count = Path(sys.argv[1]), int(sys.argv[2])
     places, words = sys.argv[3 : 3 + count], sys.argv[3 + count :]
+    (folder / "pid").write_text(str(os.getpid()))
+    if (folder / "cancelled").exists():
+        return
     while (place := next((taken for path in places if (taken := take(Path(path))) is not None), None)) is None:
         time.sleep(_AGAIN_S)
     os.set_inheritable(place, True)

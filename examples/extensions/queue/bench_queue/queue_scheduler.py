@@ -50,19 +50,19 @@ class QueueScheduler:
         try:
             with job.log.open("ab") as log:
                 # The process has the lock from its first moment: it is never taken for one that has ended.
-                process = subprocess.Popen(
+                subprocess.Popen(
                     words, stdin=subprocess.DEVNULL, stdout=log, stderr=log, pass_fds=[alive], start_new_session=True
                 )
         finally:
             os.close(alive)
-        (folder / "pid").write_text(str(process.pid))
         return folder.name
 
     def given(self, asked: Mapping[str, Asked], before: Mapping[str, str], named: Sequence[str]) -> Given:
         raise RunnerError("the queue gives no hosts", "name them in the spec")
 
     def jobs(self, name: str) -> list[Job]:
-        return [_job(lane.parent) for lane in sorted((home() / name).glob("*/lane"))]
+        # One whose file says no lane was begun by a process that died, and has none of its own.
+        return [_job(lane.parent) for lane in sorted((home() / name).glob("*/lane")) if lane.read_text()]
 
     def release(self, job: str) -> None:
         """No job of the queue is ever stuck."""
@@ -71,7 +71,7 @@ class QueueScheduler:
         for job in self.jobs(name):
             folder = home() / name / job.id
             if job.is_live:
-                (folder / "cancelled").touch()
+                (folder / "cancelled").touch()  # before: a job without a pid yet looks at it right after it has one
                 with suppress(ProcessLookupError, FileNotFoundError, ValueError):
                     os.kill(int((folder / "pid").read_text()), signal.SIGTERM)
 
