@@ -80,7 +80,7 @@ def execute(
     for a host that another run holds, and passes the reason to `wait`. `before` is what the journal says, when it was
     read before: it is extended while the run goes on. `expected` is recorded when the run begins. `read_tables` says
     what the run's tables do so far, for budgets. `given` are the nodes that a scheduler's job has for hosts of the
-    plan, which has their names already. `session` is told what the run waits for.
+    plan, which has their names already. `session` has the heartbeats of its hosts, and what it waits for.
 
     Raises HostBusy without a `wait`, OneMachine when two names lead to one host, NoTool when hosts lack tools,
     FolderMoved when the run's folder is moved meanwhile, RunnerError when another process drives

@@ -200,7 +200,7 @@ def test_a_file_beside_the_spec_that_can_not_be_used_is_a_mistake_with_its_place
     assert f"{path[:20]}" in done.err.splitlines()[0]
 
 
-def test_a_current_folder_whose_name_is_not_utf8_or_that_is_gone_is_told(bench: Bench) -> None:
+def test_a_current_folder_whose_name_is_not_utf8_or_that_is_gone_is_reported(bench: Bench) -> None:
     import subprocess
 
     bench.spec(SMALL)

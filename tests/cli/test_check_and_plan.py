@@ -209,7 +209,7 @@ def test_the_examples_are_right(bench: Bench) -> None:
     assert done.out.count(": ok, ") == len(EXAMPLES) > 0
 
 
-def test_what_a_brief_leaves_out_is_told_by_the_plan_and_not_again(capsys: pytest.CaptureFixture[str]) -> None:
+def test_what_a_brief_leaves_out_is_reported_by_the_plan_and_not_again(capsys: pytest.CaptureFixture[str]) -> None:
     spec = REPOSITORY / "tests" / "compiler" / "metrics" / "errors" / "left_out.bench"
     compile_or_stop(spec, None, {}, planning=True)
     assert "W0704" in capsys.readouterr().err

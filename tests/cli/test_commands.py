@@ -78,7 +78,7 @@ def test_no_command_at_all_shows_the_help(bench: Bench) -> None:
     assert "Commands" in done.text
 
 
-def test_the_version_is_told(bench: Bench) -> None:
+def test_the_version_is_shown(bench: Bench) -> None:
     done = bench("--version")
     assert done.code == 0
     assert re.fullmatch(r"bench \d+\.\d+\.\d+\S*\n", done.out)
@@ -106,7 +106,7 @@ def test_a_param_without_name_and_value_is_a_usage_error(bench: Bench, command: 
 
 
 @pytest.mark.parametrize("words", [["status"], ["report"], ["resume"], ["rebuild"], ["query", "SELECT 1"]])
-def test_without_any_run_the_next_step_is_told(bench: Bench, words: list[str]) -> None:
+def test_without_any_run_the_next_step_is_named(bench: Bench, words: list[str]) -> None:
     done = bench(*words)
     assert done.code == 2
     assert done.err.startswith("error: no run in bench-out\n  help: start one with `bench run SPEC`")

@@ -118,7 +118,7 @@ def suite_of(file: Path) -> ET.Element:
     return suite
 
 
-def test_what_got_better_beyond_noise_is_told_and_what_did_not_is_noise(world: World) -> None:
+def test_what_got_better_beyond_noise_is_reported_and_what_did_not_is_noise(world: World) -> None:
     rows = world.rows("base", "other")
     assert rows["throughput", "old", 16]["verdict"] == "better"
     assert rows["latency.p99[read]", "old", 16]["verdict"] == "better"
@@ -175,7 +175,7 @@ def test_the_exit_code_says_whether_anything_got_worse(world: World) -> None:
     assert world("other", "base", "--metric", "throughput", "--threshold", "80%").code == 0
 
 
-def test_a_strict_comparison_fails_where_nothing_can_be_told(world: World, tmp_path: Path) -> None:
+def test_a_strict_comparison_fails_where_nothing_can_be_judged(world: World, tmp_path: Path) -> None:
     asked = ("other", "base", "--metric", "throughput", "--threshold", "99%")
     assert world(*asked).code == 0
     strict = world(*asked, "--strict", "--junit", tmp_path / "strict.xml")
@@ -207,7 +207,7 @@ def test_a_metric_that_is_defined_otherwise_is_left_out_with_all_that_are_made_o
     assert "`tail` is defined otherwise" in refused.text
 
 
-def test_what_differs_is_told_above_the_table_and_what_one_side_lacks_below(world: World) -> None:
+def test_what_differs_is_reported_above_the_table_and_what_one_side_lacks_below(world: World) -> None:
     out = world("base", "other").out
     assert out.index("cores of old: 4 | 7") < out.index("metric") < out.index("only B has ramp/old/a/threads=64")
     assert "A and B are simulated: nothing was measured" in out
@@ -231,7 +231,7 @@ def test_a_metric_of_experiments_of_other_names_is_not_judged_over_another_load(
     assert "and 2 more)" in done.out
 
 
-def test_points_of_another_load_are_told_by_name_and_not_judged_unless_that_is_said(world: World) -> None:
+def test_points_of_another_load_are_reported_by_name_and_not_judged_unless_that_is_said(world: World) -> None:
     text = SPEC.replace("100k", "200k").replace("10 s", "20 s")
     simulated(world, "heavy", text)
     asked = ("base", "heavy", "--metric", "per_core")

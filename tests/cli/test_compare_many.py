@@ -55,7 +55,7 @@ def test_it_says_which_tests_are_corrected_together(told: Ended) -> None:
     assert "A, B and C are simulated: nothing was measured" in told.out
 
 
-def test_what_else_differs_is_told_of_each(told: Ended) -> None:
+def test_what_else_differs_is_reported_of_each(told: Ended) -> None:
     assert "what else differs, A | B | C:" in told.out
     assert "  cores: 4 | 8 | 8" in told.out
 
@@ -83,7 +83,7 @@ def test_a_build_server_reads_each_contender_against_the_first(bench: Bench) -> 
     assert "B against A: 1 worse" in text
 
 
-def test_a_contender_of_another_load_has_no_ranking_and_the_reason_is_told(bench: Bench) -> None:
+def test_a_contender_of_another_load_has_no_ranking_and_the_reason_is_reported(bench: Bench) -> None:
     told = bench("compare", *SIDES[:2], "simulated:again", "--metric", "throughput")
     text = " ".join(told.out.split())
     assert re.search(r"a/threads=16 .*can't tell\n", told.out)

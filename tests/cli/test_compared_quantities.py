@@ -18,7 +18,7 @@ from benchbrief.results.compare.contender_differences import _readable
     ("value", "unit", "shown"),
     [(48740.0, "ops/s/core", "48,740 ops/s/core"), (12.345, "ops/s/W", "12.35 ops/s/W"), (1234567.0, "1", "1,234,567")],
 )
-def test_a_large_metric_is_told_without_a_power_of_ten(value: float, unit: str, shown: str) -> None:
+def test_a_large_metric_is_shown_without_a_power_of_ten(value: float, unit: str, shown: str) -> None:
     assert quantity(value, unit) == shown
 
 
@@ -26,7 +26,7 @@ def test_a_large_metric_is_told_without_a_power_of_ten(value: float, unit: str, 
     ("value", "unit", "shown"),
     [("8388608", "B", "8 MiB"), ("1000", "B", "1,000 B"), ("4", "cores", "4"), ("tmpfs", None, "tmpfs")],
 )
-def test_a_setting_that_differs_is_told_in_its_unit(value: str, unit: str | None, shown: str) -> None:
+def test_a_setting_that_differs_is_shown_in_its_unit(value: str, unit: str | None, shown: str) -> None:
     assert _readable(value, unit) == shown
 
 
@@ -56,7 +56,7 @@ def test_the_level_of_the_intervals_is_that_of_the_runs(first: float, second: fl
         ("W", (4.0,), (2.0,), "−50.0 %"),
     ],
 )
-def test_a_change_of_shares_or_below_zero_is_told_as_a_difference(
+def test_a_change_of_shares_or_below_zero_is_reported_as_a_difference(
     unit: str, first: tuple[float, ...], second: tuple[float, ...], change: str
 ) -> None:
     (row,) = told_rows(compared(unit, first, second).comparisons)
@@ -89,7 +89,7 @@ def test_an_interval_with_a_huge_end_is_one_of_factors() -> None:
     assert told_rows([wide])[0][4] == "137 times (1.5 to 19,000)"
 
 
-def test_an_interval_that_holds_a_loss_and_a_gain_of_any_size_is_told_in_words() -> None:
+def test_an_interval_that_holds_a_loss_and_a_gain_of_any_size_is_reported_in_words() -> None:
     (row,) = compared("ops/s", (10.0, 11.0), (35.0, 36.0)).comparisons
     wide = replace(row, ratio=3.381, interval=(0.0, 19143.65))
     assert told_rows([wide])[0][4] == "3.38 times (too wide to say)"
@@ -101,7 +101,7 @@ def test_the_two_sides_of_a_spread_have_one_number_of_decimals() -> None:
     assert told_rows(outcome.comparisons)[0][2] == "3.88 ms −3.1/+5.7 %"
 
 
-def test_a_change_of_the_repeats_that_is_not_that_of_the_columns_is_told_as_such() -> None:
+def test_a_change_of_the_repeats_that_is_not_that_of_the_columns_is_reported_as_such() -> None:
     apart = compared("ops/s/W", (10.0, 50.0), (20.0, 60.0), 15.0, 30.0)
     assert told_rows(apart.comparisons)[0][2:5] == (
         "15 ops/s/W ±1,794 %",

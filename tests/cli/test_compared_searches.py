@@ -197,7 +197,7 @@ def test_a_promise_that_each_rate_keeps_has_no_upper_bound(bench: Bench, first: 
     assert "≥ 2,000 ops/s" in told.out, told.text
 
 
-def test_a_build_server_is_told_what_the_rates_were() -> None:
+def test_files_for_build_servers_have_the_rates() -> None:
     outcome = compare(
         [Quantity("sustained", "ops/s", "higher", {POINT: (found(5_000, 4_900, 5_100), found(None, 0.0, 1_000))})]
     )

@@ -121,7 +121,7 @@ def test_a_directory_that_can_not_be_written_is_missing(bench: Bench, parent: st
     assert "the `path` of database rocks at brief.bench:6:1" in done.out
 
 
-def test_a_load_that_has_no_room_is_told_before_it_is_begun(bench: Bench) -> None:
+def test_a_load_that_has_no_room_is_reported_before_it_is_begun(bench: Bench) -> None:
     bench.spec(SMALL.replace("records = 2k", "records = 1T"))
     done = bench("doctor", "brief.bench")
     assert done.code == 3
@@ -155,7 +155,7 @@ def test_a_folder_that_a_run_refuses_is_missing_and_stays_as_it_is(bench: Bench,
     assert [path.name for path in folder.iterdir()] == [held]
 
 
-def test_a_host_that_another_run_holds_is_told(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_host_that_another_run_holds_is_reported(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
     bench.spec(SMALL)
     monkeypatch.setenv("TMPDIR", bench.env["TMPDIR"])
     run = "first"
@@ -170,7 +170,7 @@ def test_a_host_that_another_run_holds_is_told(bench: Bench, monkeypatch: pytest
     assert "bench run --wait" in done.out
 
 
-def test_a_typeface_that_a_report_names_and_this_machine_lacks_is_told(bench: Bench) -> None:
+def test_a_typeface_that_a_report_names_and_this_machine_lacks_is_reported(bench: Bench) -> None:
     system_tool("fc-list")
     bench.spec(SMALL.replace('  callout "Gain"', '  theme { font = "No Such Face" }\n  callout "Gain"'))
     done = bench("doctor", "brief.bench")

@@ -47,7 +47,7 @@ def test_warnings_that_differ_only_in_their_numbers_are_one_line(capsys: pytest.
     assert as_dict(FINISHED, SUMMARY)["warnings"] == [{"text": text, "cells": 1} for text, _ in SUMMARY.warnings]
 
 
-def test_probes_that_sampled_too_little_are_told_with_the_worst_cell(capsys: pytest.CaptureFixture[str]) -> None:
+def test_probes_that_sampled_too_little_are_reported_with_the_worst_cell(capsys: pytest.CaptureFixture[str]) -> None:
     tell(FINISHED, SUMMARY)
     lines = capsys.readouterr().out.splitlines()
     assert "  warning cpu was not sampled in 1 of 4 cells, such as ramp/ssd/a/threads=4/r1" in lines

@@ -37,7 +37,7 @@ def text(bench: Bench, name: str) -> str:
     return (bench.folder / name).read_bytes().decode()
 
 
-def test_files_and_folders_are_written_in_place_and_what_changed_is_told(bench: Bench) -> None:
+def test_files_and_folders_are_written_in_place_and_what_changed_is_reported(bench: Bench) -> None:
     put(bench, one=UGLY, two=NEAT, specs__a=UGLY, specs__deep__b=UGLY, specs__c=NEAT)
     (bench.folder / "specs" / "notes.txt").write_text("a{")
     done = bench("fmt", "one.bench", "two.bench", "specs")
@@ -145,7 +145,7 @@ def test_standard_input_goes_to_standard_output(bench: Bench, words: tuple[str, 
     assert (done.returncode, done.stdout, done.stderr) == (0, NEAT.encode(), b"")
 
 
-def test_standard_input_can_be_checked_compared_and_told(bench: Bench) -> None:
+def test_standard_input_can_be_checked_compared_and_reported(bench: Bench) -> None:
     assert piped(bench, UGLY.encode(), "-", "--check").returncode == 1
     assert piped(bench, NEAT.encode(), "-", "--check").returncode == 0
     assert piped(bench, UGLY.encode(), "-", "--diff").stdout.startswith(b"--- <stdin>\n+++ <stdin> (formatted)\n")
@@ -166,7 +166,7 @@ def test_a_spec_that_cannot_be_read_is_left_as_it_is_and_the_others_are_done(ben
     assert text(bench, "b.bench") == BROKEN
 
 
-def test_what_is_no_spec_or_not_there_is_told_with_code_2_and_the_others_are_done(bench: Bench) -> None:
+def test_what_is_no_spec_or_not_there_is_reported_with_code_2_and_the_others_are_done(bench: Bench) -> None:
     put(bench, a=UGLY)
     (bench.folder / "notes.txt").write_text("a{")
     done = bench("fmt", "notes.txt", "nowhere.bench", "a.bench")
@@ -193,7 +193,7 @@ def test_on_a_terminal_a_path_must_be_named(bench: Bench) -> None:
     assert bench("fmt", "-", "a.bench").code == 2
 
 
-def test_what_became_of_each_file_is_told_as_json(bench: Bench) -> None:
+def test_what_became_of_each_file_is_reported_as_json(bench: Bench) -> None:
     put(bench, a=UGLY, b=BROKEN, c=NEAT)
     done = bench("fmt", "a.bench", "b.bench", "c.bench", "d.txt", "--json")
     assert done.code == 2

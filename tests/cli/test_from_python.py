@@ -119,7 +119,7 @@ def test_panels_of_a_figure_have_data_of_their_own(bench: Bench) -> None:
         assert run.figure(3).to_dict() != run.figure(2).to_dict()
 
 
-def test_what_is_not_there_is_told_with_what_is(run: bb.Run, tmp_path: Path) -> None:
+def test_what_is_not_there_is_reported_with_what_is(run: bb.Run, tmp_path: Path) -> None:
     for ask, told, hint in (
         (lambda: run.table("cell"), "there is no table 'cell'", "did you mean 'cells'?"),
         (lambda: run.metric("gian"), "there is no metric 'gian'", "did you mean 'gain'?"),

@@ -135,7 +135,7 @@ def test_no_command_sends_a_text_to_the_terminal_as_it_is(simulated: Bench, word
     harmless(on_a_terminal(simulated, *typed))
 
 
-def test_all_that_an_import_is_told_of_its_source_is_escaped(bench: Bench) -> None:
+def test_all_that_an_import_says_of_its_source_is_escaped(bench: Bench) -> None:
     spec = SPEC[: SPEC.index("metric")].replace("threads = [2, 4]", "threads = [2, 4]  probes = []")
     bench.spec(spec)
     on_a_line = re.sub("[\n\r\x07-\x08\x85\u2028]", " ", WILD)

@@ -147,7 +147,7 @@ def test_verifying_raw_outputs_looks_at_the_kept_table_whatever_cells_have_numbe
     assert imported.bench("verify", str(side), "--raw", "--json").json["raw"] == {}
 
 
-def test_the_same_file_is_told_and_a_dry_run_keeps_nothing(imported: Done) -> None:
+def test_the_same_file_is_reported_and_a_dry_run_keeps_nothing(imported: Done) -> None:
     words = ("import", "table", "published.csv", "--spec", "brief.bench")
     runs = sorted((imported.bench.folder / "bench-out").iterdir())
     again = imported.bench(*words)
@@ -159,7 +159,7 @@ def test_the_same_file_is_told_and_a_dry_run_keeps_nothing(imported: Done) -> No
     assert sorted((imported.bench.folder / "bench-out").iterdir()) == runs
 
 
-def test_a_table_that_is_wrong_is_told_with_its_lines_and_keeps_nothing(bench: Bench) -> None:
+def test_a_table_that_is_wrong_is_reported_with_its_lines_and_keeps_nothing(bench: Bench) -> None:
     part = bench.folder / "house" / "text.html.j2"
     part.parent.mkdir()
     part.write_text('<div class="own">{% include "ours/text.html.j2" %}</div>')
@@ -249,7 +249,7 @@ def test_what_go_ycsb_may_fail_is_one_share_in_the_warnings_the_notes_and_the_di
     assert "0.331 % of the operations of shrink/eco/a/threads=4/r1 failed, and 0.1 % may" in dry.err
 
 
-def test_the_logs_beside_an_output_are_imported_with_it_and_those_of_another_run_are_told(bench: Bench) -> None:
+def test_the_logs_beside_an_output_are_imported_with_it_and_those_of_another_run_are_reported(bench: Bench) -> None:
     spec = bench.spec(SPEC.partition("metric ")[0].replace("ycsb.a", "ycsb.f").replace("[48, 96]", "4"))
     recorded = Path(__file__).resolve().parents[1] / "runners" / "drivers" / "outputs" / "ycsb"
     shutil.copytree(recorded / "read-modify-write", bench.folder / "run")

@@ -39,7 +39,7 @@ def imported(bench: Bench, spec: str, kind: str, *more: str) -> str:
     return str(done.json["run"])
 
 
-def test_a_kind_of_latency_that_an_output_does_not_tell_is_told_as_unknown(tmp_path: Path) -> None:
+def test_a_kind_of_latency_that_an_output_does_not_name_is_reported_as_unknown(tmp_path: Path) -> None:
     lines = (OUTPUTS / "ycsb" / "intended-only" / "stdout").read_text().splitlines(keepends=True)
     stock = lines[0].replace("workloadb -P ../j4.properties -p measurement.interval=intended -threads 4", "workloadf")
     unknown = "does not tell from when it counts latency at an offered load"

@@ -199,7 +199,7 @@ def test_a_second_ctrl_c_ends_at_once(slow_bench: Bench) -> None:
 
 
 @pytest.mark.parametrize("errors", ["who has gone", "nobody", "who does not read"])
-def test_a_second_ctrl_c_ends_at_once_whoever_is_told(bench: Bench, errors: str) -> None:
+def test_a_second_ctrl_c_ends_at_once_even_when_nobody_reads_the_message(bench: Bench, errors: str) -> None:
     tool = wrapped.db_bench(bench.folder / "slow", "*--threads=1*) exec sleep 500;;")
     torn_down = SPEC.replace("reset  = reuse", 'teardown = command("sleep 600")')
     bench.spec(torn_down, TOOL=f'db_bench("{tool}")')

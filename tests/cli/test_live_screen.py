@@ -94,7 +94,7 @@ def test_a_simulated_run_says_so_on_the_screen() -> None:
     assert "SIMULATED" in screen(view, readings, NOW, (80, 24), UNICODE).plain.split("\n")[0]
 
 
-def test_many_hosts_are_told_of_in_one_line() -> None:
+def test_many_hosts_are_reported_in_one_line() -> None:
     view, readings = going_on(1000)
     lines = screen(view, readings, NOW, (100, 24), UNICODE).plain.split("\n")
     assert lines[-1] == "  1000 hosts: 1000 measure; cpu 43 % on average; 231.0 kW of 1000 together"

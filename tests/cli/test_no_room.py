@@ -30,7 +30,7 @@ def limited(bench: Bench, bytes_a_file: int, *words: str) -> Ended:
     return Ended(done.returncode, done.stdout.decode(), done.stderr.decode()).plainly()
 
 
-def test_what_finds_no_room_and_is_no_brief_is_not_told_as_one(bench: Bench) -> None:
+def test_what_finds_no_room_and_is_no_brief_is_not_reported_as_one(bench: Bench) -> None:
     with Path("/dev/full").open("wb") as full:
         done = subprocess.run(
             [PROGRAM, "words"], cwd=bench.folder, env=bench.env, stdout=full, stderr=subprocess.PIPE, check=False
@@ -75,7 +75,7 @@ def test_an_import_whose_journal_finds_no_room_leaves_nothing_and_names_no_resum
     assert "journal.jsonl can't be written: No space left on device\n  help: nothing was imported" in told
 
 
-def test_tables_that_find_no_room_in_the_temporary_folder_are_told_with_it(
+def test_tables_that_find_no_room_in_the_temporary_folder_are_reported_with_it(
     copied_run: Bench, small_disk: Callable[[str], Path]
 ) -> None:
     assert copied_run("report", "--html-only").code == 0

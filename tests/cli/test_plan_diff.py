@@ -55,7 +55,7 @@ def test_an_unchanged_spec_does_not_differ_from_its_last_run(copied_run: Bench) 
     )
 
 
-def test_what_changed_since_the_last_run_is_told_with_what_is_to_be_measured(copied_run: Bench) -> None:
+def test_what_changed_since_the_last_run_is_reported_with_what_is_to_be_measured(copied_run: Bench) -> None:
     copied_run.spec(SMALL.replace("threads   = [1, 2]", "threads   = [2, 4]").replace("operations per", "ops in a"))
     done = copied_run("plan", "brief.bench", "--diff", "--exit-code")
     assert done.code == 1, done.err
@@ -206,7 +206,7 @@ def test_a_spec_that_was_renamed_is_compared_with_what_it_was(repository: Bench)
     assert "nothing differs" in done.out
 
 
-def test_a_revision_without_its_prefix_is_told_how_to_be_said(repository: Bench) -> None:
+def test_the_error_of_a_revision_without_its_prefix_says_how_to_write_it(repository: Bench) -> None:
     done = repository("plan", "lab/brief.bench", "--diff", "HEAD~1")
     assert done.code == 2
     assert "--diff git:HEAD~1" in done.err

@@ -104,7 +104,7 @@ def test_a_meter_that_is_dead_fails_no_cell_that_does_not_need_it_and_may_be_men
     assert {status for status, _ in bench.verdicts().values()} == {"ok"}
 
 
-def test_a_dead_meter_of_several_variants_is_told_once_for_the_cells_of_all(bench: Bench) -> None:
+def test_a_dead_meter_of_several_variants_is_reported_once_for_the_cells_of_all(bench: Bench) -> None:
     bench.spec(
         QUICK.replace("@METER@", '@METER@  variant a { kind = "a" }  variant b { kind = "b" }').replace(
             "hardware = box", "hardware = box.variants"
@@ -117,7 +117,7 @@ def test_a_dead_meter_of_several_variants_is_told_once_for_the_cells_of_all(benc
     assert all(": 2 of 2 cells fail for it" in line for line in told)
 
 
-def test_a_meter_whose_password_is_not_set_is_told_before_anything_is_begun(bench: Bench) -> None:
+def test_a_meter_whose_password_is_not_set_is_reported_before_anything_is_begun(bench: Bench) -> None:
     bench.spec(SPEC, METER='ipmi("127.0.0.1:9", user: "bench", password: secret("NOT_SET_ANYWHERE"))')
     ended = bench("run", "brief.bench", "--no-report")
     assert ended.code == ExitCode.USAGE, ended.text

@@ -84,7 +84,7 @@ def test_a_step_that_takes_longer_than_planned_is_not_a_part_of_its_plan(
         (True, ""),
     ],
 )
-def test_a_rate_that_its_search_did_not_decide_is_told_with_what_its_runs_agree_on(
+def test_a_rate_that_its_search_did_not_decide_is_reported_with_what_its_runs_agree_on(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], sure: bool, known: str
 ) -> None:
     judged = (

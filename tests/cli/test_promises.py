@@ -93,7 +93,7 @@ def test_a_killed_search_goes_on_by_the_same_rule_and_a_later_run_takes_its_resu
         assert f"{len(asked)} cells of up to {most} are taken from run {run_dir.name}" in again.err
 
 
-def test_a_promise_that_no_server_keeps_is_told_as_met_at_no_rate(bench: Bench) -> None:
+def test_a_promise_that_no_server_keeps_is_reported_as_met_at_no_rate(bench: Bench) -> None:
     spec(bench, "latency.p50[read] < 1 us")
     done = bench("run", "brief.bench", "--no-report", timeout=300)
     assert done.code == 0, done.text

@@ -98,7 +98,9 @@ def test_a_bad_query_gets_one_clear_line_and_the_next_step(finished_run: Finishe
         ("", "the query is empty", "tables: meta, runs, cells"),
     ],
 )
-def test_a_bad_query_is_told_what_was_meant(finished_run: FinishedRun, sql: str, message: str, hint: str) -> None:
+def test_the_error_of_a_bad_query_says_what_was_meant(
+    finished_run: FinishedRun, sql: str, message: str, hint: str
+) -> None:
     said, helped = finished_run.bench("query", sql).err.splitlines()
     assert message in said
     assert hint in helped

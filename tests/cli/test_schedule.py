@@ -68,7 +68,7 @@ def test_a_failed_cell_is_tried_again_and_every_attempt_is_kept(bench: Bench) ->
     assert "was tried again" in page.read_text(encoding="utf-8")
 
 
-def test_a_missing_tool_is_told_before_anything_is_tried(bench: Bench) -> None:
+def test_a_missing_tool_is_reported_before_anything_is_tried(bench: Bench) -> None:
     bench.spec(HEAD + experiment("box.good", "retries = 5"), TOOL='db_bench("/nowhere/db_bench")')
     ended = bench("run", "brief.bench")
     assert ended.code == 3

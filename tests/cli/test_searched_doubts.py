@@ -77,7 +77,7 @@ def numbers(found: Run) -> list[dict[str, Any]]:
     return told
 
 
-def test_a_bound_is_told_as_one_in_callouts_tables_texts_and_drawings(english: Run) -> None:
+def test_a_bound_is_reported_as_one_in_callouts_tables_texts_and_drawings(english: Run) -> None:
     shown = [each["shown"] for each in numbers(english)]
     callouts, text, table = shown[:4], shown[4:8], shown[8:]
     assert callouts == ["14,001", "≥ 20,000", "0.171", "≤ 0.120"]
@@ -100,7 +100,7 @@ def test_the_file_of_the_numbers_says_it_in_fields_and_verifies(english: Run) ->
     assert english.bench("verify", str(brief)).code == 0
 
 
-def test_a_bound_is_told_as_one_by_trend_compare_and_the_site(english: Run) -> None:
+def test_a_bound_is_reported_as_one_by_trend_compare_and_the_site(english: Run) -> None:
     bench = english.bench
     told = bench("trend", "--origin", "simulated", "sustained", "cost")
     out = " ".join(told.out.split())
@@ -145,7 +145,7 @@ class Undecided:
         return self._store.query(query)
 
 
-def test_what_its_runs_did_not_decide_is_told_of_each_value_that_rests_on_it(english: Run) -> None:
+def test_what_its_runs_did_not_decide_is_reported_for_each_value_that_rests_on_it(english: Run) -> None:
     plan = load_plan(english.path)
     queries = {metric.name: metric.query for metric in plan.metrics}
 

@@ -158,7 +158,7 @@ def test_the_store_of_the_environment_is_pushed_to(bench: Bench) -> None:
     ],
     ids=lambda given: " ".join(given) if isinstance(given, tuple) else None,
 )
-def test_a_mistake_is_told_in_a_line(bench: Bench, words: tuple[str, ...], code: int, what: str) -> None:
+def test_a_mistake_is_reported_in_a_line(bench: Bench, words: tuple[str, ...], code: int, what: str) -> None:
     done = bench(*words)
     assert done.code == code, done.text
     assert what in done.err

@@ -85,7 +85,7 @@ def test_its_name_its_outcome_and_its_status_say_it(run: Simulated) -> None:
     assert 'simulated="true"' in run.bench("status", run.name, "--openmetrics").out
 
 
-def test_a_verdict_on_simulated_numbers_is_not_told_as_one_on_measured_ones(bench: Bench) -> None:
+def test_a_verdict_on_simulated_numbers_is_not_reported_as_one_on_measured_ones(bench: Bench) -> None:
     for limit, judged in (("1G", "would not hold"), ("1", "would hold")):
         bench.spec(SPEC.replace("> 1G ops/s", f"> {limit} ops/s"))
         ended = bench("run", "brief.bench", "--simulate", "--no-report")
@@ -96,7 +96,7 @@ def test_a_verdict_on_simulated_numbers_is_not_told_as_one_on_measured_ones(benc
         assert "expect does not hold" not in ended.out + ended.err
 
 
-def test_an_expectation_on_simulated_numbers_is_told_and_counts_for_nothing(run: Simulated) -> None:
+def test_an_expectation_on_simulated_numbers_is_reported_and_counts_for_nothing(run: Simulated) -> None:
     assert [expect["holds"] for expect in run.ended.json["expects"]] == [False]
     assert run.ended.code == 0
 

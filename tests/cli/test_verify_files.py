@@ -255,7 +255,7 @@ def test_two_digests_are_shown_by_digits_that_differ() -> None:
     assert shorten_digests("a" * 63 + "1", "a" * 63 + "2") == ("…" + "a" * 11 + "1", "…" + "a" * 11 + "2")
 
 
-def test_tables_without_their_manifest_are_told_of_and_left(copied_run: Bench) -> None:
+def test_tables_without_their_manifest_are_reported_and_left(copied_run: Bench) -> None:
     """Nothing of a run is changed, so that what was verified can be verified again."""
     store = copied_run.run_dir / "store"
     (store / "manifest.json").unlink()

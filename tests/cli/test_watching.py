@@ -163,7 +163,7 @@ def test_a_run_is_seen_on_its_screen_and_from_other_shells_until_it_ends(slow_be
 
 
 @pytest.mark.timeout(120)
-def test_a_watcher_is_told_within_seconds_that_the_controller_was_killed(slow_bench: Bench) -> None:
+def test_a_watcher_reads_within_seconds_that_the_controller_was_killed(slow_bench: Bench) -> None:
     bench = slow_bench
     with bench.started("run", "brief.bench") as run:
         run.until_it_says("[1/2]")
@@ -195,7 +195,7 @@ def test_the_screen_suits_the_terminal(bench: Bench, env: dict[str, str]) -> Non
         assert re.search(rb"0/1 cell\b", said)
 
 
-def test_many_cells_that_fail_for_one_reason_are_told_of_together_with_what_helps(bench: Bench) -> None:
+def test_many_cells_that_fail_for_one_reason_are_reported_together_with_what_helps(bench: Bench) -> None:
     five = ONE_FOLDER.replace("[1, 2]", "[1, 2, 3, 4, 5]  on_failure = try_all")
     tool = wrapped.db_bench(bench.folder / "broken", '*--benchmarks=*) echo "the disk is sick" >&2; exit 3;;')
     bench.spec(five, TOOL=f'db_bench("{tool}")')
@@ -228,7 +228,7 @@ def test_a_value_that_the_tool_refuses_is_mended_in_the_spec(bench: Bench, optio
     assert "bench resume" not in ended.out
 
 
-def test_a_tool_that_is_absent_is_told_of_once_before_anything_is_measured(bench: Bench) -> None:
+def test_a_tool_that_is_absent_is_reported_once_before_anything_is_measured(bench: Bench) -> None:
     bench.spec(ONE_FOLDER.replace("[1, 2]", "[1, 2, 3, 4, 5]"), TOOL='db_bench("/no/such/db_bench")')
     ended = bench("run", "brief.bench", "--no-report")
     assert ended.code == 3
@@ -239,7 +239,7 @@ def test_a_tool_that_is_absent_is_told_of_once_before_anything_is_measured(bench
     assert bench("doctor", "brief.bench").code == 3
 
 
-def test_an_option_that_the_tool_refuses_is_tried_once_and_nobody_is_told_to_resume(bench: Bench) -> None:
+def test_an_option_that_the_tool_refuses_is_tried_once_and_no_hint_says_to_resume(bench: Bench) -> None:
     system_tool("db_bench")
     wrong = ONE_FOLDER.replace("cache = 1 MiB }", "cache = 1 MiB  no_such_flag = 3 }")
     bench.spec(wrong.replace("measure ", "retries = 2  measure ", 1))

@@ -26,7 +26,7 @@ def test_the_english_words_are_printed_to_be_translated(bench: Bench) -> None:
     assert bench("words", "--json").json == found
 
 
-def test_words_that_are_not_shipped_are_told_with_those_that_are(bench: Bench) -> None:
+def test_words_that_are_not_shipped_are_reported_with_those_that_are(bench: Bench) -> None:
     done = bench("words", "fr")
     assert (done.code, done.out) == (2, "")
     assert done.err == "error: no words are shipped for `fr`\n  help: there are `en`, `ja`\n"
@@ -66,7 +66,7 @@ def test_a_brief_in_another_language_leaves_that_of_the_spec_and_both_hold(copie
     assert copied_run("verify", str(reports / "brief.ja.pdf")).code == 1
 
 
-def test_a_language_without_words_is_told_with_what_there_is(finished_run: FinishedRun) -> None:
+def test_a_language_without_words_is_reported_with_what_there_is(finished_run: FinishedRun) -> None:
     done = finished_run.bench("report", "--language", "fr")
     assert done.code == 2
     assert "there are `en` and `ja`; or name a catalogue: --language fr.toml" in done.err

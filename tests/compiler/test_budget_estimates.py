@@ -146,7 +146,7 @@ def test_a_plan_that_run_refuses_says_so_first_and_tells_no_total_of_it(tmp_path
     assert "refuses this" not in explain(plan.model_copy(update={"budget_s": 1e6}), width=300)
 
 
-def test_repeats_that_a_search_leaves_out_are_not_told_as_repeats_that_do_not_fit(tmp_path: Path) -> None:
+def test_repeats_that_a_search_leaves_out_are_not_reported_as_repeats_that_do_not_fit(tmp_path: Path) -> None:
     text = (Path(__file__).parent / "plans" / "search_for_a_promise.bench").read_text(encoding="utf-8")
     plan = compile_text(text, tmp_path).model_copy(update={"budget_s": 86400.0})
     (fit,) = budget_fits(plan)

@@ -77,7 +77,7 @@ def test_an_option_is_compared_with_no_more_of_the_known_ones_than_can_be_meant(
     assert errors(database, tmp_path) == []
 
 
-def test_many_misspelt_names_are_told_in_good_time(tmp_path: Path) -> None:
+def test_many_misspelt_names_are_reported_in_good_time(tmp_path: Path) -> None:
     many = "".join(f"metric m{i} = throughputt[w{i}]\n" for i in range(6000))
     assert 1 < len(errors(EXPERIMENT + many, tmp_path)) <= 101
 

@@ -11,7 +11,7 @@ from benchbrief.compiler.briefs.style.pictures import why_not_whole
 CUT = Path(__file__).parent / "errors" / "house" / "cut.png"
 
 
-def test_a_png_that_breaks_off_is_told_whatever_else_the_process_has_loaded() -> None:
+def test_a_png_that_breaks_off_is_reported_whatever_else_the_process_has_loaded() -> None:
     import weasyprint  # has Pillow take what is broken off for whole
 
     assert weasyprint

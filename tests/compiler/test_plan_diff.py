@@ -27,7 +27,7 @@ def difference(case: Path) -> PlanDiff:
 
 
 @pytest.mark.parametrize("case", CASES, ids=lambda path: path.name)
-def test_a_difference_is_told_as_in_its_golden(case: Path, golden: Callable[[Path, str], None]) -> None:
+def test_a_difference_is_worded_as_in_its_golden(case: Path, golden: Callable[[Path, str], None]) -> None:
     text = explain_diff(difference(case), "run 20260301-brief")
     golden(case / "told.txt", text + "\n")
     assert all(display_width(line) <= 100 for line in text.splitlines())

@@ -257,7 +257,7 @@ def judged_often(kept: float, judged: int, seed: int = 7) -> tuple[float, float,
     return sure_kept / times, kept_at_all / times, sure / times
 
 
-def test_a_rate_that_is_sure_has_the_confidence_that_is_told() -> None:
+def test_a_rate_that_is_sure_has_the_confidence_that_is_stated() -> None:
     """At a rate that one of five runs keeps, a lead of three for the other side comes as rarely as told."""
     wrong, accepted, sure = judged_often(0.2, judged=1_000)
     assert sure == 1

@@ -50,11 +50,11 @@ def test_each_element_holds_the_blocks_of_its_table_and_no_others(kind: str, tmp
     assert offered == set(ELEMENTS[kind].blocks)
 
 
-def test_the_options_of_figures_are_told() -> None:
+def test_the_options_of_figures_are_documented() -> None:
     assert set(FIGURE_OPTIONS) <= set(OPTIONS)
 
 
-def test_every_word_of_expressions_is_told() -> None:
+def test_every_word_of_expressions_is_documented() -> None:
     assert all(word_meanings.measure_doc(name) for name in KINDS)
     assert set(word_meanings.DIMENSIONS) == set(DIMENSIONS)
     assert set(word_meanings.FUNCTIONS) == {*FUNCTIONS, "range"}

@@ -165,7 +165,7 @@ def test_a_unit_that_doubles_its_powers_is_refused_before_it_is_written_down(tmp
     }
 
 
-def test_of_thousands_of_mistakes_the_first_hundred_are_told_and_that_there_are_more(tmp_path: Path) -> None:
+def test_of_thousands_of_mistakes_the_first_hundred_are_reported_and_that_there_are_more(tmp_path: Path) -> None:
     path = tmp_path / "spec.bench"
     names = "".join(f"workload work_load_{i} from ycsb.a\n" for i in range(2000))
     wrong = ", ".join(f"wrok_load_{i}" for i in range(2000))
@@ -181,7 +181,7 @@ def test_of_thousands_of_mistakes_the_first_hundred_are_told_and_that_there_are_
     assert notes[-1] == "there are more findings than these: correct these first"
 
 
-def test_an_error_behind_a_hundred_warnings_is_told(tmp_path: Path) -> None:
+def test_an_error_behind_a_hundred_warnings_is_reported(tmp_path: Path) -> None:
     path = tmp_path / "spec.bench"
     unused = "".join(f"workload w{i} from ycsb.a\n" for i in range(150))
     path.write_text(BASE + unused + EXPERIMENT + "metric m in W = throughput\n", encoding="utf-8")
@@ -197,7 +197,7 @@ def test_a_word_for_an_attribute_that_the_benchmark_lacks_is_a_mistake_of_its_ow
     assert "E0501" in [diagnostic.code for diagnostic in check(path).diagnostics]
 
 
-def test_repeats_written_as_a_product_are_told_what_to_write(tmp_path: Path) -> None:
+def test_the_error_of_repeats_written_as_a_product_says_what_to_write(tmp_path: Path) -> None:
     path = tmp_path / "spec.bench"
     path.write_text(BASE + EXPERIMENT.replace("measure", "repeats = 3x interleaved  measure"), encoding="utf-8")
     [error] = [diagnostic for diagnostic in check(path).diagnostics if diagnostic.severity == "error"]

@@ -9,7 +9,7 @@ from benchbrief.compiler.shown_findings import distinct
 from benchbrief.dsl.source import Source, Span
 
 
-def test_an_error_that_was_told_of_a_place_is_told_no_more() -> None:
+def test_an_error_is_reported_once_at_a_place() -> None:
     source = Source("s.bench", 'use "a"\nuse "a"\n')
     first = ImportNotFound(Span(source, 4, 7), "a", "there is no such file").diagnostic()
     again = replace(first, help="more of it")
@@ -18,7 +18,7 @@ def test_an_error_that_was_told_of_a_place_is_told_no_more() -> None:
     assert distinct((first, again, elsewhere, other, first)) == (first, elsewhere, other)
 
 
-def test_warnings_and_what_has_no_place_are_told_as_often_as_they_say_something_else() -> None:
+def test_warnings_and_what_has_no_place_are_reported_as_often_as_they_say_something_else() -> None:
     problem = ImportNotFound(None, "a", "there is no such file").diagnostic()
     other = replace(problem, help="say where it is")
     warning = replace(problem, severity="warning", span=Span(Source("s.bench", "a"), 0, 1))

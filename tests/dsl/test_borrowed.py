@@ -29,7 +29,7 @@ def mistake(text: str) -> Diagnostic:
         ('hardware("box", hosts = "local")', "(", 'hardware some_name "Label" { ... }'),
     ],
 )
-def test_what_has_no_counterpart_is_told_with_what_does_the_same(wrong: str, place: str, advice: str) -> None:
+def test_what_has_no_counterpart_is_reported_with_what_does_the_same(wrong: str, place: str, advice: str) -> None:
     found = mistake(wrong)
     assert found.span
     assert found.span.text == place

@@ -284,7 +284,7 @@ def test_an_expression_inside_a_text_is_read_where_it_stands() -> None:
     assert (node.span.line, node.span.column, node.span.text) == (2, 1, "max(a over b)")
 
 
-def test_a_whole_number_is_told_from_one_with_a_fraction() -> None:
+def test_a_whole_number_is_distinguished_from_one_with_a_fraction() -> None:
     def whole(text: str) -> bool:
         node = parse_expression(Source("t.bench", text), 0, len(text))
         assert isinstance(node, ast.Quantity)

@@ -170,7 +170,7 @@ def test_numbers_that_only_look_dangerous(number: str) -> None:
 
 
 @pytest.mark.parametrize("digits", [5, 15, 16, 400, 5000])
-def test_ramps_with_colons_of_any_length_are_told(digits: int) -> None:
+def test_ramps_with_colons_of_any_length_are_reported(digits: int) -> None:
     long = "9" * digits
     for ramp in (f"1:{long}", f"1:{long}:3", f"1:3:{long}", f"{long}:2:1", f"1:{long}:{long}", "1:٣:" + "٣" * digits):
         assert refused(f"experiment e {{ threads = {ramp} }}").startswith("E01")

@@ -69,13 +69,13 @@ def test_a_block_that_is_never_closed_hides_none_of_the_others() -> None:
 @pytest.mark.parametrize(
     "text", ['report r {{ text = "{hole}" }}\n', 'report r "{hole}" {{ logo = 1 }}\nparam p = 1\n']
 )
-def test_a_slip_in_a_hole_is_told_once(hole: str, text: str) -> None:
+def test_a_slip_in_a_hole_is_reported_once(hole: str, text: str) -> None:
     (found,) = partly(text.format(hole=f"a {{{hole}}} b")).diagnostics
     assert found.span
     assert "{" in text.format(hole=f"a {{{hole}}} b")[: found.span.end]
 
 
-def test_all_slips_in_the_holes_of_all_texts_are_told() -> None:
+def test_all_slips_in_the_holes_of_all_texts_are_reported() -> None:
     texts = 'text = """\n  {1,000} and {ok}, {a +}\n  \\q } {\n  """\n  items = ["{100K records}", "{x}", "{b +}"]'
     found = partly(f"report r {{\n  {texts}\n  logo = = 1\n}}\nmetric m = \n")
     told = [(each.code, each.span.line) for each in found.diagnostics if each.span]
@@ -85,7 +85,7 @@ def test_all_slips_in_the_holes_of_all_texts_are_told() -> None:
     ]  # fmt: skip
 
 
-def test_of_a_text_no_more_is_told_than_of_a_spec() -> None:
+def test_a_text_gets_no_more_diagnostics_than_a_spec() -> None:
     assert len(partly('report r { text = "' + "{a +}" * 500 + '" }\n').diagnostics) == MOST
 
 
@@ -98,7 +98,7 @@ def test_of_a_text_no_more_is_told_than_of_a_spec() -> None:
         "param p = 1\nhosts(a, b)\n  nodes = 3\n",
     ],
 )
-def test_a_first_word_that_begins_nothing_is_told_once(text: str) -> None:
+def test_a_first_word_that_begins_nothing_is_reported_once(text: str) -> None:
     assert len(partly(text).diagnostics) == 1
 
 
@@ -125,7 +125,7 @@ def test_a_fact_whose_value_could_not_be_read_is_not_unknown(tmp_path: Path) -> 
     assert [diagnostic.code for diagnostic in check(spec).diagnostics] == ["E0101"]
 
 
-def test_no_more_are_told_than_can_be_read_and_in_good_time() -> None:
+def test_no_more_are_reported_than_can_be_read_and_in_good_time() -> None:
     start = time.process_time()
     with pytest.raises(SpecError) as raised:
         parse_on(Source("t.bench", "workload w { records = 1;;k }\n" * 9000))
@@ -179,6 +179,6 @@ def test_a_block_that_fills_the_file_is_read_anew_once(monkeypatch: pytest.Monke
         ("text = <<EOF", "a text of several lines"),
     ],
 )
-def test_what_other_languages_write_is_told_with_what_to_write(wrong: str, advice: str) -> None:
+def test_what_other_languages_write_is_reported_with_what_to_write(wrong: str, advice: str) -> None:
     [found, *_] = partly(f"workload w {{ {wrong} }}\n").diagnostics
     assert advice in found.help

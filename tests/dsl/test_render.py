@@ -103,7 +103,7 @@ def test_a_line_that_is_cut_is_shown_for_each_of_its_places() -> None:
     assert text.count("a.bench:1:") == len(notes) + 1
 
 
-def test_several_are_told_apart_by_a_blank_line() -> None:
+def test_several_are_separated_by_a_blank_line() -> None:
     one = Diagnostic("E0001", "error", "no file", None)
     assert render_all([one, one]) == "error[E0001]: no file\n\nerror[E0001]: no file"
     assert render_all([]) == ""

@@ -104,7 +104,7 @@ def test_the_command_can_be_named(nvim: Callable[..., object], tmp_path: Path) -
     assert answer["messages"]
 
 
-def test_a_missing_command_is_told_with_the_next_step(nvim: Callable[..., object], tmp_path: Path) -> None:
+def test_a_missing_command_is_reported_with_the_next_step(nvim: Callable[..., object], tmp_path: Path) -> None:
     spec = tmp_path / "spec.bench"
     spec.write_text(MISTAKE)
     said = nvim(spec, "", before='require("benchbrief").setup()', PATH=_path_without_bench())

@@ -62,7 +62,7 @@ def test_a_real_run_has_its_watts(installed: Environment, tmp_path: Path, sensor
     assert Plan.model_validate_json(plan.read_text()).extensions == {"meter hwmon": "bench-hwmon 0.4.0"}
 
 
-def test_a_sensor_that_is_not_there_is_told_with_the_meter_s_own_hint(
+def test_a_sensor_that_is_not_there_is_reported_with_the_meter_s_own_hint(
     installed: Environment, tmp_path: Path, sensor: Path
 ) -> None:
     write(tmp_path, f'hwmon(file: "{sensor}-none")')

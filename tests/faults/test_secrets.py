@@ -149,7 +149,7 @@ WHOLE = "mongodb://{part}:pa%24%24-{part}@{part}.invalid:{port}/ycsb?compressors
 
 @pytest.mark.parametrize("part", PARTS)
 @pytest.mark.parametrize("secret", [pytest.param("Hunter2Hunter", marks=pytest.mark.long), "pä5s\\w%5C-örd. $x"])
-def test_a_part_of_a_uri_that_is_secret_is_not_told_when_it_is_complained_of(
+def test_an_error_about_a_uri_does_not_show_its_secret_part(
     bench: Bench, server: tuple[str, int], part: str, secret: str
 ) -> None:
     host, port = server

@@ -199,7 +199,7 @@ def test_numbers_on_one_axis_have_the_same_decimals() -> None:
     assert "B: 198.50\u00a0ops/s at 1 to 4.13\u00a0ops/s at 8." in told
 
 
-def test_a_series_that_ends_where_it_began_is_told_as_one_value() -> None:
+def test_a_series_that_ends_where_it_began_is_described_as_one_value() -> None:
     assert "A: 5.0\u00a0ops/s at 1 and at 8." in re.sub(
         r"\bA: 5(?:\.0+)?", "A: 5.0", text_of({"A": (5.0, 7.0, 6.0, 5.0)})
     )

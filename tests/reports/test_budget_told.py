@@ -45,7 +45,7 @@ def told(plan: p.Plan, folder: Path) -> str:
     return re.sub('<span class="whole">(.*?)</span>', r"\1", html)
 
 
-def test_the_rule_of_a_budget_is_told_a_sentence_at_a_time() -> None:
+def test_the_rule_of_a_budget_is_stated_a_sentence_at_a_time() -> None:
     plan = budgeted("en", confident=p.Confident(at_least=2, within=0.1))
     results = Results(plan, WORLD.store(), CATALOGUES["en"])
     items = list(notice(plan.experiments["ramp"], results))
@@ -80,7 +80,7 @@ NO_ROOM = say.budget_no_room(
 )
 
 
-def test_the_reasons_why_no_repeat_followed_are_told_by_kind_and_the_others_counted() -> None:
+def test_the_reasons_why_no_repeat_followed_are_reported_by_kind_and_the_others_counted() -> None:
     left_out = [over(42600.0), over(43000.0), say.budget_unasked(), "first", "second", "third"]
     results = results_without({number + 3: ("skipped", reason) for number, reason in enumerate(left_out)})
     items = list(notice(results.plan.experiments["ramp"], results))
@@ -118,7 +118,7 @@ def test_no_interval_of_a_budgeted_brief_is_called_one_of_95_percent(tmp_path: P
     assert "95" in CATALOGUES[language]["statistic_ci"]
 
 
-def test_the_level_that_is_told_is_the_one_that_is_drawn(tmp_path: Path) -> None:
+def test_the_level_that_is_stated_is_the_one_that_is_drawn(tmp_path: Path) -> None:
     # The widest interval over three repeats is 13.8 % at 97.5 % (two looks), and 24.1 % at 99.17 % (six looks).
     within = p.Confident(at_least=2, within=0.2)
     alone = told(budgeted("en", confident=within), tmp_path)

@@ -51,7 +51,7 @@ def test_hardware_that_no_test_tells_apart_has_a_letter_in_common(bench: Bench) 
     assert letters(page(bench.folder / "made")) == [["a", "a", "a"] * 2, ["b", "a", "a"] * 2]
 
 
-def test_the_test_and_the_correction_are_told_below_the_table(bench: Bench) -> None:
+def test_the_test_and_the_correction_are_named_below_the_table(bench: Bench) -> None:
     text = page(bench.folder / "made")
     assert "Welch's t test on the repeats" in text.replace("&#39;", "'")
     assert "Holm's correction for all pairs in all rows of the quantity; 12 tests in all" in text.replace("&#39;", "'")

@@ -130,7 +130,7 @@ def one_breaks(monkeypatch: pytest.MonkeyPatch) -> tuple[w.World, p.Report]:
     return world, report.model_copy(update={"elements": (broken, *report.elements)})
 
 
-def test_a_figure_that_can_not_be_drawn_costs_that_figure_and_is_told_on_the_first_page(
+def test_a_figure_that_can_not_be_drawn_costs_that_figure_and_is_reported_on_the_first_page(
     one_breaks: tuple[w.World, p.Report],
 ) -> None:
     world, report = one_breaks

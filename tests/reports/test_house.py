@@ -79,7 +79,7 @@ def test_what_a_question_answers_is_escaped(page: Made) -> None:
         ('{{ query("SELECT nonsense FROM cells") }}', 1, "nonsense"),
     ],
 )
-def test_what_is_wrong_in_a_part_is_told_with_its_file_and_line(
+def test_what_is_wrong_in_a_part_is_reported_with_its_file_and_line(
     page: Made, tmp_path: Path, part: str, line: int, says: str
 ) -> None:
     with pytest.raises(ReportError) as raised:

@@ -49,7 +49,7 @@ def test_a_clean_run_has_no_limits() -> None:
 
 
 @pytest.mark.parametrize(("accepted", "first"), [(0.0, True), (0.01, False)])
-def test_failed_operations_are_told_first_where_they_are_more_than_accepted(accepted: float, first: bool) -> None:
+def test_failed_operations_are_reported_first_where_they_are_more_than_accepted(accepted: float, first: bool) -> None:
     plan = world().plan()
     ramp = plan.experiments["ramp"].model_copy(update={"max_error_share": accepted})
     plan = plan.model_copy(update={"experiments": {"ramp": ramp}})
@@ -88,7 +88,7 @@ def test_operations_that_were_cut_off_are_held_against_go_ycsb_where_others_stop
     assert bool(limit.short) == first
 
 
-def test_a_saturated_load_generator_is_told_with_its_host() -> None:
+def test_a_saturated_load_generator_is_reported_with_its_host() -> None:
     cell = world().cell_id("disk", "a", 4)
     (limit,) = told(world().plan(), [*clean(world()), utilised(0.97, cell)])
     assert limit.short == "the processors of the load generator's host were saturated in one of 6 measurements"
@@ -101,7 +101,7 @@ def test_a_busy_host_that_generates_no_load_is_no_limit() -> None:
     assert told(world().plan(), [*clean(world()), utilised(0.97, cell, "db-1")]) == []
 
 
-def test_measurements_that_were_not_steady_are_told_first() -> None:
+def test_measurements_that_were_not_steady_are_reported_first() -> None:
     cells = [world().cell_id("disk", "a", threads) for threads in (2, 4)]
     (warning,) = Steadiness(range=0.5, trend=0.3).warnings
     rows = [s.NoteRow(w.RUN, cell, "warning", warning, "ycsb") for cell in cells]
@@ -110,7 +110,7 @@ def test_measurements_that_were_not_steady_are_told_first() -> None:
     assert limit.full.startswith("In 2 of 6 measurements, the throughput did not hold still")
 
 
-def test_other_work_on_a_host_is_told_with_its_size() -> None:
+def test_other_work_on_a_host_is_reported_with_its_size() -> None:
     rows = []
     for threads, cores in ((1, 0.7), (2, 1.9)):
         cell = world().cell_id("disk", "a", threads)
@@ -121,12 +121,12 @@ def test_other_work_on_a_host_is_told_with_its_size() -> None:
     assert "up to 1.9 cores on average" in limit.full
 
 
-def test_a_tool_with_assertions_is_told_with_its_measurements() -> None:
+def test_a_tool_with_assertions_is_reported_with_its_measurements() -> None:
     (limit,) = told(world().plan(), world().rows())
     assert limit.short == "the load generator of 6 measurements was built with assertions, which slow it"
 
 
-def test_two_groups_on_one_machine_are_told_and_two_variants_are_not() -> None:
+def test_two_groups_on_one_machine_are_reported_and_two_variants_are_not() -> None:
     two = w.World({"disk": "Disk", "ram": "RAM"}, {"a": "Sessions"}, repeats=2, ops=level)
     assert told(two.plan(), clean(two)) == []
     plan = two.plan()
@@ -137,7 +137,7 @@ def test_two_groups_on_one_machine_are_told_and_two_variants_are_not() -> None:
     assert limit.short == "Disk and RAM are the same machine"
 
 
-def test_single_measurements_are_told_first_only_beside_a_claim() -> None:
+def test_single_measurements_are_reported_first_only_beside_a_claim() -> None:
     once = w.World({"disk": "Disk"}, {"a": "Sessions"}, ops=level)
     (limit,) = told(once.plan(w.report("R")), clean(once))
     assert limit.short == ""

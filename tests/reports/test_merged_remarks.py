@@ -8,7 +8,7 @@ from benchbrief.reports.words.brief_words import CATALOGUES
 from benchbrief.runners.messages.run_messages import say
 
 
-def test_a_busy_host_is_told_of_once_with_the_number_of_cells() -> None:
+def test_a_busy_host_is_reported_once_with_the_number_of_cells() -> None:
     rows = [("warning", say.busy(host="db-1", cell=f"c{n}", what=f"java takes {n}.0 cores"), 1) for n in range(1, 5)]
     rows += [("warning", say.busy_meanwhile(host="db-1", cell=f"c{n}", amount=figure(n, ".1f")), 1) for n in (1, 2, 3)]
     rows += [("warning", say.busy(host="db-2", cell="c1", what="java takes 1.0 cores"), 1)]

@@ -44,7 +44,7 @@ def expecting(limit: float) -> p.Expect:
     return p.Expect(text=text, label="Fast enough", query=holds, sides=(top, bound), origin=ORIGIN)
 
 
-def test_an_unmet_expectation_is_told_with_its_condition_and_its_value() -> None:
+def test_an_unmet_expectation_is_reported_with_its_condition_and_its_value() -> None:
     world = w.World({"disk": "Disk"}, {"a": "A"})
     world.expects = (expecting(10_000), expecting(5_000))
     report = w.report("R")
@@ -108,7 +108,7 @@ def test_a_simulated_brief_says_nothing_of_expectations_on_its_first_page() -> N
     ]
 
 
-def test_a_stand_in_and_where_its_data_lie_are_told_in_the_language_of_the_report() -> None:
+def test_a_stand_in_and_where_its_data_lie_are_reported_in_the_language_of_the_report() -> None:
     world = w.World({"disk": "Disk"}, {"a": "A"}, engine="mongodb")
     sentence = say.stand_in_memory(product="mongo-java-server 1.47.0")
     fact = s.FactRow(w.RUN, "database", "disk", "db@disk", "stand_in", sentence, None, "observed")
@@ -118,7 +118,7 @@ def test_a_stand_in_and_where_its_data_lie_are_told_in_the_language_of_the_repor
     assert "（mongo-java-server 1.47.0、データはメモリー上）" in view.notices[0].text
 
 
-def test_what_was_never_planned_somewhere_is_told_so() -> None:
+def test_what_was_never_planned_somewhere_is_shown_as_not_planned() -> None:
     world = w.World({"disk": "Disk", "ram": "RAM"}, {"a": "A"})
     plan = world.plan()
     plan = plan.model_copy(update={"cells": tuple(cell for cell in plan.cells if cell.hardware == "disk")})

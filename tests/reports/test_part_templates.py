@@ -80,7 +80,7 @@ def test_a_block_is_none_of_what_a_part_of_the_page_gets() -> None:
     assert (found.line, found.kind, found.word) == (2, "name", "block")
 
 
-def test_a_template_nested_without_end_is_told_and_ends_nothing() -> None:
+def test_a_template_nested_without_end_is_reported_and_ends_nothing() -> None:
     (found,) = problems("legal", "{{ " + "(" * 5000 + "1" + ")" * 5000 + " }}")
     assert isinstance(found, known.Broken)
 
@@ -113,7 +113,7 @@ def test_a_check_computes_nothing_that_a_template_says(text: str) -> None:
 
 
 @pytest.mark.parametrize("digits", ["9" * 5000, "0x" + "f" * 5000])
-def test_a_number_of_too_many_digits_is_told_with_its_line(digits: str) -> None:
+def test_a_number_of_too_many_digits_is_reported_with_its_line(digits: str) -> None:
     assert problems("legal", f"<p>\n{{{{ {digits} }}}}") == [known.Broken(2, "a number of too many digits")]
 
 
@@ -146,7 +146,7 @@ def test_cells_and_cards_have_their_values_to_compute_with() -> None:
         ({}, "a list is no text", "go through it"),
     ],
 )
-def test_what_has_no_text_is_told_with_its_place_and_never_printed(given: object, said: str, hint: str) -> None:
+def test_what_has_no_text_is_reported_with_its_place_and_never_printed(given: object, said: str, hint: str) -> None:
     with pytest.raises(ReportError, match=said) as caught:
         printed("<p>\n{{ c }}", c=given)
     assert hint in str(caught.value.hint)

@@ -53,7 +53,7 @@ def sheets(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
     return found
 
 
-def test_every_layout_is_pdf_ua_1_and_what_is_not_is_told(sheets: dict[str, Path], tmp_path: Path) -> None:
+def test_every_layout_is_pdf_ua_1_and_what_is_not_is_reported(sheets: dict[str, Path], tmp_path: Path) -> None:
     bad = tmp_path / "bad.pdf"
     weasyprint.HTML(string="<p>no title, no language, no tags</p>").write_pdf(bad)
     marked = tmp_path / "marked.pdf"

@@ -74,7 +74,9 @@ def _flat(blocks: Iterable[Block]) -> Iterable[Block]:
     ("language", "fixed"),
     [("en", "All values are for 8 threads."), ("ja", "値はすべて 8 スレッドのものです。")],
 )
-def test_a_point_fixed_by_brackets_is_told_where_no_label_says_it(tmp_path: Path, language: str, fixed: str) -> None:
+def test_a_point_fixed_by_brackets_is_reported_where_no_label_says_it(
+    tmp_path: Path, language: str, fixed: str
+) -> None:
     found = notes_of(tmp_path, "[1, 2, 8]", language)
     assert found["Fixed"] == [fixed]
     assert fixed in found["Bars"], "its axis says `Reads`, and not how many threads"
@@ -84,7 +86,7 @@ def test_a_point_fixed_by_brackets_is_told_where_no_label_says_it(tmp_path: Path
     assert [("Reads" in text) for text in found["Ramp"]] == [True]
 
 
-def test_unmeasured_candidates_of_an_adaptive_ramp_are_told_beside_all_that_is_over_it(tmp_path: Path) -> None:
+def test_unmeasured_candidates_of_an_adaptive_ramp_are_reported_beside_all_that_is_over_it(tmp_path: Path) -> None:
     found = notes_of(tmp_path, "adaptive(1..8, points: 4)")
     said = {title: [text for text in texts if text.startswith("Adaptive ramp: ")] for title, texts in found.items()}
     assert len(found[""]) == 1, "the maximum is over the ramp, and the other number is not"

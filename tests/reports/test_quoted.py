@@ -119,7 +119,7 @@ def test_a_quoted_number_leads_to_its_source_and_not_to_measurements(views: View
 
 
 @pytest.mark.parametrize("name", EXAMPLES)
-def test_the_disclosure_of_published_figures_prints_no_setting_that_the_source_never_told(
+def test_the_disclosure_of_published_figures_prints_no_setting_that_the_source_never_stated(
     views: Views, name: str
 ) -> None:
     text = disclosed(views.of(name))

@@ -288,7 +288,7 @@ def test_the_disclosure_says_that_a_declared_power_is_not_measured(tmp_path: Pat
     assert "The power of Large" not in html
 
 
-def test_options_that_differ_between_variants_are_told_for_each(tmp_path: Path) -> None:
+def test_options_that_differ_between_variants_are_reported_for_each(tmp_path: Path) -> None:
     world = w.World({"small": "Small", "large": "Large"}, {"a": "Sessions"})
     report = w.report("A report", p.DisclosureElement())
     plan = world.plan(report)
@@ -310,7 +310,7 @@ def test_options_that_differ_between_variants_are_told_for_each(tmp_path: Path) 
     assert f"<b>RocksDB on Large</b> Options cache = 64 MiB; {sizes_told}</p>" in html
 
 
-def test_repeats_that_lie_far_apart_are_noticed_first_and_told_with_their_ends(tmp_path: Path) -> None:
+def test_repeats_that_lie_far_apart_are_noticed_first_and_reported_with_their_ends(tmp_path: Path) -> None:
     world, report = small(p.DisclosureElement())
     world.repeats = 2
     rows = [

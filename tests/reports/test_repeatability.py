@@ -43,7 +43,7 @@ def page(tmp_path: Path, *, repeats: int, language: str = "en") -> str:
     return html.unescape(re.sub(r"<[^>]*>", "", text)).replace("\xa0", " ")
 
 
-def test_the_spread_of_the_repeats_percentiles_is_told(tmp_path: Path) -> None:
+def test_the_spread_of_the_repeats_percentiles_is_reported(tmp_path: Path) -> None:
     """The generated repeats are 1 %, 2 % and 3 % above a value."""
     repeats = (1.01, 1.02, 1.03)
     cv = 100 * statistics.stdev(repeats) / statistics.mean(repeats)
@@ -77,7 +77,7 @@ def test_the_first_page_tells_that_differences_are_within_noise_where_some_are(t
     )
 
 
-def test_many_kinds_of_hardware_are_one_family_told_in_one_sentence_with_a_list(tmp_path: Path) -> None:
+def test_many_kinds_of_hardware_are_one_family_in_one_sentence_with_a_list(tmp_path: Path) -> None:
     """Six kinds, of which three have the same throughputs; none of the 15 pairs is left out in silence."""
     kinds = "abcdef"
     groups = "".join(f'hardware {kind} "Kind {kind}" {{ hosts = "{kind}.lab" }}\n' for kind in kinds)
@@ -107,7 +107,7 @@ def test_nothing_is_said_of_single_measurements(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(("noisy", "rest"), [(6, False), (5, True)])
-def test_other_pairs_are_told_of_only_where_there_are_any(noisy: int, rest: bool) -> None:
+def test_other_pairs_are_reported_only_where_there_are_any(noisy: int, rest: bool) -> None:
     results = SimpleNamespace(words=CATALOGUES["en"])
     pairs = [repeat_variation._Differences("A", "B", 4, int(at < noisy), 0) for at in range(6)]
     told = " ".join(repeat_variation._told(pairs, cast(Results, results)))

@@ -70,7 +70,7 @@ def offering(load: float) -> tuple[p.Plan, list[tuple[object, ...]]]:
     return experiment(plan.model_copy(update={"cells": cells}), axis="target"), rows
 
 
-def test_an_offered_load_that_was_not_reached_is_told_with_its_numbers(tmp_path: Path) -> None:
+def test_an_offered_load_that_was_not_reached_is_reported_with_its_numbers(tmp_path: Path) -> None:
     html = told(*offering(1100.0), tmp_path)
     assert (
         "In 6 of 9 measurements less than 95 % of the offered load was achieved; the least is 1,000 ops/s of "
@@ -81,7 +81,7 @@ def test_an_offered_load_that_was_not_reached_is_told_with_its_numbers(tmp_path:
     )
 
 
-def test_an_offered_load_that_was_exceeded_is_told_with_its_numbers(tmp_path: Path) -> None:
+def test_an_offered_load_that_was_exceeded_is_reported_with_its_numbers(tmp_path: Path) -> None:
     html = told(*offering(800.0), tmp_path)
     assert "more than 105 % of the offered load was achieved; the most is" in html
     assert html.index("Offered load exceeded") < html.index('id="disclosure"')
@@ -104,7 +104,7 @@ def test_a_schedule_that_drew_another_number_of_operations_than_its_rate_says_is
     assert "Offered load exceeded" not in short
 
 
-def test_an_offered_load_that_was_reached_is_told(tmp_path: Path) -> None:
+def test_an_offered_load_that_was_reached_is_reported(tmp_path: Path) -> None:
     plan, rows = offering(1050.0)
     intended = [row._replace(kind="intended") for row in rows if isinstance(row, s.OperationRow)]
     html = told(plan, [*rows, *intended], tmp_path)
@@ -112,7 +112,7 @@ def test_an_offered_load_that_was_reached_is_told(tmp_path: Path) -> None:
     assert "no intended latency" not in html
 
 
-def test_the_rule_that_ended_the_repeats_is_told_and_where_it_was_not_fulfilled(tmp_path: Path) -> None:
+def test_the_rule_that_ended_the_repeats_is_stated_and_where_it_was_not_fulfilled(tmp_path: Path) -> None:
     # The repeats of each point are 1, 1.04 and 1.08 times the first: sd 3.8 %, so that t(2) * sd / sqrt(3) is 9.6 %.
     for within, more in ((0.1, ""), (0.05, " 3 points stayed wider, the widest ±9.6 %.")):
         plan = experiment(WORLD.plan(), confident=p.Confident(at_least=3, within=within), cool_down_s=30.0)
@@ -183,7 +183,7 @@ def test_a_latency_at_an_offered_load_says_from_when_it_is_counted(tmp_path: Pat
     assert service not in html, "no load was offered"
 
 
-def test_imported_measurements_of_unlike_length_are_told_with_their_lengths(tmp_path: Path) -> None:
+def test_imported_measurements_of_unlike_length_are_reported_with_their_lengths(tmp_path: Path) -> None:
     source = s.SourceRow(w.RUN, "ycsb", "Runs", "Example Ltd", None, None, None, "cited", "a.txt", "0" * 64, 1)
     for lengths, told in (((6.0, 12.04, 6.0), 3), ((6.0, 6.3, 6.0), 0)):
         rows = [
@@ -195,7 +195,7 @@ def test_imported_measurements_of_unlike_length_are_told_with_their_lengths(tmp_
         assert html.count('<a href="#note-1"') == told
 
 
-def test_a_load_that_was_not_reached_is_told_first_and_at_each_number(tmp_path: Path) -> None:
+def test_a_load_that_was_not_reached_is_reported_first_and_at_each_number(tmp_path: Path) -> None:
     plan, rows = offering(2000.0)
     html = footnoted((RATE,), rows, plan, tmp_path)
     assert html.index("Offered load not reached") < html.index("<table")
@@ -205,7 +205,7 @@ def test_a_load_that_was_not_reached_is_told_first_and_at_each_number(tmp_path: 
     assert "not reached" not in footnoted((RATE,), rows, plan, tmp_path)
 
 
-def test_a_window_that_was_sampled_in_part_is_told_first_and_at_its_number(tmp_path: Path) -> None:
+def test_a_window_that_was_sampled_in_part_is_reported_first_and_at_its_number(tmp_path: Path) -> None:
     shares = {1: 1.0, 2: 0.43, 4: 0.8}
     sampled: list[tuple[object, ...]] = [
         s.CoverageRow(w.RUN, cell.id, "power", "local", shares[cell.threads or 0], 3.0) for cell in WORLD.plan().cells

@@ -38,7 +38,7 @@ def file(*numbers: tuple[float | None, float | None, str]) -> NumbersFile:
     )
 
 
-def test_a_format_that_makes_0_of_a_number_is_told_with_the_number() -> None:
+def test_a_format_that_makes_0_of_a_number_is_reported_with_the_number() -> None:
     (text,) = vanished(file((0.04, None, ".1f")))
     assert text.startswith("report `brief`: `latency.p0[read]` is not 0, and its format `.1f` prints 0.0: ")
 
@@ -54,11 +54,11 @@ def test_a_format_that_makes_0_of_a_number_is_told_with_the_number() -> None:
         (0.0, 0.7, ".1f"),
     ],
 )
-def test_what_is_0_or_shown_with_a_digit_is_not_told(value: float | None, high: float | None, form: str) -> None:
+def test_what_is_0_or_shown_with_a_digit_is_not_reported(value: float | None, high: float | None, form: str) -> None:
     assert list(vanished(file((value, high, form)))) == []
 
 
-def test_both_ends_of_a_range_and_many_numbers_are_told_shortly() -> None:
+def test_both_ends_of_a_range_and_many_numbers_are_reported_in_short() -> None:
     (text,) = vanished(file((0.01, 0.04, ".1f")))
     assert "prints 0.0" in text
     *first, last = vanished(file(*[(0.04, None, ".1f")] * 6))

@@ -130,7 +130,7 @@ def test_every_word_that_a_template_or_module_names_exists_and_none_is_left_over
     ("count", "total", "english"),
     [(1, 1, "the only measurement"), (1, 12, "one of 12 measurements"), (1234, 5678, "1,234 of 5,678 measurements")],
 )
-def test_some_of_several_are_told_by_how_many_there_are(count: int, total: int, english: str) -> None:
+def test_some_of_several_are_counted(count: int, total: int, english: str) -> None:
     assert some_of(CATALOGUES["en"], count, total) == english
     assert all("1 measurements" not in some_of(each, count, total) for each in CATALOGUES.values())
 

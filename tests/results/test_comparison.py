@@ -151,7 +151,7 @@ def test_a_point_whose_repeats_all_failed_is_missing_and_not_left_out(tmp_path: 
 
 
 @pytest.mark.parametrize("repeats", [1, 2])
-def test_a_percentile_that_no_tool_told_is_missing_with_that_reason(tmp_path: Path, repeats: int) -> None:
+def test_a_percentile_that_no_tool_gave_is_missing_with_that_reason(tmp_path: Path, repeats: int) -> None:
     cells = [a_cell(hardware=key, repeat=repeat + 1) for key in ("nvme", "hdd") for repeat in range(repeats)]
     plan = a_plan(cells)
     run = RunMaker(tmp_path / "run", plan)
@@ -265,7 +265,7 @@ def test_points_that_did_not_measure_the_same_are_not_tested_and_take_no_power()
     assert alike.p_holm == alike.p
 
 
-def test_points_that_one_side_lacks_are_told_once_and_only_for_that_side() -> None:
+def test_points_that_one_side_lacks_are_reported_once_and_only_for_that_side() -> None:
     def at(threads: int) -> Point:
         return (("experiment", "e"), ("threads", float(threads)))
 

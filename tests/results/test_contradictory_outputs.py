@@ -323,7 +323,7 @@ def test_intervals_twice_an_hours_gap_and_a_start_of_0_are_refused(tmp_path: Pat
             read_output(kind, found, "f")
 
 
-def test_a_number_that_is_none_in_a_log_is_told_with_its_line_and_leaves_no_run(tmp_path: Path) -> None:
+def test_a_number_that_is_none_in_a_log_is_reported_with_its_line_and_leaves_no_run(tmp_path: Path) -> None:
     files = copied(tmp_path / "run", "ycsb/read-modify-write")
     replaced(files["UPDATE.hdr"], (r"^\d+\.\d+,", "nan,"))
     logs = [path for name, path in files.items() if name.endswith(".hdr") and "CLEANUP" not in name]
@@ -465,7 +465,7 @@ def test_rows_of_ycsb_with_other_blanks_are_the_same(tmp_path: Path, pattern: st
     assert read_output("ycsb", {"stdout": path}, "f") == same
 
 
-def test_a_run_time_that_is_no_number_is_told_as_such(tmp_path: Path) -> None:
+def test_a_run_time_that_is_no_number_is_reported_as_such(tmp_path: Path) -> None:
     path = copied(tmp_path, "ycsb/offered-load")["stdout"]
     replaced(path, (r"RunTime\(ms\), 4024", "RunTime(ms), 4.024,0"))
     with pytest.raises(OutputProblem, match=r"\[OVERALL\] block has RunTime\(ms\) = 4\.024,0, which tells nothing"):
@@ -496,7 +496,7 @@ def test_db_bench_without_a_histogram_is_a_rate_that_says_what_lacks(tmp_path: P
         assert store.sql("SELECT count(*) FROM notes WHERE text LIKE '%without --histogram%'").rows == ((1,),)
 
 
-def test_logs_that_are_shorter_than_the_spec_measures_are_told(tmp_path: Path) -> None:
+def test_logs_that_are_shorter_than_the_spec_measures_are_reported(tmp_path: Path) -> None:
     files = copied(tmp_path / "run", "ycsb/offered-load")
     logs = [path for name, path in files.items() if name.endswith(".hdr") and "CLEANUP" not in name]
     what = prepare_outputs("hdr", logs, plan_of(tmp_path), TOLD, CELL)

@@ -89,7 +89,7 @@ def test_of_several_outputs_in_one_folder_each_has_the_logs_whose_numbers_are_it
     assert what.remarks == ()
 
 
-def test_logs_of_another_run_are_left_and_that_is_told_and_kept_in_the_run(tmp_path: Path, plan: Plan) -> None:
+def test_logs_of_another_run_are_left_and_that_is_reported_and_kept_in_the_run(tmp_path: Path, plan: Plan) -> None:
     path = copied(tmp_path, "closed.txt", logs=OFFERED)
     what = prepared(plan, path)
     told = (

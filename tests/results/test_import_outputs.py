@@ -236,7 +236,7 @@ def test_hdr_logs_by_themselves_are_a_measurement_also_with_tags_and_in_nanoseco
     assert in_ns.mean_s == pytest.approx((read.mean_s or 0) / 1000)
 
 
-def test_a_damaged_line_of_an_hdr_log_is_told(tmp_path: Path) -> None:
+def test_a_damaged_line_of_an_hdr_log_is_reported(tmp_path: Path) -> None:
     text = (OUTPUTS / "ycsb" / "read-modify-write" / "READ.hdr").read_text()
     path = tmp_path / "READ.hdr"
     path.write_text(text[: len(text) - 40])

@@ -127,7 +127,7 @@ def test_the_price_performance_of_the_two_instances_comes_out_as_published(tmp_p
     assert 1 - price["r6g"].value / price["r5"].value == pytest.approx(0.20)  # type: ignore[union-attr]  # quantities
 
 
-def test_the_gains_and_reductions_of_the_flash_cache_are_kept_as_told(tmp_path: Path) -> None:
+def test_the_gains_and_reductions_of_the_flash_cache_are_kept_as_written(tmp_path: Path) -> None:
     _, store = published(tmp_path, "flash_cache")
     with store:
         rows = store.sql("SELECT metric, workload, value, unit FROM published ORDER BY ALL").rows
@@ -322,7 +322,7 @@ def test_a_table_without_its_source_is_refused(tmp_path: Path, plan: Plan) -> No
         ),
     ],
 )
-def test_what_is_wrong_is_told_with_its_line(tmp_path: Path, plan: Plan, head: str, row: str, told: str) -> None:
+def test_what_is_wrong_is_reported_with_its_line(tmp_path: Path, plan: Plan, head: str, row: str, told: str) -> None:
     said = refused(tmp_path, plan, f"{SOURCE}{head}\n{row}\n")
     assert told in said
     assert said.startswith("published.csv:")
@@ -348,7 +348,7 @@ def test_a_published_share_is_kept_in_the_unit_of_its_column(tmp_path: Path, pla
         assert store.sql("SELECT value, unit FROM published").rows == ((0.5, unit),)
 
 
-def test_all_that_is_wrong_is_told_at_once_and_the_rest_is_kept_when_asked(tmp_path: Path, plan: Plan) -> None:
+def test_all_that_is_wrong_is_reported_at_once_and_the_rest_is_kept_when_asked(tmp_path: Path, plan: Plan) -> None:
     head = "hardware, workload, threads, throughput (ops/s)\n"
     text = f"{SOURCE}{head}eco, a, 96, 700\nnone, a, 96, 1\neco, z, 96, 1\n"
     told = refused(tmp_path, plan, text)
@@ -432,7 +432,9 @@ def test_what_may_be_another_number_is_refused_and_not_guessed(
         (None, "does not say what was imported"),
     ],
 )
-def test_what_another_version_kept_of_an_import_is_told_as_such(tmp_path: Path, content: str | None, told: str) -> None:
+def test_what_another_version_kept_of_an_import_is_reported_as_such(
+    tmp_path: Path, content: str | None, told: str
+) -> None:
     if content is not None:
         (tmp_path / MANIFEST).write_text(content)
     with pytest.raises(ResultsError, match=re.escape(told)) as raised:

@@ -51,7 +51,7 @@ def test_a_percentile_below_the_first_millisecond_is_missing_and_no_zero() -> No
     assert operation(measured("ycsb-0.17-by-milliseconds"), "update").printed == ((99.0, 0.001),)
 
 
-def test_what_was_put_into_a_batch_went_well_and_its_latency_is_told_to_be_none() -> None:
+def test_what_was_put_into_a_batch_went_well_and_has_no_latency() -> None:
     of = measured("ycsb-0.12-batched")
     assert (of.total.count, of.total.errors) == (100_000, 0)
     (warning,) = of.warnings
@@ -106,7 +106,7 @@ def test_a_json_exporters_output_is_read_as_its_rows_would_be(tmp_path: Path, na
         read_output("ycsb", {"stdout": cut}, "a")
 
 
-def test_operations_that_are_not_ycsbs_are_told_by_their_names() -> None:
+def test_operations_that_are_not_ycsbs_are_reported_by_their_names() -> None:
     with pytest.raises(OutputProblem, match=r"246 by the rows.*did besides \(UPDATEMETA\), nothing is known"):
         measured("ycsb-other-operations")
 
@@ -161,7 +161,7 @@ def test_db_bench_of_each_major_version_is_read(
         ),
     ],
 )
-def test_a_file_that_is_no_output_by_itself_is_told_with_what_to_do(
+def test_a_file_that_is_no_output_by_itself_is_reported_with_what_to_do(
     tmp_path: Path, content: bytes, told: str, hint: str
 ) -> None:
     path = tmp_path / "stdout"

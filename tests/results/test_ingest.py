@@ -423,7 +423,7 @@ def test_a_warning_of_the_tool_is_noted_once_though_the_journal_has_it_too(tmp_p
         ]
 
 
-def test_a_remark_that_befell_several_cells_is_told_in_the_same_words_of_each(tmp_path: Path) -> None:
+def test_a_remark_that_befell_several_cells_is_reported_in_the_same_words_of_each(tmp_path: Path) -> None:
     cells = [a_cell(repeat=1), a_cell(repeat=2)]
     run = RunMaker(tmp_path / "run", a_plan(cells))
     for cell in cells:

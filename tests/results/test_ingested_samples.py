@@ -280,7 +280,7 @@ def test_samples_stay_in_place_when_their_clock_is_set_just_before_the_job(tmp_p
     assert covered == [(pytest.approx(1.0),)] * 2
 
 
-def test_a_clock_that_could_not_be_read_is_told(tmp_path: Path) -> None:
+def test_a_clock_that_could_not_be_read_is_reported(tmp_path: Path) -> None:
     probes = (Probe(name="gauge", every_s=1, hosts=("nvme-1",), origin=HERE),)
     cell = a_cell(probes=probes)
     run = RunMaker(tmp_path / "run", a_plan([cell]))

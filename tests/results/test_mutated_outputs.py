@@ -344,7 +344,7 @@ EVERY = [*RECORDINGS, *BUCKETED]
 
 
 @pytest.mark.parametrize(("kind", "name", "benchmark", "of"), EVERY, ids=[each[1] for each in EVERY])
-def test_each_change_of_a_fact_is_refused_or_told(
+def test_each_change_of_a_fact_is_refused_or_reported(
     kind: str, name: str, benchmark: str, of: Callable[[list[str]], Facts], tmp_path: Path
 ) -> None:
     whole = recorded(name)

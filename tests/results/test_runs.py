@@ -223,7 +223,9 @@ def started_again(run: RunMaker) -> j.RunStarted:
     )
 
 
-def test_a_running_run_is_told_cell_by_cell_with_the_time_left(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_running_run_is_shown_cell_by_cell_with_the_time_left(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     cells = [a_cell(threads=t) for t in (1, 2, 3, 4)]
     run = RunMaker(tmp_path / "a", a_plan(cells))
     run.ok(cells[0], {"load-1": READ})  # took 12 s, planned 10 s
@@ -313,7 +315,7 @@ def test_a_finished_run_has_nothing_left(tmp_path: Path) -> None:
     assert (status.status, status.message, status.remaining_s, status.elapsed_s) == ("done", "1 cells", None, 12.0)
 
 
-def test_a_run_that_never_began_is_told_as_waiting(tmp_path: Path) -> None:
+def test_a_run_that_never_began_is_shown_as_waiting(tmp_path: Path) -> None:
     run = RunMaker(tmp_path / "a", a_plan([a_cell()]))
     (run.run_dir / "journal.jsonl").unlink()
     status = summarise(run.run_dir)

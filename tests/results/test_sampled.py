@@ -89,7 +89,7 @@ def test_coverage_is_of_the_readings_that_were_due_and_of_the_window_without_its
     assert found.longest_s == pytest.approx(expected.longest_s)
 
 
-def test_a_patchy_probe_keeps_what_it_has_and_is_told_of(tmp_path: Path) -> None:
+def test_a_patchy_probe_keeps_what_it_has_and_is_reported(tmp_path: Path) -> None:
     cell = a_cell(probes=(Probe(name="gauge", every_s=1, hosts=("nvme-1", "nvme-2"), origin=HERE),))
     run = RunMaker(tmp_path / "run", a_plan([cell]))
     readings = [Sample("gauge.bar", "nvme-1", "", at, 2.0, "B") for at in (0.5, 1.5, 2.5, 7.5, 8.5, 9.5)]

@@ -88,13 +88,13 @@ def verdict(tmp_path: Path, sql: str, *dims: Dimension, sides: tuple[Query, ...]
 
 
 @pytest.mark.parametrize("limit", ["15 ops/s", "10k ops/s", "-20 %", "1 us", "0.5", "4 MiB", "-1"])
-def test_a_limit_as_it_stands_in_the_spec_is_not_told_again(limit: str) -> None:
+def test_a_limit_as_it_stands_in_the_spec_is_not_reported_again(limit: str) -> None:
     assert is_number(a_query("", text=limit))
     assert not is_number(a_query("", text=f"{limit} * factor"))
     assert not is_number(a_query("", text="limit"))
 
 
-def test_a_time_is_told_in_the_unit_that_fits_it(tmp_path: Path) -> None:
+def test_a_time_is_shown_in_the_unit_that_fits_it(tmp_path: Path) -> None:
     took = a_query("SELECT 1.6985e-05::DOUBLE AS value", text="latency.p50").model_copy(update={"unit": "s"})
     found = verdict(tmp_path, "SELECT 0.0::DOUBLE AS value", sides=(took, a_query("SELECT 1e-6", text="1 us")))
     assert found.detail.endswith("latency.p50 is 16.985 us")

@@ -31,7 +31,7 @@ def test_counters_are_on_a_line_between_the_readings_around_each_end() -> None:
     assert (span.before, span.after, span.reason) == ({"reads": 20.0}, {"reads": 280.0}, None)
 
 
-def test_readings_far_from_an_end_are_told() -> None:
+def test_readings_far_from_an_end_are_reported() -> None:
     assert around_window(counters(EVEN), [job(1.0, 29.0)], (5.0, 25.0)).reason == (
         "no reading is nearer than 5.0 s to an end of the measured window"
     )

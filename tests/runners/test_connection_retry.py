@@ -42,7 +42,7 @@ def _soon(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(connection_retry, "_RETRY_AFTER_S", (0.001, 0.001))
 
 
-def test_a_broken_connection_is_tried_again_and_each_loss_is_told() -> None:
+def test_a_broken_connection_is_tried_again_and_each_loss_is_reported() -> None:
     lost: list[None] = []
     assert AHost().tries(2, lost=lambda: lost.append(None)) == 3
     assert len(lost) == 2

@@ -56,7 +56,7 @@ def test_they_are_read_twenty_times_in_the_measured_time() -> None:
     assert all(later - earlier == pytest.approx(0.1, abs=0.09) for earlier, later in pairwise(between))
 
 
-def test_readings_that_fail_are_told_and_the_others_kept() -> None:
+def test_readings_that_fail_are_reported_and_the_others_kept() -> None:
     server = Server(failing=range(1, 3))
     with CounterReadings(server.counters, seconds=0.1) as readings:
         until(lambda: len(readings.samples) >= 2)

@@ -86,7 +86,7 @@ def test_failing_hosts_hold_a_part_of_the_threads_only(over: threading.Event, mo
         mine.forget(each)
 
 
-def test_a_host_is_told_again_after_any_error() -> None:
+def test_a_host_gets_heartbeats_again_after_any_error() -> None:
     mine = Heartbeats()
     calls = 0
 

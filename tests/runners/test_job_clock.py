@@ -47,7 +47,7 @@ def test_a_tool_can_t_take_longer_than_its_job(of_tool: float | None) -> None:
     )
 
 
-def test_a_clock_that_was_set_is_told_with_what_else_is_wrong_with_the_output() -> None:
+def test_a_clock_that_was_set_is_reported_with_what_else_is_wrong_with_the_output() -> None:
     def parse() -> Measurement:
         raise BadOutput("readrandom ended after 8.0 s of 10 s")
 

@@ -118,7 +118,7 @@ def test_a_stream_with_figures_is_masked_alike_wherever_it_is_cut(data: str, cut
     assert b"".join(masking.stream(pieces)) == b"".join(masking.stream([whole]))
 
 
-def test_what_a_library_says_of_a_part_of_a_secret_is_not_told() -> None:
+def test_what_a_library_says_of_a_part_of_a_secret_is_not_shown() -> None:
     KNOWN.add("SecretHost.Lab:27099,Second-Part")
     error = RunnerError("no address for secrethost.lab, nor SECOND-PART of 27099", "mend secrethost.lab")
     assert str(error) == "no address for ***, nor *** of 27099"

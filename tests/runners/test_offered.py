@@ -28,7 +28,7 @@ def test_a_cell_that_offers_no_load_falls_behind_none() -> None:
     assert off_schedule(a_cell(), measured(1.0)) == ""
 
 
-def test_what_its_latencies_count_is_told_with_the_numbers() -> None:
+def test_what_its_latencies_count_is_stated_with_the_numbers() -> None:
     cell = a_cell(target=20_000.0)
     assert off_schedule(cell, measured(15_213.4)) == (
         f"{cell.id} achieved 15,213 of 20,000 ops/s offered (76 %): "

@@ -51,7 +51,7 @@ def test_a_file_that_is_not_what_the_plan_says_makes_no_run(tmp_path: Path, plan
     assert list((tmp_path / "out").iterdir()) == []
 
 
-def test_a_kept_file_that_was_changed_is_told(tmp_path: Path, plan: Plan) -> None:
+def test_a_kept_file_that_was_changed_is_reported(tmp_path: Path, plan: Plan) -> None:
     ((name, digest),) = plan.assets.items()
     run_dir = create_run(tmp_path / "out", plan, {})
     (kept,) = (run_dir / "spec").iterdir()

@@ -146,7 +146,7 @@ def test_an_old_histogram_jar_is_found_before_it_costs_a_cell(
     assert "HdrHistogram 2.2.2" in caught.value.hint
 
 
-def test_a_source_checkout_of_ycsb_and_a_missing_binding_are_told(here: Transport, tmp_path: Path) -> None:
+def test_a_source_checkout_of_ycsb_and_a_missing_binding_are_reported(here: Transport, tmp_path: Path) -> None:
     with_java(tmp_path, "17")
     program(tmp_path / "checkout/bin/ycsb.sh")
     with pytest.raises(ToolMissing, match="YCSB does not work on local") as caught:
@@ -170,7 +170,9 @@ def test_the_built_tools_are_found_from_the_source_checkout(here: Transport) -> 
     assert found["db_bench"].version.count(".") == 2
 
 
-def test_the_stand_in_is_found_or_its_making_is_told(here: Transport, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_stand_in_is_found_or_the_error_says_how_to_make_it(
+    here: Transport, monkeypatch: pytest.MonkeyPatch
+) -> None:
     built_tool("mongo-stand-in")
     assert find_stand_in("mongodb", here) == str(tools_dir() / "mongo-stand-in/bin/mongo-stand-in")
     monkeypatch.setattr(tool_discovery, "tool_dirs", lambda: ("/nowhere",))

@@ -42,7 +42,7 @@ def test_the_beginning_that_is_left_out_is_whites(seed: int) -> None:
 
 
 @pytest.mark.parametrize(("slow_s", "depth"), [(15, 0.6), (20, 0.8), (25, 1.3)])
-def test_a_slow_or_fast_beginning_is_told_with_its_length_and_what_it_does_to_the_mean(
+def test_a_slow_or_fast_beginning_is_reported_with_its_length_and_what_it_does_to_the_mean(
     slow_s: int, depth: float
 ) -> None:
     series = steady(100, 1, 0.005)

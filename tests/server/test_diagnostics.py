@@ -41,7 +41,7 @@ def test_a_misspelt_name_is_underlined_while_typing_and_goes_when_mended(client:
     assert client.diagnostics(uri) == []
 
 
-def test_every_mistake_is_told_at_once_also_beside_a_syntax_error(client: Client) -> None:
+def test_every_mistake_is_reported_at_once_also_beside_a_syntax_error(client: Client) -> None:
     uri = client.open("small.bench", SMALL.replace("[rr]", "[r]").replace("2 USD/h", "2 USD/hh"))
     assert codes(client.diagnostics(uri)) == ["E0301", "E0201"]
     client.change(uri, {"text": SMALL.replace("[rr]", "[r]").replace("[1, 2]", "[1, 2")})
@@ -50,7 +50,7 @@ def test_every_mistake_is_told_at_once_also_beside_a_syntax_error(client: Client
     assert unknown["code"] == "E0201"
 
 
-def test_all_syntax_errors_are_told_at_once_where_they_are(client: Client) -> None:
+def test_all_syntax_errors_are_reported_at_once_where_they_are(client: Client) -> None:
     text = SMALL.replace("2 USD/h", "= 2 USD/h").replace("records = 2k", "records: 2k").replace("[1, 2]", "[1 2]")
     text = text.replace("in % =", "in %").replace("formula gain for", "formula gain fro")
     uri = client.open("small.bench", text)
@@ -81,7 +81,7 @@ def test_an_earlier_place_is_related(client: Client) -> None:
     assert related["location"] == {"uri": uri, "range": at(SMALL.count("\n"), 6, 7)}
 
 
-def test_a_file_without_experiments_is_told_so_in_passing(client: Client) -> None:
+def test_a_file_without_experiments_gets_an_information(client: Client) -> None:
     uri = client.open("lab.bench", LAB)
     [found] = client.diagnostics(uri)
     assert found["severity"] == 3
@@ -124,13 +124,13 @@ def test_changing_a_used_file_checks_those_that_use_it(client: Client) -> None:
     assert codes(client.diagnostics(spec)) == ["E0710", "E0701"]
 
 
-def test_mistakes_of_a_file_on_disk_are_told_there(client: Client) -> None:
+def test_mistakes_of_a_file_on_disk_are_reported_there(client: Client) -> None:
     (client.folder / "lab.bench").write_text(LAB.replace("2 USD/h", "2 USD/hh"))
     client.open("spec.bench", SPEC)
     assert codes(client.diagnostics(client.uri("lab.bench"))) == ["E0301"]
 
 
-def test_a_syntax_error_in_a_used_file_is_told_where_it_is_used_too(client: Client) -> None:
+def test_a_syntax_error_in_a_used_file_is_reported_where_it_is_used_too(client: Client) -> None:
     lab = client.open("lab.bench", LAB.replace("hosts = local", "hosts ="))
     spec = client.open("spec.bench", SPEC)
     [in_lab] = client.diagnostics(lab)
@@ -141,13 +141,13 @@ def test_a_syntax_error_in_a_used_file_is_told_where_it_is_used_too(client: Clie
     assert "`lab.bench` can't be used" in in_spec["message"]
 
 
-def test_a_used_file_that_is_not_text_is_told(client: Client) -> None:
+def test_a_used_file_that_is_not_text_is_reported(client: Client) -> None:
     (client.folder / "lab.bench").write_bytes(b"hardware box \xff\xfe")
     spec = client.open("spec.bench", SPEC)
     assert codes(client.diagnostics(spec)) == ["E0004"]
 
 
-def test_files_that_use_each_other_are_told(client: Client) -> None:
+def test_files_that_use_each_other_are_reported(client: Client) -> None:
     a = client.open("a.bench", 'use "b.bench"\n')
     assert codes(client.diagnostics(a)) == ["E0601"]
     b = client.open("b.bench", 'use "a.bench"\n')

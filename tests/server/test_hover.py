@@ -76,7 +76,7 @@ def test_a_word_tells_what_it_is(client: Client, word: str, wanted: list[str]) -
         pytest.param("metric ta|il", ["in ms, by no dimension: one number"], id="metric in a unit"),
     ],
 )
-def test_values_are_told_as_they_were_read(client: Client, word: str, wanted: list[str]) -> None:
+def test_values_are_shown_as_they_were_read(client: Client, word: str, wanted: list[str]) -> None:
     assert word.replace("|", "") in MORE
     found = told(client, SMALL + MORE.replace(word.replace("|", ""), word, 1))
     assert [text for text in wanted if text not in found] == [], found
@@ -95,7 +95,7 @@ def test_a_mistake_is_explained(client: Client) -> None:
     assert "```bench mended" not in found
 
 
-def test_what_was_right_before_is_still_told_beside_a_syntax_error(client: Client) -> None:
+def test_what_was_right_before_is_still_shown_beside_a_syntax_error(client: Client) -> None:
     uri = client.open("hover.bench", SMALL)
     assert client.diagnostics(uri) == []
     text, line, character = cursor(SMALL.replace("[1, 2]", "[1,").replace("metric gain", "metric ga|in"))

@@ -164,7 +164,7 @@ def test_a_renamed_spec_is_as_right_as_before(client: Client) -> None:
     assert "{range(won over threads):+.0%}" in text
 
 
-def test_what_is_renamed_is_told_before(client: Client) -> None:
+def test_the_name_to_change_is_shown_before_a_rename(client: Client) -> None:
     uri = client.open("small.bench", SMALL)
     found = client.at("prepareRename", uri, *place(SMALL, "{two}"))
     assert found["placeholder"] == "two"

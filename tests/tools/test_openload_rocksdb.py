@@ -75,7 +75,7 @@ def test_each_workload_runs_on_records_of_fields(workload: str, tmp_path: Path) 
     assert sum(operation["not_found"] for operation in done.final["operations"].values()) == 0
 
 
-def test_a_library_of_another_version_or_none_is_told_at_the_start(by_db_bench: Path, tmp_path: Path) -> None:
+def test_a_library_of_another_version_or_none_is_reported_at_the_start(by_db_bench: Path, tmp_path: Path) -> None:
     flags = (
         f"run --db-path {by_db_bench} --record-count 9 --read 1 --arrivals closed --duration 1 --output {tmp_path}/o"
     )

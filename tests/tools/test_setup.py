@@ -51,7 +51,7 @@ def test_an_unknown_part_is_refused(clone: Path) -> None:
     assert done.stderr == "setup: there is no part 'pyhton'; try tools/setup.sh --help\n"
 
 
-def test_a_machine_without_apt_is_told_which_packages_are_missing(clone: Path, tmp_path: Path) -> None:
+def test_setup_without_apt_lists_the_missing_packages(clone: Path, tmp_path: Path) -> None:
     path = commands_without(tmp_path / "bin", "apt-get", "db_bench", "pdftotext")
     done = setup(clone, "system", PATH=path)
     assert done.returncode == 1

@@ -477,7 +477,7 @@ def test_the_head_of_a_report() -> None:
     assert found.elements == (plan.DisclosureElement(),)
 
 
-def test_a_share_in_an_expectation_is_told_in_the_unit_that_it_is_compared_with(tmp_path: Path) -> None:
+def test_a_share_in_an_expectation_is_reported_in_the_unit_that_it_is_compared_with(tmp_path: Path) -> None:
     (tmp_path / "s.bench").write_text(
         'hardware box { hosts = "box.lab" }\n'
         'database rocks { engine = rocksdb  path = "/data" }\n'

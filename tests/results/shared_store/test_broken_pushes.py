@@ -198,7 +198,7 @@ def test_a_store_that_overwrites_in_spite_of_the_condition_is_refused(run_dir: P
         pushed(run_dir, SharedStore(Wrong(objects, create=lambda *_: True)))
 
 
-def test_an_object_of_a_wrong_size_is_left_as_it_is_and_told(run_dir: Path, tmp_path: Path) -> None:
+def test_an_object_of_a_wrong_size_is_left_as_it_is_and_reported(run_dir: Path, tmp_path: Path) -> None:
     store = open_store(str(tmp_path / "shared"))
     key = object_key(sha256_of(run_dir / "plan.json"))
     assert store.objects.create(key, b"half of it")
@@ -209,7 +209,7 @@ def test_an_object_of_a_wrong_size_is_left_as_it_is_and_told(run_dir: Path, tmp_
     assert list(store.manifests()) == []
 
 
-def test_a_store_that_lies_about_sizes_is_told(run_dir: Path, tmp_path: Path) -> None:
+def test_a_store_that_lies_about_sizes_is_reported(run_dir: Path, tmp_path: Path) -> None:
     honest = open_store(str(tmp_path / "shared"))
     pushed(run_dir, honest)
 
@@ -249,7 +249,7 @@ def test_a_store_that_fails_in_the_middle_has_no_half_run_and_the_next_push_ends
     assert again.sent < again.manifest.size + 1_000_000
 
 
-def test_a_file_that_changes_while_it_is_pushed_is_told(store: SharedStore, run_dir: Path) -> None:
+def test_a_file_that_changes_while_it_is_pushed_is_reported(store: SharedStore, run_dir: Path) -> None:
     plan = run_dir / "plan.json"
     upload = store.objects.upload
 
@@ -294,7 +294,7 @@ def small(tmp_path: Path) -> Iterator[Path]:
     subprocess.run(["umount", folder], check=True)
 
 
-def test_a_full_disk_of_the_store_is_told_and_leaves_nothing_half(run_dir: Path, small: Path) -> None:
+def test_a_full_disk_of_the_store_is_reported_and_leaves_nothing_half(run_dir: Path, small: Path) -> None:
     (run_dir / "raw" / "large").write_bytes(os.urandom(1 << 20))
     store = open_store(str(small / "shared"))
     with pytest.raises(StoreFull, match="is full: No space left on device") as error:

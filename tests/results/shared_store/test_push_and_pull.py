@@ -131,7 +131,9 @@ def test_a_pull_never_overwrites_what_is_there(run_dir: Path, tmp_path: Path) ->
     assert (pulled / "plan.json").read_text() == "mine"
 
 
-def test_foreign_files_and_newer_manifests_are_told_and_do_not_hide_the_runs(store: SharedStore, run_dir: Path) -> None:
+def test_foreign_files_and_newer_manifests_are_reported_and_do_not_hide_the_runs(
+    store: SharedStore, run_dir: Path
+) -> None:
     made = pushed(run_dir, store).manifest
     text = manifest_text(replace(made, id="later"))
     later = json.dumps({**json.loads(text), "version": 2}).encode()

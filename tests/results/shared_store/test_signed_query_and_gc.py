@@ -65,7 +65,7 @@ def test_a_signature_is_held_against_its_content_its_key_and_its_purpose(signer:
         assert check(b"this", signature, tmp_path / "narrow").state == "unknown"
 
 
-def test_a_key_that_is_not_there_is_told(tmp_path: Path) -> None:
+def test_a_key_that_is_not_there_is_reported(tmp_path: Path) -> None:
     with pytest.raises(SharedStoreError, match="there is no key"):
         sign(b"this", tmp_path / "none")
     (tmp_path / "broken").write_text("no key at all")
@@ -323,7 +323,7 @@ def test_gc_removes_nothing_when_a_manifest_cannot_be_read_or_the_place_is_no_st
         collect_garbage(store, Retention(grace_s=3600), remove=True)
 
 
-def test_a_clock_that_is_wrong_by_a_year_is_told_and_decides_nothing(
+def test_a_clock_that_is_wrong_by_a_year_is_reported_and_decides_nothing(
     run_dir: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     store, real = open_store(str(tmp_path / "shared")), time.time

@@ -84,7 +84,7 @@ def test_a_server_that_is_not_there_is_away(monkeypatch: pytest.MonkeyPatch) -> 
         list(open_store("s3://lab/x").manifests())
 
 
-def test_credentials_that_are_not_there_are_told(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_credentials_that_are_not_there_are_reported(monkeypatch: pytest.MonkeyPatch) -> None:
     connect(monkeypatch, "http://127.0.0.1:9")
     for name in CREDENTIALS:
         monkeypatch.delenv(name)

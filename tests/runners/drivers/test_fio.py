@@ -122,7 +122,7 @@ def test_the_last_second_is_left_out_when_not_all_jobs_wrote_it() -> None:
     assert measured.intervals[0].count == pytest.approx(measured.total.ops_per_s, rel=0.25)
 
 
-def test_fios_steady_state_and_latency_target_are_told(tmp_path: Path) -> None:
+def test_fios_steady_state_and_latency_target_are_reported(tmp_path: Path) -> None:
     def change(found: dict[str, Any]) -> None:
         found["global options"] |= {"latency_target": "500us", "latency_percentile": "95"}
         for job in found["jobs"]:

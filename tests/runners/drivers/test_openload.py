@@ -232,7 +232,7 @@ def _lateness(code: str, statistic: str, operation: str, late_us: float, latency
     return {**told, **held, "advice": "give it idle cores", "count": None, "of": None}
 
 
-def test_several_reasons_to_be_late_are_told_by_the_worst_and_without_the_advice_that_each_repeats(
+def test_several_reasons_to_be_late_are_reported_by_the_worst_and_without_the_advice_that_each_repeats(
     tmp_path: Path,
 ) -> None:
     more = [
@@ -255,7 +255,7 @@ def test_several_reasons_to_be_late_are_told_by_the_worst_and_without_the_advice
     assert "; p99 of read: openload was itself late by 32.5 ms, where latency is 40 ms, and" in str(caught.value)
 
 
-def test_a_record_from_before_advice_stood_apart_is_told_in_its_own_words(tmp_path: Path) -> None:
+def test_a_record_from_before_advice_stood_apart_is_shown_in_its_own_words(tmp_path: Path) -> None:
     late = _late(tmp_path, LATE | {"value": 2.5, "text": "late by 2 us: give it idle cores, or offer less"})
     with pytest.raises(GeneratorLate, match=r"started late; late by 2 us: give it idle cores, or offer less"):
         DRIVER.parse(constant_cell(), late)
@@ -278,7 +278,7 @@ def test_a_record_from_before_advice_stood_apart_is_told_in_its_own_words(tmp_pa
         ({"code": "of-tomorrow", "value": 0.0}, "its own words"),
     ],
 )
-def test_each_refusal_is_told_in_words_of_the_driver(tmp_path: Path, refusal: dict[str, Any], said: str) -> None:
+def test_each_refusal_is_worded_by_the_driver(tmp_path: Path, refusal: dict[str, Any], said: str) -> None:
     told = {"limit": 0.1, "percentile": None, "text": "its own words", "advice": "", **refusal}
     made = changed_record(tmp_path, "constant", lambda record: record["refusals"].append(told), REFUSED)
     with pytest.raises(BadOutput, match=re.escape(f"({refusal['code']}): {said}")):
@@ -698,7 +698,7 @@ def test_keys_are_those_of_ycsb() -> None:
     assert DRIVER.key(7, ordered=True, padding=3) == "user007"
 
 
-def test_a_lateness_at_a_percentile_that_nobody_asks_for_is_told(tmp_path: Path) -> None:
+def test_a_lateness_at_a_percentile_that_nobody_asks_for_is_reported(tmp_path: Path) -> None:
     def change(record: dict[str, Any]) -> None:
         record["settings"]["accept-lag"] = "0.1"
 
@@ -791,7 +791,7 @@ def test_a_set_time_is_measured_as_a_whole(tmp_path: Path) -> None:
     assert (measurement.steady, measurement.total.seconds, measurement.due) == (None, 51, 5217)
 
 
-def test_one_that_is_never_steady_counts_and_is_told(tmp_path: Path) -> None:
+def test_a_measurement_that_is_never_steady_counts_and_is_reported(tmp_path: Path) -> None:
     def change(record: dict[str, Any]) -> None:
         record["settings"] |= {"steady-within": "0.02", "duration": "51"}
         record["steady"]["steady"] = False

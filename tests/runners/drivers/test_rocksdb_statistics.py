@@ -111,7 +111,7 @@ def test_an_output_without_the_history_is_an_error() -> None:
         DRIVER.database_samples(cell(), output(RECORDED.parent / "readwhilewriting-statistics"), WINDOW)
 
 
-def test_a_counter_that_is_not_told_is_missing_and_no_zero() -> None:
+def test_a_counter_that_the_output_lacks_is_missing_and_no_zero() -> None:
     names = ("rocksdb.stall.micros", "rocksdb.wal.bytes", "rocksdb.compact.write.bytes")
     kept = [line for line in (RECORDED / "stdout").read_text().splitlines() if not any(name in line for name in names)]
     values = by_measure(samples(slices(kept), 1, "local", WINDOW))

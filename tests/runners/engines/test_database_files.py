@@ -63,7 +63,7 @@ def test_cells_that_read_use_the_same_data_set_again(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("reset", ["after_writes", "reuse"])
 @pytest.mark.parametrize("harm", [overwritten, changed_log, without_current, with_cut_table])
-def test_what_somebody_else_did_to_the_files_is_told_and_the_data_are_loaded_again(
+def test_what_somebody_else_did_to_the_files_is_reported_and_the_data_are_loaded_again(
     harm: Callable[[Path], None], reset: Reset, tmp_path: Path
 ) -> None:
     engine, context = loaded(tmp_path, reset)

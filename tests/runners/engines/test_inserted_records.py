@@ -113,7 +113,9 @@ def test_a_load_s_record_that_is_deleted_while_a_cell_inserts_is_noticed_at_its_
     assert not inserted_records.can_delete(data, cell), "what the data set holds is unknown"
 
 
-def test_an_election_before_the_deletes_is_told_and_leaves_data_that_are_loaded_again(connection: Connection) -> None:
+def test_an_election_before_the_deletes_is_reported_and_leaves_data_that_are_loaded_again(
+    connection: Connection,
+) -> None:
     """A scripted member that has stepped down stands in for the old primary: the stand-in server knows no elections."""
     data, cell = inserted(connection)
     assert cell.dataset
@@ -145,7 +147,7 @@ def test_keys_in_another_order_or_padded_are_known_by_those_of_the_load(
     assert data.count(cell.dataset) == RECORDS
 
 
-def test_keys_that_are_no_tool_s_are_not_deleted_but_told(connection: Connection) -> None:
+def test_keys_that_are_no_tool_s_are_not_deleted_but_reported(connection: Connection) -> None:
     data, cell = inserted(connection)
     assert cell.dataset
     data.finish(cell.dataset, "inserts")

@@ -162,7 +162,7 @@ def test_a_restore_that_was_killed_is_made_again_from_the_same_snapshot(tmp_path
 
 
 @pytest.mark.parametrize("harm", ["removed", "written to", "another file", "no CURRENT", "no IDENTITY"])
-def test_a_snapshot_whose_files_have_changed_is_not_used_and_told(tmp_path: Path, harm: str) -> None:
+def test_a_snapshot_whose_files_have_changed_is_not_used_and_reported(tmp_path: Path, harm: str) -> None:
     engine, context = loaded(tmp_path / "db")
     assert engine.doubt(context.cell) == ""
     (table, *_) = (tmp_path / "db/BENCHBRIEF.snapshot").glob("*.sst")
@@ -266,7 +266,7 @@ def test_a_restore_on_a_full_disk_fails_and_is_made_again_with_room(small: Calla
     assert hashes(disk / "db") == before
 
 
-def test_a_marker_on_a_full_disk_is_told_as_what_has_no_room(small: Callable[[str], Path]) -> None:
+def test_a_marker_on_a_full_disk_is_reported_as_what_has_no_room(small: Callable[[str], Path]) -> None:
     disk = small("16m")
     engine, context = engine_at(disk / "db")
     engine.start()

@@ -173,7 +173,7 @@ def test_a_scripted_replica_set_with_access_control_is_started_on_three_hosts_an
         assert secret not in shown.decode() + kept
 
 
-def test_servers_without_access_control_that_others_can_reach_are_told_of() -> None:
+def test_servers_without_access_control_that_others_can_reach_are_reported() -> None:
     start = ServerStart(binary="mongod", router="mongos", port=27017)
     database = cells.attached("", "replica_set(rs0)")
     far = [Host(id=name, transport="ssh", name=name) for name in ("db1", "db2")]
@@ -233,7 +233,7 @@ def test_a_measurement_waits_for_scripted_secondaries_to_catch_up(
     assert looks == [1, 0], "it was waited for"
 
 
-def test_a_scripted_server_that_dies_is_told_by_its_name(make: Make, tmp_path: Path) -> None:
+def test_a_scripted_server_that_dies_is_reported_by_its_name(make: Make, tmp_path: Path) -> None:
     engine, _ = make(started(programs(tmp_path), tmp_path))
     engine.start()
     engine.healthy()
@@ -243,7 +243,7 @@ def test_a_scripted_server_that_dies_is_told_by_its_name(make: Make, tmp_path: P
         until(engine.healthy, within_s=20)
 
 
-def test_a_scripted_server_that_can_t_start_is_told_with_its_last_words(make: Make, tmp_path: Path) -> None:
+def test_a_scripted_server_that_can_t_start_is_reported_with_its_last_words(make: Make, tmp_path: Path) -> None:
     with socket.socket() as taken:
         taken.bind(("127.0.0.1", 0))
         taken.listen()
@@ -253,7 +253,7 @@ def test_a_scripted_server_that_can_t_start_is_told_with_its_last_words(make: Ma
     assert "Address already in use" in (tmp_path / "kept/mongod/1/stdout").read_text()
 
 
-def test_a_program_that_is_not_there_is_told_with_what_to_do(make: Make, tmp_path: Path) -> None:
+def test_a_program_that_is_not_there_is_reported_with_what_to_do(make: Make, tmp_path: Path) -> None:
     engine, _ = make(started(str(tmp_path / "nowhere/mongod"), tmp_path))
     with pytest.raises(ToolMissing, match=r"nowhere/mongod is not on db-1") as told:
         engine.start()

@@ -134,7 +134,7 @@ def test_counters_rise_with_the_operations(make: Make) -> None:
     assert after["opcounters.insert"] - before["opcounters.insert"] == 5
 
 
-def test_a_server_that_died_is_told_with_its_name(make: Make, tmp_path: Path) -> None:
+def test_a_server_that_died_is_reported_with_its_name(make: Make, tmp_path: Path) -> None:
     built_tool("mongo-stand-in")
     engine, _ = make(cells.embedded(tmp_path / "data"))
     engine.start()
@@ -176,7 +176,7 @@ def test_a_number_that_another_process_has_now_is_left_alone(make: Make, tmp_pat
     make(cells.embedded(tmp_path / "data"))[0].start()
 
 
-def test_a_data_directory_that_can_t_be_used_is_told_with_the_server_s_words(make: Make, tmp_path: Path) -> None:
+def test_a_data_directory_that_can_t_be_used_is_reported_with_the_server_s_words(make: Make, tmp_path: Path) -> None:
     built_tool("mongo-stand-in")
     (tmp_path / "data").mkdir()
     (tmp_path / "data/stand-in.mv").mkdir()
@@ -233,7 +233,7 @@ def test_the_embedded_server_of_a_host_with_a_name_for_ssh_alone_listens_where_o
         fill(endpoint, 3)
 
 
-def test_a_server_behind_another_host_is_told_of_by_its_own_address(
+def test_a_server_behind_another_host_is_reported_by_its_own_address(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("benchbrief.runners.engines.mongodb.mongo_client._SELECT_TIMEOUT_MS", 300)

@@ -163,7 +163,7 @@ def test_a_directory_that_went_away_is_a_failed_server(tmp_path: Path) -> None:
         engine.healthy()
 
 
-def test_a_missing_options_file_is_told_at_the_start(tmp_path: Path) -> None:
+def test_a_missing_options_file_is_reported_at_the_start(tmp_path: Path) -> None:
     engine, _ = opened(tmp_path / "db", options_file="/nowhere/rocks.ini")
     with pytest.raises(RunnerError, match=r"options file /nowhere/rocks\.ini can't be read"):
         engine.start()
@@ -325,7 +325,7 @@ def test_a_database_s_commands_are_run_once_at_its_start_and_end_and_keep_what_t
     assert log.read_text() == "prepare\nteardown\n"
 
 
-def test_a_command_that_fails_is_told_with_its_last_words_and_its_place(tmp_path: Path) -> None:
+def test_a_command_that_fails_is_reported_with_its_last_words_and_its_place(tmp_path: Path) -> None:
     engine, _ = with_hooks(tmp_path / "db", hook("prepare", "echo 'no such volume' >&2; exit 3"))
     with pytest.raises(
         RunnerError, match=r"on local, the prepare command .* ended with code 3: no such volume"
@@ -426,7 +426,7 @@ def test_a_snapshot_that_is_being_copied_when_the_run_is_to_stop_is_given_up_and
     assert not engine.holds(context.cell)
 
 
-def test_a_directory_that_takes_long_to_be_made_empty_is_told_as_waited_for(
+def test_a_directory_that_takes_long_to_be_made_empty_is_reported_as_waited_for(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     engine, context = loaded_with(tmp_path / "db", "drop_and_load")

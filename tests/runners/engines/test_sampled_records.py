@@ -60,7 +60,7 @@ def written(connection: Connection, first: int = 0) -> None:
 
 
 @pytest.mark.parametrize("first", [0, RECORDS // 2])
-def test_other_values_before_a_cell_are_noticed_and_told(
+def test_other_values_before_a_cell_are_noticed_and_reported(
     connection: Connection, data: Data, dataset: Dataset, first: int
 ) -> None:
     assert data.usable(dataset, UNNOTICED)

@@ -68,7 +68,7 @@ def test_what_the_plan_makes_fail_stays_the_plans_fault(cells: list[Cell]) -> No
     assert error.by_plan
 
 
-def test_as_many_cells_are_told_as_decide(cells: list[Cell]) -> None:
+def test_as_many_cells_are_reported_as_decide(cells: list[Cell]) -> None:
     """More may be underway on other lanes, or may have failed before a point with less load did."""
     error = after(cells, *(OptionRefused("no such option") for _ in range(4))).why_not(cells[4])
     assert error is not None

@@ -249,7 +249,7 @@ def test_failed_held_out_runs_leave_the_search_undecided_until_a_resumed_run_mea
     assert (one.found.sustained, one.found.held_met, one.found.held_out) == (whole.found.rate, 2, 2)
 
 
-def test_a_rate_that_the_generator_could_not_hold_out_is_told_as_its_limit(tmp_path: Path) -> None:
+def test_a_rate_that_the_generator_could_not_hold_out_is_reported_as_its_limit(tmp_path: Path) -> None:
     def tired(cell: Cell) -> Asked:
         return "generator" if cell.repeat > 5 and (cell.target or 0) > 6_400 else up_to(7_000)(cell)
 

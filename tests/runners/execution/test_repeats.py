@@ -116,7 +116,7 @@ def test_repeats_end_at_the_first_that_makes_the_mean_known(tmp_path: Path) -> N
     assert run.remarks == []
 
 
-def test_repeats_that_stay_far_apart_go_on_to_the_last_and_that_is_told(tmp_path: Path) -> None:
+def test_repeats_that_stay_far_apart_go_on_to_the_last_and_that_is_reported(tmp_path: Path) -> None:
     run = Run(plan_of(tmp_path, "other"), {"other": FAR})
     assert run.go() == names("other", 6)
     (remark,) = run.remarks

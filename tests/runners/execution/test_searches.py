@@ -324,7 +324,7 @@ def test_a_failed_search_has_no_point_that_stands_in(plan: Plan) -> None:
 
 
 @pytest.mark.parametrize("lost", ["latency_s", "ops_per_s"])
-def test_done_cells_without_what_decides_a_search_are_told_and_nothing_waits_for_it(plan: Plan, lost: str) -> None:
+def test_done_cells_without_what_decides_a_search_are_reported_and_nothing_waits_for_it(plan: Plan, lost: str) -> None:
     first = Told(plan)
     measure(first, list(plan.cells[:6]))
     before = [record.model_copy(update={lost: None}) for record in first.records if isinstance(record, j.CellEnded)]
@@ -336,7 +336,7 @@ def test_done_cells_without_what_decides_a_search_are_told_and_nothing_waits_for
         again.searches.resolved(plan.cells[8], threading.Event())
 
 
-def test_a_search_of_which_no_cell_is_left_and_that_is_not_decided_is_told(plan: Plan) -> None:
+def test_a_search_of_which_no_cell_is_left_and_that_is_not_decided_is_reported(plan: Plan) -> None:
     records: list[j.AnyRecord] = [
         j.CellSkipped(at=0, cell=cell.id, hash=cell.hash, reason="of another search") for cell in plan.cells[:8]
     ]

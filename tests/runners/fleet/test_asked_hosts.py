@@ -27,7 +27,7 @@ def without_names(table: list[str]) -> list[str]:
     return sorted({row.split("'cell_hash'")[0].replace("-1.slurm", "") for row in table})
 
 
-def test_asked_hosts_have_the_store_of_named_ones_and_their_nodes_are_told(bench: Bench) -> None:
+def test_asked_hosts_have_the_store_of_named_ones_and_their_nodes_are_disclosed(bench: Bench) -> None:
     done = bench("run", "brief.bench", "--on", "slurm", "--json")
     assert done.code == 0, done.text
     assert ended_cells(bench.run_dir) == CELLS
@@ -115,7 +115,7 @@ def test_a_plan_shows_its_jobs_and_what_slurm_has(bench: Bench) -> None:
         ('slurm("nvme", 1)', 'slurm("nvme&fast", 1)', "has 0 nodes with `fast` and `nvme`"),
     ],
 )
-def test_what_slurm_does_not_have_is_told_before_anything_is_submitted(
+def test_what_slurm_does_not_have_is_reported_before_anything_is_submitted(
     bench: Bench, cluster: Slurm, old: str, new: str, said: str
 ) -> None:
     spec(bench, text=ROLES.replace(old, new))

@@ -84,7 +84,7 @@ def driver(run_dir: Path, said: list[str]) -> LaneDriver:
     return LaneDriver(run_dir, plan, said.append)
 
 
-def test_each_reason_why_a_job_waits_is_told_once(bench: Bench, listed: Listed) -> None:
+def test_each_reason_why_a_job_waits_is_reported_once(bench: Bench, listed: Listed) -> None:
     said: list[str] = []
     drives = driver(bench.folder / "fleet", said)
     drives.look()

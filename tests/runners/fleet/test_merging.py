@@ -137,7 +137,7 @@ def test_merging_again_keeps_the_report_that_was_made(bench: Bench, fleet: Path)
 
 
 @pytest.mark.usefixtures("fleet")
-def test_lanes_that_are_missing_are_told_and_what_is_there_is_merged(bench: Bench) -> None:
+def test_lanes_that_are_missing_are_reported_and_what_is_there_is_merged(bench: Bench) -> None:
     lane(bench, "2")
     ended = bench("merge", "fleet", "--no-report")
     assert ended.code == 130
@@ -384,7 +384,7 @@ def test_two_mergings_at_once_do_not_both_write(bench: Bench, fleet: Path, monke
     assert journal.read_bytes() == before
 
 
-def test_a_file_system_without_locks_is_told_from_a_run_that_goes_on(
+def test_a_file_system_without_locks_is_distinguished_from_a_run_that_goes_on(
     fleet: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def none(_fd: int, _kind: int) -> None:

@@ -92,7 +92,7 @@ def test_the_controller_waits_for_a_slurmctld_that_was_killed(bench: Bench, clus
         whole(bench, cluster, run)
 
 
-def test_a_lane_that_is_told_of_its_time_limit_is_queued_again_for_the_rest(bench: Bench, cluster: Slurm) -> None:
+def test_a_lane_that_nears_its_time_limit_is_queued_again_for_the_rest(bench: Bench, cluster: Slurm) -> None:
     with bench.started("run", "brief.bench", "--on", "slurm", "--no-report") as run:
         until(lambda: said(bench, 1, type="cell_ended"), 90)
         cluster.asked("scancel", "--batch", "--signal=USR1", job_of(bench))  # as it comes before the limit

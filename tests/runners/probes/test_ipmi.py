@@ -56,7 +56,7 @@ def test_the_sensors_of_an_enclosure_are_those_of_its_nodes_or_of_all_together(f
         ("", "DCMI request failed", "it has no DCMI: read a sensor of it"),
     ],
 )
-def test_what_a_bmc_has_not_is_told(sensor: str, why: str, hint: str, found: Bmc, here: Transport) -> None:
+def test_what_a_bmc_lacks_is_reported(sensor: str, why: str, hint: str, found: Bmc, here: Transport) -> None:
     with pytest.raises(RunnerError, match=f"power of local can't be read by ipmi: .*{why}") as caught:
         try_meter(cells.node(by_sensor(found, *filter(None, [sensor]))), here)
     assert hint in caught.value.hint

@@ -127,7 +127,7 @@ def test_a_bmc_that_is_not_metering_for_a_while_leaves_a_gap_and_no_zero(here: T
 
 
 @pytest.mark.usefixtures("password")
-def test_a_bmc_that_refuses_is_told_before_anything_is_measured(
+def test_a_bmc_that_refuses_is_reported_before_anything_is_measured(
     here: Transport, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     with bmc(tmp_path, "off") as found:
@@ -170,7 +170,7 @@ def test_a_command_prints_watts(line: str, watts: float, here: Transport, tmp_pa
     assert {sample.value for sample in samples} == {watts}
 
 
-def test_a_command_is_told_the_host(here: Transport) -> None:
+def test_a_command_gets_the_name_of_the_host(here: Transport) -> None:
     assert try_meter(cells.node(meter("command", command='[ "$BENCH_HOST" = 127.0.0.1 ] && echo 1')), here) == 1
 
 

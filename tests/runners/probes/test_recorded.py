@@ -154,7 +154,7 @@ def test_a_log_is_tried_before_the_run_by_its_last_row(here: Transport, tmp_path
         ("time,watts\n1790000000,none\n", {}, "can't be read by csv"),
     ],
 )
-def test_a_log_that_is_not_what_it_is_said_to_be_is_told(
+def test_a_log_of_another_kind_than_declared_is_reported(
     text: str, options: dict[str, Any], why: str, here: Transport, tmp_path: Path
 ) -> None:
     (tmp_path / "meter.csv").write_text(text)

@@ -131,7 +131,7 @@ def test_a_certificate_is_trusted_by_name_of_its_authority_or_its_fingerprint_on
         assert try_meter(node(found.address, verify=False), here) == 214
 
 
-def test_what_a_bmc_refuses_is_told_with_the_line_of_the_meter(
+def test_what_a_bmc_refuses_is_reported_with_the_line_of_the_meter(
     here: Transport, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     folder = tree(tmp_path / "tree", by_power(214, "Server", "CPU"))

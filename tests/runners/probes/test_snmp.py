@@ -122,7 +122,7 @@ def test_an_outlet_that_is_gone_makes_the_whole_sum_a_gap(here: Transport, tmp_p
     assert Power().gaps(PROBE, output, (started, ended)).split(" of ")[0].isdigit()
 
 
-def test_what_a_pdu_does_not_give_is_told(found: Pdu, here: Transport, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_a_pdu_does_not_give_is_reported(found: Pdu, here: Transport, monkeypatch: pytest.MonkeyPatch) -> None:
     with pytest.raises(RunnerError, match=r"can't be read by snmp: No Such") as caught:
         try_meter(cells.node(v2c(found.address, f"{APC}.9")), here)
     assert "check the `oid:`" in caught.value.hint

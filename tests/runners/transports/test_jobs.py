@@ -57,7 +57,7 @@ def test_a_job_gives_its_outputs_code_and_times_by_the_hosts_clock(transport: Tr
     assert output.host == transport.host.id
 
 
-def test_a_job_is_known_to_be_under_way_before_its_host_has_told_us_so(
+def test_a_job_counts_as_under_way_before_its_host_has_answered(
     transport: Transport, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A controller that is ended at once in between names it among what it leaves."""

@@ -53,7 +53,7 @@ def test_what_is_no_listing_is_refused(text: bytes, said: str) -> None:
         read_listing([text], 10)
 
 
-def test_complaints_of_files_that_went_are_told_from_others() -> None:
+def test_complaints_of_files_that_went_are_distinguished_from_others() -> None:
     gone = "stat: cannot statx './a: b': No such file or directory\n"
     assert are_gone(gone * 2)
     assert are_gone("")

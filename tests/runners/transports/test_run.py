@@ -102,7 +102,7 @@ def test_a_command_that_takes_too_long_is_ended_on_its_host(transport: Transport
     until(lambda: "State:\tZ" in status.read_text() if status.exists() else True, 5)
 
 
-def test_a_secret_reaches_the_command_but_not_what_is_told_of_it(transport: Transport) -> None:
+def test_a_secret_reaches_the_command_but_no_message_about_it(transport: Transport) -> None:
     done = transport.run(
         Command(("sh", "-c", 'test "$PW" = hunter2 && echo "pw $PW" && echo "$PW" >&2'), env={"PW": Secret("hunter2")})
     )

@@ -130,7 +130,7 @@ def test_a_library_that_a_shipped_program_needs_is_named_where_it_is_missing(
 
 
 @pytest.mark.parametrize("tool", ["openload", "openload_rocksdb"])
-def test_a_host_whose_openload_is_too_old_is_told_so_before_anything_runs(
+def test_an_openload_that_is_too_old_is_reported_before_anything_runs(
     tool: str, over_ssh: SshTransport, tmp_path: Path
 ) -> None:
     name = {"openload": "openload-mongodb", "openload_rocksdb": "openload-rocksdb"}[tool]

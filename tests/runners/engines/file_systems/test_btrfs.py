@@ -176,7 +176,7 @@ def test_a_restore_that_was_killed_between_its_renames_is_made_again(place: Path
     assert engine.holds(context.cell)
 
 
-def test_a_snapshot_that_was_made_writable_and_changed_is_not_used_and_told(place: Path) -> None:
+def test_a_snapshot_that_was_made_writable_and_changed_is_not_used_and_reported(place: Path) -> None:
     engine, context = loaded(place / "db")
     kept = place / "db.BENCHBRIEF.snapshot"
     subprocess.run(["btrfs", "property", "set", kept, "ro", "false"], check=True)

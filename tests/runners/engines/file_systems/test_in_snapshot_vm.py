@@ -199,7 +199,7 @@ def test_another_s_snapshot_of_that_name_is_in_the_way_and_stays(place: Place) -
     assert place.step("take") == ""
 
 
-def test_a_user_who_is_not_root_is_told_what_to_allow_and_then_has_a_whole_cycle(place: Place) -> None:
+def test_a_user_who_is_not_root_reads_what_to_allow_and_then_has_a_whole_cycle(place: Place) -> None:
     for _ in range(4):
         said = place.step("check", user="lab")
         if not said:
