@@ -1,4 +1,4 @@
-"""What fits in the budgets of a run, told before it begins."""
+"""What fits in the budgets of a run, shown before it begins."""
 
 from __future__ import annotations
 

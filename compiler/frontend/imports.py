@@ -78,7 +78,7 @@ class Loaded:
 
 
 def load(path: Path, files: Files | None = None) -> Loaded:
-    """Read the spec at `path` with the files that it uses, from the disk unless told otherwise.
+    """Read the spec at `path` with the files that it uses, from the disk unless `files` reads them elsewhere.
 
     Raises SpecError when files can't be used: every name in them would be a further mistake.
     """

@@ -136,7 +136,7 @@ def _limit_rules(figure: plan.FigureElement, panels: Sequence[plan.Key | None], 
 def _found_rules(
     figure: plan.FigureElement, panels: Sequence[plan.Key | None], results: Results, notes: dict[str, None]
 ) -> Iterator[Drawn]:
-    """Yield an upright line in each panel for each rate that was found. A search without one is told in the notes.
+    """Yield an upright line in each panel for each rate that was found. The notes name a search without one.
 
     The legend of several panels is that of the first one, so their rates are in the notes.
     """

@@ -40,7 +40,7 @@ def amount(value: float, unit: str) -> str:
 
 
 def p_text(p: float) -> str:
-    """Return a p-value, which need not be told below a ten-thousandth."""
+    """Return a p-value, which needs no digits below a ten-thousandth."""
     return "p < 0.0001" if p < 1e-4 else f"p = {formatted(p, '.2g')}"
 
 

@@ -321,7 +321,7 @@ def _latencies(side: Contender) -> dict[str, _Gathered]:
 
 
 def _sustained(side: Contender) -> _Gathered:
-    """Return what searches for a promise found. A rate that can't be told has no value, and may have bounds."""
+    """Return what searches for a promise found. An undecided rate has no value, and may have bounds."""
     rows = side.store.sql(
         "SELECT c.experiment, c.hardware, c.workload, c.sustained, coalesce(c.reason, ''), c.kept_to, c.broken_from, "  # noqa: S608  # ours
         "c.kind, c.by_generator, c.sure "

@@ -56,7 +56,7 @@ class LaneDriver:
     _submitted: SubmittedRun = field(init=False)
     _needs: Mapping[int, LaneNeeds] = field(init=False)
     _jobs: dict[int, Job] = field(default_factory=dict)
-    """The last job of each lane, as the scheduler told it."""
+    """The last job of each lane, as the scheduler shows it."""
     _given_up: dict[int, str] = field(default_factory=dict)
     _tried: dict[int, int] = field(default_factory=dict)
     """How many jobs of a lane this controller has submitted in a row without a further good cell."""

@@ -33,7 +33,7 @@ JobState = Literal["waiting", "running", "ended"]
 
 @dataclass(frozen=True)
 class Job:
-    """A job as its scheduler tells it. `told` has the scheduler's own words, and `node` is where it runs or ran."""
+    """A job as its scheduler shows it. `told` has the scheduler's own words, and `node` is where it runs or ran."""
 
     id: str
     lane: int

@@ -1,6 +1,6 @@
 """The file of a run whose lanes are jobs of a scheduler: which one, with which options, and the jobs that it took.
 
-The scheduler knows best which jobs there are; the file says which scheduler to ask, and whom a log is of.
+The scheduler knows best which jobs there are; the file says which scheduler to ask, and which job wrote a log.
 """
 
 from __future__ import annotations

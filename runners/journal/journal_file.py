@@ -49,7 +49,7 @@ def is_locked(path: Path) -> bool:
 
 
 def take_lock(fd: int, path: Path, kind: int = fcntl.LOCK_EX) -> bool:
-    """Lock an open file, whose path is told in errors; return whether no other process holds it.
+    """Lock an open file, and return whether no other process holds it. Errors name `path`.
 
     Raises RunnerError where the file system has no locks, as that of some clusters: nothing would keep two apart.
     """

@@ -1,4 +1,4 @@
-"""Adaptive ramps of real runs, of db_bench: what is chosen and told, a controller that is killed, and a later run."""
+"""Adaptive ramps of real runs, of db_bench: what is chosen and shown, a controller that is killed, and a later run."""
 
 from __future__ import annotations
 

@@ -45,7 +45,7 @@ class World:
     bench: Bench
     runs: dict[str, str]
     told: dict[tuple[str | Path, ...], Any] = field(default_factory=dict)
-    """What was told of comparisons before: the runs stay as they are, and so does that."""
+    """Outputs of comparisons from before: the runs stay as they are, and so do these."""
 
     def __call__(self, first: str, second: str, *words: str | Path) -> Ended:
         named = [self.runs.get(run.partition(":")[0], run.partition(":")[0]) for run in (first, second)]

@@ -1,4 +1,4 @@
-"""How a run's end is told: what is alike once, and what was sampled too little."""
+"""What a run says at its end: what is alike once, and what was sampled too little."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A run that is stopped, by a user or by force, and gone on with."""
+"""A run that a user or a kill stops, and that is resumed."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""One estimate of a run, wherever it is told; and with a budget, progress that goes one way."""
+"""One estimate of a run, wherever it is shown; and with a budget, progress that goes one way."""
 
 from __future__ import annotations
 

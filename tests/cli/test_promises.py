@@ -1,4 +1,4 @@
-"""Searches for a promise in real runs, by openload on a server: what is told, a killed controller, a later run.
+"""Searches for a promise in real runs, by openload on a server: their output, a killed controller, a later run.
 
 A busy machine may break any promise, so a test holds what was found to what was measured, and not to a rate.
 """

@@ -1,4 +1,4 @@
-"""One number of cells, wherever a run is told of: the candidates that an adaptive ramp leaves out are in no total."""
+"""One number of cells, wherever a run is shown: the candidates that an adaptive ramp leaves out are in no total."""
 
 from __future__ import annotations
 

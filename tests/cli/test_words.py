@@ -37,7 +37,7 @@ def test_a_finished_run_has_its_brief_in_a_language_of_ones_own_and_it_holds(fin
     (bench.folder / "de.toml").write_text(GERMAN, encoding="utf-8")
     done = bench("report", "--language", "de.toml", "--to", "german")
     assert done.code == 0
-    assert "W0750" in done.err  # what is not translated is told once
+    assert "W0750" in done.err  # one warning for all that is not translated
     html = (bench.folder / "german" / "brief.de.html").read_text(encoding="utf-8")
     assert '<html lang="de"' in html
     assert "<b>Tabelle 1" in html

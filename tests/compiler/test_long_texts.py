@@ -1,4 +1,4 @@
-"""Each kind of text has a limit of length, told at check: the tables of blocks and keys say which."""
+"""Each kind of text has a limit of length, which `bench check` applies: the tables of blocks and keys say which."""
 
 from __future__ import annotations
 

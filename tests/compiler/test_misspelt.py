@@ -155,7 +155,7 @@ def follows(checked: Examined, slip: str) -> bool:
 
 
 def test_a_missing_sign_is_hardly_ever_more_than_one_mistake(tmp_path: Path) -> None:
-    """What is told beside it would have the user look where nothing is wrong."""
+    """Another diagnostic beside it would point where nothing is wrong."""
     text = (FOLDER / "documents.bench").read_text(encoding="utf-8")
     for file in FOLDER.iterdir():
         shutil.copy(file, tmp_path)

@@ -1,4 +1,4 @@
-"""Each pair of specs in `diffs/` with the difference that is told of them; and what holds for every difference."""
+"""Each pair of specs in `diffs/` with its difference in words; and what holds for every difference."""
 
 from __future__ import annotations
 

@@ -258,7 +258,7 @@ def judged_often(kept: float, judged: int, seed: int = 7) -> tuple[float, float,
 
 
 def test_a_rate_that_is_sure_has_the_confidence_that_is_stated() -> None:
-    """At a rate that one of five runs keeps, a lead of three for the other side comes as rarely as told."""
+    """At a rate that one of five runs keeps, a lead of three for the other side comes as rarely as stated."""
     wrong, accepted, sure = judged_often(0.2, judged=1_000)
     assert sure == 1
     assert wrong == accepted == pytest.approx(1 - CONFIDENCE, abs=0.004)
@@ -269,7 +269,7 @@ def test_a_rate_that_is_sure_has_the_confidence_that_is_stated() -> None:
 def test_five_repeats_leave_some_rates_to_the_majority_which_errs_more_often() -> None:
     """As the reference says of the repeats of a spec that says none."""
     wrong, accepted, sure = judged_often(0.2, judged=5)
-    assert wrong < 1 - CONFIDENCE, "what is sure errs no more often than told"
+    assert wrong < 1 - CONFIDENCE, "what is sure errs no more often than stated"
     assert sure == pytest.approx(0.770, abs=0.012), "0.8^3 + 3 * 0.2 * 0.8^4, and the like of the other side"
     assert accepted == pytest.approx(0.058, abs=0.006), (
         "the majority of five: 10 * 0.2^3 * 0.8^2 + 5 * 0.2^4 * 0.8 + ..."

@@ -151,7 +151,7 @@ def _lua(text: str) -> None:
 
 
 def _jobs(text: str) -> None:
-    """A build server or a scheduler is told to run commands of ours."""
+    """Build servers and schedulers run our commands."""
     typed = re.findall(r"\b(bench (?:plan|lane|merge) [^'\n&]*)", text)
     assert typed
     for line in typed:

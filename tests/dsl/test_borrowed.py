@@ -1,4 +1,4 @@
-"""What programming languages and clocks write is told with what to write instead."""
+"""For what programming languages and clocks write, the error says what to write instead."""
 
 from __future__ import annotations
 

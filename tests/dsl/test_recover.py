@@ -1,4 +1,4 @@
-"""Reading on behind syntax errors: each is told in one round, and none of what follows from it."""
+"""Reading on behind syntax errors: one check reports each, and nothing that follows from it."""
 
 from __future__ import annotations
 

@@ -28,7 +28,7 @@ tell({ messages = vim.tbl_map(function(one) return one.message end, vim.diagnost
 
 @pytest.fixture
 def nvim(tmp_path: Path) -> Callable[..., object]:
-    """Opens a file in a Neovim that has our settings and no others, runs Lua in it, and gives what `tell` was told."""
+    """Opens a file in a Neovim that has our settings and no others, runs Lua in it, and gives what `tell` got."""
     program = system_tool("nvim")
 
     def run(file: Path, lua: str, *, before: str = "", **environment: str) -> object:

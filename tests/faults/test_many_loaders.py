@@ -106,7 +106,7 @@ def test_a_load_is_split_over_two_hosts_and_added_up_unless_one_of_them_fails(
     assert all(totals[row["cell_id"]]["count"] == row["done"] for row in sources)
     offered = totals["offered/box/c/threads=3/target=301/r1"]
     done, rate = (float(offered[name] or 0) for name in ("count", "ops_per_s"))
-    # On a machine so busy that the generators were behind their schedules, they did more, and that is told.
+    # On a machine so busy that the generators were behind their schedules, they did more, and a remark says so.
     late = any("caught up" in record["text"] for record in bench.journal("remark"))
     assert done >= 301 * 5 * 0.9
     assert late or done <= 301 * 5 * 1.1

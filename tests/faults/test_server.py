@@ -30,7 +30,7 @@ def measuring(bench: Bench, threads: int) -> bool:
 @pytest.mark.long
 def test_an_attached_server_that_dies_fails_its_cells_and_no_others(bench: Bench) -> None:
     with mortal_stand_in(tools_dir()) as (host, port, server):
-        # Clients give a dead server 30 s unless told otherwise.
+        # Clients give a dead server 30 s unless an option says otherwise.
         uri = f"mongodb://{host}:{port}/ycsb?serverSelectionTimeoutMS=2000"
         bench.spec(MONGO + AND_ROCKS, TOOL="ycsb", SERVER=f'uri = "{uri}"', SECONDS=2)
         with bench.started("run", "brief.bench") as run:

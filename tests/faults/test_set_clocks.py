@@ -161,4 +161,4 @@ def test_samples_of_another_host_stay_in_place_when_the_controller_s_clock_is_se
     assert shares["cpu"] == pytest.approx(covered(readings, start, 5.0, 1.25), abs=0.1)
     assert 0 < shares["memory"] <= 1
     (begun,), (over,) = bench.journal("cell_started"), bench.journal("cell_ended")
-    assert 5 < over["at"] - begun["at"] < 60, "no time that is told of the run has the step in it"
+    assert 5 < over["at"] - begun["at"] < 60, "no time in the journal has the step in it"

@@ -1,4 +1,4 @@
-"""`bench stop`, what it leaves on a host, and what a second run on a held host is told."""
+"""`bench stop`, what it leaves on a host, and the error of a second run on a held host."""
 
 from __future__ import annotations
 
@@ -256,7 +256,7 @@ def test_strays_of_any_run_are_ended_by_their_hosts(bench: Bench, far: Sshd) -> 
             told.write_text(text.replace('"folder": "', '"folder": "/elsewhere'))
         doctor = bench("doctor", "brief.bench")
         assert "on another-" in doctor.out
-        assert doctor.code == 0, "what is not ours is told, and that is all"
+        assert doctor.code == 0, "what is not ours is only reported"
         assert bench("doctor", "brief.bench", "--strict").code == 3
         ended = bench("stop", "--strays", "brief.bench")
         assert ended.code == 0

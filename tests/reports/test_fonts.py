@@ -1,4 +1,4 @@
-"""A brief whose letters this machine has no typeface for is told of, instead of being full of boxes."""
+"""A brief whose letters this machine has no typeface for gets a warning, instead of boxes for letters."""
 
 from __future__ import annotations
 

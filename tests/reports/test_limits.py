@@ -218,7 +218,7 @@ def test_a_ramp_that_still_gained_at_its_last_thread_count_may_have_its_peak_bey
 
 
 def test_a_brief_on_go_ycsb_tells_one_story_of_errors() -> None:
-    """What its driver accepts is what the disclosure allows, and what no limit is told for."""
+    """What its driver accepts, the disclosure allows, and no limit is reported for."""
     made = w.World({"disk": "Disk"}, {"a": "Sessions"}, engine="mongodb", repeats=2, ops=level)
     plan = made.plan(w.report("R", p.DisclosureElement()))
     cells = tuple(c.model_copy(update={"tool": c.tool.model_copy(update={"driver": "go_ycsb"})}) for c in plan.cells)

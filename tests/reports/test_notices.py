@@ -1,4 +1,4 @@
-"""What a reader is told in sentences of ours: conditions with their numbers, code as code, signs that can be."""
+"""Our sentences in a brief: conditions with their numbers, code as code, signs that can be."""
 
 from __future__ import annotations
 

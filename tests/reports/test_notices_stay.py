@@ -1,4 +1,4 @@
-"""What must be known before any number: no house style takes it from a brief without being told."""
+"""What must be known before any number: a house style that takes it from a brief is refused."""
 
 from __future__ import annotations
 

@@ -39,7 +39,7 @@ def test_the_power_of_a_node_is_not_said_to_be_of_a_bmc_that_is_not_there(langua
 
 
 def test_of_imported_results_only_what_they_have_samples_of_is_said_to_be_read() -> None:
-    output = SOURCE._replace(kind="ycsb")  # of a table of published figures no probe is told at all
+    output = SOURCE._replace(kind="ycsb")  # a brief of published figures names no probe at all
     bare = told(output)
     assert not any(each in bare for each in ("The power of", "The cpu probe", "sampled"))
     sampled = told(output, s.CoverageRow(w.RUN, "ramp/disk/a/threads=4/1", "power", "local", 1.0, 1.0))

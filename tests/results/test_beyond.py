@@ -33,7 +33,7 @@ def test_each_phase_rests_on_its_own_operations() -> None:
 
 def test_cells_together_have_the_operations_of_all() -> None:
     assert not counted((None, 600), (None, 600)).few("p99", ["cell"])
-    assert not counted((None, 1)).few("mean", ["cell"]), "of a mean nothing is told"
+    assert not counted((None, 1)).few("mean", ["cell"]), "a mean has no remark"
 
 
 def test_ten_operations_beyond_a_percentile_are_enough_and_nine_are_few() -> None:

@@ -1,4 +1,4 @@
-"""Gates in a spec that are told in terms of significance and intervals, on numbers made for each."""
+"""Gates in a spec on significance and intervals, with numbers made for each."""
 
 from __future__ import annotations
 

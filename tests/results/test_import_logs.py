@@ -1,4 +1,4 @@
-"""The histogram logs of a YCSB output: which of those beside it are taken for its own, and what is told of the others.
+"""The histogram logs of a YCSB output: which of those beside it are taken for its own, and what is said of the others.
 
 The outputs and the logs are what YCSB 0.17 wrote.
 """

@@ -1,4 +1,4 @@
-"""Real outputs, changed at random: each change of a fact is refused, or told.
+"""Real outputs, changed at random: each change of a fact is refused, or reported.
 
 What a fact is, is read here by rules of its own, and not by the parsers under test. The recordings are of the real
 tools; the changes are those that happen to files: lines lost, repeated or mixed up, numbers with another unit, a

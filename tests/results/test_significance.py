@@ -223,7 +223,7 @@ samples = st.lists(rates, min_size=2, max_size=7)
 
 @given(samples, samples)
 def test_welchs_test_and_fiellers_interval_are_what_numpy_and_scipy_give(a: list[float], b: list[float]) -> None:
-    """Fieller's set holds the ratios r for which b - r a is not told from 0: by scipy's quantile, around its ends."""
+    """Fieller's set holds the ratios r for which b - r a may be 0: by scipy's quantile, around its ends."""
     assume(all(np.ptp(each) == 0 or np.ptp(each) > 1e-6 * max(each) for each in (a, b)))
     assume(np.ptp(a) + np.ptp(b) > 0)
     assert welch(a, b) == pytest.approx(float(stats.ttest_ind(a, b, equal_var=False).pvalue), rel=1e-6, abs=1e-12)

@@ -1,4 +1,4 @@
-"""Hosts are told in time that their controller is alive, whatever other hosts do."""
+"""Hosts get heartbeats in time, whatever other hosts do."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ HOLD_S = 0.6
 
 
 class Told:
-    """A host, and when it was told."""
+    """A host, and when it got heartbeats."""
 
     def __init__(self) -> None:
         self.at: list[float] = []

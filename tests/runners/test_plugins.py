@@ -1,4 +1,4 @@
-"""The code of tools, engines and probes is found by name, whoever provides them."""
+"""The code of tools, engines and probes is found by name, in our package and in others."""
 
 from __future__ import annotations
 

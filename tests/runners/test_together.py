@@ -1,4 +1,4 @@
-"""Several load generators of one cell as one: which rate, over which time, and what is told of it."""
+"""Several load generators of one cell as one: which rate, over which time, and with which remarks."""
 
 from __future__ import annotations
 

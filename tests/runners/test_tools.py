@@ -1,4 +1,4 @@
-"""Tools are found where they may be, and told from what only bears their name."""
+"""Tools are found where they may be, and a file that only bears their name is no tool."""
 
 from __future__ import annotations
 

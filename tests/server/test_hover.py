@@ -1,4 +1,4 @@
-"""What is told of the word under the cursor, over the real protocol."""
+"""The hover text of the word under the cursor, over the real protocol."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ metric tail in ms = max(latency.p99[read] over threads, workload, hardware)
 
 
 def told(client: Client, text: str) -> str:
-    """What is told at the `|`."""
+    """The hover text at the `|`."""
     whole, line, character = cursor(text)
     uri = client.open("hover.bench", whole)
     answer = client.at("hover", uri, line, character)

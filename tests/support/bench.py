@@ -214,7 +214,7 @@ class Started:
     err: Path
 
     def until_it_says(self, text: str, within_s: float = 120) -> None:
-        """Wait for a text on standard error, where progress is told."""
+        """Wait for a text on standard error, where progress is shown."""
         until(lambda: text in self._so_far().err or self.process.poll() is not None, within_s)
         assert text in self._so_far().err, self._so_far()
 

@@ -47,7 +47,7 @@ def main(folder: Path) -> None:
         try:
             treat(path)
             trouble = ""
-        except Exception:  # whatever it is, it is told
+        except Exception:  # whatever it is, the parent shows it
             trouble = traceback.format_exc()
         seconds = time.process_time() - start
         found.append({"name": path.name, "seconds": seconds, "grown": peak() - before, "traceback": trouble})

@@ -178,10 +178,10 @@ class Client:
         self.notify("textDocument/didClose", {"textDocument": {"uri": uri}})
 
     def close_all(self) -> None:
-        """Close what is open, and forget what was told of it."""
+        """Close what is open, and forget its diagnostics."""
         for uri in list(self._versions):
             self.close_document(uri)
-        # Answered once the check of what is open now was told: nothing of it reaches who opens documents next.
+        # The answer comes after the diagnostics of what is open now: none of them reaches the next test.
         self.at("hover", self.uri("none.bench"), 0, 0)
         self.inbox.clear()
 

@@ -91,7 +91,7 @@ def _answers(address: str, process: subprocess.Popen[bytes]) -> bool:
 
 
 class Between(ThreadingHTTPServer):
-    """Passes requests on to an S3 server, until it is told to answer otherwise.
+    """Passes requests on to an S3 server, until a test has it answer otherwise.
 
     From the `after`-th write on, it answers with this status and code of S3; with status 0 it says nothing at all. Of
     the first write to a key with `lost` in it, the answer alone is replaced.

@@ -113,7 +113,7 @@ class _Server:
         self._place = Path(self._listening.getsockname()).parent
         self._clients: dict[int, socket.socket] = {}
         self._running: dict[int, tuple[int, int]] = {}
-        """By what is readable at its end: a process id, and where its exit code is told."""
+        """By what is readable at its end: a process id, and where its exit code goes."""
         self._poll = select.poll()
         self._poll.register(number, select.POLLIN)
 

@@ -48,7 +48,7 @@ def worst(run: Run) -> str:
 
 
 def milliseconds(microseconds: float) -> Figure:
-    """Return a time with three digits, or all of those before the point: lateness is told in one unit."""
+    """Return a time with three digits, or all of those before the point: lateness has one unit."""
     value = microseconds / 1e3
     return Figure(value, f"{value:,.0f} ms" if value >= 1e3 else f"{value:.3g} ms")
 

@@ -129,7 +129,7 @@ def _features(constraint: str) -> frozenset[str]:
 
 
 def _lead_s(request: Request) -> float:
-    """Return how long before its limit a lane is told to stop: the last part of `--signal=B:USR1@300`, or Slurm's
+    """Return how long before its limit a lane gets its signal: the last part of `--signal=B:USR1@300`, or Slurm's
     minute."""
     signal = request.options.get("signal")
     if signal is None:

@@ -156,7 +156,7 @@ class Oracle:
                 return self.planned(expr.base, self.fix(expr, at))
             case ast.Call():
                 if not self.dims(expr, frozenset(), frozenset(at)) and not self.dims(expr) & set(at):
-                    return True  # a single number is there, be it missing
+                    return True  # a single number counts even when it is missing
                 return any(True for _ in self.points(expr, at))
             case _:
                 word = "".join(expr.span.text.split())

@@ -247,7 +247,7 @@ def offered(achieved: dict[float, float]) -> Measured:
         ((100, 200, 400, 800), None),  # it kept up to the end
         ((99, 197, 390, 760), None),  # 95 % is kept up
         ((99, 197, 390, 759), 759),
-        ((100, 200, 380, 350), 380),  # the best, be it before the collapse
+        ((100, 200, 380, 350), 380),  # the best, although it is before the collapse
         ((100, 150, 400, 800), None),  # a dip is no saturation
         ((83, 166, 330, 520), 520),  # never kept up
     ],

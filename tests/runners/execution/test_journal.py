@@ -157,7 +157,7 @@ def test_lanes_that_write_at_the_same_time_share_flushes_and_lose_nothing(
     with ThreadPoolExecutor(len(names)) as pool:
         writing = [pool.submit(journal.write, started(name)) for name in names]
         until(lambda: path.read_bytes().count(b"\n") == len(names))
-        assert not any(each.done() for each in writing)  # none is told before it is on the disk
+        assert not any(each.done() for each in writing)  # no writer goes on before its record is on the disk
         everyone_waits.set()
         for each in writing:
             each.result()

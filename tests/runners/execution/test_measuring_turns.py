@@ -35,7 +35,7 @@ def cells(tmp_path: Path) -> dict[str, Cell]:
 
 
 class Lanes:
-    """Threads that take their turn, and keep it until they are told to end it."""
+    """Threads that take their turn, and keep it until the test ends it."""
 
     def __init__(self, turns: MeasuringTurns) -> None:
         self.turns = turns

@@ -1,4 +1,4 @@
-"""Hosts that Slurm is asked for by feature: which nodes it gives is bound when a lane begins, and told afterwards."""
+"""Hosts that Slurm is asked for by feature: a lane binds its nodes when it begins, and the brief discloses them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A job with a key is started once, whoever asks for it, and is told of by its host."""
+"""A job with a key starts once, whichever controller asks for it, and its host says how it stands."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Connecting: whom to believe, how to get there, and what is said when it fails."""
+"""Connecting: which host keys count, which way leads there, and what an error says."""
 
 from __future__ import annotations
 
