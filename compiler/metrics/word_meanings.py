@@ -290,18 +290,27 @@ ORDERS: Mapping[str, str] = {
 }
 """The orders of `repeats`."""
 
-RESETS: Mapping[str, str] = {
+_RESETS: Mapping[str, str] = {
     "as_needed": "the data are loaded again before a cell that would notice what the cells before it changed",
     "after_writes": "they are loaded again before a cell that follows one that wrote",
     "drop_and_load": "they are loaded again before each cell",
-    "undo": "what cells have inserted is deleted by key before the next cell; MongoDB only",
+    "undo": "what cells have inserted is deleted by key before the next cell",
     "snapshot": "they are copied back, as they were after the load, before a cell that follows one that wrote",
-    "links": "the same files are linked back before a cell that follows one that wrote, without room; RocksDB only",
-    "btrfs": "a btrfs snapshot is put back before each cell, in no time and without room; RocksDB only",
-    "zfs": "a ZFS dataset is rolled back before each cell, in no time and without room; RocksDB only",
-    "lvm_thin": "a thin volume of LVM is put back before each cell, in no time and without room; RocksDB only",
+    "links": "the same files are linked back before a cell that follows one that wrote, without room",
+    "btrfs": "a btrfs snapshot is put back before each cell, in no time and without room",
+    "zfs": "a ZFS dataset is rolled back before each cell, in no time and without room",
+    "lvm_thin": "a thin volume of LVM is put back before each cell, in no time and without room",
     "reuse": "they stay as the cells before have left them",
 }
+
+
+def _with_engines(reset: str, meaning: str) -> str:
+    """Return the meaning with the engines that alone know this reset, if only some do."""
+    engines = [spec.label for spec in ENGINE_SPECS.own.values() if reset in spec.resets]
+    return f"{meaning}; {' and '.join(engines)} only" if engines else meaning
+
+
+RESETS: Mapping[str, str] = {reset: _with_engines(reset, meaning) for reset, meaning in _RESETS.items()}
 """How each cell gets its data."""
 
 ENGINES: Mapping[str, str] = {name: spec.doc for name, spec in ENGINE_SPECS.own.items()}
