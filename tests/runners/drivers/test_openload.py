@@ -31,7 +31,7 @@ from benchbrief.runners.errors import BadOutput, GeneratorLate
 from benchbrief.runners.execution.driver_contexts import CellContext, Endpoint
 from benchbrief.runners.jobs.tasks import JobOutput
 from benchbrief.runners.journal.secret_masking import Secret
-from benchbrief.runners.scheduling.asked_statistics import AskedStatistics
+from benchbrief.runners.scheduling.reported_statistics import AskedStatistics
 from tests.support.cells import attached, context, recorded, ycsb
 from tests.support.measurements import rendered
 

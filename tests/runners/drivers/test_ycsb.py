@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import shutil
 from collections.abc import Callable
 from dataclasses import replace
 from itertools import pairwise
@@ -13,57 +12,18 @@ import pytest
 
 from benchbrief.runners.drivers.output_evidence import best_line, lines
 from benchbrief.runners.drivers.ycsb import ycsb_log_invariants
-from benchbrief.runners.drivers.ycsb.ycsb import Ycsb
 from benchbrief.runners.drivers.ycsb.ycsb_measurement import from_logs, logged_operations, transactions
 from benchbrief.runners.drivers.ycsb.ycsb_output import Slice, Text, operation_of, read_hdr_logs, read_text
-from benchbrief.runners.errors import BadOutput, RunnerError
-from benchbrief.runners.execution.driver_contexts import CellContext, Endpoint
-from benchbrief.runners.hosts.host_connections import HostPool
-from benchbrief.runners.jobs.tasks import Command, JobOutput
-from benchbrief.runners.journal.secret_masking import Secret
+from benchbrief.runners.errors import BadOutput
+from benchbrief.runners.execution.driver_contexts import CellContext
+from benchbrief.runners.jobs.tasks import JobOutput
 from benchbrief.runners.measurement.histogram import merge, percentile
 from benchbrief.runners.measurement.measurement import Bucket, Histogram, Measurement, Operation
-from tests.support.cells import attached, context, recorded, run_job, ycsb
+from tests.runners.drivers.ycsb_runs import DATABASE, DRIVER, OUTPUTS, copied, offered, output, rmw, settings, whole_run
+from tests.support.cells import context, recorded, ycsb
 from tests.support.measurements import rendered
 
-OUTPUTS = Path(__file__).parent / "outputs" / "ycsb"
-DRIVER = Ycsb()
-URI = Secret("mongodb://user:open-sesame@db-1/ycsb", name="uri")
-DATABASE = attached("mongodb://db-1/ycsb")
-
-
-def rmw(warm_up_s: float = 1.0, measure_s: float = 4.0, phases: int = 1, max_error_share: float = 0.0) -> CellContext:
-    """The cell of the recording `read-modify-write`: 6 s, workload F."""
-    return context(
-        ycsb("f", 5000),
-        DATABASE,
-        threads=4,
-        warm_up_s=warm_up_s,
-        measure_s=measure_s,
-        phases=phases,
-        max_error_share=max_error_share,
-    )
-
-
-def offered() -> CellContext:
-    """The cell of the recording `offered-load`: 4 s at 500 ops/s, measurement.interval=both."""
-    return context(ycsb("f", 5000), DATABASE, threads=4, target=500, warm_up_s=1.0, measure_s=2.0)
-
-
-def whole_run(measure_s: float, max_error_share: float = 0.0) -> CellContext:
-    return context(ycsb("c"), DATABASE, threads=8, measure_s=measure_s, max_error_share=max_error_share)
-
-
-def output(name: str, exit_code: int | None = 0) -> JobOutput:
-    return recorded(OUTPUTS / name, exit_code=exit_code)
-
-
-def copied(name: str, to: Path) -> JobOutput:
-    shutil.copytree(OUTPUTS / name, to, dirs_exist_ok=True)
-    return recorded(to)
-
-
-# --- results -----------------------------------------------------------------------------------------------------
+# --- results ---------------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -242,7 +202,7 @@ def test_without_logs_a_warm_up_can_t_be_cut_off() -> None:
         DRIVER.parse(cell, output("version-0.1.4"))
 
 
-# --- names of rows -----------------------------------------------------------------------------------------------
+# --- names of rows ---------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -279,272 +239,7 @@ def test_idle_intervals_and_half_written_lines_are_no_numbers() -> None:
     assert (row.count, row.mean_s, row.printed, row.ok) == (3, None, (), None)
 
 
-# --- what proves nothing -----------------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize(
-    ("name", "code", "said"),
-    [
-        ("unknown-database-class", 0, "did no operations: java.lang.ClassNotFoundException: site.ycsb.db.Nope"),
-        ("unknown-workload", 0, r"no \[OVERALL\] result: java.lang.ClassNotFoundException: site.ycsb.Nope"),
-        ("no-server", 0, "site.ycsb.DBException: cannot use the server that mongodb.url names: Timed out"),
-        ("old-histogram-jar", 1, "its HdrHistogram is too old for this Java"),
-        ("old-histogram-jar", 0, "its HdrHistogram is too old for this Java"),
-        ("read-modify-write", 143, "ended with code 143"),
-        ("read-modify-write", -9, "ended by signal 9"),
-        ("read-modify-write", None, "was stopped before it ended"),
-    ],
-)
-def test_a_failed_run_is_an_error_with_the_tool_s_own_words(name: str, code: int | None, said: str) -> None:
-    with pytest.raises(BadOutput, match=said):
-        DRIVER.parse(rmw(), output(name, code))
-
-
-def test_an_old_histogram_jar_is_named_with_its_cure() -> None:
-    with pytest.raises(BadOutput) as caught:
-        DRIVER.parse(rmw(), output("old-histogram-jar", 1))
-    assert "HdrHistogram 2.2.2" in caught.value.hint
-
-
-def test_a_server_killed_in_the_middle_fails_a_run_that_exits_0() -> None:
-    cell = context(ycsb("a"), DATABASE, warm_up_s=1.0, measure_s=3.0)
-    with pytest.raises(BadOutput, match=r"operations failed in YCSB .*: (read|update) failed: "):
-        DRIVER.parse(cell, output("server-killed"))
-
-
-def test_failures_are_accepted_up_to_the_declared_share_and_are_no_throughput() -> None:
-    cell = context(ycsb("a"), DATABASE, warm_up_s=1.0, measure_s=3.0, max_error_share=0.5)
-    total = DRIVER.parse(cell, output("server-killed")).total
-    logs = read_hdr_logs(OUTPUTS / "server-killed")
-    everything = sum(piece.histogram.count for name in ("READ", "UPDATE") for piece in logs[name])
-    assert 0 < total.count <= everything
-    assert total.errors > 0
-    assert total.ops_per_s == pytest.approx(total.count / total.seconds)
-
-
-def test_an_operation_that_hung_past_the_window_is_still_a_failure() -> None:
-    """The time-out of the last operations ended after the measured time: the window itself saw no failure then."""
-    cell = context(ycsb("a"), DATABASE, warm_up_s=3.0, measure_s=0.8, max_error_share=0.0)
-    with pytest.raises(BadOutput, match="operations failed in YCSB"):
-        DRIVER.parse(cell, output("server-killed"))
-
-
-def test_empty_output_is_an_error(tmp_path: Path) -> None:
-    with pytest.raises(BadOutput, match=r"no \[OVERALL\] result: it printed nothing"):
-        DRIVER.parse(rmw(), recorded(tmp_path))
-
-
-def test_every_cut_of_the_text_is_an_error_or_the_whole_result(tmp_path: Path) -> None:
-    made = copied("read-modify-write", tmp_path)
-    whole = made.stdout.read_text()
-    expected = DRIVER.parse(rmw(), made)
-    overall = whole.index("[OVERALL], Throughput") + len("[OVERALL], Throughput(ops/sec), 3015")
-    for length in range(0, len(whole), 23):
-        made.stdout.write_text(whole[:length])
-        try:
-            # All numbers come from the logs; the text only has to prove that the run ended.
-            assert DRIVER.parse(rmw(), made).total == expected.total
-            assert length > overall
-        except BadOutput:
-            pass
-
-
-@pytest.mark.parametrize("keep", [0.3, 0.6, 0.9, 0.999])
-def test_a_log_that_was_cut_short_is_an_error(tmp_path: Path, keep: float) -> None:
-    made = copied("read-modify-write", tmp_path)
-    log = tmp_path / "READ.hdr"
-    text = log.read_text()
-    log.write_text(text[: int(len(text) * keep)])
-    with pytest.raises(BadOutput, match=r"log of YCSB is damaged: READ.hdr|its histogram log holds \d+"):
-        DRIVER.parse(rmw(), made)
-
-
-def test_a_lost_log_is_an_error(tmp_path: Path) -> None:
-    made = copied("read-modify-write", tmp_path)
-    (tmp_path / "UPDATE.hdr").unlink()
-    with pytest.raises(BadOutput, match=r"in \[UPDATE\], and there is no histogram log of it"):
-        DRIVER.parse(rmw(), made)
-
-
-def later(log: Path, by: float) -> None:
-    """The second half of its intervals, so many seconds later."""
-    text = log.read_text().splitlines()
-    rows = [at for at, line in enumerate(text) if line[:1].isdigit()]
-    for at in rows[len(rows) // 2 :]:
-        start, _, rest = text[at].partition(",")
-        text[at] = f"{float(start) + by:.3f},{rest}"
-    log.write_text("\n".join(text) + "\n")
-
-
-@pytest.mark.parametrize(
-    ("names", "by", "told"),
-    [
-        (("READ", "UPDATE", "READ-MODIFY-WRITE"), 3600.0, r"no interval from \S+ to \S+ \(3600 s\)"),
-        (("READ",), -0.9, r"the log of READ has an interval that begins at \S+, before the one above it ended"),
-    ],
-)
-def test_logs_with_a_gap_or_with_intervals_at_the_same_time_are_an_error(
-    tmp_path: Path, names: tuple[str, ...], by: float, told: str
-) -> None:
-    made = copied("read-modify-write", tmp_path)
-    for name in names:
-        later(tmp_path / f"{name}.hdr", by)
-    with pytest.raises(BadOutput, match=told):
-        DRIVER.parse(rmw(), made)
-
-
-def test_a_log_with_as_many_operations_and_other_latencies_is_an_error(tmp_path: Path) -> None:
-    made = copied("read-modify-write", tmp_path)
-    shutil.copy(tmp_path / "UPDATE.hdr", tmp_path / "READ-MODIFY-WRITE.hdr")
-    with pytest.raises(
-        BadOutput, match=r"\[READ-MODIFY-WRITE\] has a mean of 1065\.2 us, and the log of \S+ one of 567"
-    ):
-        DRIVER.parse(rmw(), made)
-
-
-def test_a_log_of_an_operation_that_was_not_printed_is_an_error(tmp_path: Path) -> None:
-    made = copied("read-modify-write", tmp_path)
-    shutil.copy(tmp_path / "UPDATE.hdr", tmp_path / "SCAN.hdr")
-    with pytest.raises(BadOutput, match=r"the log of SCAN holds 14649 operations, and YCSB printed no \[SCAN\]"):
-        DRIVER.parse(rmw(), made)
-
-
-def test_an_output_that_contradicts_itself_is_an_error_with_both_values(tmp_path: Path) -> None:
-    made = copied("read-modify-write", tmp_path)
-    made.stdout.write_text(
-        made.stdout.read_text().replace("[READ], MaxLatency(us), 34367", "[READ], MaxLatency(us), 343")
-    )
-    with pytest.raises(
-        BadOutput, match=r"contradicts itself: \[READ\] has a p99 of 5179 us above its maximum of 343 us"
-    ):
-        DRIVER.parse(rmw(), made)
-
-
-def test_logs_of_an_old_histogram_version_are_read() -> None:
-    """HdrHistogram 2.1.4, which needs Java 8, writes them in another form."""
-    assert DRIVER.parse(rmw(), output("histogram-logs-v1")) == DRIVER.parse(rmw(), output("read-modify-write"))
-
-
-def test_a_run_that_ended_early_is_an_error() -> None:
-    with pytest.raises(BadOutput, match=r"measured .* of 60 s: it ended after 6\.\d s") as caught:
-        DRIVER.parse(rmw(measure_s=60), output("read-modify-write"))
-    assert "DBWrapper" not in str(caught.value), "a greeting is no reason"
-
-
-# --- loading -----------------------------------------------------------------------------------------------------
-
-
-def test_a_load_proves_its_count_by_return_codes() -> None:
-    assert DRIVER.check_load(rmw(), output("load-short")) == 732
-
-
-def test_a_load_without_its_insert_row_is_an_error(tmp_path: Path) -> None:
-    made = copied("load-short", tmp_path)
-    made.stdout.write_text(re.sub(r"\[INSERT\].*\n", "", made.stdout.read_text()))
-    with pytest.raises(BadOutput, match="did not finish the load"):
-        DRIVER.check_load(rmw(), made)
-
-
-def test_failed_inserts_fail_the_load(tmp_path: Path) -> None:
-    made = copied("load-short", tmp_path)
-    with made.stdout.open("a") as stdout:
-        stdout.write("[INSERT], Return=ERROR, 3\n")
-    with pytest.raises(BadOutput, match="3 of YCSB's inserts failed, 732 of 5000 succeeded"):
-        DRIVER.check_load(rmw(), made)
-
-
-# --- commands ----------------------------------------------------------------------------------------------------
-
-
-def at(cell: CellContext) -> CellContext:
-    return CellContext(cell.plan, cell.cell, "/opt/ycsb/bin/ycsb.sh", Endpoint(uri=URI))
-
-
-def test_the_uri_travels_in_the_property_file_only() -> None:
-    job = DRIVER.measure(at(offered()))
-    assert "open-sesame" not in repr(job.command)
-    (file,) = job.files
-    assert [word.value for word in file.content if isinstance(word, Secret)] == [URI.value]
-
-
-@pytest.mark.parametrize("password", ["open-sesame", "open%3Asesame%40", "open\\sesame", "s\u00e9same"])
-@pytest.mark.parametrize("step", ["load", "measure"])
-def test_the_property_file_is_kept_without_its_secrets(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, password: str, step: str
-) -> None:
-    monkeypatch.setenv("TMPDIR", str(tmp_path))
-    cell = context(ycsb("c"), DATABASE)
-    there = Endpoint(uri=Secret(f"mongodb://user:{password}@db-1/ycsb", name="uri"))
-    told = CellContext(cell.plan, cell.cell, "/opt/ycsb/bin/ycsb.sh", there)
-    job = DRIVER.measure(told) if step == "measure" else DRIVER.load(told)
-    assert job
-    with HostPool(cell.plan) as hosts:
-        idle = replace(job, command=Command(("cat", "job.properties")))
-        made = run_job(hosts["local"], idle, tmp_path / "out")
-    kept = (made.directory / "job.properties").read_text()
-    assert kept == made.stdout.read_text()
-    assert kept.endswith("\nmongodb.url=***\n")
-    assert "recordcount=1000\n" in kept
-    assert "same" not in kept
-
-
-def test_the_command_speaks_the_release_s_layout() -> None:
-    job = DRIVER.measure(at(offered()))
-    assert " ".join(map(str, job.command.words)) == (
-        "/opt/ycsb/bin/ycsb.sh run mongodb -P /opt/ycsb/workloads/workloadf -P job.properties -threads 4 -target 500 -s"
-    )
-    assert job.collect == ("*.hdr", "job.properties")
-
-
-def settings(cell: CellContext, verb: str = "measure") -> dict[str, str]:
-    job = DRIVER.measure(at(cell)) if verb == "measure" else DRIVER.load(at(cell))
-    assert job
-    text = "".join(word if isinstance(word, str) else word.value for word in job.files[0].content)
-    return dict(line.split("=", 1) for line in text.splitlines())
-
-
-def test_the_property_file_holds_the_workload_and_the_times() -> None:
-    assert {
-        "recordcount": "5000",
-        "operationcount": "2000000000",
-        "maxexecutiontime": "10",
-        "readproportion": "0.5",
-        "updateproportion": "0",
-        "readmodifywriteproportion": "0.5",
-        "requestdistribution": "zipfian",
-        "fieldcount": "10",
-        "fieldlength": "100",
-        "hdrhistogram.fileoutput": "true",
-        "status.interval": "1",
-        "measurement.interval": "op",
-    }.items() <= settings(rmw()).items()
-    assert settings(offered())["measurement.interval"] == "both"
-
-
-def test_a_load_has_an_operation_count_and_no_time_limit() -> None:
-    load = settings(rmw(), "load")
-    assert load["operationcount"] == "2000000000", "zipfian fails without one"
-    assert "maxexecutiontime" not in load
-
-
-def test_zipfian_with_inserts_keeps_the_key_space_near_the_records() -> None:
-    """YCSB lays out twice operationcount x insert share new keys, and draws again for each that is not there yet."""
-    cell = context(ycsb("e", 100_000), DATABASE, measure_s=10)
-    assert int(settings(cell)["operationcount"]) * 0.05 * 2 <= 100_000
-    assert settings(context(ycsb("d", 100_000), DATABASE))["operationcount"] == "2000000000"
-
-
-def test_declared_operations_limit_the_run() -> None:
-    assert settings(context(ycsb("a", operations=5000.0), DATABASE))["operationcount"] == "5000"
-
-
-def test_a_property_can_t_smuggle_in_another() -> None:
-    evil = Endpoint(uri=Secret("mongodb://h/ycsb\nexporter=evil"))
-    with pytest.raises(RunnerError, match="line break"):
-        DRIVER.measure(CellContext(rmw().plan, rmw().cell, "/opt/ycsb/bin/ycsb.sh", evil))
-
-
-# --- what is counted ---------------------------------------------------------------------------------------------
+# --- what is counted -------------------------------------------------------------------------------------------------
 
 
 def slices(*counts: int) -> tuple[Slice, ...]:

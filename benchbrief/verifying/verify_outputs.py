@@ -1,0 +1,59 @@
+"""What `bench verify` tells of a run that has no brief: its raw outputs, its tables, and its signature."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+from benchbrief.cli.run_names import run_name
+from benchbrief.cli.terminal import fail, one_line, show, warn
+from benchbrief.dsl.bench_error import ExitCode
+from benchbrief.dsl.diagnostics.plural import plural
+from benchbrief.verifying.print_signature import tell_signed
+
+_MOST = 20
+
+
+def verify_outputs(
+    run_dir: Path, allowed: Path | None, *, is_enough: bool, quiet: bool
+) -> tuple[dict[str, Any], ExitCode]:
+    """Hold what a run keeps against its journal, and the signature against `allowed`. Returns the document of `--json`
+    and how the command ends; tells them unless `quiet`. That the run should have a brief is an error, unless its
+    outputs are enough. Raises RunnerError, OSError."""
+    from benchbrief.results.ingest.unchanged_outputs import check_raw_outputs
+    from benchbrief.results.shared_store.signed_run import check_signed
+    from benchbrief.results.store.store import store_problem
+    from benchbrief.runners.journal.run_folder import load_plan
+
+    found, damaged = check_raw_outputs(run_dir), store_problem(run_dir)
+    signed = check_signed(run_dir, (), allowed, raw=True) if allowed else None
+    kept = [f"{run_dir / 'store'}: {damaged}; for tables that are: bench rebuild"] if damaged else []
+    is_signed = signed is None or signed.holds
+    is_sound = not found.problems and not kept
+    document: dict[str, Any] = {
+        "brief": None,
+        "run": str(run_dir),
+        "holds": is_signed and is_sound,
+        "raw_files": found.files,
+        "raw": found.problems,
+        "kept": kept,
+    }
+    if signed:
+        document["signed"] = asdict(signed)
+    if not quiet:
+        state = f"{len(found.problems):,} missing or changed" if found.problems else "as recorded"
+        show(one_line(f"{run_dir.name}: raw outputs: {plural(found.files, 'file')}, {state}"))
+        lines = [*kept, *found.problems.values()]
+        for line in lines[:_MOST]:
+            warn(one_line(line))
+        if len(lines) > _MOST:
+            warn(f"and {len(lines) - _MOST:,} more; --json has them all")
+        if signed:
+            tell_signed(signed)
+    if not is_signed or not is_sound:
+        return document, ExitCode.SPEC_WRONG if not is_signed else ExitCode.CELL_FAILED
+    if is_enough or not load_plan(run_dir).reports:
+        return document, ExitCode.DONE
+    hint = f"make it first: bench report {run_name(run_dir)}; --raw looks at the raw outputs alone"
+    return document, fail(f"{run_dir.name} has no brief in its folder", hint).exit_code
