@@ -49,7 +49,7 @@ class Compared:
     @property
     def runs(self) -> dict[str, str]:
         """The contenders by their letter: a run's name, with its hardware behind a colon."""
-        from benchbrief.comparing.tell_comparison import named
+        from benchbrief.comparing.print_comparison import named
 
         return dict(zip(self._judged.names, map(named, self._judged.references), strict=True))
 

@@ -9,8 +9,8 @@ from benchbrief.compiler.planning import plan as p
 from benchbrief.reports.charts.build_figure import drawing
 from benchbrief.reports.charts.chart_layers import altair_chart
 from benchbrief.reports.charts.figure_sizes import FULL, height_for
+from benchbrief.reports.data.elements_with_data import telling
 from benchbrief.reports.data.report_data import Results
-from benchbrief.reports.data.told_elements import telling
 from benchbrief.reports.words.brief_words import words_of
 from benchbrief.reports.words.locale_formats import written_as
 from benchbrief.results.query.export import mark_of

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from benchbrief.cli.terminal import one_line
 from benchbrief.comparing.compare_messages import listed, say, some_of
 from benchbrief.comparing.compare_output import point_of
-from benchbrief.comparing.other_nodes import told_nodes
+from benchbrief.comparing.node_differences import told_nodes
 from benchbrief.compiler.messages.text import figure
 from benchbrief.compiler.planning.budgets import is_budgeted
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from benchbrief.progress.finished_run import Finished
 from benchbrief.progress.run_progress import Progress
 from benchbrief.running.expected_times import expected_times
-from benchbrief.running.known_before import known_before
+from benchbrief.running.state_before_run import known_before
 from benchbrief.running.stop_signals import stop_on_signals
 
 if TYPE_CHECKING:
@@ -32,7 +32,7 @@ def measure(
 
     `report`: its reports will be rendered, which the recorded estimate covers. `given` is as for `execute`.
     """
-    from benchbrief.results.analysis.asked_so_far import AskedSoFar
+    from benchbrief.results.analysis.interim_answers import AskedSoFar
     from benchbrief.results.ingest.run_evidence import read_evidence
     from benchbrief.runners.execution.executor import execute
     from benchbrief.runners.journal.run_folder import PLAN

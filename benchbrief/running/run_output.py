@@ -20,7 +20,7 @@ from benchbrief.compiler.messages.text import Text
 from benchbrief.compiler.plain_amounts import counted
 from benchbrief.compiler.rounding import share_text
 from benchbrief.dsl.bench_error import ExitCode
-from benchbrief.progress.budgets_told import what_helps
+from benchbrief.progress.budget_checks import what_helps
 from benchbrief.progress.compared_times import in_short
 from benchbrief.progress.earlier_results import reused_as_dict
 from benchbrief.progress.finished_run import Finished

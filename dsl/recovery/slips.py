@@ -15,7 +15,7 @@ from collections.abc import Callable, Iterator
 from benchbrief.dsl.diagnostics import sign_errors, syntax_errors
 from benchbrief.dsl.diagnostics.problem import Problem
 from benchbrief.dsl.diagnostics.suggest import did_you_mean, likely
-from benchbrief.dsl.recovery import brackets, data_format_slips, longer_values, programming_slips
+from benchbrief.dsl.recovery import brackets, data_format_slips, programming_slips, unfinished_values
 from benchbrief.dsl.recovery.expected_words import expected_words, found_words
 from benchbrief.dsl.recovery.parser_stop import DECLARATIONS, INNER_BLOCKS, Stop
 from benchbrief.dsl.source import Source, Span
@@ -110,7 +110,7 @@ def _advice(stop: Stop) -> str:
         if stop.sign in _ADVICE:
             return _ADVICE[stop.sign]
         if stop.after_value and stop.bracket == "{" and stop.found and stop.last and stop.last.kind != "sign":
-            return longer_values.what_to_write(stop, stop.found)
+            return unfinished_values.what_to_write(stop, stop.found)
     return _BRACES if stop.in_hole and stop.at < stop.end else ""
 
 
@@ -243,8 +243,8 @@ def _missing_equals(stop: Stop) -> Problem | None:
     if not stop.head or stop.bracket == "" or stop.head[0].text in _KEYWORDS:
         return None
     word = stop.head[0]
-    if longer_values.goes_on(stop):
-        advice = longer_values.what_to_write(stop, word)
+    if unfinished_values.goes_on(stop):
+        advice = unfinished_values.what_to_write(stop, word)
         return syntax_errors.Unexpected(word.span, f"`{word.text}`", "the next attribute, a block or `}`", advice)
     if word.text in syntax_errors.SERIES_OPTIONS:
         return syntax_errors.StrayOption(word.span, word.text)
@@ -259,10 +259,10 @@ def _outside(stop: Stop) -> Problem | None:
     if first.text in DECLARATIONS:
         return None
     guess = did_you_mean(first.text, DECLARATIONS)
-    if guess is None and longer_values.goes_on(stop):
-        advice = longer_values.what_to_write(stop, first)
+    if guess is None and unfinished_values.goes_on(stop):
+        advice = unfinished_values.what_to_write(stop, first)
         return syntax_errors.Unexpected(first.span, f"`{first.text}`", "an operator or a new declaration", advice)
-    if guess is None and (advice := longer_values.condition(stop)):
+    if guess is None and (advice := unfinished_values.condition(stop)):
         return syntax_errors.Unexpected(first.span, f"`{first.text}`", "an operator or a new declaration", advice)
     if stop.sign in ("=", ":") and len(stop.head) == 1:
         return syntax_errors.OutsideBlock(first.span, first.text)
@@ -357,8 +357,8 @@ _SLIPS: tuple[Slip, ...] = (
     _quotes,
     _comment,
     _logic,
-    longer_values.unfinished,
-    longer_values.dots,
+    unfinished_values.unfinished,
+    unfinished_values.dots,
     *programming_slips.BORROWED,
     _comparison,
     *data_format_slips.HABITS,

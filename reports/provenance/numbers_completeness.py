@@ -13,10 +13,10 @@ from pydantic import BaseModel
 
 from benchbrief.compiler.planning import plan as p
 from benchbrief.dsl.diagnostics.plural import plural
+from benchbrief.reports.data.elements_with_data import telling
 from benchbrief.reports.data.numbers_file import Key, NumbersFile
 from benchbrief.reports.data.report_data import Results
 from benchbrief.reports.data.tables import needed
-from benchbrief.reports.data.told_elements import telling
 from benchbrief.reports.notices.contender_letters import letters_in
 
 Found = TypeVar("Found")

@@ -17,12 +17,12 @@ from benchbrief.reports.charts.draw_chart import draw, lower_drawing
 from benchbrief.reports.charts.drawn_series import figure_csv
 from benchbrief.reports.charts.figure_sizes import FULL, HALF, card_size, height_for, run_of_figures, slide_size
 from benchbrief.reports.charts.svg_converter import Converter, NotDrawn
+from benchbrief.reports.data.elements_with_data import parted, telling
 from benchbrief.reports.data.imported_briefs import is_imported
 from benchbrief.reports.data.measure_labels import line_label, readable
 from benchbrief.reports.data.numbers_file import Printed
 from benchbrief.reports.data.report_data import Key, Results, Store
 from benchbrief.reports.data.tables import Column, Columns, has, needed, queries_of_prose, sources_of, table_queries
-from benchbrief.reports.data.told_elements import parted, telling
 from benchbrief.reports.data.view_model import (
     Block,
     CalloutView,

@@ -10,9 +10,9 @@ from collections.abc import Iterator
 
 from benchbrief.compiler.planning.budgets import is_budgeted
 from benchbrief.compiler.planning.plan import Cell, Experiment, Plan
-from benchbrief.results.analysis.asked_samples import AskedSamples
+from benchbrief.results.analysis.interim_samples import AskedSamples
 from benchbrief.results.ingest.cell_verdicts import Verdict
-from benchbrief.runners.scheduling.asked_statistics import AskedStatistics
+from benchbrief.runners.scheduling.reported_statistics import AskedStatistics
 
 
 def stays_left_out(left_out: Verdict, then: Plan, cell: Cell, now: Plan) -> bool:

@@ -15,7 +15,7 @@ run:
   whose numbers were refused, is decided anew.
 - A search belongs to the cells that were measured at its knee, and cells that it skipped stay skipped. A search is
   decided by a latency that each of its cells records, so only a search by the same statistic can reuse them.
-- A cell is reused only where no more could run on other hardware beside it than may now (`ran_beside.py`).
+- A cell is reused only where no more could run on other hardware beside it than may now (`concurrent_cells.py`).
 
 One measurement stands for only one cell, although several may have the same definition. Never reused are: failed
 cells, other versions of the measurement, raw outputs that are missing or changed, results that depend on a value
@@ -35,9 +35,9 @@ from benchbrief.results.ingest.cell_measurement import MEASURE
 from benchbrief.results.ingest.cell_verdicts import Verdict
 from benchbrief.results.ingest.run_evidence import Evidence, check_files, first_problem, read_evidence
 from benchbrief.results.runs.chosen_points import without_unchosen
+from benchbrief.results.runs.concurrent_cells import Beside, ran_beside
 from benchbrief.results.runs.find_runs import list_real_runs, run_state
 from benchbrief.results.runs.left_out_repeats import stays_left_out
-from benchbrief.results.runs.ran_beside import Beside, ran_beside
 from benchbrief.runners.errors import Damaged, RunnerError
 from benchbrief.runners.journal import events as j
 from benchbrief.runners.journal.run_folder import PLAN

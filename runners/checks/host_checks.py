@@ -15,7 +15,7 @@ from benchbrief.compiler.extensions.registry import ENGINE_SPECS, TRANSPORT_SPEC
 from benchbrief.compiler.planning.plan import Boundary, Cell, DatabaseKey, Plan
 from benchbrief.runners.checks.unsupported import try_meters
 from benchbrief.runners.data_seams import KnowsRoom, Room
-from benchbrief.runners.drivers.trials import trials_of
+from benchbrief.runners.drivers.tool_trials import trials_of
 from benchbrief.runners.engines import data_directories
 from benchbrief.runners.errors import RunnerError
 from benchbrief.runners.hosts import tool_discovery

@@ -8,7 +8,7 @@ from math import sqrt
 from benchbrief.compiler.planning.achieved_load import offered, to_serve
 from benchbrief.compiler.planning.plan import Cell, Experiment, Promise
 from benchbrief.runners.measurement.measurement import Measurement
-from benchbrief.runners.scheduling.asked_statistics import latency_at
+from benchbrief.runners.scheduling.reported_statistics import latency_at
 
 ERRORS, SERVED = "errors", "served"
 

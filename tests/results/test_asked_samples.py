@@ -9,8 +9,8 @@ import pytest
 
 from benchbrief.compiler.planning.budgets import point_of
 from benchbrief.compiler.planning.plan import Plan
-from benchbrief.results.analysis.asked_samples import AskedSamples
-from benchbrief.results.analysis.asked_so_far import AskedSoFar
+from benchbrief.results.analysis.interim_answers import AskedSoFar
+from benchbrief.results.analysis.interim_samples import AskedSamples
 from benchbrief.results.store.store import open_store, rebuild
 from benchbrief.runners.execution.executor import execute
 from benchbrief.runners.journal import events as j

@@ -8,8 +8,8 @@ import pytest
 
 from benchbrief.compiler.planning.budgets import Looks, Point, looks_at, point_of
 from benchbrief.compiler.planning.plan import Plan
-from benchbrief.results.analysis.asked_so_far import AskedSoFar
 from benchbrief.results.analysis.expectation_verdicts import evaluate
+from benchbrief.results.analysis.interim_answers import AskedSoFar
 from benchbrief.results.ingest.growing_tables import GrowingTables
 from benchbrief.runners.execution.executor import execute
 from benchbrief.runners.journal import events as j

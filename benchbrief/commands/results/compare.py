@@ -78,7 +78,7 @@ def command(
     A is what is compared with, B what is judged. Of three and more, each point is ranked as well.
     """
     from benchbrief.comparing.compare_named import compare_named
-    from benchbrief.comparing.tell_comparison import tell
+    from benchbrief.comparing.print_comparison import tell
 
     require_writable(junit, markdown, html)
     judged = compare_named(named, out, metrics, threshold, mixed=mixed, other_load=other_load)

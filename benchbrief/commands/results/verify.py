@@ -16,8 +16,8 @@ from benchbrief.cli.terminal import Stop, fail, one_line, show, show_error, show
 from benchbrief.dsl.bench_error import BenchError, ExitCode
 from benchbrief.dsl.diagnostics.plural import plural
 from benchbrief.runners.errors import RunnerError
-from benchbrief.verifying.tell_raw_outputs import verify_outputs
-from benchbrief.verifying.tell_signature import tell_signed
+from benchbrief.verifying.print_signature import tell_signed
+from benchbrief.verifying.verify_outputs import verify_outputs
 
 if TYPE_CHECKING:
     from benchbrief.reports.data.numbers_file import NumbersFile

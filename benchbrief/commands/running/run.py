@@ -17,7 +17,7 @@ from benchbrief.cli.spec_options import budget_option, compile_or_stop, spec_opt
 from benchbrief.cli.terminal import ENDS, exit_codes, fail
 from benchbrief.dsl.bench_error import ExitCode
 from benchbrief.dsl.diagnostics.plural import plural
-from benchbrief.progress.budgets_told import refuse_small_budgets
+from benchbrief.progress.budget_checks import refuse_small_budgets
 from benchbrief.progress.earlier_results import look_for_earlier
 from benchbrief.progress.run_progress import Progress
 from benchbrief.running.run_output import Ending, ending_options, run_and_tell

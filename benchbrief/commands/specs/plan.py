@@ -18,8 +18,8 @@ from benchbrief.cli.terminal import Stop, fail, show, show_json, show_painted, u
 from benchbrief.comparing.plan_comparison import LAST, NextRun, older_plan
 from benchbrief.compiler.plain_amounts import counted
 from benchbrief.dsl.bench_error import ExitCode
-from benchbrief.progress.budgets_told import fits_after
-from benchbrief.progress.jobs_told import explain_jobs, jobs_as_dict
+from benchbrief.progress.budget_checks import fits_after
+from benchbrief.progress.planned_jobs import explain_jobs, jobs_as_dict
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

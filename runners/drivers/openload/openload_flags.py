@@ -12,7 +12,7 @@ from benchbrief.runners.errors import PlanRefused
 from benchbrief.runners.execution.driver_contexts import CellContext
 from benchbrief.runners.jobs.tasks import File
 from benchbrief.runners.journal.secret_masking import Secret
-from benchbrief.runners.scheduling.asked_statistics import AskedStatistics
+from benchbrief.runners.scheduling.reported_statistics import AskedStatistics
 
 TOOL = "openload"
 TRACE_FILE = "trace.txt"
