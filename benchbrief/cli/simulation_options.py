@@ -3,17 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
+from benchbrief.cli.terminal import fail
+
 if TYPE_CHECKING:
+    from benchbrief.compiler.planning.plan import Plan
     from benchbrief.runners.journal.events import Failing, Simulated
 
 F = TypeVar("F", bound=Callable[..., Any])
 
 SIMULATED = "simulated: no host is reached and no tool is run; the numbers are a queueing model's, not measurements"
 SHORT = "simulated, nothing was measured"
+_SHOWN = 8
+"""So many hosts are named where one is not found."""
 
 
 class Share(click.ParamType[float]):
@@ -78,3 +84,16 @@ def simulation(
 
     hosts: tuple[Failing, ...] = tuple(Failing(pattern=pattern, share=share) for pattern, share in failing)
     return Simulated(seed=seed or 0, errors=errors or 0.0, failing=hosts)
+
+
+def refuse_unknown_hosts(simulated: Simulated | None, plan: Plan) -> None:
+    """Raises Stop with a message where a host is to fail that the plan does not have."""
+    if simulated is None or not simulated.failing:
+        return
+    sides = dict.fromkeys((cell.hardware, cell.load_hosts) for cell in plan.cells)
+    known = sorted({host for group, load in sides for host in (*plan.hardware[group].hosts, *load)})
+    for each in simulated.failing:
+        if not any(fnmatchcase(host, each.pattern) for host in known):
+            more = f" and {len(known) - _SHOWN} more" if len(known) > _SHOWN else ""
+            there = f"there are {', '.join(known[:_SHOWN])}{more}"
+            raise fail(f"--failing {each.pattern}: no host of the spec is like it", there)

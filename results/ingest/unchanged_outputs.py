@@ -25,3 +25,16 @@ def check_raw_outputs(run_dir: Path) -> RawOutputs:
         if isinstance(record, JobCollected):
             found |= check_files(evidence.root, record)
     return RawOutputs(len(found), {path: problem for path, problem in found.items() if problem})
+
+
+def kept_outputs(run_dir: Path) -> dict[str, str]:
+    """Return the SHA-256 by path of each kept output behind the results: those of each cell's last attempt. Raises
+    RunnerError when the plan or the journal can't be read."""
+    evidence = read_evidence(run_dir)
+    counts = {verdict.cell.id: verdict.attempt for verdict in evidence.verdicts}
+    return {
+        f"{record.directory}/{name}": sha256
+        for record in evidence.records
+        if isinstance(record, JobCollected) and record.attempt == counts.get(record.cell, record.attempt)
+        for name, sha256 in record.files.items()
+    }

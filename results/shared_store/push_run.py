@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import re
+import shlex
 import tempfile
 import time
 from collections.abc import Callable, Mapping, Sequence
@@ -14,6 +15,7 @@ from pathlib import Path
 from typing import Literal
 
 from benchbrief.results.ingest.build_store import STORE
+from benchbrief.results.ingest.unchanged_outputs import kept_outputs
 from benchbrief.results.object_stores.hashed_file import HashedFile, hash_file, hashing
 from benchbrief.results.object_stores.object_store import NoObject, SharedStoreError, StoreDamaged
 from benchbrief.results.runs.find_runs import imported_from, run_state, started_at
@@ -86,6 +88,7 @@ def push_run(run_dir: Path, store: SharedStore, push: Push) -> Pushed:
     ):
         tables = write_partition(results, Path(folder), push.more)
         files = {path: _hashed(run_dir / path, early) for path in run_files(run_dir)}
+        _refuse_damaged(run_dir, files)
         table_files = {name: files.get(f"{STORE}/{name}.parquet") or hash_file(path) for name, path in tables.items()}
         list_path = Path(folder) / "files.json"
         list_path.write_text(json.dumps({path: asdict(_stored(file)) for path, file in files.items()}, indent=0))
@@ -113,6 +116,21 @@ def push_run(run_dir: Path, store: SharedStore, push: Push) -> Pushed:
         if manifest is None:
             return _kept(run_dir, store, Pushed(_same(store, draft) or draft, "same", sent), push)
     return _kept(run_dir, store, Pushed(manifest, "new" if manifest.revision == 1 else "grown", sent), push)
+
+
+def _refuse_damaged(run_dir: Path, files: Mapping[str, HashedFile]) -> None:
+    """Raises SharedStoreError where a raw output behind the results is missing, or is not what the journal says."""
+    kept = kept_outputs(run_dir)
+    damaged = [path for path, sha256 in kept.items() if path not in files or files[path].sha256 != sha256]
+    if damaged:
+        what = "is not what was measured" if damaged[0] in files else "is missing"
+        more = f", and so are {len(damaged) - 1} more of its raw outputs" if damaged[1:] else ""
+        spec = shlex.quote(load_plan(run_dir).spec.name)
+        raise SharedStoreError(
+            f"{run_dir.name} is damaged: {damaged[0]} {what}{more}",
+            "put it back from a copy (`bench verify --raw` names each); or `bench run "
+            f"{spec}` takes the good cells from this run and measures the others again",
+        )
 
 
 def _stored(file: HashedFile) -> StoredFile:

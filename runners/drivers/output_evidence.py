@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import re
+import signal
+from collections import deque
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
@@ -34,6 +36,10 @@ _REFUSED = re.compile(
 """What db_bench, fio, YCSB, go-ycsb and openload print of an option, or of a workload, that they do not know."""
 # Tools echo their command lines, settings, properties and paths, which may contain any word.
 _ECHOES = ("Command line:", "DB path:", "java ", "/", '"')
+_FROM_OUTSIDE = {
+    each.value: each.name for each in (signal.SIGHUP, signal.SIGINT, signal.SIGKILL, signal.SIGTERM, signal.SIGXCPU)
+}
+"""Signals that a tool does not send itself, as it does where an assertion fails."""
 _NOISE = re.compile(r"at \S+\(|\.\.\. \d+ more|\d{4}-\d\d-\d\d \S+ \d+ sec: |DBWrapper: report latency")
 """Frames of a stack trace, YCSB's status lines, which name its `READ-FAILED` rows, and its greeting."""
 
@@ -57,15 +63,25 @@ def lines(path: Path, limit: int = _TEXT_LIMIT) -> Iterator[str]:
 def best_line(output: JobOutput) -> str:
     """Return the line that says what went wrong: the first complaint on either stream, else the last line."""
     last = ""
+    for text in _said(output):
+        if _COMPLAINT.search(text) and not text.startswith(_ECHOES):
+            return text[:_QUOTE_LIMIT]
+        last = text
+    return last[:_QUOTE_LIMIT] or say.printed_nothing()
+
+
+def last_line(output: JobOutput) -> str:
+    """Return the last line of standard error and then output, which need not say what went wrong."""
+    last = deque(_said(output), 1)
+    return last[0][:_QUOTE_LIMIT] if last else say.printed_nothing()
+
+
+def _said(output: JobOutput) -> Iterator[str]:
     for path in (output.stderr, output.stdout):
         for line in lines(path):
             text = "".join(c if c.isprintable() else " " for c in line).strip()
-            if not text or _NOISE.match(text):
-                continue
-            if _COMPLAINT.search(text) and not text.startswith(_ECHOES):
-                return text[:_QUOTE_LIMIT]
-            last = text
-    return last[:_QUOTE_LIMIT] or say.printed_nothing()
+            if text and not _NOISE.match(text):
+                yield text
 
 
 def bad(output: JobOutput, what: str, hint: str = "") -> BadOutput:
@@ -79,6 +95,15 @@ def require_exit(output: JobOutput, tool: str, accepted: tuple[int, ...] = (0,))
     """Raises BadOutput unless the tool ended by itself with an accepted code."""
     if output.exit_code in accepted:
         return
+    if (code := output.exit_code) is not None and -code in _FROM_OUTSIDE:
+        # The signal is the cause, and not what the tool complained of before.
+        name = _FROM_OUTSIDE[-code]
+        raise BadOutput(
+            say.tool_killed(tool=tool, code=-code, name=name, said=last_line(output)),
+            say.hint_tool_killed(path=output.directory)
+            if name == "SIGKILL"
+            else say.hint_output(path=output.directory),
+        )
     said = best_line(output)
     if output.exit_code is None:
         raise bad(output, say.tool_stopped(tool=tool, said=said))

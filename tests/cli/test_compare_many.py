@@ -137,6 +137,9 @@ def test_a_page_has_the_comparison_and_needs_no_other_file(bench: Bench, sides: 
     assert "By core" in page
     assert bench("compare", *sides, "--html", "/dev/null/page.html").code == 2
     assert bench("compare", *sides, "--html", file, "--language", "ja").code == 4
+    alone = bench("compare", *sides, "--language", "ja")
+    assert alone.code == 2
+    assert "say --html FILE too" in alone.err
     japanese = re.sub(r"<style>.*?</style>", "", file.read_text(), flags=re.DOTALL)
     assert '<html lang="ja"' in japanese
     assert "シミュレーションの結果で、実際には測定していません" in japanese

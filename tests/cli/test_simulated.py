@@ -214,3 +214,12 @@ def test_a_run_is_to_be_tried_again_only_where_that_may_go_well(bench: Bench, fa
     assert failed.code == 3, failed.text
     assert ("bench resume" in failed.out) == again
     assert ("without what makes cells fail" in failed.out) != again
+
+
+def test_a_host_that_is_to_fail_and_is_not_there_is_refused(bench: Bench) -> None:
+    bench.spec(ONE_FOLDER)
+    done = bench("run", "brief.bench", "--simulate", "--failing", "nosuch-*=5%", "--no-report")
+    assert done.code == 2
+    assert "--failing nosuch-*: no host of the spec is like it" in done.err
+    assert "there are local" in done.err
+    assert not bench.run_dirs()

@@ -54,9 +54,7 @@ the last run whose spec was that of the git revision; each with `:hardware` behi
     metavar="FILE",
     help="Write the comparison to FILE as a page of its own.",
 )
-@click.option(
-    "--language", type=click.Choice(["en", "ja"]), default="en", show_default=True, help="That of the page of --html."
-)
+@click.option("--language", type=click.Choice(["en", "ja"]), help="That of the page of --html. [default: en]")
 @click.option("--json", "as_json", is_flag=True, help="Print as JSON.")
 @verdict_options
 def command(
@@ -68,7 +66,7 @@ def command(
     mixed: bool,
     other_load: bool,
     html: Path | None,
-    language: str,
+    language: str | None,
     as_json: bool,
     junit: Path | None,
     markdown: Path | None,
@@ -80,8 +78,10 @@ def command(
     from benchbrief.comparing.compare_named import compare_named
     from benchbrief.comparing.print_comparison import tell
 
+    if language and html is None:
+        raise click.UsageError("--language is that of the page of --html: say --html FILE too")
     require_writable(junit, markdown, html)
     judged = compare_named(named, out, metrics, threshold, mixed=mixed, other_load=other_load)
-    tell(judged, strict=strict, as_json=as_json, junit=junit, markdown=markdown, html=html, language=language)
+    tell(judged, strict=strict, as_json=as_json, junit=junit, markdown=markdown, html=html, language=language or "en")
     if judged.worse or (strict and judged.untold):
         raise Stop(ExitCode.EXPECT_FAILED)

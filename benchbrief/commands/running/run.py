@@ -12,7 +12,7 @@ import click
 from benchbrief.ci.verdict_files import require_writable
 from benchbrief.cli.run_options import out_option
 from benchbrief.cli.scheduler_options import scheduler_options
-from benchbrief.cli.simulation_options import simulate_options, simulation
+from benchbrief.cli.simulation_options import refuse_unknown_hosts, simulate_options, simulation
 from benchbrief.cli.spec_options import budget_option, compile_or_stop, spec_options
 from benchbrief.cli.terminal import ENDS, exit_codes, fail
 from benchbrief.dsl.bench_error import ExitCode
@@ -148,6 +148,7 @@ def _made(
     if not plan.cells:
         raise fail(f"{spec} has no cell to run", "add an experiment to it", ExitCode.SPEC_WRONG)
     world_for(simulated).refuse(plan)
+    refuse_unknown_hosts(simulated, plan)
     files = {name: Path(name).read_bytes() for name in plan.spec.files}
     revision = revision_of(spec, map(Path, files))
     if fresh or simulated:

@@ -263,6 +263,22 @@ def test_a_file_that_changes_while_it_is_pushed_is_reported(store: SharedStore, 
     assert list(store.manifests()) == []
 
 
+@pytest.mark.parametrize(("damage", "said"), [("flip", "is not what was measured"), ("remove", "is missing")])
+def test_a_run_with_a_damaged_raw_output_is_not_pushed(run_dir: Path, tmp_path: Path, damage: str, said: str) -> None:
+    store = open_store(f"file://{tmp_path}/shared")
+    whole = pushed(run_dir, store).manifest
+    raw = next(path for path in sorted((run_dir / "raw").rglob("*")) if path.is_file())
+    if damage == "flip":
+        raw.write_bytes(raw.read_bytes() + b"x")
+    else:
+        raw.unlink()
+    with pytest.raises(SharedStoreError) as raised:
+        pushed(run_dir, store, "again")
+    assert raised.value.message == f"{run_dir.name} is damaged: {raw.relative_to(run_dir)} {said}"
+    assert "`bench run" in raised.value.hint
+    assert [each.revision for each in store.manifests()] == [whole.revision], "nothing of it is in the store"
+
+
 def test_what_gc_took_while_a_push_relied_on_it_is_sent_again(run_dir: Path, tmp_path: Path) -> None:
     store = open_store(str(tmp_path / "shared"))
     pushed(run_dir, store)

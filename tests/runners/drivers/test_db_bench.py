@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import shutil
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -180,12 +181,24 @@ def test_the_window_lies_between_the_job_s_start_and_end() -> None:
         ("bad-memtable", 1, "ended with code 1: Could not create memtable factory: .* MemTableRepFactory: nosuch"),
         ("bad-compression", 1, "ended with code 1: Cannot parse compression type 'nonsense'"),
         ("unknown-benchmark", 0, "printed no result for readrandom: unknown benchmark"),
-        ("readrandom", -9, "ended by signal 9"),
+        ("readrandom", -9, r"killed by signal 9 \(SIGKILL\) from outside; its last output: "),
     ],
 )
 def test_a_failed_run_is_an_error_with_the_tool_s_own_words(name: str, code: int, said: str) -> None:
     with pytest.raises(BadOutput, match=said):
         DRIVER.parse(cell("readrandom"), output(name, code))
+
+
+def test_a_line_before_a_kill_is_not_its_cause(tmp_path: Path) -> None:
+    (tmp_path / "stderr").write_text("WARNING: a file is missing, and could not be opened\n")
+    (tmp_path / "stdout").write_text("... finished 20000 ops\n")
+    killed = replace(recorded(OUTPUTS / "readrandom", exit_code=-9), directory=tmp_path)
+    with pytest.raises(BadOutput) as caught:
+        DRIVER.parse(cell("readrandom"), killed)
+    assert "last output: ... finished 20000 ops" in caught.value.message
+    assert "missing" not in caught.value.message
+    assert "oom" in caught.value.hint
+    assert not isinstance(caught.value, OptionRefused)
 
 
 @pytest.mark.parametrize("name", ["unknown-option", "bad-compression", "bad-memtable", "unknown-benchmark"])
