@@ -13,7 +13,7 @@ from benchbrief.results.history.read_series import differences
 
 if TYPE_CHECKING:
     from benchbrief.results.history.control_series import LabShare
-    from benchbrief.results.history.read_series import Series
+    from benchbrief.results.history.read_series import Part, Series
     from benchbrief.results.history.series_changes import Change, Trend
 
 _COLOURS = {"worse": "red", "better": "green"}
@@ -74,21 +74,21 @@ def _told(trend: Trend, columns: int) -> Iterator[tuple[str, str | None]]:
     value = last.doubt.mark + amount(last.value, unit) if last.value is not None else ""
     yield f"  {series.at or 'all'}{control}", None
     # Values of other units have no common scale.
-    drawn = [[each.value for each in part.part.known if each.value is not None] for part in trend.parts]
-    shown = drawn if len({part.part.unit for part in trend.parts}) == 1 else [drawn[-1]]
+    parts = [each for each in trend.parts if each.part.known]  # runs that gave nothing changed nothing
+    drawn = [[each.value for each in part.part.known if each.value is not None] for part in parts]
+    shown = drawn if len({part.part.unit for part in parts}) == 1 else [drawn[-1]]
     yield f"    {sparkline(shown, max(10, min(80, columns - 4)))}", None
     yield f"    {value} last; {plural(len(known), 'run')}{gaps}, {begin:%Y-%m-%d} to {last.at:%Y-%m-%d}", None
-    for place, part in enumerate(trend.parts):
-        if place:
-            yield from _new_part(trend, place)
+    for before, part in zip([None, *parts], parts, strict=False):
+        if before is not None:
+            yield from _new_part(before.part, part.part)
         for change in part.changes:
             yield f"    {change_line(change, part.part.unit)}", None if change.is_noise else _COLOURS.get(worth(change))
             for line in remarks(change):
                 yield f"      {line}", None
 
 
-def _new_part(trend: Trend, place: int) -> Iterator[tuple[str, str | None]]:
-    part, before = trend.parts[place].part, trend.parts[place - 1].part
+def _new_part(before: Part, part: Part) -> Iterator[tuple[str, str | None]]:
     told = differences(before, part)
     more = len(told) - _MOST_DIFFERENCES
     yield f"    {part.values[0].at:%Y-%m-%d}  not compared with the runs before:", "yellow"

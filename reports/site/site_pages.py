@@ -31,7 +31,7 @@ from benchbrief.reports.site.site_view import (
     ValueRow,
 )
 from benchbrief.reports.site.suite_chart import MOST
-from benchbrief.reports.site.trend_cards import trend_cards
+from benchbrief.reports.site.trend_cards import has_few_runs, trend_cards
 from benchbrief.reports.words.brief_words import Words, counted
 from benchbrief.results.many_runs.kept_runs import RunValue, SiteRun, Suite
 
@@ -115,6 +115,8 @@ def suite_view(suite: Suite, runs: Sequence[SiteRun], words: Words, trends: Suit
     named = suite_name(last.suite, words)
     worse = sum(card.state == "worse" for card in cards)
     told = counted(words, "site_trends", len(lines), changed=sum(bool(line.changes) for line in lines)) if lines else ""
+    if lines and all(map(has_few_runs, lines)):
+        told = counted(words, "site_trends_few", len(lines))
     card_of = SuiteCard(
         Link(last.title or suite[0], suite_href(suite)),
         named,

@@ -26,8 +26,7 @@ def trend_cards(lines: Sequence[TrendLine], labels: Mapping[str, str], words: Wo
 
 
 def _card(line: TrendLine, point: str, words: Words) -> TrendCard:
-    known = len(line.series.parts[-1].known)
-    told = words["site_no_change" if known > FEWEST else "site_too_few_runs"]
+    told = words["site_too_few_runs" if has_few_runs(line) else "site_no_change"]
     is_noise = bool(line.changes) and line.changes[-1].change.is_noise
     if (shown := line.current or (line.changes[-1] if is_noise else None)) is not None:
         told = words["site_last_change"].format(change=_by(shown), date=f"{shown.change.first.at:%Y-%m-%d}")
@@ -50,6 +49,11 @@ def _card(line: TrendLine, point: str, words: Words) -> TrendCard:
             for each in line.changes
         ),
     )
+
+
+def has_few_runs(line: TrendLine) -> bool:
+    """Return whether no change is known, and there are too few runs to know one."""
+    return not line.changes and len(line.series.parts[-1].known) <= FEWEST
 
 
 def _state(line: TrendLine, placed: PlacedChange) -> str:
@@ -105,7 +109,7 @@ def _svg(line: TrendLine, point: str, words: Words) -> Markup:
         low=low,
         high=high,
         last=last.doubt.mark + value_text(last.value, line.unit),
-        changes=counted(words, "site_changes", len(marks)),
+        changes=words["site_too_few_runs"] if has_few_runs(line) else counted(words, "site_changes", len(marks)),
     )
     times = tuple(each.at.timestamp() for each in line.values)
     return chart(Drawn(values, times, line.parts, marks, low, high, alt))

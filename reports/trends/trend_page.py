@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from importlib.resources import files
+from itertools import pairwise
 from typing import Any
 
 from markupsafe import Markup
@@ -68,7 +69,7 @@ def _section(trend: Trend, converter: Converter) -> dict[str, Any]:
                 "date": f"{after.part.values[0].at:%Y-%m-%d}",
                 "differences": [writable(each) for each in differences(before.part, after.part)],
             }
-            for before, after in zip(trend.parts, trend.parts[1:], strict=False)
+            for before, after in pairwise(part for part in trend.parts if part.part.known)
         ],
         "values": [
             {
