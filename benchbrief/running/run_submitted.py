@@ -22,7 +22,8 @@ if TYPE_CHECKING:
     from benchbrief.compiler.planning.plan import Plan
     from benchbrief.runners.fleet.drive_lanes import LaneDriver
 
-_LOOK_S = 0.2
+_LOOK_S, _RARELY_S, _SHARE = 0.2, 2.0, 4.0
+"""Between two looks at all lanes: so many seconds at least and at most, and so many times as long as a look took."""
 _MERGED_ELSEWHERE_S = 30.0
 """So long, in seconds, `bench status` may take to merge what is there, until that is another controller's."""
 
@@ -53,12 +54,13 @@ def run_submitted(plan: Plan, run_dir: Path, progress: Progress) -> Finished:
         while True:
             if stopping.is_set() and not is_cancelled:
                 is_cancelled = _cancelled(driver)
+            began = time.monotonic()
             settled = driver.look(stopping=stopping.is_set())
             for record in tails.new():
                 progress.record(record)
             if settled and (is_cancelled or not stopping.is_set()):
                 break
-            time.sleep(_LOOK_S)
+            time.sleep(min(_RARELY_S, max(_LOOK_S, _SHARE * (time.monotonic() - began))))
     if not tails.ends:
         why = "; ".join(f"lane {lane}: {text}" for lane, text in driver.given_up.items())
         raise NothingBegun(
