@@ -218,8 +218,8 @@ def to_data(text: str | float) -> object:
     return {"value": float(text), "text": text.text} if isinstance(text, Figure) else text
 
 
-def from_data(data: object) -> Any:
-    """Return the sentence that `to_data` kept. Raises ValueError for anything else."""
+def from_data(data: object) -> Text | Figure | str | int | float:
+    """Return the sentence or the number that `to_data` kept. Raises ValueError for anything else."""
     match data:
         case {"code": str(code), "args": dict(args), "words": dict(own)}:
             if not all(isinstance(each, str) for each in (*args, *own, *own.values())):
@@ -234,14 +234,23 @@ def from_data(data: object) -> Any:
     raise ValueError("not a sentence")
 
 
-def _from_journal(data: object) -> str:
+def text_from_data(data: object) -> Text:
+    """Return the sentence with a code that `to_data` kept. Raises ValueError for anything else."""
+    found = from_data(data)
+    if not isinstance(found, Text):
+        raise ValueError("not a sentence with a code")
+    return found
+
+
+def said_from_data(data: object) -> str:
+    """Return the sentence that `to_data` kept, with a code or plain. Raises ValueError for anything else."""
     found = from_data(data)
     if not isinstance(found, str):
         raise ValueError("not a sentence")
     return found
 
 
-Said: TypeAlias = Annotated[str, PlainValidator(_from_journal), PlainSerializer(to_data)]
+Said: TypeAlias = Annotated[str, PlainValidator(said_from_data), PlainSerializer(to_data)]
 """A field of a record: a `Text`, kept as its code and arguments, or a plain string."""
 
 

@@ -29,7 +29,7 @@ def render(diagnostic: Diagnostic, *, colour: bool = False) -> str:
     return "\n".join(_Text(_ansi if colour else _plain, diagnostic).lines())
 
 
-def as_json(diagnostic: Diagnostic) -> dict[str, Any]:
+def as_json(diagnostic: Diagnostic) -> dict[str, object]:
     """A diagnostic as values for JSON. Lines and columns are from 1, columns and offsets in characters."""
     suggestion = diagnostic.suggestion
     return {

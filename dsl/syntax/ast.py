@@ -265,9 +265,9 @@ def children(node: Any) -> Iterator[Any]:
             yield inner
 
 
-def same(first: Any, second: Any) -> bool:
+def same(first: object, second: object) -> bool:
     """Whether two trees say the same, wherever in their texts they stand."""
-    left = [(first, second)]
+    left: list[tuple[Any, Any]] = [(first, second)]
     while left:
         one, two = left.pop()
         if isinstance(one, Span) and isinstance(two, Span):

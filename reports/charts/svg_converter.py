@@ -19,7 +19,7 @@ import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import IO, Any, Self
+from typing import IO, Self
 
 LIMIT = 120.0
 """Seconds for one drawing; a large one takes less than two."""
@@ -46,7 +46,7 @@ class Converter:
         self._lock = threading.Lock()
         atexit.register(self.close)
 
-    def svg(self, spec: Mapping[str, Any]) -> str:
+    def svg(self, spec: Mapping[str, object]) -> str:
         """Return the drawing. Raises NotDrawn when the converter refuses the specification, ends, or takes too long."""
         with self._lock:
             try:

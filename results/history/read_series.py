@@ -70,7 +70,7 @@ class Series:
     label: str
     better: Better
     percentile: bool
-    point: Mapping[str, Any]
+    point: Mapping[str, str | float]
     control: bool
     parts: tuple[Part, ...]
 

@@ -61,7 +61,7 @@ class RunValue(_Part):
         return tuple((name, key) for name, key in self.at if name != dim)
 
 
-def in_order(point: Mapping[str, Any]) -> Point:
+def in_order(point: Mapping[str, str | float | None]) -> Point:
     return tuple((dim, point[dim]) for dim in _ORDER if dim in point)
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Iterator, Sequence
 
-from benchbrief.compiler.messages.text import Text, from_data, to_data
+from benchbrief.compiler.messages.text import Text, text_from_data, to_data
 from benchbrief.results.store.sample_table import SampleBlock, SampleRow
 from benchbrief.results.store.store_schema import (
     Row,
@@ -36,4 +36,4 @@ class Sentences:
 
 def read_sentences(rows: Iterable[Sequence[object]]) -> dict[str, Text]:
     """Return the sentences of a store's rows (text, message), by their English words."""
-    return {str(text): from_data(json.loads(str(message))) for text, message in rows}
+    return {str(text): text_from_data(json.loads(str(message))) for text, message in rows}

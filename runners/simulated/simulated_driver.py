@@ -11,7 +11,7 @@ from pydantic import ValidationError
 
 from benchbrief.compiler.extensions import ToolSpec
 from benchbrief.compiler.extensions.registry import TOOL_SPECS
-from benchbrief.compiler.messages.text import from_data
+from benchbrief.compiler.messages.text import said_from_data
 from benchbrief.compiler.planning.plan import UntilSteady, Workload
 from benchbrief.runners.drivers.output_evidence import require_few_errors, timeout_s
 from benchbrief.runners.errors import BadOutput, RunnerError
@@ -231,7 +231,7 @@ def _told(output: JobOutput) -> Told:
     """Read the report. Raises BadOutput when the simulated load generator failed, or its output can't be read."""
     if output.exit_code != 0:
         said = output.stderr.read_text(encoding="utf-8")
-        raise BadOutput(from_data(json.loads(said)) if said else say.simulated_stopped())
+        raise BadOutput(said_from_data(json.loads(said)) if said else say.simulated_stopped())
     return _read(output.stdout)
 
 

@@ -17,12 +17,12 @@ from benchbrief.compiler.messages.text import (
     Text,
     codes_of,
     figure,
-    from_data,
     joined,
     mapped,
     share_figure,
     spanning,
     speaker,
+    text_from_data,
     to_data,
     word,
 )
@@ -113,10 +113,10 @@ def test_what_is_no_sentence_is_refused_in_a_journal(data: object) -> None:
 
 
 def test_a_code_of_a_newer_version_is_shown_with_its_arguments() -> None:
-    found = from_data({"code": "not_yet_known", "args": {"host": "db-1", "n": 3}})
+    found = text_from_data({"code": "not_yet_known", "args": {"host": "db-1", "n": 3}})
     assert found == "not_yet_known: host db-1, n 3"
     assert found.in_words(CATALOGUES["ja"]) == found
-    assert from_data({"code": "tool_ended", "args": {"tool": "fio"}}) == "tool_ended: tool fio"
+    assert text_from_data({"code": "tool_ended", "args": {"tool": "fio"}}) == "tool_ended: tool fio"
 
 
 def test_a_package_of_its_own_brings_the_words_of_its_codes_and_the_journal_keeps_them() -> None:
@@ -129,7 +129,7 @@ def test_a_package_of_its_own_brings_the_words_of_its_codes_and_the_journal_keep
     )
     error = BadOutput(own.clients_gone(n=3), "a plain hint")
     assert str(error) == "3 clients of pgbench have gone"
-    again = from_data(json.loads(json.dumps(to_data(one_line(error)))))
+    again = text_from_data(json.loads(json.dumps(to_data(one_line(error)))))
     assert again.in_words(CATALOGUES["ja"]) == "pgbench の 3 個が終了（a plain hint）"
     french = Words("fr", CATALOGUES["en"].entries)
     assert again.in_words(french) == "3 clients of pgbench have gone (a plain hint)"
