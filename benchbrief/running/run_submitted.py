@@ -71,7 +71,8 @@ def run_submitted(plan: Plan, run_dir: Path, progress: Progress) -> Finished:
     if finished.status != "interrupted":
         return replace(finished, next_steps=None)
     reasons = [
-        (f"lane {lane}: {why}; what its jobs print goes to", str(run_dir / "jobs")) for lane, why in driver.given_up.items()
+        (f"lane {lane}: {why}; what its jobs print goes to", str(run_dir / "jobs"))
+        for lane, why in driver.given_up.items()
     ]
     return replace(finished, next_steps=(*reasons, ("go on with", f"bench resume {run_name(run_dir)}")))
 
