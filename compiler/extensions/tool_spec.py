@@ -270,6 +270,15 @@ class ToolSpec(ExtensionSpec):
         done |= {part for name in done for part in self.counted_twice.get(name, ())}
         return tuple(name for name in self.shares if name in done)
 
+    def operation_shares(self, settings: Settings) -> dict[str, float]:
+        """Return the share of each operation of a workload with these settings, those that it counts in others too;
+        {} where that is not known."""
+        found = {name: float(settings.get(name) or 0.0) for name in self.shares}
+        twice = [(part, found[name]) for name in found for part in self.counted_twice.get(name, ())]
+        for part, share in twice:
+            found[part] = found.get(part, 0.0) + share
+        return found
+
     def writes(self, workload: str, settings: Settings) -> bool:
         return any(settings.get(name) for name in self.writing) if self.shares else self.workloads[workload].writes
 

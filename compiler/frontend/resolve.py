@@ -144,6 +144,7 @@ def _scope(
                 description=load.workload.description,
                 operations=load.operations,
                 span=load.span,
+                shares=tuple(load.family.operation_shares(load.workload.properties).items()),
             )
             for name, load in loads.items()
         ),
@@ -191,6 +192,7 @@ def _experiment_key(matrix: Matrix) -> ExperimentKey:
         promise=e.promise is not None,
         service_only=matrix.service_only,
         unmerged=matrix.unmerged,
+        measured_at=matrix.places.get("measure"),
         span=matrix.span,
     )
 

@@ -42,6 +42,8 @@ class WorkloadKey:
     description: str
     operations: tuple[str, ...]
     span: Span = field(compare=False)
+    shares: tuple[tuple[str, float], ...] = ()
+    """The share of each operation, as far as it is known."""
 
 
 @dataclass(frozen=True)
@@ -74,6 +76,8 @@ class ExperimentKey:
     """Whether it searches for the highest rate of a promise."""
     service_only: tuple[Span, str, tuple[str, ...]] | None = None
     unmerged: tuple[Span, str] | None = None
+    measured_at: Span | None = field(default=None, compare=False)
+    """Where the spec says how long it is measured."""
 
 
 @dataclass(frozen=True)

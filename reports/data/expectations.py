@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Literal
 
 from benchbrief.compiler.planning.budgets import looks_at
-from benchbrief.compiler.planning.plan import Expect, Unjudged
+from benchbrief.compiler.planning.plan import Expect, Query, Unjudged
 from benchbrief.compiler.rounding import formatted
-from benchbrief.reports.data.report_data import Results
+from benchbrief.reports.data.report_data import Key, Results
 from benchbrief.reports.text.number_format import automatic, quantity
 from benchbrief.reports.words.brief_words import counted
 from benchbrief.results.analysis.repeated_comparisons import Interval, Judgement, is_number, judge
@@ -32,6 +32,8 @@ class Judged:
     decided: bool | None
     places: int = 1
     """Those that it is asked at."""
+    is_bound: bool = False
+    """Whether it is unknown as a search knows a rate from one side only."""
 
 
 def judged(results: Results) -> list[Judged]:
@@ -40,16 +42,21 @@ def judged(results: Results) -> list[Judged]:
 
 def told(one: Judged, results: Results) -> str:
     """Return `throughput > 10k ops/s: does not hold (First folder, threads 4: throughput = 8,200 ops/s)`."""
-    verdict = results.words[f"d_expect_{one.verdict}{'_undecided' if one.decided is False else ''}"]
+    said = "bound" if one.is_bound else one.verdict
+    verdict = results.words[f"d_expect_{said}{'_undecided' if one.decided is False else ''}"]
     return f"{one.expect.text}{results.words['colon']}{verdict}" + (
         results.words["aside"].format(text=one.numbers) if one.numbers else ""
     )
 
 
 def _judged(expect: Expect, results: Results) -> Judged:
-    rows = results.rows(expect.query)
-    # No published value is one of a repeat.
-    found = judge(expect, lambda query: results.rows(query).items(), looks_at(results.plan, expect))
+    rows = results.known_from_both_sides(expect.query)
+
+    def read(query: Query) -> Iterable[tuple[tuple[Key, ...], float | None]]:
+        # No published value is one of a repeat.
+        return (rows if query is expect.query else results.rows(query)).items()
+
+    found = judge(expect, read, looks_at(results.plan, expect))
     dims: tuple[str, ...] = expect.query.dims
     places = [dict(zip(dims, keys, strict=True)) for keys, value in rows.items() if value == found.holds]
     shown = [text for place in places[:_SHOWN] if (text := _place(expect, place, results))]
@@ -57,8 +64,9 @@ def _judged(expect: Expect, results: Results) -> Judged:
     vague = _vague(found, results) if found.decided is False else []
     over = [_unjudged(each, results) for each in expect.unjudged]
     verdict = _VERDICTS[found.holds]
+    is_bound = found.holds is None and None not in results.rows(expect.query).values() and bool(rows)
     numbers = results.words["semicolon"].join((*shown, *vague, *over))
-    return Judged(expect, verdict, numbers, found.decided, found.places)
+    return Judged(expect, verdict, numbers, found.decided, found.places, is_bound)
 
 
 def _unjudged(over: Unjudged, results: Results) -> str:
@@ -105,11 +113,13 @@ def _place(expect: Expect, place: dict[str, str | float], results: Results) -> s
 def _sides(expect: Expect, place: dict[str, str | float], results: Results) -> Iterator[str]:
     """Return the sides, with enough digits to distinguish them. A literal number is left out."""
     known = [(side, value) for side in expect.sides if (value := results.at(side, **place)) is not None]
+    marks = [results.doubt(side, None, place).mark for side, _ in known]
     for digits in range(_MOST_DIGITS + 1):
         texts = [quantity(value, side.unit, significant=digits) for side, value in known]
         if len(set(texts)) == len({value for _, value in known}):
             break
-    yield from (f"{side.text} = {text}" for (side, _), text in zip(known, texts, strict=True) if not is_number(side))
+    shown = zip(known, marks, texts, strict=True)
+    yield from (f"{side.text} {mark or '= '}{text}" for (side, _), mark, text in shown if not is_number(side))
 
 
 def _key(dim: str, key: str | float, results: Results) -> str:

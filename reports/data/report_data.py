@@ -173,6 +173,13 @@ class Results:
         known = self._doubts[query.sql]
         return next((known.get(keys, KNOWN) for keys in _matching(query, self.rows(query), where)), KNOWN)
 
+    def known_from_both_sides(self, query: Query) -> dict[tuple[Key, ...], float | None]:
+        """Return the rows of a condition: None where it would be another one beyond a rate that a search knows from one
+        side."""
+        rows = self.rows(query)
+        found = {keys: self._doubt(query, dict(zip(query.dims, keys, strict=True))) for keys in rows if self.promises}
+        return {keys: None if found.get(keys, KNOWN).bound else value for keys, value in rows.items()}
+
     def spread(self, query: Query, **where: Key) -> list[float]:
         """Return all values at these keys: one for each repeat, where that is a dim of the query."""
         rows = self.rows(query)

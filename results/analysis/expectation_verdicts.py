@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
+from benchbrief.compiler.messages.text import Text
 from benchbrief.compiler.planning.budgets import looks_at
 from benchbrief.compiler.planning.plan import Dimension, Expect, Plan, Query
 from benchbrief.compiler.rounding import formatted
 from benchbrief.dsl.diagnostics.plural import plural
 from benchbrief.results.analysis.repeated_comparisons import Interval, Judgement, is_number, judge, reading
+from benchbrief.results.compare.searched_doubts import KNOWN, Doubt, doubts
+from benchbrief.results.messages.result_messages import say
 from benchbrief.results.store.store import Key, Row, Store
 
 _SAID = {True: "holds", False: "does not hold", None: "can't be known"}
@@ -71,9 +74,14 @@ def evaluate(plan: Plan, store: Store) -> list[Verdict]:
 
 
 def _verdict(expect: Expect, plan: Plan, store: Store) -> Verdict:
-    rows = store.query(expect.query)
-    sides = [(side, store.query(side)) for side in expect.sides]
-    found = judge(expect, reading(store), looks_at(plan, expect))
+    rows = _known(expect.query, store)
+    sides = [(side, store.query(side), doubts(store, side)) for side in expect.sides]
+    read = reading(store)
+
+    def read_known(query: Query) -> Iterable[tuple[Sequence[Key], float | None]]:
+        return [(row.keys, row.value) for row in rows] if query is expect.query else read(query)
+
+    found = judge(expect, read_known, looks_at(plan, expect))
     detail = _detail(expect, rows, found.holds, sides)
     if found.decided is False:
         detail += f"; {_spans(found)}"
@@ -81,6 +89,17 @@ def _verdict(expect: Expect, plan: Plan, store: Store) -> Verdict:
         f"; not judged: {each.dim} {_keys(each.keys)}, without {each.measure}" for each in expect.unjudged
     )
     return Verdict(expect.text, expect.label, found.holds, detail, str(expect.origin), found.decided)
+
+
+def _known(query: Query, store: Store) -> list[Row]:
+    """Return the rows of an expectation. One is not known where a search knows a rate from one side, and the verdict
+    would be another one beyond it."""
+    found = doubts(store, query)
+    rows: list[Row] = []
+    for row in store.query(query):
+        is_open = found.get(tuple(row.keys), KNOWN).bound != ""
+        rows.append(Row(row.keys, None, say.only_a_bound()) if is_open else row)
+    return rows
 
 
 def _spans(found: Judgement) -> str:
@@ -107,7 +126,7 @@ def _of(each: Interval, first_look: int | None) -> str:
     return f"{what} is {low} to {high} ({plural(each.repeats, 'repeat')})"
 
 
-Sides = Sequence[tuple[Query, Sequence[Row]]]
+Sides = Sequence[tuple[Query, Sequence[Row], Mapping[tuple[Key, ...], Doubt]]]
 
 
 def _detail(expect: Expect, rows: Sequence[Row], holds: bool | None, sides: Sides) -> str:
@@ -128,8 +147,10 @@ def _told(dims: Sequence[Dimension], row: Row, sides: Sides) -> str:
     """Say `hardware nvme, threads 4: throughput is 12.5 ops/s, limit is 15 ops/s`, or why it is unknown."""
     keys = dict(zip(dims, row.keys, strict=True))
     place = _place(keys)
-    numbers = [text for query, found in sides if (text := _side(query, found, keys))]
-    said = row.reason if row.value is None else ", ".join(numbers)
+    numbers = ", ".join(text for side in sides if (text := _side(*side, keys)))
+    said = row.reason if row.value is None else numbers
+    if isinstance(said, Text) and said.code == "only_a_bound":
+        said = f"{said} ({numbers})"
     return ": ".join(part for part in (place, said) if part)
 
 
@@ -141,11 +162,14 @@ def _place(keys: Mapping[Dimension, Key]) -> str:
     return ", ".join(f"{dim} {_number(key)}" for dim, key in keys.items())
 
 
-def _side(query: Query, found: Sequence[Row], keys: dict[Dimension, Key]) -> str:
+def _side(
+    query: Query, found: Sequence[Row], open_: Mapping[tuple[Key, ...], Doubt], keys: dict[Dimension, Key]
+) -> str:
     """Describe a side, unless it is a plain number of the spec, which says nothing new."""
     wanted = [keys.get(dim) for dim in query.dims]
     value = next((row.value for row in found if list(row.keys) == wanted), None)
-    return "" if value is None or is_number(query) else f"{query.text} is {_quantity(value, query.unit)}"
+    mark = open_.get(tuple(wanted), KNOWN).mark
+    return "" if value is None or is_number(query) else f"{query.text} is {mark}{_quantity(value, query.unit)}"
 
 
 def _quantity(value: float, unit: str) -> str:

@@ -8,17 +8,11 @@ from functools import cached_property
 from typing import Any, NamedTuple, Protocol
 
 from benchbrief.compiler.planning.plan import Read
+from benchbrief.compiler.tail_operations import FEWEST, are_few, share_beyond
 from benchbrief.results.compare.compared_quantities import Contender
 from benchbrief.results.compare.comparison import Comparison
 
-FEWEST = 10
-"""With fewer operations beyond it, a percentile is reported as uncertain.
-
-The number of operations beyond the true percentile is binomial. With 10 expected, it is 4 to 16 with a confidence
-of 95 % (10 ± 1.96 √10), so the percentile is between the 4th and the 16th slowest. With 4 expected, the interval
-begins at the slowest one. (Intervals of quantiles by ranks: H. A. David, H. N. Nagaraja, Order Statistics, chapter
-7.)
-"""
+__all__ = ["FEWEST", "Beyond", "resting_on_few"]
 
 
 class _Store(Protocol):
@@ -57,7 +51,7 @@ class Beyond:
 
         Returns False for other statistics, and without counts. `operations` limits it to these, when any are named.
         """
-        share = _share_beyond(statistic)
+        share = share_beyond(statistic)
         if share is None:
             return False
         wanted, found = set(operations), dict[tuple[str, str, int | None], int]()
@@ -67,13 +61,7 @@ class Beyond:
                 if (not wanted or each.operation in wanted) and (by_phase or each.phase is None):
                     key = (each.operation, each.kind, each.phase)
                     found[key] = found.get(key, 0) + each.operations
-        return any(count * share < FEWEST - 1e-6 for count in found.values())
-
-
-def _share_beyond(statistic: str) -> float | None:
-    """Convert p99 to 0.01; None for a mean."""
-    name, digits = statistic[:1], statistic[1:]
-    return 1 - float(digits) / 100 if name == "p" and digits.replace(".", "", 1).isdigit() else None
+        return any(are_few(count * share) for count in found.values())
 
 
 def resting_on_few(side: Contender, rows: Sequence[Comparison]) -> list[Comparison]:

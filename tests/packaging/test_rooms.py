@@ -44,6 +44,7 @@ ONLY = {
         "benchbrief.compiler.rounding",
     },
     ("results", "compiler"): {
+        "benchbrief.compiler.tail_operations",  # a spec is warned by the rule of the footnotes
         "benchbrief.compiler.planning.budgets",
         "benchbrief.compiler.messages.text",  # the sentences of a run
         "benchbrief.compiler.shapes.lengths",  # what a source says of itself has the limits of a spec's texts

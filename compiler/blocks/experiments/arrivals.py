@@ -60,7 +60,7 @@ _TAKES = {
 _SHAPES = {
     "every": Number("s", "30 s", above=True, maximum=86400.0),
     "lasting": Number("s", "2 s", above=True, maximum=86400.0),
-    "queue": Number("", "1000", plain=True, integer=True, minimum=1.0, maximum=1e7),
+    "queue": Number("", "1000", plain=True, integer=True, minimum=1.0, maximum=5e6),
     "drops": Number("", "1 %", plain=True, maximum=1.0),
     "lag": Number("", "10 %", plain=True, above=True, maximum=1.0),
     "stalls": Number("", "8 %", plain=True, maximum=1.0),

@@ -151,7 +151,8 @@ class _Experiment:
         warn_of_short_window(self.entry.name, placed, times.measure_s, self.reader)
         repeats, promised = fitting_repeats(repeats, ramps.ramp, self.values, self.reader), ramps.ramp.promised
         if promised:
-            check_promise(promised, loads, spec, database.engine, self.reader)
+            lowest = ramps.ramp.points[0], times.until.from_s if times.until else times.measure_s
+            check_promise(promised, loads, spec, database.engine, lowest, self.reader)
         awaits = ramps.awaits
         return Matrix(
             experiment=plan.Experiment(

@@ -24,6 +24,8 @@ from benchbrief.compiler.measure_catalogue import STATISTICS
 from benchbrief.compiler.planning import plan
 from benchbrief.compiler.searches.rate_search import LEAD, candidates, lengths
 from benchbrief.compiler.shapes.shapes import Number
+from benchbrief.compiler.tail_errors import FewBeyond
+from benchbrief.compiler.tail_operations import are_few, share_beyond
 from benchbrief.dsl.source import Span
 from benchbrief.dsl.syntax import ast
 
@@ -126,14 +128,30 @@ def judging_repeats(values: Values, repeats: int, order: str, reader: Reader) ->
 
 
 def check_promise(
-    promised: Promised, loads: Iterable[Load], tool: ToolSpec, engine: EngineSpec, reader: Reader
+    promised: Promised,
+    loads: Iterable[Load],
+    tool: ToolSpec,
+    engine: EngineSpec,
+    lowest: tuple[float, float],
+    reader: Reader,
 ) -> None:
-    """Report operations that are not done, and a tool that can't tell when operations were due."""
+    """Report operations that are not done, percentiles of too few operations at the `lowest` rate and its seconds, and
+    a tool that can't tell when operations were due."""
     for operation, span in promised.operations:
         for load in loads:
             if operation not in load.operations:
                 known = tuple(load.operations)
                 reader.findings.add(wrong.OperationNotDone(span, operation, load.workload.name, known))
+    rate, seconds = lowest
+    limits = [limit for limit in promised.limits if limit.operation]
+    for limit, (operation, span) in zip(limits, promised.operations, strict=True):
+        beyond = share_beyond(limit.statistic)
+        for load in loads if beyond is not None else ():
+            share = load.family.operation_shares(load.workload.properties).get(operation, 0.0)
+            if share and beyond and are_few(rate * seconds * share * beyond):
+                measure = limit.text.partition(" <")[0]
+                found = (measure, load.workload.name, limit.statistic, rate, share, seconds, 1)
+                reader.findings.add(FewBeyond(span, *found))
     if promised.operations and tool.open_loop and not tool.intended_latency:
         reader.findings.add(wrong.ServicePromise(promised.span, tool.word, tools_from_due(engine)))
 

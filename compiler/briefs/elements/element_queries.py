@@ -11,6 +11,7 @@ from benchbrief.compiler.measure_catalogue import DIMENSIONS, NAMED, Key
 from benchbrief.compiler.metrics.evidence_errors import ServiceLatencyOnly, UnmergedRepeats
 from benchbrief.compiler.metrics.sql.lower import lower
 from benchbrief.compiler.metrics.typing.expressions import Typer
+from benchbrief.compiler.metrics.typing.few_operations import warn_of_few_operations
 from benchbrief.compiler.metrics.typing.planned_points import Runs
 from benchbrief.compiler.metrics.typing.terms import (
     Fixed,
@@ -86,6 +87,7 @@ def settled(typed: Typed, keep: Iterable[Dimension]) -> tuple[Typed, tuple[Dimen
 def query(typer: Typer, term: Term, unit: Unit, text: str, quote: plan.Quote | None = None) -> plan.Query:
     _warn_of_service_latency(typer, term)
     _warn_of_unmerged_repeats(typer, term)
+    warn_of_few_operations(typer, term)
     if not typer.planning:
         return plan.Query(sql="", dims=term.dims, unit=unit.text, text=text)
     lowered = lower(term, unit, text, typer.runs)

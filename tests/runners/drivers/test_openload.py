@@ -20,6 +20,7 @@ from scipy.stats import kstest
 
 from benchbrief.compiler.messages.text import Text
 from benchbrief.compiler.planning.plan import Arrivals, Event, Origin, Promise, PromiseLimit, UntilSteady
+from benchbrief.dsl.diagnostics.diagnostic import SpecError
 from benchbrief.reports.words.brief_words import CATALOGUES
 from benchbrief.runners.drivers.openload import openload_flags, openload_invariants
 from benchbrief.runners.drivers.openload.openload import Openload
@@ -34,6 +35,8 @@ from benchbrief.runners.journal.secret_masking import Secret
 from benchbrief.runners.scheduling.reported_statistics import AskedStatistics
 from tests.support.cells import attached, context, recorded, ycsb
 from tests.support.measurements import rendered
+from tests.support.plans import compile_text
+from tests.support.tools import REPOSITORY
 
 OUTPUTS = Path(__file__).parent / "outputs" / "openload"
 DRIVER = Openload()
@@ -677,6 +680,23 @@ def test_a_trace_goes_with_the_job() -> None:
 def test_bounds_of_the_spec_are_the_program_s() -> None:
     said = words(cell(arrivals=Arrivals(kind="poisson", queue=50, drops=0.02, lag=0.25)))
     assert (said["queue"], said["accept-drops"], said["accept-lag"]) == ("50", "0.02", "0.25")
+
+
+def test_a_spec_may_ask_for_the_longest_queue_of_the_program_and_no_longer(tmp_path: Path) -> None:
+    (most,) = re.findall(r"mostQueued\s+= ([0-9_]+)", (REPOSITORY / "loadgen/internal/program/flags.go").read_text())
+    spec = """
+        hardware box { hosts = "box.lab" }
+        client load { hosts = "load.lab"  tool = openload }
+        database mongo { engine = mongodb  uri = "mongodb://{hosts}/ycsb" }
+        workload b from ycsb.b { records = 1k }
+        experiment e {
+          hardware = box  workloads = b  threads = 4  target = 1k ops/s  measure = 1 min  arrivals = poisson(queue: @)
+        }
+    """
+    plan = compile_text(spec.replace("@", str(int(most))), tmp_path)
+    assert plan.experiments["e"].arrivals == Arrivals(kind="poisson", queue=int(most))
+    with pytest.raises(SpecError, match="`queue` must be at most 5,000,000"):
+        compile_text(spec.replace("@", str(int(most) + 1)), tmp_path)
 
 
 def test_the_current_numbers_are_those_of_the_last_whole_second() -> None:
