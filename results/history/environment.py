@@ -6,6 +6,7 @@ and what is declared, except the number of nodes.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Sequence
 from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING
@@ -18,6 +19,8 @@ if TYPE_CHECKING:
 
 Facts = dict[str, str]
 _KINDS = ("host", "database", "tool", "source")
+_FOLDER = re.compile(r"^/(?:.*/)?(?=[^/]+ \(SHA-256 )")
+"""The folder of a file whose content counts: `/etc/` of `/etc/rocks.ini (SHA-256 ...)`."""
 
 
 class Environments:
@@ -63,7 +66,7 @@ class Environments:
                 what = f"{'source' if kind == 'source' else 'load generator'} {name}"
             else:
                 continue
-            found.setdefault(what, {}).setdefault(str(value))
+            found.setdefault(what, {}).setdefault(_FOLDER.sub("", str(value)))
         return {what: ", ".join(sorted(values)) for what, values in sorted(found.items())}
 
 

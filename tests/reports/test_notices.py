@@ -56,6 +56,22 @@ def test_an_unmet_expectation_is_reported_with_its_condition_and_its_value() -> 
     )
 
 
+@pytest.mark.parametrize(
+    ("language", "said"),
+    [
+        ("en", "; not judged: Updates, without latency.p99[read])."),
+        ("ja", "、判定の対象外：Updates（latency.p99[read] の測定なし）"),
+    ],
+)
+def test_an_expectation_says_which_workloads_it_passes_over(language: str, said: str) -> None:
+    world = w.World({"disk": "Disk"}, {"a": "Updates"})
+    over = p.Unjudged(measure="latency.p99[read]", dim="workload", keys=("a",))
+    world.expects = (expecting(10_000).model_copy(update={"unjudged": (over,)}),)
+    report = w.report("R")
+    view = build(world.plan(report), world.store(), report, CATALOGUES[language])
+    assert any(said in notice.text for notice in view.notices), [notice.text for notice in view.notices]
+
+
 def test_an_expectation_without_its_value_is_told_apart_from_one_that_is_not_met() -> None:
     world = w.World({"disk": "Disk"}, {"a": "A"})
     unknown = expecting(5_000)
