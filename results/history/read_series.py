@@ -373,6 +373,9 @@ def _hint(table: SeriesTable, choice: Choice, names: Sequence[str]) -> str:
     if choice.tag and not any(choice.tag in tags for tags in table.tags.values()):
         tags = sorted(set[str]().union(*table.tags.values()))
         return f"no run has the tag {choice.tag!r}; there are: {', '.join(tags)}" if tags else "no run here has a tag"
+    specs = [spec for (spec,) in ask("SELECT DISTINCT spec FROM series ORDER BY 1").fetchall()]
+    if choice.spec and choice.spec not in specs:
+        return f"no run is of the spec {choice.spec}; there are: {', '.join(specs)}"
     points = ask(
         "SELECT DISTINCT point FROM series WHERE quantity IN (SELECT unnest(?)) AND origin = ?", [names, choice.origin]
     ).fetchall()

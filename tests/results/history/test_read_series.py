@@ -136,6 +136,7 @@ def test_the_control_is_there_also_where_other_points_are_chosen() -> None:
         (Choice(("thruput",)), "no run has a `thruput`", "did you mean `throughput`?"),
         (Choice(where={"hardware": ("tape",)}), "no run has a value of it at such a point", "hardware is one of nvme"),
         (Choice(where={"colour": ("red",)}), "no run has a value of it at such a point", "its points have no colour"),
+        (Choice(spec="nosuch"), "no run has a value of it at such a point", "there are: nightly.bench"),
         (Choice(tag="nightly"), "no run has a value of it at such a point", "no run here has a tag"),
     ],
 )
