@@ -100,8 +100,9 @@ def _promised(**changes: Any) -> Promised:
 
 def test_the_first_page_says_how_the_runs_at_the_rate_and_below_turned_out(tmp_path: Path) -> None:
     assert _told(_promised(), tmp_path) == (
-        "Eco, Sessions: 2,000 ops/s keep the promise latency.p99[read] < 10 ms. At this rate 6 of 7 runs kept it, and "
-        "3 of 3 that took no part in the search. At all lower rates that were measured, every run kept it (2 of 2)."
+        "Eco, Sessions: 2,000 ops/s keep the promise latency.p99[read] < 10 ms. At this rate 6 of 7 runs kept it, "
+        "among them 3 of 3 that took no part in the search. At all lower rates that were measured, every run kept it "
+        "(2 of 2)."
     )
 
 
@@ -116,9 +117,9 @@ def test_the_first_page_counts_runs_that_tell_nothing_apart_from_broken_promises
     late = (RateRuns(1000.0, 2, 0, 1, 0, 0), RateRuns(1500.0, 0, 0, 2, 0, 0), RateRuns(2000.0, 3, 1, 1, 3, 3))
     told = _told(_promised(rates=late, sure=False), tmp_path)
     assert told.replace("\u00a0", " ").partition("10 ms. ")[2] == (
-        "Its runs did not decide this rate with 98 % confidence. At this rate 6 of 7 runs kept it, and 3 of 3 that "
-        "took no part in the search. In 1 more run, at 2,000 ops/s, the load generator was too late to tell. At all "
-        "lower rates that were measured, every run kept it (2 of 2). In 3 more runs, at 1,000, 1,500 ops/s, the load "
+        "Its runs did not decide this rate with 98 % confidence. At this rate 6 of 7 runs kept it, among them 3 of "
+        "3 that took no part in the search. In 1 more run, at 2,000 ops/s, the load generator was too late to tell. "
+        "At all lower rates that were measured, every run kept it (2 of 2). In 3 more runs, at 1,000, 1,500 ops/s, the load "
         "generator was too late to tell."
     )
 
