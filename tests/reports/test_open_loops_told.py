@@ -119,8 +119,8 @@ def test_the_first_page_counts_runs_that_tell_nothing_apart_from_broken_promises
     assert told.replace("\u00a0", " ").partition("10 ms. ")[2] == (
         "Its runs did not decide this rate with 98 % confidence. At this rate 6 of 7 runs kept it, among them 3 of "
         "3 that took no part in the search. In 1 more run, at 2,000 ops/s, the load generator was too late to tell. "
-        "At all lower rates that were measured, every run kept it (2 of 2). In 3 more runs, at 1,000, 1,500 ops/s, the load "
-        "generator was too late to tell."
+        "At all lower rates that were measured, every run kept it (2 of 2). In 3 more runs, at 1,000, 1,500 ops/s, "
+        "the load generator was too late to tell."
     )
 
 
