@@ -172,9 +172,7 @@ class _Check:
             recorded = self._printed(number, number.value, number.high, number.doubt)
             if recorded != number.shown:
                 why = f"its recorded value is printed as {recorded}: edited, or written by another benchbrief"
-            elif number.letters and number.letters != (
-                letters := self._letters.get((identity(query.query), *_keyed(number.at)), "")
-            ):
+            elif number.letters and number.letters != (letters := self._letters_now(query, number)):
                 shown, now = f"{number.shown} {number.letters}", f"{now} {letters}".rstrip()
                 why = "the tests of its repeats tell others apart than its letters say"
                 yield Differs(number.id, number.place, _at(query, number), shown, now, number.value, value, why)
