@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from tests.support.environment import REPOSITORY, Environment, copy_sources
+from tests.support.made_once import made_once
 from tests.support.postgres import Postgres, postgres, standby_of
 
 HERE = Path(__file__).parent
@@ -52,9 +53,12 @@ class Unfinished(Meter):
 def installed(tmp_path_factory: pytest.TempPathFactory) -> Environment:
     """Benchbrief, the packages of this folder and of the examples, and one that is broken.
 
-    When the broken one is loaded, it leaves the file `broken-was-loaded` beside the environment's `bin`.
+    Where the broken one is loaded, it leaves the file `broken-was-loaded`.
     """
-    folder = tmp_path_factory.mktemp("installed")
+    return Environment(made_once(tmp_path_factory, "installed", _install) / "venv")
+
+
+def _install(folder: Path) -> None:
     environment = Environment(folder / "venv")
     ignored = shutil.ignore_patterns("__pycache__", "*.egg-info", "build")
     packages = (*(HERE / name for name in PACKAGES), *EXAMPLES.iterdir())
@@ -63,12 +67,10 @@ def installed(tmp_path_factory: pytest.TempPathFactory) -> Environment:
     broken.mkdir(parents=True)
     (broken.parent / "pyproject.toml").write_text(BROKEN)
     (broken / "__init__.py").touch()
-    told = str(environment.bin.parent / "broken-was-loaded")
-    (broken / "spec.py").write_text(f"open({told!r}, 'w').close()\nraise RuntimeError('it is broken')\n")
+    (broken / "spec.py").write_text("open('broken-was-loaded', 'w').close()\nraise RuntimeError('it is broken')\n")
     (broken / "unfinished.py").write_text(UNFINISHED)
     (broken / "reader.py").write_text(READER)
     environment.install("--editable", str(copy_sources(folder)), *copies, str(broken.parent))
-    return environment
 
 
 @pytest.fixture(scope="session")

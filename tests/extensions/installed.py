@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import subprocess
+from contextlib import suppress
 from pathlib import Path
 
 from tests.support.environment import Environment
@@ -18,17 +19,25 @@ def bench(installed: Environment, folder: Path, *words: str) -> subprocess.Compl
     It is forked, as most of ours are, from a process of the environment's own Python, which has loaded no package with
     extensions. Editors and killed runs start the installed program.
     """
-    scratch = installed.bin.parent / "tmp"
-    scratch.mkdir(exist_ok=True)
-    env = {**os.environ, "TMPDIR": str(scratch)}
+    env = {**os.environ, "TMPDIR": str(scratch(installed))}
     done = warm(installed.bin / "python", tests_alone(installed)).run(words, folder, env, timeout=120)
     return subprocess.CompletedProcess(done.args, done.returncode, done.stdout.decode(), done.stderr.decode())
+
+
+def scratch(installed: Environment) -> Path:
+    """A TMPDIR for what this process of the tests runs: others run on the same hosts at the same time."""
+    folder = installed.bin.parent / f"tmp-{os.getpid()}"
+    folder.mkdir(exist_ok=True)
+    return folder
 
 
 def tests_alone(installed: Environment) -> Path:
     """A folder with these tests, where no sources of benchbrief come before the installed ones."""
     folder = installed.bin.parent / "beside"
     if not folder.exists():
-        folder.mkdir()
-        (folder / TESTS.name).symlink_to(TESTS)
+        made = scratch(installed) / folder.name
+        made.mkdir()
+        (made / TESTS.name).symlink_to(TESTS)
+        with suppress(OSError):  # another process was first
+            made.rename(folder)
     return folder

@@ -101,8 +101,7 @@ def test_an_output_that_is_not_of_its_cell_or_contradicts_itself_is_refused(
 
 
 def test_help_names_all_and_loads_what_is_asked_for_alone(installed: Environment, folder: Path) -> None:
-    loaded = installed.bin.parent / "broken-was-loaded"
-    loaded.unlink(missing_ok=True)
+    loaded = folder / "broken-was-loaded"
     general = bench(installed, folder, "import", "--help").stdout
     own = bench(installed, folder, "import", "sysbench", "--help").stdout
     assert not loaded.exists()
@@ -121,7 +120,7 @@ def test_a_broken_one_is_named_to_who_uses_it(installed: Environment, folder: Pa
     done = bench(installed, folder, "import", "broken", "out.txt", "--spec", "brief.bench", *SAID)
     assert done.returncode == 2
     assert "the importer `broken` of bench-broken 9 can't be used" in done.stderr
-    assert (installed.bin.parent / "broken-was-loaded").exists()
+    assert (folder / "broken-was-loaded").exists()
     assert "RuntimeError: it is broken" in done.stderr
     assert "install bench-broken again" in done.stderr
     assert "Traceback" not in done.stderr

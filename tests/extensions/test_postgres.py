@@ -15,7 +15,7 @@ from urllib.parse import quote
 
 import pytest
 
-from tests.extensions.installed import bench
+from tests.extensions.installed import bench, scratch
 from tests.extensions.postgres_specs import small, written
 from tests.support.environment import REPOSITORY, Environment
 from tests.support.lsp import Client, session
@@ -288,12 +288,10 @@ def test_a_killed_run_goes_on_with_the_measurement_that_went_on(
     installed: Environment, postgres_server: Postgres, tmp_path: Path
 ) -> None:
     spec = small(tmp_path, postgres_server, measure="4 s")
-    scratch = installed.bin.parent / "tmp"
-    scratch.mkdir(exist_ok=True)
     began = subprocess.Popen(
         [str(installed.bin / "bench"), "run", str(spec)],
         cwd=tmp_path,
-        env={**os.environ, "TMPDIR": str(scratch)},
+        env={**os.environ, "TMPDIR": str(scratch(installed))},
         stdout=subprocess.DEVNULL,
         stderr=subprocess.DEVNULL,
     )

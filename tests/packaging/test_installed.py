@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from tests.support.environment import ROOMS, Environment, copy_sources
+from tests.support.made_once import made_once
 
 REPOSITORY = Path(__file__).resolve().parents[2]
 VERSION = tomllib.loads((REPOSITORY / "pyproject.toml").read_text())["project"]["version"]
@@ -36,11 +37,6 @@ print(json.dumps({name: each.__name__ for name, each in code.items()}))
 """
 
 
-@pytest.fixture(scope="module")
-def sources(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return copy_sources(tmp_path_factory.mktemp("sources"))
-
-
 def build(kind: str, sources: Path, out: Path) -> Path:
     command = [
         sys.executable,
@@ -59,28 +55,30 @@ def build(kind: str, sources: Path, out: Path) -> Path:
 
 
 @pytest.fixture(scope="module", params=["wheel", "sdist to wheel", "editable"])
-def environment(request: pytest.FixtureRequest, sources: Path, tmp_path_factory: pytest.TempPathFactory) -> Environment:
-    folder = tmp_path_factory.mktemp("installed")
-    made = Environment(folder / "venv")
-    match request.param:
-        case "wheel":
-            made.install(str(build("wheel", sources, folder / "dist")))
-        case "sdist to wheel":
-            archive = build("sdist", sources, folder / "dist")
-            shutil.unpack_archive(archive, folder / "unpacked")  # our own archive
-            (unpacked,) = (folder / "unpacked").iterdir()
-            made.install(str(build("wheel", unpacked, folder / "wheel")))
-        case "editable":
-            made.install("--editable", str(sources))
-    return made
+def environment(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Environment:
+    def install(folder: Path) -> None:
+        sources = copy_sources(folder)
+        made = Environment(folder / "venv")
+        match request.param:
+            case "wheel":
+                made.install(str(build("wheel", sources, folder / "dist")))
+            case "sdist to wheel":
+                archive = build("sdist", sources, folder / "dist")
+                shutil.unpack_archive(archive, folder / "unpacked")  # our own archive
+                (unpacked,) = (folder / "unpacked").iterdir()
+                made.install(str(build("wheel", unpacked, folder / "wheel")))
+            case "editable":
+                made.install("--editable", str(sources))
+
+    return Environment(made_once(tmp_path_factory, f"installed-{request.param}", install) / "venv")
 
 
-def test_every_module_and_data_file_is_installed(environment: Environment, sources: Path) -> None:
+def test_every_module_and_data_file_is_installed(environment: Environment) -> None:
     found = json.loads(environment.output("python", "-c", LIST_FILES, *ROOMS))
     expected = {
         room: sorted(
-            file.relative_to(sources / room).as_posix()
-            for file in (sources / room).rglob("*")
+            file.relative_to(REPOSITORY / room).as_posix()
+            for file in (REPOSITORY / room).rglob("*")
             if file.is_file() and "__pycache__" not in file.parts
         )
         for room in ROOMS

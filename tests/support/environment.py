@@ -28,15 +28,18 @@ class Environment:
     """A fresh virtual environment that sees this one's libraries, but not this one's benchbrief."""
 
     def __init__(self, folder: Path) -> None:
-        subprocess.run([sys.executable, "-m", "venv", "--without-pip", str(folder)], check=True, timeout=60)
+        """The environment in `folder`, which is made unless it is there."""
         self.bin = folder / "bin"
+        if folder.exists():
+            return
+        subprocess.run([sys.executable, "-m", "venv", "--without-pip", str(folder)], check=True, timeout=60)
         packages = next(folder.glob("lib/python*/site-packages"))
         # Folders named in a .pth file come last; their own .pth files (the editable install) are not read.
         (packages / "libraries.pth").write_text(sysconfig.get_path("purelib") + "\n")
 
     def install(self, *what: str) -> None:
         command = [sys.executable, "-m", "pip", "--python", str(self.bin / "python"), "install", "--quiet"]
-        command += ["--no-deps", "--no-index", "--no-build-isolation", "--ignore-installed", *what]
+        command += ["--no-deps", "--no-index", "--no-build-isolation", "--ignore-installed", "--no-compile", *what]
         done = subprocess.run(command, capture_output=True, text=True, timeout=120, check=False)
         assert done.returncode == 0, done.stdout + done.stderr
 

@@ -138,14 +138,14 @@ CASES = [*(("curves", e) for e in (*PHASED, *RAMPS)), *(("offered", e) for e in 
 @pytest.mark.parametrize(("name", "expr"), CASES)
 def test_sql_reads_off_a_curve_what_the_rule_says(name: str, expr: str) -> None:
     answers = set[object]()
-    for seed, missing in enumerate((*[0.0] * 10, 0.05, 0.2)):
+    for seed, missing in enumerate((*[0.0] * 6, 0.05, 0.2)):
         answers |= agree(name, expr, seed, missing)
     assert len(answers) > 1, "the data reach more than one answer"
     assert None in answers
 
 
 @settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.too_slow])
-@given(case=st.sampled_from(CASES), seed=st.integers(12, 31), missing=st.sampled_from([0.0, 0.02]))
+@given(case=st.sampled_from(CASES), seed=st.integers(8, 31), missing=st.sampled_from([0.0, 0.02]))
 def test_sql_and_the_rules_agree_on_any_measurements(case: tuple[str, str], seed: int, missing: float) -> None:
     agree(*case, seed, missing)
 

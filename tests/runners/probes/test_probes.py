@@ -494,6 +494,15 @@ def test_pages_swapped_become_bytes_and_faults_become_rates(tmp_path: Path) -> N
     }
 
 
+def test_gauges_are_those_of_the_window_and_readings_follow_one_another(tmp_path: Path) -> None:
+    at = (98.0, 99.5, 100.5, 100.5, 100.2, 101.5, 102.5)
+    tables = [f"MemTotal: 1000 kB\nMemAvailable: {1000 - n} kB" for n in range(len(at))]
+    text = printed("page 4096", *zip(at, tables, strict=True))
+    samples = Memory().parse(probe("memory"), output(tmp_path, text), (99.0, 102.0))
+    used = [(sample.time, sample.value / 1024) for sample in samples if sample.measure == "memory.used"]
+    assert used == [(0.5, 1.0), (1.5, 2.0), (2.5, 5.0)], "not of the same moment again, nor of one before"
+
+
 def test_a_host_without_available_memory_in_its_table_is_an_error(tmp_path: Path) -> None:
     text = printed("page 4096", (100.0, "MemFree: 5 kB"), (101.0, "MemFree: 5 kB"))
     with pytest.raises(BadOutput, match="how much memory is available"):

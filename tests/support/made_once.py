@@ -1,0 +1,32 @@
+"""Folders that one process of the tests fills for all of them."""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+
+def made_once(factory: pytest.TempPathFactory, name: str, make: Callable[[Path], None]) -> Path:
+    """Return the folder of this name. The first process that asks fills it, and others wait meanwhile.
+
+    They share it, so tests only look at it.
+    """
+    root = factory.getbasetemp()
+    if "PYTEST_XDIST_WORKER" in os.environ:  # each process has a folder of its own in that of the session
+        root = root.parent
+    folder = root / name
+    with (root / f"{name}.lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        if not folder.exists():
+            folder.mkdir()
+            try:
+                make(folder)
+            except BaseException:
+                shutil.rmtree(folder)
+                raise
+    return folder
