@@ -17,6 +17,7 @@ import uuid
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from datetime import datetime
+from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -267,6 +268,7 @@ def _array(column: Sequence[Any], kind: pa.DataType) -> pa.Array:
     return pa.ListArray.from_arrays(pa.array(ends, type=pa.int32()), flat, type=kind, mask=missing)
 
 
+@cache
 def arrow_schema(row: type[tuple[object, ...]]) -> pa.Schema:
     """Return the columns of a named tuple: its fields' types, nullable when optional."""
     import pyarrow as pa

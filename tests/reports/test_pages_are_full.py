@@ -18,9 +18,18 @@ from tests.support.plans import compile_spec
 
 PDF: tuple[Format, ...] = ("pdf",)
 EXAMPLES = {path.stem: path for path in (Path(__file__).parents[2] / "examples").rglob("*.bench")}
-SLIDES = ("cluster_shrink", "price_performance", "quickstart", "rocksdb_ssds")
-PAPERS = (("power_efficiency", "letter"), ("quickstart", "a4"), ("rocksdb_ssds", "a4"), ("price_performance", "letter"))
-ALL = (*PAPERS, *((name, "slide") for name in SLIDES))
+SLIDES = (
+    ("price_performance", "slide"),
+    ("rocksdb_ssds", "slide"),
+    pytest.param("cluster_shrink", "slide", marks=pytest.mark.long),
+    pytest.param("quickstart", "slide", marks=pytest.mark.long),
+)
+PAPERS = (
+    ("power_efficiency", "letter"),
+    ("rocksdb_ssds", "a4"),
+    pytest.param("quickstart", "a4", marks=pytest.mark.long),
+    pytest.param("price_performance", "letter", marks=pytest.mark.long),
+)
 
 
 @pytest.fixture(scope="module")
@@ -46,10 +55,10 @@ def test_no_page_but_the_last_is_more_than_a_third_blank(name: str, paper: str, 
     assert max(paging.blank_shares(brief(name, paper))[:-1]) < 1 / 3
 
 
-@pytest.mark.parametrize("name", SLIDES)
-def test_no_slide_has_a_few_lines_alone_that_fit_beside_others(name: str, brief: Any) -> None:
+@pytest.mark.parametrize(("name", "paper"), SLIDES)
+def test_no_slide_has_a_few_lines_alone_that_fit_beside_others(name: str, paper: str, brief: Any) -> None:
     """A slide of its own has what is shown, and what closes the brief before its disclosure."""
-    pdf = brief(name, "slide")
+    pdf = brief(name, paper)
     shares = paging.blank_shares(pdf)
     end = next(heading.page for heading in headings(pdf) if heading.text in ("Test disclosure", "テスト情報の開示"))
     assert max(shares[: end - 2]) < 0.57
@@ -58,7 +67,7 @@ def test_no_slide_has_a_few_lines_alone_that_fit_beside_others(name: str, brief:
     assert limits
 
 
-@pytest.mark.parametrize(("name", "paper"), ALL)
+@pytest.mark.parametrize(("name", "paper"), [*PAPERS, *SLIDES])
 def test_no_page_ends_with_a_heading(name: str, paper: str, brief: Any) -> None:
     pdf = brief(name, paper)
     foot = float(PdfReader(pdf).pages[0].mediabox.height) - (44 if paper == "slide" else 50)

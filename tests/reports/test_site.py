@@ -17,6 +17,7 @@ from benchbrief.reports.site.site_folder import MANIFEST, open_site
 from benchbrief.reports.site.site_texts import slug
 from benchbrief.reports.words.brief_words import CATALOGUES
 from benchbrief.results.history.series_rows import write_series
+from benchbrief.results.many_runs import run_places
 from benchbrief.results.many_runs.kept_runs import SiteRun
 from benchbrief.results.many_runs.run_places import FolderOfRuns, run_place
 from benchbrief.results.shared_store.push_run import Push, push_run
@@ -53,6 +54,12 @@ def site(runs: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     assert made.runs == NIGHTS + 2
     assert [run.id for run in made.broken] == ["broken"]
     return folder
+
+
+@pytest.fixture(autouse=True)
+def _read_alone(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The processes that read many runs take two seconds to start: `site` is made with them, and others without."""
+    monkeypatch.setattr(run_places, "_ALONE", 100)
 
 
 class Page(HTMLParser):

@@ -4,11 +4,14 @@ from pathlib import Path
 
 import pytest
 
+from benchbrief.compiler.planning.plan import Cell
 from benchbrief.results.ingest.build_store import rebuild
+from benchbrief.results.ingest.cell_verdicts import verdict_of
 from benchbrief.results.store.store import open_store
 from benchbrief.results.store_errors import ResultsError
 from benchbrief.runners.errors import RunnerError
 from benchbrief.runners.journal import events as j
+from benchbrief.runners.journal.cell_history import CellHistory, Started
 from benchbrief.runners.measurement.measurement import Interval, Measurement, Operation, PhaseThroughput
 from benchbrief.runners.messages.run_messages import say
 from tests.results.making import (
@@ -348,6 +351,27 @@ def test_a_plan_changed_after_the_run_is_refused(tmp_path: Path) -> None:
     plan.write_bytes(plan.read_bytes() + b"\n")
     with pytest.raises(RunnerError, match=r"plan\.json is not the plan that the run began with"):
         open_store(run.run_dir)
+
+
+def history_of(cell: Cell, status: str, *threads: int | None) -> CellHistory:
+    """Attempts that began with these threads, the last of which ended."""
+    history = CellHistory({n: Started(T0 + n, each, None, {}) for n, each in enumerate(threads, start=1)})
+    fields = {"at": T0 + 9, "cell": cell.id, "hash": cell.hash, "attempt": len(threads), "status": status}
+    history.end(j.CellEnded.model_validate(fields))
+    return history
+
+
+@pytest.mark.parametrize(("status", "verdict"), [("ok", "ok"), ("failed", "skipped")])
+def test_a_rule_that_skips_a_cell_later_takes_no_good_result_away(status: str, verdict: str) -> None:
+    cell = a_cell()
+    history = history_of(cell, status, None)
+    history.skip(j.CellSkipped(at=T0 + 10, cell=cell.id, hash=cell.hash, reason="not needed"))
+    assert verdict_of(history, cell, "").status == verdict
+
+
+def test_a_searched_number_is_that_of_the_attempt_that_counts() -> None:
+    cell = a_cell()
+    assert verdict_of(history_of(cell, "ok", 4, 8), cell, "").cell.threads == 8
 
 
 def test_cells_that_took_more_than_one_attempt_are_named(tmp_path: Path) -> None:

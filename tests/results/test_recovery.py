@@ -87,7 +87,7 @@ def test_load_generators_count_together_while_all_of_them_tell() -> None:
 # --- what chance does --------------------------------------------------------------------------------------------
 
 USUAL = EVENT.model_copy(update={"at_s": 60.0, "window_s": 30.0, "steady_s": 10.0})
-EVENTS = 400
+EVENTS = 200
 
 
 def arrivals(draw: random.Random, rate: float) -> float:

@@ -19,7 +19,7 @@ from benchbrief.results.store.store_schema import SCHEMA_VERSION, TABLES
 from benchbrief.results.store_errors import NoRoom, ResultsError
 from benchbrief.runners.measurement.measurement import Operation
 from tests.results.making import HERE, RunMaker, a_cell, a_plan, a_query, a_read, histogram, measurement
-from tests.support.nights import PLUGIN
+from tests.support.nights import PLUGIN, plain_tools
 
 READ = Operation("read", 100, mean_s=0.002, min_s=0.001, max_s=0.008, histogram=histogram((0.001, 0.002, 100)))
 TOTALS = "SELECT hardware, threads, value FROM measure.throughput WHERE operation = 'all'"
@@ -34,6 +34,16 @@ def ramp(tmp_path: Path, name: str = "run") -> RunMaker:
     run.failed(cells[3], "disk full")
     run.end("failed", "1 of 4 cells failed")
     return run
+
+
+@pytest.fixture(scope="module")
+def asked(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The folder of a run that tests only ask."""
+    folder = tmp_path_factory.mktemp("asked")
+    with plain_tools():
+        run = ramp(folder)
+        rebuild(run.run_dir)
+    return run.run_dir
 
 
 def test_a_query_gives_its_dims_and_value_in_the_order_of_the_plan(tmp_path: Path) -> None:
@@ -183,9 +193,9 @@ def test_a_query_of_another_shape_than_it_says_is_refused(tmp_path: Path) -> Non
         ("PIVOT cells ON hardware USING count(*)", "this PIVOT needs its columns named"),
     ],
 )
-def test_sql_that_can_not_be_answered_gets_one_clear_line(tmp_path: Path, sql: str, message: str) -> None:
+def test_sql_that_can_not_be_answered_gets_one_clear_line(asked: Path, tmp_path: Path, sql: str, message: str) -> None:
     file = tmp_path / "file"
-    with open_store(ramp(tmp_path).run_dir) as store:
+    with open_store(asked) as store:
         with pytest.raises(ResultsError) as raised:
             store.sql(sql.format(file=file))
         assert str(raised.value).startswith(message)
@@ -227,8 +237,8 @@ def test_python_variables_are_not_tables(tmp_path: Path) -> None:
         "VALUES (1), (2)",
     ],
 )
-def test_what_only_reads_is_answered(tmp_path: Path, sql: str) -> None:
-    with open_store(ramp(tmp_path).run_dir) as store:
+def test_what_only_reads_is_answered(asked: Path, sql: str) -> None:
+    with open_store(asked) as store:
         table = store.sql(sql)
     assert table.columns
     assert len(table.types) == len(table.columns)
@@ -361,7 +371,7 @@ def test_two_processes_read_while_a_third_rebuilds(tmp_path: Path) -> None:
     env = {**os.environ, "PYTHONPATH": str(PLUGIN)}
     readers = [
         subprocess.Popen(
-            [sys.executable, "-c", READER, str(run.run_dir), "25"],
+            [sys.executable, "-c", READER, str(run.run_dir), "10"],
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
             text=True,
@@ -386,7 +396,7 @@ def test_two_processes_read_while_a_third_rebuilds(tmp_path: Path) -> None:
 def test_two_builders_take_turns(tmp_path: Path) -> None:
     run = ramp(tmp_path)
     code = "from pathlib import Path; from benchbrief.results.store.store import rebuild; import sys\n"
-    code += "for _ in range(5): rebuild(Path(sys.argv[1]))"
+    code += "for _ in range(3): rebuild(Path(sys.argv[1]))"
     env = {**os.environ, "PYTHONPATH": str(PLUGIN)}
     builders = [subprocess.Popen([sys.executable, "-c", code, str(run.run_dir)], env=env) for _ in range(2)]
     assert [builder.wait(timeout=60) for builder in builders] == [0, 0]

@@ -40,7 +40,7 @@ class Environment:
     def install(self, *what: str) -> None:
         command = [sys.executable, "-m", "pip", "--python", str(self.bin / "python"), "install", "--quiet"]
         command += ["--no-deps", "--no-index", "--no-build-isolation", "--ignore-installed", "--no-compile", *what]
-        done = subprocess.run(command, capture_output=True, text=True, timeout=120, check=False)
+        done = subprocess.run(command, capture_output=True, text=True, timeout=220, check=False)
         assert done.returncode == 0, done.stdout + done.stderr
 
     def output(self, program: str, *arguments: str) -> str:

@@ -29,7 +29,7 @@ class _Started(dict[str, str]):
         return self[kind]
 
 
-@pytest.fixture(params=["file", "moto", "gofakes3"])
+@pytest.fixture(params=["file", pytest.param("moto", marks=pytest.mark.long), "gofakes3"])
 def store(
     request: pytest.FixtureRequest, servers: dict[str, str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> SharedStore:

@@ -21,16 +21,16 @@ from tests.results.shared_store.conftest import store_url
 from tests.support.nights import nights, plain_tools
 from tests.support.ports import free_port
 
-NIGHTS = 12
+NIGHTS = 8
 THROUGHPUT = Choice(("throughput",))
 
 
 @pytest.fixture(scope="module")
 def runs(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
-    """Nightly runs; from the seventh on, flash is slower."""
+    """Nightly runs; from the fifth on, flash is slower."""
     folder = tmp_path_factory.mktemp("runs")
     with plain_tools():
-        nights(folder, NIGHTS, step_at=6)
+        nights(folder, NIGHTS, step_at=4)
         yield folder
 
 
@@ -72,7 +72,7 @@ def test_the_trend_of_a_store_is_that_of_the_folder_and_only_new_runs_are_fetche
     assert values(found) == values(read_history(str(runs), THROUGHPUT))
     assert values(read_history(store.url, Choice(("throughput",), tag="nightly"))) == values(found)
     changes = [change.first.run_id for each in found.series for change in trend_of(each).changes]
-    assert changes == ["night-0006"]
+    assert changes == ["night-0004"]
 
 
 @pytest.mark.parametrize("kind", ["moto", "gofakes3"])

@@ -25,7 +25,8 @@ from benchbrief.reports.words.brief_words import CATALOGUES
 from benchbrief.runners.drivers.openload import openload_flags, openload_invariants
 from benchbrief.runners.drivers.openload.openload import Openload
 from benchbrief.runners.drivers.openload.openload_flags import run_flags
-from benchbrief.runners.drivers.openload.openload_log import LOG, read_log
+from benchbrief.runners.drivers.openload.openload_log import LOG, Log, read_log
+from benchbrief.runners.drivers.openload.openload_measurement import asked_of, measurement_of
 from benchbrief.runners.drivers.openload.openload_record import read_run
 from benchbrief.runners.drivers.openload.spec import SPEC
 from benchbrief.runners.errors import BadOutput, GeneratorLate
@@ -88,6 +89,12 @@ def output(name: str, exit_code: int | None = 0) -> JobOutput:
     return recorded(OUTPUTS / name, exit_code=exit_code)
 
 
+@cache
+def recorded_log(name: str) -> Log:
+    """The histograms of a recording: reading those of 40 s takes one."""
+    return read_log(OUTPUTS / name / "histograms.hlog")
+
+
 def changed_record(to: Path, of: str, change: Callable[[dict[str, Any]], None], exit_code: int = 0) -> JobOutput:
     """A recorded output whose record was changed afterwards."""
     shutil.copytree(OUTPUTS / of, to, dirs_exist_ok=True)
@@ -112,7 +119,7 @@ def test_a_recorded_run_is_read_to_its_last_number(
 )
 def test_no_real_output_breaks_a_rule(name: str) -> None:
     folder = OUTPUTS / name
-    assert openload_invariants.problems(read_run(folder), read_log(folder / "histograms.hlog")) == []
+    assert openload_invariants.problems(read_run(folder), recorded_log(name)) == []
 
 
 def test_an_output_is_read_again_without_its_server() -> None:
@@ -436,7 +443,7 @@ CHANGES: dict[str, Callable[[dict[str, Any]], None]] = {
 @pytest.mark.parametrize("said", CHANGES)
 def test_a_record_that_was_changed_contradicts_itself(tmp_path: Path, said: str) -> None:
     changed = changed_record(tmp_path, "constant", CHANGES[said])
-    run, log = read_run(tmp_path), read_log(tmp_path / "histograms.hlog")
+    run, log = read_run(tmp_path), recorded_log("constant")
     problems = openload_invariants.problems(run, log)
     if said == "a second for 3 s are":
         assert any("it offered" in each for each in problems), problems
@@ -465,7 +472,7 @@ STEADY_CHANGES: dict[str, Callable[[dict[str, Any]], None]] = {
 @pytest.mark.parametrize("said", STEADY_CHANGES)
 def test_a_decision_that_does_not_follow_from_its_batches_is_no_evidence(tmp_path: Path, said: str) -> None:
     changed_record(tmp_path, "steady", STEADY_CHANGES[said])
-    problems = openload_invariants.problems(read_run(tmp_path), read_log(tmp_path / "histograms.hlog"))
+    problems = openload_invariants.problems(read_run(tmp_path), recorded_log("steady"))
     assert any(said in each for each in problems), problems
 
 
@@ -475,7 +482,7 @@ def test_a_run_that_ended_before_its_time_was_steady(tmp_path: Path) -> None:
         record["steady"]["steady"] = False
 
     changed_record(tmp_path, "steady", change)
-    problems = openload_invariants.problems(read_run(tmp_path), read_log(tmp_path / "histograms.hlog"))
+    problems = openload_invariants.problems(read_run(tmp_path), recorded_log("steady"))
     assert any("it was not steady, and it ended" in each for each in problems), problems
 
 
@@ -486,7 +493,7 @@ def test_a_complete_run_has_nothing_out(tmp_path: Path) -> None:
             of["unfinished"] += 1
 
     changed_record(tmp_path, "constant", change)
-    problems = openload_invariants.problems(read_run(tmp_path), read_log(tmp_path / "histograms.hlog"))
+    problems = openload_invariants.problems(read_run(tmp_path), recorded_log("constant"))
     assert any("it is complete, and the window has 0 abandoned, 1 unfinished" in each for each in problems)
 
 
@@ -792,6 +799,20 @@ def test_what_is_measured_begins_where_the_transient_is_cut_off() -> None:
     assert sum(each.count for each in measurement.intervals) == done
     assert {round(each.seconds, 6) for each in measurement.samples} == {26}
     assert measurement.due is None, "nothing says when each of them was due"
+
+
+def test_what_ends_after_the_end_has_its_latency_and_is_no_throughput() -> None:
+    run, log = read_run(OUTPUTS / "steady"), recorded_log("steady")
+    late = {tag: (*of, replace(of[-1], start=of[-1].end + 1, end=of[-1].end + 2)) for tag, of in log.slices.items()}
+    asked = asked_of(steady_cell())
+    before, after = (measurement_of(asked, run, each) for each in (log, replace(log, slices=late)))
+    assert after.total.count == before.total.count
+    more = {
+        (of.operation, of.kind): of.count - was.count
+        for of, was in zip(after.operations, before.operations, strict=True)
+    }
+    assert more["read", "intended"] == log.slices["read"][-1].histogram.count > 0
+    assert more["read", "service"] == log.slices["read-service"][-1].histogram.count > 0
 
 
 def test_it_tells_how_the_measurement_ended() -> None:
