@@ -4,6 +4,9 @@
 # cancelled or preempted: the lane gets it by itself.
 : "${python?}" "${run?}" "${lane?}" "${journal?}" "${wait?}"
 
+# A job that Slurm runs again, as after a dead node, waits until the hosts show no sign of life of the one before.
+[ -z "${SLURM_RESTART_COUNT:-}" ] || wait=--wait
+
 cells() {
     { grep -c '"type":"cell_ended".*"status":"ok"' "$journal" 2>/dev/null || :; } | tail -n 1
 }

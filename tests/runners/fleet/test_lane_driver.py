@@ -167,9 +167,15 @@ def test_a_job_whose_cells_only_failed_in_its_time_is_not_queued_again(tmp_path:
     journal.touch()
     program = tmp_path / "python"
     line = f'{{"at":1.0,"type":"cell_ended","cell":"c","hash":"h","attempt":1,"status":"{status}"}}'
-    program.write_text(
-        f"#!/bin/sh\ntrap 'exit 130' TERM\necho '{line}' >>{journal}\n: >{began}\nwhile :; do sleep 0.05; done\n"
+    steps = (
+        "#!/bin/sh",
+        f'echo "$@" >{tmp_path}/given',
+        "trap 'exit 130' TERM",
+        f"echo '{line}' >>{journal}",
+        f": >{began}",
+        "while :; do sleep 0.05; done",
     )
+    program.write_text("\n".join(steps))
     (tmp_path / "scontrol").write_text(f'#!/bin/sh\necho "$@" >{tmp_path}/asked\nexit 1\n')
     for each in (program, tmp_path / "scontrol"):
         each.chmod(0o755)
@@ -181,7 +187,8 @@ def test_a_job_whose_cells_only_failed_in_its_time_is_not_queued_again(tmp_path:
         journal=str(journal),
         wait="",
     )
-    env = {"PATH": f"{tmp_path}:/usr/bin:/bin", "SLURM_JOB_ID": "7"}
+    again = {"SLURM_RESTART_COUNT": "1"} if status == "ok" else {}
+    env = {"PATH": f"{tmp_path}:/usr/bin:/bin", "SLURM_JOB_ID": "7", **again}
     with subprocess.Popen(["/bin/sh", "-c", text], env=env, stdout=subprocess.PIPE, text=True) as job:
         until(began.exists)
         job.send_signal(10)  # USR1
@@ -189,3 +196,4 @@ def test_a_job_whose_cells_only_failed_in_its_time_is_not_queued_again(tmp_path:
     assert told in said
     assert job.returncode == 130
     assert (tmp_path / "asked").exists() == (status == "ok")
+    assert ("--wait" in (tmp_path / "given").read_text().split()) == bool(again), "it waits for the job before it"
