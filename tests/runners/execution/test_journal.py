@@ -5,13 +5,14 @@ from __future__ import annotations
 import errno
 import fcntl
 import os
+import shutil
 import threading
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
 
-from benchbrief.runners.errors import DiskFull, RunnerError
+from benchbrief.runners.errors import DiskFull, FolderMoved, RunnerError
 from benchbrief.runners.journal.events import CellStarted, ReportMade, RunEnded, RunStarted
 from benchbrief.runners.journal.journal_file import (
     JOURNAL,
@@ -317,3 +318,19 @@ def test_a_line_without_a_sum_after_one_with_a_sum_is_not_the_last_record(tmp_pa
 def test_an_empty_first_line_is_a_whole_line(tmp_path: Path) -> None:
     (tmp_path / JOURNAL).write_bytes(b"\n{")
     assert whole_bytes(tmp_path / JOURNAL, 2) == 1
+
+
+def test_a_folder_that_was_removed_is_not_told_as_one_that_was_moved(tmp_path: Path) -> None:
+    (tmp_path / "run").mkdir()
+    journal = Journal(tmp_path / "run")
+    try:
+        (tmp_path / "run").rename(tmp_path / "moved")
+        with pytest.raises(FolderMoved) as moved:
+            journal.write(RunEnded(at=1.0, status="done"))
+        assert moved.value.hint == f"go on from where it is: bench resume {tmp_path / 'moved'}"
+        shutil.rmtree(tmp_path / "moved")
+        with pytest.raises(FolderMoved) as removed:
+            journal.write(RunEnded(at=1.0, status="done"))
+        assert removed.value.hint == "start the run again"
+    finally:
+        journal.close()
