@@ -1,5 +1,6 @@
 """What becomes of a run's journal and raw outputs in the store: throughput, latencies, and what can't be taken."""
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -351,6 +352,16 @@ def test_a_plan_changed_after_the_run_is_refused(tmp_path: Path) -> None:
     plan.write_bytes(plan.read_bytes() + b"\n")
     with pytest.raises(RunnerError, match=r"plan\.json is not the plan that the run began with"):
         open_store(run.run_dir)
+
+
+def test_an_operation_of_several_sources_has_all_errors_and_is_counted_by_its_service_times(tmp_path: Path) -> None:
+    cell = a_cell(load_hosts=("load-1", "load-2"))
+    run = RunMaker(tmp_path / "run", a_plan([cell]))
+    due = replace(UPDATE, kind="intended", count=49, errors=0, in_total=False)
+    run.ok(cell, {host: measurement([UPDATE, due], errors=2) for host in cell.load_hosts})
+    run.end("done")
+    with open_store(run.run_dir) as store:
+        assert rows(store, "SELECT operation, count, errors FROM throughput") == [("all", 100, 4), ("update", 100, 4)]
 
 
 def history_of(cell: Cell, status: str, *threads: int | None) -> CellHistory:
