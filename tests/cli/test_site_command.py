@@ -96,7 +96,7 @@ def test_a_wrong_file_of_verdicts_is_named_before_a_folder_is_made(bench: Bench)
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        (("--from", "nowhere", "--to", "x"), "nowhere is no folder"),
+        (("--from", "nowhere", "--to", "x"), "there is no folder nowhere"),
         (("--from", "ftp://a/b", "--to", "x"), "ftp"),
         (("--to", "."), "is not empty, and is no site"),
         (("--to", "bench-out/site"), "whose runs the site shows"),
