@@ -273,16 +273,18 @@ def _point(
 ) -> Point:
     at = {**where, series.x_dim: key.value} if series.x_dim and series.mark != "rule" else where
     x = float(index) if kind == "category" else float(key.value)
+    mark = results.doubt(series.query, None, at).mark
     if series.mark == "curve" and series.x_query:
         x_value, y = results.at(series.x_query, **at), results.at(series.query, **at)
-        known = x_value is not None and y is not None
-        return Point(x_value or 0.0, y if known else None, key_text(key.label, key.value))
-    y, mark = results.at(series.query, **at), results.doubt(series.query, None, at).mark
+        if x_value is None or y is None:
+            return Point(x_value or 0.0, None, key_text(key.label, key.value))
+        return Point(x_value, y, key_text(key.label, key.value), mark=mark)
+    y = results.at(series.query, **at)
     repeats = results.spread(series.repeats, **at) if y is not None and series.repeats else []
     if y is None or len(repeats) < FEWEST_FOR_INTERVAL:
         return Point(x, y, repeats=tuple(repeats) if len(repeats) > 1 else (), mark=mark)
     low, high = _interval(series, repeats, y, results)
-    return Point(x, y, low=low, high=high)
+    return Point(x, y, low=low, high=high, mark=mark)
 
 
 def _detail(series: plan.Series, point: Point, key: plan.Key, where: dict[str, Key], results: Results) -> Detail:

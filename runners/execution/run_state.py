@@ -108,9 +108,9 @@ class RunState:
     last_alive: float = 0.0
     """When an earlier controller last showed a sign of life beside its journal, by the controller's clock."""
     skipped: int = 0
+    """Cells that are not needed, without the candidates below. Changed under the lock."""
     not_chosen: set[str] = field(default_factory=set)
-    """Cells that are not needed, with candidates that adaptive ramps and searches did not choose. Changes under the
-    lock."""
+    """The cells of candidates that adaptive ramps and searches did not choose. Changed under the lock."""
     unrepeated: int = 0
     """Repeats that a budget had no room for. Changed under the lock."""
     failed: list[tuple[str, str]] = field(default_factory=list)

@@ -85,9 +85,8 @@ def start(host: JobHost, job: Job) -> DetachedJob:
         if pattern in _RESERVED:
             raise RunnerError(f"job {job.name!r} may not collect a file named {pattern!r}", "Name it otherwise.")
     text = start_script(host, job)
-    over = host.session.underway.job(
-        f"{job.name} on {host.host.id}"
-    )  # now, as the job may run before its host has answered
+    # Now, as the job may run before its host has answered.
+    over = host.session.underway.job(f"{job.name} on {host.host.id}")
     try:
         directory = _begin(host, job, text)
     except BaseException:

@@ -12,6 +12,7 @@ from benchbrief.reports.charts.chart_layout import bar_text
 from benchbrief.reports.charts.draw_chart import draw
 from benchbrief.reports.data.report_data import Results
 from benchbrief.reports.words.brief_words import words
+from benchbrief.results.compare.searched_doubts import Doubt
 from tests.reports import world as w
 from tests.reports.one_converter import CONVERTER
 
@@ -49,6 +50,25 @@ def test_a_curve_on_a_logarithmic_axis_leaves_out_what_is_zero_on_it() -> None:
     assert chart.x.kind == "log"
     assert [point.y is None for point in chart.traces[0].points] == [True, False, False]
     assert found.notes == ("One point is zero or less and can't stand on a logarithmic axis.",)
+
+
+@pytest.mark.parametrize("repeats", [1, 2, 3])
+def test_a_point_has_the_sign_of_its_doubt_with_and_without_an_interval(
+    monkeypatch: pytest.MonkeyPatch, repeats: int
+) -> None:
+    monkeypatch.setattr(Results, "doubt", lambda *_: Doubt("at_least"))
+    (chart,) = made(repeats).charts
+    assert {point.mark for point in chart.traces[0].points} == {"≥ "}
+
+
+def test_a_curve_has_the_sign_of_its_doubt(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(Results, "doubt", lambda *_: Doubt("at_least"))
+    x = w.query("SELECT threads, threads AS value FROM measure.throughput", ("threads",), "ops/s", "x")
+    curve = w.series("curve", w.throughput("threads"), "Throughput", "threads", x_query=x, x_label="Threads")
+    world = w.World({"disk": "Disk"}, {"a": "A"}, repeats=1)
+    figure: p.FigureElement = w.figure("F", curve, by={"threads": w.keys([1, 2, 4])})
+    found = drawing(figure, Results(world.plan(), world.store(), words("en")))
+    assert {point.mark for point in found.charts[0].traces[0].points} == {"≥ "}
 
 
 def test_three_repeats_make_an_interval() -> None:

@@ -10,8 +10,9 @@ from dataclasses import dataclass
 from benchbrief.runners.fleet.scheduler import LaneNeeds, SchedulerRefused
 
 _SHORT = {
-    "A": "account", "C": "constraint", "J": "job-name", "N": "nodes", "W": "wait", "a": "array", "o": "output",
-    "p": "partition", "q": "qos", "t": "time", "w": "nodelist", "x": "exclude",
+    "A": "account", "C": "constraint", "J": "job-name", "M": "clusters", "N": "nodes", "Q": "quiet", "W": "wait",
+    "a": "array", "e": "error", "o": "output", "p": "partition", "q": "qos", "t": "time", "w": "nodelist",
+    "x": "exclude",
 }  # fmt: skip
 _MINUTES_AT = (1440, 60)
 _OURS = {
@@ -19,6 +20,9 @@ _OURS = {
         ("wrap", "array", "wait", "test-only", "parsable", "help", "usage", "version"), "a lane is one batch job"
     ),
     **dict.fromkeys(("job-name", "comment", "output"), "a run finds its jobs by it"),
+    "error": "the log of a lane has all that its jobs print",
+    "quiet": "`sbatch` has to print the number of the job",
+    "clusters": "a run looks for its jobs on one cluster: set SLURM_CLUSTERS",
     **dict.fromkeys(("nodes", "open-mode", "no-requeue"), "it follows from the spec and the lane"),
 }
 """The options that are not for users, each with the reason."""

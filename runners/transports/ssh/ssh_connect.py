@@ -24,6 +24,10 @@ from benchbrief.runners.transports.ssh.ssh_destination import Destination, resol
 _KEEPALIVE_S = 2
 _UNANSWERED_MS = 10_000
 """Sent data without an acknowledgement for this long means that the network was cut."""
+_HINT_NO_ADDRESS = (
+    'check the name in the spec, as in `hosts = "{name}"`; or give it an address in ~/.ssh/config: `Host {name}`, and '
+    "below it `HostName 192.0.2.1`"
+)
 
 logging.getLogger("paramiko").addHandler(logging.NullHandler())  # otherwise it prints tracebacks of failed handshakes
 
@@ -140,12 +144,6 @@ def _signatures(key_type: str) -> tuple[str, ...]:
     return ("rsa-sha2-512", "rsa-sha2-256", "ssh-rsa") if key_type == "ssh-rsa" else (key_type,)
 
 
-_NAMED = (
-    'check the name in the spec, as in `hosts = "{name}"`; or give it an address in ~/.ssh/config: `Host {name}`, and '
-    "below it `HostName 192.0.2.1`"
-)
-
-
 def may_pass(error: BaseException) -> bool:
     """Return whether the failure may pass by itself, as after a restart of the host."""
     lasting = (_UntrustedKey, paramiko.AuthenticationException, paramiko.PasswordRequiredException, socket.gaierror)
@@ -158,7 +156,7 @@ def _explained(host: Host, to: Destination, error: Exception, *, silent: bool) -
     if isinstance(error, _UntrustedKey):
         return _untrusted(host, to, error, by_hand)
     if isinstance(error, socket.gaierror):
-        return HostError(say.no_address(host=host.id, address=repr(to.address)), _NAMED.format(name=to.name))
+        return HostError(say.no_address(host=host.id, address=repr(to.address)), _HINT_NO_ADDRESS.format(name=to.name))
     if isinstance(error, NoValidConnectionsError | ConnectionRefusedError):
         refused = not isinstance(error, NoValidConnectionsError) or all(
             isinstance(each, ConnectionRefusedError) for each in error.errors.values()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shutil
+import signal
 import subprocess
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -10,12 +11,22 @@ from pathlib import Path
 
 import pytest
 
+from benchbrief.compiler.lanes.plan_lanes import PlanLane
 from benchbrief.compiler.planning.plan import Asked
 from benchbrief.runners.fleet import drive_lanes
 from benchbrief.runners.fleet.drive_lanes import LaneDriver
 from benchbrief.runners.fleet.lane_folder import usual_folder
 from benchbrief.runners.fleet.lane_plans import write_lane_plans
-from benchbrief.runners.fleet.scheduler import Given, Job, LaneJob, LaneNeeds, NodePool, PlannedJob
+from benchbrief.runners.fleet.scheduler import (
+    Given,
+    Job,
+    LaneJob,
+    LaneNeeds,
+    NodePool,
+    PlannedJob,
+    SchedulerRefused,
+)
+from benchbrief.runners.fleet.slurm.slurm_request import request_of
 from benchbrief.runners.fleet.submitted_run import SubmittedRun, keep_submitted, name_of_jobs
 from benchbrief.runners.jobs.shell_scripts import read_script, with_values
 from benchbrief.runners.journal.run_folder import load_plan
@@ -160,6 +171,14 @@ def test_a_run_that_was_moved_goes_on_with_its_lanes(bench: Bench) -> None:
     assert sorted(path.name for path in (bench.folder / "moved/lanes").iterdir()) == ["fleet-lane-1", "fleet-lane-2"]
 
 
+@pytest.mark.parametrize(
+    ("option", "named"), [("-Q", "quiet"), ("clusters=far", "clusters"), ("M=far", "clusters"), ("e=/tmp/x", "error")]
+)
+def test_an_option_that_hides_a_job_or_its_output_is_refused(option: str, named: str) -> None:
+    with pytest.raises(SchedulerRefused, match=f"the option `{named}` can't be given to jobs"):
+        request_of(LaneNeeds(PlanLane(1, ()), (), {}, (option,)))
+
+
 @pytest.mark.parametrize(("status", "told"), [("ok", "is queued again"), ("failed", "error: no cell ended well")])
 def test_a_job_whose_cells_only_failed_in_its_time_is_not_queued_again(tmp_path: Path, status: str, told: str) -> None:
     """Else cells that fail, and are tried again by each job, would have it queued again for ever."""
@@ -191,7 +210,7 @@ def test_a_job_whose_cells_only_failed_in_its_time_is_not_queued_again(tmp_path:
     env = {"PATH": f"{tmp_path}:/usr/bin:/bin", "SLURM_JOB_ID": "7", **again}
     with subprocess.Popen(["/bin/sh", "-c", text], env=env, stdout=subprocess.PIPE, text=True) as job:
         until(began.exists)
-        job.send_signal(10)  # USR1
+        job.send_signal(signal.SIGUSR1)
         said, _ = job.communicate(timeout=60)
     assert told in said
     assert job.returncode == 130
