@@ -167,18 +167,21 @@ class Results:
         return found[0] if len(found) == 1 else RANGE if any(found) else KNOWN
 
     def _doubt(self, query: Query, where: Mapping[str, Key]) -> Doubt:
-        if query.sql not in self._doubts:
-            found = doubts(self.store, query)
-            self._doubts[query.sql] = {tuple(map(_key, keys)): doubt for keys, doubt in found.items()}
-        known = self._doubts[query.sql]
+        known = self._doubts_of(query)
         return next((known.get(keys, KNOWN) for keys in _matching(query, self.rows(query), where)), KNOWN)
+
+    def _doubts_of(self, query: Query) -> Mapping[tuple[Key, ...], Doubt]:
+        """Return the doubts of the rows of a query, by their keys."""
+        if query.sql not in self._doubts:
+            found = doubts(self.store, query) if self.promises else {}
+            self._doubts[query.sql] = {tuple(map(_key, keys)): doubt for keys, doubt in found.items()}
+        return self._doubts[query.sql]
 
     def known_from_both_sides(self, query: Query) -> dict[tuple[Key, ...], float | None]:
         """Return the rows of a condition: None where it would be another one beyond a rate that a search knows from one
         side."""
-        rows = self.rows(query)
-        found = {keys: self._doubt(query, dict(zip(query.dims, keys, strict=True))) for keys in rows if self.promises}
-        return {keys: None if found.get(keys, KNOWN).bound else value for keys, value in rows.items()}
+        known = self._doubts_of(query)
+        return {keys: None if known.get(keys, KNOWN).bound else value for keys, value in self.rows(query).items()}
 
     def spread(self, query: Query, **where: Key) -> list[float]:
         """Return all values at these keys: one for each repeat, where that is a dim of the query."""
