@@ -140,7 +140,7 @@ class EndRequest:
 
 
 def end_request() -> EndRequest:
-    """Return that of the command that runs; outside of `bench`, one that nobody makes."""
+    """Return the request to end the running command; outside of `bench`, one that is never made."""
     context = click.get_current_context(silent=True)
     return (context.find_object(EndRequest) if context else None) or EndRequest()
 

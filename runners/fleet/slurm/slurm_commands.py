@@ -21,9 +21,9 @@ _SILENT = re.compile(
     )),
     re.IGNORECASE,
 )  # fmt: skip
-_NOT_OURS = re.compile("(SQUEUE|SINFO|SCANCEL)_.*|SBATCH_(ARRAY_INX|WAIT)")
-"""Variables with a user's usual options, which would hide jobs and nodes, ask before a job is cancelled, or make
-something else of a job."""
+_NOT_OURS = re.compile("(SQUEUE|SINFO|SCANCEL)_.*|SBATCH_(ARRAY_INX|CLUSTERS|ERROR|WAIT)")
+"""Variables with a user's usual options, which would hide jobs, their output and nodes, ask before a job is cancelled,
+or make something else of a job. SLURM_CLUSTERS stays, as all commands obey it."""
 _LATER = "is slurmctld running? `scontrol ping` tells; then type the same again"
 _HELP = "`sinfo` lists partitions and nodes; options for sbatch are given as in --job-option partition=NAME"
 

@@ -320,7 +320,7 @@ def test_an_empty_first_line_is_a_whole_line(tmp_path: Path) -> None:
     assert whole_bytes(tmp_path / JOURNAL, 2) == 1
 
 
-def test_a_folder_that_was_removed_is_not_told_as_one_that_was_moved(tmp_path: Path) -> None:
+def test_a_folder_that_was_removed_is_not_reported_as_one_that_was_moved(tmp_path: Path) -> None:
     (tmp_path / "run").mkdir()
     journal = Journal(tmp_path / "run")
     try:

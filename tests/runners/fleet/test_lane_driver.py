@@ -26,6 +26,7 @@ from benchbrief.runners.fleet.scheduler import (
     PlannedJob,
     SchedulerRefused,
 )
+from benchbrief.runners.fleet.slurm.slurm_commands import asked
 from benchbrief.runners.fleet.slurm.slurm_request import request_of
 from benchbrief.runners.fleet.submitted_run import SubmittedRun, keep_submitted, name_of_jobs
 from benchbrief.runners.jobs.shell_scripts import read_script, with_values
@@ -177,6 +178,16 @@ def test_a_run_that_was_moved_goes_on_with_its_lanes(bench: Bench) -> None:
 def test_an_option_that_hides_a_job_or_its_output_is_refused(option: str, named: str) -> None:
     with pytest.raises(SchedulerRefused, match=f"the option `{named}` can't be given to jobs"):
         request_of(LaneNeeds(PlanLane(1, ()), (), {}, (option,)))
+
+
+def test_a_users_usual_options_reach_slurm_only_where_they_hide_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("SBATCH_ACCOUNT", "SBATCH_CLUSTERS", "SBATCH_ERROR", "SLURM_CLUSTERS", "SQUEUE_PARTITION"):
+        monkeypatch.setenv(name, "x")
+    names = {line.partition("=")[0] for line in asked("env").splitlines()}
+    assert {name for name in names if name.startswith(("SBATCH_", "SLURM_CLUSTERS", "SQUEUE_"))} == {
+        "SBATCH_ACCOUNT",
+        "SLURM_CLUSTERS",
+    }
 
 
 @pytest.mark.parametrize(("status", "told"), [("ok", "is queued again"), ("failed", "error: no cell ended well")])
