@@ -210,7 +210,7 @@ def agreed(kept: Collection[float], broken: Collection[float]) -> tuple[float | 
 
 def is_lower_bound(kind: str | None, *, by_generator: bool) -> bool:
     """Return whether a search tells no more than that its rate, or more, keeps the promise: its highest candidate does,
-    or the generator could not offer the next one. Briefs and comparisons then say "or more"."""
+    or the generator could not offer the next one. Briefs and comparisons then put `≥` before it."""
     return kind == "at_least" or by_generator
 
 
