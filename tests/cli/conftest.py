@@ -41,6 +41,6 @@ def finished_run(tmp_path_factory: pytest.TempPathFactory) -> FinishedRun:
 def copied_run(finished_run: FinishedRun, tmp_path: Path, bench: Bench) -> Bench:
     """A copy of the finished run that a test may change."""
     shutil.copytree(finished_run.bench.folder / "bench-out", tmp_path / "bench-out")
-    bench.data, bench.tool, bench.paper = finished_run.bench.data, finished_run.bench.tool, True
+    bench.data, bench.tool = finished_run.bench.data, finished_run.bench.tool
     bench.spec(SMALL)
     return bench

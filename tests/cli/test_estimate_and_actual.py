@@ -60,7 +60,7 @@ def test_the_next_run_is_estimated_by_the_last_one(copied_run: Bench) -> None:
 
 def test_what_is_reused_from_an_earlier_run_is_neither_estimated_nor_taken(copied_run: Bench) -> None:
     copied_run.spec(SMALL.replace("threads   = [1, 2]", "threads = [1, 2, 3]"))
-    done = copied_run("run", "brief.bench", "--json")
+    done = copied_run("run", "brief.bench", "--no-report", "--json")
     assert done.code == 0, done.err
     measuring = done.json["time"]["in_all"]["measuring"]
     assert done.json["cells"]["reused"] == 4
@@ -97,7 +97,7 @@ def test_after_a_budget_the_estimate_is_of_the_cells_that_were_run(copied_run: B
 
 def test_a_simulated_run_has_no_estimate(bench: Bench) -> None:
     bench.spec(SMALL)
-    done = bench("run", "brief.bench", "--simulate", "--json")
+    done = bench("run", "brief.bench", "--simulate", "--no-report", "--json")
     assert done.json["time"] is None
     assert bench.journal("time_estimated") == []
 

@@ -77,7 +77,7 @@ def test_a_run_on_a_file_ends_with_a_brief(bench: Bench) -> None:
     ):
         assert said in page
     assert "embedded library" not in page
-    again = bench("run", "brief.bench")
+    again = bench("run", "brief.bench", "--no-report")
     assert again.code == 0, again.text
     assert "[1/" not in again.err, "all of it is measured already"
     assert bench.strays() == {}
@@ -126,7 +126,7 @@ def test_a_killed_controller_is_resumed_and_the_measurement_goes_on(bench: Bench
 
 def test_a_simulated_run_needs_neither_fio_nor_a_device(bench: Bench) -> None:
     bench.spec(spec("/dev/never", more='  destroys = "/dev/never"'))
-    done = bench("run", "brief.bench", "--simulate", "--json")
+    done = bench("run", "brief.bench", "--simulate", "--no-report", "--json")
     assert done.code == 0, done.text
     assert done.json["failed"] == []
     assert done.json["status"] == "done"
@@ -162,7 +162,7 @@ def test_a_run_destroys_the_device_that_the_spec_names_and_no_other(bench: Bench
         bench.spec(spec(device, more=f'  destroys = "{device}"'))
         checked = bench("doctor", "brief.bench")
         assert "it is overwritten" in checked.text
-        done = bench("run", "brief.bench")
+        done = bench("run", "brief.bench", "--no-report")
         assert done.code == 0, done.text
         histograms_are_whole(bench)
         subprocess.run(["sync"], check=True)

@@ -192,7 +192,7 @@ def test_no_run_takes_anything_from_a_simulated_one_nor_gives_it_anything(bench:
 
 def test_a_resumed_simulated_run_stays_simulated(bench: Bench) -> None:
     spec = bench.spec(SMALL)
-    failed = bench("run", spec.name, "--simulate", "--failing", "local=60%", "--seed", "5", "--json")
+    failed = bench("run", spec.name, "--simulate", "--failing", "local=60%", "--seed", "5", "--no-report", "--json")
     assert failed.code == 3
     name = failed.json["run"]
     assert failed.json["failed"]

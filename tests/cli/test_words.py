@@ -6,6 +6,8 @@ import re
 import tomllib
 from pathlib import Path
 
+import pytest
+
 from benchbrief.reports.words.brief_words import words
 from tests.cli.conftest import FinishedRun
 from tests.support.bench import Bench
@@ -45,6 +47,7 @@ def test_a_finished_run_has_its_brief_in_a_language_of_ones_own_and_it_holds(fin
     assert bench("verify", "german/brief.de.pdf").code == 0
 
 
+@pytest.mark.usefixtures("paper")
 def test_a_brief_in_another_language_leaves_that_of_the_spec_and_both_hold(copied_run: Bench) -> None:
     reports = copied_run.run_dir / "reports"
     before = {path: path.read_bytes() for path in sorted(reports.rglob("*")) if path.is_file()}

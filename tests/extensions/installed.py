@@ -17,10 +17,10 @@ def bench(installed: Environment, folder: Path, *words: str) -> subprocess.Compl
     """Call `bench` in `folder`, with a TMPDIR of its own: it sees neither the claims nor the jobs of other runs.
 
     It is forked, as most of ours are, from a process of the environment's own Python, which has loaded no package with
-    extensions. Editors and killed runs start the installed program.
+    extensions, and draws no PDFs. Editors and killed runs start the installed program.
     """
     env = {**os.environ, "TMPDIR": str(scratch(installed))}
-    done = warm(installed.bin / "python", tests_alone(installed)).run(words, folder, env, timeout=120)
+    done = warm(installed.bin / "python", tests_alone(installed)).run(words, folder, env, timeout=120, paper=False)
     return subprocess.CompletedProcess(done.args, done.returncode, done.stdout.decode(), done.stderr.decode())
 
 

@@ -143,7 +143,7 @@ def test_the_briefs_say_how_the_data_came_to_be(local: subprocess.CompletedProce
 
 
 def test_a_simulated_run_has_its_operations_too(installed: Environment, tmp_path: Path) -> None:
-    done = bench(installed, tmp_path, "run", str(written(tmp_path)), "--simulate")
+    done = bench(installed, tmp_path, "run", str(written(tmp_path)), "--simulate", "--no-report")
     assert done.returncode == 0, done.stdout + done.stderr
     (run,) = tmp_path.glob("bench-out/*-simulated")
     rows = json.loads(bench(installed, tmp_path, "query", "--run", run.name, "--json", SQL).stdout)
@@ -161,7 +161,7 @@ def server(monkeypatch: pytest.MonkeyPatch) -> Iterator[Sshd]:
 
 @pytest.mark.usefixtures("server")
 def test_it_runs_over_ssh(installed: Environment, tmp_path: Path) -> None:
-    done = bench(installed, tmp_path, "run", str(written(tmp_path, '"box"')))
+    done = bench(installed, tmp_path, "run", str(written(tmp_path, '"box"')), "--no-report")
     assert done.returncode == 0, done.stdout + done.stderr
     rows = json.loads(bench(installed, tmp_path, "query", "--json", SQL).stdout)
     assert len(rows) == 5

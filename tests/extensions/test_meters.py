@@ -50,7 +50,7 @@ def write(folder: Path, power: str) -> None:
 
 def test_a_real_run_has_its_watts(installed: Environment, tmp_path: Path, sensor: Path) -> None:
     write(tmp_path, f'hwmon(file: "{sensor}")')
-    done = bench(installed, tmp_path, "run", "brief.bench")
+    done = bench(installed, tmp_path, "run", "brief.bench", "--no-report")
     assert done.returncode == 0, done.stdout + done.stderr
     sql = "SELECT count(*) AS n, min(value) AS low, max(value) AS high FROM samples WHERE measure = 'power'"
     (row,) = json.loads(bench(installed, tmp_path, "query", "--json", sql).stdout)

@@ -342,7 +342,7 @@ def test_outputs_and_logs_are_imported_and_compared_with_a_run(installed: Enviro
     assert means == {"intended": 0.666, "service": 0.497}
     rendered = bench(installed, tmp_path, "report", run, "--html-only")
     assert rendered.returncode == 0, rendered.stderr
-    simulated = bench(installed, tmp_path, "run", "brief.bench", "--simulate")
+    simulated = bench(installed, tmp_path, "run", "brief.bench", "--simulate", "--no-report")
     assert simulated.returncode == 0, simulated.stdout + simulated.stderr
     (other,) = tmp_path.glob("bench-out/*-simulated")
     compared = bench(installed, tmp_path, "compare", run, other.name, "--mixed")

@@ -30,7 +30,7 @@ def folder(installed: Environment, tmp_path_factory: pytest.TempPathFactory) -> 
     """One with a simulated run."""
     folder = tmp_path_factory.mktemp("memo")
     write(folder, "memo")
-    done = bench(installed, folder, "run", "brief.bench", "--simulate")
+    done = bench(installed, folder, "run", "brief.bench", "--simulate", "--no-report")
     assert done.returncode == 0, done.stdout + done.stderr
     return folder
 

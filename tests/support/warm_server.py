@@ -186,6 +186,8 @@ def _become_bench(request: dict[str, object], out: int, err: int) -> NoReturn:
             fcntl.ioctl(1, termios.TIOCSCTTY, 0)
             os.dup2(1, 0)
             sys.stdin, sys.stdout, sys.stderr = open(0), open(1, "w", buffering=1), open(2, "w", buffering=1)  # noqa: SIM115
+        else:  # this process's streams may be in a place that can be sought
+            sys.stdout, sys.stderr = open(1, "w"), open(2, "w", buffering=1)  # noqa: SIM115
         for number in {out, err}:
             os.close(number)
         if not request.get("paper", True):

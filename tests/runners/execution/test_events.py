@@ -102,7 +102,7 @@ def test_each_of_two_outages_under_an_offered_load_is_found_within_one_sample(be
     for name, command in stops.items():
         text = text.replace(f"@{name}@", command)
     bench.spec(text)
-    done = bench("run", "brief.bench")
+    done = bench("run", "brief.bench", "--no-report")
     assert done.code == 0, done.text
     rows = bench("query", "FROM events ORDER BY began_s", "--json").json
     assert [row["outage_s"] for row in rows] == pytest.approx([2.0, 3.0], abs=1.0), rows
@@ -125,7 +125,7 @@ def test_each_of_two_outages_under_an_offered_load_is_found_within_one_sample(be
 )
 def test_a_cell_whose_event_failed_is_not_good(command: str, said: str, bench: Bench) -> None:
     spec(bench, command, seconds=12)
-    assert bench("run", "brief.bench").code != 0
+    assert bench("run", "brief.bench", "--no-report").code != 0
     (ended,) = bench.journal("cell_ended")
     assert ended["status"] == "failed"
     assert 'the event "Stopped" failed' in ended["reason"]
@@ -137,9 +137,9 @@ def test_a_cell_whose_event_failed_is_not_good(command: str, said: str, bench: B
 def test_a_cell_that_is_interrupted_in_its_measurement_is_measured_again(bench: Bench) -> None:
     spec(bench)
     point = {"type": "job_collected", "job": "event:1:local"}
-    done = warm().run(("run", "brief.bench"), bench.folder, bench.env, 90, killed_at=point)
+    done = warm().run(("run", "brief.bench", "--no-report"), bench.folder, bench.env, 90, killed_at=point)
     assert done.returncode == -signal.SIGKILL, done.stdout + done.stderr
-    assert bench("resume").code == 0
+    assert bench("resume", "--no-report").code == 0
     (ended,) = bench.journal("cell_ended")
     assert (ended["status"], ended["attempt"]) == ("ok", 2)
     assert_outage_is_known(bench)
@@ -154,7 +154,7 @@ def test_an_event_keeps_its_time_on_a_host_behind_ssh(bench: Bench) -> None:
     with sshd(config=f"SetEnv TMPDIR={there} BENCHBRIEF_TEST={bench.mark} PATH={bench.env['PATH']}") as server:
         bench.env["HOME"] = str(server.home)
         spec(bench, host='"box"')
-        done = bench("run", "brief.bench")
+        done = bench("run", "brief.bench", "--no-report")
         assert done.code == 0, done.text
     assert_outage_is_known(bench)
 
