@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import subprocess
+from collections.abc import Mapping
 from contextlib import suppress
 from pathlib import Path
 
@@ -13,14 +14,18 @@ from tests.support.warm import warm
 TESTS = Path(__file__).parents[1]
 
 
-def bench(installed: Environment, folder: Path, *words: str) -> subprocess.CompletedProcess[str]:
+def bench(
+    installed: Environment, folder: Path, *words: str, env: Mapping[str, str] | None = None
+) -> subprocess.CompletedProcess[str]:
     """Call `bench` in `folder`, with a TMPDIR of its own: it sees neither the claims nor the jobs of other runs.
+
+    Another environment may be given, with a TMPDIR of its own.
 
     It is forked, as most of ours are, from a process of the environment's own Python, which has loaded no package with
     extensions, and draws no PDFs. Editors and killed runs start the installed program.
     """
-    env = {**os.environ, "TMPDIR": str(scratch(installed))}
-    done = warm(installed.bin / "python", tests_alone(installed)).run(words, folder, env, timeout=120, paper=False)
+    env = env or {**os.environ, "TMPDIR": str(scratch(installed))}
+    done = warm(installed.bin / "python", tests_alone(installed)).run(words, folder, env, timeout=200, paper=False)
     return subprocess.CompletedProcess(done.args, done.returncode, done.stdout.decode(), done.stderr.decode())
 
 

@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 
+from tests.extensions.installed import bench as forked
 from tests.support.bench import Bench, records_of
 from tests.support.environment import Environment
 from tests.support.slurm_runs import CELLS, SPEC, ended_cells, said, spec, submitted
@@ -29,9 +30,8 @@ def bench(tmp_path: Path, installed: Environment) -> Iterator[Bench]:
 
 
 def called(bench: Bench, *words: str) -> subprocess.CompletedProcess[str]:
-    """`bench` as it is installed beside the package. Each lane is such a process, too."""
-    command = [bench.env["PROGRAM"], *words]
-    return subprocess.run(command, cwd=bench.folder, env=bench.env, capture_output=True, text=True, check=False)
+    """`bench` as it is installed beside the package, by a fork. Each lane is a process of the installed program."""
+    return forked(Environment(Path(bench.env["PROGRAM"]).parents[1]), bench.folder, *words, env=bench.env)
 
 
 @contextmanager
