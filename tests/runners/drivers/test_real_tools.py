@@ -411,7 +411,9 @@ def test_openload_offers_a_rate_and_refuses_one_that_is_not_kept_up(tmp_path: Pa
             (name, kind) for name in ("read", "update") for kind in ("intended", "service")
         }
         assert sum(each.count for each in measurement.operations if each.in_total) == 300
-        made.context = replace(made.context, cell=made.context.cell.model_copy(update={"target": 100_000.0}))
+        made.context = replace(
+            made.context, cell=made.context.cell.model_copy(update={"target": 100_000.0, "measure_s": 1.0})
+        )
         spaced(made, Arrivals(kind="constant", lag=20.0, queue=50))
         made.folder = tmp_path / "too much"
         with pytest.raises(BadOutput, match=r"openload refuses its own numbers \(drops\)"):
