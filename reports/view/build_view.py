@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
+from contextlib import nullcontext
 from dataclasses import replace
 from html import escape
 from importlib.metadata import version
@@ -71,9 +72,10 @@ def build(
     reports_from: Mapping[str, str] | None = None,
     converter: Converter | None = None,
 ) -> ReportView:
-    """Return the view of a report over the results in the store. `reports_from` is as for `disclosure`."""
-    with written_as(words.locale):
-        return _view(_Builder(Results(plan, store, words), report, reports_from, converter or Converter()))
+    """Return the view of a report over the results in the store. `reports_from` is as for `disclosure`. Without a
+    `converter`, it draws with one of its own, which it ends."""
+    with written_as(words.locale), nullcontext(converter) if converter else Converter().running() as drawing:
+        return _view(_Builder(Results(plan, store, words), report, reports_from, drawing))
 
 
 def _view(builder: _Builder) -> ReportView:

@@ -181,7 +181,7 @@ def test_a_run_that_goes_on_is_shown_and_not_driven_twice(slow_bench: Bench) -> 
         twice = bench("resume", bench.run_dir.name)
         assert twice.code == 2
         assert "is being run by another process" in twice.err
-        assert "wait for it, or look at it with `bench status`" in twice.err
+        assert "wait for it, or look at it with: bench status" in twice.err
         assert run.process.poll() is None
 
 

@@ -31,7 +31,7 @@ FAULTS = {
         'echo "open error: Corruption: truncated record" >&2; exit 1',
         ("db_bench ended with code 1", "Corruption: truncated record"),
     ),
-    "a_signal": ("kill -9 $$", ("db_bench was ended by signal 9",)),
+    "a_signal": ("kill -9 $$", ("db_bench was killed by signal 9 (SIGKILL) from outside",)),
     "an_early_end": ('exec @REAL@ "$@" --duration=0 --num=1000', ("fillrandom ended after", "of 1 s")),
     "control_characters": (
         r"printf '\033]0;owned\007\033[2J error: \342\200\256 bad\n' >&2; exit 7",

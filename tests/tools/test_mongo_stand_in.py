@@ -49,7 +49,8 @@ def test_server_status_counts_operations_as_mongodb_does() -> None:
         things.delete_one({"_id": 2})
         after = client.admin.command("serverStatus")["opcounters"]
     counted = {name: after[name] - before[name] for name in after}
-    assert counted == {"insert": 11, "query": 1, "update": 1, "delete": 1, "getmore": 2, "command": 1}
+    assert counted.pop("command") >= 1, "the reading itself; on a busy machine the driver greets the server once more"
+    assert counted == {"insert": 11, "query": 1, "update": 1, "delete": 1, "getmore": 2}
 
 
 def test_server_status_names_this_host_and_process() -> None:

@@ -181,7 +181,7 @@ def test_the_window_lies_between_the_job_s_start_and_end() -> None:
         ("bad-memtable", 1, "ended with code 1: Could not create memtable factory: .* MemTableRepFactory: nosuch"),
         ("bad-compression", 1, "ended with code 1: Cannot parse compression type 'nonsense'"),
         ("unknown-benchmark", 0, "printed no result for readrandom: unknown benchmark"),
-        ("readrandom", -9, r"killed by signal 9 \(SIGKILL\) from outside; its last output: "),
+        ("readrandom", -9, r"killed by signal 9 \(SIGKILL\) from outside; the last that it said: "),
     ],
 )
 def test_a_failed_run_is_an_error_with_the_tool_s_own_words(name: str, code: int, said: str) -> None:

@@ -22,7 +22,7 @@ from tests.support.cells import context, recorded, ycsb
         ("old-histogram-jar", 1, "its HdrHistogram is too old for this Java"),
         ("old-histogram-jar", 0, "its HdrHistogram is too old for this Java"),
         ("read-modify-write", 143, "ended with code 143"),
-        ("read-modify-write", -9, r"killed by signal 9 \(SIGKILL\) from outside; its last output: "),
+        ("read-modify-write", -9, r"killed by signal 9 \(SIGKILL\) from outside; the last that it said: "),
         ("read-modify-write", None, "was stopped before it ended"),
     ],
 )
