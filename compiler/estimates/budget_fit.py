@@ -135,7 +135,7 @@ def _fit(plan: Plan, names: Collection[str], of: str, budget_s: float, taken: se
 def _passes(experiments: Collection[Experiment]) -> str:
     """Return what one pass of the experiments measures: one that chooses its points does so by all their repeats."""
     whole = [each for each in experiments if chooses(each)]
-    kinds = [*(["searches"] if any(each.search for each in whole) else ())]
+    kinds = [*(["searches"] if any(each.search or each.promise for each in whole) else ())]
     kinds += ["adaptive ramps"] if any(each.adaptive for each in whole) else []
     if not whole:
         return "each point once"

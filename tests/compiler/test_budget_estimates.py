@@ -154,6 +154,12 @@ def test_repeats_that_a_search_leaves_out_are_not_reported_as_repeats_that_do_no
     assert f"all {fit.most + 1} repeats" not in fit.text
 
 
+def test_a_budget_below_one_pass_names_the_searches_for_a_promise_that_choose_the_points(tmp_path: Path) -> None:
+    text = (Path(__file__).parent / "plans" / "search_for_a_promise.bench").read_text(encoding="utf-8")
+    (fit,) = budget_fits(compile_text(text, tmp_path).model_copy(update={"budget_s": 1.0}))
+    assert "the points that searches choose, with all their repeats, takes about" in fit.too_small
+
+
 def test_every_total_is_what_a_run_measures_at_most_and_an_estimate_stands_beside_it(tmp_path: Path) -> None:
     text = (Path(__file__).parent / "plans" / "search_for_a_promise.bench").read_text(encoding="utf-8")
     plan = compile_text(text, tmp_path)

@@ -72,8 +72,9 @@ def read_highest(key: str, call: ast.Call, shape: Number, reader: Reader) -> tup
         return None
     if last.value <= first.value:
         same = last.value == first.value
-        why = f"both its ends are {first.value:g}" if same else f"it runs from {first.value:g} down to {last.value:g}"
-        reader.findings.add(value_errors.EmptyRamp(ends.span, key, why, "the smaller number first"))
+        why = f"both ends are {first.value:g}" if same else f"they run from {first.value:g} down to {last.value:g}"
+        none = value_errors.EmptyRamp(ends.span, key, why, "the smaller number first", "these rates", "have")
+        reader.findings.add(none)
         return None
     if first.value * within.value < 2:  # the rates are whole, and the next but one is to be within it
         lowest = ceil(2 / within.value)

@@ -194,11 +194,13 @@ class EmptyRamp(CompileProblem):
     """`why` says why the ramp has no points."""
 
     code = "E0403"
-    says = "this ramp of `{key}` has no points: {why}"
+    says = "{what} of `{key}` {has} no points: {why}"
     hint = "write {usage}"
     key: str
     why: str
     usage: str
+    what: str = "this ramp"
+    has: str = "has"
 
 
 @dataclass(frozen=True)
