@@ -66,6 +66,7 @@ def history_options(function: F) -> F:
     options = (
         click.option(
             "--from",
+            "--out",  # as other commands call a folder of runs
             "place",
             default=str(OUT),
             show_default=True,

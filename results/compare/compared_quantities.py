@@ -21,6 +21,7 @@ from benchbrief.results.compare.comparison import Better, Point, Quantity, Value
 from benchbrief.results.compare.metric_definitions import defined_otherwise
 from benchbrief.results.compare.searched_doubts import KNOWN, Doubt, doubts, of_search
 from benchbrief.results.compare.searched_metrics import UNBOUNDED, is_searched, mixed, searched_bounds, why_not_judged
+from benchbrief.results.ingest.latency_rows import is_not_given
 from benchbrief.results.messages.result_messages import say
 from benchbrief.results.store.store import Key
 
@@ -181,7 +182,9 @@ def _in_common(*sides: _Side, names: tuple[str, str] = ("A", "B"), without_error
     for name in dict.fromkeys(name for side in sides for name in side.found):
         found = [side.found.get(name, _Gathered()) for side in sides]
         if name.startswith("latency."):
-            yield quantity(name, "s", "lower", found, name.startswith("latency.p"))
+            latency = quantity(name, "s", "lower", found, name.startswith("latency.p"))
+            if latency.points:
+                yield latency
         elif name == SUSTAINED and any(each.values for each in found):
             searched = quantity(name, "ops/s", "higher", found, percentile=False)
             yield replace(searched, unlike=dict(_other_promises(sides, searched.points, names)))
@@ -230,7 +233,16 @@ def _quantity(
         return found[which].at(point, side.planned.get(point, 0), side.behind, percentile=percentile)
 
     points = sorted({**found[0].values, **found[1].values}, key=_order(sides[0].of.plan))
-    return Quantity(name, unit, better, {point: (at(0, point), at(1, point)) for point in points})
+    values = {point: (at(0, point), at(1, point)) for point in points}
+    # What the tool gives to neither side is not missing: no measurement could have had it.
+    given = {
+        point: both for point, both in values.items() if not all(each is None or _is_not_given(each) for each in both)
+    }
+    return Quantity(name, unit, better, given)
+
+
+def _is_not_given(values: Values) -> bool:
+    return not values.is_known and not values.repeats and is_not_given(values.reason)
 
 
 def _order(plan: Plan) -> Callable[[Point], list[tuple[int, float, str]]]:

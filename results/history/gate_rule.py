@@ -18,6 +18,7 @@ from benchbrief.results.history.change_verdicts import ChangeVerdict
 from benchbrief.results.history.control_series import ControlLevel, LabShare, control_levels, lab_logs, lab_share
 from benchbrief.results.history.read_series import Measured, Part, Series, SeriesKey
 from benchbrief.results.history.series_changes import scaled, trend_of
+from benchbrief.results.ingest.latency_rows import is_not_given
 from benchbrief.results.statistics.level_test import FEWEST, LENGTHS, departure, p_of_shift
 
 SUSPICION = 10.0
@@ -104,7 +105,7 @@ def judge_run(
             if each.key in reused:
                 told[place] = Judged(each, "reused", "taken from an earlier run, whose gate judges it")
             elif each.key in vanished:
-                told[place] = Judged(each, "missing", "the run has no such point, and the run before it had")
+                told[place] = Judged(each, "missing", "the run has no such value, and the run before it had one")
             continue
         found = _located(run_id, each, part, rule, verdicts)
         if isinstance(found, Judged):
@@ -121,7 +122,8 @@ def _part_of(series: Series, run_id: str) -> Part | None:
 
 
 def _vanished(run_id: str, series: Sequence[Series]) -> set[tuple[str, str, str, str]]:
-    """Return the keys of the series that the run before this one has, of the same specs, and this one has not."""
+    """Return the keys of the series of the same specs in which the run before this one has a value, and which this
+    one has not."""
     own = [each for each in series if _part_of(each, run_id)]
     specs = {(each.spec, each.profile) for each in own}
     alike = [each for each in series if (each.spec, each.profile) in specs]
@@ -130,7 +132,8 @@ def _vanished(run_id: str, series: Sequence[Series]) -> set[tuple[str, str, str,
     if not earlier:
         return set()
     before = max(earlier, key=lambda run: (every[run], run))
-    return {each.key for each in alike if _part_of(each, before) and not _part_of(each, run_id)}
+    had = {each.key for each in alike for part in each.parts for value in part.known if value.run_id == before}
+    return {each.key for each in alike if each.key in had and not _part_of(each, run_id)}
 
 
 @dataclass(frozen=True)
@@ -198,8 +201,10 @@ def _located(run_id: str, series: Series, part: Part, rule: Rule, verdicts: Sequ
     """Return where the level of a series is, or why it can't be tested."""
     place = next(index for index, each in enumerate(part.values) if each.run_id == run_id)
     until = replace(part, values=part.values[: place + 1])
-    if part.values[place].value is None:
-        return Judged(series, "missing", part.values[place].reason)
+    last = part.values[place]
+    if last.value is None:
+        had = any(each.at < last.at for one in series.parts for each in one.known)
+        return Judged(series, "untested" if is_not_given(last.reason) and not had else "missing", last.reason)
     known = until.known
     of_series = [each for each in verdicts if each.is_on(series)]
     changes = [

@@ -29,6 +29,12 @@ def percentile_name(percent: float) -> str:
     return f"p{percent:g}"
 
 
+def is_not_given(reason: str) -> bool:
+    """Return whether a statistic is missing since the tool gives none, and not since something failed."""
+    lacking = (say.gave_no_histogram(), say.not_printed(), say.gave_no(statistic="mean"))
+    return reason in (*lacking, say.unmergeable(), say.over_repeats(said=say.unmergeable()))
+
+
 def statistics(distributions: Sequence[Operation]) -> list[Statistic]:
     """Return statistics of all these latencies together: one operation and kind, from several sources or repeats.
 

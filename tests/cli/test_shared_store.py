@@ -141,6 +141,8 @@ def test_the_store_of_the_environment_is_pushed_to(bench: Bench) -> None:
     ("words", "code", "what"),
     [
         (("push", "simulated"), 2, "the store is not named"),
+        (("push", "simulated", "file:///srv/bench"), 2, "name the store with --to URL"),
+        (("push", "s3://bucket/nightly"), 2, "name the store with --to URL"),
         (("pull", "x"), 2, "the store is not named"),
         (("push", "simulated", "--to", "ftp://x/y"), 2, "is of no known kind"),
         (("push", "simulated", "--to", "shared", "--tag", "two words"), 2, "can't be a tag"),

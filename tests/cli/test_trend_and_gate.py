@@ -51,6 +51,7 @@ def test_what_is_not_there_is_said_without_a_traceback(bench: Bench) -> None:
     for words, said in (
         (("trend",), "is no folder"),
         (("gate", "--from", "."), "there is no finished run"),
+        (("gate", "--out", "."), "there is no finished run"),
         (("gate", "--baseline", "a", "--baseline-tag", "b"), "say one"),
         (("gate", "--from", "file:///nowhere", "--measure-again", "1"), "can't be measured again"),
         (("trend", "--where", "hardware"), "is not DIM=KEY"),

@@ -11,7 +11,7 @@ import pytest
 from benchbrief.results.compare.compared_quantities import Contender, quantities
 from benchbrief.results.compare.comparison import Comparison, Point, Quantity, Values, compare, compare_all
 from benchbrief.results.store.store import open_store
-from benchbrief.runners.measurement.measurement import Operation
+from benchbrief.runners.measurement.measurement import Histogram, Operation
 from tests.results.making import RunMaker, a_cell, a_plan, histogram, measurement
 
 Points = dict[Point, tuple[Values | None, Values | None]]
@@ -151,19 +151,31 @@ def test_a_point_whose_repeats_all_failed_is_missing_and_not_left_out(tmp_path: 
 
 
 @pytest.mark.parametrize("repeats", [1, 2])
-def test_a_percentile_that_no_tool_gave_is_missing_with_that_reason(tmp_path: Path, repeats: int) -> None:
-    cells = [a_cell(hardware=key, repeat=repeat + 1) for key in ("nvme", "hdd") for repeat in range(repeats)]
+def test_a_percentile_that_the_tool_gave_to_neither_side_is_not_compared(tmp_path: Path, repeats: int) -> None:
+    reasons = latency_reasons(tmp_path, repeats, written=(None, None))
+    assert "latency.p99[write]" not in reasons
+    assert "missing" not in reasons["latency.mean[write]"]
+    assert "missing" not in reasons["latency.p99[read]"]
+
+
+def test_a_percentile_that_the_tool_gave_to_one_side_is_missing_in_the_other(tmp_path: Path) -> None:
+    reasons = latency_reasons(tmp_path, 2, written=(histogram((0.001, 0.003, 50)), None))
+    assert reasons["latency.p99[write]"] == "missing in B: the tool gave no histogram"
+
+
+def latency_reasons(tmp_path: Path, repeats: int, written: tuple[Histogram | None, Histogram | None]) -> dict[str, str]:
+    """Compare two hardware groups with these histograms of writes; return the reason of each quantity."""
+    sides = dict(zip(("nvme", "hdd"), written, strict=True))
+    cells = [a_cell(hardware=key, repeat=repeat + 1) for key in sides for repeat in range(repeats)]
     plan = a_plan(cells)
     run = RunMaker(tmp_path / "run", plan)
     for cell in cells:
         read = Operation("read", 100, mean_s=0.001, histogram=histogram((0.001, 0.002, 100)))
-        run.ok(cell, {"load-1": measurement([read, Operation("write", 50, mean_s=0.002)])})
+        write = Operation("write", 50, mean_s=0.002, histogram=sides[cell.hardware])
+        run.ok(cell, {"load-1": measurement([read, write])})
     with open_store(run.run_dir) as store:
-        found = list(quantities(*(Contender(key, plan, store, key) for key in ("nvme", "hdd"))))
-    reasons = {row.quantity: row.reason for row in compare(found).comparisons}
-    why = "the tool gave no histogram"
-    assert reasons["latency.p99[write]"] == f"missing in A and B: {why}"
-    assert "missing" not in reasons["latency.mean[write]"]
+        found = list(quantities(*(Contender(key, plan, store, key) for key in sides)))
+    return {row.quantity: row.reason for row in compare(found).comparisons}
 
 
 def test_several_pairs_are_one_family_and_each_keeps_its_own_points() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
 
 
 @click.command(
+    context_settings={"allow_extra_args": True},  # an address without --to is refused by name
     epilog="""
 \b
 Examples:
@@ -28,7 +30,7 @@ Examples:
   bench push --queued                                  what could not be pushed before
   bench push --forget s3://lab-reslts/nightly          what waits for an address that was mistyped
   bench push --json | jq -r '.[].state'
-"""
+""",
 )
 @run_argument
 @out_option
@@ -70,6 +72,7 @@ def command(
     from benchbrief.results.shared_store.pushed_record import QueuedPush
     from benchbrief.running.push_or_queue import forget_pushes, queued_pushes
 
+    _require_one_run(run, click.get_current_context().args)
     if forget is not None:
         if queued or tags or key:
             raise click.UsageError("--forget pushes nothing: leave out --queued, --tag and --sign")
@@ -87,6 +90,12 @@ def command(
     asked = QueuedPush(url, tags, str(key.expanduser().resolve()) if key else "")
     waiting = [each for each in queued_pushes(out) if each[1].url == url and each[0].resolve() != run_dir.resolve()]
     _push_each([(run_dir, asked), *waiting], quiet, as_json)
+
+
+def _require_one_run(run: str | None, more: Sequence[str]) -> None:
+    """Raises UsageError for further arguments, and for a store's address in place of a run."""
+    if extra := [*([run] if run and "://" in run else []), *more]:
+        raise click.UsageError(f"Got unexpected extra argument ({' '.join(extra)}): name the store with --to URL.")
 
 
 def _tell_forgotten(runs: list[Path], url: str, as_json: bool) -> None:

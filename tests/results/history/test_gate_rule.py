@@ -98,6 +98,23 @@ def test_a_missing_value_and_a_vanished_point_are_missing() -> None:
     assert states == ["ok", "missing"]
 
 
+def test_a_value_that_the_run_before_had_not_is_not_missing_when_its_series_ends() -> None:
+    other = nights(2, size=39, quantity="latency.p99[write]")
+    never = [row._replace(value=None, reason="the tool gave no histogram") for row in other]
+    for rows, states in ((other, ["missing", "ok"]), (never, ["ok"])):
+        told = found([*nights(1), *rows])
+        assert [each.state for each in judge_run("night-0039", told.series, (), Rule())] == states
+
+
+@pytest.mark.parametrize("why", ["the tool gave no histogram", "printed percentiles can't be merged"])
+def test_what_the_tool_does_not_give_is_missing_only_where_an_earlier_run_had_it(why: str) -> None:
+    rows = nights(1, quantity="latency.p99[write]")
+    assert judged([*rows[:-1], rows[-1]._replace(value=None, reason=why)]).state == "missing"
+    never = [row._replace(value=None, reason=why) for row in rows]
+    assert (judged(never).state, judged(never).detail) == ("untested", why)
+    assert judged([row._replace(value=None, reason="the tool died") for row in rows]).state == "missing"
+
+
 def test_a_point_that_a_run_took_from_an_earlier_one_is_there() -> None:
     other = {"hardware": "nvme", "threads": 8}
     rows = [*nights(1), *nights(2, point=other)]

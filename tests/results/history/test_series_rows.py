@@ -76,6 +76,16 @@ def test_errors_have_a_series_from_the_first_night_on_though_there_are_none(tmp_
     assert overall(a_run(tmp_path / "run"), "errors").value == 0.0
 
 
+def test_a_percentile_that_the_tool_does_not_give_has_no_series(tmp_path: Path) -> None:
+    cell = a_cell()
+    run = RunMaker(tmp_path / "run", a_plan([cell]))
+    run.ok(cell, {"load-1": measurement([a_read(100.0), Operation("write", 50, mean_s=0.002)])})
+    run.end("done")
+    latencies = {row.quantity for row in series_rows(run.run_dir) if row.quantity.startswith("latency.")}
+    assert {"latency.p99[read]", "latency.mean[write]"} <= latencies
+    assert "latency.p99[write]" not in latencies
+
+
 def test_a_point_of_which_a_repeat_failed_has_no_value_and_says_why(tmp_path: Path) -> None:
     row = overall(a_run(tmp_path / "run", [100.0, None, 120.0]))
     assert (row.value, row.reason) == (None, "1 of 3 repeats without a value")
