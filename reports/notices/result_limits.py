@@ -149,16 +149,33 @@ def _still_rising(results: Results) -> Iterator[Limit]:
 
 
 def _other_work(results: Results) -> Iterator[Limit]:
-    """Return measurements during which a load generator's host did other work."""
+    """Return measurements during which a load generator's host did other work, of those that could be judged.
+
+    A load generator beside a server can't be: the server's part in the load is not known.
+    """
     rows = results.store.sql(
-        "SELECT count(DISTINCT cell_id), max((message::JSON ->> '$.args.amount.value')::DOUBLE), "
-        "(SELECT count(*) FROM cells WHERE status = 'ok') FROM notes JOIN cells USING (run_id, cell_id) "
-        "JOIN sentences USING (run_id, text) WHERE status = 'ok' AND code = 'busy_meanwhile'"
+        "SELECT cell_id, (SELECT max((message::JSON ->> '$.args.amount.value')::DOUBLE) FROM notes "
+        "JOIN sentences USING (run_id, text) WHERE notes.cell_id = cells.cell_id AND code = 'busy_meanwhile') "
+        "FROM cells WHERE status = 'ok'"
     ).rows
-    cells, most, measured = rows[0]
-    if cells:
-        words, holes = results.words, {"which": some_of(results.words, cells, measured), "most": fixed(most, 1)}
-        yield Limit(counted(words, "l_other_work", cells, **holes), counted(words, "l_other_work_full", cells, **holes))
+    busy = [cores for _, cores in rows if cores is not None]
+    if not busy:
+        return
+    unjudged = {cell.id for cell in results.plan.cells if _shares_hosts(cell, results.plan)}
+    untold = sum(cell in unjudged and cores is None for cell, cores in rows)
+    words, cells = results.words, len(busy)
+    which = some_of(words, cells, len(rows) - untold, "judged" if untold else "measurement")
+    holes = {"which": which, "most": fixed(max(busy), 1)}
+    short, full = (counted(words, key, cells, **holes) for key in ("l_other_work", "l_other_work_full"))
+    if untold:
+        short += counted(words, "l_other_work_untold", untold)
+        full += " " + counted(words, "l_other_work_untold_full", untold)
+    yield Limit(short, full)
+
+
+def _shares_hosts(cell: p.Cell, plan: p.Plan) -> bool:
+    """Return whether each of the cell's load generators runs beside a server."""
+    return cell.client is not None and set(cell.load_hosts) <= set(plan.hardware[cell.hardware].hosts)
 
 
 def _unsteady(results: Results) -> Iterator[Limit]:

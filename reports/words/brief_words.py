@@ -122,14 +122,19 @@ def counted(words: Words, key: str, count: float, **holes: object) -> str:
 
 
 def some_of(words: Words, count: float, total: float, what: str = "measurement") -> str:
-    """Return "3 of 12 measurements", "one of 12 measurements" or "the only measurement"; `what` may be `ramp`."""
+    """Return "3 of 12 measurements", "one of 12 measurements" or "the only measurement"; `what` may be `ramp`, or
+    `judged` for measurements that could be judged."""
     only, which = _SOME[what]
     if total == 1:
         return words[only]
     return counted(words, which, count, total=words.locale.numerals(f"{total:,.15g}"))
 
 
-_SOME = {"measurement": ("l_only_measurement", "l_which_measurement"), "ramp": ("l_only_ramp", "l_which_ramp")}
+_SOME = {
+    "measurement": ("l_only_measurement", "l_which_measurement"),
+    "judged": ("l_only_judged", "l_which_judged"),
+    "ramp": ("l_only_ramp", "l_which_ramp"),
+}
 
 
 def words(language: str) -> Words:

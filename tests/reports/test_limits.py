@@ -110,15 +110,27 @@ def test_measurements_that_were_not_steady_are_reported_first() -> None:
     assert limit.full.startswith("In 2 of 6 measurements, the throughput did not hold still")
 
 
-def test_other_work_on_a_host_is_reported_with_its_size() -> None:
+@pytest.mark.parametrize(
+    ("judged", "short"),
+    [
+        (6, "hosts did other work during 2 of 6 measurements"),
+        (5, "hosts did other work during 2 of 5 measurements that could be judged (one could not)"),
+        (2, "hosts did other work during 2 of 2 measurements that could be judged (4 could not)"),
+    ],
+)
+def test_other_work_on_a_host_is_reported_with_its_size_and_what_could_not_be_judged(judged: int, short: str) -> None:
+    plan = world().plan()
+    cells = sorted(plan.cells, key=lambda cell: (cell.repeat, cell.threads))
+    apart = {cell.id: cell.model_copy(update={"load_hosts": ("load-1",)}) for cell in cells[:judged]}
+    plan = plan.model_copy(update={"cells": tuple(apart.get(cell.id, cell) for cell in plan.cells)})
     rows = []
-    for threads, cores in ((1, 0.7), (2, 1.9)):
-        cell = world().cell_id("disk", "a", threads)
-        text = say.busy_meanwhile(host="local", cell=cell, amount=figure(cores, ".1f"))
-        rows.append(s.NoteRow(w.RUN, cell, "warning", text, "run"))
-    (limit,) = told(world().plan(), [*clean(world()), *rows])
-    assert limit.short == "hosts did other work during 2 of 6 measurements"
+    for cell, cores in zip(cells, (0.7, 1.9), strict=False):
+        text = say.busy_meanwhile(host="load-1", cell=cell.id, amount=figure(cores, ".1f"))
+        rows.append(s.NoteRow(w.RUN, cell.id, "warning", text, "run"))
+    (limit,) = told(plan, [*clean(world()), *rows])
+    assert limit.short == short
     assert "up to 1.9 cores on average" in limit.full
+    assert ("could not be judged: " in limit.full) == (judged < 6)
 
 
 def test_a_tool_with_assertions_is_reported_with_its_measurements() -> None:
