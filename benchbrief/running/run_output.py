@@ -30,7 +30,7 @@ from benchbrief.reports.text.merged_remarks import merged
 from benchbrief.results.runs.estimate_and_actual import TimeCompared, compare_times
 from benchbrief.results.samples.sample_coverage import TOLD
 from benchbrief.runners.execution.first_failures import NotTried, shape_of_failure
-from benchbrief.runners.journal.cell_history import is_candidate_left_out
+from benchbrief.runners.journal.cell_history import is_candidate_left_out, is_refused
 
 if TYPE_CHECKING:
     from benchbrief.results.analysis.expectation_verdicts import Verdict
@@ -161,11 +161,12 @@ class Summary:
 def summed_up(finished: Finished, evidence: Evidence, *, report: bool) -> Summary:
     verdicts = evidence.verdicts
     not_chosen = sum(is_candidate_left_out(each.reason) for each in verdicts)
+    refused = sum(is_refused(each.reason) for each in verdicts)
     counts = {
         "ok": sum(each.status == "ok" for each in verdicts),
-        "failed": sum(each.status == "failed" for each in verdicts),
+        "failed": sum(each.status == "failed" for each in verdicts) + refused,
         "without room": sum(each.no_room == "point" for each in verdicts),
-        "skipped": sum(each.status == "skipped" for each in verdicts) - not_chosen,
+        "skipped": sum(each.status == "skipped" for each in verdicts) - not_chosen - refused,
         "not run": not_run(evidence),
         "retried": len(evidence.record.retried),
         "reused": len(finished.reused),

@@ -237,7 +237,7 @@ class Results:
             if cell.reason == NOT_PUBLISHED:
                 reasons[self.words["not_published"]] = None
             elif cell.status != "ok":
-                template = self.words[_WHY.get(cell.status, "missing_cell")]
+                template = self.words[_WHY.get(self.words.status_of(cell.status, cell.reason), "missing_cell")]
                 reasons[template.format(reason=self.words.said(cell.reason) or self.words["no_reason"])] = None
         if not reasons:
             known = _matching(query, self.rows(query), where)

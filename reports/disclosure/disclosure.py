@@ -7,7 +7,6 @@ from collections.abc import Iterable, Mapping
 from datetime import datetime
 from importlib.metadata import version
 
-from benchbrief.compiler.messages.text import Text
 from benchbrief.compiler.planning import plan as p
 from benchbrief.compiler.planning.budgets import is_budgeted
 from benchbrief.reports.data import imported_briefs
@@ -50,7 +49,7 @@ def disclosure(results: Results, *, facts_shown: bool, reports_from: Mapping[str
     lines = tuple(CellLine(c.cell_id, *_outcome(c, words), c.raw_dir) for c in results.cells)
     bad: dict[str, list[str]] = {}
     for line, cell in zip(lines, results.cells, strict=True):
-        if cell.status not in ("ok", "skipped"):
+        if words.status_of(cell.status, cell.reason) not in ("ok", "skipped", "left_out"):
             bad.setdefault(f"{line.status}{words['colon']}{line.reason or words['no_reason']}", []).append(line.id)
     remarks = tuple(Item(text, words.locale.listed(ids), emphasis=True) for text, ids in bad.items())
     groups = (DisclosureGroup(g.title, tuple(item for item in g.items if item.text)) for g in made)
@@ -83,9 +82,7 @@ def _outcome(cell: CellRow, words: Words) -> tuple[str, str]:
     """Return the status of a cell, with its reason if it has one."""
     if cell.reason == NOT_PUBLISHED:
         return words["not_published"], ""
-    said = words.sentences.get(cell.reason or "")
-    no_room = isinstance(said, Text) and said.code in ("budget_over", "budget_no_room")
-    status = "left_out" if cell.status == "skipped" and no_room else cell.status
+    status = words.status_of(cell.status, cell.reason)
     return words.get(f"status_{status}", status), words.said(cell.reason)
 
 

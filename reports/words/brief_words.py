@@ -23,6 +23,14 @@ Entry: TypeAlias = str | Mapping[str, str]
 """A text, or texts by plural category of CLDR (`one`, `few`, `other`) and for single numbers (`=1`)."""
 
 _HERE = Path(__file__).parent
+_SKIPPED = {
+    "budget_over": "left_out",
+    "budget_no_room": "left_out",
+    "rate_unanswered": "left_out",
+    "rate_refused": "failed",
+    "rate_broken": "failed",
+}
+"""The status in a brief of cells that the store calls skipped, by the code of the reason."""
 
 
 class Words(Mapping[str, str]):
@@ -76,6 +84,12 @@ class Words(Mapping[str, str]):
         for share in _shares(known):
             found = found.replace(share, _GLUED.sub("\u00a0%", share))
         return found
+
+    def status_of(self, status: str, reason: str) -> str:
+        """Return the status of a cell as a brief tells it: one that the store calls skipped may have failed, or be left
+        out, by its reason."""
+        said = self.sentences.get(reason)
+        return _SKIPPED.get(said.code, status) if status == "skipped" and isinstance(said, Text) else status
 
     def named(self, name: str) -> str:
         """Return the word of a name in a run, such as a status or a property; the name when there is no word."""

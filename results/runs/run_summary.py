@@ -22,7 +22,7 @@ from benchbrief.results.runs.learned_times import timed_plan
 from benchbrief.results.runs.pace import Pace, pace_of
 from benchbrief.results.runs.times_taken import times_taken
 from benchbrief.runners.execution.live_numbers import Load, Reading, load_of, measures_of, present_readings, read_live
-from benchbrief.runners.journal.cell_history import is_candidate_left_out
+from benchbrief.runners.journal.cell_history import is_candidate_left_out, is_refused
 from benchbrief.runners.journal.controller_clock import now_in_run
 from benchbrief.runners.measurement.measurement import SteadyEnd
 
@@ -206,6 +206,8 @@ def _state(verdict: Verdict, run: RunState, *, imported: bool) -> CellState:
         return "no_room"
     if is_candidate_left_out(verdict.reason):
         return "not_chosen"
+    if is_refused(verdict.reason):
+        return "failed"
     if verdict.status != "missing":
         return verdict.status
     if verdict.attempt is None:

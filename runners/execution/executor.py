@@ -180,7 +180,7 @@ def execute(
                 )
                 run.tools_before, run.warm = deepcopy(record.tool_paths), dict(record.warm) if resumed else {}
                 run.last_alive = last.at if last else 0.0
-                run.skipped, run.unrepeated = record.skipped, record.unrepeated
+                run.skipped, run.unrepeated, run.refused = record.skipped, record.unrepeated, record.refused
                 run.not_chosen = record.not_chosen
                 _run_lanes(run, hosts, earlier)
                 # Keep what could not be fetched to this full disk, until there is space.

@@ -15,7 +15,7 @@ from benchbrief.runners.errors import RunnerError
 from benchbrief.runners.execution.first_failures import FirstFailures, NotTried
 from benchbrief.runners.execution.live_numbers import Monitor
 from benchbrief.runners.hosts.tool_discovery import Found
-from benchbrief.runners.journal.cell_history import Left, is_candidate_left_out
+from benchbrief.runners.journal.cell_history import Left, is_candidate_left_out, is_refused
 from benchbrief.runners.journal.events import NoRoom
 from benchbrief.runners.journal.journal_writer import Journal
 from benchbrief.runners.messages.run_messages import say
@@ -46,14 +46,17 @@ def one_line(error: RunnerError) -> str:
     return mapped(said, lambda text: " ".join(text.split()))
 
 
-def all_done(plan: Plan, reused: int, skipped: int, unrepeated: int, not_chosen: Collection[str] = ()) -> Text:
-    """Return what is said of a run whose cells are all good. `skipped` counts those that were not needed. Candidates
-    that were `not_chosen` are no part of its cells."""
+def all_done(
+    plan: Plan, reused: int, skipped: int, unrepeated: int, not_chosen: Collection[str] = (), refused: int = 0
+) -> Text:
+    """Return what is said of a run that lacks nothing. `skipped` counts the cells that were not needed, and `refused`
+    those whose numbers were refused and answer their search. Candidates that were `not_chosen` are no part of it."""
     planned = planned_cells(plan, not_chosen)
     said = say.cells(n=planned)
     if reused:
         said = say.cells_reused(said=said, n=reused) if reused < planned else say.cells_all_reused(said=said)
     said = say.cells_skipped(said=said, n=skipped) if skipped else said
+    said = say.cells_refused(said=said, n=refused) if refused else said
     return say.cells_unrepeated(said=said, n=unrepeated) if unrepeated else said
 
 
@@ -113,6 +116,8 @@ class RunState:
     """The cells of candidates that adaptive ramps and searches did not choose. Changed under the lock."""
     unrepeated: int = 0
     """Repeats that a budget had no room for. Changed under the lock."""
+    refused: int = 0
+    """Cells of searches that failed, as their numbers were refused. Changed under the lock."""
     failed: list[tuple[str, str]] = field(default_factory=list)
     without_room: list[tuple[str, str]] = field(default_factory=list)
     """Cells of points that a budget had no room for, each with the reason. Changed under the lock."""
@@ -177,6 +182,8 @@ class RunState:
                 self.unrepeated += 1
             elif is_candidate_left_out(reason):
                 self.not_chosen.add(cell.id)
+            elif is_refused(reason):
+                self.refused += 1
             else:
                 self.skipped += 1
 
@@ -202,7 +209,8 @@ class RunState:
             )
         if not self._is_whole():
             return Outcome("interrupted", say.stopped_before_all(), failed, short)
-        return Outcome("done", all_done(self.plan, self.reused, self.skipped, self.unrepeated, self.not_chosen), ())
+        said = all_done(self.plan, self.reused, self.skipped, self.unrepeated, self.not_chosen, self.refused)
+        return Outcome("done", said, ())
 
     def _is_whole(self) -> bool:
         """Return whether each cell is done, judged or not needed."""

@@ -25,7 +25,12 @@ Progressed = j.StepStarted | j.StepEnded | j.CounterReading | Kept
 
 def is_candidate_left_out(reason: str | None) -> bool:
     """Return whether a cell was skipped as that of a candidate that its adaptive ramp or search did not choose."""
-    return isinstance(reason, Text) and reason.code in ("point_not_needed", "rate_not_needed")
+    return isinstance(reason, Text) and reason.code in ("point_not_needed", "rate_not_needed", "rate_unanswered")
+
+
+def is_refused(reason: str | None) -> bool:
+    """Return whether a cell of a search failed, as its numbers were refused, and the search goes on by that."""
+    return isinstance(reason, Text) and reason.code in ("rate_refused", "rate_broken")
 
 
 class Started(NamedTuple):

@@ -20,6 +20,7 @@ from benchbrief.runners.journal.cell_history import (
     Pauses,
     Progressed,
     is_candidate_left_out,
+    is_refused,
 )
 from benchbrief.runners.journal.journal_file import JOURNAL, Place, each_record, whole_bytes
 from benchbrief.runners.journal.merged_facts import together
@@ -104,7 +105,12 @@ class RunRecord:
     def skipped(self) -> int:
         """Return how many cells were not needed, without candidates that adaptive ramps and searches did not choose."""
         skipped = (each.skipped for each in self.cells.values() if each.skipped is not None and not each.no_room)
-        return sum(not is_candidate_left_out(reason) for reason in skipped)
+        return sum(not is_candidate_left_out(reason) and not is_refused(reason) for reason in skipped)
+
+    @property
+    def refused(self) -> int:
+        """Return how many cells of searches failed, as their numbers were refused."""
+        return sum(is_refused(each.skipped) for each in self.cells.values())
 
     @property
     def not_chosen(self) -> set[str]:

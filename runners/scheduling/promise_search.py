@@ -90,7 +90,7 @@ class Search:
 
 
 def refused(error: RunnerError, said: str) -> Text:
-    """Return why a cell whose numbers were refused is not needed."""
+    """Return why the numbers of a cell were refused."""
     why = say.rate_refused if error.refused_by == "generator" else say.rate_broken
     return why(said=said)
 
@@ -186,11 +186,10 @@ class PromiseSearches:
             yield cell
         else:
             return
-        if isinstance(step, Answer):
-            self._end(search, step, votes)
+        answered = isinstance(step, Answer) and self._end(search, step, votes)
         finished = (cell for of in search.cells.values() for cell in of)
         others = [cell for cell in finished if not self._is_over(cell) and cell.id not in self._tried]
-        why = say.rate_not_needed(n=len(votes))
+        why = (say.rate_not_needed if answered else say.rate_unanswered)(n=len(votes))
         for cell in others:
             self._left_out[cell.id] = say.rate_judged() if cell.id in votes else why
         yield from others
@@ -225,16 +224,19 @@ class PromiseSearches:
         if (chosen.ramp, step.rate, _why(step).code) not in self._record.chosen:
             self._tell(chosen)
 
-    def _end(self, search: Search, answer: Answer, votes: Mapping[str, Vote]) -> None:
-        """Write what the search found to the journal, unless it says so already, with a warning where it is no rate."""
+    def _end(self, search: Search, answer: Answer, votes: Mapping[str, Vote]) -> bool:
+        """Write what the search found to the journal, unless it says so already, with a warning where it is no rate.
+        Return whether that is an answer: a rate, or that each breaks the promise."""
         ended = ended_of(search, answer, votes)
         before = self._record.promises.get(search.key)
+        answered = ended.sustained is not None or (ended.kind == "none" and not ended.by_generator)
         if before is not None and before.model_copy(update={"at": ended.at}) == ended:
-            return
+            return answered
         self._tell(ended)
         if text := warning_of(search.experiment.points[0], ended):
             origin = str(search.experiment.origin)
             self._tell(j.Remark(at=now(), severity="warning", text=text, origin=origin))
+        return answered
 
 
 def ended_of(search: Search, answer: Answer, votes: Mapping[str, Vote]) -> j.PromiseEnded:

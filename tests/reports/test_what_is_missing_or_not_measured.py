@@ -10,11 +10,13 @@ import pytest
 from benchbrief.compiler.planning import plan as p
 from benchbrief.reports.data.report_data import Results
 from benchbrief.reports.data.view_model import DisclosureView, TextView, figures_of
+from benchbrief.reports.disclosure.disclosure import disclosure
 from benchbrief.reports.text.number_format import belonging
 from benchbrief.reports.view.build_view import build
 from benchbrief.reports.words.brief_words import CATALOGUES
 from benchbrief.results.store import store_schema as s
 from benchbrief.results.store.size_and_event_tables import EventRow
+from benchbrief.runners.messages.run_messages import say
 from tests.reports import briefs
 from tests.reports import world as w
 
@@ -32,6 +34,32 @@ def test_the_data_of_a_figure_say_in_each_row_what_was_not_measured_here(mark: s
         assert head[-1] == (mark or "cells")
         assert lines
         assert all((line[-1] == "true") == bool(mark) for line in lines)
+
+
+@pytest.mark.parametrize(
+    ("language", "failed", "left_out"),
+    [
+        ("en", "the measurement failed: the load generator was", "not measured: the search ended without an answer"),
+        ("ja", "測定失敗：負荷生成器", "未測定：探索は 3 件の測定で答えを得られずに終了"),
+    ],
+)
+def test_a_run_of_a_search_whose_numbers_were_refused_counts_as_failed(
+    language: str, failed: str, left_out: str
+) -> None:
+    world = w.World({"disk": "Disk"}, {"a": "Sessions"}, threads=(1,), repeats=2)
+    reasons = (say.rate_refused(said="late"), say.rate_unanswered(n=3))
+    rows = [
+        row._replace(status="skipped", reason=reasons[row.repeat - 1]) if isinstance(row, s.CellRow) else row
+        for row in world.rows()
+    ]
+    results = Results(world.plan(), w.make_store(rows), CATALOGUES[language])
+    query = w.query("SELECT NULL::DOUBLE AS value", (), "ops/s", "throughput", [w.read("throughput")])
+    first, second = results.reasons_missing(query)
+    assert first.startswith(failed)
+    assert second.startswith(left_out)
+    (group,) = disclosure(results, facts_shown=True, reports_from=None).bad_cells
+    assert results.cells[0].cell_id in group.text
+    assert results.cells[1].cell_id not in group.text
 
 
 @pytest.mark.parametrize(

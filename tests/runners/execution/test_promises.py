@@ -15,6 +15,7 @@ from benchbrief.results.runs.reusable_results import find_reusable
 from benchbrief.runners.journal import events as j
 from benchbrief.runners.journal.run_record import NOWHERE, RunRecord
 from benchbrief.runners.measurement.measurement import Operation
+from benchbrief.runners.messages.run_messages import say
 from benchbrief.runners.scheduling.promise_search import PromiseSearches, ended_of, searches_of
 from benchbrief.runners.scheduling.promise_values import served_of, values_of
 from tests.results.making import RunMaker, measurement
@@ -108,7 +109,7 @@ class Run:
             return
         self._write(ended.model_copy(update={"refused": "" if given == "failed" else given}))
         if given != "failed":
-            self._write(j.CellSkipped(at=0, cell=cell.id, hash=cell.hash, reason="refused"))
+            self._write(j.CellSkipped(at=0, cell=cell.id, hash=cell.hash, reason=say.rate_refused(said="late")))
 
     @property
     def choices(self) -> list[tuple[float, str, str]]:
@@ -302,6 +303,23 @@ def test_runs_that_all_fail_leave_the_search_undecided(tmp_path: Path) -> None:
     run = Run(plan_of(tmp_path), lambda cell: up_to(1e9)(cell) if (cell.target or 0) < 3_000 else "failed").go()
     assert (run.found.kind, run.found.sustained) == ("undecided", None)
     assert "runs at 3," in run.remarks[0]
+
+
+@pytest.mark.parametrize(
+    ("by", "told"),
+    [
+        ("generator", "the search ended without an answer after 3 cells"),
+        ("system", "the search found its answer after 3 cells"),
+    ],
+)
+def test_the_candidates_that_a_search_leaves_out_say_whether_it_found_an_answer(
+    tmp_path: Path, by: str, told: str
+) -> None:
+    """Where no rate keeps the promise, that is the answer. A load generator that is too late tells nothing."""
+    run = Run(plan_of(tmp_path), lambda _: by).go()
+    left_out = {reason for each in run.plan.cells if (reason := run.searches.not_needed(each))}
+    assert left_out == {told}
+    assert (run.record.refused, run.record.skipped) == (3, 0)
 
 
 @pytest.mark.parametrize("killed_after", range(0, 22, 3))
