@@ -21,7 +21,9 @@ They have one row for each combination of their dimensions, for cells with statu
     measure.spread      experiment, hardware, workload, threads, target, phase, operation, repeats, mean, sd, cv:
                         throughput over repeats [ops/s]; sd and cv are NULL with fewer than two
 
-    measure.sustained   experiment, hardware, workload, value [ops/s]: the rate that a search for a promise found
+    measure.sustained   experiment, hardware, workload, value [ops/s], bound: the rate that a search for a promise
+                        found; bound is 'at_least' where the true one may be higher, else NULL; a metric of such a
+                        rate is a bound, too
 
     metric.NAME         the spec's metric of that name, as the run was planned: its dimensions, then value, in the unit
                         that the table `metrics` has; a missing value is NULL

@@ -9,13 +9,29 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     import duckdb
 
+    from benchbrief.results.shared_store.shared_query import SharedResults
+    from benchbrief.results.store.store import Store
+
 _ASKED = re.compile(r"\bmetric\b|\bshow\b|\bdescribe\b|information_schema|duckdb_views", re.IGNORECASE)
+_NAMED = re.compile(r"\bmetric\.")
+_BOUNDED = (
+    "SELECT DISTINCT name FROM metrics WHERE contains(sql, 'measure.sustained') "
+    "AND EXISTS (SELECT 1 FROM measure.sustained WHERE bound IS NOT NULL) ORDER BY ALL"
+)
 _METRICS = "SELECT name, sql FROM main.metrics"
 
 
 def asks_for_metrics(text: str) -> bool:
     """Return whether a statement may use the views."""
     return _ASKED.search(text) is not None
+
+
+def bounded_metrics(text: str, results: Store | SharedResults) -> list[str]:
+    """Return the metrics that a statement names as `metric.NAME` and that rest on rates of which a search tells a bound
+    alone."""
+    if not _NAMED.search(text):
+        return []
+    return [name for (name,) in results.sql(_BOUNDED).rows if re.search(rf'\bmetric\."?{re.escape(name)}\b', text)]
 
 
 def statements_of(connection: duckdb.DuckDBPyConnection) -> list[str]:

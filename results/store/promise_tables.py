@@ -60,5 +60,7 @@ class RateRow(NamedTuple):
 SUSTAINED = """
 
 CREATE VIEW measure.sustained AS
-SELECT experiment, hardware, workload, sustained AS value FROM main.promises;
+SELECT experiment, hardware, workload, sustained AS value,
+       CASE WHEN sustained IS NOT NULL AND (kind = 'at_least' OR by_generator) THEN 'at_least' END AS bound
+FROM main.promises;
 """

@@ -19,7 +19,7 @@ from benchbrief.results.store.sample_table import SampleBlock, SampleRow
 from benchbrief.results.store.size_and_event_tables import EventRow, SizeRow
 from benchbrief.results.store.steady_table import SteadyRow
 
-SCHEMA_VERSION = 22
+SCHEMA_VERSION = 23
 """Raised with every change of a table or a view: a store of another version is built again."""
 
 

@@ -198,3 +198,12 @@ def test_two_bounds_to_different_sides_leave_a_value_open() -> None:
     assert Doubt("at_least").or_of(Doubt("at_most")) == Doubt("open")
     assert Doubt("at_least").or_of(Doubt("at_least", decided=False)) == Doubt("at_least", decided=False)
     assert KNOWN.or_of(Doubt("at_most")) == Doubt("at_most")
+
+
+def test_a_query_has_the_bounds_of_rates_and_warns_of_metrics_that_rest_on_them(english: Run) -> None:
+    rates = english.bench("query", "--run", str(english.path), "--json", "FROM measure.sustained ORDER BY hardware")
+    assert [(row["hardware"], row["bound"]) for row in rates.json] == [("eco", None), ("legacy", "at_least")]
+    assert "bounds" not in rates.err
+    costs = english.bench("query", "--run", str(english.path), "--json", "FROM metric.cost")
+    assert "cost: some values are bounds" in costs.err
+    assert "other" not in costs.err

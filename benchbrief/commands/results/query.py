@@ -69,13 +69,13 @@ def command(
     with _opened(run, out, url, every=every) as results:
         if parquet is not None:
             rows = to_parquet(results, sql, parquet)
-            _caution(results)
+            _caution(results, sql, url)
             show(f"{parquet}: {counted(rows, 'row', 'rows')}")
             return
         answer = results.sql(sql)
         table = marked(answer, mark_of(results))
         units = () if as_csv or as_json or url else units_of(table, sql, results)
-        _caution(results)
+        _caution(results, sql, url)
     if as_csv:
         show_data(to_csv(table).encode())
     elif as_json:
@@ -99,6 +99,13 @@ def _opened(
     return shared_query.open_results(store, [store.find(run).id] if run else None, every=every)
 
 
-def _caution(results: Store | SharedResults) -> None:
+def _caution(results: Store | SharedResults, sql: str, url: str | None) -> None:
+    from benchbrief.results.store.metric_views import bounded_metrics
+
     for text in results.cautions:
         warn(one_line(text))
+    names = [] if url else bounded_metrics(sql, results)
+    if names:
+        warn(
+            f"{', '.join(names)}: some values are bounds, as `bound` in measure.sustained says of the rates behind them"
+        )
