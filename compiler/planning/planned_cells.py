@@ -65,5 +65,10 @@ def planned_cells(plan: Plan, left_out: Iterable[str] = ()) -> int:
     return len(plan.cells) - UncountedCandidates(plan, left_out).count
 
 
+def most_of(plan: Plan, cells: Iterable[Cell]) -> int:
+    """Return how many of these cells of a plan a run measures at most."""
+    return planned_cells(plan.model_copy(update={"cells": tuple(cells)}))
+
+
 def _curve(cell: Cell) -> _Curve:
     return cell.experiment, cell.hardware, cell.workload

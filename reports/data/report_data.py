@@ -322,11 +322,6 @@ class Results:
         return frozenset(str(name) for (name,) in rows) if rows else None
 
     @cached_property
-    def bad_cells(self) -> tuple[CellRow, ...]:
-        """The cells without a result that should have one."""
-        return tuple(cell for cell in self.cells if cell.status not in ("ok", "skipped"))
-
-    @cached_property
     def searches(self) -> tuple[Search, ...]:
         rows = self.store.sql("SELECT experiment, hardware, workload, knee FROM searches").rows
         return tuple(Search(*row) for row in rows)

@@ -11,6 +11,7 @@ from benchbrief.compiler.planning import plan as p
 from benchbrief.compiler.planning.budgets import is_budgeted
 from benchbrief.reports.data import imported_briefs
 from benchbrief.reports.data.report_data import NOT_PUBLISHED, CellRow, Results, Search
+from benchbrief.reports.data.unasked_candidates import told, unasked
 from benchbrief.reports.data.view_model import CellLine, DisclosureGroup, DisclosureView, Item
 from benchbrief.reports.disclosure import disclosed_source, memory_fit, overlapped_groups, power_meters
 from benchbrief.reports.disclosure.disclosed_events import disclose_events
@@ -48,8 +49,13 @@ def disclosure(results: Results, *, facts_shown: bool, reports_from: Mapping[str
     ]
     lines = tuple(CellLine(c.cell_id, *_outcome(c, words), c.raw_dir) for c in results.cells)
     bad: dict[str, list[str]] = {}
+    open_points = results.once(unasked)
     for line, cell in zip(lines, results.cells, strict=True):
-        if words.status_of(cell.status, cell.reason) not in ("ok", "skipped", "left_out"):
+        if cell.cell_id in open_points.get(cell.experiment, ()):
+            ids = bad.setdefault(f"{line.status}{words['colon']}{line.reason}", [])
+            if (name := told(cell.experiment, results)) not in ids:
+                ids.append(name)
+        elif words.status_of(cell.status, cell.reason) not in ("ok", "skipped", "left_out"):
             bad.setdefault(f"{line.status}{words['colon']}{line.reason or words['no_reason']}", []).append(line.id)
     remarks = tuple(Item(text, words.locale.listed(ids), emphasis=True) for text, ids in bad.items())
     groups = (DisclosureGroup(g.title, tuple(item for item in g.items if item.text)) for g in made)

@@ -8,6 +8,7 @@ from dataclasses import replace
 from benchbrief.reports.data import imported_briefs
 from benchbrief.reports.data.expectations import Judged, judged, told
 from benchbrief.reports.data.report_data import Results
+from benchbrief.reports.data.unasked_candidates import asked_cells
 from benchbrief.reports.data.view_model import Notice, Severity
 from benchbrief.reports.disclosure.run_origin import run_row
 from benchbrief.reports.disclosure.systems_under_test import stand_ins
@@ -37,11 +38,13 @@ def _notices(results: Results, undrawn: Mapping[int, str], *, detailed: bool) ->
         said = _sentence(words.said(sentence))
         text = words["notice_stand_in_body"].format(databases=words.locale.listed(labels), sentence=said)
         yield Notice(words["notice_stand_in"], text, "error", first=True)
-    bad = results.bad_cells
-    if bad and not imported_briefs.is_imported(results):
+    asked = results.once(asked_cells)
+    bad = [cell for cell in asked if words.status_of(cell.status, cell.reason) in ("failed", "missing")]
+    # What was refused alone is no gap: the search went on by it.
+    if any(cell.status != "skipped" for cell in bad) and not imported_briefs.is_imported(results):
         cells = [c.cell_id + words["aside"].format(text=words.said(c.reason) or words["no_reason"]) for c in bad]
         listed = _shortened(cells, _NOTICED_CELLS if detailed else 1, results)
-        text = counted(words, "notice_failed_body", len(results.cells), failed=len(bad), cells=listed)
+        text = counted(words, "notice_failed_body", len(asked), failed=len(bad), cells=listed)
         yield Notice(words["notice_failed"], text, "error")
     if undrawn:
         figures = words.locale.listed(tuple(f"{words['figure']} {number}" for number in undrawn))

@@ -16,7 +16,7 @@ from pathlib import Path
 
 import benchbrief
 from benchbrief.compiler.planning.plan import Cell, Plan
-from benchbrief.compiler.planning.planned_cells import planned_cells
+from benchbrief.compiler.planning.planned_cells import most_of, planned_cells
 from benchbrief.runners.checks.unsupported import find_tools, metered, meters_of, refuse_places
 from benchbrief.runners.errors import FolderMoved, HostBusy, HostError, NoHost, NotKept, RunnerError
 from benchbrief.runners.execution.lanes import Lane
@@ -154,7 +154,7 @@ def execute(
                 for text in taken_over:
                     journal.write(j.Remark(at=now(), severity="info", text=text))
                 if refused:
-                    text = _foretold(list(refused), ahead)
+                    text = _foretold(plan, list(refused), ahead)
                     journal.write(j.Remark(at=now(), severity="warning", text=text, passing=True))
                 searches = Searches(plan, record, done, journal.write)
                 repeats = RepeatsUntil(plan, record, done, journal.write)
@@ -218,13 +218,13 @@ def _refuse_all(refused: Mapping[str, RunnerError], *, resumed: bool) -> None:
     raise NoHost(f"{all_of_them}{told}", hints[0] if len(hints) == 1 else "`bench doctor` says more of each")
 
 
-def _foretold(away: Sequence[str], cells: Sequence[Cell]) -> str:
+def _foretold(plan: Plan, away: Sequence[str], cells: Sequence[Cell]) -> str:
     """Say what happens to hosts that could not be claimed, early enough to stop the run and fix them."""
     named = ", ".join(away[:_NAMED])
     if len(away) > _NAMED:
         named = say.names_and_more(names=named, n=len(away) - _NAMED)
-    theirs = sum(not set(away).isdisjoint(cell.locks) for cell in cells)
-    return say.hosts_refused(hosts=named, failing=theirs, n=len(cells))
+    theirs = most_of(plan, (cell for cell in cells if not set(away).isdisjoint(cell.locks)))
+    return say.hosts_refused(hosts=named, failing=theirs, n=most_of(plan, cells))
 
 
 def _until_driven_here(hosts: OpenHosts, needed: Iterable[str], owner: str, again: Callable[[HostBusy], None]) -> None:
@@ -271,8 +271,8 @@ def _run_lanes(run: RunState, hosts: OpenHosts, earlier: LeftBehind) -> None:
     for meter, error in run.silent_meters.items():
         silent.setdefault(one_line(error), set()).add(meter)
     for why, meters in silent.items():
-        theirs = sum(not meters.isdisjoint(meters_of(cell)) for cell in cells)
-        text = say.meters_silent(said=why, failing=theirs, n=len(cells))
+        theirs = most_of(run.plan, (cell for cell in cells if not meters.isdisjoint(meters_of(cell))))
+        text = say.meters_silent(said=why, failing=theirs, n=most_of(run.plan, cells))
         run.journal.write(j.Remark(at=now(), severity="warning", text=text, passing=True))
     if run.resumed:
         run.resume_turns(take_over(run, hosts, earlier))

@@ -13,7 +13,7 @@ from benchbrief.compiler.estimates.learned import with_history
 from benchbrief.compiler.estimates.time_spent import time_spent
 from benchbrief.compiler.explain.explain_plan import explain
 from benchbrief.compiler.planning.plan import Plan
-from benchbrief.compiler.planning.planned_cells import most_cells
+from benchbrief.compiler.planning.planned_cells import most_cells, most_of
 from benchbrief.runners.scheduling.point_choice import ramps_of
 from tests.support.plans import compile_spec, compile_text
 
@@ -54,6 +54,8 @@ def test_points_that_have_begun_count_among_those_of_the_ramp(tmp_path: Path) ->
     counted = counted_cells(plan.cells, plan.experiments, begun)
     assert {cell.threads for cell in plan.cells if cell.id in counted} >= {1, 2, 3}
     assert len(counted) == 10
+    assert most_of(plan, plan.cells) == 10, "no more cells fail for a host than a run measures"
+    assert most_of(plan, plan.cells[:3]) == 3
 
 
 def test_a_budget_of_the_run_measures_it_in_full_before_anything_is_repeated(tmp_path: Path) -> None:

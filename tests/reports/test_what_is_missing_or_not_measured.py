@@ -4,22 +4,27 @@ from __future__ import annotations
 
 import csv
 from io import StringIO
+from typing import Any
 
 import pytest
 
 from benchbrief.compiler.planning import plan as p
 from benchbrief.reports.data.report_data import Results
+from benchbrief.reports.data.unasked_candidates import asked_cells, told, unasked
 from benchbrief.reports.data.view_model import DisclosureView, TextView, figures_of
 from benchbrief.reports.disclosure.disclosure import disclosure
 from benchbrief.reports.text.number_format import belonging
 from benchbrief.reports.view.build_view import build
 from benchbrief.reports.words.brief_words import CATALOGUES
+from benchbrief.results.messages.result_messages import say as not_run
 from benchbrief.results.store import store_schema as s
 from benchbrief.results.store.size_and_event_tables import EventRow
 from benchbrief.runners.messages.run_messages import say
 from tests.reports import briefs
 from tests.reports import world as w
 
+SEARCH: dict[str, Any] = {}
+"""What a search says does not matter here."""
 SOURCE = s.SourceRow(w.RUN, "table", "A brief", "Example Ltd", None, None, None, "cited", "a.csv", "0" * 64, 1)
 
 
@@ -34,6 +39,35 @@ def test_the_data_of_a_figure_say_in_each_row_what_was_not_measured_here(mark: s
         assert head[-1] == (mark or "cells")
         assert lines
         assert all((line[-1] == "true") == bool(mark) for line in lines)
+
+
+@pytest.mark.parametrize(
+    ("language", "named"),
+    [
+        ("en", "the rates that the search `load` would still ask for"),
+        ("ja", "探索 `load` がまだ測定していないレート"),
+    ],
+)
+def test_the_candidates_of_a_search_that_did_not_end_are_one_line_and_no_missing_measurements(
+    language: str, named: str
+) -> None:
+    world = w.World({"disk": "Disk"}, {"a": "Sessions"}, threads=(1, 2, 3), repeats=2)
+    rows = [
+        row._replace(status="missing", reason=not_run.not_run_yet())
+        if isinstance(row, s.CellRow) and row.threads != 1
+        else row
+        for row in world.rows()
+    ]
+    plan = world.plan()
+    ((name, experiment),) = plan.experiments.items()
+    search = experiment.model_copy(update={"promise": p.Promise.model_construct(**SEARCH)})
+    words, named = CATALOGUES[language], named.replace("load", name)
+    results = Results(plan.model_copy(update={"experiments": {name: search}}), w.make_store(rows), words)
+    assert [cell.threads for cell in asked_cells(results)] == [1, 1]
+    assert {name: len(ids) for name, ids in unasked(results).items()} == {name: 4}
+    assert told(name, results) == named
+    whole = Results(plan, w.make_store(rows), words)
+    assert len(asked_cells(whole)) == 6, "those of a list of points are missing"
 
 
 @pytest.mark.parametrize(

@@ -191,8 +191,6 @@ class NotInteger(CompileProblem):
 
 @dataclass(frozen=True)
 class EmptyRamp(CompileProblem):
-    """`why` says why the ramp has no points."""
-
     code = "E0403"
     says = "{what} of `{key}` {has} no points: {why}"
     hint = "write {usage}"
