@@ -14,7 +14,7 @@ import time
 import types
 import typing
 import uuid
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from datetime import datetime
 from functools import cache
@@ -67,10 +67,16 @@ _ROOM = 16 << 20
 _FREE_SPACE = "free some space, then `bench rebuild`"
 
 
-def rebuild(run_dir: Path, plan: Plan | None = None, evidence: Evidence | None = None) -> Path:
-    """Build a run's store again from its journal and raw outputs. Returns its folder. Raises RunnerError, NoRoom.
+def rebuild(
+    run_dir: Path,
+    plan: Plan | None = None,
+    evidence: Evidence | None = None,
+    is_needed: Callable[[], bool] = lambda: True,
+) -> bool:
+    """Build a run's store again from its journal and raw outputs. Returns whether it did. Raises RunnerError, NoRoom.
 
-    `plan` is the run's own, and `evidence` what its journal says, when they were read before.
+    `plan` is the run's own, and `evidence` what its journal says, when they were read before. `is_needed` is asked once
+    no other process builds the store: two pushes of a run at once build it once.
     """
     store = run_dir / STORE
     if evidence is None and not has_begun(run_dir / JOURNAL):
@@ -78,6 +84,8 @@ def rebuild(run_dir: Path, plan: Plan | None = None, evidence: Evidence | None =
         raise ResultsError(f"{run_dir.name} has no results: it never began", f"begin it: bench resume {run_dir.name}")
     try:
         with _builder(store) as building:
+            if not is_needed():
+                return False
             from benchbrief.results.ingest.run_evidence import (
                 read_evidence,  # imported late: a reader of a built store needs no runners
             )
@@ -92,7 +100,7 @@ def rebuild(run_dir: Path, plan: Plan | None = None, evidence: Evidence | None =
             raise NoRoom(f"{store} can't be written: {os.strerror(error.errno)}", _FREE_SPACE) from error
         message = f"{error.filename or store} can't be written: {error.strerror}"
         raise ResultsError(message, how_to_mend(error) or "check its permissions") from error
-    return store
+    return True
 
 
 def build_tables(run_dir: Path, folder: Path) -> None:

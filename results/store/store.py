@@ -215,12 +215,12 @@ def open_store(run_dir: Path) -> Store:
     """
     import duckdb
 
-    store = run_dir / STORE
+    store, seen = run_dir / STORE, _last_build(run_dir)
     try:
         return _opened(run_dir, store)
     except (_Unusable, duckdb.Error, OSError) as error:
         problem = str(error) if isinstance(error, _Damaged) else ""
-    rebuild(run_dir)
+    rebuild(run_dir, is_needed=lambda: _last_build(run_dir) == seen)
     try:
         found = _opened(run_dir, store)
     except (_Unusable, duckdb.Error, OSError) as error:
@@ -269,14 +269,27 @@ def rebuilt_store(run_dir: Path) -> Iterator[Store]:
 
 def fresh_store(run_dir: Path) -> Store:
     """Return the store, as `open_store` does, rebuilt when the journal has grown: for a run in progress."""
-    store = open_store(run_dir)
+    seen, store = _last_build(run_dir), open_store(run_dir)
     if not _is_outgrown(store):
         return store
     store.close()
-    rebuild(run_dir)
+    built = rebuild(run_dir, is_needed=lambda: _last_build(run_dir) == seen)
     grown = open_store(run_dir)
+    if not built and _is_outgrown(grown):  # the other process began before the journal grew
+        grown.close()
+        rebuild(run_dir)
+        grown = open_store(run_dir)
     grown.mended = grown.mended or store.mended
     return grown
+
+
+def _last_build(run_dir: Path) -> str:
+    """Return the name of the build that a run's tables are of; "" without any that can be read."""
+    try:
+        manifest = read_store_manifest(run_dir / STORE)
+    except OSError:
+        return ""
+    return manifest.build if manifest else ""
 
 
 @contextmanager

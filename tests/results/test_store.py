@@ -13,7 +13,7 @@ import pytest
 
 from benchbrief.compiler.planning.plan import Metric
 from benchbrief.results.ingest import build_store
-from benchbrief.results.ingest.build_store import rebuild
+from benchbrief.results.ingest.build_store import STORE, rebuild
 from benchbrief.results.store.store import Row, Store, fresh_store, open_store
 from benchbrief.results.store.store_schema import SCHEMA_VERSION, TABLES
 from benchbrief.results.store_errors import NoRoom, ResultsError
@@ -280,7 +280,9 @@ def test_the_duckdb_file_stands_alone(tmp_path: Path) -> None:
 
 
 def test_a_rebuild_leaves_only_whole_files(tmp_path: Path) -> None:
-    store = rebuild(ramp(tmp_path).run_dir)
+    run_dir = ramp(tmp_path).run_dir
+    rebuild(run_dir)
+    store = run_dir / STORE
     assert {path.name for path in store.iterdir()} == {
         *(f"{t}.parquet" for t in TABLES),
         "results.duckdb",
@@ -292,7 +294,8 @@ def test_a_rebuild_leaves_only_whole_files(tmp_path: Path) -> None:
 @pytest.mark.parametrize("damage", ["missing", "cut", "empty", "older"])
 def test_a_store_that_can_not_be_read_is_built_again(tmp_path: Path, damage: str) -> None:
     run = ramp(tmp_path)
-    store = rebuild(run.run_dir)
+    rebuild(run.run_dir)
+    store = run.run_dir / STORE
     table = store / "throughput.parquet"
     if damage == "missing":
         table.unlink()
@@ -313,7 +316,8 @@ def test_a_store_half_renamed_by_a_killed_builder_is_built_again(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     run = ramp(tmp_path)
-    store = rebuild(run.run_dir)
+    rebuild(run.run_dir)
+    store = run.run_dir / STORE
     old = (store / "cells.parquet").read_bytes()
     rebuild(run.run_dir)
     (store / "cells.parquet").write_bytes(old)
