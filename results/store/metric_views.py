@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     import duckdb
-
-    from benchbrief.results.shared_store.shared_query import SharedResults
-    from benchbrief.results.store.store import Store
 
 _ASKED = re.compile(r"\bmetric\b|\bshow\b|\bdescribe\b|information_schema|duckdb_views", re.IGNORECASE)
 _NAMED = re.compile(r"\bmetric\.")
@@ -26,12 +24,12 @@ def asks_for_metrics(text: str) -> bool:
     return _ASKED.search(text) is not None
 
 
-def bounded_metrics(text: str, results: Store | SharedResults) -> list[str]:
+def bounded_metrics(text: str, ask: Callable[[str], Iterable[Sequence[Any]]]) -> list[str]:
     """Return the metrics that a statement names as `metric.NAME` and that rest on rates of which a search tells a bound
-    alone."""
+    alone. `ask` answers SQL over one run."""
     if not _NAMED.search(text):
         return []
-    return [name for (name,) in results.sql(_BOUNDED).rows if re.search(rf'\bmetric\."?{re.escape(name)}\b', text)]
+    return [name for (name,) in ask(_BOUNDED) if re.search(rf'\bmetric\."?{re.escape(name)}\b', text)]
 
 
 def statements_of(connection: duckdb.DuckDBPyConnection) -> list[str]:
