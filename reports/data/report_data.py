@@ -238,7 +238,7 @@ class Results:
                 reasons[self.words["not_published"]] = None
             elif cell.status != "ok":
                 template = self.words[_WHY.get(self.words.status_of(cell.status, cell.reason), "missing_cell")]
-                reasons[template.format(reason=self.words.said(cell.reason) or self.words["no_reason"])] = None
+                reasons[template.format(reason=self.words.said_briefly(cell.reason) or self.words["no_reason"])] = None
         if not reasons:
             known = _matching(query, self.rows(query), where)
             said = dict.fromkeys(r for keys in known if (r := self._reasons[query.sql][keys]))

@@ -42,7 +42,9 @@ def _notices(results: Results, undrawn: Mapping[int, str], *, detailed: bool) ->
     bad = [cell for cell in asked if words.status_of(cell.status, cell.reason) in ("failed", "missing")]
     # What was refused alone is no gap: the search went on by it.
     if any(cell.status != "skipped" for cell in bad) and not imported_briefs.is_imported(results):
-        cells = [c.cell_id + words["aside"].format(text=words.said(c.reason) or words["no_reason"]) for c in bad]
+        cells = [
+            c.cell_id + words["aside"].format(text=words.said_briefly(c.reason) or words["no_reason"]) for c in bad
+        ]
         listed = _shortened(cells, _NOTICED_CELLS if detailed else 1, results)
         text = counted(words, "notice_failed_body", len(asked), failed=len(bad), cells=listed)
         yield Notice(words["notice_failed"], text, "error")

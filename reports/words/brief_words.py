@@ -18,6 +18,7 @@ from benchbrief.compiler.planning.budgets import LEVEL
 from benchbrief.compiler.planning.plan import Report
 from benchbrief.compiler.rounding import formatted
 from benchbrief.reports.words.locale_formats import Locale
+from benchbrief.results.messages.brief_reasons import briefly
 
 Entry: TypeAlias = str | Mapping[str, str]
 """A text, or texts by plural category of CLDR (`one`, `few`, `other`) and for single numbers (`=1`)."""
@@ -80,10 +81,15 @@ class Words(Mapping[str, str]):
         known = self.sentences.get(text, text)
         if not isinstance(known, Text):
             return text
-        found = known.in_words(self) if self.language != "en" else text
-        for share in _shares(known):
-            found = found.replace(share, _GLUED.sub("\u00a0%", share))
-        return found
+        return _unbroken(known.in_words(self) if self.language != "en" else text, known)
+
+    def said_briefly(self, text: str) -> str:
+        """Return a reason as `said` does; of more than two findings, the first one and the number of the others."""
+        known = self.sentences.get(text, text)
+        short = briefly(known)
+        return (
+            self.said(text) if not isinstance(short, Text) or short is known else _unbroken(short.in_words(self), short)
+        )
 
     def status_of(self, status: str, reason: str) -> str:
         """Return the status of a cell as a brief tells it: one that the store calls skipped may have failed, or be left
@@ -107,6 +113,13 @@ class Words(Mapping[str, str]):
 
 
 _GLUED = re.compile(r"(?<=\d) ?%")
+
+
+def _unbroken(found: str, sentence: Text) -> str:
+    """Return the words of a sentence with its shares as a brief prints them."""
+    for share in _shares(sentence):
+        found = found.replace(share, _GLUED.sub("\u00a0%", share))
+    return found
 
 
 def _shares(sentence: Text) -> Iterator[str]:

@@ -173,6 +173,8 @@ def _tell_cells(run: RunStatus) -> None:
 
 
 def _more(cell: CellStatus) -> str:
+    from benchbrief.results.messages.brief_reasons import briefly
+
     parts = []
     if cell.step:
         parts.append(cell.step.replace("_", " "))
@@ -183,7 +185,7 @@ def _more(cell: CellStatus) -> str:
     if cell.measuring:
         parts.append(_measuring(cell.measuring))
     if cell.reason:
-        parts.append(one_line(cell.reason))
+        parts.append(one_line(briefly(cell.reason)))
     if cell.attempt is not None and cell.attempt > 1:
         parts.append(f"(attempt {cell.attempt})")
     if cell.reused_from:

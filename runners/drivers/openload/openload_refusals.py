@@ -34,17 +34,23 @@ def refusal_error(run: Run, output: JobOutput, context: CellContext) -> BadOutpu
     }
     hint = hints.get(code, say.hint_see(path=output.directory))
     kind = (GeneratorLate if codes & LATE else NotServed) if codes <= LATE | UNSERVED else BadOutput
-    return kind(say_openload.openload_refused(said=found_by(run), code=code), hint)
+    return kind(say_openload.openload_refused(said=found_by(run, code), code=code), hint)
 
 
-def found_by(run: Run) -> str:
-    """Return what all refusals of a run found, without advice: hints say it once for all."""
-    return joined(map(_found, run.refusals), say.both)
+def found_by(run: Run, code: str) -> str:
+    """Return what all refusals of a run found, those of the code and the worst first, without advice: hints say it
+    once for all."""
+    ordered = sorted(run.refusals, key=lambda each: (each.code == code, _excess(each)), reverse=True)
+    return joined(map(_found, ordered), say.both)
 
 
 def worst(run: Run) -> str:
     """Return what the refusal found that is the farthest beyond its limit."""
-    return _found(max(run.refusals, key=lambda refusal: refusal.value / refusal.limit if refusal.limit else inf))
+    return _found(max(run.refusals, key=_excess))
+
+
+def _excess(refusal: Refusal) -> float:
+    return refusal.value / refusal.limit if refusal.limit else inf
 
 
 def milliseconds(microseconds: float) -> Figure:

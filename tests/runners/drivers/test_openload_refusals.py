@@ -82,6 +82,8 @@ def test_several_reasons_to_be_late_are_reported_by_the_worst_and_without_the_ad
         "1,050 ms, and 10.0 % of it is accepted"
     )
     assert str(told).endswith(f"they are upper bounds ({worst})")
+    with pytest.raises(BadOutput, match=r"\(lag\): p99: operations were .*; p99 of read: .*; p99\.9 of all "):
+        DRIVER.parse(constant_cell(), late)
     assert isinstance(told, Text)
     japanese = told.in_words(CATALOGUES["ja"])
     assert "全操作 の p99.9 では openload 自身がスレッドの起床の遅れにより 2,100 ms 遅れ" in japanese
@@ -93,7 +95,7 @@ def test_several_reasons_to_be_late_are_reported_by_the_worst_and_without_the_ad
 
 def test_a_record_from_before_advice_stood_apart_is_shown_in_its_own_words(tmp_path: Path) -> None:
     late = _late(tmp_path, LATE | {"value": 2.5, "text": "late by 2 us: give it idle cores, or offer less"})
-    with pytest.raises(GeneratorLate, match=r"started late; late by 2 us: give it idle cores, or offer less"):
+    with pytest.raises(GeneratorLate, match=r"late by 2 us: give it idle cores, or offer less; p99: .* started late"):
         DRIVER.parse(constant_cell(), late)
 
 

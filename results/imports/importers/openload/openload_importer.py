@@ -96,7 +96,7 @@ def _whole(name: str, path: Path) -> Run:
     run = _record(name, path)
     if run.refusals:
         codes = ", ".join(dict.fromkeys(each.code for each in run.refusals))
-        said = found_by(run)
+        said = found_by(run, run.refusals[0].code)
         hint = "its numbers are not those of the database: measure again, on a host with idle cores, or with less load"
         raise OutputProblem(name, 1, f"openload refuses its own numbers ({codes}): {said}", hint)
     if not run.complete:

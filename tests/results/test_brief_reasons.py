@@ -1,0 +1,29 @@
+"""Reasons of several findings, by the first of them."""
+
+from __future__ import annotations
+
+import pytest
+
+from benchbrief.compiler.messages.text import Text, joined
+from benchbrief.reports.words.brief_words import CATALOGUES
+from benchbrief.results.messages.brief_reasons import briefly
+from benchbrief.results.messages.result_messages import say
+from benchbrief.runners.drivers.openload.openload_messages import say_openload
+
+
+def refused(*found: str) -> str:
+    return say_openload.openload_refused(said=joined(found, say.both), code="lag")
+
+
+def test_of_many_findings_the_first_one_is_told_and_the_number_of_the_others() -> None:
+    reason = refused("p99 of read", "p50 of read", "the mean", "the max")
+    short = briefly(reason)
+    assert short == "openload refuses its own numbers (lag): p99 of read (and 3 more)"
+    assert isinstance(reason, Text)
+    told = CATALOGUES["ja"].with_sentences({str(reason): reason}).said_briefly(str(reason))
+    assert told == "openload が自身の数値を拒否しました（lag）：p99 of read（ほか 3 件）"
+
+
+@pytest.mark.parametrize("reason", ["the tool died; and more; and more", refused("p99"), refused("p99", "p50")])
+def test_other_reasons_stay_as_they_are(reason: str) -> None:
+    assert briefly(reason) is reason
