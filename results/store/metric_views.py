@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     import duckdb
@@ -24,12 +24,13 @@ def asks_for_metrics(text: str) -> bool:
     return _ASKED.search(text) is not None
 
 
-def bounded_metrics(text: str, ask: Callable[[str], Iterable[Sequence[Any]]]) -> list[str]:
+def bounded_metrics(text: str, ask: Callable[[str], Iterable[Sequence[object]]]) -> list[str]:
     """Return the metrics that a statement names as `metric.NAME` and that rest on rates of which a search tells a bound
     alone. `ask` answers SQL over one run."""
     if not _NAMED.search(text):
         return []
-    return [name for (name,) in ask(_BOUNDED) if re.search(rf'\bmetric\."?{re.escape(name)}\b', text)]
+    bounded = [str(name) for (name,) in ask(_BOUNDED)]
+    return [name for name in bounded if re.search(rf'\bmetric\."?{re.escape(name)}\b', text)]
 
 
 def statements_of(connection: duckdb.DuckDBPyConnection) -> list[str]:
