@@ -195,7 +195,7 @@ def test_a_line_before_a_kill_is_not_its_cause(tmp_path: Path) -> None:
     killed = replace(recorded(OUTPUTS / "readrandom", exit_code=-9), directory=tmp_path)
     with pytest.raises(BadOutput) as caught:
         DRIVER.parse(cell("readrandom"), killed)
-    assert "last output: ... finished 20000 ops" in caught.value.message
+    assert "the last that it said: ... finished 20000 ops" in caught.value.message
     assert "missing" not in caught.value.message
     assert "oom" in caught.value.hint
     assert not isinstance(caught.value, OptionRefused)
