@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Literal
@@ -25,11 +26,14 @@ from benchbrief.compiler.planning.plan import (
 )
 from benchbrief.runners.execution.driver_contexts import CellContext, Endpoint
 from benchbrief.runners.jobs.tasks import Job, JobOutput
+from benchbrief.runners.journal.run_identity import RunName
 from benchbrief.runners.journal.secret_masking import Secret
 from benchbrief.runners.seams import Driver, Engine, Node, Transport
 
 ORIGIN = Origin(file="brief.bench", line=1, column=1)
 LOCAL = Host(id="local", transport="local", name="127.0.0.1")
+OWN_RUN = RunName(owner=f"test{os.getpid()}")
+"""A test that takes a silent claim over removes the jobs of its holder, which often is "anyone"."""
 TIMEOUT_S = 60.0
 
 Options = Mapping[str, str | float | bool]

@@ -93,7 +93,7 @@ def test_a_text_that_would_begin_another_option_is_refused() -> None:
 
 @pytest.fixture
 def pool() -> Iterator[HostPool]:
-    with HostPool(cell("/data/db").plan) as made:
+    with HostPool(cell("/data/db").plan, run_name=cells.OWN_RUN) as made:
         yield made
 
 

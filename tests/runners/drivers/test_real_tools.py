@@ -73,7 +73,7 @@ class Bench:
 def bench(tmp_path: Path, workload: Workload, database: Database, tool: str, **more: float) -> Iterator[Bench]:
     settings = {name: int(value) if name in ("threads", "phases") else value for name, value in more.items()}
     context = cells.context(workload, database, driver=tool, **settings)  # type: ignore[arg-type]  # numbers by name
-    with HostPool(context.plan) as hosts:
+    with HostPool(context.plan, run_name=cells.OWN_RUN) as hosts:
         kind = RocksDB if database.engine == "rocksdb" else MongoDB
         engine: Engine = kind(context.plan, database, context.hardware, hosts)
         try:
@@ -373,7 +373,7 @@ def test_a_tool_that_exits_0_without_a_result_has_failed(tmp_path: Path, tool: s
         database = cells.attached("mongodb://127.0.0.1/ycsb")
         context = cells.context(cells.ycsb("c"), database, driver=tool, tool_path=str(program))
     chosen = driver(tool)
-    with HostPool(context.plan) as hosts:
+    with HostPool(context.plan, run_name=cells.OWN_RUN) as hosts:
         load = chosen.load(context)
         assert load
         loaded = cells.run_job(hosts["local"], load, tmp_path / "out/load")
