@@ -36,8 +36,8 @@ def usual_cells_of_curve(experiment: Experiment) -> int:
 
 
 class UncountedCandidates:
-    """The cells of candidates that no total counts: those beyond the most that a ramp or a search measures, and once it
-    has ended, all that it left out."""
+    """The cells of candidates that no total counts: those beyond the most that a ramp or a search measures. Once it has
+    ended, each candidate that it left out."""
 
     def __init__(self, plan: Plan, left_out: Iterable[str] = ()) -> None:
         """`left_out` are the cells that ramps and searches left out so far."""

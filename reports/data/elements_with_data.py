@@ -41,7 +41,7 @@ def _known(queries: Iterable[p.Query], results: Results) -> bool:
 
 
 def _tells_numbers(text: p.TextElement, results: Results) -> bool:
-    """Return whether it has numbers of the imported figures, and all that it needs."""
+    """Return whether the text has numbers of the imported figures, and lacks none."""
     measured = [query for query in queries_of_prose(text.prose) if results.cells_behind(query)]
     return bool(measured) and all(results.at(query) is not None for query in measured)
 

@@ -158,8 +158,8 @@ class Results:
         return next(iter(self.spread(query, **where)), None)
 
     def doubt(self, query: Query, high: Query | None, where: Mapping[str, Key]) -> Doubt:
-        """Return what is not known of a value, as it rests on searches for a promise; of a range up to `high`, whether
-        an end of it is in doubt. Nothing is told of a missing value."""
+        """Return the doubt of a value that rests on searches for a promise. Of a range up to `high`, return whether an
+        end of it is in doubt. A missing value has none."""
         ends = [query, high] if high else [query]
         if not self.promises or any(self.at(end, **where) is None for end in ends):
             return KNOWN

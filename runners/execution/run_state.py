@@ -49,7 +49,7 @@ def one_line(error: RunnerError) -> str:
 def all_done(
     plan: Plan, reused: int, skipped: int, unrepeated: int, not_chosen: Collection[str] = (), refused: int = 0
 ) -> Text:
-    """Return what is said of a run that lacks nothing. `skipped` counts the cells that were not needed, and `refused`
+    """Return the last line of a run without failures. `skipped` counts the cells that were not needed, and `refused`
     those whose numbers were refused and answer their search. Candidates that were `not_chosen` are no part of it."""
     planned = planned_cells(plan, not_chosen)
     said = say.cells(n=planned)

@@ -192,7 +192,7 @@ def _run(found: Found, name: str) -> str:
     taken = [run for run in found.reused if run.startswith(name)]
     if not fitting and taken:
         raise fail(
-            f"{taken[-1]} took all that is judged from earlier runs",
+            f"{taken[-1]} took every judged cell from earlier runs",
             "gate those, or measure anew: `bench run --fresh`",
         )
     some = ", ".join((fitting or order)[-5:])

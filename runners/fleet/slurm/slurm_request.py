@@ -20,7 +20,7 @@ _OURS = {
         ("wrap", "array", "wait", "test-only", "parsable", "help", "usage", "version"), "a lane is one batch job"
     ),
     **dict.fromkeys(("job-name", "comment", "output"), "a run finds its jobs by it"),
-    "error": "the log of a lane has all that its jobs print",
+    "error": "the log of a lane holds the whole output of its jobs",
     "quiet": "`sbatch` has to print the number of the job",
     "clusters": "a run looks for its jobs on one cluster: set SLURM_CLUSTERS",
     **dict.fromkeys(("nodes", "open-mode", "no-requeue"), "it follows from the spec and the lane"),
