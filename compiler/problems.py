@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import ClassVar, TypeVar
 
+from benchbrief.dsl.diagnostics import problem
 from benchbrief.dsl.diagnostics.diagnostic import Diagnostic, Note, Suggestion
+from benchbrief.dsl.diagnostics.plain_amounts import ticked
 from benchbrief.dsl.diagnostics.problem import Problem
 from benchbrief.dsl.diagnostics.suggest import did_you_mean
 from benchbrief.dsl.source import Span
 
 
-@dataclass(frozen=True)
 class CompileProblem(Problem):
     """A mistake in what a spec means."""
 
@@ -89,24 +90,14 @@ def _vague(problem: CompileProblem) -> bool:
     return isinstance(problem, Misspelt) and problem.declared and problem.replacement is None
 
 
-def ticked(words: Iterable[str], limit: int = 8) -> str:
-    """`a`, `b`, `c` and 12 more."""
-    every = list(words)
-    shown = ", ".join(f"`{word}`" for word in every[:limit])
-    return shown if len(every) <= limit else f"{shown} and {len(every) - limit} more"
-
-
-def experiments_named(names: Iterable[str]) -> str:
-    """experiment `a`; experiments `a`, `b`."""
-    every = list(names)
-    return f"experiment{'s' if len(every) > 1 else ''} {ticked(every)}"
-
-
 def article(word: str) -> str:
     return f"{'an' if word[0] in 'aeiou' or word == 'ssh' else 'a'} {word}"
 
 
-@dataclass(frozen=True)
+class Again(problem.Again, CompileProblem):
+    """A repetition of something at `earlier`, or what does not go with it."""
+
+
 class Misspelt(CompileProblem):
     """A word of some `kind` that is not among `known`."""
 
@@ -149,25 +140,12 @@ class Misspelt(CompileProblem):
         return self._filled(self.otherwise if self.known else self.when_none)
 
 
-@dataclass(frozen=True)
-class Again(CompileProblem):
-    """A repetition of something at `earlier`."""
-
-    earlier: Span
-
-    @property
-    def first(self) -> Span | None:
-        return self.earlier
-
-
-@dataclass(frozen=True)
 class Circle(CompileProblem):
     chain: tuple[str, ...]
-    remark = "{circle}"
 
     @property
-    def circle(self) -> str:
-        return " -> ".join((*self.chain, self.chain[0]))
+    def notes(self) -> tuple[Note, ...]:
+        return (Note(" -> ".join((*self.chain, self.chain[0]))),)
 
     @property
     def which(self) -> str:

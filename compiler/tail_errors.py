@@ -2,25 +2,20 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from math import ceil
-from typing import ClassVar
 
 from benchbrief.compiler.measure_catalogue import STATISTICS
-from benchbrief.compiler.plain_amounts import duration, enough_time
 from benchbrief.compiler.problems import CompileProblem
 from benchbrief.compiler.tail_operations import FEWEST, share_beyond
-from benchbrief.dsl.diagnostics.diagnostic import Severity
+from benchbrief.dsl.diagnostics.plain_amounts import duration, enough_time
 
 
-@dataclass(frozen=True)
 class FewBeyond(CompileProblem):
     """A percentile of so few operations that chance decides it. `rate` is in ops/s, `seconds` of each of `repeats`."""
 
     code = "W0709"
-    severity: ClassVar[Severity] = "warning"
     says = "at {rate:,g} ops/s, `{measure}` of `{workload}` has {beyond} beyond it: chance decides its value"
-    mark = "{share} of the operations in {time} are {count}"
+    mark = "{share} of the operations in {time} are {operations:,.0f}"
     hint = "measure for {longer}, offer {higher:,} ops/s{lower}: {fewest} operations beyond it are needed"
     measure: str
     workload: str
@@ -51,10 +46,6 @@ class FewBeyond(CompileProblem):
     @property
     def time(self) -> str:
         return f"{self.repeats} x {duration(self.seconds)}" if self.repeats > 1 else duration(self.seconds)
-
-    @property
-    def count(self) -> str:
-        return f"{self.operations:,.0f}"
 
     @property
     def longer(self) -> str:

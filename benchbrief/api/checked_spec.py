@@ -104,9 +104,9 @@ class PlannedSpec:
         return Answer(pa.table({**columns, "seconds": pa.array(map(seconds, self.plan.cells), pa.float64())}))
 
     def __repr__(self) -> str:
-        from benchbrief.compiler.plain_amounts import about, counted
+        from benchbrief.dsl.diagnostics.plain_amounts import about, plural
 
-        cells = counted(len(self.plan.cells), "cell", "cells")
+        cells = plural(len(self.plan.cells), "cell")
         return f"<plan of {self.plan.spec.name}: {cells}, {about(self.seconds)}>"
 
     def _repr_html_(self) -> str:

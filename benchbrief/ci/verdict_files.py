@@ -12,7 +12,7 @@ import click
 
 from benchbrief.ci.junit import Case, junit
 from benchbrief.cli.terminal import fail, printable
-from benchbrief.dsl.diagnostics.plural import plural
+from benchbrief.dsl.diagnostics.plain_amounts import plural
 from benchbrief.progress.total_cells import not_run
 
 if TYPE_CHECKING:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from benchbrief.cli.terminal import one_line
 from benchbrief.comparing.compare_output import change_of, measured, point_of, same_everywhere, shortened, word
-from benchbrief.dsl.diagnostics.plural import plural
+from benchbrief.dsl.diagnostics.plain_amounts import plural
 from benchbrief.dsl.diagnostics.source_line import display_width
 
 if TYPE_CHECKING:

@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from benchbrief.cli.terminal import fail
-from benchbrief.compiler.plain_amounts import counted
 from benchbrief.dsl.bench_error import ExitCode
+from benchbrief.dsl.diagnostics.plain_amounts import plural
 from benchbrief.progress.earlier_results import day, taken_from
 
 if TYPE_CHECKING:
@@ -145,10 +145,10 @@ class NextRun:
 
     @property
     def sentence(self) -> str:
-        from benchbrief.compiler.plain_amounts import about
+        from benchbrief.dsl.diagnostics.plain_amounts import about
 
         taken = [f"take {cells:,} from run {run_id} of {date}" for run_id, date, cells in self.sources]
-        measured = f"measure {self.measured:,} of {counted(self.total, 'cell', 'cells')}, {about(self.seconds)}"
+        measured = f"measure {self.measured:,} of {plural(self.total, 'cell')}, {about(self.seconds)}"
         if not self.measured:
             measured = "measure nothing"
         return f"`bench run` would {', and '.join([measured, *taken])}"

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from benchbrief.cli.terminal import Stop, fail
 from benchbrief.dsl.bench_error import ExitCode
-from benchbrief.dsl.diagnostics.plural import plural
+from benchbrief.dsl.diagnostics.plain_amounts import plural
 from benchbrief.progress.run_progress import Progress
 
 if TYPE_CHECKING:

@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
-from benchbrief.dsl.diagnostics.plural import plural
+from benchbrief.dsl.diagnostics.plain_amounts import plural
 from benchbrief.history.sparkline import sparkline
 from benchbrief.reports.trends.change_texts import amount, changed_by, p_text, remarks, worth
 from benchbrief.results.history.read_series import differences

@@ -34,7 +34,7 @@ class Taken:
         """`18 of 24 cells are taken from run X of 2026-11-20; 6 are measured; --fresh measures all again`."""
         from benchbrief.compiler.estimates.counted_cells import counted_cells
         from benchbrief.compiler.planning.planned_cells import planned_cells
-        from benchbrief.dsl.diagnostics.plural import plural
+        from benchbrief.dsl.diagnostics.plain_amounts import plural
 
         sources = taken_from(self.carried)
         taken = {each.cell.id for each in self.carried}

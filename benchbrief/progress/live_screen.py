@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any
 from benchbrief.cli.readable_quantities import duration, latency, of_planned, power
 from benchbrief.cli.terminal import one_line
 from benchbrief.cli.terminal_marks import UNICODE, Marks, padded, shortened
-from benchbrief.compiler.plain_amounts import counted
 from benchbrief.compiler.rounding import share_text
+from benchbrief.dsl.diagnostics.plain_amounts import plural
 from benchbrief.dsl.diagnostics.source_line import display_width
 from benchbrief.progress.load_rate import load_rate
 from benchbrief.progress.run_view import CellView, RunView
@@ -54,7 +54,7 @@ def _head(view: RunView, now: float, columns: int, marks: Marks) -> Any:
     from rich.text import Text
 
     parts = ["SIMULATED"] if view.simulated else []
-    parts.append(f"{view.finished}/{counted(view.total, 'cell', 'cells')}")
+    parts.append(f"{view.finished}/{plural(view.total, 'cell')}")
     ended: dict[CellState, str] = {"failed": "failed", "no_room": "without room", "skipped": "skipped"}
     parts += [f"{count} {word}" for state, word in ended.items() if (count := view.of(state))]
     left = view.left_text(now)

@@ -15,7 +15,7 @@ _MOST = 12
 def explain_jobs(found: JobSurvey, label: str, width: int, *, color: bool) -> str:
     """Return lines of at most `width` columns where words allow it."""
     from benchbrief.compiler.explain.plain_text import Page
-    from benchbrief.compiler.plain_amounts import about, counted, duration
+    from benchbrief.dsl.diagnostics.plain_amounts import about, duration, plural
     from benchbrief.runners.fleet.survey_jobs import told_together
 
     page = Page(max(40, width), color)
@@ -24,7 +24,7 @@ def explain_jobs(found: JobSurvey, label: str, width: int, *, color: bool) -> st
         (
             (
                 str(job.needs.lane.number),
-                counted(len(job.needs.hosts), "node", "nodes"),
+                plural(len(job.needs.hosts), "node"),
                 about(job.needs.seconds),
                 duration(job.limit_s) if job.limit_s is not None else "none",
                 " ".join(job.asks),

@@ -15,7 +15,7 @@ import click
 from benchbrief.cli.readable_quantities import duration, latency, of_planned, rate
 from benchbrief.cli.terminal import coloured, columns_of, last_words, one_line, printable, use_colour
 from benchbrief.cli.terminal_marks import UNICODE, folded, marks, padded, shortened
-from benchbrief.dsl.diagnostics.plural import plural
+from benchbrief.dsl.diagnostics.plain_amounts import plural
 from benchbrief.dsl.diagnostics.source_line import display_width
 from benchbrief.progress.load_rate import load_rate
 from benchbrief.progress.run_view import Known, RunView
@@ -208,7 +208,7 @@ class Progress:
     def _on_run_started(self, record: j.RunStarted) -> None:
         from benchbrief.compiler.estimates.counted_cells import of_which
         from benchbrief.compiler.estimates.time_spent import brief_told
-        from benchbrief.compiler.plain_amounts import about
+        from benchbrief.dsl.diagnostics.plain_amounts import about
 
         view = self.view
         if view is None:

@@ -13,8 +13,8 @@ import click
 from benchbrief.cli.run_names import OUT, run_name
 from benchbrief.cli.spec_options import compile_or_stop, spec_options
 from benchbrief.cli.terminal import Stop, fail, one_line, show, show_json, warn
-from benchbrief.compiler.plain_amounts import counted
 from benchbrief.dsl.bench_error import ExitCode
+from benchbrief.dsl.diagnostics.plain_amounts import plural
 from benchbrief.running.make_tables import make_tables
 
 if TYPE_CHECKING:
@@ -199,7 +199,7 @@ def _tell(choices: Choices, what: Prepared, plan: Plan, run_dir: Path | None) ->
         return
     spared = sum(len(each.not_needed) for each in what.cells)
     verb = "would import" if run_dir is None else "imported"
-    parts = [f"{len(what.cells)} of {counted(len(plan.cells), 'cell', 'cells')}"]
+    parts = [f"{len(what.cells)} of {plural(len(plan.cells), 'cell')}"]
     if spared:
         parts.append(f"which stand for {spared} repeat{'s' if spared != 1 else ''} of theirs")
     if what.published:

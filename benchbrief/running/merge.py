@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from benchbrief.cli.run_names import run_name
 from benchbrief.cli.scheduler_options import label_of
-from benchbrief.dsl.diagnostics.plural import plural
+from benchbrief.dsl.diagnostics.plain_amounts import plural
 from benchbrief.progress.finished_run import Finished
 from benchbrief.progress.run_progress import Progress
 

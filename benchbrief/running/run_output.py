@@ -17,9 +17,9 @@ from benchbrief.cli.simulation_options import SHORT, SIMULATED
 from benchbrief.cli.store_options import STORE
 from benchbrief.cli.terminal import Stop, show, show_json
 from benchbrief.compiler.messages.text import Text
-from benchbrief.compiler.plain_amounts import counted
 from benchbrief.compiler.rounding import share_text
 from benchbrief.dsl.bench_error import ExitCode
+from benchbrief.dsl.diagnostics.plain_amounts import plural
 from benchbrief.progress.budget_checks import what_helps
 from benchbrief.progress.compared_times import in_short
 from benchbrief.progress.earlier_results import reused_as_dict
@@ -329,7 +329,7 @@ def tell(finished: Finished, summary: Summary) -> None:
 
 
 def _sampled(probe: Patchy) -> str:
-    every = counted(probe.of, "cell", "cells")
+    every = plural(probe.of, "cell")
     if probe.without:
         return f"{probe.probe} was not sampled in {probe.without} of {every}, such as {probe.cell}"
     return (

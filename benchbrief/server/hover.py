@@ -25,11 +25,11 @@ from benchbrief.compiler.frontend.resolve import Model
 from benchbrief.compiler.measure_catalogue import FAMILIES, KINDS, family_of, find_measure
 from benchbrief.compiler.metrics import word_meanings
 from benchbrief.compiler.metrics.typing.expressions import Typer
-from benchbrief.compiler.plain_amounts import duration
 from benchbrief.compiler.planning import plan
 from benchbrief.compiler.planning.planned_cells import most_cells
 from benchbrief.compiler.problems import Findings
 from benchbrief.compiler.rounding import share_text
+from benchbrief.dsl.diagnostics.plain_amounts import duration
 from benchbrief.dsl.syntax import ast
 from benchbrief.server.check_open_files import Finding
 from benchbrief.server.completing.cursor_context import Cursor, Token, cursor_at, tokens

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from benchbrief.cli.terminal import one_line, show, warn
-from benchbrief.dsl.diagnostics.plural import plural
+from benchbrief.dsl.diagnostics.plain_amounts import plural
 
 if TYPE_CHECKING:
     from benchbrief.results.shared_store.signed_run import SignedCheck

@@ -9,7 +9,7 @@ from typing import Any
 from benchbrief.cli.run_names import run_name
 from benchbrief.cli.terminal import fail, one_line, show, warn
 from benchbrief.dsl.bench_error import ExitCode
-from benchbrief.dsl.diagnostics.plural import plural
+from benchbrief.dsl.diagnostics.plain_amounts import plural
 from benchbrief.verifying.print_signature import tell_signed
 
 _MOST = 20

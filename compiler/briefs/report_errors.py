@@ -3,55 +3,34 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
-from typing import ClassVar
+from dataclasses import replace
 
-from benchbrief.compiler.problems import CompileProblem, Misspelt, ticked
-from benchbrief.dsl.diagnostics.diagnostic import Note, Severity
-from benchbrief.dsl.source import Span
+from benchbrief.compiler.problems import Again, CompileProblem, Misspelt
 
 _LISTED = 4
 
 
-@dataclass(frozen=True)
 class DimensionsLeft(CompileProblem):
     """A table in the place of a single number. `keys` are sample keys for the dimensions left."""
 
     code = "E0730"
-    says = "this is not one number: it still has {left}"
-    hint = "reduce it, as in `max(... over {over})`, or take one with `[{index}]`"
+    says = "this is not one number: it still has {dims:ticked}"
+    hint = "reduce it, as in `max(... over {dims:joined})`, or take one with `[{keys:joined}]`"
     dims: tuple[str, ...]
     keys: tuple[str, ...]
 
-    @property
-    def left(self) -> str:
-        return ticked(self.dims)
 
-    @property
-    def over(self) -> str:
-        return ", ".join(self.dims)
-
-    @property
-    def index(self) -> str:
-        return ", ".join(self.keys)
-
-
-@dataclass(frozen=True)
 class BadFormat(CompileProblem):
     code = "E0731"
     stands_alone = True
+    says = ("`{format}` can't print this: {why}", "`{format}` is not a format")
     hint = "{instead}"
     format: str
     why: str
     """Why it can't print a value; "" when it is no format at all."""
     instead: str
 
-    @property
-    def summary(self) -> str:
-        return f"`{self.format}` can't print this: {self.why}" if self.why else f"`{self.format}` is not a format"
 
-
-@dataclass(frozen=True)
 class UnitBehind(CompileProblem):
     """A unit behind a hole that its number can't be converted to."""
 
@@ -66,7 +45,6 @@ class UnitBehind(CompileProblem):
     """Whether it is wrong also behind a number that prints its own unit."""
 
 
-@dataclass(frozen=True)
 class NumberInTitle(CompileProblem):
     code = "E0732"
     stands_alone = True
@@ -76,7 +54,6 @@ class NumberInTitle(CompileProblem):
     what: str
 
 
-@dataclass(frozen=True)
 class DimensionFree(CompileProblem):
     """A figure or table with more dimensions than it shows. `example` is a key of the first one.
 
@@ -84,15 +61,11 @@ class DimensionFree(CompileProblem):
     """
 
     code = "E0733"
-    says = "the {kind} does not show {left}, which this value has"
+    says = "the {kind} does not show {dims:ticked}, which this value has"
     kind: str
     dims: tuple[str, ...]
     example: str
     panels: bool = False
-
-    @property
-    def left(self) -> str:
-        return ticked(self.dims)
 
     @property
     def help(self) -> str:
@@ -107,45 +80,32 @@ class DimensionFree(CompileProblem):
         return f"{', '.join(ways[:-1])}{', or ' if self.panels else ' or ' if len(ways) > 1 else ''}{ways[-1]}"
 
 
-@dataclass(frozen=True)
-class AxisUnits(CompileProblem):
+class AxisUnits(Again):
     code = "E0734"
     says = "one axis can't show {first_unit} and {unit}"
     mark = "in {unit}"
+    remark = "the axis is in {first_unit} because of this"
     hint = "put one of them on the other axis with `axis right`, or into another figure"
     unit: str
     first_unit: str
-    first_span: Span
-
-    @property
-    def notes(self) -> tuple[Note, ...]:
-        return (Note(f"the axis is in {self.first_unit} because of this", self.first_span),)
 
 
-@dataclass(frozen=True)
-class TwoAxes(CompileProblem):
+class TwoAxes(Again):
     """Series of one figure along different dimensions, or a curve beside lines (`axis` is "" for a curve)."""
 
     code = "E0735"
     stands_alone = True
+    says = (
+        "one figure can't go along `{first_axis}` and `{axis}`",
+        "one figure can't show a curve and bars or lines",
+    )
+    remark = ("along `{first_axis}` here", "a curve here")
     hint = "{instead}"
     axis: str
     first_axis: str
-    first_span: Span
     instead: str = "make two figures"
 
-    @property
-    def summary(self) -> str:
-        if self.axis and self.first_axis:
-            return f"one figure can't go along `{self.first_axis}` and `{self.axis}`"
-        return "one figure can't show a curve and bars or lines"
 
-    @property
-    def notes(self) -> tuple[Note, ...]:
-        return (Note(f"along `{self.first_axis}` here" if self.first_axis else "a curve here", self.first_span),)
-
-
-@dataclass(frozen=True)
 class NoAxis(CompileProblem):
     """A series without an axis, or a curve without two values. `values` is how many it has, `keyword` what its
     dimension follows, and `instead_of` what it follows here."""
@@ -173,7 +133,6 @@ class NoAxis(CompileProblem):
         return f"write {self.usage}{beside}"
 
 
-@dataclass(frozen=True)
 class UnknownOption(Misspelt):
     code = "E0737"
     stands_alone = True
@@ -181,26 +140,18 @@ class UnknownOption(Misspelt):
     otherwise = "options are {all_known}"
 
 
-@dataclass(frozen=True)
 class BadOption(CompileProblem):
     code = "E0738"
     stands_alone = True
     says = "`{option}` can't be {found}"
+    hint = ("did you mean `{meant}`?", "write {usage}")
+    mend = "{meant}"
     option: str
     found: str
     usage: str
     meant: str | None = None
 
-    @property
-    def replacement(self) -> str | None:
-        return self.meant
 
-    @property
-    def help(self) -> str:
-        return f"did you mean `{self.meant}`?" if self.meant else f"write {self.usage}"
-
-
-@dataclass(frozen=True)
 class TableShape(CompileProblem):
     code = "E0739"
     stands_alone = True
@@ -211,7 +162,6 @@ class TableShape(CompileProblem):
     usage: str
 
 
-@dataclass(frozen=True)
 class EmptyElement(CompileProblem):
     code = "E0740"
     stands_alone = True
@@ -221,7 +171,6 @@ class EmptyElement(CompileProblem):
     usage: str
 
 
-@dataclass(frozen=True)
 class NotFixedHere(CompileProblem):
     """`{workload.label}` where several workloads could be meant."""
 
@@ -231,14 +180,12 @@ class NotFixedHere(CompileProblem):
     dim: str
 
 
-@dataclass(frozen=True)
 class UnknownField(Misspelt):
     code = "E0742"
     says = "{kind} has no `{word}`"
     otherwise = "it has {all_known}"
 
 
-@dataclass(frozen=True)
 class EachTwice(CompileProblem):
     code = "E0743"
     stands_alone = True
@@ -247,22 +194,16 @@ class EachTwice(CompileProblem):
     dim: str
 
 
-@dataclass(frozen=True)
-class TwiceShown(CompileProblem):
-    """Small multiples by a dimension that each panel shows. `shown_at` is its place."""
+class TwiceShown(Again):
+    """Small multiples by a dimension that each panel shows, at `earlier`."""
 
     code = "E0770"
     says = "the panels are by `{dim}`, and each panel shows `{dim}` too"
+    remark = "shown here"
     hint = "use another dimension for the panels, or remove `{dim}` from the series"
     dim: str
-    shown_at: Span
-
-    @property
-    def notes(self) -> tuple[Note, ...]:
-        return (Note("shown here", self.shown_at),)
 
 
-@dataclass(frozen=True)
 class NotAMetric(Misspelt):
     """A formula of something that is not a metric."""
 
@@ -272,7 +213,6 @@ class NotAMetric(Misspelt):
     when_none = "declare one: `metric gain = throughput[b] / throughput[a]`"
 
 
-@dataclass(frozen=True)
 class PlainFormula(CompileProblem):
     code = "E0745"
     says = "metric `{name}` has no arithmetic that a `formula` can show"
@@ -280,7 +220,6 @@ class PlainFormula(CompileProblem):
     name: str
 
 
-@dataclass(frozen=True)
 class TooManyElements(CompileProblem):
     code = "E0746"
     says = "this `each` brings the reports to {count:,} elements; the limit is {limit:,}"
@@ -292,22 +231,18 @@ class TooManyElements(CompileProblem):
     product: str
 
 
-@dataclass(frozen=True)
 class SinglePoint(CompileProblem):
     code = "W0703"
-    severity: ClassVar[Severity] = "warning"
     says = "a line through a single point: `{dim}` is only {point}"
     hint = "measure more points, or show the number in a table or as `bars`"
     dim: str
     point: str
 
 
-@dataclass(frozen=True)
 class LeftOut(CompileProblem):
     """A part of an unrolled `each` without measurements. One message for a report names the `others` too."""
 
     code = "W0704"
-    severity: ClassVar[Severity] = "warning"
     says = "this {kind} is left out for {dim} `{key}`, where `{base}` is not measured{more}"
     hint = "if you intend this, do nothing: `bench run` and `bench report` do not repeat this warning"
     kind: str
@@ -331,27 +266,22 @@ class LeftOut(CompileProblem):
         return replace(found[0], others=tuple((each.kind, each.key) for each in found[1:]))
 
 
-@dataclass(frozen=True)
 class NoName(CompileProblem):
     """An expression in a figure or table with too many parts for a name."""
 
     code = "W0714"
-    severity: ClassVar[Severity] = "warning"
     says = "the brief shows this as code: `{expression}` has too many parts for a name"
     hint = 'add `, label "..."`, name a column with `column "..." =`, or make it a metric with a label'
     expression: str
 
 
-@dataclass(frozen=True)
 class BandOfSingleRuns(CompileProblem):
     code = "W0705"
-    severity: ClassVar[Severity] = "warning"
     says = "there is no band around `{base}`: it is measured only once"
     hint = "write `repeats = 3` or more in the experiment, or remove `band`"
     base: str
 
 
-@dataclass(frozen=True)
 class NoContenders(CompileProblem):
     """A comparison of other things than hardware."""
 
@@ -362,19 +292,15 @@ class NoContenders(CompileProblem):
     why: str
 
 
-@dataclass(frozen=True)
 class ComparedOnce(CompileProblem):
     code = "W0715"
-    severity: ClassVar[Severity] = "warning"
     says = "`{expression}` is measured once, so the comparison can't tell a difference from noise"
     hint = "write `repeats = 3` or more in the experiment"
     expression: str
 
 
-@dataclass(frozen=True)
 class WideTable(CompileProblem):
     code = "W0708"
-    severity: ClassVar[Severity] = "warning"
     says = "this {kind} has {columns} columns, and {most} fit across a page: it is set in parts below each other"
     hint = "fix a dimension, such as `[threads: 4]`, or swap `rows` and `columns`"
     kind: str

@@ -12,10 +12,10 @@ from benchbrief.compiler.estimates.counted_cells import MOST_CHECKED_CELLS, coun
 from benchbrief.compiler.estimates.estimate import alone, cool_down, estimate, estimate_some, lanes, seconds
 from benchbrief.compiler.frontend.resolve import Model
 from benchbrief.compiler.matrix.expand import expand
-from benchbrief.compiler.plain_amounts import about, duration, enough_time_told
 from benchbrief.compiler.planning.budgets import Point, chooses, first_pass, is_budgeted, needed_cells, point_of
 from benchbrief.compiler.planning.plan import Cell, Experiment, Plan, StepKind
 from benchbrief.compiler.problems import Findings
+from benchbrief.dsl.diagnostics.plain_amounts import about, duration, enough_time_in_words
 
 _DECLARED: tuple[StepKind, ...] = ("warm_up", "measure", "cool_down")
 """The steps whose times the spec declares."""
@@ -74,7 +74,7 @@ class BudgetFit:
     def mended(self) -> str:
         """Return what would fit."""
         fewer = "fewer points or repeats" if "repeats" in self.passes else "fewer points"
-        return f"a budget of {enough_time_told(self.pass_s)} or more, {fewer}, or a shorter time for each"
+        return f"a budget of {enough_time_in_words(self.pass_s)} or more, {fewer}, or a shorter time for each"
 
     def as_dict(self) -> dict[str, object]:
         return {

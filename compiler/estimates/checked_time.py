@@ -10,8 +10,7 @@ from benchbrief.compiler.estimates.counted_cells import MOST_CHECKED_CELLS, coun
 from benchbrief.compiler.estimates.estimate import alone
 from benchbrief.compiler.estimates.time_spent import RENDERING_S
 from benchbrief.compiler.examined import Examined
-from benchbrief.compiler.plain_amounts import about
-from benchbrief.dsl.diagnostics.plural import plural
+from benchbrief.dsl.diagnostics.plain_amounts import about, plural
 
 
 @dataclass(frozen=True)

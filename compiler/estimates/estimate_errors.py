@@ -2,24 +2,22 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
-from benchbrief.compiler.plain_amounts import duration
 from benchbrief.compiler.problems import CompileProblem
 
 KEEP = "or keep it where no cell may find traces of another, such as a warm cache"
 """Why a costly reset may be right, as the end of advice against one."""
 
 
-@dataclass(frozen=True)
 class CostlyReset(CompileProblem):
     """A declared reset that takes longer than what is measured. `better` is a reset that takes less."""
 
     code = "W0213"
-    severity = "warning"
-    says = "resetting the data of database `{database}` would take about {time}, and all its measuring {measuring}"
+    says = (
+        "resetting the data of database `{database}` would take about {seconds:duration}, and all its measuring "
+        "{measured_s:duration}"
+    )
     mark = "{count}"
-    hint = "write `reset = {better}`, which takes about {less}: {why}"
+    hint = "write `reset = {better}`, which takes about {better_s:duration}: {why}"
     database: str
     cells: int
     seconds: float
@@ -27,18 +25,6 @@ class CostlyReset(CompileProblem):
     better: str
     why: str
     better_s: float
-
-    @property
-    def time(self) -> str:
-        return duration(self.seconds)
-
-    @property
-    def measuring(self) -> str:
-        return duration(self.measured_s)
-
-    @property
-    def less(self) -> str:
-        return duration(self.better_s)
 
     @property
     def count(self) -> str:

@@ -11,8 +11,8 @@ from typing import Literal, get_args
 
 from benchbrief.compiler.estimates.counted_cells import counted_cells
 from benchbrief.compiler.estimates.estimate import alone, lanes
-from benchbrief.compiler.plain_amounts import duration
 from benchbrief.compiler.planning.plan import Cell, Plan, Step, StepKind
+from benchbrief.dsl.diagnostics.plain_amounts import duration
 
 Activity = Literal["loading", "resets", "warm_up", "measuring", "cooling", "start_up", "rendering"]
 """`resets` bring back a loaded data set without loading it. `start_up` has the collecting of outputs too."""

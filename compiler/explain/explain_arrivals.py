@@ -7,8 +7,8 @@ from typing import get_args
 
 from benchbrief.compiler.explain.plain_text import number
 from benchbrief.compiler.extensions.tool_spec import Bound
-from benchbrief.compiler.plain_amounts import duration
 from benchbrief.compiler.planning.plan import Arrivals
+from benchbrief.dsl.diagnostics.plain_amounts import duration
 
 _TIMES = {"timeout": "timeout_s", "give_up": "give_up_s"}
 """The fields of the bounds that are times."""

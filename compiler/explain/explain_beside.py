@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from benchbrief.compiler.plain_amounts import duration
 from benchbrief.compiler.planning.plan import Cell, Event
+from benchbrief.dsl.diagnostics.plain_amounts import duration
 
 
 def describe_probes(cells: Iterable[Cell]) -> list[str]:

@@ -7,9 +7,9 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
 from benchbrief.compiler.explain.explain_plan import option_text
 from benchbrief.compiler.explain.plain_text import Page, number
-from benchbrief.compiler.plain_amounts import duration, quantity_of_bytes
 from benchbrief.compiler.planning.plan import Cell
 from benchbrief.compiler.planning.plan_diff import CellDiff, Kind, OutsideDiff, Part, PlanDiff, SearchDiff
+from benchbrief.dsl.diagnostics.plain_amounts import duration, quantity_of_bytes
 
 _SIGNS: dict[str, str] = {"changed": "~", "new": "+", "gone": "-", "same": "="}
 _WORDS: dict[Kind, str] = {"changed": "changed", "new": "new", "gone": "gone", "same": "the same"}

@@ -9,8 +9,8 @@ from benchbrief.compiler.estimates.estimate import estimate
 from benchbrief.compiler.explain.explain_overlap import some
 from benchbrief.compiler.explain.plain_text import Page
 from benchbrief.compiler.lanes.plan_lanes import lanes_of
-from benchbrief.compiler.plain_amounts import about
 from benchbrief.compiler.planning.plan import Plan
+from benchbrief.dsl.diagnostics.plain_amounts import about
 
 _MOST = 12
 """More lanes than these are counted only."""

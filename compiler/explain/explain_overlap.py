@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from benchbrief.compiler.estimates.grouped_hardware import Together, grouped_hardware
 from benchbrief.compiler.estimates.overlapped_loads import hidden_loads, loading_s, one_by_one_s
 from benchbrief.compiler.explain.plain_text import Page
-from benchbrief.compiler.plain_amounts import about, duration
 from benchbrief.compiler.planning.plan import Experiment, Plan
+from benchbrief.dsl.diagnostics.plain_amounts import about, duration
 
 _MOST = 12
 """More loads than these are counted only."""

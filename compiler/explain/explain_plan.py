@@ -18,7 +18,6 @@ from benchbrief.compiler.explain.explain_steady import describe_steadiness
 from benchbrief.compiler.explain.explain_time import explain_time
 from benchbrief.compiler.explain.plain_text import Page, number
 from benchbrief.compiler.extensions.registry import ENGINE_SPECS, TOOL_SPECS, tool_word
-from benchbrief.compiler.plain_amounts import counted, duration, quantity_of_bytes
 from benchbrief.compiler.planning.plan import (
     Cell,
     Confident,
@@ -37,6 +36,7 @@ from benchbrief.compiler.planning.plan import (
 from benchbrief.compiler.planning.planned_cells import most_cells
 from benchbrief.compiler.resets.reset_words import RESET_WORDS
 from benchbrief.compiler.shapes.shapes import Number, Shape
+from benchbrief.dsl.diagnostics.plain_amounts import duration, plural, quantity_of_bytes
 
 _ORDERS = {
     "grouped": "one hardware after the other, each with its workloads, {axis} and repeats",
@@ -143,15 +143,15 @@ def _experiment(plan: Plan, e: Experiment, page: Page) -> None:
 
 def _facts(plan: Plan, e: Experiment, cells: list[Cell]) -> Iterator[tuple[str, str]]:
     counts = (
-        counted(len(e.hardware), "hardware"),
-        counted(len(e.workloads), "workload", "workloads"),
+        plural(len(e.hardware), "hardware", "hardware"),
+        plural(len(e.workloads), "workload"),
         _point_count(e),
-        (f"{e.confident.at_least} to " if e.confident else "") + counted(e.repeats, "repeat", "repeats"),
+        (f"{e.confident.at_least} to " if e.confident else "") + plural(e.repeats, "repeat"),
     )
     most = "up to " if e.promise else up_to(e, plan.budget_s)
     likely = f", usually {len(counted_cells(cells, plan.experiments))}" if e.promise else ""
     product = " x ".join(counts[:3] if e.promise else counts)
-    yield "matrix", f"{product} = {most}{counted(most_cells(e), 'cell', 'cells')}{likely}"
+    yield "matrix", f"{product} = {most}{plural(most_cells(e), 'cell')}{likely}"
     first = cells[0]
     if e.axis == "target":
         yield "target", f"{_points(e.points)} ops/s" if e.points else _found_by(e.target_from)
@@ -200,7 +200,7 @@ def _facts(plan: Plan, e: Experiment, cells: list[Cell]) -> Iterator[tuple[str, 
     if e.max_error_share:
         yield "max errors", f"{100 * e.max_error_share:g} %"
     if e.retries:
-        yield "retries", f"a failed cell is tried again, {counted(e.retries, 'time', 'times')} at most"
+        yield "retries", f"a failed cell is tried again, {plural(e.retries, 'time')} at most"
     if e.on_failure != "continue":
         yield "on failure", "nothing more is begun" if e.on_failure == "stop" else "all others are tried"
     if e.unattended_s is not None:
@@ -209,10 +209,10 @@ def _facts(plan: Plan, e: Experiment, cells: list[Cell]) -> Iterator[tuple[str, 
 
 def _point_count(e: Experiment) -> str:
     if e.adaptive:
-        return f"{e.adaptive.points} of {counted(len(e.points), 'candidate', 'candidates')}"
+        return f"{e.adaptive.points} of {plural(len(e.points), 'candidate')}"
     if e.promise:
-        return f"a search among {counted(len(e.points), 'rate', 'rates')}"
-    return ("up to " if e.search else "") + counted(len(e.points) or 1, "point", "points")
+        return f"a search among {plural(len(e.points), 'rate')}"
+    return ("up to " if e.search else "") + plural(len(e.points) or 1, "point")
 
 
 def _found_by(experiment: str | None) -> str:
@@ -377,7 +377,7 @@ def _measured_in(query: Query) -> str:
 def _contents(report: Report) -> str:
     counts = Counter(_kinds(report.elements))
     parts = [
-        counted(counts[kind], one, many)
+        plural(counts[kind], one, many)
         for kind, one, many in (
             ("section", "section", "sections"),
             ("figure", "figure", "figures"),

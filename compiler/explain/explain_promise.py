@@ -6,10 +6,10 @@ from collections.abc import Iterator
 
 from benchbrief.compiler.estimates.grouped_hardware import shares_points
 from benchbrief.compiler.explain.plain_text import number
-from benchbrief.compiler.plain_amounts import counted
 from benchbrief.compiler.planning.achieved_load import to_serve
 from benchbrief.compiler.planning.plan import Adaptive, Experiment, KneeSearch, Plan, Promise
 from benchbrief.compiler.searches.rate_search import CONFIDENCE, LEAD
+from benchbrief.dsl.diagnostics.plain_amounts import plural
 
 
 def describe_promise(rule: Promise) -> Iterator[tuple[str, str]]:
@@ -25,7 +25,7 @@ def describe_promise(rule: Promise) -> Iterator[tuple[str, str]]:
             f"confidence, Wald's sequential test), {rule.judged} times a rate at most"
         ),
     )
-    runs = counted(rule.held_out, "run", "runs")
+    runs = plural(rule.held_out, "run")
     yield "held out", f"{runs} more at the rate that was found, and at a lower one as soon as one breaks the promise"
     yield "cells", f"about {rule.usual} for each search, {rule.most} at most"
     yield "assumes", "a promise that is broken at one rate is broken at each higher one"

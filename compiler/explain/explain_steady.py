@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from benchbrief.compiler.plain_amounts import duration
 from benchbrief.compiler.planning.plan import Experiment, UntilSteady
 from benchbrief.compiler.planning.steady_rule import BATCH_S
+from benchbrief.dsl.diagnostics.plain_amounts import duration
 
 
 def measured_for(e: Experiment) -> str:

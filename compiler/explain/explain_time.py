@@ -20,9 +20,9 @@ from benchbrief.compiler.estimates.time_spent import (
 )
 from benchbrief.compiler.explain.explain_overlap import explain_overlap
 from benchbrief.compiler.explain.plain_text import Page
-from benchbrief.compiler.plain_amounts import about, counted, duration
 from benchbrief.compiler.planning.plan import Plan
 from benchbrief.compiler.planning.planned_cells import planned_cells
+from benchbrief.dsl.diagnostics.plain_amounts import about, duration, plural
 
 _WIDEST = max(map(len, ACTIVITY_WORDS.values()))
 _UNITS = ((7200.0, 3600.0, "h"), (120.0, 60.0, "min"))
@@ -72,7 +72,7 @@ def _total(plan: Plan, spent: TimeSpent, page: Page, *, refused: bool) -> None:
     wall_s, alone_s = cells_s + spent.rendering_s, sum(spent.in_all.values())
     measured, count = counted_cells(plan.cells, plan.experiments), planned_cells(plan)
     fewer = of_which(plan)
-    text = f"{'up to ' if fewer else most}{counted(count, 'cell', 'cells')}, {most}{about(wall_s)}{fewer}"
+    text = f"{'up to ' if fewer else most}{plural(count, 'cell')}, {most}{about(wall_s)}{fewer}"
     if cells_s == plan.estimate_s and wall_s < alone_s - 1:
         text += f" with independent hosts side by side ({duration(alone_s)} one after another)"
     page.paragraph(text + brief_told(spent.rendering_s, wall_s))
@@ -83,7 +83,7 @@ def _total(plan: Plan, spent: TimeSpent, page: Page, *, refused: bool) -> None:
         )
     cells = [cell for cell in plan.cells if cell.id in measured]
     for shared in shared_places(cells, plan.hardware, plan.databases, plan.workloads, plan.hosts):
-        owed = f"{counted(len(shared.cells), 'cell loads', 'cells load')} again what others have replaced in one place"
+        owed = f"{plural(len(shared.cells), 'cell loads', 'cells load')} again what others have replaced in one place"
         out = "give each a `path` or server of its own, or measure one hardware after the other"
         page.paragraph(f"database {shared.database}: {owed}, {about(shared.seconds)} of that time; {out}")
     if len(plan.experiments) > 1:

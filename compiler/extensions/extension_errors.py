@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Self
 
-from benchbrief.compiler.problems import CompileProblem, ticked
+from benchbrief.compiler.problems import CompileProblem
 from benchbrief.dsl.source import Span
 
 if TYPE_CHECKING:
     from benchbrief.compiler.extensions.registry import Refused
 
 
-@dataclass(frozen=True)
 class UnusableExtension(CompileProblem):
     """An extension of another package that can't be used. `source` is the package with its version."""
 
@@ -31,13 +29,13 @@ class UnusableExtension(CompileProblem):
         return cls(span, refused.kind, refused.name, refused.source, refused.why, refused.hint)
 
 
-@dataclass(frozen=True)
 class UntranslatedExtension(CompileProblem):
     """A report in a language that an extension has no words in, for some of what it says."""
 
     code = "W0212"
-    severity = "warning"
-    says = "the {kind} `{name}` of {source} has no words in `{language}` for {measures}: they will be in English"
+    says = (
+        "the {kind} `{name}` of {source} has no words in `{language}` for {missing:ticked 3}: they will be in English"
+    )
     mark = "a language that it lacks"
     hint = "ask its authors for words in `{language}`"
     kind: str
@@ -45,7 +43,3 @@ class UntranslatedExtension(CompileProblem):
     source: str
     language: str
     missing: tuple[str, ...]
-
-    @property
-    def measures(self) -> str:
-        return ticked(self.missing, limit=3)

@@ -8,10 +8,10 @@ metrics (E070x to E072x) in `metrics/metric_errors.py`, reports (from E0730 on) 
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 
 from benchbrief.compiler.extensions.own_tools import own_families, sample_databases
-from benchbrief.compiler.problems import Again, Circle, CompileProblem, Misspelt, experiments_named, ticked
+from benchbrief.compiler.problems import Again, Circle, CompileProblem, Misspelt
+from benchbrief.dsl.diagnostics.plain_amounts import ticked
 from benchbrief.dsl.diagnostics.suggest import did_you_mean
 
 _OF_PERCENTILES = re.compile(r"p[0-9]{2,}|percentiles?|quantiles?")
@@ -20,7 +20,6 @@ _UNITS = ("s", "ms", "us", "min", "h", "ops", "op")
 # --- E02xx: names ------------------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True)
 class UnknownName(Misspelt):
     code = "E0201"
     says = "unknown {kind} `{word}`"
@@ -28,7 +27,6 @@ class UnknownName(Misspelt):
     when_none = "none is declared: add `{kind} {word} {{ ... }}`"
 
 
-@dataclass(frozen=True)
 class UnknownFunction(Misspelt):
     code = "E0718"
     stands_alone = True
@@ -42,22 +40,16 @@ class UnknownFunction(Misspelt):
         return super().help
 
 
-@dataclass(frozen=True)
 class DuplicateName(Again):
     code = "E0202"
-    says = "{what} is declared twice"
+    says = ("{kind} `{name}` is declared twice", "`{kind}` block is declared twice")
     mark = "declared again"
     remark = "first declared here"
     hint = "give one of them another name, or remove one"
     kind: str
     name: str
 
-    @property
-    def what(self) -> str:
-        return f"{self.kind} `{self.name}`" if self.name else f"`{self.kind}` block"
 
-
-@dataclass(frozen=True)
 class UnknownBase(Misspelt):
     code = "E0203"
     says = "unknown {kind} `{word}`"
@@ -77,7 +69,6 @@ class UnknownBase(Misspelt):
         return letter if letter in self.known else super().replacement
 
 
-@dataclass(frozen=True)
 class HasVariants(CompileProblem):
     code = "E0204"
     says = "hardware `{group}` has variants, so the group as a whole can't be measured"
@@ -91,7 +82,6 @@ class HasVariants(CompileProblem):
         return ticked(f"{self.group}.{variant}" for variant in self.variants)
 
 
-@dataclass(frozen=True)
 class NoVariants(CompileProblem):
     code = "E0205"
     says = "hardware `{group}` has no variants"
@@ -99,7 +89,6 @@ class NoVariants(CompileProblem):
     group: str
 
 
-@dataclass(frozen=True)
 class MustChoose(CompileProblem):
     """An experiment without a client or database, where there is not exactly one."""
 
@@ -124,21 +113,18 @@ class MustChoose(CompileProblem):
         return f"declare one: {' or '.join(sample_databases(self.family))}"
 
 
-@dataclass(frozen=True)
 class UnknownProfile(Misspelt):
     code = "E0207"
     says = "unknown profile `{word}`"
     when_none = "the spec declares no profile: add `profile {word} {{ ... }}`"
 
 
-@dataclass(frozen=True)
 class UnknownParam(Misspelt):
     code = "E0208"
     says = "the spec has no parameter `{word}`"
     when_none = "declare it in the spec: `param {word} = ...`"
 
 
-@dataclass(frozen=True)
 class NamedTwice(Again):
     code = "E0209"
     says = "{kind} `{name}` is named twice"
@@ -148,7 +134,6 @@ class NamedTwice(Again):
     name: str
 
 
-@dataclass(frozen=True)
 class NothingNamed(CompileProblem):
     """An empty list of hosts, hardware or workloads."""
 
@@ -159,7 +144,6 @@ class NothingNamed(CompileProblem):
     wanted: str
 
 
-@dataclass(frozen=True)
 class NotAName(CompileProblem):
     """A word in a value that is no parameter."""
 
@@ -184,33 +168,22 @@ class NotAName(CompileProblem):
 # --- E06xx: files and cycles -------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True)
 class ImportNotFound(CompileProblem):
     code = "E0601"
     says = "can't use `{path}`: {why}"
+    hint = ("did you mean `{guess}`?", "the path is relative to the folder of the file that holds this `use`")
+    mend = '"{guess}"'
     path: str
     why: str
     guess: str | None = None
 
-    @property
-    def help(self) -> str:
-        if self.guess:
-            return f"did you mean `{self.guess}`?"
-        return "the path is relative to the folder of the file that holds this `use`"
 
-    @property
-    def replacement(self) -> str | None:
-        return f'"{self.guess}"' if self.guess else None
-
-
-@dataclass(frozen=True)
 class ImportCycle(Circle):
     code = "E0602"
     says = "these files use each other in a circle"
     hint = "move what they share into a file of its own"
 
 
-@dataclass(frozen=True)
 class InheritanceCycle(Circle):
     code = "E0603"
     says = "this {kind} inherits from itself"
@@ -218,18 +191,12 @@ class InheritanceCycle(Circle):
     kind: str
 
 
-@dataclass(frozen=True)
 class ParamCycle(Circle):
     code = "E0604"
-    says = "parameter `{name}` is computed from itself"
+    says = "parameter `{chain[0]}` is computed from itself"
     hint = "give {which} a value that needs no other parameter"
 
-    @property
-    def name(self) -> str:
-        return self.chain[0]
 
-
-@dataclass(frozen=True)
 class TooManyFiles(CompileProblem):
     """Too many files or, with `words`, too many tokens in all of them."""
 
@@ -244,7 +211,6 @@ class TooManyFiles(CompileProblem):
         return f"have {self.limit:,} words and signs in all its files" if self.words else f"use {self.limit} files"
 
 
-@dataclass(frozen=True)
 class KneeCycle(Circle):
     code = "E0606"
     mark = "this knee depends on its own experiment"
@@ -269,10 +235,8 @@ _USED_BY = {
 }
 
 
-@dataclass(frozen=True)
 class Unused(CompileProblem):
     code = "W0201"
-    severity = "warning"
     says = "{kind} `{name}` is declared but never used"
     kind: str
     name: str
@@ -282,48 +246,35 @@ class Unused(CompileProblem):
         return f"{_USED_BY[self.kind]}, or remove it"
 
 
-@dataclass(frozen=True)
 class OddFact(CompileProblem):
     """A fact whose name is nearly `meant`, an attribute or a fact (`what`)."""
 
     code = "W0202"
-    severity = "warning"
     says = "fact `{name}` looks like the {what} `{meant}`"
     mark = "read as a separate fact"
     hint = "did you mean `{meant}`?"
+    mend = "{meant}"
     name: str
     meant: str
     what: str
 
-    @property
-    def replacement(self) -> str:
-        return self.meant
 
-
-@dataclass(frozen=True)
 class UnsampledMeter(CompileProblem):
     """Hardware with a power meter, in experiments that never read it."""
 
     code = "W0207"
-    severity = "warning"
     says = "hardware `{hardware}` has a power meter that no experiment reads"
     mark = "never read"
-    hint = "add `probes = [power every 1 s]` to {experiments}, or remove the meter"
+    hint = "add `probes = [power every 1 s]` to {names:named experiment}, or remove the meter"
     hardware: str
     names: tuple[str, ...]
 
-    @property
-    def experiments(self) -> str:
-        return experiments_named(self.names)
 
-
-@dataclass(frozen=True)
 class MetersLeftBehind(CompileProblem):
     """A profile that replaces the hosts and not their power meters."""
 
     code = "W0203"
-    severity = "warning"
-    says = "profile `{profile}` replaces the hosts of {hardware}, and the new hosts have no power meters"
+    says = "profile `{profile}` replaces the hosts of {names:ticked}, and the new hosts have no power meters"
     mark = "power will be missing with these hosts"
     hint = (
         "name a meter in the profile, such as `power = rapl` or `power = command(...)`, or write `power = none` to "
@@ -332,17 +283,11 @@ class MetersLeftBehind(CompileProblem):
     profile: str
     names: tuple[str, ...]
 
-    @property
-    def hardware(self) -> str:
-        return ticked(self.names)
 
-
-@dataclass(frozen=True)
 class InsertsFromOneHost(CompileProblem):
     """A workload that inserts, on a client of several hosts: each process of the tool would insert the same keys."""
 
     code = "W0204"
-    severity = "warning"
     says = "workload `{workload}` inserts, so its load comes from `{host}` alone, not from all of client `{client}`"
     mark = "every {tool} process would insert the same new keys"
     hint = "check that one host can offer the load, or measure this workload in an experiment of its own"
@@ -352,12 +297,10 @@ class InsertsFromOneHost(CompileProblem):
     tool: str
 
 
-@dataclass(frozen=True)
 class PrintedPercentiles(CompileProblem):
     """A client of several hosts whose tool has no histograms."""
 
     code = "W0205"
-    severity = "warning"
     says = "`{tool}` prints percentiles only: percentiles of {hosts} hosts can't be merged, and will be missing"
     mark = "no percentiles of latency"
     hint = "use `tool = ycsb`, whose histograms can be merged, or give the client one host"
@@ -365,29 +308,22 @@ class PrintedPercentiles(CompileProblem):
     hosts: int
 
 
-@dataclass(frozen=True)
 class ServiceKnee(CompileProblem):
     """A search over offered loads that uses service latency."""
 
     code = "W0206"
-    severity = "warning"
     says = "this search uses the latency of `{tool}`, which leaves out the time that late operations wait"
     mark = "coordinated omission: the knee shows late, or not at all"
-    hint = "{instead}"
+    hint = (
+        "use a tool that measures latency from when each operation was due: {others:ticked}",
+        "look for a knee over `threads`, or name the targets one by one",
+    )
     tool: str
     others: tuple[str, ...]
     """The tools of the engine that measure from when each operation was due."""
 
-    @property
-    def instead(self) -> str:
-        if not self.others:
-            return "look for a knee over `threads`, or name the targets one by one"
-        return f"use a tool that measures latency from when each operation was due: {ticked(self.others)}"
 
-
-@dataclass(frozen=True)
 class NoExperiment(CompileProblem):
     code = "W0501"
-    severity = "warning"
     says = "the spec has no experiment, so there is nothing to run"
     hint = "add `experiment some_name {{ hardware = ...  workloads = ...  threads = [1, 2, 4]  measure = 1 min }}`"

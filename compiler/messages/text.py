@@ -22,8 +22,8 @@ from typing import Annotated, Any, Protocol, TypeAlias
 
 from pydantic import PlainSerializer, PlainValidator
 
-from benchbrief.compiler.plain_amounts import duration
 from benchbrief.compiler.rounding import share_text
+from benchbrief.dsl.diagnostics.plain_amounts import duration
 
 FAMILY = "r_"
 """The prefix of codes among the keys of a catalogue."""

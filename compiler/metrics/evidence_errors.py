@@ -2,26 +2,19 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import ClassVar
-
-from benchbrief.compiler.plain_amounts import duration
-from benchbrief.compiler.problems import CompileProblem, experiments_named, ticked
-from benchbrief.dsl.diagnostics.diagnostic import Severity
+from benchbrief.compiler.problems import CompileProblem
+from benchbrief.dsl.diagnostics.plain_amounts import duration, ticked
 
 
-@dataclass(frozen=True)
 class FewRepeats(CompileProblem):
     """A statistic over repeats of a single measurement."""
 
     code = "W0720"
-    severity: ClassVar[Severity] = "warning"
     says = "`{function}` needs at least two repeats, and there is one: its value will be missing"
     hint = "write `repeats = 3` or more in the experiment"
     function: str
 
 
-@dataclass(frozen=True)
 class NeedsPhases(CompileProblem):
     """A steady state without an experiment of enough phases."""
 
@@ -43,10 +36,8 @@ class NeedsPhases(CompileProblem):
         return f" in {'one of ' if len(self.experiments) > 1 else 'experiment '}{ticked(self.experiments)}"
 
 
-@dataclass(frozen=True)
 class MeanOfPercentiles(CompileProblem):
     code = "W0701"
-    severity: ClassVar[Severity] = "warning"
     says = "a {function} of {what} of anything"
     function: str
     over: tuple[str, ...]
@@ -66,12 +57,10 @@ class MeanOfPercentiles(CompileProblem):
         return f"use `max(... over {', '.join(self.over)})`, or `range` in a text: both hold for every point"
 
 
-@dataclass(frozen=True)
 class TooFewPoints(CompileProblem):
     """A function over ramps that are too short for it."""
 
     code = "W0706"
-    severity: ClassVar[Severity] = "warning"
     says = "{what} needs at least {fewest} points, and `{dim}` has {points}: its value will be missing"
     hint = "measure more points"
     what: str
@@ -80,52 +69,43 @@ class TooFewPoints(CompileProblem):
     points: int
 
 
-@dataclass(frozen=True)
 class OffTheProfile(CompileProblem):
     """A point of the spec's ramp that the profile does not measure."""
 
     code = "W0702"
-    severity: ClassVar[Severity] = "warning"
     says = "{dim} {point} is not measured with profile `{profile}`, so this value will be missing"
-    hint = "the profile's points are {listed}"
+    hint = "the profile's points are {points:joined}"
     profile: str
     dim: str
     point: str
     points: tuple[str, ...]
 
-    @property
-    def listed(self) -> str:
-        return ", ".join(self.points)
 
-
-@dataclass(frozen=True)
 class ServiceLatencyOnly(CompileProblem):
     """Latency at an offered load from a tool that knows only the server's time."""
 
     code = "W0710"
-    severity: ClassVar[Severity] = "warning"
     says = (
         "at the offered load of `{experiment}`, the latency of `{tool}` leaves out the time that late operations wait"
     )
     mark = "coordinated omission: a stall delays the next operations, and their latency does not show it"
-    hint = "{instead}call it service time in the report"
+    hint = (
+        (
+            "use a tool that measures latency from when each operation was due ({others:ticked}), or call it service "
+            "time in the report"
+        ),
+        "call it service time in the report",
+    )
     experiment: str
     tool: str
     others: tuple[str, ...]
     """The tools of the engine that measure from when each operation was due."""
 
-    @property
-    def instead(self) -> str:
-        from_due = f"use a tool that measures latency from when each operation was due ({ticked(self.others)}), or "
-        return from_due if self.others else ""
 
-
-@dataclass(frozen=True)
 class OtherLengths(CompileProblem):
     """A number from measurements that differ in their warm-up or measured time, in seconds."""
 
     code = "W0712"
-    severity: ClassVar[Severity] = "warning"
     says = "`{text}` compares measurements of different lengths: {listed}"
     mark = "the lengths alone can make a difference"
     hint = "give these experiments the same `warm_up` and `measure`; otherwise the brief says so in a footnote"
@@ -142,12 +122,10 @@ class OtherLengths(CompileProblem):
         )
 
 
-@dataclass(frozen=True)
 class UnmergedRepeats(CompileProblem):
     """A percentile of a repeated point whose tool prints percentiles only."""
 
     code = "W0713"
-    severity: ClassVar[Severity] = "warning"
     says = "`{measure}` of `{experiment}` will be missing: `{tool}` has no histograms to merge over repeats"
     mark = "each repeat has its own percentiles"
     hint = (
@@ -159,29 +137,21 @@ class UnmergedRepeats(CompileProblem):
     tool: str
 
 
-@dataclass(frozen=True)
 class SingleRun(CompileProblem):
     """An `expect` over an experiment without repeats."""
 
     code = "W0401"
-    severity: ClassVar[Severity] = "warning"
     says = "this `expect` judges cells that are measured only once"
     mark = "a single run can't tell a change from noise"
-    hint = "write `repeats = 3` or more in {experiments}"
+    hint = "write `repeats = 3` or more in {names:named experiment}"
     names: tuple[str, ...]
 
-    @property
-    def experiments(self) -> str:
-        return experiments_named(self.names)
 
-
-@dataclass(frozen=True)
 class PassesOver(CompileProblem):
     """An `expect` over cells of which some do not tell what it judges."""
 
     code = "W0402"
-    severity: ClassVar[Severity] = "warning"
-    says = "this `expect` does not judge {dim} {missing}"
+    says = "this `expect` does not judge {dim} {missing_keys:ticked}"
     mark = "`{measure}` is not measured there"
     hint = "name what it judges, as in `{measure_at}`{or_probe}"
     measure: str
@@ -189,10 +159,6 @@ class PassesOver(CompileProblem):
     missing_keys: tuple[str, ...]
     judged_keys: tuple[str, ...]
     probe: str = ""
-
-    @property
-    def missing(self) -> str:
-        return ticked(self.missing_keys)
 
     @property
     def measure_at(self) -> str:

@@ -6,15 +6,13 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 
-from benchbrief.compiler.problems import CompileProblem, Misspelt, ticked
-from benchbrief.dsl.diagnostics.diagnostic import Note
+from benchbrief.compiler.problems import Circle, CompileProblem, Misspelt
+from benchbrief.dsl.diagnostics.plain_amounts import ticked
 
 _PERCENTILE = re.compile(r"p[0-9]{2,4}")
 
 
-@dataclass(frozen=True)
 class UnknownQuantity(Misspelt):
     """An unknown name in an expression."""
 
@@ -32,7 +30,6 @@ class UnknownQuantity(Misspelt):
         return super().help
 
 
-@dataclass(frozen=True)
 class UnknownPercentile(UnknownQuantity):
     """A percentile that is not computed. It is no slip: another percentile would be another number."""
 
@@ -43,7 +40,6 @@ class UnknownPercentile(UnknownQuantity):
         return None
 
 
-@dataclass(frozen=True)
 class NotANumber(CompileProblem):
     """A name of something other than a number: a hardware group, a text, a family of measures."""
 
@@ -55,7 +51,6 @@ class NotANumber(CompileProblem):
     instead: str
 
 
-@dataclass(frozen=True)
 class ShadowsMeasure(CompileProblem):
     code = "E0703"
     stands_alone = True
@@ -66,11 +61,10 @@ class ShadowsMeasure(CompileProblem):
     what: str
 
 
-@dataclass(frozen=True)
-class CircularMetric(CompileProblem):
+class CircularMetric(Circle):
     code = "E0704"
     stands_alone = True
-    chain: tuple[str, ...]
+    hint = "compute {which} from measures"
 
     @property
     def summary(self) -> str:
@@ -78,16 +72,7 @@ class CircularMetric(CompileProblem):
             return f"metric `{self.chain[0]}` is computed from itself"
         return "these metrics are computed from each other in a circle"
 
-    @property
-    def help(self) -> str:
-        return f"compute {'it' if len(self.chain) == 1 else 'one of them'} from measures"
 
-    @property
-    def notes(self) -> tuple[Note, ...]:
-        return (Note(" -> ".join((*self.chain, self.chain[0]))),)
-
-
-@dataclass(frozen=True)
 class TooComplex(CompileProblem):
     code = "E0705"
     says = "{whole} too large: with the formulas of all its metrics, it has {what}"
@@ -97,7 +82,6 @@ class TooComplex(CompileProblem):
     instead: str = "compute less in one metric"
 
 
-@dataclass(frozen=True)
 class UnknownKey(Misspelt):
     """A word in an index that is no key."""
 
@@ -119,7 +103,6 @@ class UnknownKey(Misspelt):
         return "; ".join(dimensions) or super().all_known
 
 
-@dataclass(frozen=True)
 class AmbiguousKey(CompileProblem):
     code = "E0711"
     says = "`{word}` is the name of {owners}"
@@ -137,7 +120,6 @@ class AmbiguousKey(CompileProblem):
         return " or ".join(f"`{dim}: {self.word}`" for dim in self.dims)
 
 
-@dataclass(frozen=True)
 class UnknownDimension(Misspelt):
     code = "E0712"
     stands_alone = True
@@ -146,7 +128,6 @@ class UnknownDimension(Misspelt):
     otherwise = "dimensions are {all_known}"
 
 
-@dataclass(frozen=True)
 class DimensionAbsent(CompileProblem):
     """Reducing, fixing or drawing along a dimension that the value lacks."""
 
@@ -163,7 +144,6 @@ class DimensionAbsent(CompileProblem):
         return f"use {'a' if len(self.dims) > 1 else 'the'} dimension that it has: {ticked(self.dims)}"
 
 
-@dataclass(frozen=True)
 class PointNotKnown(CompileProblem):
     """An index by a dimension whose only point is not found yet."""
 
@@ -176,22 +156,16 @@ class PointNotKnown(CompileProblem):
     search: str
 
 
-@dataclass(frozen=True)
 class PointNotOnRamp(CompileProblem):
     code = "E0714"
     says = "{dim} {point} is not measured"
     mark = "not on the ramp"
-    hint = "the points are {listed}"
+    hint = "the points are {points:joined}"
     dim: str
     point: str
     points: tuple[str, ...]
 
-    @property
-    def listed(self) -> str:
-        return ", ".join(self.points)
 
-
-@dataclass(frozen=True)
 class NothingPlanned(CompileProblem):
     """An expression for which no experiment measures anything."""
 
@@ -202,7 +176,6 @@ class NothingPlanned(CompileProblem):
     where: str
 
 
-@dataclass(frozen=True)
 class NotByPhase(CompileProblem):
     code = "E0717"
     says = "`{measure}` is not recorded by phase"
@@ -210,7 +183,6 @@ class NotByPhase(CompileProblem):
     measure: str
 
 
-@dataclass(frozen=True)
 class BadReduction(CompileProblem):
     code = "E0719"
     says = "`{function}` {why}"
@@ -220,20 +192,14 @@ class BadReduction(CompileProblem):
     instead: str
 
 
-@dataclass(frozen=True)
 class ConditionDimension(CompileProblem):
     code = "E0720"
-    says = "this condition has {extra}, which `{operand}` does not have"
-    hint = "fix or reduce {extra} in the condition"
+    says = "this condition has {dims:ticked}, which `{operand}` does not have"
+    hint = "fix or reduce {dims:ticked} in the condition"
     dims: tuple[str, ...]
     operand: str
 
-    @property
-    def extra(self) -> str:
-        return ticked(self.dims)
 
-
-@dataclass(frozen=True)
 class NotAnExpression(CompileProblem):
     code = "E0721"
     stands_alone = True
@@ -242,7 +208,6 @@ class NotAnExpression(CompileProblem):
     found: str
 
 
-@dataclass(frozen=True)
 class BadIndex(CompileProblem):
     code = "E0722"
     says = "{why}"
@@ -251,7 +216,6 @@ class BadIndex(CompileProblem):
     instead: str
 
 
-@dataclass(frozen=True)
 class UnknownArgument(Misspelt):
     code = "E0726"
     says = "`{kind}` takes no `{word}`"

@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
-from typing import ClassVar
 
 from benchbrief.compiler.problems import CompileProblem
 from benchbrief.compiler.units import DIMENSIONLESS, Dimension, Unit, base_unit
-from benchbrief.dsl.diagnostics.diagnostic import Note, Severity
+from benchbrief.dsl.diagnostics.diagnostic import Note
 from benchbrief.dsl.source import Span
 
 _NUMERAL = re.compile(r"-?[0-9][0-9_.]*[kMGT]?")
@@ -22,7 +20,6 @@ def unit_words(unit: Unit | Dimension | None) -> str:
     return "a plain number" if dimension == DIMENSIONLESS else f"in `{text}`"
 
 
-@dataclass(frozen=True)
 class UnitMismatch(CompileProblem):
     """Adding or comparing different kinds. The notes give the kind of each side."""
 
@@ -61,7 +58,6 @@ class UnitMismatch(CompileProblem):
         return "write both sides in units of the same kind; benchbrief converts such units"
 
 
-@dataclass(frozen=True)
 class WrongUnit(CompileProblem):
     """A metric whose expression has another unit than it declares. `parts` are the units of its operands."""
 
@@ -91,7 +87,6 @@ class WrongUnit(CompileProblem):
         return f"write `in {base_unit(self.actual)}`, or correct the expression"
 
 
-@dataclass(frozen=True)
 class WrongKind(CompileProblem):
     """A condition in the place of a number, or the other way round."""
 
@@ -104,17 +99,12 @@ class WrongKind(CompileProblem):
     instead: str
 
 
-@dataclass(frozen=True)
 class BareShare(CompileProblem):
     """A number without a unit beside a percentage: -5 is -500 %."""
 
     code = "W0707"
-    severity: ClassVar[Severity] = "warning"
     says = "`{text}` is {percent:g} %, and the other side is shown in %"
     hint = "did you mean `{text} %`? Otherwise write `{percent:g} %`"
+    mend = "{text} %"
     text: str
     percent: float
-
-    @property
-    def replacement(self) -> str:
-        return f"{self.text} %"

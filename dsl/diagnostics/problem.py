@@ -3,33 +3,56 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, replace
-from typing import ClassVar
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from string import Formatter
+from typing import Any, ClassVar, dataclass_transform
 
 from benchbrief.dsl.diagnostics.diagnostic import Diagnostic, Note, Severity, SpecError, Suggestion
+from benchbrief.dsl.diagnostics.plain_amounts import duration, plural, ticked
 from benchbrief.dsl.source import Span
 
 _BLANK = re.compile(r"\s")
 _LONGEST = 600  # characters of a message
 _LONGEST_WORD = 120  # those of a word, name, number or path in it
 
+Prose = str | tuple[str, ...]
+"""A text with `{field}` for the fields and properties of a problem (`{{` for a brace), or several: the first is taken
+whose fields all have a value, or else the last. Besides Python's formats there are `{seconds:duration}`,
+`{words:joined}`, `{words:ticked}` (`:ticked 20` for at most 20 of them), `{names:named host}` ("hosts `a`, `b`"), and
+`{count:plural host}` ("2 hosts", also of a tuple)."""
 
-@dataclass(frozen=True)
-class Problem:
+
+@dataclass_transform(frozen_default=True, field_specifiers=(field,))
+class _Frozen:
+    """Makes each subclass a frozen dataclass."""
+
+    def __init_subclass__(cls) -> None:
+        dataclass(frozen=True)(cls)
+
+
+class Problem(_Frozen):
     """One mistake at `span` (None: no place in a text). A subclass sets `code` and says it in words.
 
-    The words are in class variables, with `{field}` for the fields and properties of the instance (`{{` for a brace):
     `says` is the summary, one line without a full stop; `mark` stands beside the underline; `hint` is the next step;
-    `remark` is about the earlier place `first`. What needs more overrides the property.
+    `remark` is about an earlier place; `mend` would mend it in place of `span`. What needs more overrides the property.
     """
 
     code: ClassVar[str]
     severity: ClassVar[Severity] = "error"
-    says: ClassVar[str] = ""
-    mark: ClassVar[str] = ""
-    hint: ClassVar[str] = ""
-    remark: ClassVar[str] = ""
+    """Follows from the code: one that begins with W is of a warning."""
+    says: ClassVar[Prose] = ""
+    mark: ClassVar[Prose] = ""
+    hint: ClassVar[Prose] = ""
+    remark: ClassVar[Prose] = ""
+    mend: ClassVar[str | None] = None
+    """None where nothing mends it. Nor does a field that is None."""
     span: Span | None
+
+    def __init_subclass__(cls) -> None:
+        super().__init_subclass__()
+        if getattr(cls, "code", "").startswith("W"):
+            cls.severity = "warning"
 
     @property
     def summary(self) -> str:
@@ -45,20 +68,17 @@ class Problem:
 
     @property
     def notes(self) -> tuple[Note, ...]:
-        return (Note(self._filled(self.remark), self.first),) if self.remark else ()
+        return (Note(self._filled(self.remark)),) if self.remark else ()
 
     @property
     def help(self) -> str:
         return self._filled(self.hint)
 
     @property
-    def first(self) -> Span | None:
-        return None
-
-    @property
     def replacement(self) -> str | None:
         """What would mend it when put in place of `span`."""
-        return None
+        fields = {name: getattr(self, name) for name in _field_names(self.mend or "")}
+        return None if self.mend is None or None in fields.values() else self.mend.format_map(fields)
 
     @property
     def suggestion(self) -> Suggestion | None:
@@ -68,12 +88,12 @@ class Problem:
         return Diagnostic(
             code=self.code,
             severity=self.severity,
-            summary=_brief(self.summary),
+            summary=_shorten(self.summary),
             span=self.span,
-            label=_brief(self.label),
+            label=_shorten(self.label),
             context=self.context,
-            notes=tuple(replace(note, text=_brief(note.text)) for note in self.notes),
-            help=_brief(self.help),
+            notes=tuple(replace(note, text=_shorten(note.text)) for note in self.notes),
+            help=_shorten(self.help),
             suggestion=self.suggestion,
         )
 
@@ -81,34 +101,61 @@ class Problem:
         """This problem alone, to be raised."""
         return SpecError((self.diagnostic(),))
 
-    def _filled(self, template: str) -> str:
-        return template.format_map(_Fields(self)) if template else ""
+    def _filled(self, prose: Prose) -> str:
+        texts = (prose,) if isinstance(prose, str) else prose
+        whole = (text for text in texts[:-1] if all(getattr(self, name) for name in _field_names(text)))
+        return _PROSE.vformat(next(whole, texts[-1]), (self,), {})
 
 
-@dataclass(frozen=True)
 class Mended(Problem):
     """A mistake that is mended by writing `mended` in its place."""
 
     mark = "write `{mended}`"
+    mend = "{mended}"
     mended: str
 
+
+class Again(Problem):
+    """A repetition of something at `earlier`, or what does not go with it."""
+
+    earlier: Span
+
     @property
-    def replacement(self) -> str:
-        return self.mended
+    def notes(self) -> tuple[Note, ...]:
+        return (Note(self._filled(self.remark), self.earlier),)
 
 
-def _brief(text: str, longest: int = _LONGEST) -> str:
+def _shorten(text: str, longest: int = _LONGEST) -> str:
     """The text, cut in its middle when a word of the spec makes it endless."""
     return text if len(text) <= longest else f"{text[: longest // 2]}...{text[-longest // 2 :]}"
 
 
-class _Fields(dict[str, object]):
-    """The fields and properties of a problem, by name."""
+def _field_names(text: str) -> list[str]:
+    return [re.split(r"[.\[]", name)[0] for _, name, _, _ in Formatter().parse(text) if name]
 
-    def __init__(self, problem: Problem) -> None:
-        super().__init__()
-        self._problem = problem
 
-    def __missing__(self, name: str) -> object:
-        value = getattr(self._problem, name)
-        return _brief(value, _LONGEST_WORD) if isinstance(value, str) and not _BLANK.search(value) else value
+class _Prose(Formatter):
+    """Fills a text with the fields and properties of the problem that is the only argument."""
+
+    def get_value(self, key: int | str, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:
+        del kwargs
+        return getattr(args[0], str(key))
+
+    def format_field(self, value: Any, format_spec: str) -> str:
+        match format_spec.split():
+            case ["duration"]:
+                text = duration(value)
+            case ["joined"]:
+                text = ", ".join(value)
+            case ["ticked", *most]:
+                text = ticked(value, *map(int, most))
+            case ["named", noun]:
+                text = f"{noun}{'s' if len(value) > 1 else ''} {ticked(value)}"
+            case ["plural", noun]:
+                text = plural(value if isinstance(value, int) else len(value), noun)
+            case _:
+                text = format(value, format_spec)
+        return text if _BLANK.search(text) else _shorten(text, _LONGEST_WORD)
+
+
+_PROSE = _Prose()

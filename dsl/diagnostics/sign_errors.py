@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from benchbrief.dsl.diagnostics.problem import Mended, Problem
 
 
-@dataclass(frozen=True)
 class WrongSign(Problem):
     """A sign that has another meaning here. `where` says what `wanted` is for."""
 
@@ -15,53 +12,40 @@ class WrongSign(Problem):
     says = "`{found}` in place of `{wanted}`"
     mark = "write `{wanted}`"
     hint = "{where}"
+    mend = "{wanted}"
     found: str
     wanted: str
     where: str
 
-    @property
-    def replacement(self) -> str:
-        return self.wanted
 
-
-@dataclass(frozen=True)
 class Semicolon(Problem):
     code = "E0108"
     says = "a `;` is not allowed here"
     mark = "remove it"
     hint = "attributes need no separator: write each on its own line, or separate them with spaces"
-
-    @property
-    def replacement(self) -> str:
-        return ""
+    mend = ""
 
 
-@dataclass(frozen=True)
 class QuotedKey(Mended):
     code = "E0107"
     says = "the name of an attribute has no quotes"
     hint = "an attribute is written `{mended} = value`, without quotes, `:` or a comma at its end"
 
 
-@dataclass(frozen=True)
 class MissingComma(Problem):
     """`span` is what comes after the missing comma. `closer` could stand there, too; "" where nothing is open."""
 
     code = "E0117"
     says = "no `,` before {found}"
+    mark = ("expected `,` or `{closer}`", "expected `,`")
     found: str
     closer: str
-
-    @property
-    def label(self) -> str:
-        return f"expected `,` or `{self.closer}`" if self.closer else "expected `,`"
 
     @property
     def help(self) -> str:
         return "separate the items with `,`" if self.closer else "write `, higher is better` after the expression"
 
 
-@dataclass(frozen=True)
 class MissingEvery(Problem):
     """`cpu 1 s`: a probe and an interval side by side. `span` is the interval."""
 
@@ -73,24 +57,18 @@ class MissingEvery(Problem):
     interval: str
 
 
-@dataclass(frozen=True)
 class StrayComma(Problem):
     code = "E0118"
     says = "this `,` separates nothing"
     mark = "remove it"
-
-    @property
-    def replacement(self) -> str:
-        return ""
+    mend = ""
 
 
-@dataclass(frozen=True)
 class DigitsWithCommas(Mended):
     code = "E0118"
     says = "a number can't have commas"
 
 
-@dataclass(frozen=True)
 class ChainedComparison(Problem):
     code = "E0119"
     says = "comparisons can't be chained"
@@ -98,14 +76,10 @@ class ChainedComparison(Problem):
     hint = "write `a < b and b < c`"
 
 
-@dataclass(frozen=True)
 class LogicSign(Problem):
     code = "E0120"
     says = "`{found}` is written `{word}`"
     mark = "write `{word}`"
+    mend = "{word}"
     found: str
     word: str
-
-    @property
-    def replacement(self) -> str:
-        return self.word

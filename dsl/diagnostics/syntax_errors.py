@@ -6,10 +6,8 @@ the rest, on the same base.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from benchbrief.dsl.diagnostics.diagnostic import Note
-from benchbrief.dsl.diagnostics.problem import Mended, Problem
+from benchbrief.dsl.diagnostics.problem import Again, Mended, Problem
 from benchbrief.dsl.source import Span
 
 _MOST_NAMED = 3
@@ -26,30 +24,18 @@ _CONTROLS = {
 }
 
 
-@dataclass(frozen=True)
 class Unexpected(Problem):
     """What stands at `span` can't stand there. `found` and `expected` are words for people."""
 
     code = "E0101"
-    mark = "not expected here"
+    says = ("expected {expected}, found {found}", "unexpected {found}")
+    mark = ("expected {expected}", "not expected here")
+    hint = "{advice}"
     found: str
     expected: str
     advice: str = ""
 
-    @property
-    def summary(self) -> str:
-        return f"expected {self.expected}, found {self.found}" if self.expected else f"unexpected {self.found}"
 
-    @property
-    def label(self) -> str:
-        return f"expected {self.expected}" if self.expected else "not expected here"
-
-    @property
-    def help(self) -> str:
-        return self.advice
-
-
-@dataclass(frozen=True)
 class UnclosedBracket(Problem):
     """`met` is the closing bracket of an outer one that came instead; None when the file ended."""
 
@@ -66,27 +52,17 @@ class UnclosedBracket(Problem):
         return (Note(f"this `{self.met.text}` comes before its `{self.closer}`", self.met),) if self.met else ()
 
 
-@dataclass(frozen=True)
-class WrongCloser(Problem):
+class WrongCloser(Again):
     code = "E0103"
     says = "`{found}` where `{wanted}` was expected"
     mark = "closes nothing"
     remark = "this is open"
     hint = "write `{wanted}`"
+    mend = "{wanted}"
     found: str
     wanted: str
-    opener: Span
-
-    @property
-    def first(self) -> Span:
-        return self.opener
-
-    @property
-    def replacement(self) -> str:
-        return self.wanted
 
 
-@dataclass(frozen=True)
 class StrayCloser(Problem):
     code = "E0103"
     says = "`{found}` closes nothing"
@@ -95,7 +71,6 @@ class StrayCloser(Problem):
     found: str
 
 
-@dataclass(frozen=True)
 class UnclosedString(Problem):
     code = "E0104"
     says = "a quoted text does not end on its line"
@@ -103,7 +78,6 @@ class UnclosedString(Problem):
     hint = 'close it with `"`; a text of many lines stands between `"""` and `"""`'
 
 
-@dataclass(frozen=True)
 class UnpairedQuote(Problem):
     code = "E0104"
     says = 'a quoted text is not closed: its line has an odd number of `"`'
@@ -111,7 +85,6 @@ class UnpairedQuote(Problem):
     hint = 'put the missing `"` at the end of this text'
 
 
-@dataclass(frozen=True)
 class UnclosedText(Problem):
     code = "E0104"
     says = 'a text opened with `"""` is never closed'
@@ -119,24 +92,17 @@ class UnclosedText(Problem):
     hint = 'close it with `"""`'
 
 
-@dataclass(frozen=True)
 class Unprintable(Problem):
     code = "E0125"
     says = "a text holds {names}, which no page can show"
     mark = "remove it"
+    hint = "a tab is written `\\t`, and a line end `\\n`"
+    mend = ""
 
     @property
     def names(self) -> str:
         found = dict.fromkeys(self._name(char) for char in self.span.text) if self.span else {}
         return ", ".join([*found][:_MOST_NAMED]) + (" and more" if len(found) > _MOST_NAMED else "")
-
-    @property
-    def help(self) -> str:
-        return "a tab is written `\\t`, and a line end `\\n`"
-
-    @property
-    def replacement(self) -> str:
-        return ""
 
     @staticmethod
     def _name(char: str) -> str:
@@ -144,27 +110,17 @@ class Unprintable(Problem):
         return f"U+{ord(char):04X} ({name})"
 
 
-@dataclass(frozen=True)
 class UnknownDeclaration(Problem):
     code = "E0105"
     says = "`{word}` does not begin a declaration"
     mark = "not a declaration"
+    hint = ("did you mean `{guess}`?", "a declaration begins with {known:ticked 50}")
+    mend = "{guess}"
     word: str
     guess: str | None
     known: tuple[str, ...]
 
-    @property
-    def help(self) -> str:
-        if self.guess:
-            return f"did you mean `{self.guess}`?"
-        return "a declaration begins with " + ", ".join(f"`{word}`" for word in self.known)
 
-    @property
-    def replacement(self) -> str | None:
-        return self.guess
-
-
-@dataclass(frozen=True)
 class MissingEquals(Problem):
     code = "E0106"
     says = "no `=` after `{key}`"
@@ -173,7 +129,6 @@ class MissingEquals(Problem):
     key: str
 
 
-@dataclass(frozen=True)
 class StrayOption(Problem):
     """An option of a series, such as `log y`, that follows no comma behind a series."""
 
@@ -188,26 +143,18 @@ class StrayOption(Problem):
         return SERIES_OPTIONS[self.word]
 
 
-@dataclass(frozen=True)
 class WrongQuotes(Problem):
     """`mended` is the text in the right quotes where its end was found."""
 
     code = "E0109"
     says = 'a text is quoted with `"`, not with `{found}`'
     mark = "not a quote"
+    hint = ("write `{mended}`", 'write `"` on both sides')
+    mend = "{mended}"
     found: str
     mended: str | None
 
-    @property
-    def help(self) -> str:
-        return f"write `{self.mended}`" if self.mended else 'write `"` on both sides'
 
-    @property
-    def replacement(self) -> str | None:
-        return self.mended
-
-
-@dataclass(frozen=True)
 class WrongComment(Problem):
     code = "E0110"
     says = "a comment begins with `#`, not with `{found}`"
@@ -223,7 +170,6 @@ class WrongComment(Problem):
         return None if self.found == "/*" else "#"
 
 
-@dataclass(frozen=True)
 class BadNumber(Problem):
     """A number that can't be held."""
 
@@ -243,13 +189,11 @@ class BadNumber(Problem):
         return f"write it in a {'larger' if self.large else 'smaller'} unit"
 
 
-@dataclass(frozen=True)
 class BarePoint(Mended):
     code = "E0111"
     says = "a decimal point needs a digit on both sides"
 
 
-@dataclass(frozen=True)
 class TooDeep(Problem):
     code = "E0112"
     says = "{what} more than {limit} levels deep"
@@ -259,7 +203,6 @@ class TooDeep(Problem):
     limit: int
 
 
-@dataclass(frozen=True)
 class BadEscape(Problem):
     code = "E0113"
     says = "`{found}` is not an escape"
@@ -273,19 +216,14 @@ class BadEscape(Problem):
         return 'write `\\\\` for a backslash; the escapes are `\\n`, `\\t`, `\\"` and `\\\\`'
 
 
-@dataclass(frozen=True)
 class StrayBrace(Problem):
     code = "E0114"
     says = "`}}` in a quoted text closes nothing"
     mark = "no `{{` before it"
     hint = "write `}}}}` for a brace"
-
-    @property
-    def replacement(self) -> str:
-        return "}}"
+    mend = "}}}}"
 
 
-@dataclass(frozen=True)
 class UnclosedHole(Problem):
     code = "E0114"
     says = "`{{` in a quoted text is never closed"
@@ -293,7 +231,6 @@ class UnclosedHole(Problem):
     hint = "close it with `}}`, or write `{{{{` for a brace"
 
 
-@dataclass(frozen=True)
 class EmptyHole(Problem):
     code = "E0114"
     says = "`{{...}}` in a quoted text is empty"
@@ -301,11 +238,11 @@ class EmptyHole(Problem):
     hint = "write an expression, such as `{{max(throughput over threads):.0f}}`; for braces write `{{{{` and `}}}}`"
 
 
-@dataclass(frozen=True)
 class BadCharacter(Problem):
     code = "E0115"
     says = "this character is not allowed here: {title}"
     mark = "not allowed here"
+    mend = "{mended}"
     title: str
     mended: str | None
 
@@ -317,12 +254,7 @@ class BadCharacter(Problem):
             return f"write `{self.mended}`"
         return "names are made of a-z, A-Z, 0-9 and `_`; a quoted text may hold any character"
 
-    @property
-    def replacement(self) -> str | None:
-        return self.mended
 
-
-@dataclass(frozen=True)
 class OutsideBlock(Problem):
     code = "E0116"
     says = "`{key} = ...` is outside of any block"
@@ -331,34 +263,25 @@ class OutsideBlock(Problem):
     key: str
 
 
-@dataclass(frozen=True)
 class Unquoted(Problem):
     code = "E0121"
     says = "a text needs quotes: `{text}`"
     mark = "not quoted"
     hint = 'write `"{text}"`'
+    mend = '"{text}"'
     text: str
 
-    @property
-    def replacement(self) -> str:
-        return f'"{self.text}"'
 
-
-@dataclass(frozen=True)
 class BadName(Problem):
     code = "E0122"
     says = "`{text}` is not a name"
     mark = "write `{mended}`"
     hint = "a name begins with a letter; letters, digits and `_` follow"
+    mend = "{mended}"
     text: str
     mended: str
 
-    @property
-    def replacement(self) -> str:
-        return self.mended
 
-
-@dataclass(frozen=True)
 class MisspeltWord(Problem):
     """A word of the grammar with a slip in it: with `meant` in its place the text can be read on."""
 
@@ -366,23 +289,16 @@ class MisspeltWord(Problem):
     says = "`{word}` has no meaning here"
     mark = "expected `{meant}`"
     hint = "did you mean `{meant}`?"
+    mend = "{meant}"
     word: str
     meant: str
 
-    @property
-    def replacement(self) -> str:
-        return self.meant
 
-
-@dataclass(frozen=True)
 class DetachedMultiplier(Problem):
     code = "E0123"
     says = "there is a space between the number and its `{letter}`"
     mark = "write `{mended}`"
     hint = "`{letter}` multiplies the number only when it follows without a space"
+    mend = "{mended}"
     letter: str
     mended: str
-
-    @property
-    def replacement(self) -> str:
-        return self.mended

@@ -119,7 +119,7 @@ def problem(source: Source, start: int, end: int) -> Problem | None:
                     return _unclosed(source, stack[-1], _span(source, piece))
                 else:
                     opened = Span(source, stack[-1], stack[-1] + 1)
-                    return syntax_errors.WrongCloser(_span(source, piece), closer, _CLOSER[opened.text], opened)
+                    return syntax_errors.WrongCloser(_span(source, piece), opened, closer, _CLOSER[opened.text])
             case "text" if piece["text_end"] is None:
                 return syntax_errors.UnclosedText(Span(source, piece.start(), piece.start() + 3))
             case "string" if piece["string_end"] is None:

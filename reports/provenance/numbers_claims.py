@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 
 from benchbrief.compiler.planning import plan as p
-from benchbrief.dsl.diagnostics.plural import plural
+from benchbrief.dsl.diagnostics.plain_amounts import plural
 from benchbrief.reports.data.numbers_file import CellEntry, NumbersFile
 from benchbrief.reports.data.report_data import Results
 from benchbrief.reports.provenance.numbers_completeness import Identity, identity, within

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple, TypeAlias, TypeVar
 from pydantic import BaseModel
 
 from benchbrief.compiler.planning import plan as p
-from benchbrief.dsl.diagnostics.plural import plural
+from benchbrief.dsl.diagnostics.plain_amounts import plural
 from benchbrief.reports.data.elements_with_data import telling
 from benchbrief.reports.data.numbers_file import Key, NumbersFile
 from benchbrief.reports.data.report_data import Results

@@ -9,7 +9,7 @@ from typing import Any
 
 from markupsafe import Markup
 
-from benchbrief.dsl.diagnostics.plural import plural
+from benchbrief.dsl.diagnostics.plain_amounts import plural
 from benchbrief.reports.charts.svg_converter import Converter, NotDrawn
 from benchbrief.reports.text.writable_text import writable
 from benchbrief.reports.trends.change_texts import amount, changed_by, p_text, remarks, worth

@@ -9,7 +9,7 @@ from benchbrief.compiler.messages.text import Text
 from benchbrief.compiler.planning.budgets import looks_at
 from benchbrief.compiler.planning.plan import Dimension, Expect, Plan, Query
 from benchbrief.compiler.rounding import formatted
-from benchbrief.dsl.diagnostics.plural import plural
+from benchbrief.dsl.diagnostics.plain_amounts import plural
 from benchbrief.results.analysis.repeated_comparisons import Interval, Judgement, is_number, judge, reading
 from benchbrief.results.compare.searched_doubts import KNOWN, Doubt, doubts
 from benchbrief.results.messages.result_messages import say

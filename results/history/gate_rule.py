@@ -13,7 +13,7 @@ from dataclasses import dataclass, field, replace
 from statistics import fmean
 from typing import Literal, NamedTuple
 
-from benchbrief.dsl.diagnostics.plural import plural
+from benchbrief.dsl.diagnostics.plain_amounts import plural
 from benchbrief.results.history.change_verdicts import ChangeVerdict
 from benchbrief.results.history.control_series import ControlLevel, LabShare, control_levels, lab_logs, lab_share
 from benchbrief.results.history.read_series import Measured, Part, Series, SeriesKey

@@ -10,7 +10,7 @@ from fnmatch import fnmatchcase
 from itertools import pairwise
 from typing import Any, Literal, NamedTuple
 
-from benchbrief.dsl.diagnostics.plural import plural
+from benchbrief.dsl.diagnostics.plain_amounts import plural
 from benchbrief.dsl.diagnostics.suggest import did_you_mean
 from benchbrief.results.compare.comparison import Better
 from benchbrief.results.compare.searched_doubts import KNOWN, Doubt

@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 from benchbrief.cli.readable_quantities import duration as readable
-from benchbrief.compiler.plain_amounts import about
 from benchbrief.compiler.planning.plan import Plan
+from benchbrief.dsl.diagnostics.plain_amounts import about
 from benchbrief.progress.run_view import Known, RunView
 from benchbrief.results.runs.pace import Pace
 from benchbrief.runners.journal import events as j

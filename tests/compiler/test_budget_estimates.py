@@ -14,8 +14,8 @@ from benchbrief.compiler.estimates.budget_fit import budget_fits, most_s, withou
 from benchbrief.compiler.estimates.counted_cells import counted_cells
 from benchbrief.compiler.explain.explain_plan import explain
 from benchbrief.compiler.matrix.expand import expand
-from benchbrief.compiler.plain_amounts import duration, enough_time_told
 from benchbrief.compiler.planning.planned_cells import most_cells, planned_cells
+from benchbrief.dsl.diagnostics.plain_amounts import duration, enough_time_in_words
 from tests.support.plans import compile_text
 
 BOX = """
@@ -173,7 +173,7 @@ def test_every_total_is_what_a_run_measures_at_most_and_an_estimate_stands_besid
 
 
 def test_a_budget_that_would_do_is_said_in_hours_beside_its_minutes() -> None:
-    assert [enough_time_told(seconds) for seconds in (45, 600, 10_920, 39_600)] == [
+    assert [enough_time_in_words(seconds) for seconds in (45, 600, 10_920, 39_600)] == [
         "45 s",
         "10 min",
         "182 min (3 h 2 min)",

@@ -31,7 +31,6 @@ ONLY = {
         "benchbrief.compiler.estimates.estimate",  # a job's time limit is held against the time that a plan shows
         "benchbrief.compiler.estimates.counted_cells",
         "benchbrief.compiler.estimates.time_spent",  # the brief of merged lanes, which no lane renders
-        "benchbrief.compiler.plain_amounts",  # times are worded alike everywhere
         "benchbrief.compiler.planning.steady_rule",
         "benchbrief.compiler.planning.budgets",  # the level of intervals is one for all rooms
         "benchbrief.compiler.planning.achieved_load",
@@ -86,7 +85,7 @@ ONLY = {
     },
     ("reports", "dsl"): {
         "benchbrief.dsl.bench_error",
-        "benchbrief.dsl.diagnostics.plural",  # counts are worded alike everywhere
+        "benchbrief.dsl.diagnostics.plain_amounts",  # counts are worded alike everywhere
         "benchbrief.dsl.diagnostics.suggest",
     },
     ("reports", "runners"): set[str](),

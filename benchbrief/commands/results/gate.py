@@ -16,7 +16,7 @@ from benchbrief.cli.history_options import History, choice_of, history_options
 from benchbrief.cli.simulation_options import Share
 from benchbrief.cli.terminal import Stop, exit_codes, fail, one_line, show, show_json, show_wrapped, warn
 from benchbrief.dsl.bench_error import ExitCode
-from benchbrief.dsl.diagnostics.plural import plural
+from benchbrief.dsl.diagnostics.plain_amounts import plural
 
 if TYPE_CHECKING:
     from benchbrief.results.history.change_verdicts import ChangeVerdict, Verdict

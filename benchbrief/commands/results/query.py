@@ -11,7 +11,7 @@ import click
 from benchbrief.cli.run_options import chosen_run, open_results, out_option
 from benchbrief.cli.store_options import from_option
 from benchbrief.cli.terminal import fail, one_line, show, show_data, show_json_text, show_lines, warn
-from benchbrief.compiler.plain_amounts import counted
+from benchbrief.dsl.diagnostics.plain_amounts import plural
 
 if TYPE_CHECKING:
     from benchbrief.results.shared_store.shared_query import SharedResults
@@ -70,7 +70,7 @@ def command(
         if parquet is not None:
             rows = to_parquet(results, sql, parquet)
             _caution(results, sql, url)
-            show(f"{parquet}: {counted(rows, 'row', 'rows')}")
+            show(f"{parquet}: {plural(rows, 'row')}")
             return
         answer = results.sql(sql)
         table = marked(answer, mark_of(results))

@@ -14,7 +14,7 @@ import click
 from benchbrief.cli.run_options import chosen_run, out_option
 from benchbrief.cli.terminal import Stop, fail, one_line, show, show_error, show_json, warn
 from benchbrief.dsl.bench_error import BenchError, ExitCode
-from benchbrief.dsl.diagnostics.plural import plural
+from benchbrief.dsl.diagnostics.plain_amounts import plural
 from benchbrief.runners.errors import RunnerError
 from benchbrief.verifying.print_signature import tell_signed
 from benchbrief.verifying.verify_outputs import verify_outputs

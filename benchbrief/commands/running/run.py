@@ -16,7 +16,7 @@ from benchbrief.cli.simulation_options import refuse_unknown_hosts, simulate_opt
 from benchbrief.cli.spec_options import budget_option, compile_or_stop, spec_options
 from benchbrief.cli.terminal import ENDS, exit_codes, fail
 from benchbrief.dsl.bench_error import ExitCode
-from benchbrief.dsl.diagnostics.plural import plural
+from benchbrief.dsl.diagnostics.plain_amounts import plural
 from benchbrief.progress.budget_checks import refuse_small_budgets
 from benchbrief.progress.earlier_results import look_for_earlier
 from benchbrief.progress.run_progress import Progress

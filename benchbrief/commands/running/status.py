@@ -18,8 +18,8 @@ from benchbrief.cli.run_options import chosen_run, out_option, run_argument
 from benchbrief.cli.simulation_options import SHORT
 from benchbrief.cli.terminal import fail, one_line, show, show_data, show_json, show_painted, use_colour, warn
 from benchbrief.cli.terminal_marks import marks, shortened
-from benchbrief.compiler.plain_amounts import counted
 from benchbrief.compiler.rounding import share_text
+from benchbrief.dsl.diagnostics.plain_amounts import plural
 from benchbrief.dsl.diagnostics.source_line import display_width
 from benchbrief.progress.compared_times import in_full
 from benchbrief.running.import_command import SHORT as IMPORTED
@@ -127,13 +127,13 @@ def _headline(run: RunStatus) -> str:
     left = f", about {duration(run.remaining_s)} left" if run.remaining_s else ""
     mark = f" ({SHORT})" if run.simulated else f" ({IMPORTED}: {one_line(run.source)})" if run.source else ""
     if run.source:  # nothing ran, so no time was taken
-        return f"{run.run_id}  {_state(run.status)} {run.done}/{counted(run.total, 'cell', 'cells')} imported{mark}"
+        return f"{run.run_id}  {_state(run.status)} {run.done}/{plural(run.total, 'cell')} imported{mark}"
     short = f"{run.no_room} without room in the budget, " if run.no_room else ""
     unneeded = run.skipped - run.unrepeated
     skipped = f"{unneeded} not needed, " if unneeded else ""
-    skipped += f"{counted(run.unrepeated, 'repeat', 'repeats')} left out, " if run.unrepeated else ""
+    skipped += f"{plural(run.unrepeated, 'repeat')} left out, " if run.unrepeated else ""
     return (
-        f"{run.run_id}  {_state(run.status)} {run.done}/{counted(run.total, 'cell', 'cells')} done{taken}, "
+        f"{run.run_id}  {_state(run.status)} {run.done}/{plural(run.total, 'cell')} done{taken}, "
         f"{run.failed} failed, {short}{skipped}{duration(run.elapsed_s)}{left}{mark}"
     )
 
@@ -166,10 +166,10 @@ def _tell_cells(run: RunStatus) -> None:
             show(f"  {'':<{_STATE}} {more}")
     for experiment, count in Counter(cell.candidate_of for cell in run.cells if cell.candidate_of).items():
         chosen = f"{one_line(experiment)}: the next points as the search or the ramp asks"
-        show_painted(f"  {_state('waiting')} {counted(count, 'candidate', 'candidates'):>{_NUMBER}}  {chosen}")
+        show_painted(f"  {_state('waiting')} {plural(count, 'candidate'):>{_NUMBER}}  {chosen}")
     left_out = Counter(cell.reason or "" for cell in run.cells if cell.status == "not_chosen")
     for reason, count in left_out.items():
-        show_painted(f"  {_state('not chosen')} {counted(count, 'cell', 'cells'):>{_NUMBER}}  {one_line(reason)}")
+        show_painted(f"  {_state('not chosen')} {plural(count, 'cell'):>{_NUMBER}}  {one_line(reason)}")
 
 
 def _more(cell: CellStatus) -> str:

@@ -13,7 +13,7 @@ from benchbrief.cli.run_options import out_option, run_argument
 from benchbrief.cli.spec_options import compile_or_stop, spec_options
 from benchbrief.cli.terminal import Stop, exit_codes, one_line, show, show_json
 from benchbrief.dsl.bench_error import ExitCode
-from benchbrief.dsl.diagnostics.plural import plural
+from benchbrief.dsl.diagnostics.plain_amounts import plural
 from benchbrief.progress.run_progress import Progress
 
 if TYPE_CHECKING:

@@ -7,7 +7,7 @@ import click
 from benchbrief.cli.spec_options import seconds_given
 from benchbrief.cli.store_options import ADDRESS, byte_progress, size_text
 from benchbrief.cli.terminal import one_line, show, show_json, warn
-from benchbrief.dsl.diagnostics.plural import plural
+from benchbrief.dsl.diagnostics.plain_amounts import plural
 
 
 @click.command(

@@ -11,7 +11,7 @@ import click
 from benchbrief.cli.spec_options import show_diagnostics, spec_options
 from benchbrief.cli.terminal import Stop, show, show_json
 from benchbrief.dsl.bench_error import ExitCode
-from benchbrief.dsl.diagnostics.plural import plural
+from benchbrief.dsl.diagnostics.plain_amounts import plural
 
 if TYPE_CHECKING:
     from benchbrief.compiler.examined import Examined

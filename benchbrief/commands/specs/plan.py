@@ -16,8 +16,8 @@ from benchbrief.cli.simulation_options import simulate_options, simulation
 from benchbrief.cli.spec_options import budget_option, compile_or_stop, spec_options
 from benchbrief.cli.terminal import Stop, fail, show, show_json, show_painted, use_colour
 from benchbrief.comparing.plan_comparison import LAST, NextRun, older_plan
-from benchbrief.compiler.plain_amounts import counted
 from benchbrief.dsl.bench_error import ExitCode
+from benchbrief.dsl.diagnostics.plain_amounts import plural
 from benchbrief.progress.budget_checks import fits_after
 from benchbrief.progress.planned_jobs import explain_jobs, jobs_as_dict
 
@@ -211,7 +211,7 @@ def _make_run(spec: Path, plan: Plan, into: Path, simulated: Simulated | None, *
     if as_json:
         show_json({"run": run_dir.name, "directory": str(run_dir), "lanes": [each._asdict() for each in lanes]})
         return
-    show(f"made {run_dir}: {counted(len(plan.cells), 'cell', 'cells')} in {counted(len(lanes), 'lane', 'lanes')}")
+    show(f"made {run_dir}: {plural(len(plan.cells), 'cell')} in {plural(len(lanes), 'lane')}")
     show(f"run each lane with: bench lane {run_name(run_dir)} N  (N from 1 to {len(lanes)})")
     show(f"then make one run of them with: bench merge {run_name(run_dir)}")
 

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from benchbrief.compiler.problems import Again, CompileProblem, Misspelt
+from benchbrief.dsl.diagnostics.plain_amounts import ticked
 
-from benchbrief.compiler.problems import Again, CompileProblem, Misspelt, ticked
 
-
-@dataclass(frozen=True)
 class WorkloadMismatch(CompileProblem):
     """A workload whose tool does not load the database. `tool` is one that does."""
 
@@ -29,7 +27,6 @@ class WorkloadMismatch(CompileProblem):
         return f"{usual}; or write `tool = {self.other}` in the database" if self.other else usual
 
 
-@dataclass(frozen=True)
 class ToolMismatch(CompileProblem):
     code = "E0509"
     says = "`{tool}` can't measure {engine}"
@@ -46,7 +43,6 @@ class ToolMismatch(CompileProblem):
         return f"use a client with one of these tools: {ticked(self.known)}"
 
 
-@dataclass(frozen=True)
 class NotReachable(CompileProblem):
     """A database without an address or a start. `ways` are the attributes that give one."""
 
@@ -57,7 +53,6 @@ class NotReachable(CompileProblem):
     ways: str
 
 
-@dataclass(frozen=True)
 class UnknownHole(Misspelt):
     """A hole in a path or a URI that no fact of the hardware fills."""
 
@@ -67,7 +62,6 @@ class UnknownHole(Misspelt):
     otherwise = 'declare it in the hardware (`{word} = "..."`), or use one of these: {all_known}'
 
 
-@dataclass(frozen=True)
 class BadHole(CompileProblem):
     """A hole in a path or URI that is more than a name or a reference."""
 
@@ -87,7 +81,6 @@ class BadHole(CompileProblem):
         return "braces here hold a fact of the hardware, such as `{path}` or `{mount}`"
 
 
-@dataclass(frozen=True)
 class OneHostOnly(CompileProblem):
     code = "E0516"
     says = "hardware `{hardware}` has {hosts} hosts, and {engine} runs on one"
@@ -97,7 +90,6 @@ class OneHostOnly(CompileProblem):
     engine: str
 
 
-@dataclass(frozen=True)
 class ClientNotWanted(CompileProblem):
     code = "E0517"
     says = "database `{database}` is {engine}, a library: {tool} runs on the hosts under test, not on a client"
@@ -107,7 +99,6 @@ class ClientNotWanted(CompileProblem):
     tool: str
 
 
-@dataclass(frozen=True)
 class OptionInUri(Again):
     """An option of the connection that stands in the `options` block and in the URI. `name` is the URI's word for
     it."""
@@ -120,42 +111,35 @@ class OptionInUri(Again):
     name: str
 
 
-@dataclass(frozen=True)
 class UriWord(CompileProblem):
     """An option under the connection string's name."""
 
     code = "E0543"
     says = "`{word}` is the name in a connection string: the option here is `{meant}`"
     hint = "write `{meant}`, or put `{word}` into the uri"
+    mend = "{meant}"
     word: str
     meant: str
 
-    @property
-    def replacement(self) -> str:
-        return self.meant
 
-
-@dataclass(frozen=True)
 class ReservedFlag(CompileProblem):
     """An option that the driver sets itself. `instead` is where a spec sets it, if it can."""
 
     code = "E0544"
     says = "`{flag}` can't be an option of a database: benchbrief sets it itself"
+    hint = ("remove it, and set {instead}", "remove it")
     flag: str
     instead: str
 
-    @property
-    def help(self) -> str:
-        return f"remove it, and set {self.instead}" if self.instead else "remove it"
 
-
-@dataclass(frozen=True)
 class NoFlag(CompileProblem):
     """An option that the tool has no flag for. `meant` is the option or flag that it most likely means, if any."""
 
     code = "E0545"
     says = "`{word}` is not {a_flag} of {tool}"
     mark = "{tool} would refuse it"
+    mend = "{meant}"
+    hint = ("did you mean `{meant}`?", "{otherwise}")
     word: str
     meant: str | None
     tool: str
@@ -167,24 +151,16 @@ class NoFlag(CompileProblem):
         return "an option" if self.complete else "a flag"
 
     @property
-    def help(self) -> str:
-        if self.meant:
-            return f"did you mean `{self.meant}`?"
+    def otherwise(self) -> str:
         if self.complete:
             return "its options are those of the file OPTIONS-* in a database, like `max_background_jobs`"
         return "its flags have lower-case letters, like `block_size`"
 
-    @property
-    def replacement(self) -> str | None:
-        return self.meant
 
-
-@dataclass(frozen=True)
 class UnknownFlag(CompileProblem):
     """An option whose flag is unknown: of a newer version, of a fork, or of none."""
 
     code = "W0507"
-    severity = "warning"
     says = "`{word}` is not a flag of {tool} in {versions}"
     mark = "{tool} ends at once on an unknown flag"
     hint = "look for it in `{tool} --help` on the host, and remove it if it is not there"
@@ -193,7 +169,6 @@ class UnknownFlag(CompileProblem):
     versions: str
 
 
-@dataclass(frozen=True)
 class BadFlagValue(CompileProblem):
     """A value that the tool refuses for its flag, or takes for another one. `write` is what to write instead."""
 
@@ -209,27 +184,21 @@ class BadFlagValue(CompileProblem):
     write: str
 
 
-@dataclass(frozen=True)
 class TopologyMismatch(CompileProblem):
     """A started server whose hosts don't make up its topology. `problem` says what fits."""
 
     code = "E0568"
-    says = "`topology = {topology}` does not fit the {hosts} of hardware `{hardware}`"
+    says = "`topology = {topology}` does not fit the {count:plural host} of hardware `{hardware}`"
     topology: str
     hardware: str
     count: int
     problem: str
 
     @property
-    def hosts(self) -> str:
-        return f"{self.count} host{'s' if self.count > 1 else ''}"
-
-    @property
     def help(self) -> str:
         return self.problem
 
 
-@dataclass(frozen=True)
 class ConfigNotOurs(CompileProblem):
     """A configuration file with what a server that is started for a run can't have."""
 
@@ -247,7 +216,6 @@ _SNAPSHOTS = {
 }
 
 
-@dataclass(frozen=True)
 class NoSnapshot(CompileProblem):
     """A snapshot of a server's data, which is copied back while the server stands still."""
 
@@ -262,23 +230,17 @@ class NoSnapshot(CompileProblem):
         return _SNAPSHOTS[self.server].format(engine=self.engine)
 
 
-@dataclass(frozen=True)
 class ResetNotHere(CompileProblem):
     """A way to reset data that another engine has. `known` are those of this one."""
 
     code = "E0574"
     says = "{engine} has no `reset = {word}`"
-    hint = "write one of {ways}"
+    hint = "write one of {known:ticked 50}"
     word: str
     engine: str
     known: tuple[str, ...]
 
-    @property
-    def ways(self) -> str:
-        return ticked(self.known, len(self.known))
 
-
-@dataclass(frozen=True)
 class OnlyStarted(CompileProblem):
     code = "E0572"
     says = "`{key}` takes effect only with `server = start`"
@@ -290,19 +252,14 @@ class OnlyStarted(CompileProblem):
         return f"write `server = start`, or remove `{self.key}`{free}"
 
 
-@dataclass(frozen=True)
 class HalfALogin(CompileProblem):
     """Attributes that are said together or not at all."""
 
     code = "E0573"
-    says = "`{key}` alone has no effect: {names} {are} missing"
-    hint = "set {names} too, or remove `{key}`"
+    says = "`{key}` alone has no effect: {missing:ticked} {are} missing"
+    hint = "set {missing:ticked} too, or remove `{key}`"
     key: str
     missing: tuple[str, ...]
-
-    @property
-    def names(self) -> str:
-        return ticked(self.missing)
 
     @property
     def are(self) -> str:

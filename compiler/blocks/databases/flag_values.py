@@ -8,8 +8,8 @@ import re
 from benchbrief.compiler.blocks.databases.database_errors import BadFlagValue
 from benchbrief.compiler.blocks.values.block_values import Constant, Value
 from benchbrief.compiler.extensions import FlagType
-from benchbrief.compiler.problems import ticked
 from benchbrief.compiler.units import parse_unit
+from benchbrief.dsl.diagnostics.plain_amounts import ticked
 from benchbrief.dsl.diagnostics.suggest import did_you_mean
 from benchbrief.dsl.source import Span
 

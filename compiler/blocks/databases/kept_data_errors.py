@@ -2,23 +2,19 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
-from benchbrief.compiler.plain_amounts import duration
-from benchbrief.compiler.problems import CompileProblem, ticked
+from benchbrief.compiler.problems import CompileProblem
+from benchbrief.dsl.diagnostics.plain_amounts import ticked
 
 
-@dataclass(frozen=True)
 class AgedData(CompileProblem):
     """Cells on data to which an earlier cell wrote. `cells` are in their order."""
 
     code = "W0210"
-    severity = "warning"
-    says = "{count} of database `{database}` would run on data that earlier cells have changed"
-    mark = "{writers} {write} to the data"
+    says = "{cells:plural cell} of database `{database}` would run on data that earlier cells have changed"
+    mark = "{written_by:ticked} {write} to the data"
     hint = (
-        "this concerns {some}: write `reset = after_writes`, `drop_and_load`{faster}; or keep `reuse`, and the "
-        "brief says how many cells have written to the data"
+        "this concerns {cells:ticked 3}: write `reset = after_writes`, `drop_and_load`{faster}; or keep `reuse`, and "
+        "the brief says how many cells have written to the data"
     )
     database: str
     written_by: tuple[str, ...]
@@ -34,26 +30,15 @@ class AgedData(CompileProblem):
     def faster(self) -> str:
         return f" or `{self.quick}`" if self.quick else ""
 
-    @property
-    def count(self) -> str:
-        return f"{len(self.cells):,} cell{'s' if len(self.cells) > 1 else ''}"
 
-    @property
-    def writers(self) -> str:
-        return ticked(self.written_by)
-
-    @property
-    def some(self) -> str:
-        return ticked(self.cells, 3)
-
-
-@dataclass(frozen=True)
 class ReplacedData(CompileProblem):
     """Cells that load data again after others replaced them. `seconds` is the time of these loads."""
 
     code = "W0211"
-    severity = "warning"
-    says = "{count} of database `{database}` would load data again that others replace: about {time} of loading"
+    says = (
+        "{cells:plural cell} of database `{database}` would load data again that others replace: about "
+        "{seconds:duration} of loading"
+    )
     mark = "{sharing} keep their data in one place"
     hint = (
         'give each its own place, such as `path = "{{path}}/data"` with a `path` in each variant; or measure '
@@ -63,14 +48,6 @@ class ReplacedData(CompileProblem):
     hardware: tuple[str, ...]
     cells: tuple[str, ...]
     seconds: float
-
-    @property
-    def count(self) -> str:
-        return f"{len(self.cells):,} cell{'s' if len(self.cells) > 1 else ''}"
-
-    @property
-    def time(self) -> str:
-        return duration(self.seconds)
 
     @property
     def sharing(self) -> str:

@@ -68,7 +68,7 @@ def read_events(
     drafts.sort(key=lambda draft: draft[0].at_s)
     for (one, _, at), (two, _, other) in pairwise(drafts):
         if two.at_s - one.at_s < _APART_S:
-            reader.findings.add(event_errors.EventsTogether(other.span, two.at_s, at.span))
+            reader.findings.add(event_errors.EventsTogether(other.span, at.span, two.at_s))
 
     def placed(clients: Mapping[str, plan.Client], tool: ToolSpec, loads: Sequence[Load]) -> Events:
         if drafts and not tool.time_series:

@@ -2,33 +2,21 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
-from benchbrief.compiler.plain_amounts import duration
-from benchbrief.compiler.problems import CompileProblem, ticked
+from benchbrief.compiler.problems import Again, CompileProblem
+from benchbrief.dsl.diagnostics.plain_amounts import duration
 from benchbrief.dsl.diagnostics.suggest import did_you_mean
-from benchbrief.dsl.source import Span
 
 
-@dataclass(frozen=True)
 class EventAfterEnd(CompileProblem):
     """An event after the measured time, or so late that nothing can be back before its end."""
 
     code = "E0590"
-    says = "an event at {at} leaves {left}: the measured time ends at {end}"
+    says = "an event at {at_s:duration} leaves {left}: the measured time ends at {end_s:duration}"
     mark = "counts from the start of the measured time"
     hint = "write an earlier time, at most {latest}, or measure longer"
     at_s: float
     end_s: float
     steady_s: float
-
-    @property
-    def at(self) -> str:
-        return duration(self.at_s)
-
-    @property
-    def end(self) -> str:
-        return duration(self.end_s)
 
     @property
     def left(self) -> str:
@@ -40,7 +28,6 @@ class EventAfterEnd(CompileProblem):
         return duration(max(1.0, self.end_s - self.steady_s))
 
 
-@dataclass(frozen=True)
 class NoTimeSeries(CompileProblem):
     code = "E0591"
     says = "`{tool}` gives no throughput by second, so nothing can be seen around an event"
@@ -48,35 +35,23 @@ class NoTimeSeries(CompileProblem):
     tool: str
 
 
-@dataclass(frozen=True)
 class NoEventHost(CompileProblem):
     code = "E0592"
     says = "the command of an event needs a host"
     hint = "write `on: first` for the first host of each cell, `on: each` for all, or the name of a host or a hardware"
 
 
-@dataclass(frozen=True)
-class EventsTogether(CompileProblem):
+class EventsTogether(Again):
     """Two events within one second, whose effects could not be told apart."""
 
     code = "E0593"
-    says = "two events at {at}: what each of them does could not be told apart"
+    says = "two events at {at_s:duration}: what each of them does could not be told apart"
     mark = "less than a second after the other"
     remark = "the other event is here"
     hint = 'give one of them another time, or run both commands as one: `command("first; second", ...)`'
     at_s: float
-    other: Span
-
-    @property
-    def at(self) -> str:
-        return duration(self.at_s)
-
-    @property
-    def first(self) -> Span | None:
-        return self.other
 
 
-@dataclass(frozen=True)
 class BadEventLabel(CompileProblem):
     code = "E0594"
     says = "the label of an event {why}"
@@ -84,7 +59,6 @@ class BadEventLabel(CompileProblem):
     why: str
 
 
-@dataclass(frozen=True)
 class NotOneCommand(CompileProblem):
     code = "E0595"
     says = "an event runs one command, and this one has {count}"
@@ -92,27 +66,21 @@ class NotOneCommand(CompileProblem):
     count: str
 
 
-@dataclass(frozen=True)
 class NoSuchEventHost(CompileProblem):
     """A host or a hardware that not every cell of the experiment has."""
 
     code = "E0596"
     says = "`{word}` is not a host of {of}"
-    hint = "write `on: first` or `on: each` for the hosts under test of each cell, or one of {choices}"
+    hint = "write `on: first` or `on: each` for the hosts under test of each cell, or one of {known:ticked 12}"
     word: str
     of: str
     known: tuple[str, ...]
-
-    @property
-    def choices(self) -> str:
-        return ticked(self.known, limit=12)
 
     @property
     def replacement(self) -> str | None:
         return did_you_mean(self.word, self.known)
 
 
-@dataclass(frozen=True)
 class EventInLoad(CompileProblem):
     code = "E0597"
     says = "`load({workload})` ends with its last record, so an event has no time in it"

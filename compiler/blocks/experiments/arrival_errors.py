@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from benchbrief.compiler.extensions.tool_spec import Bound
-from benchbrief.compiler.problems import CompileProblem, ticked
+from benchbrief.compiler.problems import CompileProblem
 
 _LACKS: dict[Bound, str] = {
     "queue": "does not limit the operations that wait",
@@ -17,30 +15,19 @@ _LACKS: dict[Bound, str] = {
 }
 
 
-@dataclass(frozen=True)
 class ArrivalsNotOfTool(CompileProblem):
     """`known` are the arrivals that the tool can offer; `instead` are tools of the same engine that can offer these."""
 
     code = "E0580"
     says = "`{tool}` can't offer a load with `{kind}` arrivals"
-    mark = "{can}"
+    mark = ("it offers {known:ticked}", "it does not tell how it spaces a load")
+    hint = ("use `tool = {instead[0]}`, or remove `arrivals`", "remove `arrivals`")
     tool: str
     kind: str
     known: tuple[str, ...]
     instead: tuple[str, ...] = ()
 
-    @property
-    def can(self) -> str:
-        return f"it offers {ticked(self.known)}" if self.known else "it does not tell how it spaces a load"
 
-    @property
-    def help(self) -> str:
-        if self.instead:
-            return f"use `tool = {self.instead[0]}`, or remove `arrivals`"
-        return "remove `arrivals`"
-
-
-@dataclass(frozen=True)
 class ArrivalsWithoutTarget(CompileProblem):
     """Arrivals of a load that nobody offers."""
 
@@ -51,7 +38,6 @@ class ArrivalsWithoutTarget(CompileProblem):
     experiment: str
 
 
-@dataclass(frozen=True)
 class ArrivalsBesideTarget(CompileProblem):
     code = "E0582"
     says = "{what}, and experiment `{experiment}` has a `target` too"
@@ -70,7 +56,6 @@ class ArrivalsBesideTarget(CompileProblem):
         return ", or write `poisson` or `constant` in place of `closed`" if self.kind == "closed" else ""
 
 
-@dataclass(frozen=True)
 class TimesOfSteps(CompileProblem):
     code = "E0583"
     says = "`steps(...)` sets the measured time, and experiment `{experiment}` has `{key}` too"
@@ -82,25 +67,25 @@ class TimesOfSteps(CompileProblem):
     whole: str
 
 
-@dataclass(frozen=True)
 class BadTrace(CompileProblem):
     """A trace whose `line` is no due time, or that is earlier than the one before."""
 
     code = "E0584"
     says = "line {line} of `{file}` {why}"
+    hint = (
+        "{instead}",
+        (
+            "write a due time in each line, in seconds from the start, in rising order and at most 10 s apart; lines "
+            "with `#` are left out"
+        ),
+    )
     file: str
     line: int
     why: str
     instead: str = ""
     """What to do where its lines are right."""
 
-    @property
-    def help(self) -> str:
-        lines = "write a due time in each line, in seconds from the start, in rising order and at most 10 s apart"
-        return self.instead or f"{lines}; lines with `#` are left out"
 
-
-@dataclass(frozen=True)
 class BoundNotOfTool(CompileProblem):
     code = "E0585"
     says = "`{tool}` {lacks}, so `{key}` has no effect"
@@ -113,7 +98,6 @@ class BoundNotOfTool(CompileProblem):
         return _LACKS[self.key]
 
 
-@dataclass(frozen=True)
 class LongBursts(CompileProblem):
     code = "E0586"
     says = "a burst of {lasting} that begins every {every} leaves no time between bursts"
@@ -122,31 +106,23 @@ class LongBursts(CompileProblem):
     every: str
 
 
-@dataclass(frozen=True)
 class NotOfTool(CompileProblem):
     """A workload's attribute with a value that only other tools know. `instead` is one of those."""
 
     code = "E0587"
     says = "`{tool}` does not know `{key} = {value}` of workload `{workload}`"
+    hint = ("write another `{key}`, or use `tool = {instead}`", "write another `{key}`")
     tool: str
     key: str
     value: str
     workload: str
     instead: str = ""
 
-    @property
-    def help(self) -> str:
-        return f"write another `{self.key}`" + (f", or use `tool = {self.instead}`" if self.instead else "")
 
-
-@dataclass(frozen=True)
 class LoadingNotTimed(CompileProblem):
     code = "E0588"
     says = "`{tool}` can load data, but can't measure `{workload}`"
+    hint = ("remove it from `workloads`, or use `tool = {instead}`", "remove it from `workloads`")
     tool: str
     workload: str
     instead: str = ""
-
-    @property
-    def help(self) -> str:
-        return "remove it from `workloads`" + (f", or use `tool = {self.instead}`" if self.instead else "")

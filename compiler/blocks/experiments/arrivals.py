@@ -21,10 +21,9 @@ from benchbrief.compiler.extensions import EngineSpec, ToolSpec
 from benchbrief.compiler.extensions.registry import TOOL_SPECS
 from benchbrief.compiler.extensions.tool_spec import ARRIVALS, Bound
 from benchbrief.compiler.frontend.declarations import Entry
-from benchbrief.compiler.plain_amounts import duration
 from benchbrief.compiler.planning.plan import Arrivals
-from benchbrief.compiler.problems import ticked
 from benchbrief.compiler.shapes.shapes import Number, Text
+from benchbrief.dsl.diagnostics.plain_amounts import duration, ticked
 from benchbrief.dsl.source import Span
 from benchbrief.dsl.syntax import ast
 

@@ -20,8 +20,8 @@ from benchbrief.compiler.extensions import EngineSpec, ToolSpec
 from benchbrief.compiler.extensions.registry import TOOL_SPECS, tools_from_due
 from benchbrief.compiler.frontend import name_errors
 from benchbrief.compiler.frontend.declarations import Entry
-from benchbrief.compiler.plain_amounts import quantity_of_bytes
 from benchbrief.compiler.planning import plan
+from benchbrief.dsl.diagnostics.plain_amounts import quantity_of_bytes
 from benchbrief.dsl.source import Span
 
 

@@ -2,35 +2,27 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
-from benchbrief.compiler.plain_amounts import duration, enough_time
-from benchbrief.compiler.problems import CompileProblem, ticked
+from benchbrief.compiler.problems import CompileProblem
+from benchbrief.dsl.diagnostics.plain_amounts import enough_time
 
 _NAMED = 4
 """A message names so many at most, and counts the rest."""
 
 
-@dataclass(frozen=True)
 class TooFewRepeats(CompileProblem):
     """Too few repeats for a useful confidence interval."""
 
     code = "E0550"
-    says = "{count} {noun} {are} too few for a useful confidence interval"
+    says = "{count:plural repeat} {are} too few for a useful confidence interval"
     hint = "write `from: {fewest}` or more, or leave it out"
     count: int
     fewest: int
-
-    @property
-    def noun(self) -> str:
-        return "repeat" if self.count == 1 else "repeats"
 
     @property
     def are(self) -> str:
         return "is" if self.count == 1 else "are"
 
 
-@dataclass(frozen=True)
 class NoRoomToStop(CompileProblem):
     """A `to:` that is not above `from:`, so that confidence can save no repeat."""
 
@@ -41,7 +33,6 @@ class NoRoomToStop(CompileProblem):
     most: int
 
 
-@dataclass(frozen=True)
 class BudgetOfSearch(CompileProblem):
     """A budget of an experiment that searches a knee."""
 
@@ -50,7 +41,6 @@ class BudgetOfSearch(CompileProblem):
     hint = "give the `budget` to the experiment that uses the knee, or write `bench run --budget` for the whole run"
 
 
-@dataclass(frozen=True)
 class NoRepeatsToChoose(CompileProblem):
     """A budget of an experiment that measures each point once."""
 
@@ -59,7 +49,6 @@ class NoRepeatsToChoose(CompileProblem):
     hint = "write `repeats = confident(within: 5 %, from: 3, to: 10)`, or a number of repeats such as `repeats = 5`"
 
 
-@dataclass(frozen=True)
 class _BudgetTooSmall(CompileProblem):
     """A budget in which one pass does not fit. `pass_s` is what one takes by the estimates, and `loading_s` the part of
     it that loads and resets."""
@@ -69,52 +58,35 @@ class _BudgetTooSmall(CompileProblem):
     loading_s: float
 
     @property
-    def budget(self) -> str:
-        return duration(self.budget_s)
-
-    @property
-    def needed(self) -> str:
-        return duration(self.pass_s)
-
-    @property
-    def loading(self) -> str:
-        return duration(self.loading_s)
-
-    @property
     def enough(self) -> str:
         return enough_time(self.pass_s)
 
 
-@dataclass(frozen=True)
 class BudgetBelowPass(_BudgetTooSmall):
     """A budget in which not even each point can be measured once, by the times that the spec declares."""
 
     code = "E0554"
-    says = "the budget of {budget} is below one pass: to measure each point once takes {needed}, without any load"
-    mark = "less than {needed}"
+    says = (
+        "the budget of {budget_s:duration} is below one pass: to measure each point once takes {declared_s:duration}, "
+        "without any load"
+    )
+    mark = "less than {declared_s:duration}"
     hint = "write `budget = {enough}` or more, which includes loading; or measure fewer points, or for a shorter time"
     declared_s: float
 
-    @property
-    def needed(self) -> str:
-        return duration(self.declared_s)
 
-
-@dataclass(frozen=True)
 class BudgetBelowEstimate(_BudgetTooSmall):
     """A budget in which each point can be measured once by the declared times, but not with the estimated loads."""
 
     code = "W0509"
-    severity = "warning"
     says = (
-        "the budget of {budget} is below one pass by the estimates: to measure each point once takes about {needed}, "
-        "{loading} of it to load and reset data"
+        "the budget of {budget_s:duration} is below one pass by the estimates: to measure each point once takes about "
+        "{pass_s:duration}, {loading_s:duration} of it to load and reset data"
     )
-    mark = "less than about {needed}"
+    mark = "less than about {pass_s:duration}"
     hint = "write `budget = {enough}` or more: `bench run` refuses less, unless earlier runs show that it is enough"
 
 
-@dataclass(frozen=True)
 class TooFewAdaptivePoints(CompileProblem):
     """An adaptive ramp with too few points to show a bend."""
 
@@ -134,7 +106,6 @@ class TooFewAdaptivePoints(CompileProblem):
         return f"write `points: {self.usual}`, say; {listed}" if self.usual >= self.fewest else listed
 
 
-@dataclass(frozen=True)
 class TooFewCandidates(CompileProblem):
     """An adaptive ramp that is to measure more points than it has candidates."""
 
@@ -154,7 +125,6 @@ class TooFewCandidates(CompileProblem):
         return f"write `points: {self.candidates}` or fewer, or move the ends apart"
 
 
-@dataclass(frozen=True)
 class AdaptiveInRandomOrder(CompileProblem):
     """An adaptive ramp in an experiment whose cells are shuffled."""
 
@@ -163,7 +133,6 @@ class AdaptiveInRandomOrder(CompileProblem):
     hint = "write `grouped`, or `interleaved` to measure every hardware at each point in turn"
 
 
-@dataclass(frozen=True)
 class BudgetOfAdaptive(CompileProblem):
     """A budget of an experiment whose points are chosen by all their repeats."""
 
@@ -172,13 +141,11 @@ class BudgetOfAdaptive(CompileProblem):
     hint = "remove `budget` and lower `points:`, or list the points; `bench run --budget` is for the whole run"
 
 
-@dataclass(frozen=True)
 class NoOverlap(CompileProblem):
     """An `overlap` between hardware groups that share what a measurement would see. `shared` is empty where other
     groups join them."""
 
     code = "W0508"
-    severity = "warning"
     says = "`overlap = {word}` does not hold for {groups}: {why}"
     mark = "measured one after another, with nothing beside"
     word: str
@@ -218,38 +185,30 @@ class NoOverlap(CompileProblem):
 # --- measuring until it is steady: `measure = until_steady(within: 2 %, from: 2 min, to: 30 min)` --------------------
 
 
-@dataclass(frozen=True)
 class NotUntilSteady(CompileProblem):
     """`able` are tools of the same engine that can end by themselves."""
 
     code = "E0576"
     says = "`{tool}` runs for a time set in advance, so it can't end as soon as it is steady"
+    hint = (
+        "write a time, as in `measure = 10 min`, or use {able:ticked}, which can",
+        "write a time, as in `measure = 10 min`",
+    )
     tool: str
     able: tuple[str, ...] = ()
 
-    @property
-    def help(self) -> str:
-        instead = f", or use {ticked(self.able)}, which can" if self.able else ""
-        return f"write a time, as in `measure = 10 min`{instead}"
 
-
-@dataclass(frozen=True)
 class TooSoon(CompileProblem):
     """A first look before there are enough batches."""
 
     code = "E0577"
     says = "`from: {said}` is too early to tell a steady state from chance"
-    mark = "the rule needs {least} at least"
+    mark = "the rule needs {least_s:duration} at least"
     hint = "write `from: 2 min`; a later first look leaves less to chance"
     said: str
     least_s: float
 
-    @property
-    def least(self) -> str:
-        return duration(self.least_s)
 
-
-@dataclass(frozen=True)
 class NoTimeToEnd(CompileProblem):
     """A longest time that is not above the shortest one."""
 
@@ -260,7 +219,6 @@ class NoTimeToEnd(CompileProblem):
     most: str
 
 
-@dataclass(frozen=True)
 class NeverSteady(CompileProblem):
     """A load that is not to be steady, or that has another end. `what` is that, and `why` says it."""
 
@@ -272,7 +230,6 @@ class NeverSteady(CompileProblem):
     why: str
 
 
-@dataclass(frozen=True)
 class SteadyOfSeveral(CompileProblem):
     """Several load generators, each of which would end by itself."""
 

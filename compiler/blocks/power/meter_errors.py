@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from benchbrief.compiler.problems import Again, CompileProblem
 
 
-@dataclass(frozen=True)
 class MetersDontAddUp(Again):
     """Meters in a list whose watts have no sum."""
 
@@ -19,7 +16,6 @@ class MetersDontAddUp(Again):
     instead: str
 
 
-@dataclass(frozen=True)
 class ArgumentAlone(CompileProblem):
     """An argument of a meter that has no effect without another."""
 
@@ -32,12 +28,10 @@ class ArgumentAlone(CompileProblem):
     usage: str
 
 
-@dataclass(frozen=True)
 class UnverifiedMeter(CompileProblem):
     """A login to a BMC whose identity is not verified."""
 
     code = "W0504"
-    severity = "warning"
     says = "the identity of the BMC `{address}` is not checked: {why}"
     mark = "any machine that answers gets the password"
     hint = 'trust its own certificate (`fingerprint: "..."`) or the authority that signed it (`ca_file: "/..."`)'
@@ -45,12 +39,10 @@ class UnverifiedMeter(CompileProblem):
     why: str
 
 
-@dataclass(frozen=True)
 class MixedBoundaries(CompileProblem):
     """Hardware groups of one experiment whose meters measure different things."""
 
     code = "W0505"
-    severity = "warning"
     says = "experiment `{experiment}` compares the power of different parts: {parts}"
     hint = "use the same kind of meter for all hardware of the experiment"
     experiment: str

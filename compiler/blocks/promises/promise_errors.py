@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
-from benchbrief.compiler.problems import CompileProblem, ticked
+from benchbrief.compiler.problems import CompileProblem
 
 
-@dataclass(frozen=True)
 class NotPromised(CompileProblem):
     """A promise of something other than latencies and errors."""
 
@@ -18,7 +15,6 @@ class NotPromised(CompileProblem):
     operation: str
 
 
-@dataclass(frozen=True)
 class NotLimits(CompileProblem):
     """A condition that is no list of upper limits."""
 
@@ -28,7 +24,6 @@ class NotLimits(CompileProblem):
     what: str
 
 
-@dataclass(frozen=True)
 class TooManyRates(CompileProblem):
     """More candidates than a plan may have cells for."""
 
@@ -40,7 +35,6 @@ class TooManyRates(CompileProblem):
     limit: int
 
 
-@dataclass(frozen=True)
 class RatesTooNear(CompileProblem):
     """Rates nearer to each other than one operation a second."""
 
@@ -54,7 +48,6 @@ class RatesTooNear(CompileProblem):
     lowest: int
 
 
-@dataclass(frozen=True)
 class HighestOfThreads(CompileProblem):
     """A search for a promise on the axis of threads."""
 
@@ -63,38 +56,28 @@ class HighestOfThreads(CompileProblem):
     hint = "write `target = highest(...)` beside one number of `threads`; `knee(...)` searches threads"
 
 
-@dataclass(frozen=True)
 class OperationNotDone(CompileProblem):
     """A promise on an operation that a workload of the experiment does not do."""
 
     code = "E0560"
     says = "workload `{workload}` does no `{operation}`, so this promise can't be judged"
+    hint = "name one of its operations, {known:ticked}, or give each workload an experiment of its own"
     operation: str
     workload: str
     known: tuple[str, ...]
 
-    @property
-    def help(self) -> str:
-        return f"name one of its operations, {ticked(self.known)}, or give each workload an experiment of its own"
 
-
-@dataclass(frozen=True)
 class TooFewJudging(CompileProblem):
     """Fewer repeats than one side has to lead by."""
 
     code = "E0561"
-    says = "{count} {noun} can't decide whether a rate keeps its promise"
+    says = "{count:plural repeat} can't decide whether a rate keeps its promise"
     mark = "one side has to lead by {fewest}"
     hint = "write `repeats = 5`, or leave it out: as many are measured at most, and only at the edge"
     count: int
     fewest: int
 
-    @property
-    def noun(self) -> str:
-        return "repeat" if self.count == 1 else "repeats"
 
-
-@dataclass(frozen=True)
 class RuleBesidePromise(CompileProblem):
     """Another rule for repeats or order than the search's own. `what` is that rule."""
 
@@ -105,21 +88,16 @@ class RuleBesidePromise(CompileProblem):
     instead: str
 
 
-@dataclass(frozen=True)
 class ServicePromise(CompileProblem):
     """A promise on latency, with a tool that leaves out the time that late operations wait."""
 
     code = "W0510"
-    severity = "warning"
     says = "this promise is judged by the latency of `{tool}`, which leaves out the time that late operations wait"
     mark = "coordinated omission: the promise seems kept at too high a rate"
-    hint = "{instead}"
+    hint = (
+        "use a tool that measures latency from when each operation was due: {others:ticked}",
+        "promise `errors` alone, or say in the report that it is service time",
+    )
     tool: str
     others: tuple[str, ...]
     """The tools of the engine that measure from when each operation was due."""
-
-    @property
-    def instead(self) -> str:
-        if not self.others:
-            return "promise `errors` alone, or say in the report that it is service time"
-        return f"use a tool that measures latency from when each operation was due: {ticked(self.others)}"

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from benchbrief.compiler.blocks.values.block_schema import OVERRIDABLE
-from benchbrief.compiler.problems import Again, CompileProblem, Misspelt, article, ticked
+from benchbrief.compiler.problems import Again, CompileProblem, Misspelt, article
 from benchbrief.compiler.shapes.shapes import BlockSchema
+from benchbrief.dsl.diagnostics.plain_amounts import ticked
 from benchbrief.dsl.diagnostics.suggest import did_you_mean
 from benchbrief.dsl.recovery.parser_stop import DECLARATIONS, INNER_BLOCKS
 
@@ -49,7 +50,6 @@ _OPTIONS = ("color", "colour", "style", "band", "dashed", "label", "format")
 """What stands behind the values of a figure."""
 
 
-@dataclass(frozen=True)
 class UnknownAttribute(Misspelt):
     code = "E0501"
     stands_alone = True
@@ -90,7 +90,6 @@ class UnknownAttribute(Misspelt):
         return did_you_mean(self.word, INNER_BLOCKS) if self.kind in ("report", "section", "each") else None
 
 
-@dataclass(frozen=True)
 class MissingAttribute(CompileProblem):
     code = "E0502"
     says = "{kind} `{name}` has no `{key}`"
@@ -101,7 +100,6 @@ class MissingAttribute(CompileProblem):
     wanted: str
 
 
-@dataclass(frozen=True)
 class DuplicateAttribute(Again):
     code = "E0503"
     stands_alone = True
@@ -111,11 +109,11 @@ class DuplicateAttribute(Again):
     key: str
 
 
-@dataclass(frozen=True)
 class WrongType(CompileProblem):
     code = "E0504"
     stands_alone = True
     says = "`{key}` can't be {found}"
+    mend = "{meant}"
     key: str
     wanted: str
     found: str
@@ -127,12 +125,7 @@ class WrongType(CompileProblem):
             return f"declare `workload some_name from {self.span.text}`, and write its name here"
         return f"write `{self.meant}`" if self.meant else f"`{self.key}` is {self.wanted}"
 
-    @property
-    def replacement(self) -> str | None:
-        return self.meant
 
-
-@dataclass(frozen=True)
 class ExclusiveAttributes(Again):
     code = "E0505"
     says = "`{other}` and `{key}` can't both be set"
@@ -142,7 +135,6 @@ class ExclusiveAttributes(Again):
     other: str
 
 
-@dataclass(frozen=True)
 class NotForThis(CompileProblem):
     """An attribute of another engine or family of workloads."""
 
@@ -154,7 +146,6 @@ class NotForThis(CompileProblem):
     actual: str
 
 
-@dataclass(frozen=True)
 class MisplacedBlock(Misspelt):
     """A block in the wrong place. `kind` is the block around it, "" for the spec itself."""
 
@@ -187,7 +178,6 @@ class MisplacedBlock(Misspelt):
         return f"write `override {self.word} ...`" if self.overrides else super().help
 
 
-@dataclass(frozen=True)
 class HostConflict(Again):
     """One host with two ways to log in."""
 
@@ -198,7 +188,6 @@ class HostConflict(Again):
     host: str
 
 
-@dataclass(frozen=True)
 class SameMachine(Again):
     """One machine with two names, so that its cells would not wait for each other."""
 
@@ -210,7 +199,6 @@ class SameMachine(Again):
     other: str
 
 
-@dataclass(frozen=True)
 class HoleNotAllowed(CompileProblem):
     code = "E0514"
     stands_alone = True
@@ -224,7 +212,6 @@ class HoleNotAllowed(CompileProblem):
         return "write the text itself; for a brace write `{{`"
 
 
-@dataclass(frozen=True)
 class WorkloadWithoutBase(CompileProblem):
     code = "E0515"
     says = "workload `{name}` has no base"
@@ -232,7 +219,6 @@ class WorkloadWithoutBase(CompileProblem):
     name: str
 
 
-@dataclass(frozen=True)
 class CannotInherit(CompileProblem):
     code = "E0518"
     says = "{a_kind} can't inherit from `{found}`"
@@ -253,7 +239,6 @@ class CannotInherit(CompileProblem):
         return f"write the name of another {self.kind} after `from`, or remove `from`"
 
 
-@dataclass(frozen=True)
 class CannotOverride(CompileProblem):
     code = "E0519"
     says = "a profile can't override `{kind}`"
@@ -273,7 +258,6 @@ class CannotOverride(CompileProblem):
         return ticked(self.allowed)
 
 
-@dataclass(frozen=True)
 class UnnamedBlock(CompileProblem):
     code = "E0520"
     says = "this {kind} has no name"
@@ -287,7 +271,6 @@ class UnnamedBlock(CompileProblem):
         return f"write `{self.kind} some_name {{ ... }}`"
 
 
-@dataclass(frozen=True)
 class StrayLabel(CompileProblem):
     code = "E0521"
     stands_alone = True
@@ -296,7 +279,6 @@ class StrayLabel(CompileProblem):
     key: str
 
 
-@dataclass(frozen=True)
 class UnknownWord(Misspelt):
     """A word that is none of an attribute's choices; `kind` is the attribute."""
 
@@ -310,24 +292,19 @@ class UnknownWord(Misspelt):
         return "write one of" if len(self.known) > 1 else "it can only be"
 
 
-@dataclass(frozen=True)
 class BadArgument(CompileProblem):
     """A wrong or missing argument of a call. `mended` replaces it where that is known."""
 
     code = "E0523"
     says = "`{call}` {why}"
     hint = "write {usage}"
+    mend = "{mended}"
     call: str
     why: str
     usage: str
     mended: str | None = None
 
-    @property
-    def replacement(self) -> str | None:
-        return self.mended
 
-
-@dataclass(frozen=True)
 class UnknownArgument(Misspelt):
     """A named argument that a call of this `kind` does not take."""
 

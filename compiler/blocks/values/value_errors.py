@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from typing import Literal
 
-from benchbrief.compiler.problems import CompileProblem, ticked
+from benchbrief.compiler.problems import CompileProblem
 from benchbrief.compiler.units import nearest_unit
+from benchbrief.dsl.diagnostics.plain_amounts import ticked
 
 _NO_UNITS = frozenset({"x", "times", "ratio", "factor", "fraction", "fold", "none", "count"})
 _MULTIPLIERS = {
@@ -24,7 +24,6 @@ _TWO_UNITS = re.compile(r"([A-Za-z]+)([0-9]+)([A-Za-z]+)")
 # --- E03xx: units in values --------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True)
 class UnknownUnit(CompileProblem):
     """`meant` is the unit that this very mistake stands for (`KB`, `sec`), if known."""
 
@@ -74,7 +73,6 @@ class UnknownUnit(CompileProblem):
         return "units are such as `s`, `min`, `MB`, `GiB`, `records`, `ops/s`, `W`, `USD/h`, `%`"
 
 
-@dataclass(frozen=True)
 class MissingUnit(CompileProblem):
     code = "E0302"
     says = "`{key}` is {wanted}, and `{text}` has no unit"
@@ -96,7 +94,6 @@ class MissingUnit(CompileProblem):
         return " or ".join(f"`{self.text} {each}`" for each in (unit, *_OTHER_UNITS.get(unit, ())))
 
 
-@dataclass(frozen=True)
 class WrongDimension(CompileProblem):
     code = "E0303"
     says = "`{key}` is {wanted}, and `{text}` is {found}"
@@ -109,7 +106,6 @@ class WrongDimension(CompileProblem):
     found: str
 
 
-@dataclass(frozen=True)
 class MixedDimensions(CompileProblem):
     code = "E0304"
     says = "`{left}` and `{right}` can't be {done}: one is {left_is}, the other {right_is}"
@@ -129,12 +125,16 @@ class MixedDimensions(CompileProblem):
 # --- E04xx: values -----------------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True)
 class OutOfRange(CompileProblem):
     """Too small or too large. `bound` is the allowed range ("above 0 s", "at most 1,000")."""
 
     code = "E0401"
     says = "`{key}` must be {bound}, not `{text}`"
+    hint = (
+        "did you mean `{percent}`? A number without `%` is a factor: `1` is 100 %",
+        "write a value such as `{example}`",
+    )
+    mend = "{percent}"
     key: str
     text: str
     bound: str
@@ -142,18 +142,7 @@ class OutOfRange(CompileProblem):
     percent: str | None = None
     """What was most likely meant: the same digits with `%`."""
 
-    @property
-    def help(self) -> str:
-        if self.percent:
-            return f"did you mean `{self.percent}`? A number without `%` is a factor: `1` is 100 %"
-        return f"write a value such as `{self.example}`"
 
-    @property
-    def replacement(self) -> str | None:
-        return self.percent
-
-
-@dataclass(frozen=True)
 class AgainstLimit(CompileProblem):
     """A number that another attribute, or the program itself, does not allow."""
 
@@ -166,7 +155,6 @@ class AgainstLimit(CompileProblem):
     wanted: str
 
 
-@dataclass(frozen=True)
 class BlockTooLarge(CompileProblem):
     """Blocks that do not fit into the size of a database."""
 
@@ -180,7 +168,6 @@ class BlockTooLarge(CompileProblem):
     fewer: str
 
 
-@dataclass(frozen=True)
 class NotInteger(CompileProblem):
     code = "E0402"
     says = "`{key}` must be a whole number, not `{text}`"
@@ -189,7 +176,6 @@ class NotInteger(CompileProblem):
     text: str
 
 
-@dataclass(frozen=True)
 class EmptyRamp(CompileProblem):
     code = "E0403"
     says = "{what} of `{key}` {has} no points: {why}"
@@ -201,7 +187,6 @@ class EmptyRamp(CompileProblem):
     has: str = "has"
 
 
-@dataclass(frozen=True)
 class TooManyPoints(CompileProblem):
     code = "E0404"
     says = "this ramp of `{key}` has {points} points; the limit is {limit:,}"
@@ -215,7 +200,6 @@ class TooManyPoints(CompileProblem):
         return f"{self.count:,.0f}" if self.count < 1e15 else f"{self.count:.0e}"
 
 
-@dataclass(frozen=True)
 class SamePoint(CompileProblem):
     code = "E0405"
     says = "the ramp of `{key}` has the point {point} twice"
@@ -224,19 +208,14 @@ class SamePoint(CompileProblem):
     point: str
 
 
-@dataclass(frozen=True)
 class BadHosts(CompileProblem):
     code = "E0406"
     says = "{why}"
+    hint = ("{how}", "write hosts such as `db.lab`, `root@db.lab:22`, `db-[1-3].lab`")
     why: str
     how: str
 
-    @property
-    def help(self) -> str:
-        return self.how or "write hosts such as `db.lab`, `root@db.lab:22`, `db-[1-3].lab`"
 
-
-@dataclass(frozen=True)
 class BadMix(CompileProblem):
     """Shares of operations that do not add up."""
 
@@ -252,7 +231,6 @@ class BadMix(CompileProblem):
         return ", ".join(f"`{name}` {share * 100:.6g} %" for name, share in self.mix)
 
 
-@dataclass(frozen=True)
 class TooManyCells(CompileProblem):
     code = "E0408"
     says = "experiment `{experiment}` brings the spec to {count:,} cells; the limit is {limit:,}"
@@ -264,7 +242,6 @@ class TooManyCells(CompileProblem):
     product: str
 
 
-@dataclass(frozen=True)
 class NotFinite(CompileProblem):
     code = "E0409"
     stands_alone = True
@@ -273,7 +250,6 @@ class NotFinite(CompileProblem):
     what: str = "number"
 
 
-@dataclass(frozen=True)
 class BadPath(CompileProblem):
     code = "E0410"
     says = "`{key}` can't be `{path}`: {why}"
@@ -283,14 +259,12 @@ class BadPath(CompileProblem):
     why: str
 
 
-@dataclass(frozen=True)
 class DivisionByZero(CompileProblem):
     code = "E0411"
     says = "this divides by zero"
     hint = "write a divisor other than 0"
 
 
-@dataclass(frozen=True)
 class BadText(CompileProblem):
     code = "E0412"
     says = "`{key}` is {why}"
@@ -300,7 +274,6 @@ class BadText(CompileProblem):
     wanted: str
 
 
-@dataclass(frozen=True)
 class NotConstant(CompileProblem):
     """An expression that is unknown before the run, in the place of a value."""
 
@@ -319,7 +292,6 @@ class NotConstant(CompileProblem):
         return "write a number with its unit, a parameter, or arithmetic on them"
 
 
-@dataclass(frozen=True)
 class HostTwice(CompileProblem):
     """The same host twice in one group."""
 
@@ -329,7 +301,6 @@ class HostTwice(CompileProblem):
     host: str
 
 
-@dataclass(frozen=True)
 class PlainSecret(CompileProblem):
     """A password in the spec, from where it would enter plans, journals and version control."""
 
@@ -338,7 +309,6 @@ class PlainSecret(CompileProblem):
     hint = "keep it out of the spec: `mongodb://user:{{secret(MONGO_PASSWORD)}}@...` reads it when the spec is run"
 
 
-@dataclass(frozen=True)
 class NotWholeSeconds(CompileProblem):
     code = "E0416"
     says = "{tool} runs for whole seconds, and `{key}` is `{text}`"
@@ -348,7 +318,6 @@ class NotWholeSeconds(CompileProblem):
     tool: str
 
 
-@dataclass(frozen=True)
 class TooLong(CompileProblem):
     """A text of more than `limit` characters. `what` is its kind, `where` a place for the rest."""
 
@@ -363,7 +332,6 @@ class TooLong(CompileProblem):
     where: str = ""
 
 
-@dataclass(frozen=True)
 class SecretInTheOpen(CompileProblem):
     """A password that is no `secret(...)`. `name` is a name for its secret."""
 
@@ -375,7 +343,6 @@ class SecretInTheOpen(CompileProblem):
     name: str
 
 
-@dataclass(frozen=True)
 class UnreadableFile(CompileProblem):
     """A file beside the spec that is missing, or can't be part of a plan."""
 
@@ -387,7 +354,6 @@ class UnreadableFile(CompileProblem):
     why: str
 
 
-@dataclass(frozen=True)
 class NeedsOperation(CompileProblem):
     code = "E0715"
     says = "`{measure}` needs an operation"

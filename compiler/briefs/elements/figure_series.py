@@ -66,7 +66,7 @@ class FigureAxes:
         if unit.dimension == typed.unit.dimension:
             return unit
         here, there = (f"`{u.text}`" if u.text else "a plain number" for u in (typed.unit, unit))
-        typer.findings.add(wrong.AxisUnits(span, here, there, first))
+        typer.findings.add(wrong.AxisUnits(span, first, here, there))
         return None
 
 

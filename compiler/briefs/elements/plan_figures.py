@@ -164,14 +164,14 @@ def _series(
         first, second = by.dimensions[:2]
         by_color = f"write `by {first.text}, color {second.text}`" if color is None else ""
         instead = by_color or f"show `{second.text}` in panels with `multiples = {second.text}`"
-        typer.findings.add(wrong.TwoAxes(second.span, second.text, first.text, first.span, instead))
+        typer.findings.add(wrong.TwoAxes(second.span, first.span, second.text, first.text, instead))
         return None
     along = by.dimensions[0] if by else None
     if along is not None and not _is_dimension(typer, along):
         return None
     for name in (along, color):
         if panel is not None and name is not None and name.text == panel.text:
-            typer.findings.add(wrong.TwiceShown(panel.span, panel.text, name.span))
+            typer.findings.add(wrong.TwiceShown(panel.span, name.span, panel.text))
             return None
     subject = by.subject if by else exprs[-1]
     items = (*exprs[:-1], *(subject.items if isinstance(subject, ast.List) else (subject,)))
@@ -346,7 +346,7 @@ def _one_axis(typer: Typer, drawn: list[DrawnSeries]) -> bool:
         if one.along.text != first.along.text or (one.mark == "curve") != (first.mark == "curve"):
             mixed = (one.mark == "curve") != (first.mark == "curve")
             here, there = ("" if mixed and d.mark == "curve" else str(d.x_dim) for d in (one, first))
-            typer.findings.add(wrong.TwoAxes(one.along.span, here, there, first.along.span))
+            typer.findings.add(wrong.TwoAxes(one.along.span, first.along.span, here, there))
             return False
     good = True
     for one in drawn:

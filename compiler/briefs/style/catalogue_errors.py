@@ -2,28 +2,18 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import ClassVar
-
 from benchbrief.compiler.problems import CompileProblem, Misspelt
-from benchbrief.dsl.diagnostics.diagnostic import Severity
 
 _LISTED = 3
 
 
-@dataclass(frozen=True)
 class UnknownLanguage(Misspelt):
     code = "E0780"
     stands_alone = True
     says = "there are no words for a brief in `{word}`"
-    otherwise = "there are {all_known}; for another, put a catalogue of its words beside the spec, as `{file}`"
-
-    @property
-    def file(self) -> str:
-        return f"{self.word}.toml"
+    otherwise = "there are {all_known}; for another, put a catalogue of its words beside the spec, as `{word}.toml`"
 
 
-@dataclass(frozen=True)
 class UnreadableCatalogue(CompileProblem):
     code = "E0781"
     stands_alone = True
@@ -33,7 +23,6 @@ class UnreadableCatalogue(CompileProblem):
     why: str
 
 
-@dataclass(frozen=True)
 class WrongWord(CompileProblem):
     """A wrong entry of a catalogue, with the next step."""
 
@@ -47,10 +36,8 @@ class WrongWord(CompileProblem):
     remedy: str
 
 
-@dataclass(frozen=True)
 class MissingWords(CompileProblem):
     code = "W0750"
-    severity: ClassVar[Severity] = "warning"
     says = "{file} lacks words of a brief, such as {some}: they will be in English"
     hint = "add them; `bench words` prints the English ones"
     file: str

@@ -2,14 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import ClassVar
-
 from benchbrief.compiler.problems import CompileProblem, Misspelt
-from benchbrief.dsl.diagnostics.diagnostic import Severity
 
 
-@dataclass(frozen=True)
 class NoSuchFile(Misspelt):
     """`known` are the files in the folder."""
 
@@ -20,7 +15,6 @@ class NoSuchFile(Misspelt):
     when_none = "the path is relative to the folder of the spec"
 
 
-@dataclass(frozen=True)
 class NoColour(CompileProblem):
     code = "E0761"
     stands_alone = True
@@ -30,7 +24,6 @@ class NoColour(CompileProblem):
     found: str
 
 
-@dataclass(frozen=True)
 class WrongFile(CompileProblem):
     code = "E0762"
     stands_alone = True
@@ -42,7 +35,6 @@ class WrongFile(CompileProblem):
     wanted: str
 
 
-@dataclass(frozen=True)
 class UnknownPart(Misspelt):
     """A file that replaces no part."""
 
@@ -52,7 +44,6 @@ class UnknownPart(Misspelt):
     otherwise = "parts are {all_known}"
 
 
-@dataclass(frozen=True)
 class LoadingStyle(CompileProblem):
     code = "E0764"
     stands_alone = True
@@ -63,7 +54,6 @@ class LoadingStyle(CompileProblem):
     what: str
 
 
-@dataclass(frozen=True)
 class ReachingStyle(CompileProblem):
     """A style that could hide or cover a notice."""
 
@@ -77,7 +67,6 @@ class ReachingStyle(CompileProblem):
     why: str
 
 
-@dataclass(frozen=True)
 class BrokenPart(CompileProblem):
     code = "E0765"
     stands_alone = True
@@ -88,7 +77,6 @@ class BrokenPart(CompileProblem):
     why: str
 
 
-@dataclass(frozen=True)
 class UnknownInPart(Misspelt):
     code = "E0766"
     stands_alone = True
@@ -97,12 +85,10 @@ class UnknownInPart(Misspelt):
     line: int
 
 
-@dataclass(frozen=True)
 class LowContrast(CompileProblem):
     """`enough` is the nearest darker colour with enough contrast."""
 
     code = "W0730"
-    severity: ClassVar[Severity] = "warning"
     says = "`{key}` on white has a contrast of {ratio:.1f} to 1, and text needs 4.5 to 1 (WCAG 2, level AA)"
     hint = "use a darker colour of the same hue: `{enough}`"
     key: str

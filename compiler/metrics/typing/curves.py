@@ -28,11 +28,11 @@ from benchbrief.compiler.metrics.typing.terms import (
     offered_keys,
 )
 from benchbrief.compiler.metrics.typing.typed_expression import Demanded, Typed
-from benchbrief.compiler.plain_amounts import duration
 from benchbrief.compiler.planning.achieved_load import KEEPS_UP
 from benchbrief.compiler.planning.plan import Dimension
 from benchbrief.compiler.planning.steady_rule import FEWEST_PHASES
 from benchbrief.compiler.units import DIMENSIONLESS, parse_unit
+from benchbrief.dsl.diagnostics.plain_amounts import duration
 from benchbrief.dsl.source import Span
 from benchbrief.dsl.syntax import ast
 

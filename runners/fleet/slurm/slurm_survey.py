@@ -7,8 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from benchbrief.compiler.extensions.registry import TRANSPORT_SPECS
-from benchbrief.compiler.plain_amounts import duration
-from benchbrief.dsl.diagnostics.plural import plural
+from benchbrief.dsl.diagnostics.plain_amounts import duration, plural
 from benchbrief.dsl.diagnostics.suggest import did_you_mean
 from benchbrief.runners.fleet.scheduler import LaneNeeds, NodePool, PlannedJob, SchedulerRefused
 from benchbrief.runners.fleet.slurm.slurm_commands import asked

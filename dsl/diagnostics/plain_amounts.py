@@ -1,8 +1,9 @@
-"""Durations, sizes and counts as people write them."""
+"""Durations, sizes, counts and lists of names as people write them."""
 
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable
 
 _SIZES = (
     *((1e12, "TB"), (2.0**40, "TiB"), (1e9, "GB"), (2.0**30, "GiB")),
@@ -37,19 +38,27 @@ def enough_time(seconds: float) -> str:
     return f"{math.ceil(seconds / size)} {unit}"
 
 
-def enough_time_told(seconds: float) -> str:
+def enough_time_in_words(seconds: float) -> str:
     """Return `enough_time`, and beside it in two units where that is easier to read: `183 min (3 h 3 min)`."""
     least, size = enough_time(seconds), _enough(seconds)[0]
-    told = duration(math.ceil(seconds / size) * size)
-    return least if told == least else f"{least} ({told})"
+    worded = duration(math.ceil(seconds / size) * size)
+    return least if worded == least else f"{least} ({worded})"
 
 
 def _enough(seconds: float) -> tuple[int, str]:
     return (3600, "h") if seconds > 36000 else (60, "min") if seconds > 120 else (1, "s")
 
 
-def counted(count: int, one: str, many: str | None = None) -> str:
-    return f"{count:,} {one if count == 1 or many is None else many}"
+def plural(count: int, noun: str, several: str = "") -> str:
+    """Return `1 cell` or `12,000 cells`: any count but one takes an `s`, or is `several`."""
+    return f"{count:,} {noun if count == 1 else several or noun + 's'}"
+
+
+def ticked(words: Iterable[str], limit: int = 8) -> str:
+    """`a`, `b`, `c` and 12 more."""
+    every = list(words)
+    shown = ", ".join(f"`{word}`" for word in every[:limit])
+    return shown if len(every) <= limit else f"{shown} and {len(every) - limit} more"
 
 
 def quantity_of_bytes(count: float) -> str:
