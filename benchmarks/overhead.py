@@ -22,7 +22,7 @@ from pathlib import Path
 
 from benchbrief.compiler.planning.plan import Origin, Probe
 from benchbrief.runners import plugins
-from benchbrief.runners.probes.probe_base import ReadsFiles, reading_job
+from benchbrief.runners.sampling import ReadsFiles, reading_job
 from benchmarks.timing import BENCH, spread, verdict
 from tests.support.sshd import sshd
 

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from benchbrief.compiler.planning.plan import Plan
     from benchbrief.results.runs.reusable_results import Reuse
     from benchbrief.runners.journal.events import CellReused
-    from benchbrief.runners.takeover.carried_results import Carried
+    from benchbrief.runners.reuse.carried_results import Carried
 
 
 @dataclass(frozen=True)
@@ -25,7 +25,7 @@ class Taken:
     warnings: tuple[str, ...]
 
     def begin(self, run_dir: Path) -> None:
-        from benchbrief.runners.takeover.carried_results import carry
+        from benchbrief.runners.reuse.carried_results import carry
 
         carry(run_dir, self.plan, self.carried, self.warnings)
 
@@ -102,7 +102,7 @@ def reused_as_dict(reused: Iterable[CellReused]) -> list[dict[str, object]]:
 def look_for_earlier(plan: Plan, out: Path) -> Taken:
     """What can be taken from the runs of a folder, with a look at the hosts: are they still what they were?"""
     from benchbrief.results.runs.reusable_results import find_reusable
-    from benchbrief.runners.takeover.recheck_hosts import recheck
+    from benchbrief.runners.reuse.recheck_hosts import recheck
 
     found: Reuse = find_reusable(plan, out)
     looked = recheck(plan, found.carried)

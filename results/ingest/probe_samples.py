@@ -38,7 +38,7 @@ from benchbrief.results.store.store_schema import (
 from benchbrief.runners.errors import BadOutput, RunnerError
 from benchbrief.runners.journal import events as j
 from benchbrief.runners.measurement.measurement import Sample
-from benchbrief.runners.probes.probe_base import longest_step
+from benchbrief.runners.sampling import longest_step
 
 
 @dataclass(frozen=True)

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from benchbrief.compiler.planning.plan import Plan
 from benchbrief.results.ingest.run_evidence import Evidence
 from benchbrief.runners.scheduling.budgeted_repeats import spent_s
-from benchbrief.runners.scheduling.shared_hosts import lanes
+from benchbrief.runners.scheduling.parallel_lanes import lanes
 
 
 @dataclass(frozen=True)

@@ -7,10 +7,10 @@ from collections.abc import Iterable, Mapping
 from benchbrief.compiler.planning.plan import Cell, Plan
 from benchbrief.compiler.searches.rate_search import Vote
 from benchbrief.runners.journal.run_record import RunRecord
+from benchbrief.runners.reuse.carried_results import Carried
 from benchbrief.runners.scheduling.next_point import next_point
 from benchbrief.runners.scheduling.point_choice import curves, ramps_of
 from benchbrief.runners.scheduling.promise_search import Search, searches_of, vote_of
-from benchbrief.runners.takeover.carried_results import Carried
 
 
 def without_unchosen(plan: Plan, found: Mapping[str, Carried]) -> dict[str, Carried]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from benchbrief.compiler.planning.plan import Cell, Plan
-from benchbrief.runners.scheduling.shared_hosts import lanes
+from benchbrief.runners.scheduling.parallel_lanes import lanes
 
 _NOTHING, _LOADS, _MEASUREMENTS = range(3)
 _RANKS = {"none": _NOTHING, "loading": _LOADS, "measuring": _MEASUREMENTS}

@@ -41,8 +41,8 @@ from benchbrief.results.runs.left_out_repeats import stays_left_out
 from benchbrief.runners.errors import Damaged, RunnerError
 from benchbrief.runners.journal import events as j
 from benchbrief.runners.journal.run_folder import PLAN
+from benchbrief.runners.reuse.carried_results import Carried, Facts
 from benchbrief.runners.scheduling.promise_values import SERVED
-from benchbrief.runners.takeover.carried_results import Carried, Facts
 
 Block = tuple[Cell, ...]
 Bond = tuple[object, ...]

@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 from benchbrief.results.samples.sample_coverage import TOLD
 from benchbrief.runners.measurement.measurement import Sample
-from benchbrief.runners.probes.probe_base import longest_step
+from benchbrief.runners.sampling import longest_step
 
 FEWEST = 3
 """The least readings of power for an energy. With fewer, it would extend a moment's value to the whole window."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import time
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
@@ -13,13 +13,13 @@ from typing import TypeVar
 from benchbrief.compiler.planning.plan import Cell, Probe
 from benchbrief.runners.errors import RunnerError
 from benchbrief.runners.execution.attempt import Attempt, StepJob
+from benchbrief.runners.execution.live_numbers import Reading as LiveReading
 from benchbrief.runners.execution.server_readings import RecordsStatus
-from benchbrief.runners.execution.watched_jobs import watch_probes
 from benchbrief.runners.hosts.host_connections import CONTROLLER
 from benchbrief.runners.jobs.tasks import Job
 from benchbrief.runners.journal.controller_clock import now
-from benchbrief.runners.probes.probe_base import ReadsFiles, reading_job
-from benchbrief.runners.seams import Node, ReadsAfter, RunningJob
+from benchbrief.runners.sampling import ReadsFiles, reading_job
+from benchbrief.runners.seams import Node, ReadsAfter, RunningJob, TellsNow
 from benchbrief.runners.world_seams import World
 
 _AT_ONCE = 16
@@ -92,7 +92,7 @@ def probes(attempt: Attempt) -> Iterator[None]:
         job = replace(attempt.attended(_job(attempt, what)), key=attempt.key("measure", what.job))
         started = attempt.hosts[what.at].start(job)
         running.append((what, started))
-        watch_probes(attempt, what.probes, what.host, started)
+        _watch_probes(attempt, what.probes, what.host, started)
 
     def end(each: tuple[Sampled, RunningJob]) -> None:
         what, job = each
@@ -154,3 +154,18 @@ def _all(call: Callable[[_T], None], items: Iterable[_T]) -> None:
         errors = [error for error in pool.map(attempt, items) if error is not None]
     if errors:
         raise errors[0]
+
+
+def _watch_probes(attempt: Attempt, its: Sequence[Probe], host_id: str, running: RunningJob) -> None:
+    """Read a job that samples for these probes until it is collected, if they can be read while they sample."""
+    kinds = [(probe, kind) for probe in its if isinstance(kind := attempt.world.probe_kind(probe.name), TellsNow)]
+    if not kinds:
+        return
+
+    def read(text: str) -> LiveReading | None:
+        measures = {name: value for probe, kind in kinds for name, value in kind.now(probe, text).items()}
+        if not measures:
+            return None
+        return LiveReading(cell=attempt.cell.id, host=host_id, at=now(), measures=measures)
+
+    attempt.monitor.watch(running, read)

@@ -22,6 +22,7 @@ from benchbrief.runners.errors import FolderMoved, HostBusy, HostError, NoHost, 
 from benchbrief.runners.execution.lanes import Lane
 from benchbrief.runners.execution.live_numbers import Monitor, read_live
 from benchbrief.runners.execution.run_state import Outcome, RunState, one_line
+from benchbrief.runners.execution.takeover import hosts_of, take_over
 from benchbrief.runners.hosts.claims import claim_all, release_all
 from benchbrief.runners.hosts.host_aliases import refuse_aliases
 from benchbrief.runners.hosts.host_connections import CONTROLLER
@@ -36,14 +37,13 @@ from benchbrief.runners.messages.run_messages import say
 from benchbrief.runners.scheduling.budgeted_repeats import Budgets
 from benchbrief.runners.scheduling.confident_repeats import RepeatsUntil
 from benchbrief.runners.scheduling.knee_search import Searches
+from benchbrief.runners.scheduling.parallel_lanes import lanes_left
 from benchbrief.runners.scheduling.point_choice import AdaptiveRamps
 from benchbrief.runners.scheduling.promise_search import PromiseSearches
-from benchbrief.runners.scheduling.shared_hosts import lanes_left
 from benchbrief.runners.scheduling.table_readings import ReadTables, nothing_read
 from benchbrief.runners.session.session import Session
-from benchbrief.runners.takeover.former_nodes import leave_former_nodes
-from benchbrief.runners.takeover.rival_controllers import refuse_driven_elsewhere, refuse_driven_here
-from benchbrief.runners.takeover.takeover import hosts_of, take_over
+from benchbrief.runners.stopping.former_nodes import leave_former_nodes
+from benchbrief.runners.stopping.rival_controllers import refuse_driven_elsewhere, refuse_driven_here
 from benchbrief.runners.world_seams import Meter, OpenHosts
 from benchbrief.runners.worlds.world_choice import world_of
 

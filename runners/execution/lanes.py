@@ -25,6 +25,7 @@ from benchbrief.runners.execution.cell_run import CellRun, started_event
 from benchbrief.runners.execution.equipment import Equipment
 from benchbrief.runners.execution.lost_hosts import LostHosts
 from benchbrief.runners.execution.run_state import RunState, one_line
+from benchbrief.runners.execution.takeover import end_jobs, note_resumed
 from benchbrief.runners.hosts.facts.declared_facts import contradictions
 from benchbrief.runners.hosts.fan_out import each_of
 from benchbrief.runners.journal import events as j
@@ -38,7 +39,6 @@ from benchbrief.runners.measurement.steady_verdicts import measuring_ended
 from benchbrief.runners.messages.run_messages import say
 from benchbrief.runners.scheduling.knee_search import latency_of
 from benchbrief.runners.scheduling.promise_search import refused
-from benchbrief.runners.takeover.resume_attempt import end_jobs, tell_resumed
 from benchbrief.runners.world_seams import OpenHosts
 
 _LONG_S = 5.0
@@ -160,7 +160,7 @@ class Lane:
             if left is None:
                 run.journal.write(started_event(known, attempt))
             else:
-                tell_resumed(run, known, left)
+                note_resumed(run, known, left)
             if before:
                 self.remark("warning", say.of_cell(cell=known.id, what=before), cell=known.id)
             self._warm = known, attempt

@@ -22,8 +22,8 @@ from benchbrief.runners.messages.run_messages import say
 from benchbrief.runners.scheduling.budgeted_repeats import Budgets
 from benchbrief.runners.scheduling.confident_repeats import RepeatsUntil
 from benchbrief.runners.scheduling.knee_search import Searches
-from benchbrief.runners.scheduling.lane_workers import LaneWorkers
 from benchbrief.runners.scheduling.measuring_turns import MeasuringTurns
+from benchbrief.runners.scheduling.parallel_lanes import LaneWorkers
 from benchbrief.runners.scheduling.point_choice import AdaptiveRamps
 from benchbrief.runners.scheduling.promise_search import PromiseSearches
 from benchbrief.runners.world_seams import Meter, World

@@ -14,13 +14,13 @@ from benchbrief.compiler.planning.plan import Cell, StepKind
 from benchbrief.runners.errors import BadOutput, ConnectionLost, Interrupted, RunnerError
 from benchbrief.runners.execution.attempt import Attempt, NotWhole, StepJob
 from benchbrief.runners.execution.cell_probes import sampled
-from benchbrief.runners.execution.driver_contexts import loading_hosts
-from benchbrief.runners.execution.watched_jobs import watch_load
+from benchbrief.runners.execution.driver_contexts import CellContext, Endpoint, loading_hosts
+from benchbrief.runners.execution.live_numbers import Reading
 from benchbrief.runners.jobs.connection_retry import run_persistently
 from benchbrief.runners.jobs.tasks import Command, Job, JobOutput
 from benchbrief.runners.journal.controller_clock import now
 from benchbrief.runners.messages.run_messages import say, say_step
-from benchbrief.runners.seams import RunningJob
+from benchbrief.runners.seams import RunningJob, TellsInterim
 from benchbrief.runners.world_seams import World
 
 _READY_S = 60.0
@@ -61,7 +61,7 @@ def run_jobs(
             for host_id, job in waiting.items():
                 running[host_id] = attempt.hosts[host_id].start(job)
         for host_id, each in running.items():
-            watch_load(attempt, host_id, each)
+            _watch_load(attempt, host_id, each)
         if when_started is not None:
             when_started(dict(running))
         _wait(attempt, waiting, running, step)
@@ -150,3 +150,27 @@ def _start_together(attempt: Attempt, jobs: Mapping[str, Job], running: dict[str
     times = [each[1] for each in started.values() if not isinstance(each, Exception)]
     if step == "measure":
         attempt.remark(say.started_within(seconds=figure(max(times) - min(times), ".2f")))
+
+
+def _watch_load(attempt: Attempt, host_id: str, running: RunningJob) -> None:
+    """Read a load generator's progress until it is collected, if its driver can."""
+    tool = attempt.world.driver(attempt.cell.tool.driver)
+    if not isinstance(tool, TellsInterim):
+        return
+    context = CellContext(attempt.plan, attempt.cell, "", Endpoint(), host_id)
+
+    def read(text: str) -> Reading | None:
+        said = tool.interim(context, text)
+        if said is None:
+            return None
+        return Reading(
+            cell=attempt.cell.id,
+            host=host_id,
+            at=now(),
+            ops_per_s=said.ops_per_s,
+            latency_s=said.latency_s,
+            latency_of=said.latency_of,
+            done=said.done,
+        )
+
+    attempt.monitor.watch(running, read)

@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from benchbrief.compiler.planning.plan import Cell, Plan
 from benchbrief.runners.errors import OneMachine
 from benchbrief.runners.hosts.fan_out import fan_out
-from benchbrief.runners.scheduling.shared_hosts import lanes
+from benchbrief.runners.scheduling.parallel_lanes import lanes
 from benchbrief.runners.seams import Hosts
 
 

@@ -52,8 +52,7 @@ from benchbrief.runners.jobs.fetch_outputs import (
     sync_directory,
     write_file,
 )
-from benchbrief.runners.jobs.job_times import booted_at, elapsed_s, job_span
-from benchbrief.runners.jobs.other_load import other_cores
+from benchbrief.runners.jobs.job_accounting import booted_at, elapsed_s, job_span, other_cores
 from benchbrief.runners.jobs.script_host import JobHost, sh
 from benchbrief.runners.jobs.shell_scripts import with_values
 from benchbrief.runners.jobs.start_script import STOP_GRACE_S, directory_name, inside_job, new_word, start_script

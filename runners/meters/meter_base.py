@@ -13,7 +13,7 @@ from benchbrief.compiler.planning.plan import Probe
 from benchbrief.runners.jobs.tasks import Command, Job, JobOutput, Word
 from benchbrief.runners.meters.meter_complaints import ENDED
 from benchbrief.runners.meters.meter_points import FIGURES, Point, Reader
-from benchbrief.runners.probes.probe_base import Reading, Step, sampling_job
+from benchbrief.runners.sampling import Reading, Step, sampling_job
 from benchbrief.runners.seams import Node
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from typing import Literal
 
-from benchbrief.runners.probes.probe_base import Reading, Step
+from benchbrief.runners.sampling import Reading, Step
 
 Resource = Literal["cpu", "io", "memory"]
 

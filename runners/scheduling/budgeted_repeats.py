@@ -34,9 +34,9 @@ from benchbrief.runners.journal.run_record import RunRecord
 from benchbrief.runners.measurement.measurement import Measurement
 from benchbrief.runners.messages.run_messages import say
 from benchbrief.runners.scheduling.next_cell_times import ExpectedTimes
+from benchbrief.runners.scheduling.parallel_lanes import lanes
 from benchbrief.runners.scheduling.repeat_allocation import Group, PointSoFar, next_group
 from benchbrief.runners.scheduling.reported_statistics import THROUGHPUT, AskedStatistics
-from benchbrief.runners.scheduling.shared_hosts import lanes
 from benchbrief.runners.scheduling.table_readings import Readings, ReadTables, nothing_read
 
 _LEAST_S = 0.01

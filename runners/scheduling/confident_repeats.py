@@ -24,7 +24,7 @@ from benchbrief.runners.journal.controller_clock import now
 from benchbrief.runners.journal.run_record import RunRecord
 from benchbrief.runners.measurement.confidence_interval import half_width
 from benchbrief.runners.messages.run_messages import say
-from benchbrief.runners.scheduling.shared_hosts import lanes
+from benchbrief.runners.scheduling.parallel_lanes import lanes
 
 
 @dataclass

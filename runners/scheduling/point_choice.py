@@ -24,7 +24,7 @@ from benchbrief.runners.messages.run_messages import say
 from benchbrief.runners.scheduling.first_cells import at_first_cells
 from benchbrief.runners.scheduling.knee_search import Flag, load_text, point_of
 from benchbrief.runners.scheduling.next_point import Choice, Curve, next_point
-from benchbrief.runners.scheduling.shared_hosts import lanes
+from benchbrief.runners.scheduling.parallel_lanes import lanes
 
 
 @dataclass

@@ -37,8 +37,8 @@ from benchbrief.runners.measurement.measurement import Measurement
 from benchbrief.runners.messages.run_messages import say
 from benchbrief.runners.scheduling.first_cells import at_first_cells
 from benchbrief.runners.scheduling.knee_search import Flag, key_of, load_text
+from benchbrief.runners.scheduling.parallel_lanes import lanes
 from benchbrief.runners.scheduling.promise_values import SERVED, is_kept, values_of
-from benchbrief.runners.scheduling.shared_hosts import lanes
 
 
 def vote_of(history: CellHistory | None, cell: Cell, promise: Promise) -> Vote | None:

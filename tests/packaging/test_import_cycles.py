@@ -12,8 +12,6 @@ BOTH_WAYS = {
     ("compiler/blocks", "compiler/frontend"),
     ("results/imports", "results/ingest"),
     ("results/ingest", "results/store"),
-    ("runners/execution", "runners/takeover"),
-    ("runners/meters", "runners/probes"),
 }
 """Sub-rooms that import each other. The list may only become shorter."""
 

@@ -18,7 +18,7 @@ from benchbrief.runners.journal.journal_file import read_journal
 from benchbrief.runners.journal.line_sums import START, write_line
 from benchbrief.runners.journal.run_folder import create_run
 from benchbrief.runners.measurement.measurement import Operation
-from benchbrief.runners.takeover.carried_results import carry
+from benchbrief.runners.reuse.carried_results import carry
 from tests.results.making import HERE, MEASUREMENT, T0, RunMaker, a_cell, a_plan, a_query, measurement
 
 READ = measurement([Operation("read", 100)])

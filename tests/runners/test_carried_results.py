@@ -7,7 +7,7 @@ from pathlib import Path
 from benchbrief.compiler.planning.plan import Cell
 from benchbrief.runners.journal import events as j
 from benchbrief.runners.journal.journal_file import JOURNAL, read_journal
-from benchbrief.runners.takeover.carried_results import Carried, carry
+from benchbrief.runners.reuse.carried_results import Carried, carry
 from tests.results.making import a_cell, a_plan
 
 WAS = a_cell(threads=1)

@@ -14,8 +14,8 @@ from benchbrief.runners.engines.command_files import command_files, named_words,
 from benchbrief.runners.hosts.host_connections import HostPool
 from benchbrief.runners.journal.events import EngineFacts
 from benchbrief.runners.journal.secret_references import read_reference
-from benchbrief.runners.takeover.carried_results import Carried
-from benchbrief.runners.takeover.recheck_hosts import recheck
+from benchbrief.runners.reuse.carried_results import Carried
+from benchbrief.runners.reuse.recheck_hosts import recheck
 from tests.support import cells
 
 

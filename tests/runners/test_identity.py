@@ -14,7 +14,7 @@ from benchbrief.runners.hosts.orphans import Listed
 from benchbrief.runners.journal.journal_writer import Journal
 from benchbrief.runners.journal.run_identity import IDENTITY, copied_from, new_identity, run_name, settle, this_machine
 from benchbrief.runners.session.live_controllers import driver_of, is_gone, is_here, is_ours
-from benchbrief.runners.takeover.rival_controllers import QUIET_S, refuse_alive
+from benchbrief.runners.stopping.rival_controllers import QUIET_S, refuse_alive
 
 
 @pytest.fixture

@@ -18,7 +18,7 @@ from benchbrief.runners.drivers.go_ycsb import go_ycsb_output
 from benchbrief.runners.drivers.ycsb import ycsb_output
 from benchbrief.runners.execution.live_numbers import LIVE, Live, Monitor, Reading, load_of, read_live
 from benchbrief.runners.jobs.tasks import Command, Job, JobOutput
-from benchbrief.runners.probes.probe_base import recent
+from benchbrief.runners.sampling import recent
 from benchbrief.runners.seams import Interim
 from benchbrief.runners.transports.local.local_transport import LocalTransport
 from tests.support.waiting import until

@@ -17,7 +17,7 @@ from benchbrief.compiler.extensions import registry
 from benchbrief.compiler.planning.plan import Host
 from benchbrief.runners.hosts.background_load import other_load
 from benchbrief.runners.hosts.host_clocks import read_clock
-from benchbrief.runners.jobs.other_load import other_cores
+from benchbrief.runners.jobs.job_accounting import other_cores
 from benchbrief.runners.jobs.tasks import Command, Job, JobOutput
 from benchbrief.runners.transports.transport_factory import RealTransport, open_transport
 from benchbrief.runners.worlds.real_world import RealWorld

@@ -8,7 +8,7 @@ from benchbrief.runners.jobs.commands import quote
 from benchbrief.runners.jobs.tasks import Word
 from benchbrief.runners.meters.meter_base import Meter
 from benchbrief.runners.meters.meter_points import ANSWER_S, Point, Reader, given, name_and_port, secret
-from benchbrief.runners.probes.probe_base import Reading
+from benchbrief.runners.sampling import Reading
 from benchbrief.runners.seams import Node
 
 _WATTS = re.compile(r"Instantaneous power reading:\s+(-?\d{1,6}) Watts")

@@ -15,7 +15,7 @@ from benchbrief.runners.jobs.shell_scripts import read_script, with_values
 from benchbrief.runners.jobs.tasks import JobOutput
 from benchbrief.runners.meters.meter_base import CountingMeter
 from benchbrief.runners.meters.meter_points import Point, Reader
-from benchbrief.runners.probes.probe_base import Reading, Step, steps
+from benchbrief.runners.sampling import Reading, Step, steps
 from benchbrief.runners.seams import Node
 
 POWERCAP = "/sys/class/powercap"

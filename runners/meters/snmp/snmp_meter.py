@@ -21,7 +21,7 @@ from benchbrief.runners.jobs.tasks import File, Word
 from benchbrief.runners.journal.secret_masking import Secret
 from benchbrief.runners.meters.meter_base import Meter
 from benchbrief.runners.meters.meter_points import ANSWER_S, Point, Reader, given, name_and_port
-from benchbrief.runners.probes.probe_base import Reading
+from benchbrief.runners.sampling import Reading
 from benchbrief.runners.seams import Node
 
 

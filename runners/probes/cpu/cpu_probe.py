@@ -14,7 +14,7 @@ from benchbrief.runners.errors import BadOutput
 from benchbrief.runners.jobs.tasks import Job, JobOutput
 from benchbrief.runners.measurement.measurement import Sample
 from benchbrief.runners.probes.pressure_stall import pressure, pressure_rule
-from benchbrief.runners.probes.probe_base import FileReads, Reading, is_count, reading_job, readings, recent, steps
+from benchbrief.runners.sampling import FileReads, Reading, is_count, reading_job, readings, recent, steps
 from benchbrief.runners.seams import Node
 
 _STATES = 8

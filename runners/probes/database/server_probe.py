@@ -15,7 +15,7 @@ from benchbrief.compiler.planning.plan import Probe
 from benchbrief.runners.errors import BadOutput, RunnerError
 from benchbrief.runners.jobs.tasks import Job, JobOutput
 from benchbrief.runners.measurement.measurement import Sample
-from benchbrief.runners.probes.probe_base import Reading, moments, readings, steps
+from benchbrief.runners.sampling import Reading, moments, readings, steps
 from benchbrief.runners.seams import Node
 
 _GAUGES: Mapping[str, tuple[str, str, float]] = {

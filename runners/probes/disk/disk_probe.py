@@ -15,7 +15,7 @@ from benchbrief.runners.jobs.shell_scripts import read_script, with_values
 from benchbrief.runners.jobs.tasks import Job, JobOutput
 from benchbrief.runners.measurement.measurement import Sample
 from benchbrief.runners.probes.pressure_stall import pressure, pressure_rule
-from benchbrief.runners.probes.probe_base import FileReads, Reading, is_count, reading_job, readings, steps
+from benchbrief.runners.sampling import FileReads, Reading, is_count, reading_job, readings, steps
 from benchbrief.runners.seams import Node
 
 _READ = "if ($3 !~ /^(loop|ram|zram|sr|fd)[0-9]/) print"

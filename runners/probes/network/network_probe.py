@@ -14,7 +14,7 @@ from benchbrief.runners.errors import BadOutput
 from benchbrief.runners.jobs.shell_scripts import read_script, with_values
 from benchbrief.runners.jobs.tasks import Job, JobOutput
 from benchbrief.runners.measurement.measurement import Sample
-from benchbrief.runners.probes.probe_base import FileReads, Reading, is_count, reading_job, readings, steps
+from benchbrief.runners.sampling import FileReads, Reading, is_count, reading_job, readings, steps
 from benchbrief.runners.seams import Node
 
 _ALL = read_script(__file__, "all_interfaces.sh")

@@ -24,7 +24,7 @@ from benchbrief.runners.meters.meter_base import CountingMeter, PowerMeter, Reco
 from benchbrief.runners.meters.meter_complaints import below_zero_words, complaint
 from benchbrief.runners.meters.meter_points import points
 from benchbrief.runners.plugins import meter_kind
-from benchbrief.runners.probes.probe_base import Reading, last_words, moments, readings, recent
+from benchbrief.runners.sampling import Reading, last_words, moments, readings, recent
 from benchbrief.runners.seams import Node, Transport
 
 _TRY_S = 60.0

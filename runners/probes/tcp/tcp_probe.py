@@ -15,7 +15,7 @@ from benchbrief.compiler.planning.plan import Probe
 from benchbrief.runners.errors import BadOutput
 from benchbrief.runners.jobs.tasks import Job, JobOutput
 from benchbrief.runners.measurement.measurement import Sample
-from benchbrief.runners.probes.probe_base import FileReads, Reading, moments, reading_job, readings, steps
+from benchbrief.runners.sampling import FileReads, Reading, moments, reading_job, readings, steps
 from benchbrief.runners.seams import Node
 
 _COUNTERS = {

@@ -28,9 +28,9 @@ from benchbrief.runners.execution.driver_contexts import CellContext, Endpoint
 from benchbrief.runners.hosts.host_connections import HostPool
 from benchbrief.runners.journal.events import EngineFacts
 from benchbrief.runners.journal.run_identity import RunName
+from benchbrief.runners.reuse.carried_results import Carried
+from benchbrief.runners.reuse.recheck_hosts import recheck
 from benchbrief.runners.seams import Size
-from benchbrief.runners.takeover.carried_results import Carried
-from benchbrief.runners.takeover.recheck_hosts import recheck
 from tests.support import cells
 from tests.support.mongo import running_stand_in
 from tests.support.mongo_peer import HELLO, scripted_mongod

@@ -12,8 +12,8 @@ from benchbrief.compiler.planning.plan import Cell, Plan
 from benchbrief.runners.journal import events as j
 from benchbrief.runners.journal.run_record import NOWHERE, RunRecord
 from benchbrief.runners.scheduling.confident_repeats import RepeatsUntil
+from benchbrief.runners.scheduling.parallel_lanes import lanes_left
 from benchbrief.runners.scheduling.point_choice import AdaptiveRamps
-from benchbrief.runners.scheduling.shared_hosts import lanes_left
 from tests.support.plans import compile_spec
 
 HEAD = """

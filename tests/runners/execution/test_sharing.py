@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from benchbrief.runners.scheduling.shared_hosts import lanes
+from benchbrief.runners.scheduling.parallel_lanes import lanes
 from tests.support.plans import compile_spec
 
 HEAD = """

@@ -32,7 +32,7 @@ from benchbrief.runners.fleet.submitted_run import SubmittedRun, keep_submitted,
 from benchbrief.runners.jobs.shell_scripts import read_script, with_values
 from benchbrief.runners.journal.run_folder import load_plan
 from benchbrief.runners.journal.run_record import RunRecord, read_run
-from benchbrief.runners.takeover.stop_jobs import stop_any_run
+from benchbrief.runners.stopping.stop_jobs import stop_any_run
 from tests.support.bench import Bench, fresh_bench
 from tests.support.waiting import until
 

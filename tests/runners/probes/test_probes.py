@@ -27,7 +27,7 @@ from benchbrief.runners.probes.cpu.cpu_probe import Cpu
 from benchbrief.runners.probes.disk.disk_probe import Disk
 from benchbrief.runners.probes.memory.memory_probe import Memory
 from benchbrief.runners.probes.network.network_probe import Network
-from benchbrief.runners.probes.probe_base import FileReads, ReadsFiles, reading_job, readings, sampling_job
+from benchbrief.runners.sampling import FileReads, ReadsFiles, reading_job, readings, sampling_job
 from benchbrief.runners.seams import ProbeKind, Transport
 from tests.support import cells
 from tests.support.waiting import until

@@ -15,7 +15,7 @@ import pytest
 from benchbrief.compiler.planning.plan import Host
 from benchbrief.runners.errors import DiskFull, HostError, HostFull, RunnerError
 from benchbrief.runners.jobs import detached_jobs
-from benchbrief.runners.jobs.job_times import job_span
+from benchbrief.runners.jobs.job_accounting import job_span
 from benchbrief.runners.jobs.tasks import Command, Completed, File, Job, JobOutput
 from benchbrief.runners.journal.secret_masking import Secret
 from benchbrief.runners.seams import RunningJob, Transport

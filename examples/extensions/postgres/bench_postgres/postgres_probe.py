@@ -16,7 +16,7 @@ from benchbrief.compiler.planning.plan import Probe
 from benchbrief.runners.errors import BadOutput, RunnerError
 from benchbrief.runners.jobs.tasks import Job, JobOutput
 from benchbrief.runners.measurement.measurement import Sample
-from benchbrief.runners.probes.probe_base import Reading, Step, moments, readings, steps
+from benchbrief.runners.sampling import Reading, Step, moments, readings, steps
 from benchbrief.runners.seams import Node
 
 Status = Mapping[str, float]

@@ -7,7 +7,7 @@ from typing import ClassVar
 from benchbrief.compiler.planning.plan import Probe
 from benchbrief.runners.jobs.tasks import Job, JobOutput
 from benchbrief.runners.measurement.measurement import Sample
-from benchbrief.runners.probes.probe_base import moments, readings, sampling_job
+from benchbrief.runners.sampling import moments, readings, sampling_job
 from benchbrief.runners.seams import Node
 
 _FILES = "/proc/sys/kernel/random"

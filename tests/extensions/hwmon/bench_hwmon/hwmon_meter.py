@@ -5,7 +5,7 @@ from __future__ import annotations
 from benchbrief.runners.jobs.commands import quote
 from benchbrief.runners.meters.meter_base import Meter, printed
 from benchbrief.runners.meters.meter_points import Point, Reader, given
-from benchbrief.runners.probes.probe_base import Reading
+from benchbrief.runners.sampling import Reading
 from benchbrief.runners.seams import Node
 
 

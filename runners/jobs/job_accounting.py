@@ -1,4 +1,13 @@
-"""When a job began and ended, by the two moments that its script wrote: the host's clock, and the time since boot."""
+"""When a job ran, and how busy other work kept its host meanwhile, by what the job's script wrote.
+
+A moment is the host's clock and the time since boot. The load has four parts, one after the other:
+
+    812345                              ticks in which processors were busy since the boot, when it began
+    815345                              the same when it ended
+    0m0.01s 0m0.00s 0m21.5s 0m3.2s      processor time of the script, and of the job with all that it waited for:
+                                        user and system each, as the shell's `times` prints them
+    100                                 ticks a second
+"""
 
 from __future__ import annotations
 
@@ -59,3 +68,20 @@ def _moment(text: str) -> _Moment | None:
     before = float(match[2])
     # The kernel truncates it to hundredths.
     return _Moment(float(match[1]), (before, float(match[3]) + 0.01) if match[3] else (before - _READ_S, before + 0.01))
+
+
+LEAST_S = 1.0
+"""In a shorter job, starting and ending are too much of the time, in seconds."""
+_TIME = r"(\d{1,9})m(\d{1,2}(?:[.,]\d{1,9})?)s"
+_LOAD = re.compile(rf"(\d{{1,18}}) (\d{{1,18}}) {_TIME} {_TIME} {_TIME} {_TIME} (\d{{1,6}})")
+
+
+def other_cores(text: str, seconds: float | None) -> float | None:
+    """Return the cores that were busy with other work, on average over the job; None when unknown."""
+    match = _LOAD.fullmatch(" ".join(text.split()))
+    if match is None or seconds is None or seconds < LEAST_S or int(match[11]) == 0:
+        return None
+    words = match.groups()[2:10]
+    times = [60 * float(m) + float(s.replace(",", ".")) for m, s in zip(words[::2], words[1::2], strict=True)]
+    busy = (int(match[2]) - int(match[1])) / int(match[11])
+    return max(0.0, busy - sum(times)) / seconds if busy >= 0 else None

@@ -1,8 +1,10 @@
-"""Which cells share hosts or other equipment, and so must run one after another."""
+"""Lanes: cells that share hosts or other equipment, and so run one after another. Lanes run in parallel."""
 
 from __future__ import annotations
 
-from collections.abc import Container, Sequence
+import threading
+from collections.abc import Container, Iterator, Sequence
+from contextlib import contextmanager, nullcontext
 
 from benchbrief.compiler.planning.plan import Cell
 
@@ -33,3 +35,39 @@ def lanes_left(cells: Sequence[Cell], done: Container[str]) -> list[list[Cell]]:
     """
     left = ([cell for cell in lane if cell.id not in done] for lane in lanes(cells))
     return [lane for lane in left if lane]
+
+
+_MOST_THREADS = 32
+"""Lanes that have begun: those at work, and those that wait for others."""
+
+
+class LaneWorkers:
+    """Lets `at_once` lanes work at the same time; None for all of them. One that waits for another makes room.
+
+    A number is for lanes that only compute: threads of one Python process take turns at computing, and many cost each
+    other more than they gain.
+    """
+
+    def __init__(self, at_once: int | None) -> None:
+        self._places = nullcontext() if at_once is None else threading.Semaphore(at_once)
+
+    def threads(self, lanes: int) -> int:
+        """Return how many threads so many lanes need."""
+        return lanes if isinstance(self._places, nullcontext) else min(lanes, _MOST_THREADS)
+
+    @contextmanager
+    def working(self) -> Iterator[None]:
+        with self._places:
+            yield
+
+    @contextmanager
+    def waiting(self) -> Iterator[None]:
+        """Let another lane work, which this one waits for while the block runs."""
+        if isinstance(self._places, nullcontext):
+            yield
+            return
+        self._places.release()
+        try:
+            yield
+        finally:
+            self._places.acquire()

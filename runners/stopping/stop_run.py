@@ -28,7 +28,7 @@ from benchbrief.runners.journal.run_identity import copied_from, has_identity, r
 from benchbrief.runners.journal.run_record import RunRecord, read_run
 from benchbrief.runners.seams import Transport
 from benchbrief.runners.session.live_controllers import find_driving_processes
-from benchbrief.runners.takeover.rival_controllers import refuse_alive, refuse_driven_here
+from benchbrief.runners.stopping.rival_controllers import refuse_alive, refuse_driven_here
 from benchbrief.runners.transports.transport_base import JobTransport
 from benchbrief.runners.worlds.world_choice import world_of
 

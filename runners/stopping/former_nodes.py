@@ -14,7 +14,7 @@ from benchbrief.runners.journal.controller_clock import now
 from benchbrief.runners.journal.run_identity import run_name
 from benchbrief.runners.journal.run_record import RunRecord
 from benchbrief.runners.messages.run_messages import say
-from benchbrief.runners.takeover.stop_run import end_all, nodes_ever
+from benchbrief.runners.stopping.stop_run import end_all, nodes_ever
 from benchbrief.runners.world_seams import World
 
 

@@ -12,7 +12,7 @@ from benchbrief.runners.fleet.scheduler import scheduler_named
 from benchbrief.runners.fleet.submitted_run import is_driven, name_of_jobs, submitted_run
 from benchbrief.runners.journal.journal_file import is_being_written
 from benchbrief.runners.journal.run_identity import original_of
-from benchbrief.runners.takeover.stop_run import Found, Stopped, stop_run
+from benchbrief.runners.stopping.stop_run import Found, Stopped, stop_run
 
 _LOOK_EVERY_S = 0.5
 _SAY_EVERY_S = 10.0

@@ -20,7 +20,7 @@ from benchbrief.runners.hosts.host_connections import HostPool
 from benchbrief.runners.journal import events as j
 from benchbrief.runners.journal.secret_masking import hide, hide_throughout
 from benchbrief.runners.plugins import driver, engine_class
-from benchbrief.runners.takeover.carried_results import Carried
+from benchbrief.runners.reuse.carried_results import Carried
 
 _OF_THE_MACHINE = ("hostname", "cpu", "memory_limit")
 _OF_THE_SERVER = ("server", "version", "topology", "storage engine", "options file")

@@ -1,0 +1,1 @@
+"""Reusing results of earlier runs."""

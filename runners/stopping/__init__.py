@@ -1,0 +1,1 @@
+"""Ending runs, and what they have left on hosts."""

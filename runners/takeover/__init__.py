@@ -1,1 +1,0 @@
-"""Resuming and stopping runs, and reusing earlier results."""
