@@ -17,7 +17,15 @@ from benchbrief.compiler.extensions.probe_spec import (
 )
 from benchbrief.compiler.extensions.scheduler_spec import SchedulerSpec
 from benchbrief.compiler.extensions.template_spec import TemplateSpec
-from benchbrief.compiler.extensions.tool_spec import Attribute, Flags, FlagType, Limit, ToolSpec, WorkloadSpec
+from benchbrief.compiler.extensions.tool_spec import (
+    Attribute,
+    Flags,
+    FlagType,
+    Limit,
+    MeasuredAnew,
+    ToolSpec,
+    WorkloadSpec,
+)
 from benchbrief.compiler.extensions.transport_spec import TransportSpec
 from benchbrief.compiler.shapes.shapes import Flag, Key, Login, Number, Special, Text, Word
 
@@ -38,6 +46,7 @@ __all__ = [
     "Key",
     "Limit",
     "Login",
+    "MeasuredAnew",
     "MeterSpec",
     "Number",
     "Option",

@@ -132,6 +132,22 @@ class FlagType:
 
 
 @dataclass(frozen=True)
+class MeasuredAnew:
+    """A version since which the tool measures cells of an unchanged plan in another way: other commands or times.
+
+    It concerns cells with one of these `arrivals`, and of `several_hosts`, where they are given. Results from before
+    don't stand for those. The numbers up to 6 are those of a time when all tools had one number: a new one is above.
+    """
+
+    version: int
+    arrivals: tuple[Arrival, ...] = ()
+    several_hosts: bool = False
+
+    def concerns(self, arrivals: str, hosts: int) -> bool:
+        return (not self.arrivals or arrivals in self.arrivals) and (hosts > 1 or not self.several_hosts)
+
+
+@dataclass(frozen=True)
 class Flags:
     """Options of a database that the tool takes unchanged: `options { block_size = 4 KiB }`.
 
@@ -228,6 +244,7 @@ class ToolSpec(ExtensionSpec):
     whole_seconds: bool = False
     ends_when_steady: bool = False
     stray_errors: float = 0.0
+    measured_anew: tuple[MeasuredAnew, ...] = ()
 
     start_s: float = 0.0
     load_threads: tuple[str, int] | None = None

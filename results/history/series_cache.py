@@ -28,6 +28,8 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 _INDEX = "index.json"
+_INDEX_VERSION = f"{SERIES_VERSION}.1"
+"""The number behind the point rises when local rows are to be read again, and those pushed before still stand."""
 _LOCK = ".lock"
 _IN_A_FILE = 500
 """Runs: so many are read before the index knows of them, and a reader that is stopped loses no more."""
@@ -89,7 +91,7 @@ def _read_index(folder: Path) -> dict[str, _Entry]:
     try:
         told = json.loads((folder / _INDEX).read_bytes())
         found = (
-            {run: _Entry(*entry) for run, entry in told["runs"].items()} if told["version"] == SERIES_VERSION else {}
+            {run: _Entry(*entry) for run, entry in told["runs"].items()} if told["version"] == _INDEX_VERSION else {}
         )
     except (OSError, ValueError, KeyError, TypeError, AttributeError):
         return {}
@@ -107,7 +109,7 @@ def _name_of(path: Path) -> str:
 
 
 def _write_index(folder: Path, runs: Mapping[str, _Entry]) -> None:
-    write_durably(folder / _INDEX, json.dumps({"version": SERIES_VERSION, "runs": runs}).encode())
+    write_durably(folder / _INDEX, json.dumps({"version": _INDEX_VERSION, "runs": runs}).encode())
 
 
 def _update(

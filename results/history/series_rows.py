@@ -23,7 +23,9 @@ from benchbrief.results.history.environment import Environments
 from benchbrief.results.runs.find_runs import started_at
 from benchbrief.results.store.store import Key, Store, unchanged_store
 from benchbrief.runners.journal.atomic_files import write_durably
+from benchbrief.runners.journal.events import RunStarted
 from benchbrief.runners.journal.journal_file import JOURNAL, first_start
+from benchbrief.runners.journal.measurement_versions import ONE_FOR_ALL, Recorded, Way, recorded_at, way_of
 from benchbrief.runners.journal.run_folder import load_plan, revision_in
 
 if TYPE_CHECKING:
@@ -171,7 +173,7 @@ def rows_in(run_dir: Path, plan: Plan, store: Store) -> Iterator[SeriesRow]:
         cells = behind[at]
         of = each.quantity, frozenset((cell.experiment, cell.database, cell.workload) for cell in cells)
         if of not in definitions:
-            definitions[of] = _definition(each, of[1], plan, start.measurement if start else 0)
+            definitions[of] = _definition(each, of[1], plan, _ways(plan, cells, start))
         facts = environments.of(cells)
         shared = {cell.hardware for cell in cells}
         point = {dim: key for dim, key in each.point if key is not None}
@@ -267,7 +269,7 @@ _Behind = frozenset[tuple[str, DatabaseKey, str]]
 """The experiment, database and workload of each cell that a value comes from."""
 
 
-def _definition(each: _Measured, behind: _Behind, plan: Plan, measurement: int) -> str:
+def _definition(each: _Measured, behind: _Behind, plan: Plan, ways: list[int | Way]) -> str:
     """Return the hash of all that would make values of one name incomparable."""
     promises = [_promise_parts(plan.experiments[name]) for name in {experiment for experiment, _, _ in behind}]
     databases = [
@@ -282,9 +284,21 @@ def _definition(each: _Measured, behind: _Behind, plan: Plan, measurement: int) 
         # Their names define nothing, so those alone begin no other part.
         "promises": _distinct(promises),
         "databases": _distinct(databases),
-        "measurement": measurement,
+        # One number stood here for all tools, and a series goes on with it while its tool measures as it did then.
+        "measurement": ways[0] if len(ways) == 1 else ways,
     }
     return digest(parts)[:16]
+
+
+def _ways(plan: Plan, cells: Iterable[Cell], start: RunStarted | None) -> list[int | Way]:
+    """Return the ways in which cells were measured, each once; as a number where journals had one for all tools."""
+    if start is None or start.imported:
+        return [start.measurement if start else 0]
+    found: set[int | Way] = set()
+    for cell in cells:
+        way = way_of(plan, cell, recorded_at(start, cell))
+        found.add(ONE_FOR_ALL if way == way_of(plan, cell, Recorded(ONE_FOR_ALL)) else way)
+    return sorted(found, key=str) or [start.measurement]
 
 
 def _distinct(parts: Iterable[Parts]) -> list[str]:

@@ -40,6 +40,7 @@ from benchbrief.results.runs.find_runs import list_real_runs, run_state
 from benchbrief.results.runs.left_out_repeats import stays_left_out
 from benchbrief.runners.errors import Damaged, RunnerError
 from benchbrief.runners.journal import events as j
+from benchbrief.runners.journal.measurement_versions import Recorded, recorded_at, way_now, way_of
 from benchbrief.runners.journal.run_folder import PLAN
 from benchbrief.runners.reuse.carried_results import Carried, Facts
 from benchbrief.runners.scheduling.promise_values import SERVED
@@ -251,9 +252,9 @@ class _EarlierRun:
 
     def _problem(self, each: Carried) -> str:
         run_id = self._evidence.run_id
-        if each.measurement != j.MEASUREMENT_VERSION:
-            return f"run {run_id} is of a benchbrief that measured in another way"
         if not each.skipped:
+            if way_of(self._evidence.plan, each.was, each.measurement) != way_now(self._plan, each.cell):
+                return f"run {run_id} is of a benchbrief that measured in another way"
             reused = each.run_id != run_id
             if text := ran_beside(self._was_beside, each.was, self._beside, each.cell, reused=reused):
                 return f"run {run_id}: {text}"
@@ -296,7 +297,7 @@ class _History:
     """The journal's records of one attempt, and the facts of its hosts, server and tools at that time."""
 
     records: list[j.AnyRecord]
-    measurement: int = 1
+    measurement: Recorded
     reused: j.CellReused | None = None
     facts: tuple[Facts, ...] = ()
 
@@ -307,11 +308,11 @@ def _histories(evidence: Evidence) -> dict[tuple[str, int | None], _History]:
     found: dict[tuple[str, int | None], _History] = {}
     last: dict[str, int] = {}
     known: dict[tuple[str, ...], Facts] = {}
-    measurement = 1
+    start: j.RunStarted | None = None
     for record in evidence.records:
         match record:
             case j.RunStarted():
-                measurement = record.measurement
+                start = record
             case j.HostFacts():
                 known["host", record.host] = record
             case j.EngineFacts():
@@ -319,8 +320,10 @@ def _histories(evidence: Evidence) -> dict[tuple[str, int | None], _History]:
             case j.ToolFound():
                 known["tool", record.host, record.driver] = record
             case j.CellReused():
-                found[record.cell, record.attempt] = _History([], record.measurement, record)
+                measurement = Recorded(record.measurement, record.tool_measurement)
+                found[record.cell, record.attempt] = _History([], measurement, record)
             case j.CellStarted():
+                measurement = recorded_at(start, cells[record.cell]) if record.cell in cells else Recorded()
                 history = found.setdefault((record.cell, record.attempt), _History([], measurement))
                 history.records.append(record)
                 last[record.cell] = record.attempt
@@ -337,7 +340,7 @@ def _histories(evidence: Evidence) -> dict[tuple[str, int | None], _History]:
                 if (record.cell, record.attempt) in found:
                     found[record.cell, record.attempt].records.append(record)
             case j.CellSkipped():
-                found[record.cell, None] = _History([record], j.MEASUREMENT_VERSION)
+                found[record.cell, None] = _History([record], Recorded())
             case j.Remark() if record.cell in last:
                 found[record.cell, last[record.cell]].records.append(record)
             case j.CellEnded() if (record.cell, record.attempt) in found:

@@ -29,6 +29,7 @@ from benchbrief.runners.hosts.host_connections import CONTROLLER
 from benchbrief.runners.journal import events as j
 from benchbrief.runners.journal.controller_clock import now, since_boot, this_boot
 from benchbrief.runners.journal.journal_writer import Journal, Listener
+from benchbrief.runners.journal.measurement_versions import SHARED, tool_version
 from benchbrief.runners.journal.run_folder import files_of_beginning
 from benchbrief.runners.journal.run_identity import run_name, settle
 from benchbrief.runners.journal.run_record import LeftBehind, RunRecord, read_run
@@ -138,7 +139,8 @@ def execute(
                         profile=plan.spec.profile,
                         controller_pid=os.getpid(),
                         resumed=resumed,
-                        measurement=j.MEASUREMENT_VERSION,
+                        measurement=SHARED[-1],
+                        measurements={tool: tool_version(tool) for tool in sorted({c.tool.driver for c in plan.cells})},
                         simulated=world.simulated,
                         files=files_of_beginning(run_dir),
                         boot=this_boot(),

@@ -24,6 +24,7 @@ from benchbrief.runners.jobs.tasks import Command, Job
 from benchbrief.runners.journal import events as j
 from benchbrief.runners.journal.cell_history import Left
 from benchbrief.runners.journal.controller_clock import now
+from benchbrief.runners.journal.measurement_versions import recorded_at, way_now, way_of
 from benchbrief.runners.journal.run_folder import digests
 from benchbrief.runners.journal.run_record import LeftBehind
 from benchbrief.runners.messages.run_messages import say, say_step
@@ -52,7 +53,7 @@ def take_over(run: RunState, hosts: Hosts, earlier: LeftBehind) -> dict[str, Lef
 
 def why_not_resumable(left: Left, cell: Cell, run: RunState, hosts: Hosts) -> str:
     """Return why an attempt can't be resumed; "" when it can."""
-    if left.measurement != j.MEASUREMENT_VERSION:
+    if way_of(run.plan, cell, recorded_at(left.start, cell)) != way_now(run.plan, cell):
         return say.measures_otherwise()
     step = left.current
     if step is None or step == "prepare":

@@ -8,12 +8,12 @@ from __future__ import annotations
 
 import heapq
 import os
-import shutil
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from functools import reduce
 from pathlib import Path
+from typing import Literal
 
 from benchbrief.compiler.estimates.time_spent import RENDERING_S
 from benchbrief.compiler.lanes.plan_lanes import lanes_of
@@ -29,6 +29,7 @@ from benchbrief.runners.fleet.lane_results import (
     refuse_missing_outputs,
 )
 from benchbrief.runners.journal import events as j
+from benchbrief.runners.journal.atomic_files import flush_all, link_or_copy
 from benchbrief.runners.journal.journal_file import JOURNAL, Place, has_begun, take_lock
 from benchbrief.runners.journal.line_sums import START, write_line
 from benchbrief.runners.journal.records.lifecycle_records import MergedLane
@@ -67,9 +68,7 @@ def merge_lanes(run_dir: Path, plan: Plan, plan_sha256: str, folders: Sequence[P
                 os.write(journal, write_line(start, START)[0])
                 os.fsync(journal)
             # What counts first, then the journal that names it.
-            copied = [_take_outputs(each.folder / "raw", run_dir / "raw") for each in chosen]
-            if any(copied):
-                os.sync()  # one for all: a flush for each of a hundred thousand files takes minutes
+            flush_all({path: None for each in chosen for path in _take_outputs(each.folder / "raw", run_dir / "raw")})
             record, end = _write(run_dir, plan, start, chosen, fenced)
     except OSError as error:
         raise DiskFull(f"{run_dir} can't be written: {error.strerror}", "free some space, then merge again") from error
@@ -95,37 +94,33 @@ def _alone(run_dir: Path) -> Iterator[int]:
         os.close(fd)
 
 
-def _take_outputs(source: Path, to: Path) -> bool:
+def _take_outputs(source: Path, to: Path) -> Iterator[Path]:
     """Link or copy the raw outputs of a lane. What was taken before stays, unless it has changed since.
 
-    Returns whether any was copied.
+    Yields the copied files, and the folders with new names: what a merge has to flush.
     """
-    copied = False
     for at, _, names in os.walk(source):
         folder = to / os.path.relpath(at, source)
-        folder.mkdir(parents=True, exist_ok=True)
-        for name in names:
-            copied |= _take(Path(at, name), folder / name)
-    return copied
+        if not folder.exists():
+            folder.mkdir(parents=True)
+            yield folder.parent
+        taken = {name: how for name in names if (how := _take(Path(at, name), folder / name))}
+        yield from (folder / name for name, how in taken.items() if how == "copied")
+        if taken:
+            yield folder
 
 
-def _take(source: Path, to: Path) -> bool:
-    """Link or copy a file. Returns whether it was copied."""
+def _take(source: Path, to: Path) -> Literal["copied", "linked", ""]:
+    """Link or copy a file, unless it is there. Returns how it was taken."""
     with suppress(FileNotFoundError):  # a lane that goes on has put another file in its place
         there = source.stat()
         if to.exists():
             here = to.stat()
             if os.path.samestat(here, there) or (here.st_size, here.st_mtime_ns) == (there.st_size, there.st_mtime_ns):
-                return False
+                return ""
             to.unlink()
-        try:
-            os.link(source, to)
-        except FileNotFoundError:
-            raise
-        except OSError:  # another file system, or one without links
-            shutil.copy2(source, to)
-            return True
-    return False
+        return "copied" if link_or_copy(source, to) else "linked"
+    return ""
 
 
 def _write(
@@ -171,8 +166,14 @@ def _start(run_dir: Path, plan_sha256: str, chosen: Sequence[LaneResults]) -> j.
         )
         for each in chosen
     )
+    # Each lane has recorded the versions of its own tools.
+    measurements: dict[str, int] = {}
+    for each in chosen:
+        for tool, version in each.starts[0].measurements.items():
+            measurements[tool] = min(version, measurements.get(tool, version))
     own = {"run_id": run_dir.name, "plan_sha256": plan_sha256, "files": files_of_beginning(run_dir)}
-    return first.model_copy(update={**own, "merged": merged, "resumed": False, "boot": "", "since_boot": None})
+    whole = {"merged": merged, "measurements": measurements, "resumed": False, "boot": "", "since_boot": None}
+    return first.model_copy(update=own | whole)
 
 
 def _records(

@@ -49,7 +49,6 @@ from benchbrief.runners.jobs.fetch_outputs import (
     cannot_write,
     fetch,
     files_below,
-    sync_directory,
     write_file,
 )
 from benchbrief.runners.jobs.job_accounting import booted_at, elapsed_s, job_span, other_cores
@@ -57,6 +56,7 @@ from benchbrief.runners.jobs.script_host import JobHost, sh
 from benchbrief.runners.jobs.shell_scripts import with_values
 from benchbrief.runners.jobs.start_script import STOP_GRACE_S, directory_name, inside_job, new_word, start_script
 from benchbrief.runners.jobs.tasks import Completed, Job, JobOutput
+from benchbrief.runners.journal.atomic_files import flush
 from benchbrief.runners.journal.secret_masking import Masking
 from benchbrief.runners.messages.run_messages import say
 from benchbrief.runners.seams import JobState
@@ -339,7 +339,7 @@ class DetachedJob:
         left = MAX_FETCH
         for name, path in wanted.items():
             left -= persistently(self._host, partial(fetch, self._host, path, into / name, left, self._masking))
-        sync_directory(into)
+        flush(into)
 
 
 def _exit_code(status: int) -> int:

@@ -84,14 +84,13 @@ class CellHistory:
 class Left:
     """An attempt without a verdict: how far its controller got before it was killed or stopped.
 
-    `measurement` is the `MEASUREMENT_VERSION` it began under. `over` are the steps that ended, `collected` the
-    outputs that were kept, by job and host, `readings` those of server counters, and `said` the texts of its
-    remarks.
+    `start` is that of the controller that began it. `over` are the steps that ended, `collected` the outputs that were
+    kept, by job and host, `readings` those of server counters, and `said` the texts of its remarks.
     """
 
     cell: str
     attempt: int
-    measurement: int
+    start: j.RunStarted | None
     until: float = 0.0
     """The last sign of life of the last controller that drove it: its last record, or a later sign."""
     step: j.StepStarted | None = None

@@ -109,11 +109,6 @@ __all__ = [  # others import these from here
     "ToolFound",
 ]
 
-MEASUREMENT_VERSION = 6
-"""Raise this when a cell of an unchanged plan is measured in another way (other steps, commands, times): its earlier
-results no longer stand for it. A new way of reading outputs needs no new version: they are read again each time. Since
-6, several load generators of openload take turns; before, all sent at the same moments."""
-
 AnyRecord = Annotated[
     RunStarted
     | TimeEstimated

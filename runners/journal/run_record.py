@@ -203,7 +203,7 @@ class RunRecord:
                     self.retried.add(cell)
                 self.warm.pop(cell, None)
                 self.warm[cell] = record.attempt
-                self._left[cell] = Left(cell, record.attempt, self.starts[-1].measurement if self.starts else 1)
+                self._left[cell] = Left(cell, record.attempt, self.starts[-1] if self.starts else None)
             case j.CellReused():
                 self.reused[cell] = record
                 self.warm.pop(cell, None)

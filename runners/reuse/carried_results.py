@@ -6,8 +6,6 @@ cell's after a record of its source. The new run does not need the old one any m
 
 from __future__ import annotations
 
-import os
-import shutil
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -16,10 +14,11 @@ from benchbrief.compiler.planning.plan import Cell, Plan
 from benchbrief.runners.engines.command_files import rename_hosts
 from benchbrief.runners.hosts.facts.declared_facts import contradictions
 from benchbrief.runners.journal import events as j
-from benchbrief.runners.journal.atomic_files import write_durably
+from benchbrief.runners.journal.atomic_files import flush, link_or_copy, write_durably
 from benchbrief.runners.journal.controller_clock import now
 from benchbrief.runners.journal.journal_file import JOURNAL
 from benchbrief.runners.journal.line_sums import START, write_line
+from benchbrief.runners.journal.measurement_versions import Recorded
 from benchbrief.runners.journal.run_folder import cell_directory
 from benchbrief.runners.messages.run_messages import say
 
@@ -42,7 +41,7 @@ class Carried:
     run_id: str
     as_cell: str
     measured_at: float
-    measurement: int
+    measurement: Recorded
     attempt: int
     records: tuple[j.AnyRecord, ...]
     facts: tuple[Facts, ...]
@@ -95,23 +94,15 @@ def carry(run_dir: Path, plan: Plan, carried: Sequence[Carried], warnings: Itera
         for job in each.records:
             if isinstance(job, j.JobCollected):
                 for name in job.files:
-                    _take(each.run_dir / job.directory / name, run_dir / each.directory_of(job) / name)
+                    to = run_dir / each.directory_of(job) / name
+                    to.parent.mkdir(parents=True, exist_ok=True)
+                    if link_or_copy(each.run_dir / job.directory / name, to):
+                        flush(to)
     lines, chain = [], START
     for record in (*_records(plan, carried), *(_warning(text) for text in warnings)):
         line, chain = write_line(record, chain)
         lines.append(line)
     write_durably(run_dir / JOURNAL, b"".join(lines))
-
-
-def _take(source: Path, to: Path) -> None:
-    """Link or copy a raw output. It is never written again, so a link is as good as a copy."""
-    to.parent.mkdir(parents=True, exist_ok=True)
-    try:
-        os.link(source, to)
-    except OSError:  # another file system, or one without links
-        shutil.copy2(source, to)
-        with to.open("rb") as file:
-            os.fsync(file.fileno())
 
 
 def _records(plan: Plan, carried: Sequence[Carried]) -> Iterator[j.AnyRecord]:
@@ -138,7 +129,8 @@ def _records(plan: Plan, carried: Sequence[Carried]) -> Iterator[j.AnyRecord]:
                 reused_from=each.run_id,
                 as_cell=each.as_cell,
                 measured_at=each.measured_at,
-                measurement=each.measurement,
+                measurement=each.measurement.shared,
+                tool_measurement=each.measurement.tool,
             )
         yield from each.own_records()
     yield from warnings.values()

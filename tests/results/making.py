@@ -30,6 +30,7 @@ from benchbrief.compiler.planning.plan import (
 )
 from benchbrief.results.store.store import Store, open_store
 from benchbrief.runners.journal import events as j
+from benchbrief.runners.journal.measurement_versions import SHARED, tool_version
 from benchbrief.runners.journal.run_folder import cell_directory
 from benchbrief.runners.measurement.measurement import (
     Bucket,
@@ -207,7 +208,8 @@ class RunMaker:
                 spec="brief.bench",
                 profile=None,
                 controller_pid=1,
-                measurement=j.MEASUREMENT_VERSION,
+                measurement=SHARED[-1],
+                measurements={cell.tool.driver: tool_version(cell.tool.driver) for cell in self.plan.cells},
             )
         )
 

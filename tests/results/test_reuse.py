@@ -3,25 +3,39 @@
 from __future__ import annotations
 
 import fcntl
+import json
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from benchbrief.compiler.planning.plan import Cell, Expect, Host, Knee, KneeSearch, Plan, Query, Read, Reference
+from benchbrief.compiler.planning.plan import (
+    Arrivals,
+    Cell,
+    Expect,
+    Host,
+    Knee,
+    KneeSearch,
+    Plan,
+    Query,
+    Read,
+    Reference,
+)
 from benchbrief.results.ingest.run_evidence import read_evidence
 from benchbrief.results.runs.reusable_results import Reuse, blocks, find_reusable
 from benchbrief.results.store.store import open_store, rebuild
 from benchbrief.runners.journal import events as j
-from benchbrief.runners.journal.journal_file import read_journal
+from benchbrief.runners.journal.journal_file import JOURNAL, read_journal
 from benchbrief.runners.journal.line_sums import START, write_line
+from benchbrief.runners.journal.measurement_versions import SHARED, Recorded, tool_version, way_now, way_of
 from benchbrief.runners.journal.run_folder import create_run
 from benchbrief.runners.measurement.measurement import Operation
 from benchbrief.runners.reuse.carried_results import carry
 from tests.results.making import HERE, MEASUREMENT, T0, RunMaker, a_cell, a_plan, a_query, measurement
 
 READ = measurement([Operation("read", 100)])
+OF_YCSB = [a_cell(repeat=repeat, driver="ycsb") for repeat in (1, 2)]
 PAIR = [a_cell(hardware=hardware, repeat=repeat) for hardware in ("nvme", "ssd") for repeat in (1, 2)]
 
 
@@ -226,13 +240,59 @@ def test_one_measurement_stands_for_one_cell(tmp_path: Path) -> None:
     assert len(find_reusable(planned([twin, cell]), tmp_path).carried) == 1
 
 
-def test_a_result_that_is_measured_in_another_way_is_not_taken(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    plan = planned(PAIR)
-    an_earlier_run(tmp_path, "old", plan)
-    monkeypatch.setattr(j, "MEASUREMENT_VERSION", j.MEASUREMENT_VERSION + 1)
+def recorded_as(run_dir: Path, **recorded: object) -> None:
+    """Let a run's start say other versions of the measurement; None leaves one out."""
+    path = run_dir / "journal.jsonl"
+    first, *others = path.read_text().splitlines(keepends=True)
+    left_out = {key for key, value in recorded.items() if value is None}
+    start = {key: value for key, value in (json.loads(first) | recorded).items() if key not in left_out}
+    path.write_text(json.dumps(start, separators=(",", ":")) + "\n" + "".join(others))
+
+
+def test_a_result_is_taken_while_its_own_tool_measures_as_it_did(tmp_path: Path) -> None:
+    plan = planned(OF_YCSB)
+    run = an_earlier_run(tmp_path, "old", plan)
+    ours = tool_version("ycsb")
+    for recorded in ({"measurements": {"ycsb": ours}}, {"measurements": {"ycsb": ours, "fio": 99}}):
+        recorded_as(run.run_dir, **recorded)
+        assert set(taken(find_reusable(plan, tmp_path)).values()) == {"old"}
+    for other in ({"measurements": {"ycsb": ours - 1}}, {"measurements": {"ycsb": ours + 1}}, {"measurement": 99}):
+        recorded_as(run.run_dir, **{"measurement": SHARED[-1], "measurements": {"ycsb": ours}, **other})
+        found = find_reusable(plan, tmp_path)
+        assert found.carried == ()
+        assert found.passed_over == ("run old is of a benchbrief that measured in another way",)
+
+
+@pytest.mark.parametrize(("version", "stands"), [(None, False), (3, False), (4, True), (5, True), (6, True)])
+def test_a_result_of_when_all_tools_had_one_version_stands_if_its_tool_has_not_changed_since(
+    tmp_path: Path, version: int | None, stands: bool
+) -> None:
+    plan = planned(OF_YCSB)
+    recorded_as(an_earlier_run(tmp_path, "old", plan).run_dir, measurement=version, measurements=None)
     found = find_reusable(plan, tmp_path)
-    assert found.carried == ()
-    assert found.passed_over == ("run old is of a benchbrief that measured in another way",)
+    assert bool(found.carried) == stands
+    # What the next run says of it is read by the same rules.
+    again = tmp_path / "again"
+    (again / "plan.json").parent.mkdir()
+    (again / "plan.json").write_bytes(plan.model_dump_json().encode())
+    carry(again, plan, found.carried, ())
+    if stands:
+        reused = next(record for record in read_journal(again / JOURNAL) if isinstance(record, j.CellReused))
+        assert (reused.measurement, reused.tool_measurement) == (version, None)
+
+
+@pytest.mark.parametrize(
+    ("kind", "hosts", "stands"), [("constant", 2, False), ("constant", 1, True), ("poisson", 2, True)]
+)
+def test_only_constant_arrivals_of_several_hosts_of_openload_are_measured_anew_since_6(
+    kind: str, hosts: int, stands: bool
+) -> None:
+    cell = a_cell(load_hosts=tuple(f"load-{n}" for n in range(hosts)), driver="openload")
+    plan = planned([cell], arrivals=Arrivals.model_validate({"kind": kind}))
+    now = way_now(plan, cell)
+    assert (way_of(plan, cell, Recorded(5)) == now) == stands
+    assert way_of(plan, cell, Recorded(6)) == now
+    assert way_of(plan, cell, Recorded(4)) != now
 
 
 def test_a_result_whose_server_the_environment_names_is_not_taken(tmp_path: Path) -> None:

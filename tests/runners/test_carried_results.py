@@ -7,6 +7,7 @@ from pathlib import Path
 from benchbrief.compiler.planning.plan import Cell
 from benchbrief.runners.journal import events as j
 from benchbrief.runners.journal.journal_file import JOURNAL, read_journal
+from benchbrief.runners.journal.measurement_versions import Recorded
 from benchbrief.runners.reuse.carried_results import Carried, carry
 from tests.results.making import a_cell, a_plan
 
@@ -23,9 +24,7 @@ def collected(job: str) -> j.JobCollected:
 
 def carried(run_dir: Path, cell: Cell, measured_at: float, *records: j.AnyRecord) -> Carried:
     facts = (j.HostFacts(at=measured_at, host="old-1", facts={"kernel": f"of {measured_at:g}"}),)
-    return Carried(
-        cell, WAS, run_dir, "first", "its/cell", measured_at, j.MEASUREMENT_VERSION, 3, records, facts, CALLED
-    )
+    return Carried(cell, WAS, run_dir, "first", "its/cell", measured_at, Recorded(3, 4), 3, records, facts, CALLED)
 
 
 def test_records_are_of_the_new_cell_s_first_attempt_on_the_new_hosts(tmp_path: Path) -> None:

@@ -95,9 +95,9 @@ def test_an_attempt_is_of_the_version_that_it_was_begun_under() -> None:
         )
         for version in (3, 4)
     ]
-    assert left_of([begun[0], started(), begun[1]])["c"].measurement == 3
-    assert left_of([begun[0], begun[1], started()])["c"].measurement == 4
-    assert left_of([started()])["c"].measurement == 1
+    assert left_of([begun[0], started(), begun[1]])["c"].start == begun[0]
+    assert left_of([begun[0], begun[1], started()])["c"].start == begun[1]
+    assert left_of([started()])["c"].start is None
 
 
 def test_cells_are_warm_in_the_order_of_their_last_attempts_until_they_cooled_down() -> None:

@@ -13,6 +13,7 @@ from benchbrief.reports.disclosure.test_configuration import folded
 from benchbrief.runners.engines.command_files import command_files, named_words, rename_hosts
 from benchbrief.runners.hosts.host_connections import HostPool
 from benchbrief.runners.journal.events import EngineFacts
+from benchbrief.runners.journal.measurement_versions import Recorded
 from benchbrief.runners.journal.secret_references import read_reference
 from benchbrief.runners.reuse.carried_results import Carried
 from benchbrief.runners.reuse.recheck_hosts import recheck
@@ -102,7 +103,7 @@ def changes(tmp_path: Path) -> Callable[[dict[str, str]], str]:
         database = cells.rocksdb(tmp_path / "db").model_copy(update={"hooks": (hook,)})
         context = cells.context(cells.db_bench("readrandom"), database)
         measured = EngineFacts(at=0.0, database=context.cell.database, facts=before)
-        earlier = Carried(context.cell, context.cell, tmp_path, "run", "cell", 0.0, 1, 1, (), (measured,), {})
+        earlier = Carried(context.cell, context.cell, tmp_path, "run", "cell", 0.0, Recorded(), 1, (), (measured,), {})
         return recheck(context.plan, [earlier]).changed.get("cell", "")
 
     return of

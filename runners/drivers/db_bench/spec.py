@@ -1,6 +1,6 @@
 """db_bench: RocksDB's own benchmarks, and what it can do."""
 
-from benchbrief.compiler.extensions import Attribute, Flags, Key, Number, ToolSpec, WorkloadSpec
+from benchbrief.compiler.extensions import Attribute, Flags, Key, MeasuredAnew, Number, ToolSpec, WorkloadSpec
 from benchbrief.runners.drivers.db_bench.db_bench_flags import KNOWN, OURS, RESERVED, TYPES
 
 _BYTES = Number("B", "400 B", integer=True, minimum=1.0, maximum=2.0**31 - 1)
@@ -203,6 +203,8 @@ SPEC = ToolSpec(
     mergeable=True,
     time_series=True,
     whole_seconds=True,
+    # 4: it writes 100 keys at once when it loads. 5: keys that are not found are errors.
+    measured_anew=(MeasuredAnew(4), MeasuredAnew(5)),
     load_start_s=5.2,  # `waitforcompaction` sleeps for 5 s before it looks (tools/db_bench_tool.cc)
     load_start_is="to start and for the 5 s that its `waitforcompaction` sleeps",
     load_bytes_per_s=100e6,

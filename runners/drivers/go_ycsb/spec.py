@@ -1,6 +1,6 @@
 """go-ycsb: the workloads of YCSB without a Java machine."""
 
-from benchbrief.compiler.extensions import ToolSpec
+from benchbrief.compiler.extensions import MeasuredAnew, ToolSpec
 
 SPEC = ToolSpec(
     api=1,
@@ -15,6 +15,7 @@ SPEC = ToolSpec(
     # Its interim rows are cumulative, so their percentiles are as well: it has no phases.
     loads=True,
     loads_in_parts=True,
+    measured_anew=(MeasuredAnew(4),),  # it loads from all hosts
     stray_errors=0.001,  # healthy servers show a few `no documents` errors
     where_settings_go=(
         "what it is to do as attributes of the `workload`, and how it connects as `options` of the `database`"

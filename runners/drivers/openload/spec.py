@@ -1,6 +1,6 @@
 """openload: YCSB's workloads, offered at a schedule that is fixed before the first operation."""
 
-from benchbrief.compiler.extensions import ProbeMeasure, ToolSpec
+from benchbrief.compiler.extensions import MeasuredAnew, ProbeMeasure, ToolSpec
 
 SPEC = ToolSpec(
     api=1,
@@ -95,6 +95,10 @@ SPEC = ToolSpec(
             simulated=0.0,
         ),
     },
+    measured_anew=(
+        MeasuredAnew(5),  # operations that find no record are errors
+        MeasuredAnew(6, arrivals=("constant",), several_hosts=True),  # hosts take turns; before, all sent at once
+    ),
     start_s=1.0,
     # Batches of 1,000 records. Eight workers on two cores put 22,700 records of 1 kB a second into a MongoDB stand-in,
     # and 21,400 into RocksDB, beside much other work.

@@ -1,6 +1,6 @@
 """YCSB: its core workloads, by its files `workload[a-f]`, and what it can do."""
 
-from benchbrief.compiler.extensions import Attribute, Key, Number, ToolSpec, Word, WorkloadSpec
+from benchbrief.compiler.extensions import Attribute, Key, MeasuredAnew, Number, ToolSpec, Word, WorkloadSpec
 
 _SHARE = Number("", "95 %", plain=True, maximum=1.0)
 _BYTES = Number("B", "400 B", integer=True, minimum=1.0)
@@ -174,6 +174,7 @@ SPEC = ToolSpec(
     loads=True,
     loads_in_parts=True,
     load_threads=("load_threads", 8),
+    measured_anew=(MeasuredAnew(4),),  # it loads in batches, and from all hosts
     start_s=3.0,  # a JVM starts before the first operation, which is where a measurement begins
     load_records_per_s=5_000.0,
     where_settings_go=(

@@ -58,6 +58,8 @@ class CellReused(Record):
     as_cell: str
     measured_at: float
     measurement: int
+    tool_measurement: int | None = None
+    """The version of the tool; None where `measurement` is that of all tools."""
 
 
 class StepStarted(Record):

@@ -52,7 +52,9 @@ class RunStarted(Record):
     controller_pid: int
     resumed: bool = False
     measurement: int = 1
-    """The `MEASUREMENT_VERSION` of what this start measures."""
+    """The version of what all tools share in measuring (`measurement_versions.py`)."""
+    measurements: dict[str, int] = Field(default_factory=dict)
+    """The version of each tool; none in journals of earlier versions, where `measurement` is that of all tools."""
     simulated: Simulated | None = None
     """None: what follows was measured on real hosts, or imported."""
     imported: Imported | None = None

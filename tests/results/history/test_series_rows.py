@@ -10,12 +10,13 @@ from typing import Any
 import pyarrow.parquet as pq
 import pytest
 
-from benchbrief.compiler.planning.plan import Database, Experiment, Hardware, Metric, Plan
+from benchbrief.compiler.planning.plan import Database, Experiment, Hardware, Metric, Plan, Tool
 from benchbrief.compiler.planning.plan_searches import Promise, PromiseLimit
 from benchbrief.results.history.series_cache import series_in
 from benchbrief.results.history.series_rows import SERIES_VERSION, VERSION_KEY, SeriesRow, series_rows, write_series
 from benchbrief.runners.errors import RunnerError
 from benchbrief.runners.journal import events as j
+from benchbrief.runners.journal.measurement_versions import tool_version
 from benchbrief.runners.measurement.measurement import Operation
 from tests.results.making import HERE, RunMaker, a_cell, a_plan, a_query, histogram, measurement
 
@@ -106,6 +107,30 @@ def test_another_expression_or_unit_of_a_metric_is_another_definition(tmp_path: 
     found = [overall(a_run(tmp_path / str(n), [100.0], metrics=[metric]), "speed") for n, metric in enumerate(metrics)]
     assert [row.value for row in found] == [100.0] * 3
     assert len({row.definition for row in found}) == 3
+
+
+def test_another_way_of_measuring_of_its_tool_is_another_definition_and_that_of_other_tools_is_not(
+    tmp_path: Path,
+) -> None:
+    def definition_as(name: str, **recorded: object) -> str:
+        run = a_run(tmp_path / name, change=of_ycsb)
+        path = run / "journal.jsonl"
+        first, *others = path.read_text().splitlines(keepends=True)
+        left_out = {key for key, value in recorded.items() if value is None}
+        start = {key: value for key, value in (json.loads(first) | recorded).items() if key not in left_out}
+        path.write_text(json.dumps(start, separators=(",", ":")) + "\n" + "".join(others))
+        return overall(run).definition
+
+    def of_ycsb(plan: Plan) -> Plan:
+        tool = Tool(driver="ycsb")
+        return plan.model_copy(update={"cells": tuple(c.model_copy(update={"tool": tool}) for c in plan.cells)})
+
+    today = definition_as("today")
+    assert definition_as("fio", measurements={"ycsb": tool_version("ycsb"), "fio": 99}) == today
+    # Journals with one version for all tools: YCSB has changed in 4, and others since.
+    assert {definition_as(f"as {n}", measurement=n, measurements=None) for n in (4, 5, 6)} == {today}
+    others = [definition_as("as 3", measurement=3, measurements=None), definition_as("new", measurements={"ycsb": 99})]
+    assert len({today, *others}) == 3
 
 
 def a_limit(most: float, text: str = "latency.p99 < 3 ms", **more: Any) -> PromiseLimit:

@@ -27,6 +27,7 @@ from benchbrief.runners.errors import LoadShort, RunnerError, ServerFailed
 from benchbrief.runners.execution.driver_contexts import CellContext, Endpoint
 from benchbrief.runners.hosts.host_connections import HostPool
 from benchbrief.runners.journal.events import EngineFacts
+from benchbrief.runners.journal.measurement_versions import Recorded
 from benchbrief.runners.journal.run_identity import RunName
 from benchbrief.runners.reuse.carried_results import Carried
 from benchbrief.runners.reuse.recheck_hosts import recheck
@@ -317,7 +318,7 @@ def test_looking_at_what_is_measured_runs_none_of_its_commands(make: Make, serve
     assert (found.ok, found.detail) == (True, facts["version"])
     measured = EngineFacts(at=0.0, database="mongo@box", facts={**facts, "version": "0.1"})
     cell = context.cell
-    earlier = Carried(cell, cell, tmp_path, "run", cell.id, 0.0, 1, 1, (), (measured,), {})
+    earlier = Carried(cell, cell, tmp_path, "run", cell.id, 0.0, Recorded(), 1, (), (measured,), {})
     assert f"version is {facts['version']}, and was 0.1" in recheck(context.plan, [earlier]).changed[cell.id]
     assert not log.exists()
     engine.start()

@@ -88,7 +88,7 @@ def test_the_cell_that_has_waited_longest_is_next(cells: dict[str, Cell]) -> Non
 
 
 def test_a_resumed_measurement_has_its_turn_before_any_other(cells: dict[str, Cell]) -> None:
-    left = Left(cells["c"].id, 1, 1)
+    left = Left(cells["c"].id, 1, None)
     left.add(j.StepStarted(at=0.0, cell=cells["c"].id, attempt=1, step="measure", seconds=1.0))
     lanes = Lanes(MeasuringTurns(cells.values(), {cells["c"].id: left}))
     lanes.begin(cells["a"])
@@ -102,7 +102,7 @@ def test_a_resumed_measurement_has_its_turn_before_any_other(cells: dict[str, Ce
 
 
 def test_an_attempt_that_can_not_be_resumed_gives_up_its_turn(cells: dict[str, Cell]) -> None:
-    left = Left(cells["c"].id, 1, 1)
+    left = Left(cells["c"].id, 1, None)
     left.add(j.StepStarted(at=0.0, cell=cells["c"].id, attempt=1, step="warm_up", seconds=1.0))
     lanes = Lanes(MeasuringTurns(cells.values(), {cells["c"].id: left}))
     lanes.begin(cells["a"])

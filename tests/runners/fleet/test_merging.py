@@ -384,6 +384,34 @@ def test_two_mergings_at_once_do_not_both_write(bench: Bench, fleet: Path, monke
     assert journal.read_bytes() == before
 
 
+def test_what_a_merge_copies_is_flushed_before_the_journal_names_it(
+    bench: Bench, fleet: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Lanes of another file system can't be linked. Nothing else of the machine is flushed."""
+    lane(bench, "1")
+
+    def no_link(*_: object) -> None:
+        raise OSError(errno.EXDEV, "another file system")
+
+    flushed: list[str] = []
+    fsync = os.fsync
+
+    def noted(fd: int) -> None:
+        flushed.append(str(Path(f"/proc/self/fd/{fd}").readlink()))
+        fsync(fd)
+
+    monkeypatch.setattr(os, "link", no_link)
+    monkeypatch.setattr(os, "fsync", noted)
+    monkeypatch.setattr(os, "sync", lambda: pytest.fail("all file systems were flushed"))
+    digest = hashlib.sha256((fleet / "plan.json").read_bytes()).hexdigest()
+    merge_lanes.merge_lanes(fleet, load_plan(fleet), digest, ())
+    copies = [str(path) for path in (fleet / "raw").rglob("*")]
+    assert copies
+    assert {*copies, str(fleet / "raw"), str(fleet)} <= set(flushed)
+    journal = next(n for n, path in enumerate(flushed) if path.endswith(f".journal.jsonl.{os.getpid()}"))
+    assert journal > max(flushed.index(path) for path in copies)
+
+
 def test_a_file_system_without_locks_is_distinguished_from_a_run_that_goes_on(
     fleet: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -1,0 +1,69 @@
+"""In which way a cell was measured, as numbers. A result stands only for a cell that is measured in the same way now.
+
+A number rises when a cell of an unchanged plan is measured in another way (other steps, commands, times). A new way of
+reading outputs needs no number: they are read again each time. `SHARED` has what changed for all tools, and the spec of
+a tool what changed for that tool alone (`ToolSpec.measured_anew`). Up to `ONE_FOR_ALL`, journals had a single number.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import NamedTuple
+
+from benchbrief.compiler.extensions.registry import TOOL_SPECS
+from benchbrief.compiler.planning.plan import Cell, Plan
+from benchbrief.runners.journal import events as j
+
+SHARED = (1, 3)
+"""The versions since which cells of all tools are measured in another way; the last one is today's."""
+ONE_FOR_ALL = 6
+"""The last version of when each change counted for all tools."""
+
+
+class Recorded(NamedTuple):
+    """The versions in a journal. In an earlier one, `tool` is None and `shared` counts the changes of all tools."""
+
+    shared: int = 1
+    tool: int | None = None
+
+
+class Way(NamedTuple):
+    """The last changes that concern a cell: one of all tools, and one of its own tool."""
+
+    shared: int
+    tool: int
+
+
+def recorded_at(start: j.RunStarted | None, cell: Cell) -> Recorded:
+    """Return the versions that a start of a run recorded for a cell."""
+    return Recorded(start.measurement, start.measurements.get(cell.tool.driver)) if start else Recorded()
+
+
+def tool_version(tool: str) -> int:
+    """Return the number of the tool's last change; 0 where it has had none."""
+    spec = TOOL_SPECS.usable(tool)
+    return max((change.version for change in spec.measured_anew), default=0) if spec else 0
+
+
+def way_now(plan: Plan, cell: Cell) -> Way:
+    return way_of(plan, cell, Recorded(SHARED[-1], tool_version(cell.tool.driver)))
+
+
+def way_of(plan: Plan, cell: Cell, recorded: Recorded) -> Way:
+    """Return the way in which a cell of a plan was measured, by what the journal of its time says."""
+    tool = cell.tool.driver
+    spec = TOOL_SPECS.usable(tool)
+    arrivals = plan.experiments[cell.experiment].arrivals
+    kind, hosts = arrivals.kind if arrivals else "", len(cell.load_hosts)
+    changes = [change.version for change in spec.measured_anew if change.concerns(kind, hosts)] if spec else []
+    if recorded.tool is None:  # the tools of other packages had no numbers then
+        counted = recorded.shared if tool in TOOL_SPECS.own else 0
+        return Way(_last(SHARED, recorded.shared), _last(changes, counted))
+    # A later version knows what it changed, and this one does not.
+    newer = recorded.tool > tool_version(tool)
+    shared = recorded.shared if recorded.shared > SHARED[-1] else _last(SHARED, recorded.shared)
+    return Way(shared, recorded.tool if newer else _last(changes, recorded.tool))
+
+
+def _last(changes: Iterable[int], version: int) -> int:
+    return max((change for change in changes if change <= version), default=0)
