@@ -33,7 +33,7 @@ from benchbrief.dsl.bench_error import ExitCode
 GROUPS = {
     "specs": {
         "init": "Write a commented starter spec.",
-        "check": "Check specs: names, units, dimensions, values.",
+        "check": "Check specs: names, units, dimensions, values, reports.",
         "fmt": "Put specs into the canonical layout.",
         "explain": "Explain the code of an error or a warning.",
         "words": "Print the fixed words of a brief, to translate them.",
@@ -172,7 +172,7 @@ Examples:
 
 \b
 Exit codes:
-  0 done   1 the spec is wrong   2 usage, or not there   3 a cell failed, or is missing
+  0 done   1 the spec is wrong   2 usage, or not there   3 a cell failed, or a result is missing
   4 an `expect` failed, or something got worse   5 results kept, brief not made
   6 something may have got worse: measure again
   130 interrupted (go on with `bench resume`)

@@ -24,7 +24,7 @@ MEANINGS: Mapping[ExitCode, str] = {
     ExitCode.DONE: "done",
     ExitCode.SPEC_WRONG: "the spec is wrong; also where a command was asked to tell a difference so",
     ExitCode.USAGE: "usage, or what was asked for is not there",
-    ExitCode.CELL_FAILED: "a cell failed, or something is missing",
+    ExitCode.CELL_FAILED: "a cell failed, or something is missing, such as the result that an `expect` needs",
     ExitCode.EXPECT_FAILED: "an `expect` does not hold, or something got worse",
     ExitCode.BRIEF_NOT_MADE: "no brief or no import was made, as on a full disk; what was measured is kept",
     ExitCode.SUSPECT: "something may have got worse, and was not measured again",

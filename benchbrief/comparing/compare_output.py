@@ -181,7 +181,7 @@ def _tested(row: Comparison) -> str:
         change, *interval = _percents(row.ratio, *ends)
         change += " %"
     if ends and ends[1] == inf:
-        return f"{change} ({interval[0]} or more)"
+        return f"{change} (≥ {interval[0]})"
     if interval and _says_nothing(*ends):
         return f"{change} (too wide to say)"
     if interval:

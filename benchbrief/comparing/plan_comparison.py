@@ -13,7 +13,7 @@ from benchbrief.dsl.diagnostics.plain_amounts import plural
 from benchbrief.progress.earlier_results import day, taken_from
 
 if TYPE_CHECKING:
-    from benchbrief.compiler.planning.plan import Plan
+    from benchbrief.compiler.planning.plan import Cell, Plan
     from benchbrief.compiler.planning.plan_diff import PlanDiff
     from benchbrief.results.runs.reusable_results import Reuse
 
@@ -116,12 +116,14 @@ def _of_revision(spec: Path, revision: str, newer: Plan) -> Older:
 
 @dataclass(frozen=True)
 class NextRun:
-    """What `bench run` would measure, and take from earlier runs of the folder, as far as is known without a look
-    at the hosts. `seconds` is an estimate."""
+    """What `bench run` would measure at most, and take from earlier runs of the folder, as far as is known without a
+    look at the hosts. `seconds` is an estimate; `usual` says for how many of the cells, where a search may end early.
+    """
 
     total: int
     measured: int
     seconds: float
+    usual: str
     sources: tuple[tuple[str, str, int], ...]
     again: tuple[tuple[str, int], ...] = ()
     """Why cells that have not changed are measured again, and how many for each reason."""
@@ -130,25 +132,28 @@ class NextRun:
     def of(cls, found: PlanDiff, out: Path) -> NextRun:
         from benchbrief.compiler.estimates.counted_cells import counted_cells
         from benchbrief.compiler.estimates.estimate import estimate_some
+        from benchbrief.compiler.planning.planned_cells import planned_cells
         from benchbrief.results.runs.reusable_results import find_reusable
 
         plan = found.after
         reuse = find_reusable(plan, out)
-        left = {cell.id for cell in reuse.measured}
-        taken_ids = {each.cell.id for each in reuse.carried}
-        counted_ids = counted_cells(plan.cells, plan.experiments, taken_ids)
-        left &= counted_ids
-        sources = taken_from(reuse.carried)
-        seconds = estimate_some(plan.cells, left)
-        taken = tuple((s.run_id, s.date, s.cells) for s in sources)
-        return cls(len(counted_ids), len(left), seconds, taken, tuple(_why_again(found, reuse).items()))
+        taken = {each.cell.id for each in reuse.carried}
+        likely = counted_cells(plan.cells, plan.experiments, taken) - taken
+        total = planned_cells(plan)
+        measured = total - len(taken) if likely else 0
+        usual = f" for the {len(likely):,} that a search usually measures" if 0 < len(likely) < measured else ""
+        seconds = estimate_some(plan.cells, likely)
+        sources = tuple((s.run_id, s.date, s.cells) for s in taken_from(reuse.carried))
+        return cls(total, measured, seconds, usual, sources, tuple(_why_again(found, reuse).items()))
 
     @property
     def sentence(self) -> str:
         from benchbrief.dsl.diagnostics.plain_amounts import about
 
         taken = [f"take {cells:,} from run {run_id} of {date}" for run_id, date, cells in self.sources]
-        measured = f"measure {self.measured:,} of {plural(self.total, 'cell')}, {about(self.seconds)}"
+        up_to = "up to " if self.usual else ""
+        cells = f"{self.measured:,} of {plural(self.total, 'cell')}"
+        measured = f"measure {up_to}{cells}, {about(self.seconds)}{self.usual}"
         if not self.measured:
             measured = "measure nothing"
         return f"`bench run` would {', and '.join([measured, *taken])}"
@@ -175,11 +180,12 @@ _TOGETHER = {
 
 def _why_again(found: PlanDiff, reuse: Reuse) -> dict[str, int]:
     """Of the cells that have not changed and are left to measure, how many there are for each reason."""
+    from benchbrief.compiler.planning.planned_cells import most_of
     from benchbrief.results.runs.reusable_results import blocks
 
     same = {each.cell.id for each in found.cells if each.kind == "same"}
     left = {cell.id for cell in reuse.measured}
-    reasons: dict[str, int] = {}
+    reasons: dict[str, list[Cell]] = {}
     for block in blocks(found.after):
         mine = [cell for cell in block if cell.id in same and cell.id in left]
         if not mine:
@@ -193,5 +199,5 @@ def _why_again(found: PlanDiff, reuse: Reuse) -> dict[str, int]:
             why = "a search is taken with the cells at its knee, or not at all, and some of them are new or changed"
         else:
             why = _TOGETHER[experiments[0].order]
-        reasons[why] = reasons.get(why, 0) + len(mine)
-    return reasons
+        reasons.setdefault(why, []).extend(mine)
+    return {why: most_of(found.after, cells) for why, cells in reasons.items()}

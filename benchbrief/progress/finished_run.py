@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -51,6 +52,10 @@ class Finished:
         if not self.made:
             return ExitCode.BRIEF_NOT_MADE
         # A condition on simulated numbers neither holds nor fails.
-        if not self.simulated and any(verdict.holds is not True for verdict in self.verdicts):
-            return ExitCode.EXPECT_FAILED
-        return ExitCode.DONE
+        return ExitCode.DONE if self.simulated else code_of_verdicts(self.verdicts)
+
+
+def code_of_verdicts(verdicts: Iterable[Verdict]) -> ExitCode:
+    """A verdict that is missing is a missing result, and not a condition that fails."""
+    held = {verdict.holds for verdict in verdicts}
+    return ExitCode.EXPECT_FAILED if False in held else ExitCode.CELL_FAILED if None in held else ExitCode.DONE

@@ -281,12 +281,12 @@ class Progress:
             self._say(one_line(f"knee of {where}: {load_text(record.knee, record.axis)}"))
 
     def _on_promise_ended(self, record: j.PromiseEnded) -> None:
-        from benchbrief.compiler.searches.rate_search import is_lower_bound
+        from benchbrief.results.compare.searched_doubts import of_search
 
         if record.sustained is not None:  # a remark tells why there is none
             where = f"{record.experiment} (on {record.hardware}, with {record.workload})"
-            more = " or more" if is_lower_bound(record.kind, by_generator=record.by_generator) else ""
-            rate = f"{record.sustained:,.0f} ops/s{more}"
+            doubt = of_search(record.kind, by_generator=record.by_generator, sure=record.sure)
+            rate = f"{doubt.mark}{record.sustained:,.0f} ops/s"
             held = f"all of {record.held_out} held-out runs" if record.held_out > 1 else "its held-out run"
             self._say(one_line(f"{where} keeps its promise at {rate}, and in {held}{self._undecided(record)}"))
 

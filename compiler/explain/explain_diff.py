@@ -7,9 +7,10 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
 from benchbrief.compiler.explain.explain_plan import option_text
 from benchbrief.compiler.explain.plain_text import Page, number
-from benchbrief.compiler.planning.plan import Cell
+from benchbrief.compiler.planning.plan import Cell, Plan
 from benchbrief.compiler.planning.plan_diff import CellDiff, Kind, OutsideDiff, Part, PlanDiff, SearchDiff
-from benchbrief.dsl.diagnostics.plain_amounts import duration, quantity_of_bytes
+from benchbrief.compiler.planning.planned_cells import most_of, planned_cells
+from benchbrief.dsl.diagnostics.plain_amounts import duration, plural, quantity_of_bytes
 
 _SIGNS: dict[str, str] = {"changed": "~", "new": "+", "gone": "-", "same": "="}
 _WORDS: dict[Kind, str] = {"changed": "changed", "new": "new", "gone": "gone", "same": "the same"}
@@ -86,20 +87,20 @@ def _experiment(found: PlanDiff, name: str, page: Page) -> None:
         cells = [each.cell for each in changed]
         details = list(_parts(changed)) or ["another version of benchbrief made that plan"]
         if len(details) == 1:
-            page.change("~", f"{_line('changed', cells, newer)}: {details[0]}")
+            page.change("~", f"{_line('changed', cells, newer, found.after)}: {details[0]}")
         else:
-            page.change("~", _line("changed", cells, newer), details)
-    for kind, whole, others in (("new", newer, older), ("gone", older, newer)):
+            page.change("~", _line("changed", cells, newer, found.after), details)
+    for kind, whole, others, of_plan in (("new", newer, older, found.after), ("gone", older, newer, found.before)):
         by_dim: dict[str, list[Cell]] = {}
         seen = {dim: set(map(of, others)) for dim, of in _DIMS.items()}
         for each in mine:
             if each.kind == kind:
                 by_dim.setdefault(_unseen(each.cell, seen), []).append(each.cell)
         for dim, cells in by_dim.items():
-            page.change(_SIGNS[kind], _line(kind, cells, whole, dim))
+            page.change(_SIGNS[kind], _line(kind, cells, whole, of_plan, dim))
     same = [each for each in mine if each.kind == "same"]
     if same:
-        page.change("=", _line("the same", [each.cell for each in same], newer), _renames(same))
+        page.change("=", _line("the same", [each.cell for each in same], newer, found.after), _renames(same))
 
 
 def _search(found: PlanDiff, search: SearchDiff) -> str:
@@ -127,21 +128,21 @@ def _parts(changed: Sequence[CellDiff]) -> Iterator[str]:
         yield f"{text} ({where})" if where not in ("", owner) else text
 
 
-def _line(what: str, cells: Sequence[Cell], whole: Sequence[Cell], dim: str = "") -> str:
-    """Return a line such as `8 of 32 cells new (threads 8, 16)`. `dim` distinguishes the cells, if known."""
+def _line(what: str, cells: Sequence[Cell], whole: Sequence[Cell], plan: Plan, dim: str = "") -> str:
+    """Return a line such as `8 of 32 cells new (threads 8, 16)`. `dim` distinguishes the cells, if known. Of what a
+    search or an adaptive ramp may choose, it counts as many as it measures at most, as all totals do."""
+    count, up_to = most_of(plan, cells), "up to " if most_of(plan, whole) < len(whole) else ""
     if len(cells) == len(whole):
-        return f"{'all ' if len(cells) > 1 else ''}{_counted(len(cells))} {what}"
+        every = ("all of " if up_to else "all ") if count > 1 else ""
+        return f"{every}{up_to}{plural(count, 'cell')} {what}"
     where = _values(dim, cells) if dim else _where(cells, whole)
-    return f"{len(cells):,} of {_counted(len(whole))} {what}{f' ({where})' if where else ''}"
+    of_all = plural(most_of(plan, whole), "cell")
+    return f"{up_to}{count:,} of {of_all} {what}{f' ({where})' if where else ''}"
 
 
 def _unseen(cell: Cell, seen: Mapping[str, set[object]]) -> str:
     """Return the first dimension with a key that no other cell has: a new workload's cells have one of their own."""
     return next((dim for dim, values in seen.items() if values and _DIMS[dim](cell) not in values), "")
-
-
-def _counted(cells: int) -> str:
-    return f"{cells:,} {'cell' if cells == 1 else 'cells'}"
 
 
 _DIMS: dict[str, Callable[[Cell], object]] = {
@@ -183,11 +184,13 @@ def _renames(group: Sequence[CellDiff]) -> Iterator[str]:
 
 
 def _total(found: PlanDiff) -> str:
-    counts = {kind: sum(each.kind == kind for each in found.cells) for kind in _WORDS}
-    gone = counts.pop("gone")
-    counted = ", ".join(f"{count:,} {_WORDS[kind]}" for kind, count in counts.items() if count)
-    text = f"{_counted(sum(counts.values()))}: {counted}" + (f"; {gone:,} gone" if gone else "")
-    return text if found.differs else f"nothing differs: {_counted(counts['same'])} the same"
+    plans = {kind: found.before if kind == "gone" else found.after for kind in _WORDS}
+    counts = {kind: most_of(plan, (e.cell for e in found.cells if e.kind == kind)) for kind, plan in plans.items()}
+    gone, most = counts.pop("gone"), planned_cells(found.after)
+    total = f"{'up to ' if most < len(found.after.cells) else ''}{plural(most, 'cell')}"
+    of_each = ", ".join(f"{count:,} {_WORDS[kind]}" for kind, count in counts.items() if count)
+    text = f"{total}: {of_each}" + (f"; {gone:,} gone" if gone else "")
+    return text if found.differs else f"nothing differs: {total} the same"
 
 
 def _outside(each: OutsideDiff) -> str:

@@ -216,18 +216,18 @@ def _note_rows(
         notes["info", text] = str(cell.origin)
     for text in _unread_clocks(verdict) if measured.sources else ():
         notes["warning", text] = str(cell.origin)
+    # A journal of an earlier version has the tool's warnings without their codes, or without the name of the tool.
+    warnings = [text for measurement in measured.sources.values() for text in measurement.warnings]
+    coded = {known: text for text in warnings for known in (text, text.partition(": ")[2])}
     for remark in evidence.remarks.get(cell.id, ()):
         # Without the cell in its text, so that a brief prints a remark on many cells once.
         text = remark.text
         text = str(text.args["what"]) if isinstance(text, Text) and text.code == "in_cell" else text
-        notes[remark.severity, text] = remark.origin
-    for measurement in measured.sources.values():
-        for text in measurement.warnings:
-            notes.setdefault(("warning", text), "")
-    # A journal of an earlier version has the tool's warnings without their codes.
-    coded = {text: text for measurement in measured.sources.values() for text in measurement.warnings}
+        notes[remark.severity, coded.get(text, text)] = remark.origin
+    for text in warnings:
+        notes.setdefault(("warning", text), "")
     for (severity, text), origin in notes.items():
-        yield NoteRow(evidence.run_id, cell.id, severity, coded.get(text, text), origin)
+        yield NoteRow(evidence.run_id, cell.id, severity, text, origin)
 
 
 def _clock_notes(verdict: Verdict) -> Iterator[str]:

@@ -27,15 +27,16 @@ from benchbrief.runners.hosts.orphans import hosts_of_plan, list_leftovers, stra
 from benchbrief.runners.jobs.claim_holders import describe_holder, format_since
 from benchbrief.runners.jobs.commands import shell_line
 from benchbrief.runners.jobs.host_fitness import find_defects
-from benchbrief.runners.jobs.shell_scripts import read_script
+from benchbrief.runners.jobs.shell_scripts import read_script, with_values
 from benchbrief.runners.jobs.tasks import Command
 from benchbrief.runners.journal.secret_references import unset
 from benchbrief.runners.plugins import driver, engine_class, find_stand_in, spec_of
 from benchbrief.runners.seams import ChecksPlace, Driver, Hosts, Transport
 from benchbrief.runners.transports.shipped_programs import shipped
 
-_FREE = read_script(__file__, "scripts/free_space.sh")
-"""The last line of df, then the first entry of the directory, if it has one."""
+_FREE = with_values(read_script(__file__, "scripts/free_space.sh"), marker=data_directories.MARKER)
+_EMPTY = "empty"
+"""What the script says of a directory of ours without a data set: a run that found no room for its load left it."""
 
 
 @dataclass(frozen=True)
@@ -182,11 +183,12 @@ def _directories(plan: Plan, hosts: Hosts, host_id: str) -> Iterator[Finding]:
             yield Finding(host_id, database.path, False, f"a run refuses it: {said}", hint)
             continue
         done = hosts[host_id].run(Command(("sh", "-c", _FREE, "sh", database.path)))
-        told, _, holds = done.stdout.partition("\n")
-        columns = told.split()
+        space, _, holds = done.stdout.partition("\n")
+        columns = space.split()
         free = int(columns[3]) * 1024 if len(columns) >= 4 and re.fullmatch(r"\d{1,18}", columns[3]) else 0
         load = _largest_load(plan, key, engine)
-        enough = free >= load.needed or bool(holds.strip())  # what the directory holds already may be the load itself
+        is_empty = holds.strip() in ("", _EMPTY)
+        enough = free >= load.needed or not is_empty  # what the directory holds already may be the load itself
         needs = f"a load needs about {size_text(load.needed)} ({load.why})"
         if free and enough:
             yield Finding(host_id, database.path, True, f"{size_text(free)} free{f', {needs}' if load.needed else ''}")
@@ -194,6 +196,7 @@ def _directories(plan: Plan, hosts: Hosts, host_id: str) -> Iterator[Finding]:
         problem = "can't be written"
         if columns:
             problem = "has no free space" if not free else f"has {size_text(free)} free, and {needs}"
+            problem += "; it holds no data set, as no load has ended there" if holds.strip() == _EMPTY else ""
         hint = (
             f"{_how_to_make_room(bool(columns), database.path, size_text(load.needed))}; it is the `path` of database "
             f"{database.name} at {database.origin}"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import shutil
 from pathlib import Path
 
 import pytest
@@ -61,6 +62,18 @@ def test_one_wrong_spec_among_many_gives_code_1_and_the_others_are_still_checked
     assert "right.bench: ok, 4 cells" in done.out
     assert "wrong.bench: 2 errors" in done.err
     assert "nowhere.bench: 1 error\n" in done.err
+
+
+def test_warnings_are_counted_beside_ok_and_beside_errors(bench: Bench) -> None:
+    errors = REPOSITORY / "tests" / "compiler" / "metrics" / "errors"
+    shutil.copytree(errors / "base", bench.folder / "base")
+    left_out = (errors / "left_out.bench").read_text()
+    bench.spec(left_out, "warned.bench")
+    bench.spec(left_out + "\nexpect nothing > 1\n", "wrong.bench")
+    done = bench("check", "warned.bench", "wrong.bench")
+    assert done.code == 1
+    assert re.search(r"^warned.bench: ok, 1 warning, \d+ cells", done.out, re.MULTILINE)
+    assert "wrong.bench: 1 error, 1 warning\n" in done.err
 
 
 def test_errors_show_the_line_underlined_and_a_guess(bench: Bench) -> None:

@@ -139,6 +139,9 @@ def test_doctor_and_run_find_the_same_room_too_small(bench: Bench, small_disk: C
     assert why, looked.out
     assert f"needs about {why[1]} in" in ran.text
     assert why[2] in ran.text
+    again = bench("doctor", "brief.bench")
+    assert again.code == 3, "the folder that the run left holds no data set"
+    assert "it holds no data set, as no load has ended there" in again.out
 
 
 @pytest.mark.parametrize("held", ["other.txt", "nothing of ours at all"])

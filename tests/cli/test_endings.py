@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from benchbrief.compiler.messages.text import figure, share_figure
+from benchbrief.dsl.bench_error import ExitCode
 from benchbrief.progress.finished_run import Finished
+from benchbrief.results.analysis.expectation_verdicts import Verdict
 from benchbrief.results.samples.sample_coverage import Patchy
 from benchbrief.runners.messages.run_messages import say
 from benchbrief.running.run_output import Summary, as_dict, tell
@@ -33,6 +36,25 @@ SUMMARY = Summary(
     tuple((behind(*of), 1) for of in ((900.0, 1000.0), (960.0, 2000.0))),
     (),
 )
+
+
+@pytest.mark.parametrize(
+    ("held", "code"),
+    [
+        ((), ExitCode.DONE),
+        ((True, True), ExitCode.DONE),
+        ((True, None), ExitCode.CELL_FAILED),
+        ((True, False), ExitCode.EXPECT_FAILED),
+        ((None, False), ExitCode.EXPECT_FAILED),
+    ],
+)
+def test_a_missing_verdict_has_the_code_of_a_missing_result_and_a_broken_expectation_its_own(
+    held: tuple[bool | None, ...], code: ExitCode
+) -> None:
+    verdicts = tuple(Verdict("a > 0", "", each, "", "x.bench:1:1") for each in held)
+    assert replace(FINISHED, verdicts=verdicts).code is code
+    assert replace(FINISHED, verdicts=verdicts, simulated=True).code is ExitCode.DONE
+    assert replace(FINISHED, verdicts=verdicts, status="failed").code is ExitCode.CELL_FAILED
 
 
 def test_warnings_that_differ_only_in_their_numbers_are_one_line(capsys: pytest.CaptureFixture[str]) -> None:

@@ -109,5 +109,5 @@ def test_a_rate_that_its_search_did_not_decide_is_reported_with_what_its_runs_ag
     progress = Progress()
     with progress.of(compile_text(SEARCH, tmp_path)):
         progress.record(ended)
-    told = "e (on box, with a) keeps its promise at 2,000 ops/s, and in its held-out run"
+    told = f"e (on box, with a) keeps its promise at {'' if sure else '≈ '}2,000 ops/s, and in its held-out run"
     assert capsys.readouterr().err == f"{told}{known}\n"

@@ -19,6 +19,7 @@ from benchbrief.runners.journal.journal_file import JOURNAL, read_journal
 from benchbrief.runners.journal.run_folder import load_plan
 from benchbrief.runners.journal.run_record import RunRecord
 from benchbrief.runners.scheduling.promise_search import ended_of, searches_of, vote_of
+from tests.cli.test_plan_diff import git
 from tests.support.bench import Bench, fresh_bench, records_of
 from tests.support.tools import built_tool
 from tests.support.waiting import until
@@ -146,3 +147,20 @@ def test_the_candidates_of_a_search_that_goes_on_are_one_line_of_status(bench: B
     assert [" ".join(line.split()) for line in waiting] == [
         f"waiting {candidates} candidates promise: the next points as the search or the ramp asks"
     ]
+
+
+def test_a_difference_of_plans_counts_the_cells_of_a_search_as_the_plan_does(bench: Bench) -> None:
+    spec(bench, "latency.p99[read] < 5 ms")
+    git(bench.folder, "init", "--quiet")
+    git(bench.folder, "add", "brief.bench")
+    git(bench.folder, "commit", "--quiet", "--message", "a search")
+    path = bench.folder / "brief.bench"
+    path.write_text(re.sub(r"measure( *)= 1 s", r"measure\1= 2 s", path.read_text()))
+    most = bench("plan", "brief.bench", "--json").json["time"]["cells"]
+    done = bench("plan", "brief.bench", "--diff", "git:HEAD")
+    assert done.code == 0, done.text
+    text = " ".join(done.out.split())
+    assert f"~ all of up to {most} cells changed: measure 1 s -> 2 s" in text
+    assert f"Total up to {most} cells: {most} changed" in text
+    assert f"`bench run` would measure up to {most} of {most} cells, about" in text
+    assert "that a search usually measures" in text

@@ -136,6 +136,18 @@ def test_status_of_a_run_by_the_start_of_its_name_and_as_json(finished_run: Fini
     assert run_id in done.err
 
 
+def test_status_names_the_run_that_it_shows_when_a_later_one_was_not_measured(copied_run: Bench) -> None:
+    first = copied_run.run_dir
+    assert copied_run("status").err == ""
+    assert copied_run("run", "brief.bench", "--simulate", "--no-report", "--quiet").code == 0
+    later = copied_run.run_dirs()[-1]
+    done = copied_run("status")
+    assert done.out.startswith(first.name)
+    said = f"note: {first.name} is the last run that was measured; {later.name} is later, and was simulated: "
+    assert done.err == f"{said}bench status {later.name}\n"
+    assert copied_run("status", later.name).err == copied_run("status", "--all").err == ""
+
+
 def test_status_of_all_runs_has_one_line_for_each(copied_run: Bench) -> None:
     first = copied_run.run_dir
     shutil.copytree(first, first.with_name(first.name + "-2"))

@@ -115,6 +115,17 @@ def test_a_store_that_is_away_fails_no_run_and_gets_the_push_later(bench: Bench)
     assert len(bench("runs", "--from", "shared", "--json").json) == 1
 
 
+def test_a_run_without_an_end_is_pushed_with_a_warning(bench: Bench) -> None:
+    journal = run_of(bench) / "journal.jsonl"
+    lines = journal.read_text().splitlines(keepends=True)
+    last = next(number for number, line in enumerate(lines) if '"run_ended"' in line)
+    journal.write_text("".join(lines[:last]))
+    done = bench("push", "simulated", "--to", "shared")
+    assert done.code == 0, done.text
+    assert f"warning: {run_of(bench).name} is not finished (interrupted): what it has so far is pushed" in done.err
+    assert "in shared, pushed" in done.out
+
+
 def test_a_push_to_a_mistyped_address_is_forgotten(bench: Bench) -> None:
     enqueue(run_of(bench), QueuedPush("s3://lba/x"))
     enqueue(run_of(bench), QueuedPush(f"{bench.folder}/shared"))

@@ -270,7 +270,7 @@ def test_the_disclosure_tells_what_is_needed_to_judge_and_repeat_the_test(tmp_pa
         "merged latency histograms (3 distributions)",
         "Each point was measured once",
         "compression = none, cache = 8\u00a0MiB, sync = true",
-        "Assertions are enabled; benchmarks unnecessarily slow (in 3 measurements)",
+        "db_bench: Assertions are enabled; benchmarks unnecessarily slow (in 3 measurements)",
         "None: all 3 planned measurements succeeded.",
         "throughput &gt; 0: holds",
         "gain &gt; 2: does not hold",

@@ -437,15 +437,17 @@ def test_places_that_were_not_looked_at_again_keep_what_was_observed_of_them(tmp
         assert dict(rows(store, asked)) == {"filesystem of /var/b": "xfs", **shm}, "the last look at a place stands"
 
 
-def test_a_warning_of_the_tool_is_noted_once_though_the_journal_has_it_too(tmp_path: Path) -> None:
+@pytest.mark.parametrize("remarked", ["db_bench: Assertions are enabled", "Assertions are enabled"])
+def test_a_warning_of_the_tool_is_noted_once_though_the_journal_has_it_too(tmp_path: Path, remarked: str) -> None:
+    """Earlier journals have it without the name of the tool."""
     cell = a_cell()
     run = RunMaker(tmp_path / "run", a_plan([cell]))
-    slow = "Assertions are enabled"
+    slow = "db_bench: Assertions are enabled"
     run.ok(
         cell,
         {"load-1": measurement([READ], warnings=(slow,), tool_version="7.8", properties=(("latency", "service"),))},
     )
-    run.write(j.Remark(at=T0, severity="warning", text=slow, cell=cell.id))
+    run.write(j.Remark(at=T0, severity="warning", text=remarked, cell=cell.id))
     run.write(j.Remark(at=T0, severity="info", text="the spec declares 64 cores, the host has 2", origin="x.bench:3:1"))
     with open_store(run.run_dir) as store:
         assert rows(store, "SELECT cell_id, severity, text FROM notes ORDER BY ALL") == [

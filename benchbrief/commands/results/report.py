@@ -11,6 +11,7 @@ from benchbrief.cli.run_options import chosen_run, open_results, out_option, run
 from benchbrief.cli.terminal import Stop, fail, show, show_json, warn
 from benchbrief.dsl.bench_error import ExitCode
 from benchbrief.dsl.diagnostics.suggest import did_you_mean
+from benchbrief.progress.finished_run import code_of_verdicts
 
 if TYPE_CHECKING:
     from benchbrief.compiler.planning.plan import Plan, Report
@@ -42,8 +43,9 @@ Examples:
 
 \b
 Exit codes:
-  0 done   1 the spec is wrong   2 usage, or no such run   3 a figure could not be drawn
-  4 an `expect` fails, or can't be known   5 the disk is too full for the brief
+  0 done   1 the spec is wrong   2 usage, or no such run
+  3 a figure could not be drawn, or an `expect` can't be known
+  4 an `expect` does not hold   5 the disk is too full for the brief
 """
 )
 @run_argument
@@ -104,16 +106,15 @@ def command(
         for paths in briefs.files.values():
             for path in paths:
                 show(path)
-    broken = [verdict for verdict in verdicts if verdict.holds is not True]
     for verdict in verdicts:
-        if verdict in broken or verdict.decided is False:
+        if verdict.holds is not True or verdict.decided is False:
             warn(verdict.of_simulated if simulated else verdict.warning)
     for text in briefs.undrawn:
         warn(f"missing from the brief: {text}")
     if briefs.undrawn:
         raise Stop(ExitCode.CELL_FAILED)
-    if broken and not simulated:  # simulated numbers are shown, and decide nothing
-        raise Stop(ExitCode.EXPECT_FAILED)
+    if not simulated and (code := code_of_verdicts(verdicts)):  # simulated numbers are shown, and decide nothing
+        raise Stop(code)
 
 
 def _in_language(reports: tuple[Report, ...], language: str) -> tuple[Report, ...]:

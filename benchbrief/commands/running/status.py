@@ -77,6 +77,8 @@ def command(run: str | None, out: Path, every: bool, as_json: bool, openmetrics:
         return
     every = every or (run is None and not as_json and _none_measured(out))
     runs = list(_all(out)) if every else [summarise(_merged(chosen_run(out, run)))]
+    if run is None and not every:
+        _name_newer_run(out, Path(runs[0].directory))
     if as_json:
         documents = [asdict(each) for each in runs]
         if not every and (times := _times(runs[0])):
@@ -120,6 +122,17 @@ def _none_measured(out: Path) -> bool:
     from benchbrief.results.runs.find_runs import list_real_runs, list_runs
 
     return bool(list_runs(out)) and not list_real_runs(out)
+
+
+def _name_newer_run(out: Path, last: Path) -> None:
+    """Say which run is shown where none is named, when a later one was not measured."""
+    from benchbrief.results.runs.find_runs import is_simulated, list_runs
+
+    newest = list_runs(out)[-1]
+    if newest.name != last.name:
+        kind = "simulated" if is_simulated(newest) else "imported"
+        show(f"note: {last.name} is the last run that was measured; {newest.name} is later, and was {kind}: "
+             f"bench status {run_name(newest)}", err=True)  # fmt: skip
 
 
 def _headline(run: RunStatus) -> str:

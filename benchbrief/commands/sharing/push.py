@@ -137,8 +137,11 @@ def _push_each(pushes: list[tuple[Path, QueuedPush]], quiet: bool, as_json: bool
 
 
 def _push(run_dir: Path, asked: QueuedPush, quiet: bool) -> Pushed:
+    from benchbrief.results.runs.find_runs import run_state
     from benchbrief.running.push_or_queue import push_now
 
+    if (state := run_state(run_dir)) in ("running", "interrupted"):
+        warn(f"{run_dir.name} is not finished ({state}): what it has so far is pushed; push it again when it has ended")
     with byte_progress(f"pushing {run_dir.name}", quiet=quiet) as told:
         return push_now(run_dir, asked, told, warn)
 

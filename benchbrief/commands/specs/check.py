@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shlex
+from collections import Counter
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -43,7 +44,7 @@ Examples:
 def command(
     specs: tuple[Path, ...], profile: str | None, params: dict[str, str], form: str | None, as_json: bool
 ) -> None:
-    """Check SPECS: names, units, dimensions, values. Runs nothing and touches no host.
+    """Check SPECS: names, units, dimensions, values, metrics and reports. Runs nothing and touches no host.
 
     Says how many cells a right spec has, how often its data are loaded, and how long a run takes, by the built-in
     estimates: `bench plan` knows what earlier runs took, and where the time goes. A spec of more than 2,000 cells has
@@ -72,13 +73,18 @@ def _text(checked: list[tuple[Path, Examined]]) -> None:
             known = f", {time.text}" if time else ""
             searched = each.model is not None and any(matrix.experiment.promise for matrix in each.model.matrices)
             cells = f"{'up to ' if searched else ''}{plural(each.cells or 0, 'cell')}"
-            show(f"{spec}: ok, {cells}{known}{_unjudged(each, spec)}")
+            show(f"{spec}: {', '.join(['ok', *_counts(each)])}, {cells}{known}{_unjudged(each, spec)}")
         else:
-            errors = sum(diagnostic.severity == "error" for diagnostic in each.diagnostics)
-            show(f"{spec}: {errors} error{'s' if errors != 1 else ''}", err=True)
+            show(f"{spec}: {', '.join(_counts(each))}", err=True)
     found = sorted((diagnostic for _, diagnostic in _findings(checked)), key=lambda each: each.severity != "error")
     if found:
         show(f"for more: bench explain {found[0].code}", err=True)
+
+
+def _counts(examined: Examined) -> list[str]:
+    """Return `1 error` and `2 warnings`, as far as there are any."""
+    found = Counter(diagnostic.severity for diagnostic in examined.diagnostics)
+    return [plural(found[severity], severity) for severity in ("error", "warning") if found[severity]]
 
 
 def _unjudged(examined: Examined, spec: Path) -> str:

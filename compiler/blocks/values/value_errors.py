@@ -18,7 +18,7 @@ _PREFIXES = ("k", "K", "M", "G", "T", "g", "t")
 _DIGITS = re.compile(r"([0-9][0-9_.]*)\s*\Z")
 _COUNTED = re.compile(r"[0-9][kMGT]\s*\Z")
 _PLAIN = re.compile(r"-?[0-9][0-9_.]*[kMGT]?")
-_OTHER_UNITS = {"s": ("min",), "min": ("s",), "h": ("min",), "B": ("MiB",)}
+_OTHER_UNITS = {"s": ("min",), "min": ("s",), "h": ("min",), "B": ("MiB",), "MB/s": ("B/s",)}
 _TWO_UNITS = re.compile(r"([A-Za-z]+)([0-9]+)([A-Za-z]+)")
 
 # --- E03xx: units in values --------------------------------------------------------------------------------------
@@ -85,12 +85,14 @@ class MissingUnit(CompileProblem):
 
     @property
     def with_unit(self) -> str:
-        """The author's number with the unit of the example; a time or a size with another unit, too."""
+        """The author's number with the unit of the example; of times, sizes and bandwidths with another unit, too."""
         unit = self.example.partition(" ")[2]
         if not unit or not _PLAIN.fullmatch(self.text):
             return f"`{self.example}`"
-        if self.text[-1] in "kMGT" and unit.endswith("B"):  # `4k` of fio
-            return f"`{self.text[:-1]} {self.text[-1].upper()}iB` or `{self.text}B`"
+        size, _, per_second = unit.partition("/")
+        if self.text[-1] in "kMGT" and size.endswith("B"):  # `4k` of fio
+            end = f"B/{per_second}" if per_second else "B"
+            return f"`{self.text[:-1]} {self.text[-1].upper()}i{end}` or `{self.text}{end}`"
         return " or ".join(f"`{self.text} {each}`" for each in (unit, *_OTHER_UNITS.get(unit, ())))
 
 

@@ -1,6 +1,16 @@
 #!/bin/sh
-# Prints the last line of df for the path $1, then the first entry of the directory, if it has one.
+# Prints the last line of df for the path $1, then what the directory holds: `marked` where our marker names a data set,
+# `empty` where the marker names none, else the first entry, if there is one.
+: "${marker?}"
 p=$1
 while [ ! -e "$p" ]; do p=$(dirname -- "$p"); done
-# shellcheck disable=SC2012  # the name is only shown
-[ -d "$p" ] && [ -w "$p" ] && df -Pk -- "$p" | tail -n 1 && ls -A -- "$1" 2>/dev/null | head -n 1
+[ -d "$p" ] && [ -w "$p" ] || exit
+df -Pk -- "$p" | tail -n 1
+if [ -s "$1/$marker" ]; then
+    echo marked
+elif [ -f "$1/$marker" ]; then
+    echo empty
+else
+    # shellcheck disable=SC2010  # the name is only shown
+    ls -A -- "$1" 2>/dev/null | grep -vxF lost+found | head -n 1
+fi

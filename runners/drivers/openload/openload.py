@@ -34,7 +34,7 @@ from benchbrief.runners.drivers.openload.openload_record import (
     read_load,
     read_run,
 )
-from benchbrief.runners.drivers.openload.openload_refusals import LATE, refusal_error, worst
+from benchbrief.runners.drivers.openload.openload_refusals import LATE, refusal_error, without_unasked, worst
 from benchbrief.runners.drivers.output_evidence import (
     bad,
     best_line,
@@ -148,12 +148,13 @@ class Openload:
 
     def parse(self, context: CellContext, output: JobOutput) -> Measurement:
         """Raises BadOutput unless the record and the log prove the measurement, and openload stands by it."""
-        run = self._record(output)
+        recorded = self._record(output)
+        run = without_unasked(recorded, context)
         refused = refusal_error(run, output, context)
         late_alone = {refusal.code for refusal in run.refusals} <= LATE
         if refused and not (context.experiment.promise and late_alone):
             raise refused
-        if not run.complete or (output.exit_code and not refused):
+        if not run.complete or (output.exit_code and not recorded.refusals):
             raise bad(output, _why_cut(run, output))
         try:
             log = read_log(output.directory / LOG)

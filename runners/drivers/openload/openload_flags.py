@@ -12,7 +12,7 @@ from benchbrief.runners.errors import PlanRefused
 from benchbrief.runners.execution.driver_contexts import CellContext
 from benchbrief.runners.jobs.tasks import File
 from benchbrief.runners.journal.secret_masking import Secret
-from benchbrief.runners.scheduling.reported_statistics import AskedStatistics
+from benchbrief.runners.scheduling.reported_statistics import THROUGHPUT, AskedStatistics
 
 TOOL = "openload"
 TRACE_FILE = "trace.txt"
@@ -21,7 +21,7 @@ URI = "OPENLOAD_URI"
 
 Flags = Mapping[str, object]
 
-_USUAL = ("99",)
+_USUAL = frozenset({"p99"})
 """Judged where a spec asks for no latency."""
 _GIVE_UP_S, _QUEUE = 30.0, 10_000
 """What openload takes by itself."""
@@ -107,13 +107,19 @@ def arrivals_of(context: CellContext) -> Arrivals | None:
     return said or Arrivals(kind="poisson")
 
 
+def asked_latencies(context: CellContext) -> frozenset[str]:
+    """Return the latencies that the spec asks for at this cell, such as `p99 read`, or `p99` of all operations; else
+    the usual one."""
+    return frozenset(AskedStatistics(context.plan).of(context.cell)) - {THROUGHPUT} or _USUAL
+
+
 def judged(context: CellContext) -> tuple[str, ...]:
-    """Return what the spec asks for of latencies at this cell: `mean`, percentiles such as `99.9` in rising order, and
-    `max`; else the usual percentile."""
-    asked = {name.partition(" ")[0] for name in AskedStatistics(context.plan).of(context.cell)}
-    percentiles = sorted({float(name[1:]) for name in asked if name[:1] == "p"})
+    """Return the statistics of these latencies: `mean`, percentiles such as `99.9` in rising order, and `max`.
+    openload judges each of them for every operation."""
+    asked = {name.partition(" ")[0] for name in asked_latencies(context)}
+    percentiles = sorted(float(name[1:]) for name in asked if name[:1] == "p")
     ends = [[name for name in (end,) if name in asked] for end in ("mean", "max")]
-    return (*ends[0], *(f"{percent:g}" for percent in percentiles), *ends[1]) or _USUAL
+    return (*ends[0], *(f"{percent:g}" for percent in percentiles), *ends[1])
 
 
 def share_of_load(context: CellContext) -> float:

@@ -8,7 +8,7 @@ from math import ceil, inf
 
 from benchbrief.compiler.messages.text import figure, share_figure
 from benchbrief.compiler.planning.plan import Arrivals, Event, UntilSteady
-from benchbrief.runners.drivers.openload.openload_flags import TRACE_FILE, arrivals_of, judged
+from benchbrief.runners.drivers.openload.openload_flags import TRACE_FILE, arrivals_of, asked_latencies
 from benchbrief.runners.drivers.openload.openload_log import FAILED, OPERATIONS, SERVICE, Log, successes
 from benchbrief.runners.drivers.openload.openload_messages import say_openload
 from benchbrief.runners.drivers.openload.openload_record import Latency, Run
@@ -36,8 +36,9 @@ _US = 1e-6
 class Asked:
     """What a run was asked for: its load, over all load generators, and how it is to be judged.
 
-    `arrivals` is None in a closed loop. `due` is how many operations a trace has. `judged` is of which latencies the
-    generator was to judge its own lateness. `operations` is the end by their number, "" for none.
+    `arrivals` is None in a closed loop. `due` is how many operations a trace has. `latencies` are those
+    that the generator's own lateness is held against, such as `p99 read`, or `p99` of all operations. `operations` is
+    the end by their number, "" for none.
     """
 
     arrivals: Arrivals | None
@@ -45,7 +46,7 @@ class Asked:
     phases: int = 1
     rule: UntilSteady | None = None
     events: tuple[Event, ...] = ()
-    judged: tuple[str, ...] = ()
+    latencies: frozenset[str] = frozenset()
     due: int = 0
     operations: str = ""
 
@@ -59,7 +60,7 @@ def asked_of(context: CellContext) -> Asked:
         phases=cell.phases,
         rule=context.experiment.until_steady,
         events=cell.events,
-        judged=judged(context),
+        latencies=asked_latencies(context),
         due=sum(1 for line in lines if line.strip() and not line.startswith("#")),
         operations=str(properties.operation_count(context)) if context.workload.properties.get("operations") else "",
     )
@@ -208,14 +209,14 @@ def _samples(asked: Asked, run: Run, log: Log, window: tuple[float, float]) -> I
 
 
 def _lag_shares(asked: Asked, run: Run) -> Iterator[float]:
-    """Yield how late the generator itself was as a share of each latency that is asked for, by operation, as openload
-    judges it."""
-    pairs = [(each.lag_us, each.intended_us) for each in run.operations.values()]
-    pairs.append((run.own.lag_us, run.all.intended_us))
-    for lag, latency in pairs:
-        for name in map(_field, asked.judged):
-            if lag and latency and latency.get(name):
-                yield _late_us(lag, run.own.hiccup_us, name) / latency[name]
+    """Yield how late the generator itself was as a share of each latency that is asked for, as openload judges it."""
+    pairs = {OPERATIONS[operation]: (each.lag_us, each.intended_us) for operation, each in run.operations.items()}
+    pairs[""] = (run.own.lag_us, run.all.intended_us)
+    for asked_for in asked.latencies:
+        name, _, operation = asked_for.partition(" ")
+        lag, latency = pairs.get(operation, (None, None))
+        if lag and latency and latency.get(name):
+            yield _late_us(lag, run.own.hiccup_us, name) / latency[name]
 
 
 def _late_us(lag: Latency, hiccup: Latency | None, name: str) -> float:
@@ -223,11 +224,6 @@ def _late_us(lag: Latency, hiccup: Latency | None, name: str) -> float:
     how late its threads woke. The longest time of a thread may have held up no operation."""
     woke = hiccup.get(name, 0.0) if hiccup and name != "max" else 0.0
     return max(lag.get(name, 0.0), woke)
-
-
-def _field(judged: str) -> str:
-    """Return the name in a record's latencies of what openload is to judge."""
-    return judged if judged in ("mean", "max") else f"p{judged}"
 
 
 def _warnings(asked: Asked, run: Run) -> Iterator[str]:
@@ -242,10 +238,9 @@ def _warnings(asked: Asked, run: Run) -> Iterator[str]:
     lag, latency, arrivals = run.own.lag_us, run.all.intended_us, asked.arrivals
     if not lag or not latency or arrivals is None:
         return
-    judged = set(map(_field, asked.judged))
     for name in ("p50", "p90", "p95", "p99", "p99.9", "p99.99"):
         late = _late_us(lag, run.own.hiccup_us, name)
-        if name not in judged and late > arrivals.lag * latency[name]:
+        if name not in asked.latencies and late > arrivals.lag * latency[name]:
             times = {"late": milliseconds(late), "latency": milliseconds(latency[name])}
             yield say_openload.openload_late_unasked(statistic=name, **times)
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 from math import inf
 
 from benchbrief.compiler.messages.text import Figure, Text, figure, joined, share_figure
-from benchbrief.runners.drivers.openload.openload_flags import arrivals_of
+from benchbrief.runners.drivers.openload.openload_flags import arrivals_of, asked_latencies
+from benchbrief.runners.drivers.openload.openload_log import OPERATIONS
 from benchbrief.runners.drivers.openload.openload_messages import say_openload
 from benchbrief.runners.drivers.openload.openload_record import Refusal, Run
 from benchbrief.runners.errors import BadOutput, GeneratorLate, NotServed
@@ -13,10 +14,23 @@ from benchbrief.runners.execution.driver_contexts import CellContext
 from benchbrief.runners.jobs.tasks import JobOutput
 from benchbrief.runners.messages.run_messages import say
 
+_ALL = "all operations"
 LATE, UNSERVED = frozenset({"lag", "hiccups", "cpu", "pauses"}), frozenset({"drops", "errors"})
 """The codes of refusals whose cause is the generator, and of those whose cause is the system under test."""
 _ADVISED_LAG = 0.5
 """The `lag` that `hint_openload_late` names."""
+
+
+def without_unasked(run: Run, context: CellContext) -> Run:
+    """Return the record without refusals for a latency that the spec does not ask for. openload holds its lateness
+    against each percentile of every operation, and the spec may ask for the 99th of reads alone."""
+    asked = asked_latencies(context)
+
+    def is_asked(refusal: Refusal) -> bool:
+        operation = "" if refusal.operation == _ALL else OPERATIONS.get(refusal.operation, refusal.operation)
+        return not refusal.statistic or f"{refusal.statistic} {operation}".strip() in asked
+
+    return run.model_copy(update={"refusals": type(run.refusals)(filter(is_asked, run.refusals))})
 
 
 def refusal_error(run: Run, output: JobOutput, context: CellContext) -> BadOutput | None:
@@ -72,7 +86,7 @@ def _found(refusal: Refusal) -> str:
         return refusal.text
     value, limit = share_figure(refusal.value, 1), share_figure(refusal.limit, 1)
     if refusal.late_us is not None and refusal.intended_us is not None:
-        of_all = refusal.operation == "all operations"
+        of_all = refusal.operation == _ALL
         say_late = say_openload.openload_late if refusal.code == "lag" else say_openload.openload_woke_late
         return say_late(
             statistic=refusal.statistic,

@@ -115,7 +115,7 @@ def test_intervals_are_counts_from_the_report_file(tmp_path: Path) -> None:
 
 def test_the_tool_s_own_warning_goes_with_the_measurement() -> None:
     assert DRIVER.parse(cell("readrandom"), output("readrandom")).warnings == (
-        "Assertions are enabled; benchmarks unnecessarily slow",
+        "db_bench: Assertions are enabled; benchmarks unnecessarily slow",
     )
 
 

@@ -18,6 +18,7 @@ from benchbrief.runners.drivers.openload.openload_record import read_run
 from benchbrief.runners.errors import BadOutput, GeneratorLate
 from benchbrief.runners.execution.driver_contexts import CellContext
 from benchbrief.runners.jobs.tasks import JobOutput
+from benchbrief.runners.scheduling.reported_statistics import AskedStatistics
 from tests.runners.drivers.openload_runs import (
     DRIVER,
     GAVE_UP,
@@ -68,14 +69,28 @@ def _lateness(code: str, statistic: str, operation: str, late_us: float, latency
     return {**told, **held, "advice": "give it idle cores", "count": None, "of": None}
 
 
+def test_lateness_counts_only_against_latencies_that_the_spec_asks_for(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    more = [_lateness("lag", "p99", "update", 32_522.0, 40_000.0), _lateness("hiccups", "p99", "read", 500.0, 900.0)]
+    refused = changed_record(tmp_path, "constant", lambda record: record["refusals"].extend(more), REFUSED)
+    monkeypatch.setattr(AskedStatistics, "of", lambda *_: ("throughput", "p99", "p50 read"))
+    assert DRIVER.parse(constant_cell(), refused).total.count > 0
+    monkeypatch.setattr(AskedStatistics, "of", lambda *_: ("throughput", "p99 update"))
+    with pytest.raises(GeneratorLate, match="p99 of update: openload was itself late") as caught:
+        DRIVER.parse(constant_cell(), refused)
+    assert "of read" not in str(caught.value)
+
+
 def test_several_reasons_to_be_late_are_reported_by_the_worst_and_without_the_advice_that_each_repeats(
-    tmp_path: Path,
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     more = [
         _lateness("lag", "p99", "read", 32_522.0, 40_000.0),
         _lateness("hiccups", "p99.9", "all operations", 2_100_000.0, 1_050_000.0),
     ]
     late = _late(tmp_path, *more)
+    monkeypatch.setattr(AskedStatistics, "of", lambda *_: ("p99 read", "p99.9"))
     (told,) = (each for each in DRIVER.parse(_promising(10.0), late).warnings if "upper bounds" in str(each))
     worst = (
         "p99.9 of all operations: openload was itself late by 2,100 ms, as its threads woke late, where latency is "

@@ -7,6 +7,7 @@ from itertools import pairwise
 
 from benchbrief.compiler.planning.plan import Arrivals, Cell, Experiment, UntilSteady
 from benchbrief.results.imports.importer_seams import Setting
+from benchbrief.runners.drivers.openload.openload_log import OPERATIONS
 from benchbrief.runners.drivers.openload.openload_measurement import Asked
 from benchbrief.runners.drivers.openload.openload_record import Run
 from benchbrief.runners.drivers.output_invariants import printed
@@ -34,7 +35,12 @@ def asked_of(run: Run) -> Asked:
         _number(run, "rate"),
         phases=len(arrivals.rates) if arrivals and arrivals.rates else 1,
         rule=UntilSteady(within=within, from_s=_number(run, "steady-from")) if within else None,
-        judged=tuple(each.strip() for each in run.settings.get("judge", "").split(",") if each.strip()),
+        latencies=frozenset(
+            f"{'' if each in ('mean', 'max') else 'p'}{each} {operation}".strip()
+            for each in map(str.strip, run.settings.get("judge", "").split(","))
+            for operation in ("", *map(OPERATIONS.__getitem__, run.operations))
+            if each
+        ),
         due=run.warm_up.offered + run.offered,
         operations="" if run.settings.get("operations", "0") == "0" else run.settings["operations"],
     )
