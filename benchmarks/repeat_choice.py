@@ -15,7 +15,7 @@ from pathlib import Path
 
 from benchbrief.compiler.compile import check
 from benchbrief.results.analysis.interim_answers import AskedSoFar
-from benchbrief.results.store.store import rebuilt_store
+from benchbrief.results.building.open_store import rebuilt_store
 from benchbrief.runners.execution.executor import execute
 from benchbrief.runners.journal import events as j
 from benchbrief.runners.journal.journal_file import JOURNAL, each_record

@@ -34,8 +34,8 @@ def open_run(run: str | Path = "last", out: str | Path = OUT) -> Run:
     `out` is the folder that holds the runs. Its tables are as the journal has them now, so a run may still go on.
     Raises BenchError when there is none, or when it can't be read.
     """
+    from benchbrief.results.building.open_store import fresh_store
     from benchbrief.results.runs.find_runs import find_run
-    from benchbrief.results.store.store import fresh_store
 
     run_dir = find_run(Path(out), str(run))
     store = fresh_store(run_dir)

@@ -59,7 +59,7 @@ def open_results(run_dir: Path) -> Store:
 
     Raises RunnerError.
     """
-    from benchbrief.results.store.store import fresh_store
+    from benchbrief.results.building.open_store import fresh_store
 
     results = fresh_store(run_dir)
     if results.mended:

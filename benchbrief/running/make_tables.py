@@ -25,8 +25,9 @@ def make_tables(run_dir: Path, plan: Plan, evidence: Evidence | None = None) -> 
     `evidence` is what the journal says, when it was read before.
     """
     from benchbrief.results.analysis.expectation_verdicts import evaluate
+    from benchbrief.results.building.build_store import rebuild
+    from benchbrief.results.building.open_store import open_store
     from benchbrief.results.samples.sample_coverage import patchy
-    from benchbrief.results.store.store import open_store, rebuild
 
     rebuild(run_dir, plan, evidence)
     with open_store(run_dir) as results:

@@ -30,7 +30,7 @@ def render_stored(run_dir: Path, plan: Plan, began: float | None = None) -> Brie
 
     `began` is when the building of the tables for it began, by the monotonic clock.
     """
-    from benchbrief.results.store.store import open_store
+    from benchbrief.results.building.open_store import open_store
 
     with open_store(run_dir) as results:
         return render_briefs(run_dir, plan, results, began=began)

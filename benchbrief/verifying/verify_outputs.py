@@ -21,9 +21,9 @@ def verify_outputs(
     """Hold what a run keeps against its journal, and the signature against `allowed`. Returns the document of `--json`
     and how the command ends; tells them unless `quiet`. That the run should have a brief is an error, unless its
     outputs are enough. Raises RunnerError, OSError."""
+    from benchbrief.results.building.open_store import store_problem
     from benchbrief.results.ingest.unchanged_outputs import check_raw_outputs
     from benchbrief.results.shared_store.signed_run import check_signed
-    from benchbrief.results.store.store import store_problem
     from benchbrief.runners.journal.run_folder import load_plan
 
     found, damaged = check_raw_outputs(run_dir), store_problem(run_dir)

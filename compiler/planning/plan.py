@@ -269,6 +269,11 @@ class Cell(Node):
         """Return all that no other cell may use meanwhile: hosts by their ids, and shared equipment."""
         return (*self.locks, *self.shares)
 
+    def at_load(self, threads: int | None, target: float | None) -> Cell:
+        """Return the cell with the threads and the target that a search has found for it; None changes nothing."""
+        known = {name: value for name, value in (("threads", threads), ("target", target)) if value is not None}
+        return self.model_copy(update=known) if known else self
+
 
 def share_of(total: int, part: int, parts: int) -> int:
     """Return the share of one of so many hosts. The first ones have one more where it does not divide."""

@@ -8,7 +8,7 @@ from pathlib import Path
 from benchbrief.compiler.planning.plan import Plan
 from benchbrief.results.analysis.interim_samples import AskedSamples
 from benchbrief.results.analysis.open_expectations import OpenExpectations
-from benchbrief.results.ingest.growing_tables import GrowingTables
+from benchbrief.results.building.growing_tables import GrowingTables
 from benchbrief.runners.journal.run_record import RunRecord
 from benchbrief.runners.scheduling.table_readings import Readings
 

@@ -8,7 +8,6 @@ from dataclasses import dataclass
 
 from benchbrief.compiler.planning.plan import Cell, Plan
 from benchbrief.dsl.diagnostics.suggest import did_you_mean
-from benchbrief.results.ingest.cell_verdicts import found
 
 
 @dataclass(frozen=True)
@@ -84,7 +83,7 @@ class Places:
             raise NoPlace(f"{at} is in {len(experiments)} experiments", hint)
         if len(cells) > 1:
             raise NoPlace(f"{len(cells)} cells of the plan fit {str(at) or 'no coordinates'}", _lacking(cells, at))
-        return found(cells[0], threads=at.threads, target=at.target)
+        return cells[0].at_load(at.threads, at.target)
 
     def reach(self, at: Coordinates) -> list[Cell]:
         """Return the cells, one or more, that fit all these coordinates. Raises NoPlace."""

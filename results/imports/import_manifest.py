@@ -10,8 +10,6 @@ from pydantic import BaseModel, ConfigDict, ValidationError, model_validator
 from benchbrief.results.store_errors import ResultsError
 
 MANIFEST = "import.json"
-SOURCE = "source"
-"""The job that stands for a file with the numbers of many cells."""
 _UNITS: Mapping[object, str] = {1e-9: "ns", 1e-6: "us", 1e-3: "ms"}
 
 

@@ -8,22 +8,20 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from benchbrief.compiler.planning.plan import Cell, Plan
 from benchbrief.results.imports.cell_files import STDOUT, CellFiles, Options, Where
 from benchbrief.results.imports.cell_matching import Places
+from benchbrief.results.imports.import_manifest import CellValue
 from benchbrief.results.imports.import_problems import Problem
 from benchbrief.runners.measurement.measurement import Measurement, Sample
 
 if TYPE_CHECKING:
     from benchbrief.results.imports.import_source import Source
     from benchbrief.results.imports.keep_import import Prepared
-    from benchbrief.results.ingest.cell_verdicts import Verdict
-    from benchbrief.results.ingest.run_evidence import Evidence
-    from benchbrief.results.store.store_schema import Row
 
 
 @dataclass(frozen=True)
@@ -33,6 +31,16 @@ class Setting:
     line: int
     value: float | str
     text: str
+
+
+@dataclass
+class CellNumbers:
+    """What a table says of one cell. `all_repeats`: it does not separate repeats."""
+
+    cell: Cell
+    all_repeats: bool = False
+    values: list[CellValue] = field(default_factory=list)
+    notes: list[str] = field(default_factory=list)
 
 
 class OutputImporter(ABC):
@@ -101,8 +109,11 @@ class TableImporter(ABC):
         """
 
     @abstractmethod
-    def rows(self, evidence: Evidence, verdicts: Sequence[Verdict]) -> Iterator[Row]:
-        """Yield the rows of all repeats of a point, read again from the kept file."""
+    def numbers(self, path: Path, plan: Plan, experiment: str) -> Mapping[str, CellNumbers]:
+        """Return the numbers of a kept file by the ids of their cells. Leaves out rows that the import left out.
+
+        `experiment` is that of rows that do not name one. Raises ResultsError for a file that can't be read any more.
+        """
 
 
 class BadLog(Exception):

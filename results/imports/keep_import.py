@@ -15,10 +15,10 @@ from pathlib import Path
 import benchbrief
 from benchbrief.compiler.kept_plans.plan_file import plan_sha256
 from benchbrief.compiler.planning.plan import Cell, Plan
-from benchbrief.results.imports.import_manifest import MANIFEST, SOURCE, Manifest
+from benchbrief.results.imports.import_manifest import MANIFEST, Manifest
 from benchbrief.results.imports.import_problems import Problem
 from benchbrief.results.imports.import_source import Source
-from benchbrief.results.ingest.cell_measurement import MEASURE
+from benchbrief.results.kept_jobs import MEASURE, SOURCE
 from benchbrief.results.messages.result_messages import say
 from benchbrief.results.runs.find_runs import imported_from, list_runs
 from benchbrief.results.store.digests import sha256_of

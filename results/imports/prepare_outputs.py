@@ -19,7 +19,7 @@ from benchbrief.results.imports.output_contradictions import contradictions
 from benchbrief.results.imports.path_patterns import compile_pattern, coordinates, given_cell, read_coordinates
 from benchbrief.results.imports.prepare_samples import with_samples
 from benchbrief.results.imports.read_imported import output_importer
-from benchbrief.results.ingest.cell_measurement import MEASURE
+from benchbrief.results.kept_jobs import MEASURE
 from benchbrief.results.store.digests import sha256_of
 from benchbrief.results.store_errors import ResultsError
 from benchbrief.runners.measurement.measurement import Measurement, Together

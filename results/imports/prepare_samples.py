@@ -15,7 +15,7 @@ from benchbrief.results.imports.import_problems import Problem
 from benchbrief.results.imports.importer_seams import BadLog
 from benchbrief.results.imports.keep_import import CellImport, KeptJob
 from benchbrief.results.imports.read_imported import read_samples, sample_importer
-from benchbrief.results.ingest.cell_measurement import PROBE, SAMPLES
+from benchbrief.results.kept_jobs import PROBE, SAMPLES
 from benchbrief.runners.plugins import spec_of
 
 

@@ -15,6 +15,7 @@ from benchbrief.results.imports.importer_seams import BadLog
 from benchbrief.results.imports.read_imported import read_output, read_samples
 from benchbrief.results.ingest.cell_verdicts import Verdict
 from benchbrief.results.ingest.run_evidence import Evidence, Problem, first_problem
+from benchbrief.results.kept_jobs import MEASURE, SAMPLES
 from benchbrief.results.messages.result_messages import say
 from benchbrief.results.store.store_schema import ThroughputRow
 from benchbrief.results.store_errors import ResultsError
@@ -30,10 +31,6 @@ from benchbrief.runners.measurement.measurement import Measurement, Sample, Toge
 from benchbrief.runners.seams import Driver, ProbeKind, TellsGaps
 from benchbrief.runners.world_seams import World
 
-MEASURE = "measure"
-PROBE = "probe:"
-SAMPLES = "samples"
-"""The name of a kept, imported log of samples."""
 _SAME_S = 0.001
 """In seconds. A smaller drift of the clock during a measurement does not move its samples."""
 
@@ -149,11 +146,6 @@ def _context(evidence: Evidence, verdict: Verdict, job: j.JobCollected) -> CellC
 def output_of(run_dir: Path, job: j.JobCollected) -> JobOutput:
     times = job.started_at, job.ended_at
     return JobOutput(run_dir / job.directory, job.exit_code, *times, job.host, job.clock_set_s, job.booted)
-
-
-def probes_of(job: j.JobCollected) -> tuple[str, ...]:
-    """Return the probes of a job: `probe:cpu,disk:db-1` has two; a job of another kind has none."""
-    return tuple(job.job.split(":")[1].split(",")) if job.job.startswith(PROBE) else ()
 
 
 def parse_probe(

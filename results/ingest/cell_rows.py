@@ -7,12 +7,13 @@ from collections.abc import Iterator, Sequence
 
 from benchbrief.compiler.messages.text import Figure, Text
 from benchbrief.compiler.planning.plan import Event
-from benchbrief.results.ingest.cell_measurement import MEASURE, Measured, parse_cell, throughput_rows
+from benchbrief.results.ingest.cell_measurement import Measured, parse_cell, throughput_rows
 from benchbrief.results.ingest.cell_verdicts import Verdict
 from benchbrief.results.ingest.database_sizes import size_rows
 from benchbrief.results.ingest.event_rows import event_rows
 from benchbrief.results.ingest.probe_samples import Gap, Sampled, sampled
 from benchbrief.results.ingest.run_evidence import Evidence, Problem, check_files
+from benchbrief.results.kept_jobs import MEASURE
 from benchbrief.results.messages.result_messages import say
 from benchbrief.results.samples.window_counters import around_window
 from benchbrief.results.store.steady_table import SteadyRow

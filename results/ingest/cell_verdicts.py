@@ -110,7 +110,7 @@ def verdict_of(history: CellHistory, cell: Cell, unseen: str, *, over: bool = Fa
 def _as_run(history: CellHistory, cell: Cell) -> Cell:
     """Return the cell with its last attempt's numbers, when a search found them."""
     started = history.started.get(history.attempt)
-    return found(cell, threads=started and started.threads, target=started and started.target)
+    return cell.at_load(started and started.threads, started and started.target)
 
 
 def _of(history: CellHistory, cell: Cell, status: Status, reason: str | None, attempt: int | None) -> Verdict:
@@ -129,9 +129,3 @@ def _of(history: CellHistory, cell: Cell, status: Status, reason: str | None, at
         by_plan=bool(ended and ended.by_plan),
         by_host=bool(ended and ended.by_host),
     )
-
-
-def found(cell: Cell, *, threads: int | None, target: float | None) -> Cell:
-    """Return the cell with what a search has found for it, or the same cell when there is nothing."""
-    known = {name: value for name, value in (("threads", threads), ("target", target)) if value is not None}
-    return cell.model_copy(update=known) if known else cell

@@ -23,6 +23,7 @@ from benchbrief.results.ingest.latency_rows import Statistic, statistics
 from benchbrief.results.ingest.promise_rows import promise_rows
 from benchbrief.results.ingest.run_evidence import Evidence
 from benchbrief.results.ingest.source_rows import origin_of, source_rows
+from benchbrief.results.ingest.table_rows import TableRows
 from benchbrief.results.messages.result_messages import say
 from benchbrief.results.store.store_schema import FactRow, LatencyRow, MetricRow, NoteRow, Row, RunRow, SearchRow, utc
 from benchbrief.runners.journal.run_folder import revision_in
@@ -39,9 +40,10 @@ def ingest(evidence: Evidence) -> Iterator[Row]:
     yield from _search_rows(evidence)
     yield from promise_rows(evidence)
     yield from _metric_rows(evidence)
-    table = _table_importer(evidence)
+    importer = _table_importer(evidence)
+    table = TableRows(evidence, importer) if importer else None
     for verdicts in by_point(evidence.verdicts).values():
-        yield from table.rows(evidence, verdicts) if table else point_rows(evidence, verdicts)
+        yield from table.point_rows(verdicts) if table else point_rows(evidence, verdicts)
 
 
 def by_point(verdicts: Iterable[Verdict]) -> dict[tuple[object, ...], list[Verdict]]:

@@ -13,10 +13,11 @@ from typing import Literal
 
 from benchbrief.compiler.messages.text import figure, share_figure
 from benchbrief.compiler.planning.plan import Probe
-from benchbrief.results.ingest.cell_measurement import MEASURE, PROBE, Measured, parse_probe, probe_gaps, probes_of
+from benchbrief.results.ingest.cell_measurement import Measured, parse_probe, probe_gaps
 from benchbrief.results.ingest.cell_verdicts import Verdict
 from benchbrief.results.ingest.run_evidence import Evidence, Problem, first_problem
 from benchbrief.results.ingest.tool_samples import tool_samples
+from benchbrief.results.kept_jobs import MEASURE, PROBE, probes_of
 from benchbrief.results.messages.result_messages import say
 from benchbrief.results.samples.declared_samples import broken_alone, require_declared, require_declared_by_tool
 from benchbrief.results.samples.sample_coverage import TOLD

@@ -14,7 +14,7 @@ from pathlib import Path
 
 from benchbrief.compiler.messages.text import Text
 from benchbrief.compiler.planning.plan import Knee, Plan
-from benchbrief.results.ingest.cell_verdicts import Verdict, found, verdict_of
+from benchbrief.results.ingest.cell_verdicts import Verdict, verdict_of
 from benchbrief.results.messages.result_messages import say
 from benchbrief.results.store.digests import changed_text, sha256_of
 from benchbrief.runners.journal import events as j
@@ -123,7 +123,7 @@ def _verdicts(record: RunRecord, plan: Plan) -> Iterator[Verdict]:
     for cell in plan.cells:
         threads = knees.get(cell.threads_from) if cell.threads_from else None
         target = knees.get(cell.target_from) if cell.target_from else None
-        known = found(cell, threads=None if threads is None else int(threads), target=target)
+        known = cell.at_load(None if threads is None else int(threads), target)
         yield verdict_of(record.cells.get(cell.id, CellHistory()), known, unseen, over=over)
 
 

@@ -13,10 +13,10 @@ from typing import TYPE_CHECKING, Protocol
 
 from benchbrief.compiler.planning.planned_cells import planned_cells
 from benchbrief.dsl.bench_error import BenchError
+from benchbrief.results.building.open_store import unchanged_store
 from benchbrief.results.history.series_rows import SERIES, labels_in, labels_of, rows_in
 from benchbrief.results.many_runs.kept_runs import Brief, SiteRun, about, values_of
 from benchbrief.results.runs.find_runs import require_folder, run_state
-from benchbrief.results.store.store import unchanged_store
 from benchbrief.results.store_errors import ResultsError
 from benchbrief.runners.journal.file_digests import sha256_of
 from benchbrief.runners.journal.journal_file import JOURNAL, reports_made

@@ -31,9 +31,9 @@ from pathlib import Path
 
 from benchbrief.compiler.planning.budgets import is_budgeted
 from benchbrief.compiler.planning.plan import Cell, DatabaseKey, Plan, Reference
-from benchbrief.results.ingest.cell_measurement import MEASURE
 from benchbrief.results.ingest.cell_verdicts import Verdict
 from benchbrief.results.ingest.run_evidence import Evidence, check_files, first_problem, read_evidence
+from benchbrief.results.kept_jobs import MEASURE
 from benchbrief.results.runs.chosen_points import without_unchosen
 from benchbrief.results.runs.concurrent_cells import Beside, ran_beside
 from benchbrief.results.runs.find_runs import list_real_runs, run_state

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from pathlib import Path
 
-from benchbrief.results.ingest.build_store import STORE
+from benchbrief.results.building.build_store import STORE
 from benchbrief.results.store.store import Store
 from benchbrief.results.store.store_schema import TABLES
 from benchbrief.results.store_errors import ResultsError

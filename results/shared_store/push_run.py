@@ -14,7 +14,8 @@ from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Literal
 
-from benchbrief.results.ingest.build_store import STORE
+from benchbrief.results.building.build_store import STORE
+from benchbrief.results.building.open_store import fresh_store
 from benchbrief.results.ingest.unchanged_outputs import kept_outputs
 from benchbrief.results.object_stores.hashed_file import HashedFile, hash_file, hashing
 from benchbrief.results.object_stores.object_store import NoObject, SharedStoreError, StoreDamaged
@@ -31,7 +32,6 @@ from benchbrief.results.shared_store.run_manifest import (
     table_key,
 )
 from benchbrief.results.shared_store.shared_store import MARKER, MARKER_TEXT, SharedStore
-from benchbrief.results.store.store import fresh_store
 from benchbrief.results.store.store_schema import SCHEMA_VERSION
 from benchbrief.runners.journal.run_folder import load_plan
 from benchbrief.runners.journal.run_identity import owner_in

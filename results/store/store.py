@@ -1,56 +1,29 @@
-"""The read side of a run's results: tables and `measure` views in memory. They are read-only and isolated.
-
-No file is held or locked: the small tables are copied, and the large ones are read from their Parquet files as
-needed.
-"""
+"""The read side of a run's results: tables and `measure` views in memory. They are read-only and isolated."""
 
 from __future__ import annotations
 
 import math
-import os
-import tempfile
-import time
-from collections.abc import Iterable, Iterator, Sequence
-from contextlib import AbstractContextManager, contextmanager
+from collections.abc import Iterator, Sequence
+from contextlib import AbstractContextManager
 from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self
 
 from benchbrief.compiler.planning.budgets import LEVEL
 from benchbrief.compiler.planning.plan import Query
-from benchbrief.dsl.bench_error import FULL
-from benchbrief.results.ingest.build_store import (
-    BUILD,
-    FILES,
-    PARQUET,
-    STORE,
-    build_tables,
-    is_building,
-    parquet_scan,
-    rebuild,
-    sql_text,
-)
 from benchbrief.results.messages.result_messages import say
 from benchbrief.results.statistics.repeat_spread import Confidence, t_interval
 from benchbrief.results.store import sql_functions
-from benchbrief.results.store.measure_views import VIEWS
 from benchbrief.results.store.metric_views import asks_for_metrics, create_views, statements_of
 from benchbrief.results.store.missing_values import MissingValues
-from benchbrief.results.store.store_manifest import MANIFEST, StoreManifest, read_store_manifest
-from benchbrief.results.store.store_schema import SCHEMA_VERSION, TABLES
 from benchbrief.results.store.user_query import Table, ask, ask_in_batches, ask_in_rows, checked
-from benchbrief.results.store_errors import NoRoom, ResultsError
-from benchbrief.runners.journal.journal_file import JOURNAL, has_grown
+from benchbrief.results.store_errors import ResultsError
 
 if TYPE_CHECKING:
     import duckdb
     import pyarrow as pa
 
-__all__ = ["Row", "Store", "Table", "fresh_store", "open_store", "rebuild", "rebuilt_store", "store_problem"]
-
 Key = str | int | float | None
-_LARGE = 1 << 20
-"""Larger table files, in bytes, are read as needed: in memory they take about 20 times as much."""
 _MEANS = "measure.mean"
 _KEEP_MEANS = """
 BEGIN TRANSACTION;
@@ -60,8 +33,6 @@ ALTER TABLE measure.kept RENAME TO mean;
 COMMIT;
 """
 """Reading all samples takes longer than the rest of a query, and a brief asks for dozens of means."""
-_SETTLE_S = 5.0
-"""How long, in seconds, a reader waits until a builder has renamed all its files."""
 
 
 class Row(tuple[Key, ...]):
@@ -84,7 +55,7 @@ class Row(tuple[Key, ...]):
 
 
 class Store:
-    """Use `open_store`. Not safe for several threads at once."""
+    """The tables of one run. `results/building/open_store.py` opens it. Not safe for several threads at once."""
 
     def __init__(self, connection: duckdb.DuckDBPyConnection, run_dir: Path) -> None:
         self._connection = connection
@@ -198,169 +169,3 @@ class Store:
         if isinstance(key, str):
             return (1, self._ranks.get(dim, {}).get(key, math.inf), key)
         return (1, float(key), "")
-
-
-class _Unusable(Exception):
-    """The store's files are missing, damaged, or of another version."""
-
-
-class _Damaged(_Unusable):
-    """A file is not the one that was built."""
-
-
-def open_store(run_dir: Path) -> Store:
-    """Return a run's store. Builds it first when it is missing, damaged, or of another version.
-
-    Raises RunnerError.
-    """
-    import duckdb
-
-    store, seen = run_dir / STORE, _last_build(run_dir)
-    try:
-        return _opened(run_dir, store)
-    except (_Unusable, duckdb.Error, OSError) as error:
-        problem = str(error) if isinstance(error, _Damaged) else ""
-    rebuild(run_dir, is_needed=lambda: _last_build(run_dir) == seen)
-    try:
-        found = _opened(run_dir, store)
-    except (_Unusable, duckdb.Error, OSError) as error:
-        why = str(error).splitlines()[0]
-        raise ResultsError(f"{store} can't be read, although it was just built: {why}") from error
-    found.mended = problem
-    return found
-
-
-def _opened(run_dir: Path, store: Path) -> Store:
-    """Open the store. Raises _Unusable, OSError, duckdb.Error."""
-    import duckdb
-
-    deadline = time.monotonic() + _SETTLE_S
-    while True:
-        building, manifest = is_building(store), read_store_manifest(store)
-        connection = duckdb.connect(":memory:")
-        try:
-            if manifest is None:
-                damaged = (store / MANIFEST).exists()
-                raise _Damaged(f"{MANIFEST} can't be read") if damaged else _Unusable("it has no manifest")
-            _load(connection, store, manifest)
-            return Store(connection, run_dir)
-        except (_Unusable, duckdb.Error, OSError):
-            connection.close()
-            settled = not building and not is_building(store) and read_store_manifest(store) == manifest
-            if settled or time.monotonic() > deadline:
-                raise
-        time.sleep(0.005)  # a builder renames its files, so try again
-
-
-@contextmanager
-def rebuilt_store(run_dir: Path) -> Iterator[Store]:
-    """Yield a store that is built elsewhere from the run's journal and raw outputs. Raises RunnerError."""
-    with tempfile.TemporaryDirectory(prefix="benchbrief-") as folder:
-        try:
-            build_tables(run_dir, Path(folder))
-        except OSError as error:
-            if error.errno not in FULL:
-                raise
-            why = f"{folder} has no room for the tables of {run_dir.name}: {os.strerror(error.errno)}"
-            raise NoRoom(why, "free some space there, or name another folder in TMPDIR") from error
-        with _opened(run_dir, Path(folder)) as store:
-            yield store
-
-
-def fresh_store(run_dir: Path) -> Store:
-    """Return the store, as `open_store` does, rebuilt when the journal has grown: for a run in progress."""
-    seen, store = _last_build(run_dir), open_store(run_dir)
-    if not _is_outgrown(store):
-        return store
-    store.close()
-    built = rebuild(run_dir, is_needed=lambda: _last_build(run_dir) == seen)
-    grown = open_store(run_dir)
-    if not built and _is_outgrown(grown):  # the other process began before the journal grew
-        grown.close()
-        rebuild(run_dir)
-        grown = open_store(run_dir)
-    grown.mended = grown.mended or store.mended
-    return grown
-
-
-def _last_build(run_dir: Path) -> str:
-    """Return the name of the build that a run's tables are of; "" without any that can be read."""
-    try:
-        manifest = read_store_manifest(run_dir / STORE)
-    except OSError:
-        return ""
-    return manifest.build if manifest else ""
-
-
-@contextmanager
-def unchanged_store(run_dir: Path, *, grown_too: bool = False) -> Iterator[Store]:
-    """Yield the run's tables as they are, or tables built elsewhere when those can't be used. Changes nothing in
-    the run.
-
-    Also builds others when the journal has grown, unless `grown_too` accepts that. Raises RunnerError.
-    """
-    import duckdb
-
-    try:
-        found = _opened(run_dir, run_dir / STORE)
-    except (_Unusable, duckdb.Error, OSError):
-        found = None
-    if found is not None:
-        with found:
-            if grown_too or not _is_outgrown(found):
-                yield found
-                return
-    with rebuilt_store(run_dir) as built:
-        yield built
-
-
-def _is_outgrown(store: Store) -> bool:
-    """Return whether the run's journal has grown since the tables were built."""
-    ((journal_bytes,),) = store.sql("SELECT journal_bytes FROM meta").rows
-    return has_grown(store.run_dir / JOURNAL, journal_bytes)
-
-
-def store_problem(run_dir: Path) -> str:
-    """Return what is wrong with a run's tables, or with the DuckDB file beside them; "" when they are unchanged.
-
-    A missing store, or one of another version, is no problem: it is built when needed. Raises OSError.
-    """
-    store = run_dir / STORE
-    manifest = read_store_manifest(store)
-    if manifest is not None:
-        return manifest.problem(store, FILES) if manifest.lists(PARQUET) else ""
-    if (store / MANIFEST).exists():
-        return f"{MANIFEST} can't be read"
-    return say.file_missing(path=MANIFEST) if any(store.glob("*.parquet")) else ""
-
-
-def _load(connection: duckdb.DuckDBPyConnection, store: Path, manifest: StoreManifest) -> None:
-    """Fill and lock an in-memory database. Raises _Unusable when a file is not the one that was built."""
-    paths = {table: store / f"{table}.parquet" for table in TABLES}
-    if not manifest.lists(PARQUET):
-        raise _Unusable("it has the tables of another version")
-    if problem := manifest.problem(store, PARQUET):
-        raise _Damaged(problem)
-    large = [path for path in paths.values() if path.stat().st_size > _LARGE]
-    for table, path in paths.items():
-        kind = "VIEW" if path in large else "TABLE"
-        connection.execute(f"CREATE {kind} {table} AS FROM {parquet_scan(path)}")
-    ((version,),) = connection.execute("SELECT schema_version FROM meta").fetchall()
-    if version != SCHEMA_VERSION:
-        raise _Unusable(f"it has version {version} of the tables, not {SCHEMA_VERSION}")
-    if _build_of(connection, paths.values()) != manifest.build.encode():
-        raise _Damaged("its files belong to different builds")
-    connection.execute(VIEWS)
-    connection.execute(f"SET allowed_paths = [{', '.join(sql_text(path.absolute()) for path in large)}]")
-    connection.execute("SET enable_external_access = false")
-    connection.execute("SET python_enable_replacements = false")
-    connection.execute("SET lock_configuration = true")
-
-
-def _build_of(connection: duckdb.DuckDBPyConnection, paths: Iterable[Path]) -> bytes | None:
-    """Return the build of all the files; None when they have several."""
-    files = ", ".join(sql_text(path.absolute()) for path in paths)
-    builds = connection.execute(
-        f"SELECT DISTINCT value FROM parquet_kv_metadata([{files}]) WHERE key = '{BUILD.decode()}'"  # noqa: S608 - our own file names, quoted
-    ).fetchall()
-    return builds[0][0] if len(builds) == 1 else None

@@ -11,8 +11,9 @@ from typing import Any, NamedTuple
 
 import pytest
 
+from benchbrief.results.building.open_store import open_store
 from benchbrief.results.compare.searched_doubts import KNOWN, Doubt, doubts
-from benchbrief.results.store.store import Store, open_store
+from benchbrief.results.store.store import Store
 from benchbrief.runners.journal.run_folder import load_plan
 from tests.support.bench import Bench, fresh_bench
 

@@ -10,8 +10,6 @@ from tests.packaging.test_rooms import REPOSITORY, ROOMS, ours, python_files
 
 BOTH_WAYS = {
     ("compiler/blocks", "compiler/frontend"),
-    ("results/imports", "results/ingest"),
-    ("results/ingest", "results/store"),
 }
 """Sub-rooms that import each other. The list may only become shorter."""
 

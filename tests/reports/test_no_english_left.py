@@ -13,7 +13,7 @@ import pytest
 
 from benchbrief.compiler.planning.plan import Plan
 from benchbrief.reports.render.render_report import render
-from benchbrief.results.store.store import open_store
+from benchbrief.results.building.open_store import open_store
 from tests.reports.test_pseudo_language import _SIGNS, marked, texts, unmarked
 from tests.support.bench import PROGRAM
 

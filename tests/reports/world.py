@@ -16,7 +16,7 @@ import duckdb
 import pyarrow as pa
 
 from benchbrief.compiler.planning import plan as p
-from benchbrief.results.ingest.build_store import arrow_schema
+from benchbrief.results.building.build_store import arrow_schema
 from benchbrief.results.store import store_schema as s
 from benchbrief.results.store.measure_views import VIEWS
 from benchbrief.results.store.run_sentences import Sentences

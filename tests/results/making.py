@@ -28,7 +28,8 @@ from benchbrief.compiler.planning.plan import (
     Tool,
     Workload,
 )
-from benchbrief.results.store.store import Store, open_store
+from benchbrief.results.building.open_store import open_store
+from benchbrief.results.store.store import Store
 from benchbrief.runners.journal import events as j
 from benchbrief.runners.journal.measurement_versions import SHARED, tool_version
 from benchbrief.runners.journal.run_folder import cell_directory

@@ -11,7 +11,8 @@ from benchbrief.compiler.planning.budgets import point_of
 from benchbrief.compiler.planning.plan import Plan
 from benchbrief.results.analysis.interim_answers import AskedSoFar
 from benchbrief.results.analysis.interim_samples import AskedSamples
-from benchbrief.results.store.store import open_store, rebuild
+from benchbrief.results.building.build_store import rebuild
+from benchbrief.results.building.open_store import open_store
 from benchbrief.runners.execution.executor import execute
 from benchbrief.runners.journal import events as j
 from benchbrief.runners.journal.journal_file import JOURNAL, each_record

@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
+from benchbrief.results.building.open_store import open_store
 from benchbrief.results.compare.compared_quantities import Contender, quantities
 from benchbrief.results.compare.comparison import Comparison, Point, Quantity, Values, compare, compare_all
-from benchbrief.results.store.store import open_store
 from benchbrief.runners.measurement.measurement import Histogram, Operation
 from tests.results.making import RunMaker, a_cell, a_plan, histogram, measurement
 

@@ -22,10 +22,11 @@ from benchbrief.reports.view.notices import notices
 from benchbrief.reports.words.brief_words import CATALOGUES
 from benchbrief.results.analysis.expectation_verdicts import Verdict, evaluate
 from benchbrief.results.analysis.repeated_comparisons import Judgement, is_number, judge
+from benchbrief.results.building.open_store import open_store
 from benchbrief.results.imports.import_source import Source
 from benchbrief.results.imports.importers.table.table_importer import TableOfFigures
 from benchbrief.results.imports.keep_import import keep_run
-from benchbrief.results.store.store import Key, open_store
+from benchbrief.results.store.store import Key
 
 SPEC = """
 hardware old { hosts = "old.lab" }

@@ -11,9 +11,9 @@ import pyarrow.parquet as pq
 import pytest
 
 from benchbrief.dsl.diagnostics.source_line import display_width
+from benchbrief.results.building.open_store import open_store
 from benchbrief.results.query import export
 from benchbrief.results.query.column_units import units_of
-from benchbrief.results.store.store import open_store
 from benchbrief.results.store.user_query import Table
 from benchbrief.results.store_errors import ResultsError
 from benchbrief.runners.measurement.measurement import Operation

@@ -10,8 +10,9 @@ import pytest
 from scipy import stats
 
 from benchbrief.compiler.planning.plan import Plan
+from benchbrief.results.building.open_store import open_store
 from benchbrief.results.statistics.scalability import Usl, fit_usl
-from benchbrief.results.store.store import Store, open_store
+from benchbrief.results.store.store import Store
 from benchbrief.runners.journal.run_folder import load_plan
 from tests.support.bench import Bench
 

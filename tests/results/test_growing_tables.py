@@ -7,8 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from benchbrief.results.ingest.growing_tables import GrowingTables
-from benchbrief.results.store.store import Store, rebuilt_store
+from benchbrief.results.building.growing_tables import GrowingTables
+from benchbrief.results.building.open_store import rebuilt_store
+from benchbrief.results.store.store import Store
 from benchbrief.results.store_errors import ResultsError
 from benchbrief.runners.journal import events as j
 from benchbrief.runners.journal.run_record import read_run

@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 
 from benchbrief.compiler.planning.plan import Plan
+from benchbrief.results.building.open_store import open_store
 from benchbrief.results.imports.cell_files import Where
 from benchbrief.results.imports.import_problems import ImportRefused
 from benchbrief.results.imports.import_source import Source
@@ -19,7 +20,6 @@ from benchbrief.results.imports.imported_files import OutputProblem
 from benchbrief.results.imports.keep_import import keep_run
 from benchbrief.results.imports.prepare_outputs import prepare_outputs
 from benchbrief.results.imports.read_imported import output_importer, read_output
-from benchbrief.results.store.store import open_store
 from tests.support.plans import compile_text
 from tests.support.tools import REPOSITORY, system_tool
 

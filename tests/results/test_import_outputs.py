@@ -11,6 +11,7 @@ import pytest
 
 from benchbrief.compiler.compile import check
 from benchbrief.compiler.planning.plan import Plan
+from benchbrief.results.building.open_store import open_store
 from benchbrief.results.imports.cell_files import Where
 from benchbrief.results.imports.cell_matching import NoPlace, Places
 from benchbrief.results.imports.import_problems import ImportRefused
@@ -20,7 +21,6 @@ from benchbrief.results.imports.keep_import import keep_run
 from benchbrief.results.imports.path_patterns import coordinates, given_cell
 from benchbrief.results.imports.prepare_outputs import prepare_outputs
 from benchbrief.results.imports.read_imported import read_output
-from benchbrief.results.store.store import open_store
 from benchbrief.runners.measurement import histogram as h
 from benchbrief.runners.measurement.measurement import Measurement, Operation
 from tests.support.plans import compile_text

@@ -9,6 +9,7 @@ import pytest
 
 from benchbrief.compiler.compile import check
 from benchbrief.compiler.planning.plan import Plan
+from benchbrief.results.building.open_store import open_store
 from benchbrief.results.imports.import_manifest import MANIFEST, read_manifest
 from benchbrief.results.imports.import_problems import ImportRefused, Problem
 from benchbrief.results.imports.import_source import Source
@@ -17,7 +18,7 @@ from benchbrief.results.imports.importers.table.table_importer import TableOfFig
 from benchbrief.results.imports.keep_import import Prepared, imported_before, keep_run
 from benchbrief.results.runs.find_runs import list_real_runs
 from benchbrief.results.runs.reusable_results import find_reusable
-from benchbrief.results.store.store import Row, Store, open_store
+from benchbrief.results.store.store import Row, Store
 from benchbrief.results.store_errors import ResultsError
 from tests.support.plans import compile_text
 from tests.support.tools import REPOSITORY

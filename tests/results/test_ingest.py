@@ -6,9 +6,9 @@ from pathlib import Path
 import pytest
 
 from benchbrief.compiler.planning.plan import Cell
-from benchbrief.results.ingest.build_store import rebuild
+from benchbrief.results.building.build_store import rebuild
+from benchbrief.results.building.open_store import open_store
 from benchbrief.results.ingest.cell_verdicts import verdict_of
-from benchbrief.results.store.store import open_store
 from benchbrief.results.store_errors import ResultsError
 from benchbrief.runners.errors import RunnerError
 from benchbrief.runners.journal import events as j

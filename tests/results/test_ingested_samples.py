@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from benchbrief.compiler.planning.plan import Cell, Probe
-from benchbrief.results.store.store import open_store
+from benchbrief.results.building.open_store import open_store
 from benchbrief.runners.journal import events as j
 from benchbrief.runners.measurement.measurement import Interval, Sample
 from tests.results.making import (

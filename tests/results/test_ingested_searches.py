@@ -3,8 +3,8 @@
 from pathlib import Path
 
 from benchbrief.compiler.planning.plan import Knee, KneeSearch
+from benchbrief.results.building.open_store import open_store
 from benchbrief.results.runs.run_summary import summarise
-from benchbrief.results.store.store import open_store
 from benchbrief.runners.journal import events as j
 from tests.results.making import (
     READ,

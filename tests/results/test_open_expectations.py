@@ -10,7 +10,7 @@ from benchbrief.compiler.planning.budgets import Looks, Point, looks_at, point_o
 from benchbrief.compiler.planning.plan import Plan
 from benchbrief.results.analysis.expectation_verdicts import evaluate
 from benchbrief.results.analysis.interim_answers import AskedSoFar
-from benchbrief.results.ingest.growing_tables import GrowingTables
+from benchbrief.results.building.growing_tables import GrowingTables
 from benchbrief.runners.execution.executor import execute
 from benchbrief.runners.journal import events as j
 from benchbrief.runners.journal.journal_file import JOURNAL, each_record

@@ -22,9 +22,10 @@ from benchbrief.compiler.planning.plan import (
     Read,
     Reference,
 )
+from benchbrief.results.building.build_store import rebuild
+from benchbrief.results.building.open_store import open_store
 from benchbrief.results.ingest.run_evidence import read_evidence
 from benchbrief.results.runs.reusable_results import Reuse, blocks, find_reusable
-from benchbrief.results.store.store import open_store, rebuild
 from benchbrief.runners.journal import events as j
 from benchbrief.runners.journal.journal_file import JOURNAL, read_journal
 from benchbrief.runners.journal.line_sums import START, write_line

@@ -14,6 +14,7 @@ import pytest
 from benchbrief.compiler.planning import plan as p
 from benchbrief.progress.follow_run import Follower
 from benchbrief.progress.run_view import RunView
+from benchbrief.results.building.open_store import open_store
 from benchbrief.results.ingest.run_evidence import read_evidence
 from benchbrief.results.runs.find_runs import (
     find_run,
@@ -26,7 +27,6 @@ from benchbrief.results.runs.find_runs import (
 )
 from benchbrief.results.runs.pace import Pace
 from benchbrief.results.runs.run_summary import CellState, remaining_s, summarise
-from benchbrief.results.store.store import open_store
 from benchbrief.results.store_errors import ResultsError
 from benchbrief.runners.execution.live_numbers import Monitor
 from benchbrief.runners.journal import controller_clock

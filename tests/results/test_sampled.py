@@ -10,10 +10,10 @@ import numpy as np
 import pytest
 
 from benchbrief.compiler.planning.plan import Probe
+from benchbrief.results.building.open_store import open_store
 from benchbrief.results.ingest.probe_samples import why_no_energy
 from benchbrief.results.samples.window_stretches import Coverage, Stretch, both, coverage, covered_by, held, stretches
 from benchbrief.results.samples.window_stretches import energy as energy_of
-from benchbrief.results.store.store import open_store
 from benchbrief.runners.measurement.measurement import Operation, Sample
 from tests.results.making import HERE, MEASUREMENT, T0, RunMaker, a_cell, a_plan, a_query, a_read, measurement, rows
 

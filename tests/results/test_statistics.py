@@ -13,8 +13,8 @@ from benchbrief.ci.verdict_files import expect_case
 from benchbrief.compiler.planning.plan import Dimension, Expect, Query, Unjudged
 from benchbrief.results.analysis.expectation_verdicts import Verdict, evaluate
 from benchbrief.results.analysis.repeated_comparisons import is_number
+from benchbrief.results.building.open_store import open_store
 from benchbrief.results.statistics.repeat_spread import t_interval
-from benchbrief.results.store.store import open_store
 from benchbrief.runners.measurement.measurement import Operation
 from tests.results.making import HERE, RunMaker, a_cell, a_plan, a_query, measurement
 
@@ -55,7 +55,7 @@ def test_scipy_is_not_imported_for_single_measurements(tmp_path: Path) -> None:
     code = """
 import sys
 from pathlib import Path
-from benchbrief.results.store.store import open_store
+from benchbrief.results.building.open_store import open_store
 with open_store(Path(sys.argv[1])) as store:
     assert store.confidence()[0].mean == 5.0
 print([name for name in ("scipy", "pyarrow", "numpy") if name in sys.modules])

@@ -14,8 +14,8 @@ from pathlib import Path
 import pytest
 
 from benchbrief.compiler.extensions import registry
+from benchbrief.results.building.build_store import STORE, build_tables
 from benchbrief.results.ingest import cell_measurement
-from benchbrief.results.ingest.build_store import STORE, build_tables
 from benchbrief.runners.journal import events as j
 from benchbrief.runners.measurement.measurement import Operation
 from tests.results.making import T0, RunMaker, a_cell, a_plan, histogram, measurement

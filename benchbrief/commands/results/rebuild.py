@@ -28,7 +28,8 @@ def command(run: str | None, out: Path, as_json: bool) -> None:
 
     Ends with code 3 when a raw output is gone or was changed: what was read from it is missing in the tables.
     """
-    from benchbrief.results.store.store import open_store, rebuild
+    from benchbrief.results.building.build_store import rebuild
+    from benchbrief.results.building.open_store import open_store
 
     run_dir = chosen_run(out, run)
     rebuild(run_dir)

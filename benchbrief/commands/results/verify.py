@@ -154,8 +154,8 @@ def _verified(
     """Raises Stop, RunnerError, ReportError."""
     from benchbrief.reports.provenance.finished_brief import read_brief
     from benchbrief.reports.provenance.verify_numbers import against_journal, verify
+    from benchbrief.results.building.open_store import rebuilt_store, store_problem, unchanged_store
     from benchbrief.results.runs.made_reports import made_of
-    from benchbrief.results.store.store import rebuilt_store, store_problem, unchanged_store
     from benchbrief.runners.journal.run_folder import load_plan, plan_of_digest
 
     if brief.is_dir():

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from benchbrief.results.building.open_store import fresh_store
 from benchbrief.results.object_stores.hashed_file import hash_file
 from benchbrief.results.object_stores.object_store import NoObject, SharedStoreError, StoreDamaged, open_objects
 from benchbrief.results.shared_store.pull_run import pull_run
@@ -20,7 +21,6 @@ from benchbrief.results.shared_store.run_manifest import (
     run_of_key,
 )
 from benchbrief.results.shared_store.shared_store import SharedStore, open_store
-from benchbrief.results.store.store import fresh_store
 from tests.results.shared_store.conftest import a_run
 
 MakeRun = Callable[..., Path]

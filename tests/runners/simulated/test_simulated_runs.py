@@ -17,7 +17,7 @@ import pytest
 from benchbrief.compiler.extensions import ProbeMeasure, ProbeSpec
 from benchbrief.compiler.extensions.registry import PROBE_SPECS
 from benchbrief.compiler.measure_catalogue import KINDS
-from benchbrief.results.ingest.build_store import DATABASE, rebuild
+from benchbrief.results.building.build_store import DATABASE, rebuild
 from benchbrief.results.ingest.run_evidence import read_evidence
 from benchbrief.runners.errors import RunnerError
 from benchbrief.runners.execution.executor import execute

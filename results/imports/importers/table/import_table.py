@@ -21,6 +21,7 @@ from benchbrief.results.imports.cell_matching import Coordinates, NoPlace, Place
 from benchbrief.results.imports.import_manifest import CellValue
 from benchbrief.results.imports.import_problems import Problem
 from benchbrief.results.imports.import_source import Source, long_lines, read_source
+from benchbrief.results.imports.importer_seams import CellNumbers
 from benchbrief.results.imports.importers.table import column_heads
 from benchbrief.results.imports.importers.table.latency_order import out_of_order
 from benchbrief.results.imports.importers.table.spreadsheet_text import SEPARATORS, Sheet, UnclearNumber, read_sheet
@@ -28,16 +29,6 @@ from benchbrief.results.imports.packed_files import Unreadable
 
 EACH_NODE = "each"
 """In the column `node`: the number holds for each host of the hardware."""
-
-
-@dataclass
-class OfCell:
-    """What a table says of one cell. `all_repeats`: it does not separate repeats."""
-
-    cell: Cell
-    all_repeats: bool
-    values: list[CellValue] = field(default_factory=list)
-    notes: list[str] = field(default_factory=list)
 
 
 @dataclass(frozen=True)
@@ -60,7 +51,7 @@ class Table:
     """
 
     source: Source
-    cells: dict[str, OfCell] = field(default_factory=dict)
+    cells: dict[str, CellNumbers] = field(default_factory=dict)
     published: list[PublishedMetric] = field(default_factory=list)
     bad_lines: set[int] = field(default_factory=set)
     rows: int = 0
@@ -195,7 +186,7 @@ class _Rows:
         values = [
             each for column, number in numbers for each in self._values(cell, coordinates, column, number, phase, line)
         ]
-        of = self._table.cells.setdefault(cell.id, OfCell(cell, "repeat" not in coordinates))
+        of = self._table.cells.setdefault(cell.id, CellNumbers(cell, "repeat" not in coordinates))
         if of.cell != cell:
             raise _Wrong(f"another row has {of.cell.threads} threads for the same cell")
         if (pair := out_of_order([*of.values, *values])) is not None:

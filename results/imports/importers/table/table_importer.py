@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Mapping
 from pathlib import Path
 
 from benchbrief.compiler.planning.plan import Plan
@@ -10,15 +10,11 @@ from benchbrief.results.imports.cell_matching import NoPlace, Places
 from benchbrief.results.imports.import_manifest import Manifest
 from benchbrief.results.imports.import_problems import ImportRefused, Problem
 from benchbrief.results.imports.import_source import Source, require
-from benchbrief.results.imports.importer_seams import TableImporter
-from benchbrief.results.imports.importers.table.import_table import OfCell, read_table
+from benchbrief.results.imports.importer_seams import CellNumbers, TableImporter
+from benchbrief.results.imports.importers.table.import_table import read_table
 from benchbrief.results.imports.importers.table.spec import SPEC
-from benchbrief.results.imports.importers.table.table_rows import table_rows
 from benchbrief.results.imports.keep_import import CellImport, KeptJob, Prepared, described
-from benchbrief.results.ingest.cell_measurement import MEASURE
-from benchbrief.results.ingest.cell_verdicts import Verdict
-from benchbrief.results.ingest.run_evidence import Evidence
-from benchbrief.results.store.store_schema import Row
+from benchbrief.results.kept_jobs import MEASURE
 from benchbrief.results.store_errors import ResultsError
 from benchbrief.runners.journal import events as j
 
@@ -63,8 +59,13 @@ class TableOfFigures(TableImporter):
             not_published=tuple(cell for cell in plan.cells if source.rest_not_published and cell.id not in there),
         )
 
-    def rows(self, evidence: Evidence, verdicts: Sequence[Verdict]) -> Iterator[Row]:
-        return table_rows(evidence, verdicts)
+    def numbers(self, path: Path, plan: Plan, experiment: str) -> Mapping[str, CellNumbers]:
+        problems: list[Problem] = []
+        table = read_table(path, plan, experiment, problems)
+        # The import reported each bad row, and left it out.
+        if whole := [problem for problem in problems if problem.line not in table.bad_lines]:
+            raise ResultsError(f"an imported table can't be read any more: {whole[0]}", "import it again")
+        return table.cells
 
 
 def _experiment(places: Places, name: str) -> str:
@@ -74,7 +75,7 @@ def _experiment(places: Places, name: str) -> str:
         raise ResultsError(str(error), error.hint) from None
 
 
-def _of_cell(places: Places, cell: OfCell, experiment: str) -> CellImport:
+def _of_cell(places: Places, cell: CellNumbers, experiment: str) -> CellImport:
     total = [v.value for v in cell.values if v.measure == "throughput" and not v.operation and v.phase is None]
     manifest = Manifest(kind=SPEC.name, experiment=experiment)
     others = tuple(places.repeats(cell.cell)) if cell.all_repeats else ()

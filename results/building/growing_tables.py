@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 import benchbrief
 from benchbrief.compiler.planning.budgets import strictest_level
 from benchbrief.compiler.planning.plan import Plan
-from benchbrief.results.ingest.build_store import arrow_schema
+from benchbrief.results.building.build_store import arrow_schema
 from benchbrief.results.store.measure_views import VIEWS
 from benchbrief.results.store.sample_table import SampleBlock, SampleRow
 from benchbrief.results.store.size_and_event_tables import EventRow, SizeRow
