@@ -11,7 +11,7 @@ from benchbrief.comparing.judged_contenders import Judged, judge
 from benchbrief.comparing.named_contenders import NotComparable, Reference, contender, resolve
 
 if TYPE_CHECKING:
-    from benchbrief.results.compare.compared_quantities import Contender
+    from benchbrief.results.compare.contender import Contender
 
 MOST = 26
 """Contenders, as each is called by a letter."""

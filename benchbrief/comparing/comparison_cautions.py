@@ -14,10 +14,9 @@ from benchbrief.compiler.planning.budgets import is_budgeted
 
 if TYPE_CHECKING:
     from benchbrief.comparing.load_differences import Loads
-    from benchbrief.results.compare import searched_doubts
-    from benchbrief.results.compare.compared_quantities import Contender
-from benchbrief.results.compare import searched_doubts
+    from benchbrief.results.compare.contender import Contender
 from benchbrief.results.compare.comparison import Comparison, Outcome, Values
+from benchbrief.results.store.searched_doubts import explain_marks
 
 _NAMED = 3
 _ENOUGH = 3
@@ -67,7 +66,7 @@ def told_bounds(rows: Sequence[Comparison]) -> Iterator[str]:
     sides = [side for row in rows for side in (row.first, row.second) if side is not None]
     if any(side.bounds for side in sides):
         yield say.bounds_told()
-    if text := searched_doubts.told(side.doubt for side in sides):
+    if text := explain_marks(side.doubt for side in sides):
         yield text
 
 

@@ -13,8 +13,9 @@ from benchbrief.comparing.ranking_cautions import ranking_cautions
 from benchbrief.compiler.messages.text import Text
 from benchbrief.dsl.diagnostics.suggest import did_you_mean
 from benchbrief.reports.site.site_texts import metric_key
-from benchbrief.results.compare.compared_quantities import Contender, by_default, pairs
+from benchbrief.results.compare.compared_quantities import by_default, pairs
 from benchbrief.results.compare.comparison import Comparison, Outcome, Quantity
+from benchbrief.results.compare.contender import Contender
 from benchbrief.results.compare.contender_differences import Difference, differences
 from benchbrief.results.compare.rankings import Pair, Ranking, rank
 from benchbrief.results.store.run_sentences import SENTENCES, read_sentences

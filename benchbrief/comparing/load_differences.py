@@ -14,8 +14,8 @@ from benchbrief.results.compare.contender_differences import Difference
 
 if TYPE_CHECKING:
     from benchbrief.compiler.planning.plan import Cell
-    from benchbrief.results.compare.compared_quantities import Contender
     from benchbrief.results.compare.comparison import Point
+    from benchbrief.results.compare.contender import Contender
 
 _OF_THE_POINT = ("threads", "target", "repeat")
 _NAMED = 3

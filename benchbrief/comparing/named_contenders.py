@@ -12,7 +12,7 @@ from benchbrief.dsl.diagnostics.suggest import did_you_mean
 from benchbrief.results.store_errors import ResultsError
 
 if TYPE_CHECKING:
-    from benchbrief.results.compare.compared_quantities import Contender
+    from benchbrief.results.compare.contender import Contender
 
 _REVISION = "rev:"
 
@@ -71,7 +71,7 @@ def _of_revision(revision: str, out: Path) -> Path:
 
 def contender(reference: Reference, opened: ExitStack) -> Contender:
     """Its results, open for as long as `opened` is. Raises RunnerError, NotComparable."""
-    from benchbrief.results.compare.compared_quantities import Contender
+    from benchbrief.results.compare.contender import Contender
     from benchbrief.runners.journal.run_folder import load_plan
 
     plan = load_plan(reference.run_dir)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from benchbrief.comparing.compare_messages import say
 
 if TYPE_CHECKING:
-    from benchbrief.results.compare.compared_quantities import Contender
+    from benchbrief.results.compare.contender import Contender
 
 _NODES = """
 SELECT DISTINCT c.hardware, p.source, p.value FROM properties p JOIN cells c USING (run_id, cell_id)

@@ -17,8 +17,8 @@ from benchbrief.compiler.messages.text import figure
 
 if TYPE_CHECKING:
     from benchbrief.comparing.load_differences import Loads
-    from benchbrief.results.compare.compared_quantities import Contender
     from benchbrief.results.compare.comparison import Comparison
+    from benchbrief.results.compare.contender import Contender
     from benchbrief.results.compare.rankings import Field, Pair
 
 _ENOUGH = 3

@@ -36,7 +36,7 @@ class Point:
     upright: bool = False
     hollow: bool = False
     mark: str = ""
-    """The sign of what is not known of `y` (`results/compare/searched_doubts.py`)."""
+    """The sign of what is not known of `y` (`results/store/searched_doubts.py`)."""
 
 
 @dataclass(frozen=True)

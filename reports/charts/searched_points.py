@@ -17,7 +17,7 @@ from benchbrief.reports.data.report_data import Key, Results
 from benchbrief.reports.text.number_format import points, quantity
 from benchbrief.reports.words.brief_words import Words
 from benchbrief.results.analysis.promised_rates import Promised, RateRuns
-from benchbrief.results.compare.searched_doubts import of_search
+from benchbrief.results.store.searched_doubts import of_search
 
 LOST = 10.0
 """A limit below this part of the largest value is not to be read on a linear axis."""

@@ -16,7 +16,7 @@ from benchbrief.compiler.planning.plan import Dimension, Query
 from benchbrief.compiler.rounding import Printing
 from benchbrief.reports.text.number_format import formatted, in_column, in_prose, quantity
 from benchbrief.reports.words.locale_formats import ENGLISH_UNITS
-from benchbrief.results.compare.searched_doubts import Bound, Doubt
+from benchbrief.results.store.searched_doubts import Bound, Doubt
 
 FORMAT = "benchbrief-numbers"
 FILE_VERSION = 1

@@ -18,8 +18,8 @@ from benchbrief.reports.data.quoted_values import DIMENSIONS, PublishedValue, pu
 from benchbrief.reports.text.number_format import number
 from benchbrief.reports.words.brief_words import Words
 from benchbrief.results.analysis.promised_rates import Promised, RateRuns
-from benchbrief.results.compare.searched_doubts import KNOWN, RANGE, Doubt, doubts
 from benchbrief.results.store.run_sentences import SENTENCES, read_sentences
+from benchbrief.results.store.searched_doubts import KNOWN, RANGE, Doubt, doubts
 
 Made = TypeVar("Made")
 Key = str | float
@@ -173,7 +173,7 @@ class Results:
     def _doubts_of(self, query: Query) -> Mapping[tuple[Key, ...], Doubt]:
         """Return the doubts of the rows of a query, by their keys."""
         if query.sql not in self._doubts:
-            found = doubts(self.store, query) if self.promises else {}
+            found = doubts(self.store, query.sql) if self.promises else {}
             self._doubts[query.sql] = {tuple(map(_key, keys)): doubt for keys, doubt in found.items()}
         return self._doubts[query.sql]
 

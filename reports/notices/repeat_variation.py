@@ -11,8 +11,9 @@ from benchbrief.reports.data.report_data import Results
 from benchbrief.reports.data.view_model import Item, Notice
 from benchbrief.reports.text.number_format import percent, quantity
 from benchbrief.reports.words.brief_words import counted
-from benchbrief.results.compare.compared_quantities import Contender, pairs
+from benchbrief.results.compare.compared_quantities import pairs
 from benchbrief.results.compare.comparison import compare_all
+from benchbrief.results.compare.contender import Contender
 
 MOST_SENTENCES = 3
 """Pairs of hardware with a sentence each. Four hardware make six pairs: one sentence then, and a list."""

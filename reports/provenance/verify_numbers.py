@@ -22,8 +22,8 @@ from benchbrief.reports.provenance.numbers_completeness import identity, key_of,
 from benchbrief.reports.provenance.raw_outputs import each_entry
 from benchbrief.reports.words.brief_words import CATALOGUES, words_of
 from benchbrief.reports.words.locale_formats import Locale, written_as
-from benchbrief.results.compare.searched_doubts import Doubt
 from benchbrief.results.runs.made_reports import Made, changed_in_run
+from benchbrief.results.store.searched_doubts import Doubt
 from benchbrief.results.store_errors import ResultsError
 
 Found = TypeVar("Found")

@@ -11,8 +11,8 @@ from benchbrief.compiler.planning.plan import Dimension, Expect, Plan, Query
 from benchbrief.compiler.rounding import formatted
 from benchbrief.dsl.diagnostics.plain_amounts import plural
 from benchbrief.results.analysis.repeated_comparisons import Interval, Judgement, is_number, judge, reading
-from benchbrief.results.compare.searched_doubts import KNOWN, Doubt, doubts
 from benchbrief.results.messages.result_messages import say
+from benchbrief.results.store.searched_doubts import KNOWN, Doubt, doubts
 from benchbrief.results.store.store import Key, Row, Store
 
 _SAID = {True: "holds", False: "does not hold", None: "can't be known"}
@@ -75,7 +75,7 @@ def evaluate(plan: Plan, store: Store) -> list[Verdict]:
 
 def _verdict(expect: Expect, plan: Plan, store: Store) -> Verdict:
     rows = _known(expect.query, store)
-    sides = [(side, store.query(side), doubts(store, side)) for side in expect.sides]
+    sides = [(side, store.query(side), doubts(store, side.sql)) for side in expect.sides]
     read = reading(store)
 
     def read_known(query: Query) -> Iterable[tuple[Sequence[Key], float | None]]:
@@ -94,7 +94,7 @@ def _verdict(expect: Expect, plan: Plan, store: Store) -> Verdict:
 def _known(query: Query, store: Store) -> list[Row]:
     """Return the rows of an expectation. One is not known where a search knows a rate from one side, and the verdict
     would be another one beyond it."""
-    found = doubts(store, query)
+    found = doubts(store, query.sql)
     rows: list[Row] = []
     for row in store.query(query):
         is_open = found.get(tuple(row.keys), KNOWN).bound != ""

@@ -25,8 +25,9 @@ import benchbrief
 from benchbrief.compiler.planning.budgets import strictest_level
 from benchbrief.compiler.planning.plan import Plan
 from benchbrief.dsl.bench_error import FULL, how_to_mend
+from benchbrief.results.quoted_sql import sql_text
 from benchbrief.results.store.measure_views import VIEWS
-from benchbrief.results.store.metric_views import create_views, statements_of
+from benchbrief.results.store.metric_views import create_views, planned_metrics
 from benchbrief.results.store.run_sentences import Sentences
 from benchbrief.results.store.sample_table import SampleBlock, SampleRow
 from benchbrief.results.store.store_manifest import MANIFEST, write_store_manifest
@@ -341,15 +342,10 @@ def _copy_tables(building: Path, path: Path, settings: dict[str, Any]) -> None:
         for table in TABLES:
             connection.execute(f"CREATE TABLE {table} AS FROM {parquet_scan(building / f'{table}.parquet')}")
         connection.execute(VIEWS)
-        create_views(connection, statements_of(connection))
+        create_views(connection, planned_metrics(connection))
         connection.execute("CHECKPOINT")  # errors at the end of the connection are silent
 
 
 def parquet_scan(path: Path) -> str:
     """Return SQL that reads one Parquet file."""
     return f"read_parquet({sql_text(path.absolute())})"
-
-
-def sql_text(value: object) -> str:
-    """Quote a text for SQL."""
-    return "'" + str(value).replace("'", "''") + "'"

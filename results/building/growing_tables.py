@@ -16,9 +16,9 @@ import benchbrief
 from benchbrief.compiler.planning.budgets import strictest_level
 from benchbrief.compiler.planning.plan import Plan
 from benchbrief.results.building.build_store import arrow_schema
+from benchbrief.results.store.cell_tables import EventRow, SizeRow
 from benchbrief.results.store.measure_views import VIEWS
 from benchbrief.results.store.sample_table import SampleBlock, SampleRow
-from benchbrief.results.store.size_and_event_tables import EventRow, SizeRow
 from benchbrief.results.store.store import Store
 from benchbrief.results.store.store_schema import (
     SCHEMA_VERSION,

@@ -24,9 +24,9 @@ from benchbrief.results.building.build_store import (
     is_building,
     parquet_scan,
     rebuild,
-    sql_text,
 )
 from benchbrief.results.messages.result_messages import say
+from benchbrief.results.quoted_sql import sql_text
 from benchbrief.results.store.measure_views import VIEWS
 from benchbrief.results.store.store import Store
 from benchbrief.results.store.store_manifest import MANIFEST, StoreManifest, read_store_manifest

@@ -14,7 +14,6 @@ from typing import Literal
 
 from benchbrief.compiler.messages.text import Text
 from benchbrief.compiler.planning.budgets import LEVEL
-from benchbrief.results.compare.searched_doubts import KNOWN, Doubt
 from benchbrief.results.messages.result_messages import say
 from benchbrief.results.statistics.significance import (
     Estimate,
@@ -28,6 +27,7 @@ from benchbrief.results.statistics.significance import (
     ratio_of_means,
     ratio_of_percentiles,
 )
+from benchbrief.results.store.searched_doubts import KNOWN, Doubt
 from benchbrief.results.store.store import Key
 from benchbrief.runners.measurement.confidence_interval import t_interval
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from benchbrief.results.compare.compared_quantities import Contender
+from benchbrief.results.compare.contender import Contender
 from benchbrief.results.store.digests import shorten_digests
 
 _PASSING = ("free space of ",)
@@ -52,11 +52,9 @@ def _of_facts(first: Contender, second: Contender) -> Iterator[Difference]:
 
 def _facts(side: Contender) -> dict[str, dict[str, None]]:
     """Return each fact's values over the compared hosts; for a whole run, by its hardware."""
-    quoted = (side.hardware or "").replace("'", "''")
-    # Facts without a hardware belong to the clients.
-    condition = f"hardware = '{quoted}' OR hardware IS NULL" if side.hardware is not None else "true"
+    condition = f"{side.condition} OR c.hardware IS NULL"  # facts without a hardware belong to the clients
     rows = side.store.sql(
-        f"SELECT kind, hardware, name, value, unit FROM facts WHERE {condition} ORDER BY kind, hardware, name, value"  # noqa: S608  # ours
+        f"SELECT kind, hardware, name, value, unit FROM facts AS c WHERE {condition} ORDER BY ALL"  # noqa: S608  # ours
     ).rows
     found: dict[str, dict[str, None]] = {}
     for kind, hardware, name, value, unit in rows:

@@ -10,24 +10,16 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING
 
 from benchbrief.compiler.planning.plan import Plan, Query
-from benchbrief.results.store.store import Key
+from benchbrief.results.store.searched_doubts import Answering, Keys, Place, values_at
 
-if TYPE_CHECKING:
-    from benchbrief.results.compare.compared_quantities import ReadSide
-
-_VIEW = "measure.sustained"
 UNBOUNDED = "what its searches leave open is not known"
 _LEAST = 5e-324
 """In place of a rate of 0, by which nothing can be divided."""
 _SEARCHES = (
     "SELECT experiment, hardware, workload, kept_to, broken_from FROM main.promises WHERE kind IS NOT NULL ORDER BY ALL"
 )
-_Keys = tuple[Key, ...]
-Place = tuple[str, str, str]
-"""Experiment, hardware and workload of a search."""
 _Search = tuple[Place, tuple[float, float]]
 
 
@@ -36,9 +28,11 @@ def is_searched(query: Query) -> bool:
     return any(read.view == "sustained" for read in query.reads or ())
 
 
-def why_not_judged(query: Query, plans: Sequence[Plan]) -> str:
+def why_not_judged(query: Query, plans: Sequence[Plan], names: Sequence[str]) -> str:
     """Return why a metric that reads what searches found can't be judged in two plans; "" where it can."""
-    return mixed(query) or _other_promises(query, plans)
+    named = [read.keys.get("experiment") for read in query.reads or () if read.view == "sustained"]
+    read = (name for name in plans[0].experiments if any(keys is None or name in keys for keys in named))
+    return mixed(query) or next(filter(None, (other_promise(name, plans, names) for name in read)), "")
 
 
 def mixed(query: Query) -> str:
@@ -49,33 +43,29 @@ def mixed(query: Query) -> str:
     return f"it has a rate that was searched for and {', '.join(others)} of repeats: no interval here covers both"
 
 
-def _other_promises(query: Query, plans: Sequence[Plan]) -> str:
-    first, second = plans
-    for name, experiment in first.experiments.items():
-        other = second.experiments.get(name)
-        reads = [read for read in query.reads or () if read.view == "sustained"]
-        if not any(name in read.keys.get("experiment", (name,)) for read in reads):
-            continue
-        if experiment.promise and other and other.promise and not experiment.promise.is_same(other.promise):
-            return f"another promise: {experiment.promise.text} in A, {other.promise.text} in B"
-    return ""
+def other_promise(experiment: str, plans: Sequence[Plan], names: Sequence[str]) -> str:
+    """Return that two plans, called `names`, search for different promises in an experiment; "" where they do not."""
+    one, other = (each.promise if (each := plan.experiments.get(experiment)) else None for plan in plans)
+    if one is None or other is None or one.is_same(other):
+        return ""
+    return f"another promise: {one.text} in {names[0]}, {other.text} in {names[1]}"
 
 
-def searched_bounds(store: ReadSide, query: Query) -> Mapping[_Keys, tuple[float, float]]:
+def searched_bounds(store: Answering, query: Query) -> Mapping[Keys, tuple[float, float]]:
     """Return the least and the largest value of a metric by its keys, as far as its searches say. Either may be
     infinite. Keys whose values can't be computed are left out."""
     searches = list(_searches(store))
 
-    def values(rates: Iterable[float]) -> Mapping[_Keys, float]:
-        return values_at(store, query, dict(zip((place for place, _ in searches), rates, strict=True)))
+    def values(rates: Iterable[float]) -> Mapping[Keys, float]:
+        return values_at(store, query.sql, dict(zip((place for place, _ in searches), rates, strict=True)))
 
     lowest = values(ends[0] for _, ends in searches)
-    rising: dict[_Keys, list[bool]] = {keys: [] for keys in lowest}
+    rising: dict[Keys, list[bool]] = {keys: [] for keys in lowest}
     for moved in range(len(searches)):
         ends = [each[number == moved] for number, (_, each) in enumerate(searches)]
         for keys, value in values(ends).items():
             rising[keys].append(value > lowest[keys])
-    found: dict[_Keys, tuple[float, float]] = {}
+    found: dict[Keys, tuple[float, float]] = {}
     for signs in {tuple(each) for each in rising.values()}:
         low, high = (
             values(ends[up == best] for up, (_, ends) in zip(signs, searches, strict=True)) for best in (False, True)
@@ -86,23 +76,8 @@ def searched_bounds(store: ReadSide, query: Query) -> Mapping[_Keys, tuple[float
     return found
 
 
-def _searches(store: ReadSide) -> Iterator[_Search]:
+def _searches(store: Answering) -> Iterator[_Search]:
     for experiment, hardware, workload, kept_to, broken_from in store.sql(_SEARCHES).rows:
         if kept_to is not None or broken_from is not None:
             ends = kept_to or _LEAST, math.inf if broken_from is None else broken_from
             yield (experiment, hardware, workload), ends
-
-
-def values_at(store: ReadSide, query: Query, rates: Mapping[Place, float]) -> dict[_Keys, float]:
-    """Return the metric's values where the searches found these rates, which may be infinite; NaN for a missing one."""
-    rows = [
-        "SELECT NULL::VARCHAR AS experiment, NULL::VARCHAR AS hardware, NULL::VARCHAR AS workload, 0.0 AS value",
-        *(f"SELECT {', '.join(map(_quoted, place))}, '{rate!r}'::DOUBLE" for place, rate in rates.items()),
-    ]
-    view = f"({' UNION ALL '.join(rows)})"
-    found = store.sql(query.sql.replace(_VIEW, view)).rows
-    return {tuple(keys): math.nan if value is None else float(value) for *keys, value in found}
-
-
-def _quoted(text: str) -> str:
-    return "'" + text.replace("'", "''") + "'"

@@ -9,8 +9,8 @@ from typing import Any, NamedTuple, Protocol
 
 from benchbrief.compiler.planning.plan import Read
 from benchbrief.compiler.tail_operations import FEWEST, are_few, share_beyond
-from benchbrief.results.compare.compared_quantities import Contender
 from benchbrief.results.compare.comparison import Comparison
+from benchbrief.results.compare.contender import Contender
 
 __all__ = ["FEWEST", "Beyond", "resting_on_few"]
 

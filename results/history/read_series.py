@@ -13,9 +13,9 @@ from typing import Any, Literal, NamedTuple
 from benchbrief.dsl.diagnostics.plain_amounts import plural
 from benchbrief.dsl.diagnostics.suggest import did_you_mean
 from benchbrief.results.compare.comparison import Better
-from benchbrief.results.compare.searched_doubts import KNOWN, Doubt
 from benchbrief.results.history.environment import Facts, changed_facts, without_facts
 from benchbrief.results.history.series_cache import SeriesTable
+from benchbrief.results.store.searched_doubts import KNOWN, Doubt
 from benchbrief.results.store_errors import ResultsError
 
 Origin = Literal["measured", "simulated", "imported"]

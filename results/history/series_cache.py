@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from benchbrief.results.history.run_sources import RunSource
 from benchbrief.results.history.series_rows import BEFORE_DOUBTS, SERIES_VERSION, VERSION_KEY, SeriesRow, schema
+from benchbrief.results.quoted_sql import sql_text
 from benchbrief.results.user_cache import user_cache
 from benchbrief.runners.journal.atomic_files import write_durably
 
@@ -223,7 +224,7 @@ def _merged(folder: Path, runs: Mapping[str, _Entry], files: set[str]) -> dict[s
         _keep(connection, kept)
         temporary = folder / f"{uuid.uuid4().hex}.part"
         connection.execute(
-            f"COPY (FROM series ORDER BY quantity, point, measured_at) TO '{_quoted(temporary)}' "  # our own file
+            f"COPY (FROM series ORDER BY quantity, point, measured_at) TO {sql_text(temporary)} "  # our own file
             "(FORMAT parquet, COMPRESSION zstd, ROW_GROUP_SIZE 50000)"
         )
     name = _finished(temporary)
@@ -246,7 +247,7 @@ def _connected(folder: Path, files: list[str]) -> duckdb.DuckDBPyConnection:
 
     connection = duckdb.connect(":memory:", config={"memory_limit": _MEMORY})
     if files:
-        paths = ", ".join(f"'{_quoted(folder / file)}'" for file in files)
+        paths = ", ".join(sql_text(folder / file) for file in files)
         connection.execute(f"CREATE VIEW every AS FROM read_parquet([{paths}], filename = true)")
     else:
         empty: Any = schema().empty_table()
@@ -265,7 +266,3 @@ def _keep(connection: duckdb.DuckDBPyConnection, kept: list[tuple[str, str]]) ->
         f"CREATE VIEW series AS SELECT {columns} FROM every JOIN kept "  # noqa: S608  # our own names
         "ON kept.run = every.run_id AND kept.file = parse_filename(every.filename)"
     )
-
-
-def _quoted(path: Path) -> str:
-    return str(path).replace("'", "''")

@@ -16,12 +16,13 @@ from typing import TYPE_CHECKING, NamedTuple
 from benchbrief.compiler.planning.fingerprint import Parts, digest, size_parts, workload_parts
 from benchbrief.compiler.planning.plan import Cell, Database, DatabaseKey, Experiment, Metric, Plan
 from benchbrief.results.building.open_store import unchanged_store
-from benchbrief.results.compare.compared_quantities import Contender, own_quantities
+from benchbrief.results.compare.compared_quantities import own_quantities
 from benchbrief.results.compare.comparison import Better, Point
+from benchbrief.results.compare.contender import Contender
 from benchbrief.results.compare.metric_definitions import definition_of
-from benchbrief.results.compare.searched_doubts import KNOWN, Doubt
 from benchbrief.results.history.environment import Environments
 from benchbrief.results.runs.find_runs import started_at
+from benchbrief.results.store.searched_doubts import KNOWN, Doubt
 from benchbrief.results.store.store import Key, Store
 from benchbrief.runners.journal.atomic_files import write_durably
 from benchbrief.runners.journal.events import RunStarted

@@ -16,7 +16,7 @@ from benchbrief.results.ingest.run_evidence import Evidence, Problem, check_file
 from benchbrief.results.kept_jobs import MEASURE
 from benchbrief.results.messages.result_messages import say
 from benchbrief.results.samples.window_counters import around_window
-from benchbrief.results.store.steady_table import SteadyRow
+from benchbrief.results.store.cell_tables import SteadyRow
 from benchbrief.results.store.store_schema import (
     CellRow,
     CounterRow,

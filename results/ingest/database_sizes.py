@@ -8,7 +8,7 @@ from benchbrief.results.ingest.cell_measurement import Measured
 from benchbrief.results.ingest.cell_verdicts import Verdict
 from benchbrief.results.ingest.run_evidence import Evidence
 from benchbrief.results.messages.result_messages import say
-from benchbrief.results.store.size_and_event_tables import SizeRow
+from benchbrief.results.store.cell_tables import SizeRow
 from benchbrief.runners.journal import events as j
 
 

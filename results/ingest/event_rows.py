@@ -9,7 +9,7 @@ from benchbrief.compiler.planning.plan import Event
 from benchbrief.results.ingest.cell_measurement import Measured
 from benchbrief.results.ingest.cell_verdicts import Verdict
 from benchbrief.results.statistics.recovery import Recovery, Sample, recovery, together
-from benchbrief.results.store.size_and_event_tables import EventRow
+from benchbrief.results.store.cell_tables import EventRow
 from benchbrief.runners.messages.run_messages import say
 
 

@@ -14,8 +14,8 @@ from typing import Any
 from pydantic import BaseModel, ConfigDict, ValidationError
 
 from benchbrief.results.compare.comparison import Better, Point, Values
-from benchbrief.results.compare.searched_doubts import Bound, Doubt
 from benchbrief.results.history.series_rows import SeriesRow
+from benchbrief.results.store.searched_doubts import Bound, Doubt
 
 DATA_VERSION = 4
 """Raised with every change of what is kept of a run: all are then read again."""

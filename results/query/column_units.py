@@ -10,6 +10,7 @@ import json
 from collections.abc import Mapping
 from typing import Any, Protocol
 
+from benchbrief.results.quoted_sql import sql_text
 from benchbrief.results.store.user_query import Table
 from benchbrief.results.store_errors import ResultsError
 
@@ -37,8 +38,7 @@ def units_of(answer: Table, sql: str, store: Asked) -> tuple[str, ...]:
     """Return the unit of each column of the answer to a question; "" where it has none, or none is known."""
     unknown = ("",) * len(answer.columns)
     try:
-        quoted = sql.replace("'", "''")
-        ((text,),) = store.sql(f"SELECT json_serialize_sql('{quoted}')").rows  # it is read, and not run
+        ((text,),) = store.sql(f"SELECT json_serialize_sql({sql_text(sql)})").rows  # it is read, and not run
     except (ResultsError, ValueError):
         return unknown
     told = json.loads(text)

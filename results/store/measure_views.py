@@ -26,15 +26,16 @@ They have one row for each combination of their dimensions, for cells with statu
                         rate is a bound, too
 
     metric.NAME         the spec's metric of that name, as the run was planned: its dimensions, then value, in the unit
-                        that the table `metrics` has; a missing value is NULL
+                        that the table `metrics` has; a missing value is NULL. One of a searched rate has `bound` and
+                        `decided` beside it
 
 Types and units are those of the tables (`store_schema.py`).
 """
 
 from __future__ import annotations
 
+from benchbrief.results.store.cell_tables import EVENT_MEANS
 from benchbrief.results.store.promise_tables import SUSTAINED
-from benchbrief.results.store.size_and_event_tables import EVENT_MEANS
 
 VIEWS = (
     """

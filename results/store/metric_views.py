@@ -1,11 +1,20 @@
-"""A view for each metric of the spec: `FROM metric.cost` has its dimensions, then `value` in its unit."""
+"""A view for each metric of the spec: `FROM metric.cost` has its dimensions, then `value` in its unit.
+
+One that rests on rates of searches for a promise has `bound` (at_least, at_most, open, or NULL) and `decided` beside
+it, as `bench compare --json` has.
+"""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
+
+from benchbrief.results.quoted_sql import sql_text
+from benchbrief.results.store.searched_doubts import SUSTAINED, Key, doubts
+from benchbrief.results.store.user_query import Table, ask
+from benchbrief.results.store_errors import ResultsError
 
 if TYPE_CHECKING:
     import duckdb
@@ -33,17 +42,46 @@ def bounded_metrics(text: str, ask: Callable[[str], Iterable[Sequence[object]]])
     return [name for name in bounded if re.search(rf'\bmetric\."?{re.escape(name)}\b', text)]
 
 
-def statements_of(connection: duckdb.DuckDBPyConnection) -> list[str]:
-    """Return the SQL that makes the metrics' views over the store's own table."""
-    rows = connection.execute(_METRICS).fetchall()
-    return [f'CREATE VIEW metric."{name.replace(chr(34), chr(34) * 2)}" AS {sql}' for name, sql in rows]
+def planned_metrics(connection: duckdb.DuckDBPyConnection) -> list[tuple[str, str]]:
+    """Return the name and the SQL of each metric, of the store's own table."""
+    return connection.execute(_METRICS).fetchall()
 
 
-def create_views(connection: duckdb.DuckDBPyConnection, statements: list[str]) -> None:
+def create_views(connection: duckdb.DuckDBPyConnection, metrics: Iterable[tuple[str, str]]) -> None:
     """Create the views. Skips one that fails: the connection lacks a function, or another version made its plan."""
     import duckdb
 
     connection.execute("CREATE SCHEMA metric")
-    for statement in statements:
-        with suppress(duckdb.Error):
-            connection.execute(statement)
+    for name, sql in metrics:
+        with suppress(duckdb.Error, ResultsError):
+            view = _with_doubts(_Answers(connection), sql) if SUSTAINED in sql else sql
+            connection.execute(f'CREATE VIEW metric."{name.replace(chr(34), chr(34) * 2)}" AS {view}')
+
+
+class _Answers(NamedTuple):
+    connection: duckdb.DuckDBPyConnection
+
+    def sql(self, text: str) -> Table:
+        return ask(self.connection, text)
+
+
+def _with_doubts(store: _Answers, sql: str) -> str:
+    """Return SQL that gives the values with `bound` and `decided` beside them."""
+    *dims, _ = store.sql(f"FROM ({sql}) LIMIT 0").columns
+    names = [f'"{dim}"' for dim in dims]
+    rows = [
+        f"({', '.join([*(_literal(key) for key in keys), _literal(doubt.bound or None), str(doubt.decided)])})"
+        for keys, doubt in doubts(store, sql).items()
+    ]
+    if not rows:
+        return f"SELECT *, NULL::VARCHAR AS bound, true AS decided FROM ({sql})"  # noqa: S608  # the plan's own
+    same = " AND ".join(f"v.{name} IS NOT DISTINCT FROM d.{name}" for name in names) or "true"
+    columns = ", ".join([*names, "bound", "decided"])
+    return (
+        f"SELECT v.*, d.bound::VARCHAR AS bound, coalesce(d.decided, true) AS decided FROM ({sql}) AS v "  # noqa: S608  # the plan's own
+        f"LEFT JOIN (VALUES {', '.join(rows)}) AS d({columns}) ON {same}"
+    )
+
+
+def _literal(key: Key) -> str:
+    return "NULL" if key is None else sql_text(key) if isinstance(key, str) else repr(key)

@@ -14,7 +14,7 @@ from benchbrief.compiler.planning.plan import Query
 from benchbrief.results.messages.result_messages import say
 from benchbrief.results.statistics.repeat_spread import Confidence, t_interval
 from benchbrief.results.store import sql_functions
-from benchbrief.results.store.metric_views import asks_for_metrics, create_views, statements_of
+from benchbrief.results.store.metric_views import asks_for_metrics, create_views, planned_metrics
 from benchbrief.results.store.missing_values import MissingValues
 from benchbrief.results.store.user_query import Table, ask, ask_in_batches, ask_in_rows, checked
 from benchbrief.results.store_errors import ResultsError
@@ -110,15 +110,15 @@ class Store:
 
     def _prepare(self, text: str) -> None:
         """Make what only some statements need. Raises ResultsError."""
-        statements = []
+        metrics = []
         if asks_for_metrics(text) and not self._has_metrics:
             self._has_metrics = True
-            statements = statements_of(self._connection)
-        if sql_functions.PREFIX in f"{text}{statements}" and not self._has_functions:
+            metrics = planned_metrics(self._connection)
+        if sql_functions.PREFIX in f"{text}{metrics}" and not self._has_functions:
             sql_functions.register(self._connection, self.level)
             self._has_functions = True
-        if statements:
-            create_views(self._connection, statements)
+        if metrics:
+            create_views(self._connection, metrics)
         if _MEANS in text and not self._has_means:
             checked(self._connection, text)
             self._keep_means()

@@ -14,10 +14,9 @@ from __future__ import annotations
 from datetime import UTC, datetime
 from typing import NamedTuple
 
+from benchbrief.results.store.cell_tables import EventRow, SizeRow, SteadyRow
 from benchbrief.results.store.promise_tables import PromiseRow, RateRow
 from benchbrief.results.store.sample_table import SampleBlock, SampleRow
-from benchbrief.results.store.size_and_event_tables import EventRow, SizeRow
-from benchbrief.results.store.steady_table import SteadyRow
 
 SCHEMA_VERSION = 23
 """Raised with every change of a table or a view: a store of another version is built again."""

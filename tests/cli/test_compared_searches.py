@@ -9,7 +9,7 @@ import pytest
 
 from benchbrief.comparing.compare_output import cases, told_rows
 from benchbrief.results.compare.comparison import Comparison, Point, Quantity, Values, compare
-from benchbrief.results.compare.searched_doubts import KNOWN, Doubt
+from benchbrief.results.store.searched_doubts import KNOWN, Doubt
 from tests.support.bench import Bench, fresh_bench
 
 SPEC = """

@@ -7,12 +7,15 @@ import re
 from collections.abc import Iterator
 from html import unescape
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any, NamedTuple
 
+import duckdb
 import pytest
 
+from benchbrief.api.opened_run import open_run
 from benchbrief.results.building.open_store import open_store
-from benchbrief.results.compare.searched_doubts import KNOWN, Doubt, doubts
+from benchbrief.results.store.searched_doubts import KNOWN, Doubt, doubts
 from benchbrief.results.store.store import Store
 from benchbrief.runners.journal.run_folder import load_plan
 from tests.support.bench import Bench, fresh_bench
@@ -171,12 +174,12 @@ def test_what_its_runs_did_not_decide_is_reported_for_each_value_that_rests_on_i
     queries = {metric.name: metric.query for metric in plan.metrics}
 
     with open_store(english.path) as store:
-        assert doubts(store, queries["kept"]) == {("legacy", "b"): Doubt("at_least")}
+        assert doubts(store, queries["kept"].sql) == {("legacy", "b"): Doubt("at_least")}
         eco, legacy = Undecided(store, "eco"), Undecided(store, "legacy")
         unsure = Doubt(decided=False)
-        assert doubts(eco, queries["kept"]) == {("eco", "b"): unsure, ("legacy", "b"): Doubt("at_least")}
-        assert doubts(eco, queries["gain"]) == {("legacy", "b"): Doubt("at_least", decided=False)}, "eco / eco is 1"
-        assert doubts(legacy, queries["cost"]) == {("legacy", "b"): Doubt("at_most", decided=False)}
+        assert doubts(eco, queries["kept"].sql) == {("eco", "b"): unsure, ("legacy", "b"): Doubt("at_least")}
+        assert doubts(eco, queries["gain"].sql) == {("legacy", "b"): Doubt("at_least", decided=False)}, "eco / eco is 1"
+        assert doubts(legacy, queries["cost"].sql) == {("legacy", "b"): Doubt("at_most", decided=False)}
 
 
 @pytest.mark.parametrize(
@@ -208,3 +211,45 @@ def test_a_query_has_the_bounds_of_rates_and_warns_of_metrics_that_rest_on_them(
     costs = english.bench("query", "--run", str(english.path), "--json", "FROM metric.cost")
     assert "cost: some values are bounds" in costs.err
     assert "other" not in costs.err
+    assert {row["hardware"]: (row["bound"], row["decided"]) for row in costs.json} == {
+        "eco": (None, True),
+        "legacy": ("at_most", True),
+    }
+    with open_run(english.path) as opened:
+        assert {row["hardware"]: row["bound"] for row in opened.metric("kept").rows()} == {
+            "eco": None,
+            "legacy": "at_least",
+        }
+    with duckdb.connect(str(english.path / "store" / "results.duckdb"), read_only=True) as file:
+        assert file.execute("SELECT bound FROM metric.cost ORDER BY hardware").fetchall() == [(None,), ("at_most",)]
+
+
+class Many:
+    """A run of many searches, each of a bound, that counts the queries on it."""
+
+    def __init__(self, searches: int) -> None:
+        self.connection = duckdb.connect()
+        self.queries = 0
+        self.connection.execute(
+            "CREATE TABLE promises AS SELECT 'e' AS experiment, 'h' || n AS hardware, 'w' AS workload, "
+            "1000.0 + n AS sustained, 'at_least' AS kind, false AS by_generator, true AS sure FROM range(?) AS r(n)",
+            [searches],
+        )
+
+    def sql(self, text: str) -> Any:
+        self.queries += 1
+        return SimpleNamespace(rows=self.connection.execute(text).fetchall())
+
+
+def test_many_searches_take_few_queries_more_and_each_two_are_seen_apart() -> None:
+    store = Many(1000)
+    cost = doubts(store, "SELECT hardware, 1 / value FROM measure.sustained WHERE hardware IS NOT NULL")
+    assert set(cost.values()) == {Doubt("at_most")}
+    assert len(cost) == 1000
+    assert store.queries < 30
+    two = "(SELECT value FROM measure.sustained WHERE hardware = 'h{}')"
+    for one, other in ((0, 1), (3, 7), (998, 999), (12, 640)):
+        shares = f"SELECT 'x' AS x, {two.format(one)} / ({two.format(one)} + {two.format(other)})"
+        assert doubts(store, shares) == {("x",): Doubt("open")}
+    total = doubts(store, "SELECT 'x' AS x, sum(value) FROM measure.sustained")
+    assert total == {("x",): Doubt("at_least")}

@@ -9,7 +9,7 @@ from benchbrief.reports.disclosure import memory_fit
 from benchbrief.reports.disclosure.disclosure import disclosure
 from benchbrief.reports.words.brief_words import CATALOGUES
 from benchbrief.results.store import store_schema as s
-from benchbrief.results.store.size_and_event_tables import SizeRow
+from benchbrief.results.store.cell_tables import SizeRow
 from tests.reports import world as w
 
 GIB = 2.0**30

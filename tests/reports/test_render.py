@@ -22,7 +22,7 @@ from benchbrief.reports.render.page_html import TEMPLATES
 from benchbrief.reports.render.render_report import Rendered, render
 from benchbrief.reports.words.brief_words import CATALOGUES
 from benchbrief.results.store import store_schema as s
-from benchbrief.results.store.size_and_event_tables import SizeRow
+from benchbrief.results.store.cell_tables import SizeRow
 from benchbrief.runners.drivers.db_bench.db_bench_messages import say
 from tests.reports import briefs
 from tests.reports import world as w

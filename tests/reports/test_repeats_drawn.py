@@ -12,7 +12,7 @@ from benchbrief.reports.charts.chart_layout import bar_text
 from benchbrief.reports.charts.draw_chart import draw
 from benchbrief.reports.data.report_data import Results
 from benchbrief.reports.words.brief_words import words
-from benchbrief.results.compare.searched_doubts import Doubt
+from benchbrief.results.store.searched_doubts import Doubt
 from tests.reports import world as w
 from tests.reports.one_converter import CONVERTER
 

@@ -18,7 +18,7 @@ from benchbrief.reports.view.build_view import build
 from benchbrief.reports.words.brief_words import CATALOGUES
 from benchbrief.results.messages.result_messages import say as not_run
 from benchbrief.results.store import store_schema as s
-from benchbrief.results.store.size_and_event_tables import EventRow
+from benchbrief.results.store.cell_tables import EventRow
 from benchbrief.runners.messages.run_messages import say
 from tests.reports import briefs
 from tests.reports import world as w

@@ -9,8 +9,9 @@ from pathlib import Path
 import pytest
 
 from benchbrief.results.building.open_store import open_store
-from benchbrief.results.compare.compared_quantities import Contender, quantities
+from benchbrief.results.compare.compared_quantities import quantities
 from benchbrief.results.compare.comparison import Comparison, Point, Quantity, Values, compare, compare_all
+from benchbrief.results.compare.contender import Contender
 from benchbrief.runners.measurement.measurement import Histogram, Operation
 from tests.results.making import RunMaker, a_cell, a_plan, histogram, measurement
 

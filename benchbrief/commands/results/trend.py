@@ -47,15 +47,15 @@ def command(metrics: tuple[str, ...], html: Path | None, as_json: bool, **asked:
     """
     from benchbrief.history.read_history import read_history
     from benchbrief.history.trend_output import as_dict, telling, told_trends
-    from benchbrief.results.compare.searched_doubts import told
     from benchbrief.results.history.change_verdicts import read_verdicts
     from benchbrief.results.history.series_changes import trend_of
+    from benchbrief.results.store.searched_doubts import explain_marks
 
     verdicts = read_verdicts(asked["verdicts"])
     found = read_history(asked["place"], choice_of(asked, metrics))
     shown, left_out = telling(found.series, named=bool(metrics) or as_json)
     trends = [trend_of(series, found.controls, verdicts) for series in shown]
-    signs = told(each.doubt for series in shown for part in series.parts for each in part.known)
+    signs = explain_marks(each.doubt for series in shown for part in series.parts for each in part.known)
     notes = (*found.notes, *left_out, *([signs] if signs else ()))
     if html is not None:
         from benchbrief.reports.trends.trend_page import trend_page

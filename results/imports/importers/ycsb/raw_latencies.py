@@ -22,6 +22,7 @@ from typing import TYPE_CHECKING, Any
 from benchbrief.results.imports.importers.property_settings import disclosed
 from benchbrief.results.imports.importers.ycsb.ycsb_command_line import of_command_line, tells_interval
 from benchbrief.results.messages.result_messages import say
+from benchbrief.results.quoted_sql import sql_text
 from benchbrief.runners.drivers.output_invariants import printed
 from benchbrief.runners.drivers.ycsb.ycsb_output import Text, operation_of, read_text
 from benchbrief.runners.measurement.histogram import from_counts
@@ -102,7 +103,7 @@ def _groups(connection: duckdb.DuckDBPyConnection, path: Path) -> list[tuple[Any
     """Return counts by row and bucket, and by row and second, in one pass over the file."""
     import duckdb
 
-    name = "'" + str(path).replace("'", "''") + "'"
+    name = sql_text(path)
     try:
         return connection.execute(
             f"""

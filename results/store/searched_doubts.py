@@ -9,19 +9,16 @@ with a far higher rate, which shows to which side it goes.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping
-from typing import TYPE_CHECKING, Literal, NamedTuple
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any, Literal, NamedTuple, Protocol
 
 from benchbrief.compiler.messages.text import share_figure
-from benchbrief.compiler.planning.plan import Query
 from benchbrief.compiler.searches.rate_search import CONFIDENCE, is_lower_bound
-from benchbrief.results.compare.searched_metrics import Place, is_searched, values_at
 from benchbrief.results.messages.result_messages import say
-from benchbrief.results.store.store import Key
+from benchbrief.results.quoted_sql import sql_text
 
-if TYPE_CHECKING:
-    from benchbrief.results.compare.compared_quantities import ReadSide
-
+SUSTAINED = "measure.sustained"
+"""The view of the rates that searches found."""
 Bound = Literal["", "at_least", "at_most", "open"]
 """The true value may be larger, or smaller, or either."""
 _SEARCHES = (
@@ -31,7 +28,23 @@ _SEARCHES = (
 _BEYOND = 1e6
 """Far, and not infinite: the ratio of a rate to itself stays 1."""
 _MOVED = 1.1
-_Keys = tuple[Key, ...]
+_FEW = 8
+"""Of so many searches, each is moved alone."""
+Key = str | int | float | None
+Keys = tuple[Key, ...]
+Place = tuple[str, str, str]
+"""Experiment, hardware and workload of a search."""
+
+
+class Rows(Protocol):
+    @property
+    def rows(self) -> Sequence[Sequence[Any]]: ...
+
+
+class Answering(Protocol):
+    """What answers SQL over one run, such as its `Store`."""
+
+    def sql(self, text: str) -> Rows: ...
 
 
 class Doubt(NamedTuple):
@@ -68,7 +81,7 @@ _MARKS: Mapping[tuple[Bound, bool], str] = {
 }
 
 
-def told(found: Iterable[Doubt]) -> str:
+def explain_marks(found: Iterable[Doubt]) -> str:
     """Return what the signs before some values mean; "" where none has one."""
     return say.doubts_told(confidence=share_figure(CONFIDENCE)) if any(found) else ""
 
@@ -78,9 +91,13 @@ def of_search(kind: str | None, *, by_generator: bool, sure: bool) -> Doubt:
     return Doubt("at_least" if is_lower_bound(kind, by_generator=by_generator) else "", sure)
 
 
-def doubts(store: ReadSide, query: Query) -> Mapping[_Keys, Doubt]:
-    """Return the doubts of a query's values by its keys. Values without any are left out."""
-    if not is_searched(query):
+def doubts(store: Answering, sql: str) -> Mapping[Keys, Doubt]:
+    """Return the doubts of the values that a query gives, by its keys. Values without any are left out.
+
+    The number of queries rises with the logarithm of the number of searches. Of a value that rests on more than two,
+    among more than `_FEW`, the less usual of two directions may not be seen.
+    """
+    if SUSTAINED not in sql:
         return {}
     searches: dict[Place, Doubt] = {}
     rates: dict[Place, float] = {}
@@ -89,10 +106,11 @@ def doubts(store: ReadSide, query: Query) -> Mapping[_Keys, Doubt]:
         searches[place], rates[place] = of_search(kind, by_generator=by_generator, sure=sure), float(rate)
     if not any(searches.values()):
         return {}
-    known = values_at(store, query, rates)
-    found: dict[_Keys, Doubt] = {}
+    known = values_at(store, sql, rates)
+    found: dict[Keys, Doubt] = {}
 
-    def compare(moved: Mapping[_Keys, float], *, bound: bool) -> None:
+    def compare(factors: Mapping[Place, float], *, bound: bool) -> None:
+        moved = values_at(store, sql, {place: rate * factors.get(place, 1.0) for place, rate in rates.items()})
         for keys, value in known.items():
             then = moved.get(keys, math.nan)
             if math.isnan(value) or math.isclose(then, value, rel_tol=1e-9, abs_tol=0.0):
@@ -100,12 +118,32 @@ def doubts(store: ReadSide, query: Query) -> Mapping[_Keys, Doubt]:
             side: Bound = "open" if math.isnan(then) else "at_least" if then > value else "at_most"
             found[keys] = found.get(keys, KNOWN).or_of(Doubt(side) if bound else Doubt(decided=False))
 
-    for place, doubt in searches.items():
-        if doubt.bound:
-            compare(values_at(store, query, {**rates, place: rates[place] * _BEYOND}), bound=True)
-    # By factors of their own, so that no ratio of two stays as it is; up and down, as of several the least may count.
+    # By factors of their own, so that no ratio of two stays as it is.
+    for some in _apart([place for place, doubt in searches.items() if doubt.bound]):
+        compare({place: _BEYOND * _MOVED**n for n, place in enumerate(some)}, bound=True)
+    # Up and down, as of several the least may count.
     unsure = {place: _MOVED**n for n, (place, doubt) in enumerate(searches.items(), 1) if not doubt.decided}
     for sign in (1, -1) if unsure else ():
-        moved = {place: rate * unsure.get(place, 1.0) ** sign for place, rate in rates.items()}
-        compare(values_at(store, query, moved), bound=False)
+        compare({place: factor**sign for place, factor in unsure.items()}, bound=False)
     return found
+
+
+def _apart(places: Sequence[Place]) -> Iterator[Sequence[Place]]:
+    """Yield the searches to move together. Each two are apart in some: by a digit of their binary numbers."""
+    if len(places) <= _FEW:
+        yield from ([place] for place in places)
+        return
+    for digit in range((len(places) - 1).bit_length()):
+        for half in (0, 1):
+            yield [place for number, place in enumerate(places) if number >> digit & 1 == half]
+
+
+def values_at(store: Answering, sql: str, rates: Mapping[Place, float]) -> dict[Keys, float]:
+    """Return the values of a query if the searches had found these rates, which may be infinite; NaN for a missing
+    one."""
+    rows = [
+        "SELECT NULL::VARCHAR AS experiment, NULL::VARCHAR AS hardware, NULL::VARCHAR AS workload, 0.0 AS value",
+        *(f"SELECT {', '.join(map(sql_text, place))}, '{rate!r}'::DOUBLE" for place, rate in rates.items()),
+    ]
+    found = store.sql(sql.replace(SUSTAINED, f"({' UNION ALL '.join(rows)})")).rows
+    return {tuple(keys): math.nan if value is None else float(value) for *keys, value in found}
