@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from benchbrief.comparing.compare_messages import say, some_of
 from benchbrief.compiler.explain.explain_diff import part_name, value_text
+from benchbrief.compiler.extensions.registry import TOOL_SPECS
+from benchbrief.compiler.planning.plan import Arrivals
 from benchbrief.compiler.planning.plan_diff import Part, changed_parts
 from benchbrief.results.compare.contender_differences import Difference
 
@@ -49,9 +51,13 @@ def compare_loads(first: Contender, second: Contender) -> Loads:
     # What one side alone has is part of its points that have fewer dimensions, and of none on the other side.
     alone = {group[1:] for group in ours} ^ {group[1:] for group in theirs}
     other = {group: (" on ".join(str(key) for _, key in group) + " in one alone",) for group in sorted(alone, key=str)}
-    for group, was, cell in _both(ours, theirs):
+    compared = [(*both, list(_parts(first, both[1], second, both[2]))) for both in _both(ours, theirs)]
+    alike = {cell.id for _, *cells, parts in compared if not parts for cell in cells}
+    for group, was, cell, parts in compared:
+        if was.id in alike and cell.id in alike and was.experiment != cell.experiment:
+            continue  # each has its like under another name
         names = []
-        for part in _parts(first, was, second, cell):
+        for part in parts:
             of_load = part.owner.startswith("workload ")
             found[of_load][_difference(part, cell)] = None
             if of_load:
@@ -88,12 +94,33 @@ def _groups(side: Contender) -> dict[Point, Cell]:
 
 
 def _parts(first: Contender, was: Cell, second: Contender, cell: Cell) -> Iterator[Part]:
-    for part in changed_parts(first.plan, was, second.plan, cell):
+    for found in changed_parts(first.plan, was, second.plan, cell):
+        part = _with_defaults(found, _arrivals(first, was), _arrivals(second, cell))
+        if part.before == part.after:
+            continue
         if part.name.partition(".")[0] in _OF_THE_POINT and not part.owner:
             continue
         # Of two hardware groups, the hosts and what stands on them are what is compared.
         if second.hardware is None or not part.owner.startswith(("hardware ", "database ")):
             yield part
+
+
+def _arrivals(side: Contender, cell: Cell) -> Arrivals:
+    """Return how the load of a cell is spaced: as its experiment says, or in the usual way of its tool."""
+    spec = TOOL_SPECS.usable(cell.tool.driver)
+    usual = spec.arrivals[0] if spec and spec.arrivals and cell.target is not None else "closed"
+    return side.plan.experiments[cell.experiment].arrivals or Arrivals(kind=usual)
+
+
+def _with_defaults(part: Part, ours: Arrivals, theirs: Arrivals) -> Part:
+    """Return the part with the default where a side does not say a setting of its arrivals."""
+    _, is_setting, name = part.name.partition("arrivals.")
+    if part.owner or not is_setting:
+        return part
+    before, after = (
+        getattr(own, name) if said is None else said for said, own in ((part.before, ours), (part.after, theirs))
+    )
+    return replace(part, before=before, after=after)
 
 
 def _difference(part: Part, cell: Cell) -> Difference:

@@ -19,7 +19,7 @@ COLOURS = {"alarm": "red", "suspect": "yellow", "lab": "yellow", "missing": "yel
 _WORDS = {"ok": "as before", "lab": "the lab's", "reused": "of an earlier run"}
 _MARKS = {"alarm": "❌", "suspect": "❗", "missing": "❗", "better": "✅"}
 _ORDER: tuple[State, ...] = (
-    "alarm", "suspect", "missing", "lab", "not confirmed", "known", "better", "untested", "reused", "ok",
+    "alarm", "suspect", "missing", "lab", "not confirmed", "known", "better", "untested", "passed over", "reused", "ok",
 )  # fmt: skip
 _SHOWN = ("alarm", "suspect", "missing", "lab", "not confirmed", "known", "better")
 _LONGEST = 200
@@ -82,7 +82,7 @@ def cases(judged: Sequence[Judged], *, strict: bool) -> Iterator[Case]:
             state = "error"
         elif each.state in ("missing", "untested"):
             state = "error" if strict else "skipped"
-        elif each.state in ("known", "reused"):
+        elif each.state in ("known", "reused", "passed over"):
             state = "skipped"
         told = "; ".join(details(each)) or word(each.state)
         yield Case(each.series.quantity, name_of(each), state, told, remark=told if state == "ok" else "")

@@ -42,6 +42,8 @@ def paragraphs(results: Results) -> Iterable[Item]:
         yield Item("", achieved)
     for text in filter(None, missed):
         yield Item("", text, emphasis=True)
+    if left_out := len(results.loads.keys() & set(_beyond_promises(results))):
+        yield Item("", counted(results.words, "v_beyond_promise", left_out))
     for text in _sampled(results):
         yield Item("", text, emphasis=True)
     yield from _service_only(results)
@@ -91,9 +93,12 @@ def _sampled(results: Results) -> Iterable[str]:
 
 
 def _offered(results: Results, key_short: str = "v_short", key_ahead: str = "v_ahead") -> tuple[str, str, str]:
-    """Return that all offered loads were achieved, or that some were missed or exceeded; "" without any."""
-    loads = results.loads
-    known = [cell.cell_id for cell in results.cells if cell.cell_id in loads]
+    """Return that all offered loads were achieved, or that some were missed or exceeded; "" without any.
+
+    Rates that a search for a promise went beyond do not count: it offers them to find where the load is not kept.
+    """
+    loads, beyond = results.loads, set(_beyond_promises(results))
+    known = [cell.cell_id for cell in results.cells if cell.cell_id in loads and cell.cell_id not in beyond]
     cells = sorted(known, key=lambda cell: loads[cell].share)
     if not cells:
         return "", "", ""
@@ -118,6 +123,17 @@ def _offered(results: Results, key_short: str = "v_short", key_ahead: str = "v_a
         )
 
     return "", sentence(key_short, short), sentence(key_ahead, ahead)
+
+
+def _beyond_promises(results: Results) -> Iterable[str]:
+    """Yield the cells at rates at which searches found their promises broken, or beyond the load generator."""
+    found = {
+        (*search.place, runs.rate)
+        for search in results.promises
+        for runs in search.rates
+        if runs.verdict in ("broken", "beyond")
+    }
+    return (cell.cell_id for cell in results.cells if (*cell[1:4], cell.target) in found)
 
 
 def _service_only(results: Results) -> Iterable[Item]:

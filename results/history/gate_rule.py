@@ -28,7 +28,10 @@ AGAIN = 5
 BESIDE = 5.0
 """So many times surer is what is left beside the control. While a lab drifts, every night is suspicious, and this one
 test decides on each of some ten nights."""
-State = Literal["ok", "better", "suspect", "alarm", "not confirmed", "lab", "known", "untested", "missing", "reused"]
+State = Literal[
+    "ok", "better", "suspect", "alarm", "not confirmed", "lab", "known", "untested", "missing", "reused", "passed over"
+]
+"""`passed over`: a point that the run, or most runs before it, did not choose."""
 
 
 @dataclass(frozen=True)
@@ -94,27 +97,39 @@ def judge_run(
 ) -> list[Judged]:
     """Judge each series of a run that is no control, in order. Nothing is an alarm yet, only suspect. `reused` are the
     keys of those that the run took from an earlier one."""
-    told: dict[int, Judged] = {}
+    found: dict[int, Judged] = {}
     tested: dict[int, tuple[_At, Judged]] = {}
-    vanished = _vanished(run_id, series)
+    vanished, runs = _vanished(run_id, series), _runs_by_environment(series)
     for place, each in enumerate(series):
         if each.control:
             continue
         part = _part_of(each, run_id)
         if part is None:
             if each.key in reused:
-                told[place] = Judged(each, "reused", "taken from an earlier run, whose gate judges it")
+                found[place] = Judged(each, "reused", "taken from an earlier run, whose gate judges it")
+            elif each.key in vanished and each.chosen:
+                found[place] = Judged(each, "passed over", "the run chose other points, and the run before it this one")
             elif each.key in vanished:
-                told[place] = Judged(each, "missing", "the run has no such value, and the run before it had one")
+                found[place] = Judged(each, "missing", "the run has no such value, and the run before it had one")
             continue
-        found = _located(run_id, each, part, rule, verdicts)
-        if isinstance(found, Judged):
-            told[place] = found
+        at = _located(run_id, each, part, rule, verdicts)
+        if isinstance(at, _At):
+            tested[place] = at, _compared(at)
+        elif at.state == "untested" and each.chosen and len(runs[part.environment]) > FEWEST:
+            found[place] = replace(at, state="passed over", detail=f"{at.detail}; other runs chose other points")
         else:
-            tested[place] = found, _compared(found)
+            found[place] = at
     for place, (at, compared) in tested.items():
-        told[place] = _suspected(at, compared, len(tested), rule, controls)
-    return [told[place] for place in sorted(told)]
+        found[place] = _suspected(at, compared, len(tested), rule, controls)
+    return [found[place] for place in sorted(found)]
+
+
+def _runs_by_environment(series: Sequence[Series]) -> Mapping[str, set[str]]:
+    """Return the runs that have values in each environment."""
+    found: dict[str, set[str]] = {}
+    for part in (part for each in series for part in each.parts):
+        found.setdefault(part.environment, set()).update(value.run_id for value in part.known)
+    return found
 
 
 def _part_of(series: Series, run_id: str) -> Part | None:
@@ -152,7 +167,7 @@ def confirm(judged: Sequence[Judged], again: Again, rule: Rule) -> list[Judged]:
     stricter by `BESIDE`. Those with fewer than two values stay suspect.
     """
     suspects = [place for place, each in enumerate(judged) if each.state == "suspect"]
-    told = list(judged)
+    decided = list(judged)
     for place in suspects:
         each = judged[place]
         times = {turn: value for turn, value in enumerate(again.values.get(place, ())) if math.isfinite(value)}
@@ -170,8 +185,8 @@ def confirm(judged: Sequence[Judged], again: Again, rule: Rule) -> list[Judged]:
             else:
                 said = "measured again, the control has changed as well, and nothing else is left: it is the lab's"
                 found = replace(found, state="lab", detail=said)
-        told[place] = found
-    return told
+        decided[place] = found
+    return decided
 
 
 def _rest_p(judged: Judged, again: Again, times: Mapping[int, float], suspects: int) -> float | None:

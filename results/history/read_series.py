@@ -73,6 +73,8 @@ class Series:
     point: Mapping[str, str | float]
     control: bool
     parts: tuple[Part, ...]
+    chosen: bool = False
+    """Whether its point is at a load that runs choose themselves."""
 
     @property
     def at(self) -> str:
@@ -273,7 +275,7 @@ _PARTS = (
     f"GROUP BY ALL ORDER BY min((moment, run_id)), environment"
 )
 _LAST = (
-    f"SELECT {_KEY}, arg_max(struct_pack(label, better, percentile, control), (moment, run_id)) "  # noqa: S608  # our own names
+    f"SELECT {_KEY}, arg_max(struct_pack(label, better, percentile, control, chosen), (moment, run_id)) "  # noqa: S608  # our own names
     "FROM chosen GROUP BY ALL"
 )
 
@@ -313,6 +315,7 @@ def _series(table: SeriesTable, across: Sequence[str]) -> tuple[Series, ...]:
                 json.loads(point),
                 last["control"],
                 tuple(Part(*of, kept[of[2]], tuple(values_of)) for of, values_of in parts.items()),
+                last["chosen"],
             )
         )
     return tuple(sorted(series, key=lambda each: (each.spec, each.profile, each.quantity, _in_order(each.point))))

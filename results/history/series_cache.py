@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from benchbrief.results.history.run_sources import RunSource
-from benchbrief.results.history.series_rows import BEFORE_DOUBTS, SERIES_VERSION, VERSION_KEY, SeriesRow, schema
+from benchbrief.results.history.series_rows import READABLE, SERIES_VERSION, VERSION_KEY, SeriesRow, schema
 from benchbrief.results.quoted_sql import sql_text
 from benchbrief.results.user_cache import user_cache
 from benchbrief.runners.journal.atomic_files import write_durably
@@ -177,8 +177,8 @@ def series_in(path: Path, run_id: str) -> tuple[pa.Table | None, str]:
     except (pa.ArrowException, OSError):
         return None, "its series file can't be read"
     version = (table.schema.metadata or {}).get(VERSION_KEY)
-    if version == str(BEFORE_DOUBTS).encode():
-        table = _with_doubts(table)
+    if version in [str(each).encode() for each in READABLE]:
+        table = _with_defaults(table)
     elif version != str(SERIES_VERSION).encode():
         return None, "its series file has another version: push the run again"
     if not table.schema.equals(schema()):
@@ -188,8 +188,8 @@ def series_in(path: Path, run_id: str) -> tuple[pa.Table | None, str]:
     return table, ""
 
 
-def _with_doubts(table: pa.Table) -> pa.Table:
-    """Return the table of a run that was pushed before values had bounds: none of them is known."""
+def _with_defaults(table: pa.Table) -> pa.Table:
+    """Return the table of a run that was pushed by an earlier version, with the columns that it lacks."""
     import pyarrow as pa
 
     defaults = SeriesRow._field_defaults

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from io import BytesIO
 from pathlib import Path, PurePosixPath
@@ -34,10 +34,10 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 SERIES = "series.parquet"
-SERIES_VERSION = 3
+SERIES_VERSION = 4
 """Raised with every change of the columns, or of what decides the series of a value."""
-BEFORE_DOUBTS = 2
-"""The version whose rows lack `bound` and `decided` alone."""
+READABLE = (2, 3)
+"""Earlier versions, whose rows only lack columns that have a default."""
 VERSION_KEY = b"benchbrief.series"
 LABELS_KEY = b"benchbrief.labels"
 """The labels of hardware and workloads by key, as JSON. A file that was pushed earlier has none."""
@@ -86,6 +86,8 @@ class SeriesRow(NamedTuple):
     """at_least | at_most | open, of a value that searches know from one side; "" for others."""
     decided: bool = True
     """Whether the searches that it rests on decided with their confidence."""
+    chosen: bool = False
+    """Whether it is at a load that the run chose itself, as an adaptive ramp does: other runs may choose others."""
 
 
 def schema() -> pa.Schema:
@@ -98,6 +100,7 @@ def schema() -> pa.Schema:
         "percentile": pa.bool_(),
         "control": pa.bool_(),
         "decided": pa.bool_(),
+        "chosen": pa.bool_(),
         "repeat": pa.int64(),
         "value": pa.float64(),
     }
@@ -205,7 +208,15 @@ def rows_in(run_dir: Path, plan: Plan, store: Store) -> Iterator[SeriesRow]:
                 reused_from=next((reused[cell.id] for cell in cells if cell.id in reused), ""),
                 bound=each.doubt.bound,
                 decided=each.doubt.decided,
+                chosen=_is_chosen(plan, point, cells),
             )
+
+
+def _is_chosen(plan: Plan, point: Mapping[str, Key], cells: Sequence[Cell]) -> bool:
+    """Return whether a point is at a load that the run chose itself."""
+    experiments = [plan.experiments[cell.experiment] for cell in cells]
+    choosing = [bool(each.adaptive or each.search or each.promise) for each in experiments]
+    return bool({"threads", "target"} & point.keys() and choosing) and all(choosing)
 
 
 def canonical(content: Mapping[str, object]) -> str:

@@ -8,6 +8,7 @@ from pathlib import Path
 from benchbrief.compiler.planning import plan as p
 from benchbrief.reports.render.render_report import render
 from benchbrief.results.store import store_schema as s
+from benchbrief.results.store.promise_tables import PromiseRow, RateRow
 from tests.reports import world as w
 
 WORLD = w.World(hardware={"disk": "Disk"}, workloads={"rr": "Reads"}, repeats=3)
@@ -68,6 +69,19 @@ def offering(load: float) -> tuple[p.Plan, list[tuple[object, ...]]]:
         for row in WORLD.rows()
     ]
     return experiment(plan.model_copy(update={"cells": cells}), axis="target"), rows
+
+
+def test_rates_that_a_search_broke_do_not_count_as_missed_loads(tmp_path: Path) -> None:
+    plan, rows = offering(1100.0)
+    run_id = next(row.run_id for row in rows if isinstance(row, s.CellRow))
+    place = (run_id, "ramp", "disk", "rr")
+    found = PromiseRow(
+        *place, "p99 < 5 ms", 0.1, 0.95, "none", None, None, 1100.0, False, True, None, 1100.0, 0, 0, "-"
+    )
+    broken = RateRow(*place, 1100.0, met=0, broken=3, beyond=0, failed=0, held_met=0, held_out=0, held_beyond=0)
+    html = told(plan, [*rows, found, broken], tmp_path)
+    assert "In 4 of 6 measurements less than 95 % of the offered load was achieved" in html
+    assert "3 measurements at rates above what searches found do not count here" in html
 
 
 def test_an_offered_load_that_was_not_reached_is_reported_with_its_numbers(tmp_path: Path) -> None:

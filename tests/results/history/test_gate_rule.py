@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from benchbrief.history.gate_output import cases
+from benchbrief.history.gate_output import cases, counted
 from benchbrief.results.history.change_verdicts import ChangeVerdict, Verdict, add_verdicts, read_verdicts
 from benchbrief.results.history.control_series import lab_share
 from benchbrief.results.history.gate_rule import Again, Judged, Rule, confirm, judge_run
@@ -96,6 +96,20 @@ def test_a_missing_value_and_a_vanished_point_are_missing() -> None:
     told = found([*rows, *nights(2, size=39, point=other)])
     states = [each.state for each in judge_run("night-0039", told.series, (), Rule())]
     assert states == ["ok", "missing"]
+
+
+def test_points_that_only_one_run_chose_are_passed_over_and_those_of_both_are_judged() -> None:
+    whole = nights(1, quantity="peak", point={"hardware": "nvme"})
+    both = stepped(nights(2, chosen=True), 36, 0.9)
+    gone = nights(3, size=39, chosen=True, point={"hardware": "nvme", "threads": 8})
+    new = nights(4, chosen=True, point={"hardware": "nvme", "threads": 9})[-1:]
+    series = found([*whole, *both, *gone, *new]).series
+    judged_all = judge_run("night-0039", series, (), Rule())
+    assert [each.state for each in judged_all] == ["ok", "suspect", "passed over", "passed over"]
+    assert counted(judged_all) == "4 series: 1 suspect, 2 passed over, 1 as before"
+    assert [case.state for case in cases(judged_all[2:], strict=True)] == ["skipped", "skipped"]
+    young = found(nights(1, size=3, chosen=True)).series
+    assert [each.state for each in judge_run("night-0002", young, (), Rule())] == ["untested"]
 
 
 def test_a_value_that_the_run_before_had_not_is_not_missing_when_its_series_ends() -> None:
