@@ -281,7 +281,7 @@ class Progress:
             self._say(one_line(f"knee of {where}: {load_text(record.knee, record.axis)}"))
 
     def _on_promise_ended(self, record: j.PromiseEnded) -> None:
-        from benchbrief.results.compare.searched_doubts import of_search
+        from benchbrief.results.store.searched_doubts import of_search
 
         if record.sustained is not None:  # a remark tells why there is none
             where = f"{record.experiment} (on {record.hardware}, with {record.workload})"
