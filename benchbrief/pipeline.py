@@ -18,6 +18,7 @@ from benchbrief.runners.errors import RunnerError
 from benchbrief.runners.execution.live_numbers import Monitor
 from benchbrief.runners.fleet.lane_nodes import on_its_nodes
 from benchbrief.runners.fleet.submitted_run import driving_alone
+from benchbrief.runners.hosts.kept_claim import KeptClaim
 from benchbrief.runners.journal.run_folder import load_plan
 from benchbrief.running.make_tables import make_tables
 from benchbrief.running.measure import measure
@@ -32,14 +33,16 @@ def run_plan(
     """Run every cell of a run's plan that is not yet good, then store, evaluate and render what is there.
 
     An interrupted run is not rendered: a partial result must not be taken for a whole one. OpenMetrics go to the file
-    `metrics` meanwhile. With `wait`, it waits for hosts that another run holds.
+    `metrics` meanwhile. With `wait`, it waits for hosts that another run holds. Where this machine was measured, it
+    stays claimed until the brief is made.
     """
     plan = load_plan(run_dir)
     with Monitor(run_dir) as monitor, MetricsFile(metrics, progress, monitor.now):
-        finished = measure(
-            plan, run_dir, progress, monitor, wait=wait, report=report
-        )  # the plan -> journal and raw outputs
-        finished = _stored(finished, plan, progress, monitor, report=report)
+        with KeptClaim() as kept:  # the plan -> journal and raw outputs
+            finished = measure(plan, run_dir, progress, monitor, wait=wait, report=report, kept=kept)
+            finished = _stored(finished, plan, progress, monitor, report=report)
+        if kept.problem:
+            progress.warn(f"not cleaned up: {kept.problem}; try again with: bench stop {run_name(run_dir)}")
         monitor.ended(finished.code)
         return finished
 

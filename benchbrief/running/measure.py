@@ -15,6 +15,7 @@ from benchbrief.running.stop_signals import stop_on_signals
 if TYPE_CHECKING:
     from benchbrief.compiler.planning.plan import Plan
     from benchbrief.runners.execution.live_numbers import Monitor
+    from benchbrief.runners.hosts.kept_claim import KeptClaim
     from benchbrief.runners.journal.events import HostsGiven
 
 
@@ -27,10 +28,12 @@ def measure(
     wait: bool,
     report: bool = True,
     given: HostsGiven | None = None,
+    kept: KeptClaim | None = None,
 ) -> Finished:
     """Run every cell that is not yet good, until all are or a signal ends it. Raises RunnerError.
 
-    `report`: its reports will be rendered, which the recorded estimate covers. `given` is as for `execute`.
+    `report`: its reports will be rendered, which the recorded estimate covers. `given` and `kept` are as for
+    `execute`.
     """
     from benchbrief.results.analysis.interim_answers import AskedSoFar
     from benchbrief.results.ingest.run_evidence import read_evidence
@@ -58,6 +61,7 @@ def measure(
             read_tables=AskedSoFar(run_dir, plan).read,
             given=given,
             session=session,
+            kept=kept,
         )
     evidence = read_evidence(run_dir, plan, before)
     return Finished(

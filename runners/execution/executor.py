@@ -26,6 +26,7 @@ from benchbrief.runners.execution.takeover import hosts_of, take_over
 from benchbrief.runners.hosts.claims import claim_all, release_all
 from benchbrief.runners.hosts.host_aliases import refuse_aliases
 from benchbrief.runners.hosts.host_connections import CONTROLLER
+from benchbrief.runners.hosts.kept_claim import KeptClaim
 from benchbrief.runners.journal import events as j
 from benchbrief.runners.journal.controller_clock import now, since_boot, this_boot
 from benchbrief.runners.journal.journal_writer import Journal, Listener
@@ -74,6 +75,7 @@ def execute(
     read_tables: ReadTables = nothing_read,
     given: j.HostsGiven | None = None,
     session: Session | None = None,
+    kept: KeptClaim | None = None,
 ) -> Outcome:
     """Run every cell of the plan that the journal does not call good yet. `monitor` watches its jobs meanwhile.
 
@@ -81,7 +83,8 @@ def execute(
     for a host that another run holds, and passes the reason to `wait`. `before` is what the journal says, when it was
     read before: it is extended while the run goes on. `expected` is recorded when the run begins. `read_tables` says
     what the run's tables do so far, for budgets. `given` are the nodes that a scheduler's job has for hosts of the
-    plan, which has their names already. `session` has the heartbeats of its hosts, and what it waits for.
+    plan, which has their names already. `session` has the heartbeats of its hosts, and what it waits for. `kept` keeps
+    the claim of this machine after a run that was not stopped.
 
     Raises HostBusy without a `wait`, OneMachine when two names lead to one host, NoTool when hosts lack tools,
     FolderMoved when the run's folder is moved meanwhile, RunnerError when another process drives
@@ -192,7 +195,9 @@ def execute(
                 release_all(hosts, held, keep_jobs=True)
                 raise
             # An interrupted run may have left jobs and claims although all its cells are done.
-            _leave(run, hosts, [*held, *run.claimed, *(plan.hosts if resumed else ())], keep)
+            claimed = [*held, *run.claimed, *(plan.hosts if resumed else ())]
+            here = kept.keep(world, plan, run_dir, claimed) if kept and not run.ending.is_set() else ""
+            _leave(run, hosts, claimed, keep, here)
             if gone is not None:
                 raise gone
         outcome = run.outcome()
@@ -253,12 +258,13 @@ def _try_again(
         stop.wait(_TRY_EVERY_S)
 
 
-def _leave(run: RunState, hosts: OpenHosts, held: Iterable[str], keep_jobs: bool) -> None:
-    """Remove everything of the run from the hosts, and report where that failed."""
+def _leave(run: RunState, hosts: OpenHosts, held: Iterable[str], keep_jobs: bool, but: str) -> None:
+    """Remove everything of the run from the hosts, `but` the one whose claim is kept. Report where that failed."""
     metering = [CONTROLLER.id] if any(at == CONTROLLER.id for _, at in metered(run.plan).values()) else []
     # A killed controller may have left its claim on hosts that none of the remaining cells needs.
     earlier = hosts_of(run) if run.resumed else []
-    unclean = release_all(hosts, dict.fromkeys([*held, *metering, *earlier]), keep_jobs=keep_jobs)
+    leaving = dict.fromkeys(host for host in (*held, *metering, *earlier) if host != but)
+    unclean = release_all(hosts, leaving, keep_jobs=keep_jobs)
     for error in unclean.values():
         text = say.not_cleaned_up(said=error, command=f"bench stop {shlex.quote(str(run.run_dir))}")
         with suppress(NotKept):

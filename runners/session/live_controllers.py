@@ -10,8 +10,8 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
-from benchbrief.runners.journal.journal_file import JOURNAL, is_being_written
-from benchbrief.runners.journal.run_identity import owner_in, this_machine
+from benchbrief.runners.journal.journal_file import JOURNAL, is_being_written, is_locked
+from benchbrief.runners.journal.run_identity import IDENTITY, owner_in, this_machine
 
 
 def find_driving_processes() -> Iterator[tuple[int, Path]]:
@@ -63,7 +63,8 @@ def is_gone(claim: Mapping[str, Any], owner: str) -> bool:
     """Return whether it is certain that no process drives the run. Only a run of this machine can be certain."""
     try:
         if is_here(claim, owner):
-            return not is_being_written(Path(str(claim["folder"])))
+            folder = Path(str(claim["folder"]))
+            return not is_being_written(folder) and not is_locked(folder / IDENTITY)  # locked while briefs are made
         pid = claim.get("pid")
         known = _is_this_boot(claim) and isinstance(pid, int) and pid > 0
         return known and not Path(f"/proc/{pid}").exists() and driver_of(owner) is None

@@ -1,0 +1,67 @@
+"""This machine is held until the brief is made: a run that waits does not measure beside the rendering."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+from tests.cli.specs import ONE_FOLDER
+from tests.support.bench import PROGRAM, Bench
+from tests.support.tools import system_tool
+
+SPEC = ONE_FOLDER + 'report brief "B" { table "T" { rows = workload  columns = throughput by threads } }\n'
+BESIDE = """
+import subprocess, sys
+from pathlib import Path
+import benchbrief.pipeline as pipeline
+whole, program = pipeline.render_stored, sys.argv.pop(1)
+def render_stored(*words):
+    for name, command in (
+        ("run", ("run", "brief.bench", "--out", "other", "--no-report", "--quiet")),
+        ("doctor", ("doctor", "brief.bench")),
+    ):
+        done = subprocess.run((program, *command), capture_output=True, text=True)
+        Path(f"{name}.txt").write_text(f"{done.returncode} {done.stdout}{done.stderr}")
+    return whole(*words)
+pipeline.render_stored = render_stored
+from benchbrief.cli.command_line import main
+main()
+"""
+
+
+def beside_rendering(bench: Bench) -> subprocess.CompletedProcess[str]:
+    """Run a spec, and while its brief is about to be rendered, another run and `bench doctor`."""
+    return subprocess.run(
+        [sys.executable, "-c", BESIDE, str(PROGRAM), "run", "brief.bench"],
+        cwd=bench.folder,
+        env=bench.env,
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=False,
+    )
+
+
+def said(folder: Path, name: str) -> tuple[int, str]:
+    code, _, text = (folder / f"{name}.txt").read_text().partition(" ")
+    return int(code), text
+
+
+def test_no_other_run_measures_on_this_machine_while_a_brief_is_rendered(bench: Bench) -> None:
+    system_tool("db_bench")
+    bench.spec(SPEC)
+    done = beside_rendering(bench)
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert "PDF" in done.stdout
+    code, refused = said(bench.folder, "run")
+    assert code == 2, refused
+    assert f"local is held by run {bench.run_dir.name} of process " in refused
+    assert "that process is gone" not in refused
+    code, found = said(bench.folder, "doctor")
+    assert re.search(rf"^held +local +held +by run {bench.run_dir.name} ", found, re.MULTILINE), found
+    assert "stray" not in found
+
+    assert "held" not in bench("doctor", "brief.bench").out, "it is released with the brief"
+    assert bench("run", "brief.bench", "--out", "other", "--no-report").code == 0
