@@ -12,6 +12,7 @@ from benchbrief.ci.openmetrics import MetricsFile
 from benchbrief.cli.run_names import run_name
 from benchbrief.cli.terminal import end_request, show_error, warn
 from benchbrief.compiler.planning.plan import Plan
+from benchbrief.progress.earlier_results import Retake
 from benchbrief.progress.finished_run import Finished
 from benchbrief.progress.run_progress import Progress
 from benchbrief.runners.errors import RunnerError
@@ -28,18 +29,25 @@ from benchbrief.running.run_submitted import run_submitted
 
 
 def run_plan(
-    run_dir: Path, progress: Progress, *, report: bool = True, metrics: Path | None = None, wait: bool = False
+    run_dir: Path,
+    progress: Progress,
+    *,
+    report: bool = True,
+    metrics: Path | None = None,
+    wait: bool = False,
+    retake: Retake | None = None,
 ) -> Finished:
     """Run every cell of a run's plan that is not yet good, then store, evaluate and render what is there.
 
     An interrupted run is not rendered: a partial result must not be taken for a whole one. OpenMetrics go to the file
-    `metrics` meanwhile. With `wait`, it waits for hosts that another run holds. Where this machine was measured, it
+    `metrics` meanwhile. With `wait`, it waits for hosts that another run holds; then `retake` decides again what a
+    new run takes from earlier ones. Where this machine was measured, it
     stays claimed until the brief is made.
     """
     plan = load_plan(run_dir)
     with Monitor(run_dir) as monitor, MetricsFile(metrics, progress, monitor.now):
         with KeptClaim() as kept:  # the plan -> journal and raw outputs
-            finished = measure(plan, run_dir, progress, monitor, wait=wait, report=report, kept=kept)
+            finished = measure(plan, run_dir, progress, monitor, wait=wait, report=report, kept=kept, retake=retake)
             finished = _stored(finished, plan, progress, monitor, report=report)
         if kept.problem:
             progress.warn(f"not cleaned up: {kept.problem}; try again with: bench stop {run_name(run_dir)}")

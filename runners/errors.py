@@ -54,6 +54,12 @@ class NoHost(HostError):
     code = "no_host"
 
 
+class Outdated(RunnerError):
+    """Other runs have ended while this one waited for its hosts, with results that it may take. Nothing has begun."""
+
+    code = "outdated"
+
+
 class OneMachine(HostError):
     """Two host names of a plan lead to one machine, so two cells would be measured on it at the same time."""
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -10,9 +11,13 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from benchbrief.compiler.planning.plan import Plan
+    from benchbrief.progress.run_progress import Progress
     from benchbrief.results.runs.reusable_results import Reuse
     from benchbrief.runners.journal.events import CellReused
     from benchbrief.runners.reuse.carried_results import Carried
+
+Source = tuple[str, str, str]
+"""A cell of the plan, and the earlier run and its cell that measured it."""
 
 
 @dataclass(frozen=True)
@@ -23,6 +28,14 @@ class Taken:
     carried: tuple[Carried, ...]
     notes: tuple[str, ...]
     warnings: tuple[str, ...]
+    found: frozenset[Source] = frozenset()
+    """What earlier runs have, before a look at the hosts."""
+
+    def show(self, progress: Progress) -> None:
+        for text in (*self.notes, *([self.sentence] if self.carried else ())):
+            progress.note(text)
+        for text in self.warnings:
+            progress.warn(text)
 
     def begin(self, run_dir: Path) -> None:
         from benchbrief.runners.reuse.carried_results import carry
@@ -108,4 +121,36 @@ def look_for_earlier(plan: Plan, out: Path) -> Taken:
     looked = recheck(plan, found.carried)
     kept = found.without(looked.changed)
     notes = [f"not taken from an earlier run: {text}" for text in kept.passed_over]
-    return Taken(plan, kept.carried, tuple(notes), tuple(looked.warnings) if kept.carried else ())
+    warnings = tuple(looked.warnings) if kept.carried else ()
+    return Taken(plan, kept.carried, tuple(notes), warnings, _sources(found))
+
+
+def _sources(found: Reuse) -> frozenset[Source]:
+    return frozenset((each.cell.id, each.run_id, each.as_cell) for each in found.carried)
+
+
+@dataclass(frozen=True)
+class Retake:
+    """Decides again what a new run takes, where it waited for its hosts: other runs have ended meanwhile.
+
+    `found` is what they had when the run was made.
+    """
+
+    out: Path
+    found: frozenset[Source]
+
+    def is_outdated(self, plan: Plan) -> bool:
+        from benchbrief.results.runs.reusable_results import find_reusable
+
+        return _sources(find_reusable(plan, self.out)) != self.found
+
+    def renew(self, plan: Plan, run_dir: Path, progress: Progress) -> Retake:
+        """Begin the run anew with what there is now. Returns what decides again after another wait."""
+        from benchbrief.runners.journal.journal_file import JOURNAL
+
+        (run_dir / JOURNAL).unlink(missing_ok=True)
+        shutil.rmtree(run_dir / "raw", ignore_errors=True)
+        taken = look_for_earlier(plan, self.out)
+        taken.begin(run_dir)
+        taken.show(progress)
+        return Retake(self.out, taken.found)

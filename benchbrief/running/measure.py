@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -14,6 +15,7 @@ from benchbrief.running.stop_signals import stop_on_signals
 
 if TYPE_CHECKING:
     from benchbrief.compiler.planning.plan import Plan
+    from benchbrief.progress.earlier_results import Retake
     from benchbrief.runners.execution.live_numbers import Monitor
     from benchbrief.runners.hosts.kept_claim import KeptClaim
     from benchbrief.runners.journal.events import HostsGiven
@@ -29,14 +31,16 @@ def measure(
     report: bool = True,
     given: HostsGiven | None = None,
     kept: KeptClaim | None = None,
+    retake: Retake | None = None,
 ) -> Finished:
     """Run every cell that is not yet good, until all are or a signal ends it. Raises RunnerError.
 
     `report`: its reports will be rendered, which the recorded estimate covers. `given` and `kept` are as for
-    `execute`.
+    `execute`. `retake` decides again what is taken from earlier runs, after a wait for hosts.
     """
     from benchbrief.results.analysis.interim_answers import AskedSoFar
     from benchbrief.results.ingest.run_evidence import read_evidence
+    from benchbrief.runners.errors import Outdated
     from benchbrief.runners.execution.executor import execute
     from benchbrief.runners.journal.run_folder import PLAN
     from benchbrief.runners.journal.run_record import read_run
@@ -47,22 +51,29 @@ def measure(
     expected = expected_times(plan, run_dir, before, report=report)
     known = known_before(plan, run_dir, before, expected)
     session = Session()
-    with stop_on_signals(progress, run_dir, session.underway) as stopping, progress.of(plan, known, monitor.now):
-        outcome = execute(
-            plan,
-            digest,
-            run_dir,
-            listener=progress.record,
-            stopping=stopping,
-            monitor=monitor,
-            wait=progress.note if wait else None,
-            before=before,
-            expected=expected,
-            read_tables=AskedSoFar(run_dir, plan).read,
-            given=given,
-            session=session,
-            kept=kept,
-        )
+    try:
+        with stop_on_signals(progress, run_dir, session.underway) as stopping, progress.of(plan, known, monitor.now):
+            outcome = execute(
+                plan,
+                digest,
+                run_dir,
+                listener=progress.record,
+                stopping=stopping,
+                monitor=monitor,
+                wait=progress.note if wait else None,
+                before=before,
+                expected=expected,
+                read_tables=AskedSoFar(run_dir, plan).read,
+                given=given,
+                session=session,
+                kept=kept,
+                is_outdated=partial(retake.is_outdated, plan) if retake else lambda: False,
+            )
+    except Outdated:
+        if retake is None:
+            raise
+        again = retake.renew(plan, run_dir, progress)
+        return measure(plan, run_dir, progress, monitor, wait=wait, report=report, given=given, kept=kept, retake=again)
     evidence = read_evidence(run_dir, plan, before)
     return Finished(
         run_dir,

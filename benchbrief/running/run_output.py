@@ -22,7 +22,7 @@ from benchbrief.dsl.bench_error import ExitCode
 from benchbrief.dsl.diagnostics.plain_amounts import plural
 from benchbrief.progress.budget_checks import what_helps
 from benchbrief.progress.compared_times import in_short
-from benchbrief.progress.earlier_results import reused_as_dict
+from benchbrief.progress.earlier_results import Retake, reused_as_dict
 from benchbrief.progress.finished_run import Finished
 from benchbrief.progress.run_progress import Progress
 from benchbrief.progress.total_cells import not_run
@@ -81,16 +81,19 @@ def ending_options(function: F) -> F:
     return function
 
 
-def run_and_tell(run_dir: Path, progress: Progress, asked: Ending, warned: Iterable[str] = ()) -> None:
+def run_and_tell(
+    run_dir: Path, progress: Progress, asked: Ending, warned: Iterable[str] = (), retake: Retake | None = None
+) -> None:
     """Run a run's plan, tell how it ended, also in files for a build server, and stop with its exit code.
 
-    `warned` holds the warnings given before the run began. The end of the run repeats them.
+    `warned` holds the warnings given before the run began. The end of the run repeats them. `retake`
+    is as for `run_plan`.
     """
     from benchbrief.pipeline import run_plan
 
     note_simulation(run_dir, progress)
     report = not asked["no_report"]
-    finished = run_plan(run_dir, progress, report=report, metrics=asked["metrics"], wait=asked["wait"])
+    finished = run_plan(run_dir, progress, report=report, metrics=asked["metrics"], wait=asked["wait"], retake=retake)
     tell_as_asked(finished, asked, warned)
 
 

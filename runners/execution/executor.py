@@ -18,7 +18,7 @@ import benchbrief
 from benchbrief.compiler.planning.plan import Cell, Plan
 from benchbrief.compiler.planning.planned_cells import most_of, planned_cells
 from benchbrief.runners.checks.unsupported import find_tools, metered, meters_of, refuse_places
-from benchbrief.runners.errors import FolderMoved, HostBusy, HostError, NoHost, NotKept, RunnerError
+from benchbrief.runners.errors import FolderMoved, HostBusy, HostError, NoHost, NotKept, Outdated, RunnerError
 from benchbrief.runners.execution.lanes import Lane
 from benchbrief.runners.execution.live_numbers import Monitor, read_live
 from benchbrief.runners.execution.run_state import Outcome, RunState, one_line
@@ -76,6 +76,7 @@ def execute(
     given: j.HostsGiven | None = None,
     session: Session | None = None,
     kept: KeptClaim | None = None,
+    is_outdated: Callable[[], bool] = lambda: False,
 ) -> Outcome:
     """Run every cell of the plan that the journal does not call good yet. `monitor` watches its jobs meanwhile.
 
@@ -84,11 +85,12 @@ def execute(
     read before: it is extended while the run goes on. `expected` is recorded when the run begins. `read_tables` says
     what the run's tables do so far, for budgets. `given` are the nodes that a scheduler's job has for hosts of the
     plan, which has their names already. `session` has the heartbeats of its hosts, and what it waits for. `kept` keeps
-    the claim of this machine after a run that was not stopped.
+    the claim of this machine after a run that was not stopped. `is_outdated` says after a wait whether the results that
+    a new run begins with are still those that it would take.
 
-    Raises HostBusy without a `wait`, OneMachine when two names lead to one host, NoTool when hosts lack tools,
-    FolderMoved when the run's folder is moved meanwhile, RunnerError when another process drives
-    the run or when it can't run as planned, and DiskFull when the journal can't be begun.
+    Raises HostBusy without a `wait`, Outdated after one when `is_outdated`, OneMachine when two names lead to one host,
+    NoTool when hosts lack tools, FolderMoved when the run's folder is moved meanwhile, RunnerError when another process
+    drives the run or when it can't run as planned, and DiskFull when the journal can't be begun.
     """
     record = before or read_run(run_dir)
     world = world_of(run_dir, record.starts, session)
@@ -113,7 +115,8 @@ def execute(
         name = run_name(run_dir)
         with world.hosts(plan, name) as hosts:
             needed = dict.fromkeys(host for cell in plan.cells if cell.id not in done for host in cell.locks)
-            again = partial(_try_again, stop, wait, set(), looking)
+            waited = set[str]()
+            again = partial(_try_again, stop, wait, waited, looking)
             try:
                 if resumed:
                     refuse_driven_here(name.owner)
@@ -122,6 +125,9 @@ def execute(
                 held, taken_over, refused = claim_all(hosts, needed, again)
                 if not held:
                     _refuse_all(refused, resumed=resumed)
+                if waited and not resumed and is_outdated():
+                    release_all(hosts, held)
+                    raise Outdated("other runs have ended meanwhile")
                 settle(run_dir)
             except HostBusy:
                 if stop.is_set():

@@ -8,8 +8,9 @@ import sys
 from pathlib import Path
 
 from tests.cli.specs import ONE_FOLDER
-from tests.support.bench import PROGRAM, Bench
+from tests.support.bench import PROGRAM, Bench, records_of
 from tests.support.tools import system_tool
+from tests.support.waiting import until
 
 SPEC = ONE_FOLDER + 'report brief "B" { table "T" { rows = workload  columns = throughput by threads } }\n'
 BESIDE = """
@@ -65,3 +66,22 @@ def test_no_other_run_measures_on_this_machine_while_a_brief_is_rendered(bench: 
 
     assert "held" not in bench("doctor", "brief.bench").out, "it is released with the brief"
     assert bench("run", "brief.bench", "--out", "other", "--no-report").code == 0
+
+
+def test_a_run_that_waited_takes_what_was_measured_meanwhile(bench: Bench) -> None:
+    system_tool("db_bench")
+    bench.spec(ONE_FOLDER)
+    with bench.started("run", "brief.bench", "--no-report") as first:
+        until(lambda: list(bench.folder.glob("bench-out/*/journal.jsonl")) and bench.journal("cell_started"), 60)
+        earlier = bench.run_dir.name
+        second = bench("run", "brief.bench", "--no-report", "--wait")
+        assert first.wait(60).code == 0
+    assert second.code == 0, second.text
+    assert f"local is held by run {earlier} of process" in second.err
+    assert f"all 2 cells are taken from run {earlier}" in second.err
+    later = bench.run_dirs()[-1]
+    assert later.name != earlier
+    kinds = [each["type"] for each in records_of(later)]
+    assert kinds.count("cell_reused") == 2
+    assert "cell_started" not in kinds[kinds.index("run_started") :], "none is measured again"
+    assert bench("verify", later.name, "--raw").code == 0

@@ -18,7 +18,7 @@ from benchbrief.cli.terminal import ENDS, exit_codes, fail
 from benchbrief.dsl.bench_error import ExitCode
 from benchbrief.dsl.diagnostics.plain_amounts import plural
 from benchbrief.progress.budget_checks import refuse_small_budgets
-from benchbrief.progress.earlier_results import look_for_earlier
+from benchbrief.progress.earlier_results import Retake, look_for_earlier
 from benchbrief.progress.run_progress import Progress
 from benchbrief.running.run_output import Ending, ending_options, run_and_tell
 from benchbrief.running.submit_run import submit_and_tell
@@ -88,7 +88,7 @@ def command(
     if scheduler and asked["metrics"]:
         raise click.UsageError("--openmetrics is of one controller: `bench status --openmetrics` tells of all lanes")
     progress = Progress(quiet=asked["quiet"])
-    run_dir, warned = _made(
+    run_dir, warned, retake = _made(
         spec,
         profile,
         params,
@@ -102,7 +102,7 @@ def command(
         submit_and_tell(run_dir, scheduler, job_options, progress, asked, warned)
         return
     try:
-        run_and_tell(run_dir, progress, asked, warned)
+        run_and_tell(run_dir, progress, asked, warned, retake)
     except (HostBusy, NoHost, NoTool, OneMachine):  # nothing was begun
         shutil.rmtree(run_dir, ignore_errors=True)
         raise
@@ -132,8 +132,8 @@ def _made(
     simulated: Simulated | None,
     fresh: bool,
     progress: Progress,
-) -> tuple[Path, list[str]]:
-    """Return the directory of a new run, and the warnings given so far.
+) -> tuple[Path, list[str], Retake | None]:
+    """Return the directory of a new run, the warnings given so far, and what decides again what it takes from others.
 
     The checked spec is freed at the return: that of a large fleet takes more memory than the run.
     """
@@ -153,14 +153,11 @@ def _made(
     revision = revision_of(spec, map(Path, files))
     if fresh or simulated:
         refuse_small_budgets(plan, out, simulated=simulated is not None, progress=progress)
-        return create_run(out, plan, files, simulated=simulated, revision=revision), warned
+        return create_run(out, plan, files, simulated=simulated, revision=revision), warned, None
     with progress.doing("looking at what was measured before"):
         taken = look_for_earlier(plan, out)
     known = {each.cell.id for each in taken.carried}
     refuse_small_budgets(plan, out, simulated=False, progress=progress, taken=known)
     run_dir = create_run(out, plan, files, taken.begin, revision=revision)
-    for text in (*taken.notes, *([taken.sentence] if taken.carried else ())):
-        progress.note(text)
-    for text in taken.warnings:
-        progress.warn(text)
-    return run_dir, [*warned, *taken.warnings]
+    taken.show(progress)
+    return run_dir, warned, Retake(out, taken.found)
