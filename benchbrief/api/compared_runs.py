@@ -107,15 +107,15 @@ class Compared:
 
     def _repr_html_(self) -> str:
         from benchbrief.api.html import html_table
-        from benchbrief.comparing.compare_output import told_rows
-        from benchbrief.comparing.ranking_output import told_ranking
+        from benchbrief.comparing.compare_output import table_rows
+        from benchbrief.comparing.ranking_output import ranking_rows
 
         named = "".join(f"<p>{letter}: {escape(run)}</p>" for letter, run in self.runs.items())
         if len(self.runs) == 2:
             (outcome,) = self._judged.outcomes.values()
-            head, rows = ("metric", "point", "A", "B", "change", "verdict"), told_rows(outcome.comparisons)
+            head, rows = ("metric", "point", "A", "B", "change", "verdict"), table_rows(outcome.comparisons)
         else:
-            head, rows = ("metric", "point", *self._judged.names, "best"), told_ranking(self._judged)
+            head, rows = ("metric", "point", *self._judged.names, "best"), ranking_rows(self._judged)
         notes = "".join(f"<li>{escape(note)}</li>" for note in self.notes)
         return f"{named}{html_table(head, rows)}<ul>{notes}</ul>"
 

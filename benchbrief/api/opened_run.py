@@ -108,7 +108,7 @@ class Run:
         found = next((known for known in (name, f"measure.{name}") if known in self.tables), None)
         if found is None:
             raise _unknown("table", name, self.tables)
-        return self.sql(f"FROM {found}")  # one of the names that DuckDB told
+        return self.sql(f"FROM {found}")  # one of the names that DuckDB listed
 
     @cached_property
     def metrics(self) -> list[str]:

@@ -56,7 +56,7 @@ class Outcome:
         return "".join(line if line.endswith("\n") else f"{line}\n\\ No newline at end of file\n" for line in lines)
 
 
-def specs_in(paths: Iterable[Path]) -> Iterator[Path]:
+def find_specs(paths: Iterable[Path]) -> Iterator[Path]:
     """The files, and every spec in the folders, each once.
 
     Hidden folders, links to folders, and the specs that runs keep are left out of folders.
@@ -83,7 +83,7 @@ def _run_of(path: Path) -> Path | None:
     return next((folder for folder in above if all((folder / name).is_file() for name in _RUN)), None)
 
 
-def laid_out(name: str, data: bytes) -> Outcome:
+def lay_out(name: str, data: bytes) -> Outcome:
     """What `bench fmt` makes of a text."""
     from benchbrief.dsl.diagnostics.diagnostic import SpecError
     from benchbrief.dsl.formatter.format import format_source
@@ -111,7 +111,7 @@ def lay_out_file(path: Path, *, write: bool) -> Outcome:
         data = read_bytes(path, name)
     except SpecError as error:
         return Outcome(name, diagnostics=error.diagnostics)
-    outcome = laid_out(name, data)
+    outcome = lay_out(name, data)
     if write and outcome.changed:
         try:
             _replace(path.resolve(), outcome.after)

@@ -34,7 +34,7 @@ def power(watts: float) -> str:
     return f"{watts:.0f} W" if watts < 10_000 else f"{watts / 1000:.1f} kW"
 
 
-def of_planned(so_far: float, planned: float) -> str:
+def progress_of_step(so_far: float, planned: float) -> str:
     """How long a step has taken, by its plan: `3 s of about 9 s`; of one that takes longer, `12 s, planned 9 s`; of one
     that the plan gives no time, `12 s`."""
     if not planned:

@@ -1,4 +1,4 @@
-"""How `bench compare` tells what it found: on a terminal, as JSON, in Markdown, as the cases of a JUnit file."""
+"""The output of `bench compare`: on a terminal, as JSON, in Markdown, as the cases of a JUnit file."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def word(verdict: str) -> str:
     return _WORDS.get(verdict, verdict)
 
 
-def told_rows(rows: Sequence[Comparison]) -> list[tuple[str, ...]]:
+def table_rows(rows: Sequence[Comparison]) -> list[tuple[str, ...]]:
     """The cells of the table, by `_HEAD`; a metric is named once."""
     shown: list[tuple[str, ...]] = []
     before = None
@@ -231,7 +231,7 @@ def counted(outcome: Outcome) -> str:
     return ", ".join(f"{counts[each]} {each}" for each in order if counts[each])
 
 
-def told_differences(found: Sequence[tuple[str, Sequence[str]]]) -> Iterator[str]:
+def difference_lines(found: Sequence[tuple[str, Sequence[str]]]) -> Iterator[str]:
     for what, values in found[:_MOST_DIFFERENCES]:
         yield f"{what}: {' | '.join(value or _MISSING for value in values)}"
     if len(found) > _MOST_DIFFERENCES:
@@ -343,5 +343,5 @@ def markdown(title: str, outcome: Outcome, found: Sequence[Difference], notes: S
 
 
 def _table(rows: Sequence[Comparison]) -> list[str]:
-    marked = [(*cells[:-1], _MARKS.get(cells[-1], cells[-1])) for cells in told_rows(rows)]
+    marked = [(*cells[:-1], _MARKS.get(cells[-1], cells[-1])) for cells in table_rows(rows)]
     return table(_HEAD, marked)

@@ -21,7 +21,7 @@ _MOST_REASONS = 6
 
 
 class Line(NamedTuple):
-    """A line of the table; `row` is what it tells of, None for a head."""
+    """A line of the table; `row` is its comparison, None for a head."""
 
     text: str
     row: Comparison | None = None
@@ -41,7 +41,7 @@ def table_of(comparisons: Sequence[Comparison], columns: int | None) -> Table:
     sentence.
     """
     rows = [row for row in comparisons if not _is_zero(row) and not _is_missing(row)]
-    notes = [*_zeros(comparisons), *_untold(comparisons)]
+    notes = [*_zeros(comparisons), *_explain_unknown(comparisons)]
     for with_spread, with_interval in ((True, True), (False, True), (False, False)):
         lines = _aligned(rows, with_spread=with_spread, with_interval=with_interval)
         if columns is None or max(map(_width, lines), default=0) <= columns:
@@ -69,7 +69,7 @@ def _zeros(comparisons: Sequence[Comparison]) -> Iterator[str]:
             yield f"{metric}: 0 in A and in B, at {where}"
 
 
-def _untold(rows: Sequence[Comparison]) -> Iterator[str]:
+def _explain_unknown(rows: Sequence[Comparison]) -> Iterator[str]:
     """Why some values are missing, each reason with the points that it holds for."""
     found: dict[str, list[str]] = {}
     hidden = same_everywhere(rows)
@@ -116,10 +116,10 @@ def _stacked(rows: Sequence[Comparison], columns: int | None) -> list[Line]:
         lines.append(Line(one_line(metric)))
         for row in of:
             first, second, change, verdict = _cells(row, with_spread=False, with_interval=False)
-            told = [f"    A {first}, B {second}: {change}, {verdict}"]
-            if columns is not None and display_width(told[0]) > columns:
-                told = [f"    A {first}, B {second}:", f"      {change}, {verdict}"]
-            lines += [Line(text, row) for text in (f"  {one_line(point_of(row, hidden))}", *told)]
+            shown = [f"    A {first}, B {second}: {change}, {verdict}"]
+            if columns is not None and display_width(shown[0]) > columns:
+                shown = [f"    A {first}, B {second}:", f"      {change}, {verdict}"]
+            lines += [Line(text, row) for text in (f"  {one_line(point_of(row, hidden))}", *shown)]
     return lines
 
 

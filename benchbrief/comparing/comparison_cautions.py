@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from benchbrief.cli.terminal import one_line
 from benchbrief.comparing.compare_messages import listed, say, some_of
 from benchbrief.comparing.compare_output import point_of
-from benchbrief.comparing.node_differences import told_nodes
+from benchbrief.comparing.node_differences import warn_of_other_nodes
 from benchbrief.compiler.messages.text import figure
 from benchbrief.compiler.planning.budgets import is_budgeted
 
@@ -25,13 +25,13 @@ _ENOUGH = 3
 
 def cautions(first: Contender, second: Contender, outcome: Outcome, threshold: float) -> Iterator[str]:
     """What a reader has to know of the numbers."""
-    yield from told_origins((first, second), "AB")
+    yield from warn_of_origins((first, second), "AB")
     for side, name in ((first, "A"), (second, "B")):
         if any(metric.percentile is None for metric in side.plan.metrics):
             yield say.kinds_unknown(name=name)
-    yield from told_definitions(first, second)
-    yield from told_nodes(first, second)
-    yield from told_lengths(first, second)
+    yield from warn_of_definitions(first, second)
+    yield from warn_of_other_nodes(first, second)
+    yield from warn_of_lengths(first, second)
     if same := sum(row.verdict == "same measurement" for row in outcome.comparisons):
         yield say.one_for_two(n=same, total=len(outcome.comparisons))
     for only, name in ((outcome.only_first, "A"), (outcome.only_second, "B")):
@@ -43,16 +43,16 @@ def cautions(first: Contender, second: Contender, outcome: Outcome, threshold: f
     pairs = [row for row in outcome.comparisons if row.verdict == "within noise" and row.fewest == 2]
     for advice, rows in _by_advice(pairs, first, second):
         yield say.only_two_repeats(n=figure(len(rows), ","), said=advice)
-    yield from _told_few(first, second, outcome.comparisons)
-    yield from told_apart(outcome.comparisons)
-    yield from told_bounds(outcome.comparisons)
+    yield from _warn_of_tails(first, second, outcome.comparisons)
+    yield from warn_of_changes_shown_twice(outcome.comparisons)
+    yield from warn_of_bounds(outcome.comparisons)
     if any(row.p is not None for row in outcome.comparisons):
         levels = levels_of(outcome.comparisons)
         of = figure(threshold * 100, ".3g")
         yield say.pair_test_from(threshold=of, levels=levels) if threshold else say.pair_test(levels=levels)
 
 
-def told_origins(sides: Sequence[Contender], names: str) -> Iterator[str]:
+def warn_of_origins(sides: Sequence[Contender], names: str) -> Iterator[str]:
     """Which contenders were not measured, or not here."""
     for origin, one, several in (
         ("simulated", say.side_simulated, say.sides_simulated),
@@ -62,15 +62,15 @@ def told_origins(sides: Sequence[Contender], names: str) -> Iterator[str]:
             yield several(names=listed(found)) if len(found) > 1 else one(name=found[0])
 
 
-def told_bounds(rows: Sequence[Comparison]) -> Iterator[str]:
+def warn_of_bounds(rows: Sequence[Comparison]) -> Iterator[str]:
     sides = [side for row in rows for side in (row.first, row.second) if side is not None]
     if any(side.bounds for side in sides):
-        yield say.bounds_told()
+        yield say.bounds_explained()
     if text := explain_marks(side.doubt for side in sides):
         yield text
 
 
-def told_lengths(first: Contender, second: Contender, called: Sequence[str] = "AB") -> Iterator[str]:
+def warn_of_lengths(first: Contender, second: Contender, called: Sequence[str] = "AB") -> Iterator[str]:
     """That the cells of an experiment ended by another rule in one of two runs, so that their lengths may differ."""
     from benchbrief.compiler.explain.explain_steady import measured_for
 
@@ -116,7 +116,7 @@ def levels_of(rows: Sequence[Comparison]) -> str:
     return low if low == high else say.level_range(low=low, high=high)
 
 
-def _told_few(first: Contender, second: Contender, rows: Sequence[Comparison]) -> Iterator[str]:
+def _warn_of_tails(first: Contender, second: Contender, rows: Sequence[Comparison]) -> Iterator[str]:
     from benchbrief.results.compare.tail_percentiles import FEWEST, resting_on_few
 
     found = [row for side in (first, second) for row in resting_on_few(side, rows)]
@@ -131,21 +131,21 @@ def _place_of(row: Comparison) -> str:
     return say.at_place(what=row.quantity, place=one_line(point_of(row, {"experiment"})))
 
 
-def told_loads(outcome: Outcome, loads: Loads, *, judged: bool) -> Iterator[str]:
+def warn_of_loads(outcome: Outcome, loads: Loads, *, judged: bool) -> Iterator[str]:
     """That some of what is compared was measured with another load."""
     count = sum(bool(loads.why_other(row.point)) for row in outcome.comparisons)
     if count:
-        told = say.loads_differ if judged else say.loads_unjudged
-        yield told(n=count, total=len(outcome.comparisons))
+        warn = say.loads_differ if judged else say.loads_unjudged
+        yield warn(n=count, total=len(outcome.comparisons))
 
 
-def told_apart(rows: Sequence[Comparison]) -> Iterator[str]:
+def warn_of_changes_shown_twice(rows: Sequence[Comparison]) -> Iterator[str]:
     """The rows whose change is shown twice: as A and B show it, and of the repeats, which the test compares."""
     if apart := [_place_of(row) for row in rows if row.is_apart]:
         yield say.apart(said=some_of(apart, _NAMED))
 
 
-def told_definitions(
+def warn_of_definitions(
     first: Contender, second: Contender, names: Container[str] | None = None, called: Sequence[str] = "AB"
 ) -> Iterator[str]:
     """The metrics (those of `names`) that are left out, since they are not the same in both."""
@@ -153,5 +153,5 @@ def told_definitions(
 
     for name, of, one, other in defined_otherwise(first.plan, second.plan):
         if names is None or name in names:
-            told = {"name": name, "one": one, "a": called[0], "other": other, "b": called[1]}
-            yield say.metric_otherwise(**told) if of == name else say.part_otherwise(of=of, **told)
+            arguments = {"name": name, "one": one, "a": called[0], "other": other, "b": called[1]}
+            yield say.metric_otherwise(**arguments) if of == name else say.part_otherwise(of=of, **arguments)

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from benchbrief.ci.verdict_files import write_file
 from benchbrief.comparing.judged_contenders import Judged
-from benchbrief.comparing.ranking_output import untold_reasons
+from benchbrief.comparing.ranking_output import explain_unranked
 from benchbrief.compiler.messages.text import mapped
 
 
@@ -33,15 +33,15 @@ def write_page(file: Path, judged: Judged, language: str) -> None:
     else:
         rankings = [replace(each, reason=known(each.reason)) for each in judged.rankings]
         made = ranking_view(words["site_comparison"], rankings, names, words, judged.labels)
-        notes = (*untold_reasons(judged), *judged.notes)
+        notes = (*explain_unranked(judged), *judged.notes)
     if made is None:  # nothing in common, which is refused before
         return
     contenders = tuple(
         (name, f"{each.run_dir.name}{':' if each.hardware else ''}{each.hardware}")
         for name, each in zip(names, judged.references, strict=True)
     )
-    told = tuple(words.said(known(note)) for note in notes)
-    view = replace(made, contenders=contenders, differing=differing, notes=told)
+    worded = tuple(words.said(known(note)) for note in notes)
+    view = replace(made, contenders=contenders, differing=differing, notes=worded)
     first, *others = (run for _, run in contenders)
     title = words["site_step_of"].format(run=words.locale.listed(others), before=first)
     write_file(file, comparison_page(view, title, words))

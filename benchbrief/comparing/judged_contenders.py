@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations
 
-from benchbrief.comparing.comparison_cautions import cautions, told_definitions, told_loads
+from benchbrief.comparing.comparison_cautions import cautions, warn_of_definitions, warn_of_loads
 from benchbrief.comparing.load_differences import Loads, compare_loads
 from benchbrief.comparing.named_contenders import NotComparable, Reference
 from benchbrief.comparing.ranking_cautions import ranking_cautions
@@ -56,7 +56,7 @@ class Judged:
         return tuple(row for outcome in self.against_first.values() for row in outcome.worse)
 
     @property
-    def untold(self) -> tuple[str, ...]:
+    def unjudged(self) -> tuple[str, ...]:
         return tuple(key for outcome in self.against_first.values() for key in outcome.untold)
 
 
@@ -86,7 +86,7 @@ def judge(
     }
     if len(contenders) == 2:
         (outcome,) = field.outcomes.values()
-        notes = [*told_loads(outcome, loads[0, 1], judged=other_load)]
+        notes = [*warn_of_loads(outcome, loads[0, 1], judged=other_load)]
         notes += cautions(contenders[0], contenders[1], outcome, threshold)
     else:
         notes = list(ranking_cautions(contenders, names, field, loads, threshold, judged=other_load))
@@ -117,10 +117,10 @@ def _labels(contenders: Sequence[Contender]) -> dict[str, str]:
 
 def _merged(found: Mapping[Pair, Sequence[Difference]], count: int) -> Iterator[Differing]:
     """Yield what differs from the first contender's in any other; one that does not differ has what the first has."""
-    told: dict[str, dict[int, str]] = {}
+    values_of: dict[str, dict[int, str]] = {}
     for (_, other), each in ((pair, each) for pair, many in found.items() for each in many):
-        told.setdefault(each.what, {0: each.first})[other] = each.second
-    for what, values in told.items():
+        values_of.setdefault(each.what, {0: each.first})[other] = each.second
+    for what, values in values_of.items():
         yield Differing(what, tuple(values.get(place, values[0]) for place in range(count)))
 
 
@@ -159,7 +159,7 @@ def _chosen(
             words = dict.fromkeys((*every, *(name.partition("[")[0] for name in every)))
             guess = did_you_mean(wanted, words)
             hint = f"did you mean `{guess}`?" if guess else f"there are {', '.join(every)}"
-            hint = next(told_definitions(contenders[0], contenders[1], (wanted,)), hint)
+            hint = next(warn_of_definitions(contenders[0], contenders[1], (wanted,)), hint)
             two = len(contenders) == 2
             raise NotComparable(
                 f"the two have no `{wanted}` in common" if two else f"no two of them have `{wanted}`", hint

@@ -17,7 +17,7 @@ WHERE p.name = 'node' ORDER BY ALL
 _NAMED = 5
 
 
-def told_nodes(first: Contender, second: Contender) -> Iterator[str]:
+def warn_of_other_nodes(first: Contender, second: Contender) -> Iterator[str]:
     """Which hosts were other nodes in A than in B, so that a change may be that of the machine."""
     a, b = _nodes(first), _nodes(second)
     other = [host for host in a if host in b and a[host] != b[host]]

@@ -18,7 +18,7 @@ from benchbrief.comparing.named_contenders import Reference
 from benchbrief.results.compare.contender_differences import Difference
 
 
-def tell(
+def print_comparison(
     judged: Judged,
     *,
     strict: bool,
@@ -65,7 +65,7 @@ def named(reference: Reference) -> str:
 def _show(judged: Judged) -> None:
     for letter, reference in zip(judged.names, judged.references, strict=True):
         show(f"{letter}  {named(reference)}")
-    different = list(output.told_differences([(each.what, each.each) for each in judged.differing]))
+    different = list(output.difference_lines([(each.what, each.each) for each in judged.differing]))
     if different:
         show()
         show(f"what else differs, {' | '.join(judged.names)}:")
@@ -97,5 +97,5 @@ def _show_ranking(judged: Judged) -> None:
     show()
     for line, outcome in zip(ranked.summary(judged), judged.against_first.values(), strict=True):
         show(line, colour="red" if outcome.worse else None)
-    for text in ranked.untold_reasons(judged):
+    for text in ranked.explain_unranked(judged):
         show_wrapped(text, indent=2)

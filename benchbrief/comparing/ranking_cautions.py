@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING
 from benchbrief.comparing.compare_messages import say, some_of
 from benchbrief.comparing.comparison_cautions import (
     levels_of,
-    told_bounds,
-    told_definitions,
-    told_lengths,
-    told_origins,
+    warn_of_bounds,
+    warn_of_definitions,
+    warn_of_lengths,
+    warn_of_origins,
 )
 from benchbrief.compiler.messages.text import figure
 
@@ -36,12 +36,12 @@ def ranking_cautions(
 ) -> Iterator[str]:
     """`judged`: points of another load are judged all the same."""
     rows = [row for outcome in field.outcomes.values() for row in outcome.comparisons]
-    yield from _told_loads(field, loads, judged=judged)
-    yield from told_origins(contenders, names)
+    yield from _warn_of_loads(field, loads, judged=judged)
+    yield from warn_of_origins(contenders, names)
     for (a, b), outcome in field.outcomes.items():
         called = names[a], names[b]
-        yield from told_definitions(contenders[a], contenders[b], called=called)
-        yield from told_lengths(contenders[a], contenders[b], called)
+        yield from warn_of_definitions(contenders[a], contenders[b], called=called)
+        yield from warn_of_lengths(contenders[a], contenders[b], called)
         if a == 0:
             for only, name in ((outcome.only_first, called[0]), (outcome.only_second, called[1])):
                 if only:
@@ -52,13 +52,13 @@ def ranking_cautions(
     few = [row for row in rows if row.verdict == "within noise" and row.fewest < _ENOUGH]
     if few or any(row.lacks_repeats for row in rows):
         yield say.few_repeats()
-    yield from _told_tails(contenders, field)
-    yield from told_bounds(rows)
+    yield from _warn_of_tails(contenders, field)
+    yield from warn_of_bounds(rows)
     if any(row.p is not None for row in rows):
-        yield from _told_test(rows, threshold)
+        yield from _explain_test(rows, threshold)
 
 
-def _told_test(rows: Sequence[Comparison], threshold: float) -> Iterator[str]:
+def _explain_test(rows: Sequence[Comparison], threshold: float) -> Iterator[str]:
     families: dict[str, int] = {}
     for row in rows:
         if row.p is not None:
@@ -73,18 +73,18 @@ def _told_test(rows: Sequence[Comparison], threshold: float) -> Iterator[str]:
     yield say.not_equal()
 
 
-def _told_loads(field: Field, loads: Mapping[Pair, Loads], *, judged: bool) -> Iterator[str]:
+def _warn_of_loads(field: Field, loads: Mapping[Pair, Loads], *, judged: bool) -> Iterator[str]:
     of_other = [
         ranking
         for ranking in field.rankings
         if any(loads[pair].why_other(row.point) for pair, row in ranking.pairs.items())
     ]
     if of_other:
-        told = say.rank_loads if judged else say.rank_loads_unjudged
-        yield told(n=len(of_other), total=_points(field))
+        warn = say.rank_loads if judged else say.rank_loads_unjudged
+        yield warn(n=len(of_other), total=_points(field))
 
 
-def _told_tails(contenders: Sequence[Contender], field: Field) -> Iterator[str]:
+def _warn_of_tails(contenders: Sequence[Contender], field: Field) -> Iterator[str]:
     """That percentiles rest on few operations."""
     from benchbrief.results.compare.tail_percentiles import FEWEST, resting_on_few
 

@@ -1,4 +1,4 @@
-"""How `bench compare` tells of three contenders and more: on a terminal, as JSON, in Markdown, as JUnit cases."""
+"""The output of `bench compare` for three contenders and more: on a terminal, as JSON, in Markdown, as JUnit cases."""
 
 from __future__ import annotations
 
@@ -114,21 +114,21 @@ def _stacked(judged: Judged) -> list[RankedLine]:
     return lines
 
 
-def untold_reasons(judged: Judged) -> Iterator[str]:
+def explain_unranked(judged: Judged) -> Iterator[str]:
     """Why points are not ranked, and why values are missing, each reason with the points that it holds for."""
     found: dict[tuple[str, str], list[str]] = {}
     for point, each in zip(_points(judged.rankings), judged.rankings, strict=True):
         reasons = [("", each.reason)] if each.reason else []
         if each.order:
             reasons = list(_missing(each, judged.names))
-        for told in reasons:
-            found.setdefault(told, []).append(say.at_place(what=each.quantity, place=point))
+        for why in reasons:
+            found.setdefault(why, []).append(say.at_place(what=each.quantity, place=point))
     for (name, reason), at in found.items():
         points, said = some_of(at, _MOST_NAMED), mapped(reason, shortened)
         if name:
             yield say.left_out_there(name=name, said=said, points=points)
         else:
-            yield say.not_told(said=said, points=points)
+            yield say.not_told_apart(said=said, points=points)
 
 
 def _missing(ranking: Ranking, names: str) -> Iterator[tuple[str, str]]:
@@ -151,7 +151,7 @@ def ranking_cases(judged: Judged, *, strict: bool) -> Iterator[Case]:
             yield replace(each, name=f"{each.name} ({name} against {called[0]})")
 
 
-def told_ranking(judged: Judged) -> list[tuple[str, ...]]:
+def ranking_rows(judged: Judged) -> list[tuple[str, ...]]:
     """Return a row for each point: metric, which is named once, point, each contender with its letters, and the
     best."""
     before, rows = "", []
@@ -166,13 +166,13 @@ def told_ranking(judged: Judged) -> list[tuple[str, ...]]:
 def ranking_markdown(title: str, judged: Judged) -> str:
     lines = [f"## {inline(title)}", "", *(f"- {inline(line)}" for line in summary(judged)), ""]
     head = ("metric", "point", *judged.names, "best")
-    rows = told_ranking(judged)
+    rows = ranking_rows(judged)
     lines += [*table(head, rows), ""]
     if judged.differing:
         lines += ["What else differs:", ""]
         differing = [(each.what, *(value or "–" for value in each.each)) for each in judged.differing]
         lines += [*table(("", *judged.names), differing), ""]
-    lines += [f"- {inline(note)}" for note in (*untold_reasons(judged), *judged.notes)]
+    lines += [f"- {inline(note)}" for note in (*explain_unranked(judged), *judged.notes)]
     return "\n".join(lines) + "\n"
 
 

@@ -1,4 +1,4 @@
-"""How `bench gate` tells what it found: on a terminal, as JSON, in Markdown, as the cases of a JUnit file."""
+"""The output of `bench gate`: on a terminal, as JSON, in Markdown, as the cases of a JUnit file."""
 
 from __future__ import annotations
 
@@ -33,11 +33,11 @@ def word(state: str) -> str:
 def counted(judged: Sequence[Judged]) -> str:
     """`3 series: 1 alarm, 2 as before`"""
     counts = Counter(each.state for each in judged)
-    told = ", ".join(f"{counts[state]} {word(state)}" for state in _ORDER if counts[state])
-    return f"{len(judged)} series: {told}"
+    of_each = ", ".join(f"{counts[state]} {word(state)}" for state in _ORDER if counts[state])
+    return f"{len(judged)} series: {of_each}"
 
 
-def told_lines(judged: Sequence[Judged], *, every: bool) -> Iterator[tuple[str, str | None]]:
+def gate_lines(judged: Sequence[Judged], *, every: bool) -> Iterator[tuple[str, str | None]]:
     """Yield a line for each series that is not as before, or for every one, with its colour or None."""
     for each in sorted(judged, key=lambda each: _ORDER.index(each.state)):
         if each.state in _SHOWN or every:
@@ -84,8 +84,8 @@ def cases(judged: Sequence[Judged], *, strict: bool) -> Iterator[Case]:
             state = "error" if strict else "skipped"
         elif each.state in ("known", "reused", "passed over"):
             state = "skipped"
-        told = "; ".join(details(each)) or word(each.state)
-        yield Case(each.series.quantity, name_of(each), state, told, remark=told if state == "ok" else "")
+        shown = "; ".join(details(each)) or word(each.state)
+        yield Case(each.series.quantity, name_of(each), state, shown, remark=shown if state == "ok" else "")
 
 
 def markdown(title: str, judged: Sequence[Judged], notes: Sequence[str]) -> str:

@@ -1,4 +1,4 @@
-"""How `bench trend` tells what it found: on a terminal, and as JSON."""
+"""The output of `bench trend`: on a terminal, and as JSON."""
 
 from __future__ import annotations
 
@@ -21,8 +21,8 @@ _MOST_DIFFERENCES = 4
 _MOST_POINTS = 3
 
 
-def telling(series: Sequence[Series], *, named: bool) -> tuple[list[Series], list[str]]:
-    """Return the series that tell something, and notes on the others. Those whose quantity is `named` all do.
+def select_series(series: Sequence[Series], *, named: bool) -> tuple[list[Series], list[str]]:
+    """Return the series that show something, and notes on the others. Those whose quantity is `named` all do.
 
     Else those are left out in which no run has a value, and errors where there are none.
     """
@@ -42,7 +42,7 @@ def telling(series: Sequence[Series], *, named: bool) -> tuple[list[Series], lis
     return shown, [f"left out: {note}" for note in notes]
 
 
-def told_trends(trends: Sequence[Trend], columns: int) -> Iterator[tuple[str, str | None]]:
+def trend_lines(trends: Sequence[Trend], columns: int) -> Iterator[tuple[str, str | None]]:
     """Yield lines, each with its colour or None."""
     groups: dict[tuple[str, str, str], list[Trend]] = {}
     for trend in trends:
@@ -54,7 +54,7 @@ def told_trends(trends: Sequence[Trend], columns: int) -> Iterator[tuple[str, st
         unknown = []
         for trend in group:
             if any(part.part.known for part in trend.parts):
-                yield from _told(trend, columns)
+                yield from _series_lines(trend, columns)
             else:
                 unknown.append(trend.series.at or "all")
         if unknown:
@@ -62,7 +62,7 @@ def told_trends(trends: Sequence[Trend], columns: int) -> Iterator[tuple[str, st
             yield f"  no run has a value at {', '.join(unknown[:_MOST_POINTS])}{more}", None
 
 
-def _told(trend: Trend, columns: int) -> Iterator[tuple[str, str | None]]:
+def _series_lines(trend: Trend, columns: int) -> Iterator[tuple[str, str | None]]:
     series = trend.series
     known = [each for part in trend.parts for each in part.part.known]
     control = ", control" if series.control else ""
@@ -89,10 +89,10 @@ def _told(trend: Trend, columns: int) -> Iterator[tuple[str, str | None]]:
 
 
 def _new_part(before: Part, part: Part) -> Iterator[tuple[str, str | None]]:
-    told = differences(before, part)
-    more = len(told) - _MOST_DIFFERENCES
+    found = differences(before, part)
+    more = len(found) - _MOST_DIFFERENCES
     yield f"    {part.values[0].at:%Y-%m-%d}  not compared with the runs before:", "yellow"
-    for line in told[:_MOST_DIFFERENCES]:
+    for line in found[:_MOST_DIFFERENCES]:
         yield f"      {line}", None
     if more > 0:
         yield f"      and {more} more", None

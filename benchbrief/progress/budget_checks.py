@@ -49,7 +49,7 @@ def refuse_small_budgets(
             progress.note(f"budget: {fit.text}")
 
 
-def what_helps(plan: Plan, command: str, *, simulated: bool) -> tuple[str, str]:
+def budget_advice(plan: Plan, command: str, *, simulated: bool) -> tuple[str, str]:
     """Return what helps where a budget had no room for points, with the command for it. `command` runs the plan."""
     if simulated:
         return "give the budget more room, in the spec or with --budget, and simulate it again with", command

@@ -14,7 +14,7 @@ _MUCH = 0.1
 """The share of the time that an activity has to be off by, to be named."""
 
 
-def in_short(times: TimeCompared) -> str:
+def short_text(times: TimeCompared) -> str:
     """Return what the run took and was estimated to take, with the activity that was furthest from its estimate."""
     text = _of_all(times)
     most = max(times.in_all, key=lambda each: abs(each.taken_s - each.estimated_s))
@@ -29,7 +29,7 @@ def _of_all(times: TimeCompared) -> str:
     return f"{duration(times.wall_taken_s)}, estimated {duration(times.wall_estimated_s)}{made}"
 
 
-def in_full(times: TimeCompared) -> list[str]:
+def full_lines(times: TimeCompared) -> list[str]:
     """Return a line for the whole and one for each activity that takes time, by what it was estimated and took."""
     rows = [(ACTIVITY_WORDS[each.activity], each.estimated_s, each.taken_s) for each in times.in_all]
     shown = [row for row in rows if max(row[1:]) >= 0.5]

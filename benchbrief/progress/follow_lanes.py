@@ -85,8 +85,8 @@ class LanesFollower(Looks):
             if live is not None and live.phase == "ended" and live.exit_code is not None:
                 return Followed(records, (), "ended", ExitCode(live.exit_code))
             return Followed(records, (), "gone", ExitCode.INTERRUPTED)
-        told = live is not None and live.phase == "ended" and live.at >= end.at  # or it was merged later
-        code = live.exit_code if live is not None and told else None
+        is_ours = live is not None and live.phase == "ended" and live.at >= end.at  # or it was merged later
+        code = live.exit_code if live is not None and is_ours else None
         return Followed([*records, end], (), "ended", CODES[end.status] if code is None else ExitCode(code))
 
     def _lanes_go_on(self) -> bool:

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from benchbrief.cli.readable_quantities import duration, latency, of_planned, power
+from benchbrief.cli.readable_quantities import duration, latency, power, progress_of_step
 from benchbrief.cli.terminal import one_line
 from benchbrief.cli.terminal_marks import UNICODE, Marks, padded, shortened
 from benchbrief.compiler.rounding import share_text
@@ -95,7 +95,7 @@ def _doing(view: RunView, cell_id: str, cell: CellView, readings: Sequence[Readi
     step = cell.step or "begins"
     if cell.step:
         so_far = max(0.0, now - cell.step_began)
-        step += f"  {of_planned(so_far, cell.step_s)}"
+        step += f"  {progress_of_step(so_far, cell.step_s)}"
     load = load_of(cell_id, readings)
     numbers = load_rate(view, cell_id, load, now) if load else ""
     if load and load.latency_s is not None:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from benchbrief.cli.readable_quantities import duration, latency, of_planned, rate
+from benchbrief.cli.readable_quantities import duration, latency, progress_of_step, rate
 from benchbrief.cli.terminal import coloured, columns_of, last_words, one_line, printable, use_colour
 from benchbrief.cli.terminal_marks import UNICODE, folded, marks, padded, shortened
 from benchbrief.dsl.diagnostics.plain_amounts import plural
@@ -55,7 +55,7 @@ class Progress:
         self._is_live = self._stream.isatty() and os.environ.get("TERM") != "dumb"
         self._marks = marks(self._stream.encoding)
         self._lock = threading.Lock()
-        self._told: set[str] = set()
+        self._said_once: set[str] = set()
         self._lines: list[str] = []
         self._live: Any = None
         self.view: RunView | None = None
@@ -143,7 +143,7 @@ class Progress:
         [(cell_id, cell)] = view.running.items()
         load = self._load(cell_id)
         so_far = max(0.0, now - cell.step_began)
-        what = f"{cell.step} {of_planned(so_far, cell.step_s)}" if cell.step else "begins"
+        what = f"{cell.step} {progress_of_step(so_far, cell.step_s)}" if cell.step else "begins"
         numbers = f", {load_rate(view, cell_id, load, now)}" if load else ""
         if load and load.latency_s is not None:
             numbers += f", {load.latency_of} {latency(load.latency_s)}"
@@ -193,7 +193,7 @@ class Progress:
             if self.view is not None:
                 self.view.apply(record)
 
-    def where_it_is(self, run_id: str) -> None:
+    def show_position(self, run_id: str) -> None:
         """Tell how far a run has come that goes on already."""
         with self._lock:
             view = self.view
@@ -298,9 +298,9 @@ class Progress:
         if record.sure or self.view is None:
             return ""
         kept, broken = bounds_of(record, self.view.plan.experiments[record.experiment].points)
-        told = [f"no run broke it up to {kept:,.0f}"] if kept is not None else []
-        told += [f"none kept it from {broken:,.0f} ops/s on"] if broken is not None else []
-        runs = f": {', '.join(told)}" if told else ""
+        known = [f"no run broke it up to {kept:,.0f}"] if kept is not None else []
+        known += [f"none kept it from {broken:,.0f} ops/s on"] if broken is not None else []
+        runs = f": {', '.join(known)}" if known else ""
         return f"; not decided with {100 * CONFIDENCE:.0f} % confidence{runs}"
 
     def _on_point_chosen(self, record: j.PointChosen) -> None:
@@ -325,8 +325,8 @@ class Progress:
     def _once(self, kind: str, text: str) -> None:
         """A remark is shown once, however many cells repeat it."""
         line = f"{kind}: {text}"
-        if line not in self._told:
-            self._told.add(line)
+        if line not in self._said_once:
+            self._said_once.add(line)
             self._say(self._style(f"{kind}:", "yellow") + f" {one_line(text)}")
 
     def _say(self, line: str) -> None:

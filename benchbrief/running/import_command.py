@@ -120,7 +120,7 @@ def import_options(function: F) -> F:
     return made  # type: ignore[no-any-return]  # click's decorators keep the function's type
 
 
-def import_and_tell(choices: Choices, prepare: Callable[[Plan], Prepared]) -> None:
+def import_and_report(choices: Choices, prepare: Callable[[Plan], Prepared]) -> None:
     """Read, keep, build the tables, and say what there is now. Raises RunnerError, or Stop.
 
     Nothing is kept of an import that fails or is interrupted, unless there is no room for its tables alone.

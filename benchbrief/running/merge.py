@@ -72,8 +72,8 @@ def _next(run_dir: Path, merged: Merged) -> tuple[tuple[str, str], ...] | None:
     submitted = submitted_run(run_dir)
     if submitted is not None:
         some = plural(len(merged.missing), "lane is", "lanes are")
-        told = f"{some} not whole, whose jobs are those of {label_of(submitted.scheduler)}; go on with"
-        return ((told, f"bench resume {run}"),)
+        what = f"{some} not whole, whose jobs are those of {label_of(submitted.scheduler)}; go on with"
+        return ((what, f"bench resume {run}"),)
     lanes = [
         (f"lane {lane} is not whole; go on with", _lane(run_dir, lane, merged)) for lane in merged.missing[:_NAMED]
     ]

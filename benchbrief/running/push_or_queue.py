@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 def push_now(
     run_dir: Path,
     asked: QueuedPush,
-    told: Callable[[int, int], None] = lambda _done, _all: None,
+    progress: Callable[[int, int], None] = lambda _done, _all: None,
     caution: Callable[[str], None] = lambda _text: None,
 ) -> Pushed:
     """Push a run. When the store can't take it now, the push is kept in the run's folder, to be tried again.
@@ -33,7 +33,7 @@ def push_now(
     from benchbrief.results.shared_store.signatures import sign
 
     signed = partial(sign, key=Path(asked.key)) if asked.key else None
-    push = Push(tags=asked.tags, sign=signed, told=told, more={"series": write_series})
+    push = Push(tags=asked.tags, sign=signed, told=progress, more={"series": write_series})
     try:
         pushed = push_run(run_dir, open_store(asked.url), push)
     except (StoreAway, StoreFull, StoreRefuses) as error:
@@ -49,7 +49,7 @@ def push_now(
     return pushed
 
 
-def push_or_tell(run_dir: Path, url: str, tags: Sequence[str] = ()) -> str:
+def push_or_explain(run_dir: Path, url: str, tags: Sequence[str] = ()) -> str:
     """Push a run that has just ended. Returns why it could not be pushed, or "": no store makes a measurement fail."""
     from benchbrief.results.shared_store.pushed_record import QueuedPush, enqueue
 

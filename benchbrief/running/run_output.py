@@ -20,8 +20,8 @@ from benchbrief.compiler.messages.text import Text
 from benchbrief.compiler.rounding import share_text
 from benchbrief.dsl.bench_error import ExitCode
 from benchbrief.dsl.diagnostics.plain_amounts import plural
-from benchbrief.progress.budget_checks import what_helps
-from benchbrief.progress.compared_times import in_short
+from benchbrief.progress.budget_checks import budget_advice
+from benchbrief.progress.compared_times import short_text
 from benchbrief.progress.earlier_results import Retake, reused_as_dict
 from benchbrief.progress.finished_run import Finished
 from benchbrief.progress.run_progress import Progress
@@ -60,7 +60,7 @@ F = TypeVar("F", bound=Callable[..., Any])
 
 
 def ending_options(function: F) -> F:
-    """The options of a command that runs cells, to be passed on to `run_and_tell`."""
+    """The options of a command that runs cells, to be passed on to `run_and_report`."""
     options = (
         click.option("--no-report", is_flag=True, help="Keep the results, render nothing."),
         click.option("--quiet", "-q", is_flag=True, help="Show no progress."),
@@ -81,7 +81,7 @@ def ending_options(function: F) -> F:
     return function
 
 
-def run_and_tell(
+def run_and_report(
     run_dir: Path, progress: Progress, asked: Ending, warned: Iterable[str] = (), retake: Retake | None = None
 ) -> None:
     """Run a run's plan, tell how it ended, also in files for a build server, and stop with its exit code.
@@ -94,7 +94,7 @@ def run_and_tell(
     note_simulation(run_dir, progress)
     report = not asked["no_report"]
     finished = run_plan(run_dir, progress, report=report, metrics=asked["metrics"], wait=asked["wait"], retake=retake)
-    tell_as_asked(finished, asked, warned)
+    report_as_asked(finished, asked, warned)
 
 
 def note_simulation(run_dir: Path, progress: Progress) -> None:
@@ -105,14 +105,14 @@ def note_simulation(run_dir: Path, progress: Progress) -> None:
         progress.note(SIMULATED)
 
 
-def tell_as_asked(finished: Finished, asked: Ending, warned: Iterable[str]) -> None:
+def report_as_asked(finished: Finished, asked: Ending, warned: Iterable[str]) -> None:
     """Push a run that has ended, tell how as the options of the command say, and stop with its exit code."""
     if asked["push"] and finished.status != "interrupted":
-        from benchbrief.running.push_or_queue import push_or_tell
+        from benchbrief.running.push_or_queue import push_or_explain
 
-        if problem := push_or_tell(finished.run_dir, asked["push"]):
+        if problem := push_or_explain(finished.run_dir, asked["push"]):
             warned = (*warned, problem)
-    tell_end(
+    report_end(
         finished,
         report=not asked["no_report"],
         as_json=asked["as_json"],
@@ -122,7 +122,7 @@ def tell_as_asked(finished: Finished, asked: Ending, warned: Iterable[str]) -> N
     )
 
 
-def tell_end(
+def report_end(
     finished: Finished,
     *,
     report: bool,
@@ -135,7 +135,7 @@ def tell_end(
     from benchbrief.results.ingest.run_evidence import read_evidence
 
     evidence = finished.evidence or read_evidence(finished.run_dir, finished.plan)
-    summary = summed_up(finished, evidence, report=report)
+    summary = summarise_end(finished, evidence, report=report)
     summary = replace(summary, warnings=(*summary.warnings, *((text, 0) for text in warned)))
     if as_json:
         show_json(as_dict(finished, summary))
@@ -161,7 +161,7 @@ class Summary:
     """What the run took against its estimate; None where there is none, and for an interrupted run."""
 
 
-def summed_up(finished: Finished, evidence: Evidence, *, report: bool) -> Summary:
+def summarise_end(finished: Finished, evidence: Evidence, *, report: bool) -> Summary:
     verdicts = evidence.verdicts
     not_chosen = sum(is_candidate_left_out(each.reason) for each in verdicts)
     refused = sum(is_refused(each.reason) for each in verdicts)
@@ -228,7 +228,7 @@ def _next(finished: Finished, evidence: Evidence, *, report: bool) -> Iterable[t
         yield "measure all of it again with", f"bench run {spec}{profile} --fresh"
     if finished.without_room:
         mode = " --simulate" if finished.simulated else ""
-        yield what_helps(evidence.plan, f"bench run {spec}{profile}{mode}", simulated=finished.simulated)
+        yield budget_advice(evidence.plan, f"bench run {spec}{profile}{mode}", simulated=finished.simulated)
 
 
 def _is_not_tried(reason: str | None) -> bool:
@@ -287,7 +287,7 @@ def tell(finished: Finished, summary: Summary) -> None:
     if len(counted) > 1:
         say(f"  cells   {', '.join(counted)}")
     if summary.times:
-        say(f"  time    {in_short(summary.times)}")
+        say(f"  time    {short_text(summary.times)}")
     for what, missing in (("failed ", finished.failed), ("no room", finished.without_room)):
         for cells, reason in grouped(missing):
             if len(cells) <= _ALIKE:

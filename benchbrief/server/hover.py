@@ -195,7 +195,7 @@ def _measure(name: str) -> str:
         return ""
     unit = units.base_unit(kind.unit) or "a plain number"
     probe = f"needs the `{kind.probe}` probe  \n" if kind.probe else ""
-    probe = f"told by the load generator {kind.tool}  \n" if kind.tool else probe
+    probe = f"reported by the load generator {kind.tool}  \n" if kind.tool else probe
     dims = ", ".join(f"`{dim}`" for dim in sorted(kind.on_demand))
     return f"**`{name}`** in {unit}\n\n{word_meanings.measure_doc(name)}\n\n{probe}on demand by {dims}"
 

@@ -1,1 +1,1 @@
-"""What `bench verify` tells of signatures, and of runs without a brief."""
+"""What `bench verify` shows of signatures, and of runs without a brief."""

@@ -1,4 +1,4 @@
-"""What `bench verify` tells of a signature."""
+"""What `bench verify` shows of a signature."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ if TYPE_CHECKING:
 _MOST = 20
 
 
-def tell_signed(signed: SignedCheck) -> None:
-    """Tell the verdict on a signature, and what differs from what was signed."""
+def show_signature(signed: SignedCheck) -> None:
+    """Show the verdict on a signature, and what differs from what was signed."""
     verdict = signed.verdict
     key = f" ({verdict.key})" if verdict.key else ""
     match verdict.state:

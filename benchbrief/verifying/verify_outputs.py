@@ -1,4 +1,4 @@
-"""What `bench verify` tells of a run that has no brief: its raw outputs, its tables, and its signature."""
+"""What `bench verify` shows of a run that has no brief: its raw outputs, its tables, and its signature."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from benchbrief.cli.run_names import run_name
 from benchbrief.cli.terminal import fail, one_line, show, warn
 from benchbrief.dsl.bench_error import ExitCode
 from benchbrief.dsl.diagnostics.plain_amounts import plural
-from benchbrief.verifying.print_signature import tell_signed
+from benchbrief.verifying.print_signature import show_signature
 
 _MOST = 20
 
@@ -50,7 +50,7 @@ def verify_outputs(
         if len(lines) > _MOST:
             warn(f"and {len(lines) - _MOST:,} more; --json has them all")
         if signed:
-            tell_signed(signed)
+            show_signature(signed)
     if not is_signed or not is_sound:
         return document, ExitCode.SPEC_WRONG if not is_signed else ExitCode.CELL_FAILED
     if is_enough or not load_plan(run_dir).reports:

@@ -138,7 +138,7 @@ def _tools(plan: Plan, hosts: Hosts, host_id: str) -> Iterator[Finding]:
         except RunnerError as error:
             yield Finding(host_id, name, False, str(error), error.hint)
         else:
-            yield Finding(host_id, name, True, f"{found.version or 'no version told'} at {found.path}")
+            yield Finding(host_id, name, True, f"{found.version or 'no version reported'} at {found.path}")
             yield from _trials(plan, hosts, host_id, name, path, found.path)
 
 

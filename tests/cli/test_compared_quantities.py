@@ -7,9 +7,9 @@ from dataclasses import replace
 
 import pytest
 
-from benchbrief.comparing.compare_output import cases, markdown, quantity, shortened, told_rows
+from benchbrief.comparing.compare_output import cases, markdown, quantity, shortened, table_rows
 from benchbrief.comparing.compare_table import table_of
-from benchbrief.comparing.comparison_cautions import levels_of, told_apart
+from benchbrief.comparing.comparison_cautions import levels_of, warn_of_changes_shown_twice
 from benchbrief.results.compare.comparison import Outcome, Point, Quantity, Values, compare
 from benchbrief.results.compare.contender_differences import _readable
 
@@ -59,7 +59,7 @@ def test_the_level_of_the_intervals_is_that_of_the_runs(first: float, second: fl
 def test_a_change_of_shares_or_below_zero_is_reported_as_a_difference(
     unit: str, first: tuple[float, ...], second: tuple[float, ...], change: str
 ) -> None:
-    (row,) = told_rows(compared(unit, first, second).comparisons)
+    (row,) = table_rows(compared(unit, first, second).comparisons)
     assert row[4] == change
 
 
@@ -78,7 +78,7 @@ def test_a_change_and_its_interval_have_one_number_of_decimals_and_huge_ones_are
 ) -> None:
     outcome = compared("ops/s", first, second)
     (row,) = outcome.comparisons
-    assert told_rows([row])[0][4] == change
+    assert table_rows([row])[0][4] == change
     assert f", {change}: " in next(iter(cases(outcome, strict=False))).detail
     assert f"| {change} |" in markdown("A and B", outcome, (), ())
 
@@ -86,32 +86,32 @@ def test_a_change_and_its_interval_have_one_number_of_decimals_and_huge_ones_are
 def test_an_interval_with_a_huge_end_is_one_of_factors() -> None:
     (row,) = compared("ops/s", (10.0, 11.0), (1440.0, 1441.0)).comparisons
     wide = replace(row, ratio=137.2, interval=(1.5, 19143.65))
-    assert told_rows([wide])[0][4] == "137 times (1.5 to 19,000)"
+    assert table_rows([wide])[0][4] == "137 times (1.5 to 19,000)"
 
 
 def test_an_interval_that_holds_a_loss_and_a_gain_of_any_size_is_reported_in_words() -> None:
     (row,) = compared("ops/s", (10.0, 11.0), (35.0, 36.0)).comparisons
     wide = replace(row, ratio=3.381, interval=(0.0, 19143.65))
-    assert told_rows([wide])[0][4] == "3.38 times (too wide to say)"
+    assert table_rows([wide])[0][4] == "3.38 times (too wide to say)"
 
 
 def test_the_two_sides_of_a_spread_have_one_number_of_decimals() -> None:
     values = Values(0.00388, (0.00376, 0.0041), percentile=True)
     outcome = compare([Quantity("p99", "s", "lower", {(("workload", "hot"),): (values, values)})])
-    assert told_rows(outcome.comparisons)[0][2] == "3.88 ms −3.1/+5.7 %"
+    assert table_rows(outcome.comparisons)[0][2] == "3.88 ms −3.1/+5.7 %"
 
 
 def test_a_change_of_the_repeats_that_is_not_that_of_the_columns_is_reported_as_such() -> None:
     apart = compared("ops/s/W", (10.0, 50.0), (20.0, 60.0), 15.0, 30.0)
-    assert told_rows(apart.comparisons)[0][2:5] == (
+    assert table_rows(apart.comparisons)[0][2:5] == (
         "15 ops/s/W ±1,794 %",
         "30 ops/s/W ±880 %",
         "+100 %, of repeats +33.3 % (unbounded)",
     ), "the first change is that of the values beside it"
-    (told,) = told_apart(apart.comparisons)
+    (told,) = warn_of_changes_shown_twice(apart.comparisons)
     assert told.startswith("of repeats: the change of the repeats' own values, which the test compares.")
     assert told.endswith("(gain at hot)")
-    assert not list(told_apart(compared("ops/s/W", (10.0, 50.0), (20.0, 60.0)).comparisons))
+    assert not list(warn_of_changes_shown_twice(compared("ops/s/W", (10.0, 50.0), (20.0, 60.0)).comparisons))
 
 
 def test_what_is_0_on_both_sides_is_a_sentence_and_no_row() -> None:

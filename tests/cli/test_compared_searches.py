@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from benchbrief.comparing.compare_output import cases, told_rows
+from benchbrief.comparing.compare_output import cases, table_rows
 from benchbrief.results.compare.comparison import Comparison, Point, Quantity, Values, compare
 from benchbrief.results.store.searched_doubts import KNOWN, Doubt
 from tests.support.bench import Bench, fresh_bench
@@ -110,7 +110,7 @@ def test_a_change_below_the_threshold_counts_for_nothing() -> None:
     ],
 )
 def test_a_rate_is_shown_with_where_runs_disagree(first: Values, second: Values, told: tuple[str, ...]) -> None:
-    ((_, _, *cells),) = told_rows([judged(first, second)])
+    ((_, _, *cells),) = table_rows([judged(first, second)])
     assert tuple(cells) == told
 
 

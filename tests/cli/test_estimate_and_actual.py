@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from benchbrief.compiler.estimates.time_spent import ACTIVITIES
-from benchbrief.progress.compared_times import in_full
+from benchbrief.progress.compared_times import full_lines
 from benchbrief.results.runs.estimate_and_actual import compare_times
 from benchbrief.results.runs.times_taken import times_taken
 from benchbrief.runners.journal.run_folder import load_plan
@@ -88,7 +88,7 @@ def test_after_a_budget_the_estimate_is_of_the_cells_that_were_run(copied_run: B
         compared = compare_times(run, plan.model_copy(update={"budget_s": budget_s}))
         assert compared is not None
         (measuring,) = (each for each in compared.in_all if each.activity == "measuring")
-        found[budget_s] = (measuring.estimated_s, compared.of_those_made, in_full(compared)[0])
+        found[budget_s] = (measuring.estimated_s, compared.of_those_made, full_lines(compared)[0])
         assert measuring.taken_s == pytest.approx(3, rel=0.2)
     assert found[None][:2] == (4, False)
     assert found[1000.0][:2] == (3, True)

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from benchbrief.cli.readable_quantities import of_planned
+from benchbrief.cli.readable_quantities import progress_of_step
 from benchbrief.progress.run_progress import Progress
 from benchbrief.runners.journal.events import PromiseEnded, RateJudged, Remark
 from tests.support.plans import compile_spec, compile_text
@@ -74,7 +74,7 @@ def test_lanes_that_report_while_the_display_is_redrawn_never_wait_for_each_othe
 def test_a_step_that_takes_longer_than_planned_is_not_a_part_of_its_plan(
     so_far: float, planned: float, told: str
 ) -> None:
-    assert of_planned(so_far, planned) == told
+    assert progress_of_step(so_far, planned) == told
 
 
 @pytest.mark.parametrize(

@@ -76,12 +76,14 @@ def command(
     A is what is compared with, B what is judged. Of three and more, each point is ranked as well.
     """
     from benchbrief.comparing.compare_named import compare_named
-    from benchbrief.comparing.print_comparison import tell
+    from benchbrief.comparing.print_comparison import print_comparison
 
     if language and html is None:
         raise click.UsageError("--language is that of the page of --html: say --html FILE too")
     require_writable(junit, markdown, html)
     judged = compare_named(named, out, metrics, threshold, mixed=mixed, other_load=other_load)
-    tell(judged, strict=strict, as_json=as_json, junit=junit, markdown=markdown, html=html, language=language or "en")
-    if judged.worse or (strict and judged.untold):
+    print_comparison(
+        judged, strict=strict, as_json=as_json, junit=junit, markdown=markdown, html=html, language=language or "en"
+    )
+    if judged.worse or (strict and judged.unjudged):
         raise Stop(ExitCode.EXPECT_FAILED)

@@ -149,7 +149,7 @@ def command(
     if as_json:
         show_json(document)
     else:
-        _tell(title, judged, notes, every)
+        _show(title, judged, notes, every)
     if verdict:
         _write_verdict(asked["verdicts"], verdict, judged, note)
         return
@@ -163,12 +163,12 @@ def command(
         raise Stop(ExitCode.CELL_FAILED)
 
 
-def _tell(title: str, judged: Sequence[Judged], notes: Sequence[str], every: bool) -> None:
+def _show(title: str, judged: Sequence[Judged], notes: Sequence[str], every: bool) -> None:
     from benchbrief.history import gate_output as output
 
     show(title)
     show()
-    for line, colour in output.told_lines(judged, every=every):
+    for line, colour in output.gate_lines(judged, every=every):
         show(one_line(line), colour=colour)
     show(output.counted(judged), colour="red" if any(each.state == "alarm" for each in judged) else None)
     for note in notes:
@@ -223,17 +223,17 @@ def _tagged(asked: History, metrics: tuple[str, ...], tag: str, found: Found, ru
 def _write_verdict(path: Path, verdict: Verdict, judged: Sequence[Judged], note: str) -> None:
     from benchbrief.results.history.change_verdicts import ChangeVerdict, add_verdicts
 
-    told: list[ChangeVerdict] = [
+    written: list[ChangeVerdict] = [
         ChangeVerdict(
             run=each.first.run_id, quantity=each.series.quantity, at=dict(each.series.point), verdict=verdict, note=note
         )
         for each in judged
         if each.state in ("alarm", "suspect") and each.first is not None
     ]
-    if not told:
+    if not written:
         raise fail("there is nothing to write a verdict on: no series is suspicious", "`bench gate --all` shows each")
-    add_verdicts(path, told)
-    show(f"wrote {plural(len(told), 'verdict')} to {path}: commit it", err=True)
+    add_verdicts(path, written)
+    show(f"wrote {plural(len(written), 'verdict')} to {path}: commit it", err=True)
 
 
 def _call(hook: str, document: dict[str, Any]) -> None:
@@ -244,8 +244,8 @@ def _call(hook: str, document: dict[str, Any]) -> None:
             ("sh", "-c", hook), input=json.dumps(document).encode(), env=environment, timeout=_HOOK_S, check=False
         )
     except (OSError, ValueError, subprocess.TimeoutExpired) as error:
-        told = f"took longer than {_HOOK_S} s" if isinstance(error, subprocess.TimeoutExpired) else str(error)
-        warn(f"the hook {told}")
+        why = f"took longer than {_HOOK_S} s" if isinstance(error, subprocess.TimeoutExpired) else str(error)
+        warn(f"the hook {why}")
         return
     if done.returncode:
         warn(f"the hook ended with code {done.returncode}")

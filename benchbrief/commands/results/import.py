@@ -12,7 +12,7 @@ from benchbrief.cli.importer_options import ImportCommand, complete_kind
 from benchbrief.cli.terminal import exit_codes, fail
 from benchbrief.dsl.bench_error import ExitCode
 from benchbrief.progress.run_progress import Progress
-from benchbrief.running.import_command import Choices, import_and_tell, import_options
+from benchbrief.running.import_command import Choices, import_and_report, import_options
 
 if TYPE_CHECKING:
     from benchbrief.compiler.planning.plan import Plan
@@ -90,7 +90,7 @@ def command(
             raise fail("a table is one file", "import each by itself: each has a source of its own")
         if pattern or cell or samples:
             raise fail("a table says its cells itself", "leave out --as, --cell and --samples")
-        import_and_tell(
+        import_and_report(
             choices,
             lambda plan: table_importer(kind).prepare(
                 files[0], plan, choices.source(plan), choices.experiment, skip_bad=choices.skip_bad
@@ -103,4 +103,4 @@ def command(
         with progress.doing(f"reading {len(files)} file{'s' if len(files) != 1 else ''}"):
             return prepare_outputs(kind, files, plan, choices.source(plan), where, skip_bad=choices.skip_bad)
 
-    import_and_tell(choices, prepare)
+    import_and_report(choices, prepare)

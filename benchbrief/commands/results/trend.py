@@ -46,14 +46,14 @@ def command(metrics: tuple[str, ...], html: Path | None, as_json: bool, **asked:
     METRIC is throughput, latency.p99, latency.p99[read], errors, sustained, or a metric of the spec.
     """
     from benchbrief.history.read_history import read_history
-    from benchbrief.history.trend_output import as_dict, telling, told_trends
+    from benchbrief.history.trend_output import as_dict, select_series, trend_lines
     from benchbrief.results.history.change_verdicts import read_verdicts
     from benchbrief.results.history.series_changes import trend_of
     from benchbrief.results.store.searched_doubts import explain_marks
 
     verdicts = read_verdicts(asked["verdicts"])
     found = read_history(asked["place"], choice_of(asked, metrics))
-    shown, left_out = telling(found.series, named=bool(metrics) or as_json)
+    shown, left_out = select_series(found.series, named=bool(metrics) or as_json)
     trends = [trend_of(series, found.controls, verdicts) for series in shown]
     signs = explain_marks(each.doubt for series in shown for part in series.parts for each in part.known)
     notes = (*found.notes, *left_out, *([signs] if signs else ()))
@@ -68,7 +68,7 @@ def command(metrics: tuple[str, ...], html: Path | None, as_json: bool, **asked:
     if as_json:
         show_json(as_dict(trends, notes))
         return
-    for line, colour in told_trends(trends, columns_of(sys.stdout) or 100):
+    for line, colour in trend_lines(trends, columns_of(sys.stdout) or 100):
         show(one_line(line) if line.strip() else "", colour=colour)
     show()
     for note in notes:

@@ -16,7 +16,7 @@ from benchbrief.cli.terminal import Stop, fail, one_line, show, show_error, show
 from benchbrief.dsl.bench_error import BenchError, ExitCode
 from benchbrief.dsl.diagnostics.plain_amounts import plural
 from benchbrief.runners.errors import RunnerError
-from benchbrief.verifying.print_signature import tell_signed
+from benchbrief.verifying.print_signature import show_signature
 from benchbrief.verifying.verify_outputs import verify_outputs
 
 if TYPE_CHECKING:
@@ -114,7 +114,7 @@ def command(
         if not as_json:
             _tell(brief, numbers, found)
             if signed:
-                tell_signed(signed)
+                show_signature(signed)
     if as_json:
         show_json(documents if len(briefs) > 1 else documents[0])
     if worst := min(codes - {ExitCode.DONE}, default=None):

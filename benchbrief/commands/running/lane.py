@@ -16,7 +16,7 @@ from benchbrief.cli.terminal import exit_codes
 from benchbrief.dsl.bench_error import BenchError, ExitCode
 from benchbrief.progress.finished_run import Finished
 from benchbrief.progress.run_progress import Progress
-from benchbrief.running.run_output import tell_end
+from benchbrief.running.run_output import report_end
 
 
 def _complete_lane(ctx: click.Context, _param: click.Parameter, incomplete: str) -> list[CompletionItem]:
@@ -81,7 +81,7 @@ def command(run: str, lane: str, into: Path | None, out: Path, wait: bool, quiet
     finished = run_lane(folder, progress, wait=wait)
     again = f"bench lane {run_name(run_dir)} {chosen.number}" + (f" --into {shlex.quote(str(into))}" if into else "")
     merge = f"bench merge {run_name(run_dir)}" + (f" {shlex.quote(str(into))}" if into else "")
-    tell_end(replace(finished, next_steps=_next(finished, again, merge)), report=False, as_json=as_json)
+    report_end(replace(finished, next_steps=_next(finished, again, merge)), report=False, as_json=as_json)
 
 
 def _next(finished: Finished, again: str, merge: str) -> tuple[tuple[str, str], ...]:

@@ -10,7 +10,7 @@ from benchbrief.ci.verdict_files import require_writable, verdict_options
 from benchbrief.cli.run_options import chosen_run, complete_run, out_option
 from benchbrief.cli.terminal import ENDS, exit_codes
 from benchbrief.progress.run_progress import Progress
-from benchbrief.running.run_output import tell_end
+from benchbrief.running.run_output import report_end
 
 
 @click.command(
@@ -55,4 +55,4 @@ def command(
 
     require_writable(junit, markdown)
     finished = merge_run(chosen_run(out, run), folders, Progress(quiet=quiet), report=not no_report)
-    tell_end(finished, report=not no_report, as_json=as_json, junit=junit, markdown=markdown)
+    report_end(finished, report=not no_report, as_json=as_json, junit=junit, markdown=markdown)

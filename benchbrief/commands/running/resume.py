@@ -14,8 +14,8 @@ from benchbrief.ci.verdict_files import require_writable
 from benchbrief.cli.run_options import out_option
 from benchbrief.cli.terminal import ENDS, exit_codes, fail
 from benchbrief.progress.run_progress import Progress
-from benchbrief.running.run_output import Ending, ending_options, run_and_tell
-from benchbrief.running.submit_run import follow_and_tell
+from benchbrief.running.run_output import Ending, ending_options, run_and_report
+from benchbrief.running.submit_run import follow_and_report
 
 
 @click.command(
@@ -53,9 +53,9 @@ def command(
     for text in _changed_files(run_dir):
         progress.warn(text)
     if submitted_run(run_dir) is not None:
-        follow_and_tell(run_dir, progress, asked)
+        follow_and_report(run_dir, progress, asked)
     else:
-        run_and_tell(run_dir, progress, asked)
+        run_and_report(run_dir, progress, asked)
 
 
 def _changed_files(run_dir: Path) -> Iterator[str]:

@@ -20,8 +20,8 @@ from benchbrief.dsl.diagnostics.plain_amounts import plural
 from benchbrief.progress.budget_checks import refuse_small_budgets
 from benchbrief.progress.earlier_results import Retake, look_for_earlier
 from benchbrief.progress.run_progress import Progress
-from benchbrief.running.run_output import Ending, ending_options, run_and_tell
-from benchbrief.running.submit_run import submit_and_tell
+from benchbrief.running.run_output import Ending, ending_options, run_and_report
+from benchbrief.running.submit_run import submit_and_report
 
 if TYPE_CHECKING:
     from benchbrief.runners.journal.events import Simulated
@@ -86,7 +86,7 @@ def command(
     if job_options and scheduler is None:
         raise click.UsageError("--job-option is for the jobs of a scheduler: say --on too")
     if scheduler and asked["metrics"]:
-        raise click.UsageError("--openmetrics is of one controller: `bench status --openmetrics` tells of all lanes")
+        raise click.UsageError("--openmetrics is of one controller: `bench status --openmetrics` shows all lanes")
     progress = Progress(quiet=asked["quiet"])
     run_dir, warned, retake = _made(
         spec,
@@ -99,10 +99,10 @@ def command(
         progress,
     )
     if scheduler:
-        submit_and_tell(run_dir, scheduler, job_options, progress, asked, warned)
+        submit_and_report(run_dir, scheduler, job_options, progress, asked, warned)
         return
     try:
-        run_and_tell(run_dir, progress, asked, warned, retake)
+        run_and_report(run_dir, progress, asked, warned, retake)
     except (HostBusy, NoHost, NoTool, OneMachine):  # nothing was begun
         shutil.rmtree(run_dir, ignore_errors=True)
         raise

@@ -21,7 +21,7 @@ from benchbrief.cli.terminal_marks import marks, shortened
 from benchbrief.compiler.rounding import share_text
 from benchbrief.dsl.diagnostics.plain_amounts import plural
 from benchbrief.dsl.diagnostics.source_line import display_width
-from benchbrief.progress.compared_times import in_full
+from benchbrief.progress.compared_times import full_lines
 from benchbrief.running.import_command import SHORT as IMPORTED
 
 if TYPE_CHECKING:
@@ -96,7 +96,7 @@ def command(run: str | None, out: Path, every: bool, as_json: bool, openmetrics:
             _tell_cells(each)
             _tell_choices(each)
             _tell_hosts(each)
-            for line in in_full(times) if (times := _times(each)) else ():
+            for line in full_lines(times) if (times := _times(each)) else ():
                 show(line)
             if each.status == "interrupted" or (each.status == "failed" and each.failed):
                 show(f"go on with: bench resume {run_name(Path(each.directory))}")

@@ -76,7 +76,7 @@ def _shown(run_dir: Path) -> Followed:
         for record in last.records:
             progress.catch_up(record)
         if last.code is None:
-            progress.where_it_is(run_dir.name)
+            progress.show_position(run_dir.name)
             for last in follower.looks():
                 readings = tuple(last.readings)
                 progress.phase = _PHASES.get(last.phase, "")

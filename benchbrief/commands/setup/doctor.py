@@ -128,7 +128,7 @@ def _default_tools() -> Iterator[Finding]:
         except RunnerError as error:
             tools.append(Finding("local", name, False, str(error), error.hint))
         else:
-            tools.append(Finding("local", name, True, f"{found.version or 'no version told'} at {found.path}"))
+            tools.append(Finding("local", name, True, f"{found.version or 'no version reported'} at {found.path}"))
     needed = not any(each.ok for each in tools)
     yield from (replace(each, needed=needed) for each in tools)
     for engine in ENGINE_SPECS.own.values():

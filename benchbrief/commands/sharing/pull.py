@@ -38,8 +38,8 @@ def command(run: str, out: Path, url: str | None, quiet: bool, as_json: bool) ->
         raise fail("the store is not named", f"say --from URL, or set {STORE}: {ADDRESS}")
     store = open_store(url)
     manifest = store.find(run)
-    with byte_progress(f"pulling {manifest.id}", quiet=quiet) as told:
-        folder = pull_run(store, manifest, out, told)
+    with byte_progress(f"pulling {manifest.id}", quiet=quiet) as show_bytes:
+        folder = pull_run(store, manifest, out, show_bytes)
     if as_json:
         show_json({"run": manifest.id, "directory": str(folder), "revision": manifest.revision, "bytes": manifest.size})
     else:

@@ -142,8 +142,8 @@ def _push(run_dir: Path, asked: QueuedPush, quiet: bool) -> Pushed:
 
     if (state := run_state(run_dir)) in ("running", "interrupted"):
         warn(f"{run_dir.name} is not finished ({state}): what it has so far is pushed; push it again when it has ended")
-    with byte_progress(f"pushing {run_dir.name}", quiet=quiet) as told:
-        return push_now(run_dir, asked, told, warn)
+    with byte_progress(f"pushing {run_dir.name}", quiet=quiet) as show_bytes:
+        return push_now(run_dir, asked, show_bytes, warn)
 
 
 def _tell(pushed: Pushed, url: str) -> None:

@@ -9,7 +9,7 @@ from typing import Any
 
 import click
 
-from benchbrief.cli.format_files import SUFFIX, Outcome, laid_out, lay_out_file, specs_in
+from benchbrief.cli.format_files import SUFFIX, Outcome, find_specs, lay_out, lay_out_file
 from benchbrief.cli.spec_options import show_diagnostics
 from benchbrief.cli.terminal import Stop, fail, one_line, show, show_data, show_json, use_colour, warn
 from benchbrief.dsl.bench_error import ExitCode
@@ -45,7 +45,7 @@ def command(paths: tuple[Path, ...], check: bool, diff: bool, as_json: bool) -> 
     elif Path("-") in paths:
         raise click.UsageError("`-`, standard input, stands alone")
     else:
-        outcomes = [lay_out_file(path, write=not (check or diff)) for path in specs_in(paths)]
+        outcomes = [lay_out_file(path, write=not (check or diff)) for path in find_specs(paths)]
         if not outcomes:
             warn(f"no {SUFFIX} file in {', '.join(map(str, paths))}")
 
@@ -72,7 +72,7 @@ def _of_stdin() -> Outcome:
 
     name = "<stdin>"
     try:
-        return laid_out(name, read_stream(sys.stdin.buffer, name))
+        return lay_out(name, read_stream(sys.stdin.buffer, name))
     except SpecError as error:
         return Outcome(name, diagnostics=error.diagnostics)
 

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from benchbrief.history.trend_output import told_trends
+from benchbrief.history.trend_output import trend_lines
 from benchbrief.results.history.read_series import Choice, differences
 from benchbrief.results.history.series_changes import trend_of
 from benchbrief.results.history.series_rows import SeriesRow
@@ -109,12 +109,12 @@ def test_of_a_search_what_it_found_is_a_series_and_not_the_rates_that_it_tried()
 def test_a_run_that_gave_nothing_begins_no_new_part_of_a_trend() -> None:
     failed = a_row(0, None, facts={"kernel": "not known"})
     (series,) = found([failed, a_row(1, 100.0), a_row(2, 101.0)]).series
-    told = [line for line, _ in told_trends([trend_of(series, ())], 80)]
+    told = [line for line, _ in trend_lines([trend_of(series, ())], 80)]
     assert "2 runs, 1 without a value" in "\n".join(told)
     assert not [line for line in told if "not compared" in line]
     other = a_row(3, 90.0, facts={"kernel": "6.2"})
     (series,) = found([a_row(1, 100.0), other]).series
-    assert [line for line, _ in told_trends([trend_of(series, ())], 80) if "not compared" in line]
+    assert [line for line, _ in trend_lines([trend_of(series, ())], 80) if "not compared" in line]
 
 
 def test_a_missing_value_stays_in_the_series_with_its_reason() -> None:
