@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import time
 from collections.abc import Sequence
 from contextlib import suppress
@@ -47,7 +48,8 @@ def run_plan(
     plan = load_plan(run_dir)
     with Monitor(run_dir) as monitor, MetricsFile(metrics, progress, monitor.now):
         with KeptClaim() as kept:  # the plan -> journal and raw outputs
-            finished = measure(plan, run_dir, progress, monitor, wait=wait, report=report, kept=kept, retake=retake)
+            wait_s = math.inf if wait else 0.0
+            finished = measure(plan, run_dir, progress, monitor, wait_s=wait_s, report=report, kept=kept, retake=retake)
             finished = _stored(finished, plan, progress, monitor, report=report)
         if kept.problem:
             progress.warn(f"not cleaned up: {kept.problem}; try again with: bench stop {run_name(run_dir)}")
@@ -55,11 +57,14 @@ def run_plan(
         return finished
 
 
-def run_lane(lane_dir: Path, progress: Progress, *, wait: bool = False) -> Finished:
-    """Run every cell of a lane that is not yet good. Tables and briefs are made of all lanes together."""
+def run_lane(lane_dir: Path, progress: Progress, *, wait_s: float = 0.0) -> Finished:
+    """Run every cell of a lane that is not yet good. Tables and briefs are made of all lanes together.
+
+    Waits up to `wait_s` seconds for hosts that another controller holds.
+    """
     plan, given = on_its_nodes(load_plan(lane_dir), lane_dir, progress.note)
     with Monitor(lane_dir) as monitor:
-        finished = measure(plan, lane_dir, progress, monitor, wait=wait, report=False, given=given)
+        finished = measure(plan, lane_dir, progress, monitor, wait_s=wait_s, report=False, given=given)
         monitor.ended(finished.code)
         return finished
 

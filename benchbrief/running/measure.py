@@ -27,7 +27,7 @@ def measure(
     progress: Progress,
     monitor: Monitor,
     *,
-    wait: bool,
+    wait_s: float,
     report: bool = True,
     given: HostsGiven | None = None,
     kept: KeptClaim | None = None,
@@ -35,8 +35,8 @@ def measure(
 ) -> Finished:
     """Run every cell that is not yet good, until all are or a signal ends it. Raises RunnerError.
 
-    `report`: its reports will be rendered, which the recorded estimate covers. `given` and `kept` are as for
-    `execute`. `retake` decides again what is taken from earlier runs, after a wait for hosts.
+    `report`: its reports will be rendered, which the recorded estimate covers. `wait_s`, `given` and `kept`
+    are as for `execute`. `retake` decides again what is taken from earlier runs, after a wait for hosts.
     """
     from benchbrief.results.analysis.interim_answers import AskedSoFar
     from benchbrief.results.ingest.run_evidence import read_evidence
@@ -60,7 +60,8 @@ def measure(
                 listener=progress.record,
                 stopping=stopping,
                 monitor=monitor,
-                wait=progress.note if wait else None,
+                wait=progress.note if wait_s else None,
+                wait_s=wait_s,
                 before=before,
                 expected=expected,
                 read_tables=AskedSoFar(run_dir, plan).read,
@@ -73,7 +74,9 @@ def measure(
         if retake is None:
             raise
         again = retake.renew(plan, run_dir, progress)
-        return measure(plan, run_dir, progress, monitor, wait=wait, report=report, given=given, kept=kept, retake=again)
+        return measure(
+            plan, run_dir, progress, monitor, wait_s=wait_s, report=report, given=given, kept=kept, retake=again
+        )
     evidence = read_evidence(run_dir, plan, before)
     return Finished(
         run_dir,

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import math
 import os
 import shlex
 import threading
+import time
 import traceback
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent import futures
@@ -70,6 +72,7 @@ def execute(
     stopping: threading.Event | None = None,
     monitor: Monitor | None = None,
     wait: Callable[[str], None] | None = None,
+    wait_s: float = math.inf,
     before: RunRecord | None = None,
     expected: j.TimeEstimated | None = None,
     read_tables: ReadTables = nothing_read,
@@ -81,14 +84,14 @@ def execute(
     """Run every cell of the plan that the journal does not call good yet. `monitor` watches its jobs meanwhile.
 
     Set `stopping` to end early: running jobs are stopped, and the run can be resumed. With a `wait`, the call waits
-    for a host that another run holds, and passes the reason to `wait`. `before` is what the journal says, when it was
-    read before: it is extended while the run goes on. `expected` is recorded when the run begins. `read_tables` says
+    up to `wait_s` seconds for a host that another run holds, and passes the reason to `wait`. `before` is what the
+    journal says, when it was read before: it is extended while the run goes on. `expected` is recorded when the run begins. `read_tables` says
     what the run's tables do so far, for budgets. `given` are the nodes that a scheduler's job has for hosts of the
     plan, which has their names already. `session` has the heartbeats of its hosts, and what it waits for. `kept` keeps
     the claim of this machine after a run that was not stopped. `is_outdated` says after a wait whether the results that
     a new run begins with are still those that it would take.
 
-    Raises HostBusy without a `wait`, Outdated after one when `is_outdated`, OneMachine when two names lead to one host,
+    Raises HostBusy without a `wait` or after it, Outdated after one when `is_outdated`, OneMachine when two names lead to one host,
     NoTool when hosts lack tools, FolderMoved when the run's folder is moved meanwhile, RunnerError when another process
     drives the run or when it can't run as planned, and DiskFull when the journal can't be begun.
     """
@@ -116,7 +119,7 @@ def execute(
         with world.hosts(plan, name) as hosts:
             needed = dict.fromkeys(host for cell in plan.cells if cell.id not in done for host in cell.locks)
             waited = set[str]()
-            again = partial(_try_again, stop, wait, waited, looking)
+            again = partial(_try_again, stop, wait, time.monotonic() + wait_s, waited, looking)
             try:
                 if resumed:
                     refuse_driven_here(name.owner)
@@ -252,10 +255,16 @@ def _until_driven_here(hosts: OpenHosts, needed: Iterable[str], owner: str, agai
 
 
 def _try_again(
-    stop: threading.Event, wait: Callable[[str], None] | None, said: set[str], monitor: Monitor, busy: HostBusy
+    stop: threading.Event,
+    wait: Callable[[str], None] | None,
+    until: float,
+    said: set[str],
+    monitor: Monitor,
+    busy: HostBusy,
 ) -> None:
-    """Wait a while for a host that another run holds, and say so once. Raises the error when there is no `wait`."""
-    if wait is None or stop.is_set():
+    """Wait a while for a host that another run holds, and say so once. Raises the error when there is no `wait`, or at
+    its end (`until`, by the monotonic clock)."""
+    if wait is None or stop.is_set() or time.monotonic() > until:
         raise busy
     if str(busy) not in said:
         said.add(str(busy))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import shlex
 from dataclasses import replace
 from pathlib import Path
@@ -17,6 +18,10 @@ from benchbrief.dsl.bench_error import BenchError, ExitCode
 from benchbrief.progress.finished_run import Finished
 from benchbrief.progress.run_progress import Progress
 from benchbrief.running.run_output import report_end
+
+_FORMER_JOB_S = 900.0
+"""How long, in seconds, a job that its scheduler runs again waits for the job before it: longer than a claim lasts
+without a sign of life."""
 
 
 def _complete_lane(ctx: click.Context, _param: click.Parameter, incomplete: str) -> list[CompletionItem]:
@@ -60,9 +65,12 @@ on is refused, with code 2.
 )
 @out_option
 @wait_option
+@click.option("--requeued", is_flag=True, hidden=True)
 @click.option("--quiet", "-q", is_flag=True, help="Show no progress.")
 @click.option("--json", "as_json", is_flag=True, help="Print the outcome as JSON.")
-def command(run: str, lane: str, into: Path | None, out: Path, wait: bool, quiet: bool, as_json: bool) -> None:
+def command(
+    run: str, lane: str, into: Path | None, out: Path, wait: bool, requeued: bool, quiet: bool, as_json: bool
+) -> None:
     """Run one LANE of RUN, by its number or its hardware, as `bench plan` shows them. Other processes may run others.
 
     RUN is a folder that `bench plan SPEC --into FOLDER` has made.
@@ -78,7 +86,8 @@ def command(run: str, lane: str, into: Path | None, out: Path, wait: bool, quiet
     progress = Progress(quiet=quiet)
     if simulation_of(folder):
         progress.note(SIMULATED)
-    finished = run_lane(folder, progress, wait=wait)
+    wait_s = math.inf if wait else _FORMER_JOB_S if requeued else 0.0
+    finished = run_lane(folder, progress, wait_s=wait_s)
     again = f"bench lane {run_name(run_dir)} {chosen.number}" + (f" --into {shlex.quote(str(into))}" if into else "")
     merge = f"bench merge {run_name(run_dir)}" + (f" {shlex.quote(str(into))}" if into else "")
     report_end(replace(finished, next_steps=_next(finished, again, merge)), report=False, as_json=as_json)

@@ -4,8 +4,10 @@
 # cancelled or preempted: the lane gets it by itself.
 : "${python?}" "${run?}" "${lane?}" "${journal?}" "${wait?}"
 
-# A job that Slurm runs again, as after a dead node, waits until the hosts show no sign of life of the one before.
-[ -z "${SLURM_RESTART_COUNT:-}" ] || wait=--wait
+# A job that Slurm runs again, as after a dead node, waits until the hosts show no sign of life of the one before. Only
+# --wait, when a user has given it, waits for other runs for as long as they take.
+again=
+[ -z "${SLURM_RESTART_COUNT:-}" ] || again=--requeued
 
 cells() {
     { grep -c '"type":"cell_ended".*"status":"ok"' "$journal" 2>/dev/null || :; } | tail -n 1
@@ -15,7 +17,7 @@ before=$(cells)
 limit=
 trap 'limit=1; kill -TERM "$child" 2>/dev/null' USR1
 trap : TERM
-"$python" -c 'from benchbrief.start import main; main()' lane "$run" "$lane" --quiet ${wait:+"$wait"} &
+"$python" -c 'from benchbrief.start import main; main()' lane "$run" "$lane" --quiet ${wait:+"$wait"} ${again:+"$again"} &
 child=$!
 wait "$child"
 code=$?

@@ -4,8 +4,14 @@ from __future__ import annotations
 
 import threading
 import time
+from collections.abc import Callable
 from pathlib import Path
+from typing import NoReturn
 
+import pytest
+
+from benchbrief.runners.errors import HostBusy
+from benchbrief.runners.execution import executor
 from benchbrief.runners.execution.executor import execute
 from benchbrief.runners.journal import events as j
 from benchbrief.runners.journal.journal_file import JOURNAL, read_journal
@@ -44,3 +50,25 @@ def test_a_signal_after_the_last_verdict_leaves_a_run_that_is_done(tmp_path: Pat
     records = len(read_journal(run_dir / JOURNAL))
     assert execute(plan, "", run_dir).status == "done"
     assert len(read_journal(run_dir / JOURNAL)) == records
+
+
+def test_the_wait_for_a_host_that_is_held_ends_when_its_time_is_over(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "a.bench").write_text(SPEC)
+    plan = compile_spec(tmp_path / "a.bench")
+    run_dir = create_run(tmp_path / "out", plan, {}, simulated=j.Simulated())
+    tried: list[int] = []
+
+    def held(_hosts: object, _needed: object, again: Callable[[HostBusy], None]) -> NoReturn:
+        while True:
+            tried.append(1)
+            again(HostBusy("box.lab is held by run other"))
+
+    monkeypatch.setattr(executor, "claim_all", held)
+    monkeypatch.setattr(executor, "_TRY_EVERY_S", 0.01)
+    reasons: list[str] = []
+    with pytest.raises(HostBusy, match="held by run other"):
+        execute(plan, "", run_dir, wait=reasons.append, wait_s=0.1)
+    assert len(tried) > 1
+    assert reasons == ["box.lab is held by run other: waiting for it"]

@@ -226,4 +226,4 @@ def test_a_job_whose_cells_only_failed_in_its_time_is_not_queued_again(tmp_path:
     assert told in said
     assert job.returncode == 130
     assert (tmp_path / "asked").exists() == (status == "ok")
-    assert ("--wait" in (tmp_path / "given").read_text().split()) == bool(again), "it waits for the job before it"
+    assert ("--requeued" in (tmp_path / "given").read_text().split()) == bool(again), "it waits for the job before it"
