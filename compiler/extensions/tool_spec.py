@@ -244,6 +244,10 @@ class ToolSpec(ExtensionSpec):
     whole_seconds: bool = False
     ends_when_steady: bool = False
     stray_errors: float = 0.0
+    most_threads: int = 0
+    """How many threads it can have on one host; 0 for no bound of its own."""
+    most_rate: float = 0.0
+    """How many operations per second it can offer from one host; 0 for no bound of its own."""
     measured_anew: tuple[MeasuredAnew, ...] = ()
 
     start_s: float = 0.0

@@ -83,17 +83,17 @@ def execute(
 ) -> Outcome:
     """Run every cell of the plan that the journal does not call good yet. `monitor` watches its jobs meanwhile.
 
-    Set `stopping` to end early: running jobs are stopped, and the run can be resumed. With a `wait`, the call waits
-    up to `wait_s` seconds for a host that another run holds, and passes the reason to `wait`. `before` is what the
-    journal says, when it was read before: it is extended while the run goes on. `expected` is recorded when the run begins. `read_tables` says
-    what the run's tables do so far, for budgets. `given` are the nodes that a scheduler's job has for hosts of the
-    plan, which has their names already. `session` has the heartbeats of its hosts, and what it waits for. `kept` keeps
-    the claim of this machine after a run that was not stopped. `is_outdated` says after a wait whether the results that
-    a new run begins with are still those that it would take.
+    Set `stopping` to end early: running jobs are stopped, and the run can be resumed. With a `wait`, the call waits up
+    to `wait_s` seconds for a host that another run holds, and passes the reason to `wait`. `before` is what the journal
+    says, when it was read before: it is extended while the run goes on. `expected` is recorded when the run begins.
+    `read_tables` says what the run's tables do so far, for budgets. `given` are the nodes that a scheduler's job has
+    for hosts of the plan, which has their names already. `session` has the heartbeats of its hosts, and what it waits
+    for. `kept` keeps the claim of this machine after a run that was not stopped. `is_outdated` says after a wait
+    whether the results that a new run begins with are still those that it would take.
 
-    Raises HostBusy without a `wait` or after it, Outdated after one when `is_outdated`, OneMachine when two names lead to one host,
-    NoTool when hosts lack tools, FolderMoved when the run's folder is moved meanwhile, RunnerError when another process
-    drives the run or when it can't run as planned, and DiskFull when the journal can't be begun.
+    Raises HostBusy without a `wait` or after it, Outdated after one when `is_outdated`, OneMachine when two names lead
+    to one host, NoTool when hosts lack tools, FolderMoved when the run's folder is moved meanwhile, RunnerError when
+    another process drives the run or when it can't run as planned, and DiskFull when the journal can't be begun.
     """
     record = before or read_run(run_dir)
     world = world_of(run_dir, record.starts, session)

@@ -12,7 +12,6 @@ import time
 import traceback
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext
-from dataclasses import dataclass
 from typing import Literal
 
 from benchbrief.compiler.messages.text import joined
@@ -23,7 +22,7 @@ from benchbrief.runners.errors import HostError, Interrupted, NotKept, RunnerErr
 from benchbrief.runners.execution.attempt import Attempt, NotWhole
 from benchbrief.runners.execution.cell_run import CellRun, started_event
 from benchbrief.runners.execution.equipment import Equipment
-from benchbrief.runners.execution.lost_hosts import LostHosts
+from benchbrief.runners.execution.lost_hosts import LostHosts, PutOff
 from benchbrief.runners.execution.run_state import RunState, one_line
 from benchbrief.runners.execution.takeover import end_jobs, note_resumed
 from benchbrief.runners.hosts.facts.declared_facts import contradictions
@@ -45,16 +44,6 @@ _LONG_S = 5.0
 """Hosts are checked for other load before a lane's first cell and before cells that measure this long, in seconds."""
 
 
-@dataclass(frozen=True)
-class _Later:
-    """The next attempt at a cell, and the `last` one that it may have. `before` says how the previous one ended."""
-
-    cell: Cell
-    attempt: int
-    last: int
-    before: str = ""
-
-
 class Lane:
     """One lane: its equipment, its lost hosts, and the cells to try again when those hosts are back."""
 
@@ -63,7 +52,6 @@ class Lane:
         self._hosts = hosts
         self._equipment = Equipment(run, hosts)
         self._lost = LostHosts(run, hosts, self._have_back)
-        self._later: list[_Later] = []
         self._cells: Sequence[Cell] = ()
         self._load_checked = False
         self._warm: tuple[Cell, int] | None = None
@@ -138,22 +126,28 @@ class Lane:
             self._failed(cell, attempt, error)
             return
         if known is not None:
-            self._try(_Later(known, attempt, last), left)
+            self._try(PutOff(known, attempt, last), left)
 
     def try_later(self) -> None:
         """Try cells again whose hosts were away, each when its hosts are back or the wait for them has timed out."""
-        while self._later and (cell := self._lost.wait([each.cell for each in self._later])) is not None:
-            later = next(each for each in self._later if each.cell is cell)
-            self._later.remove(later)
-            self._try(later)
+        for later in self._lost.wait_for_each():
+            if not later.before and (reason := self._run.not_needed(later.cell)):
+                self._skip(later.cell, reason, self._run.budgets.no_room(later.cell))
+            else:
+                self._try(later, waited=True)
 
-    def _try(self, what: _Later, left: Left | None = None) -> None:
-        """Attempt a cell until an attempt is good, is the last one, or needs hosts that have to come back first."""
+    def _try(self, what: PutOff, left: Left | None = None, *, waited: bool = False) -> None:
+        """Attempt a cell until an attempt is good, is the last one, or needs hosts that have to come back first.
+
+        `waited`: the wait for its hosts has ended.
+        """
         run, known, attempt, last, before = self._run, what.cell, what.attempt, what.last, what.before
         if left is None and (untried := run.why_not_tried(known)):
             run.begin(known)
             run.journal.write(started_event(known, attempt))
             self._failed(known, attempt, untried)
+            return
+        if left is None and not waited and self._is_put_off(what):
             return
         while left is not None or self._cooled():
             run.begin(known)
@@ -163,7 +157,6 @@ class Lane:
                 note_resumed(run, known, left)
             if before:
                 self.remark("warning", say.of_cell(cell=known.id, what=before), cell=known.id)
-            self._warm = known, attempt
             problem = self._attempt(known, attempt, left)
             left = None
             if problem is None:
@@ -177,12 +170,17 @@ class Lane:
                 return
             before = say.tried_again(n=attempt, said=one_line(problem))
             attempt += 1
-            if self._lost.of(known):
-                if not self._is_waited_for(known):
-                    self._later.append(_Later(known, attempt, what.last, before))
-                    return
-                if self._lost.wait([known]) is None:
-                    return
+            if self._is_put_off(PutOff(known, attempt, what.last, before)):
+                return
+
+    def _is_put_off(self, what: PutOff) -> bool:
+        """Put off a cell whose lost hosts may return, or wait for them now. Returns whether it can't be tried now."""
+        if not self._lost.may_return(what.cell, retried=bool(what.before)):
+            return False
+        if self._is_waited_for(what.cell):
+            return self._lost.wait([what.cell]) is None
+        self._lost.put_off.append(what)
+        return True
 
     def _is_waited_for(self, cell: Cell) -> bool:
         """Return whether later cells depend on this one: points that are chosen, or repeats that end by themselves."""
@@ -247,6 +245,7 @@ class Lane:
                         self._claim(host_id)
                     self._refuse_silent_meters(cell)
                     self._tell_other_load(cell)
+                self._warm = cell, attempt
                 measurement = CellRun(
                     attempt=Attempt(
                         plan=run.plan,

@@ -186,20 +186,20 @@ def test_a_folder_for_jobs_that_is_not_ours_is_refused_alike(bench: Bench) -> No
 def test_a_host_that_goes_away_spoils_no_other_cell_and_its_own_only_until_it_is_back(bench: Bench) -> None:
     system_tool("sshd")
     hardware = 'hardware good { hosts = local  kind = "good" }\nhardware bad { hosts = "box"  kind = "bad" }'
-    more = "2 s  unattended = 10 s  cool_down = 3 s"
+    more = "2 s  unattended = 30 s"
     bench.spec(rocks(hardware, ["good", "bad"]).replace("[1]", "[1, 2, 3, 4]").replace("1 s", more))
     with sshd(config=f"SetEnv BENCHBRIEF_TEST={bench.mark}") as server:
         bench.env["HOME"] = str(server.home)
         with bench.started("run", "brief.bench") as run:
             _until_ended(bench, "e/bad/load/threads=1/r1")
             _vanish(server)
-            _until_ended(bench, "e/bad/load/threads=3/r1")
+            run.until_it_says("box is away, and waited for up to 30 s", 90)
             server.start_again()
             ended = run.wait(90)
     assert ended.code == 3, ended.text
     status = {cell: verdict for cell, (verdict, _) in bench.verdicts().items()}
     assert [status[f"e/good/load/threads={n}/r1"] for n in (1, 2, 3, 4)] == ["ok"] * 4
-    assert [status[f"e/bad/load/threads={n}/r1"] for n in (1, 2, 3, 4)] == ["ok", "failed", "failed", "ok"]
+    assert [status[f"e/bad/load/threads={n}/r1"] for n in (1, 2, 3, 4)] == ["ok", "failed", "ok", "ok"]
     assert "box can be reached again" in ended.err
     assert bench.strays() == {}
     for record in bench.journal("cell_ended"):

@@ -141,6 +141,7 @@ class _Experiment:
         fits = Fit(self.entry, self.values, self.reader, self.places)
         loads = fits.fitting(loads, database, units)
         fits.check_shares(client, spec, loads, ramps)
+        fits.check_most(client, spec, ramps, said)
         fits.check_tool(spec, database, times)
         arrivals = check_arrivals(said, spec, database.engine, (self.values, times.measure_s), self.reader)
         fits.check_loads(loads, times.phases, spec, database.engine)

@@ -57,6 +57,24 @@ class Fit:
                 span, name = self.places["workload", load.workload.name], load.workload.name
                 findings.add(name_errors.InsertsFromOneHost(span, name, client.name, client.hosts[0], tool.label))
 
+    def check_most(self, client: plan.Client | None, tool: ToolSpec, ramps: Ramps | None, said: Said | None) -> None:
+        """Report more threads, or a higher rate, than the tool can have on each of the client's hosts."""
+        hosts = len(client.hosts) if client else 1
+        threads = (ramps.ramp if ramps.axis == "threads" else ramps.threads).points if ramps else ()
+        targets = ramps.ramp.points if ramps and ramps.axis == "target" else ()
+        rates = (*said.arrivals.rates, said.arrivals.burst_rate) if said else ()
+        rate = f"{tool.most_rate:,.0f} ops/s or less"
+        for place, key, values, most, wanted in (
+            ("threads", "threads", threads, float(tool.most_threads), f"{tool.most_threads:,} or fewer"),
+            ("target", "target", targets, tool.most_rate, rate),
+            ("arrivals", "rate", rates, tool.most_rate, rate),
+        ):
+            value = max(values, default=0.0)
+            if most and value > most * hosts:
+                span, each = self.values.span(place), " on each host" if hosts > 1 else ""
+                problem = value_errors.AgainstLimit(span, tool.word, key, f"{value:,.0f}", f"{wanted}{each}")
+                self.reader.findings.add(problem)
+
     def service_only(
         self, tool: ToolSpec, ramps: Ramps, engine: EngineSpec
     ) -> tuple[Span, str, tuple[str, ...]] | None:

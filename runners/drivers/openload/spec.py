@@ -95,6 +95,8 @@ SPEC = ToolSpec(
             simulated=0.0,
         ),
     },
+    most_threads=20_000,  # as its flags `--workers` and `--rate`
+    most_rate=1e7,
     measured_anew=(
         MeasuredAnew(5),  # operations that find no record are errors
         MeasuredAnew(6, arrivals=("constant",), several_hosts=True),  # hosts take turns; before, all sent at once
