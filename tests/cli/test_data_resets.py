@@ -27,12 +27,21 @@ experiment ramp { hardware = box  workloads = [WORKLOADS]  threads = [THREADS]  
 """
 
 
-@pytest.fixture
-def server() -> Iterator[str]:
+@pytest.fixture(scope="module")
+def _stand_in() -> Iterator[str]:
     for name in ("mongo-stand-in", "ycsb", "go-ycsb"):
         built_tool(name)
     with running_stand_in(tools_dir()) as (host, port):
         yield f"{host}:{port}"
+
+
+@pytest.fixture
+def server(_stand_in: str) -> str:
+    """One server for all tests here, which is empty at the beginning of each."""
+    with pymongo.MongoClient[dict[str, object]](f"mongodb://{_stand_in}/") as client:
+        for name in ("ycsb", "benchbrief"):
+            client.drop_database(name)
+    return _stand_in
 
 
 def spec(

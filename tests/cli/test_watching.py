@@ -30,6 +30,7 @@ from tests.support import wrapped
 from tests.support.bench import PROGRAM, Bench
 from tests.support.tools import system_tool
 from tests.support.waiting import until
+from tests.support.warm import Forked, warm
 
 SECOND = "ramp/one/fill/threads=2/r1"
 
@@ -47,7 +48,7 @@ def slow_bench(bench: Bench) -> Bench:
 class Terminal:
     """A real terminal with a command on it, and what stands on its screen."""
 
-    process: subprocess.Popen[bytes]
+    process: subprocess.Popen[bytes] | Forked
     fd: int
     screen: pyte.Screen
     said: bytearray = field(default_factory=bytearray)
@@ -68,17 +69,16 @@ class Terminal:
 def terminal(
     bench: Bench, *words: str, columns: int = 80, rows: int = 24, env: Mapping[str, str] | None = None
 ) -> Iterator[Terminal]:
+    """Run `bench` on a terminal: as a new program where `env` changes more than the kind of terminal."""
     ours, theirs = pty.openpty()
     fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", rows, columns, 0, 0))
-    process = subprocess.Popen(
-        [PROGRAM, *words],
-        cwd=bench.folder,
-        env={**bench.env, "TERM": "xterm-256color", **(env or {})},
-        stdin=theirs,
-        stdout=theirs,
-        stderr=theirs,
-        start_new_session=True,
-    )
+    its = {**bench.env, "TERM": "xterm-256color", **(env or {})}
+    process: subprocess.Popen[bytes] | Forked
+    if {*(env or {})} <= {"TERM"}:
+        process = warm().start(words, bench.folder, its, theirs, theirs, paper=False, on_a_terminal=True)
+    else:
+        streams = {"stdin": theirs, "stdout": theirs, "stderr": theirs}
+        process = subprocess.Popen([PROGRAM, *words], cwd=bench.folder, env=its, start_new_session=True, **streams)
     os.close(theirs)
     shown = Terminal(process, ours, pyte.Screen(columns, rows))
     stream = pyte.ByteStream(shown.screen)

@@ -8,7 +8,7 @@ import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
-from functools import cache
+from functools import cache, lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -20,7 +20,7 @@ from benchbrief.results.building.build_store import arrow_schema
 from benchbrief.results.store import store_schema as s
 from benchbrief.results.store.measure_views import VIEWS
 from benchbrief.results.store.run_sentences import Sentences
-from benchbrief.results.store.store import Store
+from benchbrief.results.store.store import Store, Table
 from benchbrief.runners.drivers.db_bench.db_bench_messages import say
 
 RUN = "20260314-091500-quickstart"
@@ -31,14 +31,35 @@ STAND_IN = (
 
 
 def make_store(rows: Iterable[tuple[Any, ...]]) -> Store:
-    """The store's read side over rows of the schema's named tuples."""
+    """The store's read side over rows of the schema's named tuples. The same rows have the same store."""
     found: list[Any] = list(rows)
     found += Sentences(found).rows(RUN)
+    return _made_once(tuple((type(row), row) for row in found))
+
+
+class _Remembering(Store):
+    """Many tests ask the same of the same rows, which nothing can change: it keeps its answers, and stays open."""
+
+    def __init__(self, connection: duckdb.DuckDBPyConnection) -> None:
+        self._told: dict[str, Table] = {}
+        super().__init__(connection, Path("unused"))
+
+    def sql(self, text: str) -> Table:
+        if text not in self._told:
+            self._told[text] = super().sql(text)
+        return self._told[text]
+
+    def close(self) -> None:
+        """Leave it to the next test."""
+
+
+@lru_cache(maxsize=24)
+def _made_once(found: tuple[tuple[type, Any], ...]) -> Store:
     connection = duckdb.connect(":memory:")
     connection.execute(_tables())
     own: dict[type, list[Any]] = {}
-    for row in found:
-        own.setdefault(type(row), []).append(row)
+    for kind, row in found:
+        own.setdefault(kind, []).append(row)
     for name, row_type in s.TABLES.items():
         if row_type in own:
             columns = _columns(row_type)
@@ -46,7 +67,7 @@ def make_store(rows: Iterable[tuple[Any, ...]]) -> Store:
             connection.register("incoming", pa.Table.from_arrays(arrays, schema=columns))
             connection.execute(f"INSERT INTO {name} FROM incoming")
             connection.unregister("incoming")
-    return Store(connection, Path("unused"))
+    return _Remembering(connection)
 
 
 _columns = cache(arrow_schema)

@@ -96,10 +96,22 @@ class Warm:
             return subprocess.CompletedProcess(words, code, out.read(), err.read())
 
     def start(
-        self, words: Sequence[str], cwd: Path, env: Mapping[str, str], out: int, err: int, *, paper: bool
+        self,
+        words: Sequence[str],
+        cwd: Path,
+        env: Mapping[str, str],
+        out: int,
+        err: int,
+        *,
+        paper: bool,
+        on_a_terminal: bool = False,
     ) -> Forked:
-        """Begin `bench` with these words, whose output goes to two files. It may be killed whenever one likes."""
+        """Begin `bench` with these words, whose output goes to two files, or to the terminal that both are.
+
+        It may be killed at any time.
+        """
         asked = {"words": words, "cwd": str(cwd), "env": dict(env), "paper": paper, "draws_alone": True}
+        asked["on_a_terminal"] = on_a_terminal
         return Forked(self._asked(asked, out, err))
 
     def shown(self, words: Sequence[str], cwd: Path, env: Mapping[str, str]) -> bytes:
