@@ -62,13 +62,8 @@ def run(bench: Bench) -> Path:
     return newest(bench)
 
 
-def test_what_has_not_changed_is_not_loaded_again(rocks: Bench) -> None:
+def test_data_are_loaded_again_for_another_content_of_the_options_file_alone(rocks: Bench) -> None:
     assert load_of(run(rocks)) == "loaded"
-    assert load_of(run(rocks)) == "data set reused"
-
-
-def test_another_content_of_the_options_file_makes_another_data_set(rocks: Bench) -> None:
-    run(rocks)
     made = max((rocks.data / "db").glob("OPTIONS-*"))
     options = rocks.data / "rocksdb.ini"
     shutil.copy(made, options)
@@ -87,12 +82,6 @@ def test_another_build_of_the_load_generator_makes_another_data_set(rocks: Bench
     assert load_of(run(rocks)) == "loaded"
 
 
-def test_another_content_of_a_script_that_prepares_a_host_makes_another_data_set(rocks: Bench) -> None:
-    run(rocks)
-    (rocks.data / "prepare.sh").write_text("true # otherwise\n")
-    assert load_of(run(rocks)) == "loaded"
-
-
 @pytest.mark.long
 def test_another_line_that_prepares_a_host_makes_another_data_set(rocks: Bench) -> None:
     run(rocks)
@@ -100,22 +89,22 @@ def test_another_line_that_prepares_a_host_makes_another_data_set(rocks: Bench) 
     assert load_of(run(rocks)) == "loaded"
 
 
-@pytest.mark.parametrize("whose", ["hardware", "database"])
-def test_results_under_another_content_of_a_script_are_not_taken(rocks: Bench, whose: str) -> None:
-    if whose == "database":
-        hook = '  prepare = command("sh @DATA@/prepare.sh")\n  reset  = reuse'
-        without = SPEC.replace('  prepare = command("sh @DATA@/prepare.sh")\n', "")
-        rocks.spec(without.replace("  reset  = reuse", hook))
+def test_neither_results_nor_data_under_another_content_of_a_script_are_taken(rocks: Bench) -> None:
+    """Whether the hardware or the database has the script."""
+    scripts = rocks.data / "prepare.sh", rocks.data / "own.sh"
+    scripts[1].write_text("true\n")
+    rocks.spec(SPEC.replace("  reset  = reuse", '  prepare = command("sh @DATA@/own.sh")\n  reset  = reuse'))
     ran(rocks("run", "brief.bench", "--no-report"))
     again = ran(rocks("run", "brief.bench", "--no-report"))
     assert "the only cell is taken from run" in again.err, again.err
-    (rocks.data / "prepare.sh").write_text("true # otherwise\n")
-    done = ran(rocks("run", "brief.bench", "--no-report"))
     told = (
         "not taken from an earlier run: a file that the commands of database rocks or its hardware name has changed: "
     )
-    assert f"{told}{rocks.data}/prepare.sh on local is SHA-256 " in done.err
-    assert load_of(newest(rocks)) == "loaded"
+    for script in scripts:
+        script.write_text("true # otherwise\n")
+        done = ran(rocks("run", "brief.bench", "--no-report"))
+        assert f"{told}{script} on local is SHA-256 " in done.err
+        assert load_of(newest(rocks)) == "loaded"
 
 
 def test_a_script_that_changes_between_two_cells_is_noticed_and_disclosed(rocks: Bench) -> None:

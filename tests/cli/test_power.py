@@ -14,7 +14,7 @@ from tests.support.bench import Bench
 SPEC = """
 hardware box "Box" { hosts = local  power = @METER@ }
 database rocks { engine = rocksdb  path = "@DATA@"  tool = @TOOL@ }
-workload rr from db_bench.readrandom { records = 20k }
+workload rr from db_bench.fillrandom { records = 2k }
 experiment e { hardware = box  workloads = rr  threads = [1, 2]  measure = 3 s  probes = [power every 0.5 s] }
 metric efficiency "Efficiency" in ops/s/W = throughput / power
 metric per_op "Energy per operation" in J/op = power / throughput
@@ -194,7 +194,7 @@ def test_the_doctor_reads_every_meter(bench: Bench) -> None:
 
 
 def test_a_profile_takes_the_meters_place_or_leaves_it_out(bench: Bench) -> None:
-    bench.spec(SPEC, METER='command("exit 1")')
+    bench.spec(QUICK, METER='command("exit 1")')
     ended = bench("run", "brief.bench", "--profile", "other", "--quiet", "--no-report", timeout=100)
     assert ended.code == 0, ended.text
     ended = bench("run", "brief.bench", "--profile", "without", "--fresh", "--no-report", timeout=100)

@@ -102,14 +102,14 @@ def test_cells_that_all_fail_alike_on_a_hardware_are_not_tried_after_the_first_t
 ) -> None:
     cases = """*readrandom*) ;;\n*/bad\\ *) echo 'put error: IO error: always' >&2; exit 1;;"""
     two = 'workload other "Others" from db_bench.overwrite { records = 2k  write_rate = 200 kB/s }\n'
-    ramp = experiment("box.bad, box.good", "repeats = 5  cool_down = 10 ms").replace("= fill", "= [fill, other]")
+    ramp = experiment("box.bad, box.good", "repeats = 4  cool_down = 10 ms").replace("= fill", "= [fill, other]")
     text = HEAD + two + ramp + "report r { disclosure = automatic }"
     bench.spec(text, TOOL=f'db_bench("{wrapped.db_bench(bench.folder / "tool", cases)}")')
     done = bench("run", "brief.bench", timeout=120)
     assert done.code == 3, done.text
     not_tried = cells_of(bench, "not tried: the first 3 cells of its workload", "IO error: always")
-    assert not_tried == [f"e/bad/{workload}/threads=1/r{n}" for workload in ("fill", "other") for n in (4, 5)]
-    assert "10 of 20 cells failed" in done.out
+    assert not_tried == [f"e/bad/{workload}/threads=1/r4" for workload in ("fill", "other")]
+    assert "8 of 16 cells failed" in done.out
     text = (bench.run_dir / "journal.jsonl").read_text(encoding="utf-8")
     cooled = {record["cell"] for record in map(json.loads, text.splitlines()) if record.get("step") == "cool_down"}
     assert not cooled.intersection(not_tried)
@@ -125,10 +125,10 @@ def test_cells_that_all_fail_alike_on_a_hardware_are_not_tried_after_the_first_t
 
 
 def test_all_cells_are_tried_when_the_spec_says_so(bench: Bench) -> None:
-    bench.spec(HEAD + experiment("box.bad", "repeats = 5  on_failure = try_all"), TOOL=tool(bench))
+    bench.spec(HEAD + experiment("box.bad", "repeats = 4  on_failure = try_all"), TOOL=tool(bench))
     done = bench("run", "brief.bench", timeout=90)
     assert done.code == 3, done.text
-    assert len(cells_of(bench, "IO error: always")) == 5
+    assert len(cells_of(bench, "IO error: always")) == 4
     assert not cells_of(bench, "not tried")
 
 

@@ -43,13 +43,13 @@ def test_the_elements_of_all_reports_are_counted_with_what_each_repeats(tmp_path
 
 def test_an_each_in_an_each_is_counted_for_each_key_of_the_outer(tmp_path: Path) -> None:
     body = 'each workload { each hardware { figure "x" { line = throughput by threads } } }'
-    assert errors(workloads(200) + f"report r {{ {body} }}\n", tmp_path) == []
+    assert errors(workloads(50) + f"report r {{ {body} }}\n", tmp_path) == []
     (error,) = errors(workloads(1500) + f"report r {{ {body} }}\n", tmp_path)
     assert error.code == "E0746"
 
 
 def test_the_parts_of_all_expressions_together_are_limited(tmp_path: Path) -> None:
-    some = "".join(f"metric q{i} = m8 + m7\n" for i in range(100))
+    some = "".join(f"metric q{i} = m8 + m7\n" for i in range(20))
     assert errors(EXPERIMENT + DOUBLING + some, tmp_path) == []
     many = "".join(f"metric q{i} = m8 + m7\n" for i in range(1000))
     (error,) = errors(EXPERIMENT + DOUBLING + many, tmp_path)

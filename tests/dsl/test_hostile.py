@@ -23,7 +23,8 @@ from benchbrief.dsl.syntax import ast
 from benchbrief.dsl.syntax.parse import parse, parse_expression
 from tests.dsl.trees import walk
 
-MIB = 1 << 20
+LARGE = 1 << 18
+"""The letters of a text that a quadratic reader would take minutes for."""
 QUICKSTART = (Path(__file__).resolve().parents[2] / "examples" / "quickstart.bench").read_text(encoding="utf-8")
 
 
@@ -47,9 +48,9 @@ def refused(text: str) -> str:
 
 
 @pytest.mark.parametrize("bracket", ["(", "[", "{", "([{", "f(", "a[", "{ a {"])
-def test_megabytes_of_brackets(bracket: str) -> None:
-    with within(2):
-        assert refused("param p = " + bracket * (10 * MIB // len(bracket))) == "E0112"
+def test_many_brackets(bracket: str) -> None:
+    with within(1):
+        assert refused("param p = " + bracket * (10 * LARGE // len(bracket))) == "E0112"
 
 
 @pytest.mark.parametrize(
@@ -73,28 +74,29 @@ def test_expressions_of_any_depth(nested: str) -> None:
 
 
 @pytest.mark.parametrize("chain", ["-", "not ", "- #\n", "1 + ", "a - ", "a.", "a and ", "2 x ", "f(a) / "])
-def test_megabytes_of_operators(chain: str) -> None:
-    with within(4):
-        assert refused("param p = " + chain * (MIB // len(chain)) + "a") in ("E0112", "E0006")
-        assert refused("param p = " + chain * (MIB // 16 // len(chain)) + "a") == "E0112"
+def test_many_operators(chain: str) -> None:
+    with within(1.5):
+        assert refused("param p = " + chain * (LARGE // len(chain)) + "a") in ("E0112", "E0006")
+        assert refused("param p = " + chain * (LARGE // 16 // len(chain)) + "a") == "E0112"
 
 
 @pytest.mark.parametrize(
     "text",
     [
-        "a{" + "b=1 " * MIB + "}", "a{}" * MIB, "param p = [" + "1," * MIB + "]", 'param p = "' + "{a}" * MIB + '"',
-        'a { b = """' + "\n" * MIB + '""" }', 'param p = "' + r"\n" * MIB + '"', "#\n" * MIB,
+        "a{" + "b=1 " * LARGE + "}", "a{}" * LARGE, "param p = [" + "1," * LARGE + "]",
+        'param p = "' + "{a}" * LARGE + '"',
+        'a { b = """' + "\n" * LARGE + '""" }', 'param p = "' + r"\n" * LARGE + '"', "#\n" * LARGE,
     ],
     ids=lambda text: ascii(text[:12]),
 )  # fmt: skip
 def test_more_words_than_a_spec_may_have_are_refused_before_they_are_read(text: str) -> None:
-    with within(2):
+    with within(1):
         assert refused(text) == "E0006"
 
 
 def test_a_long_text_of_few_words_is_read() -> None:
     with within(2):
-        assert parse(Source("t", f'param p = "{"long " * 20_000}{{a}}" # {"#" * 3 * MIB}')).declarations
+        assert parse(Source("t", f'param p = "{"long " * 20_000}{{a}}" # {"#" * 3 * LARGE}')).declarations
 
 
 def test_a_hole_in_a_text_in_a_hole_is_as_deep_as_all_three() -> None:
@@ -111,47 +113,47 @@ def test_blocks_of_any_depth() -> None:
 @pytest.mark.parametrize(
     "text",
     [
-        '"' * MIB,
-        '"""' + "a" * MIB,
-        'param p = "' + "a" * MIB,
+        '"' * LARGE,
+        '"""' + "a" * LARGE,
+        'param p = "' + "a" * LARGE,
         'param p = "' + "{a}" * 20_000 + "{",
-        'param p = "' + "{" * (MIB + 1) + '"',
-        'param p = "' + "}" * (MIB + 1) + '"',
-        'param p = "' + "\\" * (MIB + 1) + '"',
-        'param p = "{' + "(" * MIB + '}"',
-        "'" * MIB,
-        "'" + "a" * MIB,
-        "a" * MIB,
-        "a " * MIB,
-        'a "" ' * (MIB // 4),
-        "," * MIB,
-        "a = " * MIB,
-        "1 " * MIB,
-        "1" * MIB,
-        "param p = 1" + "_1" * MIB + "x",
+        'param p = "' + "{" * (LARGE + 1) + '"',
+        'param p = "' + "}" * (LARGE + 1) + '"',
+        'param p = "' + "\\" * (LARGE + 1) + '"',
+        'param p = "{' + "(" * LARGE + '}"',
+        "'" * LARGE,
+        "'" + "a" * LARGE,
+        "a" * LARGE,
+        "a " * LARGE,
+        'a "" ' * (LARGE // 4),
+        "," * LARGE,
+        "a = " * LARGE,
+        "1 " * LARGE,
+        "1" * LARGE,
+        "param p = 1" + "_1" * LARGE + "x",
         "param p = [1" + ",1" * 10_000,
-        "use " * MIB,
-        "a " + " " * MIB + "a",
-        "a { b = 1," + " " * MIB + "; }",
-        "a { b = 1," + "# c\n" * MIB + "; }",
-        "a { b = c," + " d" * MIB,
-        "\n" * MIB + ";",
-        "\r" * MIB + ";",
-        "param p = a" + "/a" * 90 + "\\" * MIB,
-        "param p = 5 a" + "/a" * MIB + "(",
-        "metric m in a" + "/a" * MIB,
-        "\x0b\x0c\x1c\u2028" * (MIB // 4) + "\x00",
-        "\x00" * MIB,
+        "use " * LARGE,
+        "a " + " " * LARGE + "a",
+        "a { b = 1," + " " * LARGE + "; }",
+        "a { b = 1," + "# c\n" * LARGE + "; }",
+        "a { b = c," + " d" * LARGE,
+        "\n" * LARGE + ";",
+        "\r" * LARGE + ";",
+        "param p = a" + "/a" * 90 + "\\" * LARGE,
+        "param p = 5 a" + "/a" * LARGE + "(",
+        "metric m in a" + "/a" * LARGE,
+        "\x0b\x0c\x1c\u2028" * (LARGE // 4) + "\x00",
+        "\x00" * LARGE,
         "\ud800",
         'param p = "\udfff\ud800" ;',
         "param \ud800 = 3",
         "\ufeffparam p = 3",
-        "－" * MIB,
+        "－" * LARGE,
     ],
     ids=lambda text: ascii(text[:12]),
 )
-def test_megabytes_of_nonsense(text: str) -> None:
-    with within(6):
+def test_long_nonsense(text: str) -> None:
+    with within(2):
         refused(text)
 
 
@@ -192,13 +194,13 @@ def test_a_message_holds_the_ends_of_a_long_word_and_its_mend_all_of_it(slip: st
     assert found.suggestion is None or len(found.suggestion.replacement) > 9000
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=150, deadline=None)
 @given(st.binary(max_size=200))
 def test_any_bytes_are_read_or_refused(data: bytes) -> None:
     _read_or_refuse(lambda: parse(decode(data, "t.bench")))
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=150, deadline=None)
 @given(st.text(st.characters(), max_size=100))
 @example("\ud800")
 def test_any_text_is_read_or_refused(text: str) -> None:
@@ -217,7 +219,7 @@ _PIECES = st.sampled_from(
 )  # fmt: skip
 
 
-@settings(max_examples=600, deadline=None)
+@settings(max_examples=300, deadline=None)
 @given(st.lists(_PIECES, max_size=25).map("".join), st.lists(_PIECES, max_size=25).map(" ".join))
 def test_any_words_of_the_language_are_read_or_refused(tight: str, loose: str) -> None:
     for text in (
@@ -230,7 +232,7 @@ def test_any_words_of_the_language_are_read_or_refused(tight: str, loose: str) -
         _read_or_refuse(lambda text=text: parse(Source("t.bench", text)))  # type: ignore[misc]  # binds the loop's text
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=150, deadline=None)
 @given(st.integers(0, len(QUICKSTART)), st.integers(0, 12), _PIECES)
 def test_any_edit_of_a_spec_is_read_or_refused(at: int, gone: int, new: str) -> None:
     _read_or_refuse(lambda: parse(Source("t.bench", QUICKSTART[:at] + new + QUICKSTART[at + gone :])))

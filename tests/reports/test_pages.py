@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
-from functools import cache
 from pathlib import Path
 
 import pytest
 
 from benchbrief.compiler.planning import plan as p
 from benchbrief.reports.render.page_html import TEMPLATES, to_html
-from benchbrief.reports.render.render_report import Format, Rendered, render
+from benchbrief.reports.render.render_report import Format, render
 from benchbrief.reports.view.build_view import build
 from benchbrief.reports.words.brief_words import CATALOGUES
 from benchbrief.results.store import store_schema as s
@@ -40,20 +38,6 @@ def pdf(folder: Path, world: w.World, report: p.Report) -> list[paging.Word]:
     made = render(world.plan(report), world.store(), report.name, folder, formats=PDF).pdf
     assert made
     return paging.words(made)
-
-
-@pytest.fixture(scope="module")
-def quickstart(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Rendered]:
-    """The PDF and the page of the brief in a layout: each is made once for all tests here."""
-
-    @cache
-    def made(template: str) -> Rendered:
-        world, report = briefs.quickstart(failed=False)
-        report = report.model_copy(update={"template": template})
-        folder = tmp_path_factory.mktemp(template)
-        return render(world.plan(report), world.store(), report.name, folder, formats=("pdf", "html"))
-
-    return made
 
 
 def page_of(report: p.Report, *, simulated: bool = False) -> str:
@@ -135,10 +119,9 @@ def test_a_disclosure_begins_on_the_page_where_there_is_room_for_some_of_it(pape
     assert {word.page for word in found if word.text == "disclosure"} == {1}
 
 
-def test_on_slides_the_appendix_has_its_own_and_captions_can_be_read(quickstart: Callable[[str], Rendered]) -> None:
-    made = quickstart("slide")
-    assert made.pdf
-    found = paging.words(made.pdf)
+def test_on_slides_the_appendix_has_its_own_and_captions_can_be_read(tmp_path: Path) -> None:
+    world, report = briefs.quickstart(failed=False)
+    found = pdf(tmp_path, world, report.model_copy(update={"template": "slide"}))
     first = next(word for word in found if word.text == "Provenance")
     assert not any(word.page == first.page and word.bottom < first.top for word in found if word.top > 20)
     captions = [word for word in found if word.text == "Figure" and word.left < 60]
@@ -147,11 +130,12 @@ def test_on_slides_the_appendix_has_its_own_and_captions_can_be_read(quickstart:
 
 
 @pytest.mark.parametrize("template", TEMPLATES)
-def test_digests_are_short_on_paper_and_whole_on_a_screen(template: str, quickstart: Callable[[str], Rendered]) -> None:
-    made = quickstart(template)
-    assert made.pdf
-    printed = " ".join(word.text for word in paging.words(made.pdf))
+def test_digests_are_short_on_paper_and_whole_on_a_screen(template: str) -> None:
+    world, report = briefs.quickstart(failed=False)
+    report = report.model_copy(update={"template": template})
+    view = build(world.plan(report), world.store(), report, CATALOGUES["en"])
+    screen, paper = (to_html(view, template, CATALOGUES["en"], medium) for medium in ("screen", "paper"))
     whole = "3f" * 32
-    assert whole[:12] + "…" in printed
-    assert whole[:20] not in printed
-    assert whole in made.html.read_text("utf-8")
+    assert whole[:12] + "…" in paper
+    assert whole[:20] not in paper
+    assert whole in screen

@@ -20,7 +20,7 @@ PDF: tuple[Format, ...] = ("pdf",)
 EXAMPLES = {path.stem: path for path in (Path(__file__).parents[2] / "examples").rglob("*.bench")}
 SLIDES = (
     ("price_performance", "slide"),
-    ("rocksdb_ssds", "slide"),
+    pytest.param("rocksdb_ssds", "slide", marks=pytest.mark.long),
     pytest.param("cluster_shrink", "slide", marks=pytest.mark.long),
     pytest.param("quickstart", "slide", marks=pytest.mark.long),
 )

@@ -68,11 +68,12 @@ def test_every_layout_is_pdf_ua_1_and_what_is_not_is_reported(sheets: dict[str, 
 
 def test_every_layout_is_on_its_paper(sheets: dict[str, Path]) -> None:
     sizes = {"white_paper": LETTER, "slide": WIDE}
+    most = {"technical_brief": 5, "white_paper": 8, "blog": 3, "slide": 9}
     for name, path in sheets.items():
         pages = read(path).pages
         expected = sizes.get(name.split("-")[0], A4)
         assert {tuple(round(float(side)) for side in page.mediabox[2:]) for page in pages} == {expected}, name
-        assert len(pages) < 25
+        assert len(pages) <= most[name.split("-")[0]], name
 
 
 def test_documents_say_what_they_are(sheets: dict[str, Path]) -> None:

@@ -18,7 +18,6 @@ from benchbrief.compiler.planning import plan as p
 from benchbrief.reports.brief_error import ReportError
 from benchbrief.reports.charts.build_figure import drawing
 from benchbrief.reports.data.report_data import Results
-from benchbrief.reports.render.page_html import TEMPLATES
 from benchbrief.reports.render.render_report import Rendered, render
 from benchbrief.reports.words.brief_words import CATALOGUES
 from benchbrief.results.store import store_schema as s
@@ -492,14 +491,6 @@ def test_a_confidence_interval_stands_around_the_point_that_is_drawn(repeats: tu
     half = 3.182446 * statistics.stdev(repeats) / 2
     # A latency can't be negative, so neither does its interval say so.
     assert (point.low, point.y, point.high) == pytest.approx((max(0.0, 9.0 - half), 9.0, 9.0 + half))
-
-
-@pytest.mark.parametrize("template", TEMPLATES)
-def test_every_template_gives_a_page_and_a_pdf(template: str, tmp_path: Path) -> None:
-    world, report = briefs.cluster_shrink()
-    reader = pdf(world, report.model_copy(update={"template": template}), tmp_path)
-    assert "Shrink your MongoDB cluster" in words_of(reader, 0)
-    assert len(reader.pages) <= {"white_paper": 6, "slide": 14}.get(template, 3)
 
 
 def test_a_brief_fits_its_pages(incomplete: PdfReader) -> None:

@@ -376,7 +376,7 @@ def test_two_processes_read_while_a_third_rebuilds(tmp_path: Path) -> None:
     env = {**os.environ, "PYTHONPATH": str(PLUGIN)}
     readers = [
         subprocess.Popen(
-            [sys.executable, "-c", READER, str(run.run_dir), "10"],
+            [sys.executable, "-c", READER, str(run.run_dir), "5"],
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
             text=True,
@@ -401,7 +401,7 @@ def test_two_processes_read_while_a_third_rebuilds(tmp_path: Path) -> None:
 def test_two_builders_take_turns(tmp_path: Path) -> None:
     run = ramp(tmp_path)
     code = "from pathlib import Path; from benchbrief.results.building.build_store import rebuild; import sys\n"
-    code += "for _ in range(3): rebuild(Path(sys.argv[1]))"
+    code += "for _ in range(2): rebuild(Path(sys.argv[1]))"
     env = {**os.environ, "PYTHONPATH": str(PLUGIN)}
     builders = [subprocess.Popen([sys.executable, "-c", code, str(run.run_dir)], env=env) for _ in range(2)]
     assert [builder.wait(timeout=60) for builder in builders] == [0, 0]

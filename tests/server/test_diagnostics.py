@@ -184,8 +184,9 @@ def test_closing_a_document_takes_its_diagnostics_away(client: Client) -> None:
 def test_typing_fast_ends_with_the_diagnostics_of_the_last_version_and_few_before(client: Client) -> None:
     uri = client.open("small.bench", SMALL)
     assert client.diagnostics(uri) == []
-    for _ in range(100):
-        client.change(uri, {"range": at(10, 15, 15), "text": "x"})
+    with client.together():
+        for _ in range(100):
+            client.change(uri, {"range": at(10, 15, 15), "text": "x"})
     [found] = client.diagnostics(uri)
     assert found["range"] == at(10, 15, 117)
     told = [message for message in client.inbox if message["method"] == "textDocument/publishDiagnostics"]
@@ -212,9 +213,7 @@ def test_diagnostics_are_of_the_version_that_they_name(client: Client) -> None:
     ("offered", "chosen", "column"),
     [
         pytest.param(None, "utf-16", 24, id="nothing offered"),
-        pytest.param(["utf-16"], "utf-16", 24, id="utf-16"),
         pytest.param(["utf-8", "utf-16"], "utf-8", 30, id="utf-8"),
-        pytest.param(["utf-32"], "utf-32", 23, id="utf-32"),
         pytest.param(["utf-7", "utf-32"], "utf-32", 23, id="the first that is known"),
     ],
 )

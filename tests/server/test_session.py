@@ -13,26 +13,32 @@ from tests.server.specs import SMALL
 from tests.support.lsp import BENCH, PATIENCE_S, Client, RequestError, session
 
 
-def test_the_server_says_what_it_can(tmp_path: Path) -> None:
-    with session(tmp_path, {"textDocument": {"rename": {"prepareSupport": True}}}) as client:
-        able = client.capabilities
-    assert able["textDocumentSync"]["change"] == 2
-    assert able["textDocumentSync"]["openClose"] is True
-    assert able["renameProvider"] == {"prepareProvider": True}
-    assert able["codeActionProvider"]["codeActionKinds"] == ["quickfix"]
-    assert "." in able["completionProvider"]["triggerCharacters"]
-    for feature in ("hover", "definition", "references", "documentHighlight", "documentSymbol", "documentFormatting"):
-        assert able[f"{feature}Provider"], feature
+def test_a_session_from_before_its_start_to_after_its_end(tmp_path: Path) -> None:
+    """Requests are answered between the two alone; the start says what the server can, and the end has code 0."""
+    client = Client(tmp_path)
+    try:
+        with pytest.raises(RequestError, match="not initialized") as refused:
+            client.at("hover", "file:///x", 0, 0)
+        assert refused.value.code == -32002
 
+        able = client.start({"textDocument": {"rename": {"prepareSupport": True}}}).capabilities
+        assert able["textDocumentSync"]["change"] == 2
+        assert able["textDocumentSync"]["openClose"] is True
+        assert able["renameProvider"] == {"prepareProvider": True}
+        assert able["codeActionProvider"]["codeActionKinds"] == ["quickfix"]
+        assert "." in able["completionProvider"]["triggerCharacters"]
+        for feature in ("hover", "definition", "references", "documentHighlight", "documentSymbol"):
+            assert able[f"{feature}Provider"], feature
+        assert able["documentFormattingProvider"]
 
-def test_after_shutdown_the_server_refuses_requests_and_ends_with_code_0(tmp_path: Path) -> None:
-    with session(tmp_path) as client:
         client.request("shutdown")
         with pytest.raises(RequestError, match="shutting down") as refused:
             client.at("hover", "file:///x", 0, 0)
         assert refused.value.code == -32600
         client.notify("exit")
         assert client.process.wait(PATIENCE_S) == 0
+    finally:
+        client.close()
 
 
 def test_without_shutdown_exit_ends_with_code_1(tmp_path: Path) -> None:
@@ -46,17 +52,6 @@ def test_the_server_ends_when_its_client_goes_away(tmp_path: Path) -> None:
         client.open("small.bench", SMALL)
         assert client.hang_up() == 1
         assert client.said_on_stderr() == ""
-
-
-def test_requests_before_the_start_are_refused(tmp_path: Path) -> None:
-    client = Client(tmp_path)
-    try:
-        with pytest.raises(RequestError, match="not initialized") as refused:
-            client.at("hover", "file:///x", 0, 0)
-        assert refused.value.code == -32002
-        assert client.start().stop() == 0
-    finally:
-        client.close()
 
 
 def test_an_unknown_request_is_refused_and_an_unknown_notification_ignored(client: Client) -> None:

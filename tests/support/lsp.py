@@ -43,6 +43,7 @@ class Client:
         self.inbox: list[Message] = []
         self._replies: dict[int, Message] = {}
         self._last_id = 0
+        self._holds = False
         self._versions: dict[str, int] = {}
         self.capabilities: Message = {}
         threading.Thread(target=self._read, daemon=True).start()
@@ -61,6 +62,15 @@ class Client:
 
     def send_bytes(self, body: bytes) -> None:
         self._stdin.write(b"Content-Length: %d\r\n\r\n%b" % (len(body), body))
+        if not self._holds:
+            self._stdin.flush()
+
+    @contextmanager
+    def together(self) -> Iterator[None]:
+        """Let what is sent within the block reach the server at once."""
+        self._holds = True
+        yield
+        self._holds = False
         self._stdin.flush()
 
     def send(self, message: Message) -> None:
