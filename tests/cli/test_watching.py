@@ -77,8 +77,15 @@ def terminal(
     if {*(env or {})} <= {"TERM"}:
         process = warm().start(words, bench.folder, its, theirs, theirs, paper=False, on_a_terminal=True)
     else:
-        streams = {"stdin": theirs, "stdout": theirs, "stderr": theirs}
-        process = subprocess.Popen([PROGRAM, *words], cwd=bench.folder, env=its, start_new_session=True, **streams)
+        process = subprocess.Popen(
+            [PROGRAM, *words],
+            cwd=bench.folder,
+            env=its,
+            stdin=theirs,
+            stdout=theirs,
+            stderr=theirs,
+            start_new_session=True,
+        )
     os.close(theirs)
     shown = Terminal(process, ours, pyte.Screen(columns, rows))
     stream = pyte.ByteStream(shown.screen)
