@@ -15,8 +15,8 @@ from benchbrief.compiler.examined import Checked, Examined
 from benchbrief.compiler.frontend.declarations import collect
 from benchbrief.compiler.frontend.imports import Files, load
 from benchbrief.compiler.frontend.parameters import parameters
-from benchbrief.compiler.frontend.profiles import apply_profile
-from benchbrief.compiler.frontend.resolve import resolve
+from benchbrief.compiler.model.profiles import apply_profile
+from benchbrief.compiler.model.resolve import resolve
 from benchbrief.compiler.problems import Findings
 from benchbrief.compiler.shown_findings import distinct, shown_findings
 from benchbrief.dsl.diagnostics.diagnostic import SpecError

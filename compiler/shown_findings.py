@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from benchbrief.compiler.blocks.experiments.experiment_errors import NoMeasuredTime
-from benchbrief.compiler.blocks.values.structure_errors import MissingAttribute, WorkloadWithoutBase
 from benchbrief.compiler.briefs.report_errors import EmptyElement
 from benchbrief.compiler.extensions.extension_errors import UnusableExtension
 from benchbrief.compiler.frontend.imports import Loaded
+from benchbrief.compiler.frontend.structure_errors import MissingAttribute, WorkloadWithoutBase
 from benchbrief.compiler.metrics.evidence_errors import OtherLengths
 from benchbrief.compiler.problems import Findings
 from benchbrief.dsl.diagnostics.diagnostic import Diagnostic

@@ -4,19 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from benchbrief.compiler.blocks.databases import database_schema
-from benchbrief.compiler.blocks.power import meter_schema
-from benchbrief.compiler.blocks.values import block_schema
+from benchbrief.compiler import word_meanings
 from benchbrief.compiler.briefs import lower_report
 from benchbrief.compiler.briefs.elements import plan_figures, plan_tables
 from benchbrief.compiler.briefs.style import themes
 from benchbrief.compiler.extensions.extension_spec import LANGUAGES
 from benchbrief.compiler.extensions.own_tools import own_families, own_tools
-from benchbrief.compiler.extensions.registry import SCHEDULER_SPECS
+from benchbrief.compiler.extensions.registry import METER_SPECS, SCHEDULER_SPECS
 from benchbrief.compiler.measure_catalogue import FAMILIES, KINDS
-from benchbrief.compiler.metrics import word_meanings
 from benchbrief.compiler.metrics.typing import lookups
-from benchbrief.compiler.shapes import shapes
+from benchbrief.compiler.schemas import block_schema, database_schema
+from benchbrief.compiler.shapes import value_shapes
 from benchbrief.compiler.units import known_units
 
 STATEMENTS = ("param", "use", "expect", "metric")
@@ -58,7 +56,7 @@ TOOLS = (
     "random",
     "replica_set",
     "until_steady",
-    *meter_schema.METERS,
+    *METER_SPECS.own,
     *(name for name, spec in SCHEDULER_SPECS.own.items() if spec.usage),
 )
 """Calls that are settings, not numbers."""
@@ -90,7 +88,7 @@ def constants() -> tuple[str, ...]:
     def choices() -> Iterator[str]:
         for block in block_schema.BLOCKS.values():
             for key in block.keys.values():
-                if isinstance(key.shape, shapes.Word) and not key.shape.quoted:
+                if isinstance(key.shape, value_shapes.Word) and not key.shape.quoted:
                     yield from key.shape.choices
 
     free = ("true", "false", "local", "grouped", "interleaved", "standalone", "sharded", "automatic", "facts", "steady")

@@ -12,7 +12,7 @@ from lsprotocol import types
 from benchbrief.compiler.briefs.lower_report import Memory
 from benchbrief.compiler.compile import examine
 from benchbrief.compiler.frontend.name_errors import NoExperiment, Unused
-from benchbrief.compiler.frontend.resolve import Model
+from benchbrief.compiler.model.resolve import Model
 from benchbrief.dsl.diagnostics.diagnostic import Diagnostic
 from benchbrief.dsl.source import Span
 from benchbrief.dsl.syntax import ast

@@ -7,8 +7,7 @@ from collections.abc import Iterator
 
 from lsprotocol import types
 
-from benchbrief.compiler import units
-from benchbrief.compiler.blocks.values.block_schema import BLOCKS
+from benchbrief.compiler import units, word_meanings
 from benchbrief.compiler.briefs.report_schema import ELEMENTS, OPTIONS
 from benchbrief.compiler.diagnostic_codes import code_info
 from benchbrief.compiler.explain.explain_steady import measured_for
@@ -21,14 +20,14 @@ from benchbrief.compiler.extensions.registry import (
     TOOL_SPECS,
 )
 from benchbrief.compiler.frontend.name_index import Index, Symbol
-from benchbrief.compiler.frontend.resolve import Model
 from benchbrief.compiler.measure_catalogue import FAMILIES, KINDS, family_of, find_measure
-from benchbrief.compiler.metrics import word_meanings
 from benchbrief.compiler.metrics.typing.expressions import Typer
+from benchbrief.compiler.model.resolve import Model
 from benchbrief.compiler.planning import plan
 from benchbrief.compiler.planning.planned_cells import most_cells
 from benchbrief.compiler.problems import Findings
 from benchbrief.compiler.rounding import share_text
+from benchbrief.compiler.schemas.block_schema import BLOCKS
 from benchbrief.dsl.diagnostics.plain_amounts import duration
 from benchbrief.dsl.syntax import ast
 from benchbrief.server.check_open_files import Finding

@@ -7,13 +7,6 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Literal, TypeVar
 
-from benchbrief.compiler.blocks.values.structure_errors import (
-    DuplicateAttribute,
-    HoleNotAllowed,
-    MisplacedBlock,
-    UnknownAttribute,
-    UnknownWord,
-)
 from benchbrief.compiler.briefs import report_errors as wrong
 from benchbrief.compiler.briefs.elements.element_bodies import Body, read_attributes
 from benchbrief.compiler.briefs.elements.element_queries import (
@@ -39,6 +32,13 @@ from benchbrief.compiler.extensions.registry import TEMPLATE_SPECS, Refused
 from benchbrief.compiler.frontend.declared_names import text_of
 from benchbrief.compiler.frontend.scope import Scope
 from benchbrief.compiler.frontend.spec_paths import is_file
+from benchbrief.compiler.frontend.structure_errors import (
+    DuplicateAttribute,
+    HoleNotAllowed,
+    MisplacedBlock,
+    UnknownAttribute,
+    UnknownWord,
+)
 from benchbrief.compiler.metrics import metric_errors
 from benchbrief.compiler.metrics.typing.expressions import Typer
 from benchbrief.compiler.metrics.typing.judged_cells import warn_of_cells

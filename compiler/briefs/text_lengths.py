@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 
-from benchbrief.compiler.blocks.values.block_schema import BLOCKS
-from benchbrief.compiler.blocks.values.value_errors import TooLong
 from benchbrief.compiler.briefs.report_schema import ELEMENTS
+from benchbrief.compiler.frontend.value_errors import TooLong
 from benchbrief.compiler.problems import Findings
+from benchbrief.compiler.schemas.block_schema import BLOCKS
 from benchbrief.compiler.shapes.lengths import HEADING, LABEL, NAME, PARAGRAPH
-from benchbrief.compiler.shapes.shapes import BlockSchema, Fact, Text
+from benchbrief.compiler.shapes.value_shapes import BlockSchema, Fact, Text
 from benchbrief.dsl.syntax import ast
 
 _SCHEMAS: Mapping[str, BlockSchema] = {**BLOCKS, **ELEMENTS}

@@ -20,8 +20,8 @@ from benchbrief.compiler.estimates.estimate import estimate_some
 from benchbrief.compiler.estimates.estimate_errors import KEEP
 from benchbrief.compiler.estimates.reloads.other_resets import USERS_OWN, WAYS, best_reset, with_reset
 from benchbrief.compiler.extensions.tool_spec import MOST_LOAD_SPEED_UP
-from benchbrief.compiler.frontend.resolve import Model
 from benchbrief.compiler.matrix.expand import expand
+from benchbrief.compiler.model.resolve import Model
 from benchbrief.compiler.planning.plan import DatabaseKey, Plan, Reset
 
 MOST_CELLS = 5000

@@ -10,8 +10,8 @@ from benchbrief.compiler.blocks.experiments.experiments import Matrix
 from benchbrief.compiler.blocks.experiments.schedule_errors import BudgetBelowEstimate, BudgetBelowPass
 from benchbrief.compiler.estimates.counted_cells import MOST_CHECKED_CELLS, counted_cells
 from benchbrief.compiler.estimates.estimate import alone, cool_down, estimate, estimate_some, lanes, seconds
-from benchbrief.compiler.frontend.resolve import Model
 from benchbrief.compiler.matrix.expand import expand
+from benchbrief.compiler.model.resolve import Model
 from benchbrief.compiler.planning.budgets import Point, chooses, first_pass, is_budgeted, needed_cells, point_of
 from benchbrief.compiler.planning.plan import Cell, Experiment, Plan, StepKind
 from benchbrief.compiler.problems import Findings

@@ -35,7 +35,7 @@ from benchbrief.compiler.planning.plan import (
 )
 from benchbrief.compiler.planning.planned_cells import most_cells
 from benchbrief.compiler.resets.reset_words import RESET_WORDS
-from benchbrief.compiler.shapes.shapes import Number, Shape
+from benchbrief.compiler.shapes.value_shapes import Number, Shape
 from benchbrief.dsl.diagnostics.plain_amounts import duration, plural, quantity_of_bytes
 
 _ORDERS = {

@@ -27,7 +27,7 @@ from benchbrief.compiler.extensions.tool_spec import (
     WorkloadSpec,
 )
 from benchbrief.compiler.extensions.transport_spec import TransportSpec
-from benchbrief.compiler.shapes.shapes import Flag, Key, Login, Number, Special, Text, Word
+from benchbrief.compiler.shapes.value_shapes import Flag, Key, Login, Number, Special, Text, Word
 
 __all__ = [
     "API",

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import ClassVar, Literal, get_args
 
 from benchbrief.compiler.extensions.extension_spec import NAME, ExtensionSpec
-from benchbrief.compiler.shapes.shapes import Flag, Key, Number, Text, Word
+from benchbrief.compiler.shapes.value_shapes import Flag, Key, Number, Text, Word
 
 Reads = Literal["outputs", "samples", "tables"]
 

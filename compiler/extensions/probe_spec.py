@@ -8,7 +8,7 @@ from typing import ClassVar, Literal
 
 from benchbrief.compiler.extensions.extension_spec import NAME, ExtensionSpec
 from benchbrief.compiler.extensions.measure_spec import ProbeMeasure, wrong_measure
-from benchbrief.compiler.shapes.shapes import Flag, Key, Number, Text, Word
+from benchbrief.compiler.shapes.value_shapes import Flag, Key, Number, Text, Word
 
 COUNTERS = "a counter then gives one mean, which includes time before or after the measured time"
 GAUGES = "a gauge then gives one moment, or nothing"

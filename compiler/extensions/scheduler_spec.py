@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import ClassVar
 
 from benchbrief.compiler.extensions.extension_spec import NAME, ExtensionSpec
-from benchbrief.compiler.shapes.shapes import Flag, Key, Number, Text
+from benchbrief.compiler.shapes.value_shapes import Flag, Key, Number, Text
 
 
 @dataclass(frozen=True)

@@ -8,12 +8,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
-from benchbrief.compiler.blocks.values import structure_errors
-from benchbrief.compiler.blocks.values.block_schema import BLOCKS
-from benchbrief.compiler.frontend import name_errors
+from benchbrief.compiler.frontend import name_errors, structure_errors
 from benchbrief.compiler.frontend.imports import Loaded
 from benchbrief.compiler.problems import CompileProblem, Findings
-from benchbrief.compiler.shapes.shapes import BlockSchema
+from benchbrief.compiler.schemas.block_schema import BLOCKS
+from benchbrief.compiler.shapes.value_shapes import BlockSchema
 from benchbrief.dsl.source import Span
 from benchbrief.dsl.syntax import ast
 

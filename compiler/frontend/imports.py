@@ -9,8 +9,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Protocol
 
-from benchbrief.compiler.blocks.values.structure_errors import HoleNotAllowed
 from benchbrief.compiler.frontend import name_errors
+from benchbrief.compiler.frontend.structure_errors import HoleNotAllowed
 from benchbrief.compiler.problems import Findings
 from benchbrief.dsl.diagnostics.diagnostic import Diagnostic, SpecError
 from benchbrief.dsl.read_files import neighbour, read_source

@@ -1,20 +1,12 @@
-"""Mistakes in names, files and cycles (E02xx names, E06xx files and cycles, and warnings).
-
-Other mistakes: values and units (E03xx, E04xx) in `value_errors.py`, the structure of blocks (E05xx) in
-`structure_errors.py`, `database_errors.py` and `experiment_errors.py`, schedules (E055x) in `schedule_errors.py`,
-metrics (E070x to E072x) in `metrics/metric_errors.py`, reports (from E0730 on) in `briefs/report_errors.py`.
-"""
+"""Mistakes in names (E02xx), in files and circles (E06xx), and warnings."""
 
 from __future__ import annotations
-
-import re
 
 from benchbrief.compiler.extensions.own_tools import own_families, sample_databases
 from benchbrief.compiler.problems import Again, Circle, CompileProblem, Misspelt
 from benchbrief.dsl.diagnostics.plain_amounts import ticked
 from benchbrief.dsl.diagnostics.suggest import did_you_mean
 
-_OF_PERCENTILES = re.compile(r"p[0-9]{2,}|percentiles?|quantiles?")
 _UNITS = ("s", "ms", "us", "min", "h", "ops", "op")
 
 # --- E02xx: names ------------------------------------------------------------------------------------------------
@@ -25,19 +17,6 @@ class UnknownName(Misspelt):
     says = "unknown {kind} `{word}`"
     mark = "not declared"
     when_none = "none is declared: add `{kind} {word} {{ ... }}`"
-
-
-class UnknownFunction(Misspelt):
-    code = "E0718"
-    stands_alone = True
-    says = "unknown function `{word}`"
-    otherwise = "functions are {all_known}"
-
-    @property
-    def help(self) -> str:
-        if _OF_PERCENTILES.fullmatch(self.word):
-            return "a percentile is a measure, without brackets: `latency.p99[read]`"
-        return super().help
 
 
 class DuplicateName(Again):

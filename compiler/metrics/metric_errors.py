@@ -10,6 +10,7 @@ import re
 from benchbrief.compiler.problems import Circle, CompileProblem, Misspelt
 from benchbrief.dsl.diagnostics.plain_amounts import ticked
 
+_OF_PERCENTILES = re.compile(r"p[0-9]{2,}|percentiles?|quantiles?")
 _PERCENTILE = re.compile(r"p[0-9]{2,4}")
 
 
@@ -181,6 +182,31 @@ class NotByPhase(CompileProblem):
     says = "`{measure}` is not recorded by phase"
     hint = "use it over `time` instead, or leave `phase` out"
     measure: str
+
+
+class NeedsOperation(CompileProblem):
+    code = "E0715"
+    says = "`{measure}` needs an operation"
+    measure: str
+    operations: tuple[str, ...]
+
+    @property
+    def help(self) -> str:
+        known = f" (there are {ticked(self.operations)})" if len(self.operations) > 1 else ""
+        return f"write `{self.measure}[{self.operations[0] if self.operations else 'read'}]`{known}"
+
+
+class UnknownFunction(Misspelt):
+    code = "E0718"
+    stands_alone = True
+    says = "unknown function `{word}`"
+    otherwise = "functions are {all_known}"
+
+    @property
+    def help(self) -> str:
+        if _OF_PERCENTILES.fullmatch(self.word):
+            return "a percentile is a measure, without brackets: `latency.p99[read]`"
+        return super().help
 
 
 class BadReduction(CompileProblem):

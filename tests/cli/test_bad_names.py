@@ -10,11 +10,11 @@ from pathlib import Path
 import pytest
 
 from benchbrief.cli.terminal import show_error
-from benchbrief.compiler.blocks.hardware.host_schema import SSH
-from benchbrief.compiler.blocks.power.meter_schema import METERS
-from benchbrief.compiler.blocks.values.block_schema import BLOCKS
 from benchbrief.compiler.briefs.report_schema import ELEMENTS
-from benchbrief.compiler.shapes.shapes import Key
+from benchbrief.compiler.extensions.registry import METER_SPECS
+from benchbrief.compiler.schemas.block_schema import BLOCKS
+from benchbrief.compiler.schemas.host_schema import SSH
+from benchbrief.compiler.shapes.value_shapes import Key
 from tests.cli.specs import SMALL
 from tests.support.bench import PROGRAM, Bench, Ended
 
@@ -126,9 +126,9 @@ database rocks { engine = rocksdb  path = "/tmp/benchbrief-none" }
 workload rr from db_bench.readrandom { records = 1k }
 experiment e { hardware = box  workloads = rr  threads = 1  measure = 4 s }
 """
-CONTROLLER = [(METER, f'{key}: "@PATH@"') for key, told in METERS["redfish"].arguments.items() if told.file] + [
-    (REACHED, f'{key} = "@PATH@"') for key, told in SSH.keys.items() if told.file
-]
+CONTROLLER = [
+    (METER, f'{key}: "@PATH@"') for key, each in METER_SPECS.own["redfish"].arguments.items() if each.file
+] + [(REACHED, f'{key} = "@PATH@"') for key, each in SSH.keys.items() if each.file]
 """Every file that a spec has the controller read: all meters but Redfish have none, as a test below holds."""
 
 
@@ -159,7 +159,7 @@ def test_a_file_that_the_controller_reads_is_looked_at_before_a_host_is_touched(
         (kind, name, key)
         for kind, keys in {
             **{k: b.keys for k, b in {**BLOCKS, **ELEMENTS}.items()},
-            **{k: m.arguments for k, m in METERS.items()},
+            **{k: m.arguments for k, m in METER_SPECS.own.items()},
         }.items()
         for name, key in keys.items()
     ],

@@ -10,9 +10,9 @@ from contextlib import chdir
 from dataclasses import dataclass
 from pathlib import Path
 
-from benchbrief.compiler.blocks.values.block_schema import BLOCKS
 from benchbrief.compiler.compile import check
 from benchbrief.compiler.examined import Checked
+from benchbrief.compiler.schemas.block_schema import BLOCKS
 from benchbrief.dsl.diagnostics.diagnostic import SpecError
 from benchbrief.dsl.source import Source
 from benchbrief.dsl.syntax import ast

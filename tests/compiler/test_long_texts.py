@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from benchbrief.compiler.blocks.values.block_schema import BLOCKS
 from benchbrief.compiler.briefs.report_schema import ELEMENTS
 from benchbrief.compiler.compile import examine
-from benchbrief.compiler.shapes.shapes import Text
+from benchbrief.compiler.schemas.block_schema import BLOCKS
+from benchbrief.compiler.shapes.value_shapes import Text
 
 SCHEMAS = {**BLOCKS, **ELEMENTS}
 HEADS = {"each": "each workload", "formula": "formula m for a"}

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from benchbrief.compiler.blocks.values.joined_keys import joined_keys
 from benchbrief.compiler.planning.plan import Cell
-from benchbrief.compiler.shapes.shapes import Flag, Key
+from benchbrief.compiler.schemas.joined_keys import joined_keys
+from benchbrief.compiler.shapes.value_shapes import Flag, Key
 from tests.support.plans import compile_spec
 
 SPEC = """\

@@ -6,12 +6,12 @@ from pathlib import Path
 
 import pytest
 
-from benchbrief.compiler.blocks.databases.database_schema import DATABASE_OPTIONS
-from benchbrief.compiler.blocks.power.meter_schema import METERS
-from benchbrief.compiler.blocks.values.block_schema import BLOCKS
 from benchbrief.compiler.briefs.report_schema import ELEMENTS
 from benchbrief.compiler.compile import check
-from benchbrief.compiler.shapes.shapes import Key
+from benchbrief.compiler.extensions.registry import METER_SPECS
+from benchbrief.compiler.schemas.block_schema import BLOCKS
+from benchbrief.compiler.schemas.database_schema import DATABASE_OPTIONS
+from benchbrief.compiler.shapes.value_shapes import Key
 from tests.compiler.samples import completed
 from tests.docs.samples import base_spec
 
@@ -122,9 +122,9 @@ def test_the_example_of_an_attribute_is_right_where_it_may_stand(
     assert checked.plan is not None
 
 
-@pytest.mark.parametrize("name", METERS)
+@pytest.mark.parametrize("name", METER_SPECS.own)
 def test_the_example_of_a_power_meter_is_right(name: str, tmp_path: Path) -> None:
-    meter = METERS[name]
+    meter = METER_SPECS.own[name]
     hosts = "eco-[1-4].lab" if "[1-4]" in meter.usage else "eco-1.lab"
     sample = f'hardware eco {{ hosts = "{hosts}"  power = {meter.usage.strip("`")} }}'
     sample += "\nexperiment ramp { hardware = [eco]  probes = [power every 1 s] }\nmetric gain = throughput / power"

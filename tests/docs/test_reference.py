@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from functools import cache
+from typing import get_args
 
 import pytest
 from markdown_it import MarkdownIt
@@ -12,20 +13,19 @@ from markdown_it.token import Token
 
 from benchbrief.cli.command_line import COMMANDS
 from benchbrief.cli.terminal import MEANINGS
-from benchbrief.compiler.blocks.databases import database_schema
+from benchbrief.compiler import word_meanings
 from benchbrief.compiler.blocks.experiments import adaptive_ramps, ramps
-from benchbrief.compiler.blocks.power.meter_schema import BOUNDARIES, METERS
 from benchbrief.compiler.blocks.promises import highest_rates
-from benchbrief.compiler.blocks.values import block_schema
 from benchbrief.compiler.briefs.report_schema import ELEMENTS, OPTIONS
 from benchbrief.compiler.diagnostic_codes import all_codes
 from benchbrief.compiler.extensions.extension_spec import LANGUAGES
+from benchbrief.compiler.extensions.meter_spec import Boundary
 from benchbrief.compiler.extensions.own_tools import own_families, own_tools
-from benchbrief.compiler.extensions.registry import ENGINE_SPECS
+from benchbrief.compiler.extensions.registry import ENGINE_SPECS, METER_SPECS
 from benchbrief.compiler.measure_catalogue import DIMENSIONS, KINDS
-from benchbrief.compiler.metrics import word_meanings
 from benchbrief.compiler.metrics.typing import curves
 from benchbrief.compiler.metrics.typing.lookups import FUNCTIONS
+from benchbrief.compiler.schemas import block_schema, database_schema
 from benchbrief.compiler.units import known_units
 from benchbrief.dsl.bench_error import ExitCode
 from benchbrief.results.store.store_schema import TABLES
@@ -55,7 +55,7 @@ WORDS = {
         *(option.name or key for each in ENGINE_SPECS.own.values() for key, option in each.options.items()),
     ],
     "workloads.md": [f"{tool}.{name}" for tool, spec in own_families().items() for name in spec.workloads],
-    "tools.md": [*METERS, *block_schema.PROBES, *own_tools(), *ENGINE_SPECS.own],
+    "tools.md": [*METER_SPECS.own, *block_schema.PROBES, *own_tools(), *ENGINE_SPECS.own],
     "units.md": [*known_units()],
     "expressions.md": [*KINDS, *DIMENSIONS, *word_meanings.RULES],
     "reports.md": [*ELEMENTS, *OPTIONS, *word_meanings.TEMPLATES, *LANGUAGES],
@@ -87,7 +87,7 @@ def test_the_tables_of_words_have_all_that_there_is() -> None:
     assert set(word_meanings.TOOLS) == set(own_tools())
     assert set(word_meanings.ENGINES) == set(ENGINE_SPECS.own)
     assert set(word_meanings.PROBES) == set(block_schema.PROBES)
-    assert set(word_meanings.BOUNDARIES) == {*BOUNDARIES, "unknown"}
+    assert set(word_meanings.BOUNDARIES) == set(get_args(Boundary))
     assert set(MEANINGS) == set(ExitCode)
 
 

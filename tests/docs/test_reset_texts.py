@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 from benchbrief.compiler.extensions.engine_spec import AFTER_WRITES, BY_FILE_SYSTEM, Reset
-from benchbrief.compiler.metrics.word_meanings import RESETS
 from benchbrief.compiler.resets.reset_words import RESET_WORDS
+from benchbrief.compiler.word_meanings import RESETS
 
 ROOT = Path(__file__).parents[2]
 BRIEFS = tomllib.loads((ROOT / "reports/words/en.toml").read_text(encoding="utf-8"))

@@ -8,13 +8,13 @@ from pathlib import Path
 
 import pytest
 
-from benchbrief.compiler.blocks.values import block_schema
+from benchbrief.compiler import word_meanings
 from benchbrief.compiler.briefs import lower_report
 from benchbrief.compiler.extensions.extension_spec import LANGUAGES
 from benchbrief.compiler.extensions.own_tools import own_families
 from benchbrief.compiler.measure_catalogue import DIMENSIONS, KINDS
-from benchbrief.compiler.metrics import word_meanings
 from benchbrief.compiler.metrics.typing.lookups import FUNCTIONS
+from benchbrief.compiler.schemas import block_schema
 from benchbrief.compiler.units import known_units
 from benchbrief.dsl.diagnostics.diagnostic import SpecError
 from benchbrief.dsl.source import Source, Span

@@ -92,14 +92,14 @@ SAMPLES = {
     # A valid value in a hint, in the help of a command or in an editor's snippet: `use `tool = ycsb``.
     *("dsl/recovery/expected_words.py", "dsl/recovery/data_format_slips.py", "compiler/metrics/evidence_errors.py"),
     *("compiler/metrics/missing_measure_errors.py", "compiler/frontend/name_errors.py"),
-    *("compiler/blocks/values/block_schema.py", "compiler/blocks/values/value_errors.py"),
-    *("compiler/blocks/values/structure_errors.py", "compiler/blocks/events/event_errors.py"),
-    *("compiler/blocks/events/event_schema.py", "compiler/blocks/experiments/experiment_errors.py"),
-    *("compiler/blocks/power/meter_schema.py", "compiler/blocks/hardware/host_schema.py"),
-    *("compiler/blocks/databases/database_schema.py", "compiler/briefs/report_schema.py"),
+    *("compiler/schemas/block_schema.py", "compiler/frontend/value_errors.py"),
+    *("compiler/frontend/structure_errors.py", "compiler/blocks/events/event_errors.py"),
+    *("compiler/schemas/event_schema.py", "compiler/blocks/experiments/experiment_errors.py"),
+    "compiler/schemas/host_schema.py",
+    *("compiler/schemas/database_schema.py", "compiler/briefs/report_schema.py"),
     *("benchbrief/server/completing/snippets.py", "benchbrief/commands/results/import.py"),
     # Which products have a value or a way to reset data: their specs don't say it yet.
-    "compiler/metrics/word_meanings.py",
+    "compiler/word_meanings.py",
     # Words of connection strings, which no secret is.
     "runners/journal/secret_masking.py",
 }

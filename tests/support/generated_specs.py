@@ -13,14 +13,12 @@ from typing import TypeAlias
 
 from hypothesis import strategies as st
 
-from benchbrief.compiler.blocks.databases import database_schema
 from benchbrief.compiler.blocks.databases.started_servers import TOGETHER
-from benchbrief.compiler.blocks.hardware import host_schema
-from benchbrief.compiler.blocks.values import block_schema
-from benchbrief.compiler.blocks.workloads.workload_schema import WORKLOAD
 from benchbrief.compiler.extensions.engine_spec import STARTED
 from benchbrief.compiler.extensions.registry import ENGINE_SPECS, TOOL_SPECS
-from benchbrief.compiler.shapes import shapes
+from benchbrief.compiler.schemas import block_schema, database_schema, host_schema
+from benchbrief.compiler.schemas.workload_schema import WORKLOAD
+from benchbrief.compiler.shapes import value_shapes
 
 Words: TypeAlias = tuple[str, ...]
 """What stands between white space; within one there is none, or just what must be there."""
@@ -149,31 +147,33 @@ def texts(draw: st.DrawFn) -> str:
 # --- By the tables of the checker -------------------------------------------------------------------------------------
 
 
-def value(shape: shapes.Shape) -> st.SearchStrategy[str] | None:
+def value(shape: value_shapes.Shape) -> st.SearchStrategy[str] | None:
     """A right value for an attribute of this shape; None for one that has a reader of its own."""
     match shape:
-        case shapes.Text():
+        case value_shapes.Text():
             return st.sampled_from(['"/data/one"', '"/mnt/x y"'] if shape.absolute else ['"plain"', '"日本, {{x}}"'])
-        case shapes.Login():
+        case value_shapes.Login():
             return st.sampled_from(['secret("WORD")'] if shape.secret else ['"bench"', 'env("WHO")'])
-        case shapes.Word():
+        case value_shapes.Word():
             return st.sampled_from(shape.choices).map('"{}"'.format if shape.quoted else str)
-        case shapes.Flag():
+        case value_shapes.Flag():
             return st.sampled_from(["true", "false"])
-        case shapes.Number():
+        case value_shapes.Number():
             least = shape.minimum or (1 if shape.above else 0)
             most = min(shape.maximum or math.inf, max(1000, 2 * least))
             if shape.maximum == 1.0:
                 return st.integers(0, 100).map("{} %".format)
             numbers = st.integers(max(1, int(least)), int(most)).map(str)
             return numbers.map(f"{{}} {shape.unit}".format) if not shape.plain else numbers
-        case shapes.Fact():
+        case value_shapes.Fact():
             return st.sampled_from(['"a text"', "64 GiB", "3.5 USD/h", "true", "7", "25 Gbit/s"])
-        case shapes.Login() | shapes.Special():
+        case value_shapes.Login() | value_shapes.Special():
             return None
 
 
-def attributes(keys: Mapping[str, shapes.Key], without: Iterable[str] = (), only: str = "") -> st.SearchStrategy[str]:
+def attributes(
+    keys: Mapping[str, value_shapes.Key], without: Iterable[str] = (), only: str = ""
+) -> st.SearchStrategy[str]:
     """Some of the attributes that may stand in a block, each at most once."""
     values = {
         name: found
@@ -202,7 +202,7 @@ BASES_OF = {
     "rocksdb": [f"db_bench.{name}" for name in ("readrandom", "readwhilewriting", "readrandomwriterandom")],
 }
 ROCKSDB = {name: each.key for name, each in ENGINE_SPECS.own["rocksdb"].options.items()}
-FACTS = {"note": shapes.Key(shapes.Fact(), ""), "network": shapes.Key(shapes.Fact(), "")}
+FACTS = {"note": value_shapes.Key(value_shapes.Fact(), ""), "network": value_shapes.Key(value_shapes.Fact(), "")}
 NEEDS_OTHERS = ("scan_length", "write_rate", "record_size", *TOOL_SPECS.own["ycsb"].shares)
 """Attributes of a workload that are right with some of the others, or some benchmarks, only."""
 A_FILE = "config"

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from benchbrief.compiler.blocks.values.block_schema import BLOCKS
+from benchbrief.compiler import word_meanings
 from benchbrief.compiler.extensions.registry import ENGINE_SPECS
-from benchbrief.compiler.metrics import word_meanings
-from benchbrief.compiler.shapes.shapes import BlockSchema
+from benchbrief.compiler.schemas.block_schema import BLOCKS
+from benchbrief.compiler.shapes.value_shapes import BlockSchema
 from tools.reference.attributes import attributes, exclusive, heading
 from tools.reference.markdown import code, joined, table, text
 

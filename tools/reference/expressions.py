@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import re
 
+from benchbrief.compiler import word_meanings
 from benchbrief.compiler.measure_catalogue import DIMENSIONS, KINDS, NAMED, ORDERED, SAMPLED
-from benchbrief.compiler.metrics import word_meanings
 from benchbrief.compiler.metrics.typing.curves import ARGUMENTS as CURVE_ARGUMENTS
 from benchbrief.compiler.metrics.typing.curves import CURVES
 from benchbrief.compiler.units import base_unit

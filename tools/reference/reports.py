@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from benchbrief.compiler import word_meanings
 from benchbrief.compiler.briefs.report_schema import ELEMENTS, OPTIONS
 from benchbrief.compiler.extensions.extension_spec import LANGUAGES
-from benchbrief.compiler.metrics import word_meanings
 from tools.reference.attributes import attributes, heading
 from tools.reference.markdown import code, joined, table, text
 

@@ -4,12 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from benchbrief.compiler.blocks.power.meter_schema import METERS
+from benchbrief.compiler import word_meanings
 from benchbrief.compiler.extensions import ImporterSpec, ProbeSpec, ToolSpec
 from benchbrief.compiler.extensions.own_tools import own_tools
-from benchbrief.compiler.extensions.registry import ENGINE_SPECS, IMPORTER_SPECS, PROBE_SPECS, TOOL_SPECS, tool_words
+from benchbrief.compiler.extensions.registry import (
+    ENGINE_SPECS,
+    IMPORTER_SPECS,
+    METER_SPECS,
+    PROBE_SPECS,
+    TOOL_SPECS,
+    tool_words,
+)
 from benchbrief.compiler.measure_catalogue import measures_of
-from benchbrief.compiler.metrics import word_meanings
 from benchbrief.compiler.units import base_unit
 from tools.reference.attributes import left_out, value
 from tools.reference.markdown import code, joined, table, text
@@ -57,7 +63,7 @@ def page() -> str:
                         word_meanings.BOUNDARIES[meter.boundary],
                         "the controller" if meter.networked else "the hosts",
                     )
-                    for name, meter in METERS.items()
+                    for name, meter in METER_SPECS.own.items()
                 ],
             ),
             *_meters(),
@@ -93,7 +99,7 @@ def _probe(spec: ProbeSpec) -> tuple[str, ...]:
 
 
 def _meters() -> Iterator[str]:
-    for name, meter in METERS.items():
+    for name, meter in METER_SPECS.own.items():
         yield f"### `{name}`"
         wants = f"Its first argument is {meter.address}." if meter.address else "It takes no address."
         yield f"{wants} For example {meter.usage}."

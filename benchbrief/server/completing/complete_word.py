@@ -6,8 +6,8 @@ from collections.abc import Iterator
 
 from lsprotocol import types
 
+from benchbrief.compiler import word_meanings
 from benchbrief.compiler.blocks.experiments.ramps import KNEE_STATISTICS
-from benchbrief.compiler.blocks.values.block_schema import BLOCKS, OVERRIDABLE
 from benchbrief.compiler.briefs.report_schema import ELEMENTS, OPTIONS
 from benchbrief.compiler.extensions.own_tools import own_families
 from benchbrief.compiler.extensions.registry import (
@@ -20,8 +20,8 @@ from benchbrief.compiler.extensions.registry import (
 )
 from benchbrief.compiler.frontend.name_index import Index
 from benchbrief.compiler.measure_catalogue import DIMENSIONS
-from benchbrief.compiler.metrics import word_meanings
-from benchbrief.compiler.shapes.shapes import BlockSchema, Key, Number, Shape
+from benchbrief.compiler.schemas.block_schema import BLOCKS, OVERRIDABLE
+from benchbrief.compiler.shapes.value_shapes import BlockSchema, Key, Number, Shape
 from benchbrief.server.completing.cursor_context import Cursor, Frame, cursor_at, keys_after
 from benchbrief.server.completing.expression_suggestions import OPERATORS, ExpressionSuggestions
 from benchbrief.server.completing.snippets import DECLARATIONS, INNER

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from benchbrief.compiler import word_meanings
 from benchbrief.compiler.briefs.report_schema import OPTIONS
 from benchbrief.compiler.extensions.own_tools import known_operations
 from benchbrief.compiler.extensions.registry import PROBE_SPECS, TOOL_SPECS
 from benchbrief.compiler.measure_catalogue import DIMENSIONS, KINDS
-from benchbrief.compiler.metrics import word_meanings
 from benchbrief.server.completing.suggestions import Item, ItemKind, Suggestions
 
 _SIGNS = {"=", ",", "[", "(", "{", ":", "+", "-", "*", "/", "<", ">", "<=", ">=", "==", "!=", ".", ".."}

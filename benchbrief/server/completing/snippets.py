@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from benchbrief.compiler.blocks.values.block_schema import BLOCKS
 from benchbrief.compiler.briefs.report_schema import ELEMENTS
+from benchbrief.compiler.schemas.block_schema import BLOCKS
 
 DECLARATIONS = {
     "hardware": ('hardware ${1:name} "${2:Label}" {\n  hosts = ${3:local}\n}', BLOCKS["hardware"].doc),

@@ -7,14 +7,13 @@ from dataclasses import dataclass
 
 from lsprotocol import types
 
-from benchbrief.compiler import units
+from benchbrief.compiler import units, word_meanings
 from benchbrief.compiler.extensions.extension_spec import ExtensionSpec
 from benchbrief.compiler.extensions.registry import METER_SPECS, SCHEDULER_SPECS, Registry
 from benchbrief.compiler.frontend.name_index import Index, Kind
 from benchbrief.compiler.measure_catalogue import FAMILIES, family_of
-from benchbrief.compiler.metrics import word_meanings
 from benchbrief.compiler.problems import article
-from benchbrief.compiler.shapes.shapes import Flag, Login, Number, Shape, Text, Word
+from benchbrief.compiler.shapes.value_shapes import Flag, Login, Number, Shape, Text, Word
 from benchbrief.dsl.syntax import ast
 from benchbrief.server.completing.cursor_context import Cursor
 from benchbrief.server.word_docs import attribute_doc, declared, markdown

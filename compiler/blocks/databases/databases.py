@@ -8,15 +8,12 @@ from dataclasses import dataclass, replace
 from typing import Literal
 
 from benchbrief.compiler.blocks.databases import database_errors
-from benchbrief.compiler.blocks.databases.database_schema import DATABASE, database_schema
 from benchbrief.compiler.blocks.databases.declared_commands import Reset, read_hooks, read_reset
 from benchbrief.compiler.blocks.databases.engine_options import EngineOptions
 from benchbrief.compiler.blocks.databases.started_servers import Topology, check_hosts, read_start, read_topology
 from benchbrief.compiler.blocks.hardware.hardware import HardwareUnit, origin
-from benchbrief.compiler.blocks.values import structure_errors, value_errors
 from benchbrief.compiler.blocks.values.block_values import Constant, Value, Values
 from benchbrief.compiler.blocks.values.data_paths import check_path
-from benchbrief.compiler.blocks.values.joined_keys import owners
 from benchbrief.compiler.blocks.values.values import Reader, reference
 from benchbrief.compiler.blocks.values.wrong_forms import described
 from benchbrief.compiler.blocks.workloads.load_generators import can_load, read_tool, usual_tool
@@ -24,9 +21,12 @@ from benchbrief.compiler.extensions import EngineSpec
 from benchbrief.compiler.extensions.engine_spec import COMMON
 from benchbrief.compiler.extensions.extension_errors import UnusableExtension
 from benchbrief.compiler.extensions.registry import ENGINE_SPECS, TOOL_SPECS, Refused, tool_word, tool_words
+from benchbrief.compiler.frontend import structure_errors, value_errors
 from benchbrief.compiler.frontend.declarations import Entry
-from benchbrief.compiler.frontend.name_errors import UnknownFunction
+from benchbrief.compiler.metrics.metric_errors import UnknownFunction
 from benchbrief.compiler.planning import plan
+from benchbrief.compiler.schemas.database_schema import DATABASE, database_schema
+from benchbrief.compiler.schemas.joined_keys import owners
 from benchbrief.dsl.diagnostics.suggest import did_you_mean
 from benchbrief.dsl.source import Span
 from benchbrief.dsl.syntax import ast

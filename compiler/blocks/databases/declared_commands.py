@@ -7,15 +7,15 @@ from dataclasses import dataclass
 from typing import Literal
 
 from benchbrief.compiler.blocks.databases import database_errors
-from benchbrief.compiler.blocks.databases.database_schema import DATABASE
 from benchbrief.compiler.blocks.hardware.hardware import origin
-from benchbrief.compiler.blocks.values import structure_errors
 from benchbrief.compiler.blocks.values.block_values import Constant, Values
 from benchbrief.compiler.blocks.values.values import Reader, listed
 from benchbrief.compiler.blocks.values.wrong_forms import wrong_value
 from benchbrief.compiler.extensions.engine_spec import EVERYWHERE, EngineSpec
+from benchbrief.compiler.frontend import structure_errors
 from benchbrief.compiler.planning import plan
-from benchbrief.compiler.shapes.shapes import Number, Shape, Text, Word
+from benchbrief.compiler.schemas.database_schema import DATABASE
+from benchbrief.compiler.shapes.value_shapes import Number, Shape, Text, Word
 from benchbrief.dsl.syntax import ast
 
 _WAYS: Mapping[str, plan.Reset] = {

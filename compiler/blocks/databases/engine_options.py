@@ -7,17 +7,17 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 from benchbrief.compiler.blocks.databases import database_errors
-from benchbrief.compiler.blocks.databases.database_schema import options_schema
 from benchbrief.compiler.blocks.databases.flag_values import bad_value
-from benchbrief.compiler.blocks.values import structure_errors
 from benchbrief.compiler.blocks.values.block_values import Constant, Value
 from benchbrief.compiler.blocks.values.values import Reader, listed
 from benchbrief.compiler.blocks.values.wrong_forms import described
 from benchbrief.compiler.extensions import EngineSpec, Flags, Option
+from benchbrief.compiler.frontend import structure_errors
 from benchbrief.compiler.frontend.declarations import Entry
 from benchbrief.compiler.planning import plan
 from benchbrief.compiler.problems import CompileProblem
-from benchbrief.compiler.shapes.shapes import Fact, Key, Number, Shape
+from benchbrief.compiler.schemas.database_schema import options_schema
+from benchbrief.compiler.shapes.value_shapes import Fact, Key, Number, Shape
 from benchbrief.dsl.diagnostics.suggest import did_you_mean
 from benchbrief.dsl.source import Span
 from benchbrief.dsl.syntax import ast

@@ -8,17 +8,17 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from benchbrief.compiler.blocks.databases import database_errors
-from benchbrief.compiler.blocks.databases.database_schema import DATABASE
-from benchbrief.compiler.blocks.values import structure_errors
 from benchbrief.compiler.blocks.values.block_values import Constant, Value, Values
 from benchbrief.compiler.blocks.values.spec_files import read_spec_file
 from benchbrief.compiler.blocks.values.values import Reader
 from benchbrief.compiler.blocks.values.wrong_forms import wrong_value
 from benchbrief.compiler.extensions import EngineSpec, ServerProgram
 from benchbrief.compiler.extensions.engine_spec import STARTED
+from benchbrief.compiler.frontend import structure_errors
 from benchbrief.compiler.planning import plan
 from benchbrief.compiler.problems import Findings
-from benchbrief.compiler.shapes.shapes import Number, Text
+from benchbrief.compiler.schemas.database_schema import DATABASE
+from benchbrief.compiler.shapes.value_shapes import Number, Text
 from benchbrief.dsl.source import Span
 from benchbrief.dsl.syntax import ast
 

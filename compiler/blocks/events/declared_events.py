@@ -9,17 +9,17 @@ from itertools import pairwise
 from typing import Protocol
 
 from benchbrief.compiler.blocks.events import event_errors
-from benchbrief.compiler.blocks.events.event_schema import EVENT
 from benchbrief.compiler.blocks.hardware.hardware import HardwareUnit, origin
-from benchbrief.compiler.blocks.values import structure_errors
 from benchbrief.compiler.blocks.values.block_values import Constant
 from benchbrief.compiler.blocks.values.values import Reader
 from benchbrief.compiler.blocks.workloads.workloads import Load
 from benchbrief.compiler.extensions import ToolSpec
+from benchbrief.compiler.frontend import structure_errors
 from benchbrief.compiler.frontend.declarations import Entry
 from benchbrief.compiler.planning import plan
 from benchbrief.compiler.planning.plan_systems import Event
-from benchbrief.compiler.shapes.shapes import Number, Text
+from benchbrief.compiler.schemas.event_schema import EVENT
+from benchbrief.compiler.shapes.value_shapes import Number, Text
 from benchbrief.dsl.syntax import ast
 
 _TIME = Number("s", "5 min", minimum=5.0)

@@ -11,10 +11,10 @@ import math
 from dataclasses import replace
 
 from benchbrief.compiler.blocks.experiments import schedule_errors
-from benchbrief.compiler.blocks.values import structure_errors, value_errors
 from benchbrief.compiler.blocks.values.values import Reader
+from benchbrief.compiler.frontend import structure_errors, value_errors
 from benchbrief.compiler.planning import plan
-from benchbrief.compiler.shapes.shapes import Number
+from benchbrief.compiler.shapes.value_shapes import Number
 from benchbrief.dsl.syntax import ast
 
 PER_DOUBLING = 4

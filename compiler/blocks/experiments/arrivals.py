@@ -10,8 +10,6 @@ from typing import get_args
 from benchbrief.compiler.blocks.experiments import arrival_errors as wrong
 from benchbrief.compiler.blocks.experiments.measured_times import Times
 from benchbrief.compiler.blocks.experiments.ramps import TARGET, read_points
-from benchbrief.compiler.blocks.values import structure_errors
-from benchbrief.compiler.blocks.values.block_schema import EXPERIMENT
 from benchbrief.compiler.blocks.values.block_values import Constant, Values
 from benchbrief.compiler.blocks.values.named_arguments import named_arguments
 from benchbrief.compiler.blocks.values.spec_files import read_spec_file
@@ -20,9 +18,11 @@ from benchbrief.compiler.blocks.values.wrong_forms import wrong_value
 from benchbrief.compiler.extensions import EngineSpec, ToolSpec
 from benchbrief.compiler.extensions.registry import TOOL_SPECS
 from benchbrief.compiler.extensions.tool_spec import ARRIVALS, Bound
+from benchbrief.compiler.frontend import structure_errors
 from benchbrief.compiler.frontend.declarations import Entry
 from benchbrief.compiler.planning.plan import Arrivals
-from benchbrief.compiler.shapes.shapes import Number, Text
+from benchbrief.compiler.schemas.block_schema import EXPERIMENT
+from benchbrief.compiler.shapes.value_shapes import Number, Text
 from benchbrief.dsl.diagnostics.plain_amounts import duration, ticked
 from benchbrief.dsl.source import Span
 from benchbrief.dsl.syntax import ast

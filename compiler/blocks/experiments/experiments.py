@@ -19,17 +19,16 @@ from benchbrief.compiler.blocks.experiments.ramps import Axis, KneeOf, Ramp, Ram
 from benchbrief.compiler.blocks.experiments.repeats import fitting_repeats, overlap_of, read_repeats
 from benchbrief.compiler.blocks.hardware.hardware import HardwareUnit, origin
 from benchbrief.compiler.blocks.promises.highest_rates import check_promise, errors_allowed, planned
-from benchbrief.compiler.blocks.values import structure_errors, value_errors
-from benchbrief.compiler.blocks.values.block_schema import EXPERIMENT
 from benchbrief.compiler.blocks.values.values import Reader, listed
 from benchbrief.compiler.blocks.values.wrong_forms import wrong_value
 from benchbrief.compiler.blocks.workloads.load_generators import can_load
 from benchbrief.compiler.blocks.workloads.workloads import Load, loading
 from benchbrief.compiler.extensions import ToolSpec
 from benchbrief.compiler.extensions.registry import TOOL_SPECS
-from benchbrief.compiler.frontend import name_errors
+from benchbrief.compiler.frontend import name_errors, structure_errors, value_errors
 from benchbrief.compiler.frontend.declarations import Entry
 from benchbrief.compiler.planning import plan
+from benchbrief.compiler.schemas.block_schema import EXPERIMENT
 from benchbrief.dsl.diagnostics.suggest import did_you_mean
 from benchbrief.dsl.source import Span
 from benchbrief.dsl.syntax import ast

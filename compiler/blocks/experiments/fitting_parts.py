@@ -12,13 +12,12 @@ from benchbrief.compiler.blocks.experiments.arrivals import Said
 from benchbrief.compiler.blocks.experiments.measured_times import Times
 from benchbrief.compiler.blocks.experiments.ramps import Ramps
 from benchbrief.compiler.blocks.hardware.hardware import HardwareUnit
-from benchbrief.compiler.blocks.values import value_errors
 from benchbrief.compiler.blocks.values.block_values import Values
 from benchbrief.compiler.blocks.values.values import Reader
 from benchbrief.compiler.blocks.workloads.workloads import Load, sized
 from benchbrief.compiler.extensions import EngineSpec, ToolSpec
 from benchbrief.compiler.extensions.registry import TOOL_SPECS, tools_from_due
-from benchbrief.compiler.frontend import name_errors
+from benchbrief.compiler.frontend import name_errors, value_errors
 from benchbrief.compiler.frontend.declarations import Entry
 from benchbrief.compiler.planning import plan
 from benchbrief.dsl.diagnostics.plain_amounts import quantity_of_bytes

@@ -12,18 +12,17 @@ from benchbrief.compiler.blocks.databases import database_errors
 from benchbrief.compiler.blocks.databases.databases import DatabaseSpec
 from benchbrief.compiler.blocks.experiments import experiment_errors
 from benchbrief.compiler.blocks.hardware.hardware import HardwareUnit, origin
-from benchbrief.compiler.blocks.values import structure_errors
-from benchbrief.compiler.blocks.values.block_schema import EXPERIMENT, PROBE, probe_schema
 from benchbrief.compiler.blocks.values.block_values import Constant, Value
 from benchbrief.compiler.blocks.values.values import Reader, listed
 from benchbrief.compiler.blocks.values.wrong_forms import described
 from benchbrief.compiler.extensions import EngineSpec, ProbeSpec
 from benchbrief.compiler.extensions.extension_errors import UnusableExtension
 from benchbrief.compiler.extensions.registry import METER_SPECS, PROBE_SPECS, Refused, can_ask
-from benchbrief.compiler.frontend import name_errors
+from benchbrief.compiler.frontend import name_errors, structure_errors
 from benchbrief.compiler.frontend.declarations import Entry
 from benchbrief.compiler.planning import plan
-from benchbrief.compiler.shapes.shapes import Text
+from benchbrief.compiler.schemas.block_schema import EXPERIMENT, PROBE, probe_schema
+from benchbrief.compiler.shapes.value_shapes import Text
 from benchbrief.dsl.source import Span
 from benchbrief.dsl.syntax import ast
 

@@ -13,16 +13,15 @@ from typing import Literal
 
 from benchbrief.compiler.blocks.experiments.adaptive_ramps import lowest, read_adaptive
 from benchbrief.compiler.blocks.promises.highest_rates import Promised, read_highest
-from benchbrief.compiler.blocks.values import structure_errors, value_errors
-from benchbrief.compiler.blocks.values.block_schema import EXPERIMENT
 from benchbrief.compiler.blocks.values.block_values import Constant
 from benchbrief.compiler.blocks.values.named_arguments import named_arguments
 from benchbrief.compiler.blocks.values.values import Reader
 from benchbrief.compiler.blocks.values.wrong_forms import described, wrong_value
-from benchbrief.compiler.frontend import name_errors
+from benchbrief.compiler.frontend import name_errors, structure_errors, value_errors
 from benchbrief.compiler.measure_catalogue import STATISTICS
 from benchbrief.compiler.planning import plan
-from benchbrief.compiler.shapes.shapes import Number
+from benchbrief.compiler.schemas.block_schema import EXPERIMENT
+from benchbrief.compiler.shapes.value_shapes import Number
 from benchbrief.dsl.source import Span
 from benchbrief.dsl.syntax import ast
 

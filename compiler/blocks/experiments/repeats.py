@@ -9,14 +9,14 @@ from typing import Literal, get_args
 from benchbrief.compiler.blocks.experiments import experiment_errors, schedule_errors
 from benchbrief.compiler.blocks.experiments.ramps import Ramp
 from benchbrief.compiler.blocks.promises.highest_rates import judging_repeats
-from benchbrief.compiler.blocks.values import structure_errors
-from benchbrief.compiler.blocks.values.block_schema import EXPERIMENT
 from benchbrief.compiler.blocks.values.block_values import Values
 from benchbrief.compiler.blocks.values.named_arguments import named_arguments
 from benchbrief.compiler.blocks.values.values import Reader
 from benchbrief.compiler.blocks.values.wrong_forms import wrong_value
+from benchbrief.compiler.frontend import structure_errors
 from benchbrief.compiler.planning import plan
-from benchbrief.compiler.shapes.shapes import Number
+from benchbrief.compiler.schemas.block_schema import EXPERIMENT
+from benchbrief.compiler.shapes.value_shapes import Number
 from benchbrief.dsl.source import Span
 from benchbrief.dsl.syntax import ast
 

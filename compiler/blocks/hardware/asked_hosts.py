@@ -6,15 +6,15 @@ import re
 from collections.abc import Iterator, Mapping
 
 from benchbrief.compiler.blocks.hardware.host_patterns import FILE_OF_HOSTS, MAX_HOSTS
-from benchbrief.compiler.blocks.values import structure_errors
 from benchbrief.compiler.blocks.values.named_arguments import named_arguments
-from benchbrief.compiler.blocks.values.value_errors import BadHosts
 from benchbrief.compiler.blocks.values.values import Reader
 from benchbrief.compiler.extensions import SchedulerSpec
 from benchbrief.compiler.extensions.extension_errors import UnusableExtension
 from benchbrief.compiler.extensions.registry import SCHEDULER_SPECS, Refused
+from benchbrief.compiler.frontend import structure_errors
+from benchbrief.compiler.frontend.value_errors import BadHosts
 from benchbrief.compiler.planning import plan
-from benchbrief.compiler.shapes.shapes import Number, Text
+from benchbrief.compiler.shapes.value_shapes import Number, Text
 from benchbrief.dsl.syntax import ast
 
 _COUNT = Number("", "4", plain=True, integer=True, minimum=1.0, maximum=float(MAX_HOSTS))

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Mapping
 
-from benchbrief.compiler.blocks.hardware.host_schema import HARDWARE
 from benchbrief.compiler.blocks.values.values import Reader
 from benchbrief.compiler.frontend.declarations import Entry
 from benchbrief.compiler.frontend.name_errors import OddFact
+from benchbrief.compiler.schemas.host_schema import HARDWARE
 from benchbrief.dsl.diagnostics.suggest import one_slip
 from benchbrief.dsl.syntax import ast
 

@@ -17,9 +17,7 @@ from benchbrief.compiler.blocks.hardware.host_patterns import (
     expand_hosts,
     parse_destination,
 )
-from benchbrief.compiler.blocks.hardware.host_schema import CLIENT, HARDWARE, HOSTS, SSH, VARIANT
 from benchbrief.compiler.blocks.power.meters import Group, read_power
-from benchbrief.compiler.blocks.values import structure_errors, value_errors
 from benchbrief.compiler.blocks.values.block_values import Constant, Values
 from benchbrief.compiler.blocks.values.values import Reader, listed
 from benchbrief.compiler.blocks.values.wrong_forms import wrong_value
@@ -27,11 +25,13 @@ from benchbrief.compiler.blocks.workloads.load_generators import read_tool
 from benchbrief.compiler.extensions.extension_errors import UnusableExtension
 from benchbrief.compiler.extensions.extension_spec import NAME
 from benchbrief.compiler.extensions.registry import TRANSPORT_SPECS, Refused
+from benchbrief.compiler.frontend import structure_errors, value_errors
 from benchbrief.compiler.frontend.declarations import Entry
 from benchbrief.compiler.frontend.name_errors import NothingNamed
 from benchbrief.compiler.frontend.name_index import NOT_FACTS
 from benchbrief.compiler.planning import plan
-from benchbrief.compiler.shapes.shapes import Text
+from benchbrief.compiler.schemas.host_schema import CLIENT, HARDWARE, HOSTS, SSH, VARIANT
+from benchbrief.compiler.shapes.value_shapes import Text
 from benchbrief.dsl.diagnostics.suggest import did_you_mean
 from benchbrief.dsl.source import Span
 from benchbrief.dsl.syntax import ast

@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from benchbrief.compiler.blocks.hardware.hardware import origin
-from benchbrief.compiler.blocks.values import structure_errors
-from benchbrief.compiler.blocks.values.block_schema import SCHEDULER, scheduler_schema
 from benchbrief.compiler.blocks.values.block_values import Constant, Value
 from benchbrief.compiler.blocks.values.values import Reader
 from benchbrief.compiler.extensions.extension_errors import UnusableExtension
 from benchbrief.compiler.extensions.registry import SCHEDULER_SPECS, Refused
+from benchbrief.compiler.frontend import structure_errors
 from benchbrief.compiler.frontend.declarations import Entry
 from benchbrief.compiler.planning import plan
+from benchbrief.compiler.schemas.block_schema import SCHEDULER, scheduler_schema
 from benchbrief.dsl.source import Span
 
 

@@ -6,20 +6,22 @@ import re
 import zoneinfo
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from typing import get_args
 
 from benchbrief.compiler.blocks.experiments import experiment_errors
 from benchbrief.compiler.blocks.hardware.host_patterns import HostPatternError, expand, parse_destination
 from benchbrief.compiler.blocks.power import meter_errors
-from benchbrief.compiler.blocks.power.meter_schema import BOUNDARIES, POWER
-from benchbrief.compiler.blocks.values import structure_errors, value_errors
 from benchbrief.compiler.blocks.values.block_values import Constant, Value
 from benchbrief.compiler.blocks.values.values import Reader, listed
 from benchbrief.compiler.blocks.values.wrong_forms import described
 from benchbrief.compiler.extensions import MeterSpec
 from benchbrief.compiler.extensions.extension_errors import UnusableExtension
+from benchbrief.compiler.extensions.meter_spec import Boundary
 from benchbrief.compiler.extensions.registry import METER_SPECS, Refused
+from benchbrief.compiler.frontend import structure_errors, value_errors
 from benchbrief.compiler.planning import plan
-from benchbrief.compiler.shapes.shapes import Number, Special, Text
+from benchbrief.compiler.schemas.host_schema import POWER
+from benchbrief.compiler.shapes.value_shapes import Number, Special, Text
 from benchbrief.dsl.source import Span
 from benchbrief.dsl.syntax import ast
 
@@ -177,7 +179,7 @@ class _Meter:
             options["outlet"] = True  # the parts are outlets, not object identifiers
         return plan.PowerMeter(
             kind=self.kind,
-            boundary=next((known for known in BOUNDARIES if known == boundary), self.schema.boundary),
+            boundary=next((known for known in get_args(Boundary) if known == boundary), self.schema.boundary),
             on="controller" if (self.schema.networked and not local) or on == "controller" else "node",
             addresses=addresses,
             parts=parts,

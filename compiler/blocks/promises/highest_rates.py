@@ -11,19 +11,19 @@ from dataclasses import dataclass
 from math import ceil
 
 from benchbrief.compiler.blocks.promises import promise_errors as wrong
-from benchbrief.compiler.blocks.values import structure_errors, value_errors
 from benchbrief.compiler.blocks.values.block_values import Values
 from benchbrief.compiler.blocks.values.named_arguments import named_arguments
-from benchbrief.compiler.blocks.values.value_errors import NeedsOperation
 from benchbrief.compiler.blocks.values.values import Reader
 from benchbrief.compiler.blocks.values.wrong_forms import described
 from benchbrief.compiler.blocks.workloads.workloads import Load
 from benchbrief.compiler.extensions import EngineSpec, ToolSpec
 from benchbrief.compiler.extensions.registry import tools_from_due
+from benchbrief.compiler.frontend import structure_errors, value_errors
 from benchbrief.compiler.measure_catalogue import STATISTICS
+from benchbrief.compiler.metrics.metric_errors import NeedsOperation
 from benchbrief.compiler.planning import plan
 from benchbrief.compiler.searches.rate_search import LEAD, candidates, lengths
-from benchbrief.compiler.shapes.shapes import Number
+from benchbrief.compiler.shapes.value_shapes import Number
 from benchbrief.compiler.tail_errors import FewBeyond
 from benchbrief.compiler.tail_operations import are_few, share_beyond
 from benchbrief.dsl.source import Span

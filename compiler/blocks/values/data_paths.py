@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from benchbrief.compiler.blocks.values import value_errors
+from benchbrief.compiler.frontend import value_errors
 from benchbrief.compiler.problems import Findings
 from benchbrief.dsl.source import Span
 

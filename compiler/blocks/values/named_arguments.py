@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Collection
 
-from benchbrief.compiler.blocks.values import structure_errors
 from benchbrief.compiler.blocks.values.values import Reader
+from benchbrief.compiler.frontend import structure_errors
 from benchbrief.dsl.syntax import ast
 
 

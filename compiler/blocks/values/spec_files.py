@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from benchbrief.compiler.blocks.values.value_errors import UnreadableFile
+from benchbrief.compiler.frontend.value_errors import UnreadableFile
 from benchbrief.compiler.problems import Findings
 from benchbrief.dsl.source import Span
 

@@ -6,15 +6,14 @@ import math
 import re
 from collections.abc import Iterable, Mapping
 
-from benchbrief.compiler.blocks.values import structure_errors, value_errors
 from benchbrief.compiler.blocks.values.block_values import Constant, Value, Values
 from benchbrief.compiler.blocks.values.data_paths import check_path
 from benchbrief.compiler.blocks.values.wrong_forms import described, product, wrong_value
-from benchbrief.compiler.frontend import name_errors
+from benchbrief.compiler.frontend import name_errors, structure_errors, value_errors
 from benchbrief.compiler.frontend.declarations import Entry
 from benchbrief.compiler.planning import plan
 from benchbrief.compiler.problems import Findings
-from benchbrief.compiler.shapes.shapes import (
+from benchbrief.compiler.shapes.value_shapes import (
     BlockSchema,
     Fact,
     Flag,

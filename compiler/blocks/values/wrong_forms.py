@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable
 from typing import Literal
 
-from benchbrief.compiler.blocks.values import structure_errors
+from benchbrief.compiler.frontend import structure_errors
 from benchbrief.compiler.problems import CompileProblem
 from benchbrief.compiler.units import UnknownUnitError, parse_unit
 from benchbrief.dsl.diagnostics.suggest import did_you_mean

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from benchbrief.compiler.blocks.hardware.host_schema import TOOL
-from benchbrief.compiler.blocks.values import structure_errors
 from benchbrief.compiler.blocks.values.values import Reader
 from benchbrief.compiler.blocks.values.wrong_forms import described
 from benchbrief.compiler.extensions import EngineSpec
 from benchbrief.compiler.extensions.extension_errors import UnusableExtension
 from benchbrief.compiler.extensions.own_tools import own_tools
 from benchbrief.compiler.extensions.registry import TOOL_SPECS, Refused
+from benchbrief.compiler.frontend import structure_errors
 from benchbrief.compiler.planning import plan
-from benchbrief.compiler.shapes.shapes import Text
+from benchbrief.compiler.schemas.host_schema import TOOL
+from benchbrief.compiler.shapes.value_shapes import Text
 from benchbrief.dsl.syntax import ast
 
 

@@ -5,7 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from benchbrief.compiler.blocks.values.structure_errors import (
+from benchbrief.compiler.blocks.values.wrong_forms import described, wrong_value
+from benchbrief.compiler.briefs import report_errors as wrong
+from benchbrief.compiler.briefs.elements.element_queries import Place
+from benchbrief.compiler.briefs.elements.plan_prose import title
+from benchbrief.compiler.frontend.structure_errors import (
     DuplicateAttribute,
     MisplacedBlock,
     StrayLabel,
@@ -13,10 +17,6 @@ from benchbrief.compiler.blocks.values.structure_errors import (
     UnknownWord,
     WrongType,
 )
-from benchbrief.compiler.blocks.values.wrong_forms import described, wrong_value
-from benchbrief.compiler.briefs import report_errors as wrong
-from benchbrief.compiler.briefs.elements.element_queries import Place
-from benchbrief.compiler.briefs.elements.plan_prose import title
 from benchbrief.compiler.measure_catalogue import KINDS
 from benchbrief.compiler.metrics.typing.expressions import Typer
 from benchbrief.dsl.diagnostics.suggest import did_you_mean

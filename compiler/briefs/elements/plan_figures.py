@@ -6,7 +6,6 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Literal
 
-from benchbrief.compiler.blocks.values.structure_errors import WrongType
 from benchbrief.compiler.blocks.values.wrong_forms import described
 from benchbrief.compiler.briefs import report_errors as wrong
 from benchbrief.compiler.briefs.elements.element_bodies import Body, option_title, option_word, read_body, split_options
@@ -23,6 +22,7 @@ from benchbrief.compiler.briefs.elements.figure_series import DrawnSeries, lower
 from benchbrief.compiler.briefs.elements.plan_prose import prose, title
 from benchbrief.compiler.briefs.elements.published_values import quote_of
 from benchbrief.compiler.frontend.declared_names import text_of
+from benchbrief.compiler.frontend.structure_errors import WrongType
 from benchbrief.compiler.measure_catalogue import DIMENSIONS, SAMPLED, Key
 from benchbrief.compiler.metrics import metric_errors
 from benchbrief.compiler.metrics.typing.expressions import Typer

@@ -9,8 +9,8 @@ from benchbrief.compiler.blocks.databases.databases import DatabaseSpec
 from benchbrief.compiler.blocks.experiments.experiments import Matrix
 from benchbrief.compiler.estimates.estimate_errors import CostlyReset
 from benchbrief.compiler.estimates.reloads.other_resets import ALIKE, USERS_OWN, WAYS, best_reset, with_reset
-from benchbrief.compiler.frontend.resolve import Model
 from benchbrief.compiler.matrix.expand import resets_in_order
+from benchbrief.compiler.model.resolve import Model
 from benchbrief.compiler.planning.plan import Host, Reset
 from benchbrief.compiler.problems import Findings
 

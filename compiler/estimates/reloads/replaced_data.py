@@ -8,8 +8,8 @@ from benchbrief.compiler.blocks.databases.kept_data_errors import ReplacedData
 from benchbrief.compiler.blocks.experiments.experiments import Matrix
 from benchbrief.compiler.estimates.counted_cells import counted_cells
 from benchbrief.compiler.estimates.reloads.shared_data_places import shared_places
-from benchbrief.compiler.frontend.resolve import Model
 from benchbrief.compiler.matrix.expand import dataset_of, expand
+from benchbrief.compiler.model.resolve import Model
 from benchbrief.compiler.planning.fingerprint import place_of
 from benchbrief.compiler.planning.plan import DatabaseKey, Host
 from benchbrief.compiler.problems import Findings

@@ -8,9 +8,9 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable, Mapping
 
-from benchbrief.compiler.blocks.values.value_errors import NeedsOperation, NotFinite, UnknownUnit
 from benchbrief.compiler.frontend.declared_names import names_in, text_of
 from benchbrief.compiler.frontend.scope import Scope
+from benchbrief.compiler.frontend.value_errors import NotFinite, UnknownUnit
 from benchbrief.compiler.measure_catalogue import Key
 from benchbrief.compiler.metrics import evidence_errors, unit_errors
 from benchbrief.compiler.metrics import metric_errors as wrong
@@ -158,7 +158,7 @@ class Typer:
             if isinstance(leaf, Measure) and leaf.kind.needs_operation and "operation" in leaf.offers - set(leaf.dims):
                 operations = tuple(str(key) for key in offered_keys(leaf, "operation"))
                 span = mention(expr, leaf.kind.name)
-                self.findings.add(NeedsOperation(span, leaf.kind.name, operations))
+                self.findings.add(wrong.NeedsOperation(span, leaf.kind.name, operations))
                 return False
         empty = without_points(typed.term)
         if empty is not None:

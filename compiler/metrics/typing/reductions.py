@@ -6,7 +6,6 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, cast
 
 from benchbrief.compiler.frontend.declared_names import text_of
-from benchbrief.compiler.frontend.name_errors import UnknownFunction
 from benchbrief.compiler.measure_catalogue import DIMENSIONS, ORDERED, SAMPLED
 from benchbrief.compiler.metrics import evidence_errors
 from benchbrief.compiler.metrics import metric_errors as wrong
@@ -35,7 +34,7 @@ def reduction(typer: Typer, expr: ast.Call, demanded: Demanded) -> Typed | None:
         typer.findings.add(wrong.BadReduction(expr.span, function, "gives two numbers", advice))
         return None
     if function not in FUNCTIONS:
-        typer.findings.add(UnknownFunction(expr.function.span, "function", function, (*FUNCTIONS, "range")))
+        typer.findings.add(wrong.UnknownFunction(expr.function.span, "function", function, (*FUNCTIONS, "range")))
         return None
     over = _over(typer, expr)
     if over is None:

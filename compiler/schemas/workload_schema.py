@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from benchbrief.compiler.blocks.values.joined_keys import joined_keys
 from benchbrief.compiler.extensions import ToolSpec
 from benchbrief.compiler.extensions.own_tools import own_families
-from benchbrief.compiler.shapes.shapes import BlockSchema, Key, Text
+from benchbrief.compiler.schemas.joined_keys import joined_keys
+from benchbrief.compiler.shapes.value_shapes import BlockSchema, Key, Text
 
 
 def workload_schema(family: ToolSpec | None = None) -> BlockSchema:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from benchbrief.compiler.shapes.lengths import LINE
-from benchbrief.compiler.shapes.shapes import BlockSchema, Key, Number, Special, Word
+from benchbrief.compiler.shapes.value_shapes import BlockSchema, Key, Number, Special, Word
 
 _SHARE = Number("", "5 %", plain=True, maximum=1.0, above=True)
 

@@ -7,7 +7,6 @@ from typing import Literal
 
 from benchbrief.compiler.problems import CompileProblem
 from benchbrief.compiler.units import nearest_unit
-from benchbrief.dsl.diagnostics.plain_amounts import ticked
 
 _NO_UNITS = frozenset({"x", "times", "ratio", "factor", "fraction", "fold", "none", "count"})
 _MULTIPLIERS = {
@@ -354,15 +353,3 @@ class UnreadableFile(CompileProblem):
     what: str
     name: str
     why: str
-
-
-class NeedsOperation(CompileProblem):
-    code = "E0715"
-    says = "`{measure}` needs an operation"
-    measure: str
-    operations: tuple[str, ...]
-
-    @property
-    def help(self) -> str:
-        known = f" (there are {ticked(self.operations)})" if len(self.operations) > 1 else ""
-        return f"write `{self.measure}[{self.operations[0] if self.operations else 'read'}]`{known}"

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
 
-from benchbrief.compiler.shapes.shapes import Key
+from benchbrief.compiler.shapes.value_shapes import Key
 
 
 def joined_keys(tables: Mapping[str, Mapping[str, Key]], of: str = "") -> dict[str, Key]:

@@ -5,19 +5,18 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from benchbrief.compiler.blocks.databases.database_schema import database_schema
 from benchbrief.compiler.blocks.hardware.hardware import HostTable
 from benchbrief.compiler.blocks.power.meters import read_power
-from benchbrief.compiler.blocks.values import structure_errors
-from benchbrief.compiler.blocks.values.block_schema import BLOCKS, OVERRIDABLE, probe_schema, scheduler_schema
 from benchbrief.compiler.blocks.values.values import Reader
-from benchbrief.compiler.blocks.workloads.workload_schema import workload_schema
 from benchbrief.compiler.extensions.registry import ENGINE_SPECS, PROBE_SPECS, SCHEDULER_SPECS, TOOL_SPECS
-from benchbrief.compiler.frontend import name_errors
+from benchbrief.compiler.frontend import name_errors, structure_errors
 from benchbrief.compiler.frontend.declarations import Declarations, Entry, merge
 from benchbrief.compiler.planning import plan
 from benchbrief.compiler.problems import CompileProblem, Findings
-from benchbrief.compiler.shapes.shapes import BlockSchema
+from benchbrief.compiler.schemas.block_schema import BLOCKS, OVERRIDABLE, probe_schema, scheduler_schema
+from benchbrief.compiler.schemas.database_schema import database_schema
+from benchbrief.compiler.schemas.workload_schema import workload_schema
+from benchbrief.compiler.shapes.value_shapes import BlockSchema
 from benchbrief.dsl.source import Span
 from benchbrief.dsl.syntax import ast
 

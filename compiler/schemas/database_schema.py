@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from benchbrief.compiler.blocks.hardware.host_schema import COMMANDS, TOOL
-from benchbrief.compiler.blocks.values.joined_keys import joined_keys
 from benchbrief.compiler.extensions import EngineSpec
 from benchbrief.compiler.extensions.registry import ENGINE_SPECS
-from benchbrief.compiler.shapes.shapes import BlockSchema, Fact, Flag, Key, Special, Text, Word
+from benchbrief.compiler.schemas.host_schema import COMMANDS, TOOL
+from benchbrief.compiler.schemas.joined_keys import joined_keys
+from benchbrief.compiler.shapes.value_shapes import BlockSchema, Fact, Flag, Key, Special, Text, Word
 
 
 def database_schema(other: EngineSpec | None = None) -> BlockSchema:

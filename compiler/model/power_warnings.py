@@ -8,7 +8,7 @@ from benchbrief.compiler.blocks.experiments.experiments import Matrix
 from benchbrief.compiler.blocks.power import meter_errors
 from benchbrief.compiler.frontend import name_errors
 from benchbrief.compiler.frontend.declarations import Declarations
-from benchbrief.compiler.frontend.profiles import meters_left_behind
+from benchbrief.compiler.model.profiles import meters_left_behind
 from benchbrief.compiler.planning.plan import Boundary
 from benchbrief.compiler.problems import Findings
 

@@ -14,7 +14,6 @@ from benchbrief.compiler.blocks.experiments.overlap_warnings import warn_of_over
 from benchbrief.compiler.blocks.experiments.probes import read_declared
 from benchbrief.compiler.blocks.hardware.hardware import HardwareUnit, HostTable, read_clients, read_hardware
 from benchbrief.compiler.blocks.hardware.schedulers import read_schedulers
-from benchbrief.compiler.blocks.power.power_warnings import warn_of_power
 from benchbrief.compiler.blocks.values.values import Reader
 from benchbrief.compiler.blocks.workloads.workloads import Load, read_workloads
 from benchbrief.compiler.extensions.extension_spec import LANGUAGES
@@ -22,9 +21,10 @@ from benchbrief.compiler.extensions.registry import tool_word
 from benchbrief.compiler.frontend import name_errors
 from benchbrief.compiler.frontend.declarations import Declarations
 from benchbrief.compiler.frontend.declared_names import names_in
-from benchbrief.compiler.frontend.profiles import check_profiles
 from benchbrief.compiler.frontend.scope import ExperimentKey, HardwareKey, Scope, WorkloadKey
 from benchbrief.compiler.matrix.kept_data_warnings import warn_of_aged_data
+from benchbrief.compiler.model.power_warnings import warn_of_power
+from benchbrief.compiler.model.profiles import check_profiles
 from benchbrief.compiler.planning import plan
 from benchbrief.compiler.planning.extension_words import warn_of_untranslated
 from benchbrief.compiler.problems import Findings

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from benchbrief.compiler.blocks.power.meter_schema import POWER
 from benchbrief.compiler.extensions.registry import SCHEDULER_SPECS
-from benchbrief.compiler.shapes.shapes import BlockSchema, Fact, Flag, Key, Number, Special, Text
+from benchbrief.compiler.shapes.value_shapes import BlockSchema, Fact, Flag, Key, Number, Special, Text
 
 _ASKED = "".join(f", {spec.usage.strip('`')}" for spec in SCHEDULER_SPECS.own.values() if spec.usage)
 HOSTS = Special(f'`local`, "user@host:port", "eco-[1-3].lab"{_ASKED}, or a list of those')
 """A host that the transport of another package reaches is written with its scheme: "netns://blue"."""
 TOOL = Special('a load generator such as `ycsb`, or with its path, `ycsb("/opt/ycsb")`')
 
+POWER = Special("a power meter such as `ipmi(...)` or `rapl`, a list of those, or a declared quantity such as `250 W`")
 COMMANDS = '`command("...")`, or a list of those'
 
 _VARIANT_KEYS: dict[str, Key] = {

@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 from dataclasses import field
 
-from benchbrief.compiler.blocks.values.block_schema import OVERRIDABLE
 from benchbrief.compiler.problems import Again, CompileProblem, Misspelt, article
-from benchbrief.compiler.shapes.shapes import BlockSchema
+from benchbrief.compiler.schemas.block_schema import OVERRIDABLE
+from benchbrief.compiler.shapes.value_shapes import BlockSchema
 from benchbrief.dsl.diagnostics.plain_amounts import ticked
 from benchbrief.dsl.diagnostics.suggest import did_you_mean
 from benchbrief.dsl.recovery.parser_stop import DECLARATIONS, INNER_BLOCKS

@@ -1,0 +1,1 @@
+"""The blocks of the language: which attributes each may have, and what shape their values have."""
