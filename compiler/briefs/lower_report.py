@@ -142,7 +142,7 @@ def _wrong_with(block: ast.Block, scope: Scope, runs: Runs) -> Findings:
 def _metric(typer: Typer, metric: ast.Metric) -> plan.Metric | None:
     name = metric.name.text
     if what := taken(name):
-        typer.findings.add(metric_errors.ShadowsMeasure(metric.name.span, name, what))
+        typer.report(metric_errors.ShadowsMeasure(metric.name.span, name, what))
         return None
     typed = typer.metric(name)
     if typed is None or not typer.is_complete(typed, metric.expr):
@@ -190,7 +190,7 @@ def _expect(typer: Typer, expect: ast.Expect, judged: set[str]) -> plan.Expect |
 
 def _label(typer: Typer, label: ast.String | None) -> str | None:
     if label is not None and label.plain is None:
-        typer.findings.add(HoleNotAllowed(label.span, "label"))
+        typer.report(HoleNotAllowed(label.span, "label"))
     return label.plain if label else None
 
 
@@ -210,7 +210,7 @@ def _report(typer: Typer, block: ast.Block) -> plan.Report | None:
     legal_prose = prose(typer, legal, place) if legal else None
     themes = [item for item in block.body if isinstance(item, ast.Block) and item.keyword.text == "theme"]
     for again in themes[1:]:
-        typer.findings.add(DuplicateAttribute(again.keyword.span, themes[0].keyword.span, "theme"))
+        typer.report(DuplicateAttribute(again.keyword.span, themes[0].keyword.span, "theme"))
     flow = [item for item in block.body if item not in attributes and item not in themes]
     elements = tuple(_elements(typer, flow, place, "report"))
     typer.findings.gather(wrong.LeftOut, found_before, wrong.LeftOut.together)
@@ -245,7 +245,7 @@ def _template(typer: Typer, head: Body) -> str:
     if isinstance(value, ast.Name):
         refused = TEMPLATE_SPECS.find(value.text)
         if isinstance(refused, Refused):
-            typer.findings.add(UnusableExtension.of(value.span, refused))
+            typer.report(UnusableExtension.of(value.span, refused))
             return TEMPLATE
     return head.word("template", TEMPLATE_SPECS.names) or TEMPLATE
 
@@ -266,7 +266,7 @@ def _language(typer: Typer, head: Body) -> tuple[str | None, dict[str, Entry]]:
         return head.word("language", LANGUAGES), {}
     path = Path(value.span.source.name).parent / f"{value.text}.toml"
     if not is_file(path):
-        typer.findings.add(UnknownLanguage(value.span, "language", value.text, LANGUAGES))
+        typer.report(UnknownLanguage(value.span, "language", value.text, LANGUAGES))
         return None, {}
     return value.text, read_catalogue(path, value.span, typer.findings)
 
@@ -292,7 +292,7 @@ def _element(typer: Typer, item: ast.Item, place: Place, parent: str) -> list[pl
             elements = tuple(_elements(typer, item.body, place, "section"))
             if not item.body:
                 usage = 'a `text = "..."`, a table or a figure'
-                typer.findings.add(wrong.EmptyElement(item.keyword.span, "section", usage))
+                typer.report(wrong.EmptyElement(item.keyword.span, "section", usage))
             return [plan.SectionElement(title=heading, elements=elements)] if heading is not None else []
         case "table":
             return _tried(typer, item, place, table)
@@ -307,7 +307,7 @@ def _element(typer: Typer, item: ast.Item, place: Place, parent: str) -> list[pl
         case word:
             known = ("theme", *_BLOCKS) if parent == "report" else _BLOCKS
             problem = MisplacedBlock(item.keyword.span, parent, word, known)
-            typer.findings.add(problem)
+            typer.report(problem)
             meant = replace(item.keyword, text=problem.replacement or "")
             readable = meant.text in _BLOCKS and meant.text != "each"  # whose head is read as another one
             return _element(typer, replace(item, keyword=meant), place, parent) if readable else []
@@ -317,7 +317,7 @@ def _attribute(typer: Typer, attribute: ast.Attribute, place: Place, parent: str
     key = attribute.key.text
     if key not in _FLOW:
         known = (*_HEAD, *_FLOW) if parent == "report" else _FLOW
-        typer.findings.add(UnknownAttribute(attribute.key.span, parent, key, known))
+        typer.report(UnknownAttribute(attribute.key.span, parent, key, known))
         return []
     body = read_attributes(typer, parent, [attribute], _FLOW)
     if key == "disclosure":
@@ -332,10 +332,10 @@ def _each(typer: Typer, block: ast.Block, place: Place) -> list[plan.Element]:
     name = block.subject or block.keyword
     dim = dimension(name.text)
     if dim is None or dim not in _UNROLLED:
-        typer.findings.add(UnknownWord(name.span, "each", name.text, _UNROLLED))
+        typer.report(UnknownWord(name.span, "each", name.text, _UNROLLED))
         return []
     if place.key(dim) is not None:
-        typer.findings.add(wrong.EachTwice(name.span, dim))
+        typer.report(wrong.EachTwice(name.span, dim))
         return []
     keys, shown = runs_at(typer, place).keys(dim), _count(block.body)
     if typer.unrolled > MAX_ELEMENTS:
@@ -343,7 +343,7 @@ def _each(typer: Typer, block: ast.Block, place: Place) -> list[plan.Element]:
     typer.unrolled += len(keys) * shown
     if typer.unrolled > MAX_ELEMENTS:
         product = f"{len(keys):,} of {dim} x {shown:,}"
-        typer.findings.add(wrong.TooManyElements(name.span, dim, typer.unrolled, MAX_ELEMENTS, product))
+        typer.report(wrong.TooManyElements(name.span, dim, typer.unrolled, MAX_ELEMENTS, product))
         return []
     elements: list[plan.Element] = []
     for key in keys:

@@ -83,7 +83,7 @@ def _read(entry: Entry, reader: Reader) -> DatabaseSpec | None:
         schema = DATABASE.keys.get(key)
         if schema and key not in engine.attributes and (key not in COMMON or (key == "tool" and not engine.in_process)):
             only = owners(schema.only)
-            reader.findings.add(structure_errors.NotForThis(entry.attributes[key].key.span, key, only, engine.name))
+            reader.report(structure_errors.NotForThis(entry.attributes[key].key.span, key, only, engine.name))
     server: Literal["attach", "start", "embedded", "none"] = "none"
     tool = None
     if engine.in_process:
@@ -91,13 +91,13 @@ def _read(entry: Entry, reader: Reader) -> DatabaseSpec | None:
     else:
         server = "start" if values.text("server") == "start" else "embedded" if values.said("server") else "attach"
         if server == "attach" and not values.said("uri"):
-            reader.findings.add(database_errors.NotReachable(entry.head, entry.name, _ways(engine)))
+            reader.report(database_errors.NotReachable(entry.head, entry.name, _ways(engine)))
     if (server == "start" or engine.in_process) and not values.said("path"):
         _require_path(entry, reader)
     reset = read_reset(values, engine, reader)
     doubtful = values.said("server") and values.text("server") is None  # a misspelt one may be any
     if reset.how == "snapshot" and server in ("attach", "embedded") and not doubtful:
-        reader.findings.add(database_errors.NoSnapshot(values.span("reset"), entry.name, server, engine.label))
+        reader.report(database_errors.NoSnapshot(values.span("reset"), entry.name, server, engine.label))
     used = TOOL_SPECS.usable(tool.driver if tool else engine.default_tool)
     reads_options = EngineOptions(engine, used.flags if used and engine.in_process else None)
     said = entry.one("options")
@@ -147,7 +147,7 @@ def _engine(entry: Entry, reader: Reader) -> EngineSpec | None:
         return None
     found = ENGINE_SPECS.find(name.text)
     if isinstance(found, Refused):
-        reader.findings.add(UnusableExtension.of(name.span, found))
+        reader.report(UnusableExtension.of(name.span, found))
         return None
     return found or ENGINE_SPECS.usable(did_you_mean(name.text, ENGINE_SPECS.names) or "")
 
@@ -157,7 +157,7 @@ def _tool(values: Values, engine: EngineSpec, reader: Reader) -> plan.Tool:
     own = next((name for name in engine.tools if tool_word(name) == tool.driver), tool.driver)
     if not can_load(engine, own):
         known = tool_words(engine)
-        reader.findings.add(database_errors.ToolMismatch(values.span("tool"), tool.driver, engine.name, known, True))
+        reader.report(database_errors.ToolMismatch(values.span("tool"), tool.driver, engine.name, known, True))
     return tool.model_copy(update={"driver": own})
 
 
@@ -173,7 +173,7 @@ def _ways(engine: EngineSpec) -> str:
 
 def _require_path(entry: Entry, reader: Reader) -> None:
     wanted = DATABASE.keys["path"].shape.wanted
-    reader.findings.add(structure_errors.MissingAttribute(entry.head, "database", entry.name, "path", wanted))
+    reader.report(structure_errors.MissingAttribute(entry.head, "database", entry.name, "path", wanted))
 
 
 def _open_options(entry: Entry | None) -> tuple[Entry | None, dict[str, ast.Hole]]:
@@ -204,14 +204,14 @@ def _filled_options(spec: DatabaseSpec, unit: HardwareUnit, reader: Reader) -> d
         shape = reads.shape(key)
         if shape is None:
             known = tuple(spec.engine.options)
-            reader.findings.add(structure_errors.UnknownAttribute(spec.option_places[key], "options", key, known))
+            reader.report(structure_errors.UnknownAttribute(spec.option_places[key], "options", key, known))
         elif not isinstance(hole.expr, ast.Name) or hole.format:
-            reader.findings.add(database_errors.BadHole(hole.span, key, "only the name of a fact is allowed"))
+            reader.report(database_errors.BadHole(hole.span, key, "only the name of a fact is allowed"))
         elif hole.expr.text not in unit.said:
             known = tuple(unit.said)
             if reader.findings.at(hole.expr.span):
                 continue  # reported for other hardware already
-            reader.findings.add(database_errors.UnknownHole(hole.expr.span, unit.hardware.key, hole.expr.text, known))
+            reader.report(database_errors.UnknownHole(hole.expr.span, unit.hardware.key, hole.expr.text, known))
         else:
             fact = unit.said[hole.expr.text]
             option = reads.value(key, reader.value(key, fact, shape), reader, fact.span)
@@ -287,7 +287,7 @@ def _hole(
     hole: ast.Hole, key: str, known: Mapping[str, str], unit: HardwareUnit, reader: Reader
 ) -> str | plan.Reference | None:
     if hole.format:
-        reader.findings.add(database_errors.BadHole(hole.span, key, "a format has no meaning here"))
+        reader.report(database_errors.BadHole(hole.span, key, "a format has no meaning here"))
         return None
     match hole.expr:
         case ast.Name(text=name) if name in known:
@@ -298,16 +298,16 @@ def _hole(
                 return param.plain
             if reader.findings.at(name.span) or name.text in unit.said:
                 return None  # reported for other hardware already, or where the hardware declares it with a mistake
-            reader.findings.add(database_errors.UnknownHole(name.span, unit.hardware.key, name.text, tuple(known)))
+            reader.report(database_errors.UnknownHole(name.span, unit.hardware.key, name.text, tuple(known)))
         case ast.Call(function=function) if (
             key == "uri" and function.text not in _REFERENCES and did_you_mean(function.text, _REFERENCES)
         ):
-            reader.findings.add(UnknownFunction(function.span, "function", function.text, _REFERENCES))
+            reader.report(UnknownFunction(function.span, "function", function.text, _REFERENCES))
         case other:
             found = reference(other) if key == "uri" else None
             if found is not None:
                 return found
-            reader.findings.add(database_errors.BadHole(hole.span, key, f"it is {described(other)}"))
+            reader.report(database_errors.BadHole(hole.span, key, f"it is {described(other)}"))
     return None
 
 
@@ -328,7 +328,7 @@ def _check_uri(string: ast.String, uri: Sequence[object], engine: EngineSpec, re
     if isinstance(first, str) and engine.schemes and not first.startswith(engine.schemes):
         example = engine.attributes["uri"].usage("uri").partition("= ")[2]
         why = f"not a {engine.label} address"
-        reader.findings.add(value_errors.BadText(string.span, "uri", why, f"`{example}`"))
+        reader.report(value_errors.BadText(string.span, "uri", why, f"`{example}`"))
     shown = "".join(part if isinstance(part, str) else "\n" for part in uri)
     if _PLAIN_PASSWORD.search(shown):
-        reader.findings.add(value_errors.PlainSecret(string.span))
+        reader.report(value_errors.PlainSecret(string.span))

@@ -57,9 +57,9 @@ def _read(values: Values, engine: EngineSpec, reader: Reader) -> Reset:
     if len(exprs) == 1 and isinstance(word := reader.deref(exprs[0]), ast.Name):
         how = _WAYS.get(word.text)
         if how is None:
-            reader.findings.add(structure_errors.UnknownWord(word.span, "reset", word.text, (*known, "command")))
+            reader.report(structure_errors.UnknownWord(word.span, "reset", word.text, (*known, "command")))
         elif how not in (*EVERYWHERE, *engine.resets):
-            reader.findings.add(database_errors.ResetNotHere(word.span, word.text, engine.label, tuple(known)))
+            reader.report(database_errors.ResetNotHere(word.span, word.text, engine.label, tuple(known)))
         else:
             return Reset(how)
         return Reset(default)
@@ -92,9 +92,9 @@ def _commands(
                         origin=origin(expr.span),
                     )
             case ast.Call(function=ast.Name(text="command")):
-                reader.findings.add(structure_errors.BadArgument(expr.span, "command", "needs a command", _USAGE))
+                reader.report(structure_errors.BadArgument(expr.span, "command", "needs a command", _USAGE))
             case other:
-                reader.findings.add(wrong_value(other, when, DATABASE.keys[when].shape.wanted, words))
+                reader.report(wrong_value(other, when, DATABASE.keys[when].shape.wanted, words))
 
 
 def _named(arguments: Sequence[ast.Argument], reader: Reader) -> dict[str, object]:
@@ -103,10 +103,10 @@ def _named(arguments: Sequence[ast.Argument], reader: Reader) -> dict[str, objec
         name = argument.key.text if argument.key else None
         if argument.key is None or name is None:
             why = "takes one command; all other arguments have names"
-            reader.findings.add(structure_errors.BadArgument(argument.span, "command", why, _USAGE))
+            reader.report(structure_errors.BadArgument(argument.span, "command", why, _USAGE))
         elif name not in _ARGUMENTS:
             known = tuple(_ARGUMENTS)
-            reader.findings.add(structure_errors.UnknownArgument(argument.key.span, "command", name, known))
+            reader.report(structure_errors.UnknownArgument(argument.key.span, "command", name, known))
         else:
             found[name] = reader.value(name, argument.value, _ARGUMENTS[name])
     return found

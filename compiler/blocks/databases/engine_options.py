@@ -58,9 +58,9 @@ class EngineOptions:
                 kept[name] = attribute
                 if name not in self.engine.options and name not in flags.known:
                     at = attribute.key.span
-                    reader.findings.add(database_errors.UnknownFlag(at, name, flags.of, flags.versions))
+                    reader.report(database_errors.UnknownFlag(at, name, flags.of, flags.versions))
             else:
-                reader.findings.add(problem)
+                reader.report(problem)
             if reader.findings.more:
                 break
         return replace(entry, attributes=kept)
@@ -81,7 +81,7 @@ class EngineOptions:
         if option is _PASSED_ON and self.flags and key in self.flags.types and place:
             problem = bad_value(place, key, value, self.flags.types[key], self.flags.of)
             if problem is not None:
-                reader.findings.add(problem)
+                reader.report(problem)
                 return None
         if isinstance(value, tuple):
             return (
@@ -103,7 +103,7 @@ class EngineOptions:
         for key, span in places.items():
             word = self.word(key).lower()
             if key in self.engine.options and word in in_uri:
-                reader.findings.add(database_errors.OptionInUri(span, string.span, key, in_uri[word]))
+                reader.report(database_errors.OptionInUri(span, string.span, key, in_uri[word]))
 
     def _by_our_names(self, entry: Entry, reader: Reader) -> Entry:
         """Report options under the engine's names, and return the block without them."""
@@ -112,7 +112,7 @@ class EngineOptions:
         kept = {}
         for name, attribute in entry.attributes.items():
             if name.lower() in meant and name not in options:
-                reader.findings.add(database_errors.UriWord(attribute.key.span, name, meant[name.lower()]))
+                reader.report(database_errors.UriWord(attribute.key.span, name, meant[name.lower()]))
             else:
                 kept[name] = attribute
         return replace(entry, attributes=kept)
@@ -141,7 +141,7 @@ def _word_or_number(key: str, option: Option, expr: ast.Expr, reader: Reader) ->
         case ast.Name(text=word) | ast.String(parts=(str(word),)) if word in option.word_or:
             return option.words.get(word, word)
         case ast.Name(text=word) as name if did_you_mean(word, option.word_or):
-            reader.findings.add(structure_errors.UnknownWord(name.span, key, word, option.word_or))
+            reader.report(structure_errors.UnknownWord(name.span, key, word, option.word_or))
         case ast.Quantity() | ast.Unary() | ast.Binary():
             number = reader.quantity(key, expr, _SERVERS)
             return number.value if number else None
@@ -157,7 +157,7 @@ def _list(key: str, option: Option, expr: ast.Expr, reader: Reader) -> plan.Opti
             case ast.Name(text=word) | ast.String(parts=(str(word),)) if word in option.list_of:
                 found.append(word)
             case ast.Name(text=word) as name:
-                reader.findings.add(structure_errors.UnknownWord(name.span, key, word, option.list_of))
+                reader.report(structure_errors.UnknownWord(name.span, key, word, option.list_of))
                 return None
             case other:
                 _wrong(key, option, other, reader)
@@ -167,4 +167,4 @@ def _list(key: str, option: Option, expr: ast.Expr, reader: Reader) -> plan.Opti
 
 def _wrong(key: str, option: Option, expr: ast.Expr, reader: Reader) -> None:
     wanted = option.key.shape.wanted
-    reader.findings.add(structure_errors.WrongType(expr.span, key, wanted, described(expr)))
+    reader.report(structure_errors.WrongType(expr.span, key, wanted, described(expr)))

@@ -54,7 +54,7 @@ def read_topology(values: Values, reader: Reader) -> Topology:
                 return Topology("sharded", shards=_count(call, arguments, "shards", "`sharded(shards: 2)`", reader))
             case other:
                 wanted = DATABASE.keys["topology"].shape.wanted
-                reader.findings.add(wrong_value(other, "topology", wanted, _WORDS))
+                reader.report(wrong_value(other, "topology", wanted, _WORDS))
     return Topology()
 
 
@@ -63,10 +63,10 @@ def _count(call: ast.Call, arguments: Sequence[ast.Argument], name: str, usage: 
     for argument in arguments:
         if argument.key is None:
             why = f"takes `{name}:` by name"
-            reader.findings.add(structure_errors.BadArgument(argument.span, call.function.text, why, usage))
+            reader.report(structure_errors.BadArgument(argument.span, call.function.text, why, usage))
         elif argument.key.text != name:
             key = argument.key
-            reader.findings.add(structure_errors.UnknownArgument(key.span, call.function.text, key.text, (name,)))
+            reader.report(structure_errors.UnknownArgument(key.span, call.function.text, key.text, (name,)))
         else:
             found = reader.value(name, argument.value, _COUNT)
     return int(found.value) if isinstance(found, Constant) else None
@@ -93,13 +93,13 @@ def read_start(values: Values, engine: EngineSpec, started: bool, reader: Reader
         for key in STARTED:
             if key in values.entry.attributes and key in engine.attributes:
                 span = values.entry.attributes[key].key.span
-                reader.findings.add(database_errors.OnlyStarted(span, key))
+                reader.report(database_errors.OnlyStarted(span, key))
         return None
     for together in ([key for key in keys if key in engine.attributes] for keys in TOGETHER):
         said = [key for key in together if values.said(key)]
         missing = [key for key in together if key not in said]
         if said and missing:
-            reader.findings.add(database_errors.HalfALogin(values.span(said[0]), said[0], tuple(missing)))
+            reader.report(database_errors.HalfALogin(values.span(said[0]), said[0], tuple(missing)))
     binary = values.text("binary") or program.binary
     folder, slash, _ = binary.rpartition("/")
     name, text = _config(values, program, reader)
@@ -134,7 +134,7 @@ def _config(values: Values, program: ServerProgram, reader: Reader) -> tuple[str
     if text is None:
         return "", ""
     for why in _refused(text, program):
-        reader.findings.add(database_errors.ConfigNotOurs(span, name, why))
+        reader.report(database_errors.ConfigNotOurs(span, name, why))
     return name, text
 
 

@@ -68,13 +68,13 @@ def read_events(
     drafts.sort(key=lambda draft: draft[0].at_s)
     for (one, _, at), (two, _, other) in pairwise(drafts):
         if two.at_s - one.at_s < _APART_S:
-            reader.findings.add(event_errors.EventsTogether(other.span, at.span, two.at_s))
+            reader.report(event_errors.EventsTogether(other.span, at.span, two.at_s))
 
     def placed(clients: Mapping[str, plan.Client], tool: ToolSpec, loads: Sequence[Load]) -> Events:
         if drafts and not tool.time_series:
-            reader.findings.add(event_errors.NoTimeSeries(drafts[0][2].span, tool.word))
+            reader.report(event_errors.NoTimeSeries(drafts[0][2].span, tool.word))
         if drafts and (load := next((load for load in loads if load.of), None)):
-            reader.findings.add(event_errors.EventInLoad(drafts[0][2].span, load.of))
+            reader.report(event_errors.EventInLoad(drafts[0][2].span, load.of))
         return {
             unit.hardware.key: tuple(
                 event.model_copy(update={"hosts": _hosts(place, unit, clients.get(unit.hardware.key), known, reader)})
@@ -97,7 +97,7 @@ def _drafts(entry: Entry, measure_s: float, reader: Reader) -> Iterator[tuple[Ev
         call = _command(block, reader)
         steady_s = values.number("steady") or _STEADY_S
         if at is not None and at.value + steady_s > measure_s:
-            reader.findings.add(event_errors.EventAfterEnd(block.base.span, at.value, measure_s, steady_s))
+            reader.report(event_errors.EventAfterEnd(block.base.span, at.value, measure_s, steady_s))
             at = None
         if at is None or call is None:
             continue
@@ -120,9 +120,9 @@ def _drafts(entry: Entry, measure_s: float, reader: Reader) -> Iterator[tuple[Ev
 
 def _check_label(block: Entry, reader: Reader) -> None:
     if not block.labelled or not block.label.strip():
-        reader.findings.add(event_errors.BadEventLabel(block.head, "is missing or empty"))
+        reader.report(event_errors.BadEventLabel(block.head, "is missing or empty"))
     elif any(unicodedata.category(char) in ("Cc", "Zl", "Zp") for char in block.label):
-        reader.findings.add(event_errors.BadEventLabel(block.head, "has line ends or control characters"))
+        reader.report(event_errors.BadEventLabel(block.head, "has line ends or control characters"))
 
 
 def _command(block: Entry, reader: Reader) -> tuple[str, _Place, float] | None:
@@ -130,13 +130,13 @@ def _command(block: Entry, reader: Reader) -> tuple[str, _Place, float] | None:
     said = block.attributes.get("command")
     match said and said.values:
         case None:
-            reader.findings.add(event_errors.NotOneCommand(block.head, "none"))
+            reader.report(event_errors.NotOneCommand(block.head, "none"))
             return None
         case (ast.Call(function=ast.Name(text="command"), arguments=[ast.Argument(key=None, value=text), *rest]),):
             pass
         case _:
             span = said.span if said else block.head
-            reader.findings.add(structure_errors.BadArgument(span, "command", "needs a command", _USAGE))
+            reader.report(structure_errors.BadArgument(span, "command", "needs a command", _USAGE))
             return None
     line = reader.value("command", text, Text())
     place, timeout_s = None, _TIMEOUT_S
@@ -144,16 +144,16 @@ def _command(block: Entry, reader: Reader) -> tuple[str, _Place, float] | None:
         name = argument.key.text if argument.key else ""
         if argument.key is None:
             why = "takes one command; all other arguments have names"
-            reader.findings.add(structure_errors.BadArgument(argument.span, "command", why, _USAGE))
+            reader.report(structure_errors.BadArgument(argument.span, "command", why, _USAGE))
         elif name == "on":
             place = _place(argument.value, reader)
         elif name == "timeout":
             found = reader.value("timeout", argument.value, _TIMEOUT)
             timeout_s = found.value if isinstance(found, Constant) else _TIMEOUT_S
         else:
-            reader.findings.add(structure_errors.UnknownArgument(argument.key.span, "command", name, _ARGUMENTS))
+            reader.report(structure_errors.UnknownArgument(argument.key.span, "command", name, _ARGUMENTS))
     if place is None and all(argument.key is None or argument.key.text != "on" for argument in rest):
-        reader.findings.add(event_errors.NoEventHost(said.span if said else block.head))
+        reader.report(event_errors.NoEventHost(said.span if said else block.head))
     return (line, place, timeout_s) if isinstance(line, str) and place is not None else None
 
 
@@ -184,6 +184,5 @@ def _hosts(
         return named
     words = ("first", "each", *(name for name, hosts in known.items() if set(hosts) <= set(own)), *own)
     of = f"the cells of `{unit.hardware.key}`"
-    found = event_errors.NoSuchEventHost(place.expr.span, place.word, of, tuple(dict.fromkeys(words)))
-    reader.findings.add(found)
+    reader.report(event_errors.NoSuchEventHost(place.expr.span, place.word, of, tuple(dict.fromkeys(words))))
     return ()

@@ -40,7 +40,7 @@ def read_adaptive(
     unknown = next((a.key for a in call.arguments if a.key and a.key.text not in ADAPTIVE_ARGUMENTS), None)
     if unknown is not None:
         known = ADAPTIVE_ARGUMENTS
-        reader.findings.add(structure_errors.UnknownArgument(unknown.span, "adaptive", unknown.text, known))
+        reader.report(structure_errors.UnknownArgument(unknown.span, "adaptive", unknown.text, known))
         return None
     match call.arguments:
         case [
@@ -52,7 +52,7 @@ def read_adaptive(
             why = "takes two ends and `points:`"
             mended = _mended(call)
             usage = f"`{mended}`" if mended else _USAGE[key]
-            reader.findings.add(structure_errors.BadArgument(call.span, "adaptive", why, usage, mended))
+            reader.report(structure_errors.BadArgument(call.span, "adaptive", why, usage, mended))
             return None
     first = reader.quantity(key, ends.left, lowest(shape))
     last = reader.quantity(key, ends.right, shape)
@@ -63,12 +63,12 @@ def read_adaptive(
         same = last.value == first.value
         why = f"both its ends are {first.value:g}" if same else f"it runs from {first.value:g} down to {last.value:g}"
         usage = "two numbers that differ" if same else "the smaller number first"
-        reader.findings.add(value_errors.EmptyRamp(ends.span, key, why, usage))
+        reader.report(value_errors.EmptyRamp(ends.span, key, why, usage))
         return None
     found = candidates(first.value, last.value)
     if count.value < FEWEST_POINTS:
         texts = (ends.left.span.text, ends.right.span.text)
-        reader.findings.add(
+        reader.report(
             schedule_errors.TooFewAdaptivePoints(
                 written.span, key, int(count.value), FEWEST_POINTS, _usual(len(found)), texts
             )
@@ -76,8 +76,7 @@ def read_adaptive(
         return None
     if count.value > len(found):
         at, most = written.span, len(found)
-        few = schedule_errors.TooFewCandidates(at, key, int(count.value), most, first.value, last.value)
-        reader.findings.add(few)
+        reader.report(schedule_errors.TooFewCandidates(at, key, int(count.value), most, first.value, last.value))
         return None
     return found, plan.Adaptive(points=int(count.value))
 

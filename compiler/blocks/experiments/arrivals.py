@@ -97,20 +97,19 @@ def read_arrivals(entry: Entry, values: Values, reader: Reader) -> Said | None:
         case ast.Call(function=ast.Name(text=kind)) if kind in ARRIVALS:
             said = _called(kind, expr, reader)
         case ast.Name(text=kind) if kind in ARRIVALS:
-            problem = structure_errors.BadArgument(expr.span, kind, _TAKES[kind], _USAGE[kind])
-            reader.findings.add(problem)
+            reader.report(structure_errors.BadArgument(expr.span, kind, _TAKES[kind], _USAGE[kind]))
             return None
         case _:
-            reader.findings.add(wrong_value(expr, "arrivals", EXPERIMENT.keys["arrivals"].shape.wanted, ARRIVALS))
+            reader.report(wrong_value(expr, "arrivals", EXPERIMENT.keys["arrivals"].shape.wanted, ARRIVALS))
             return None
     if said is None:
         return None
     kind = said.arrivals.kind
     needs_target = kind != "closed" and not said.arrivals.own_rates
     if values.said("target") and not needs_target:
-        reader.findings.add(wrong.ArrivalsBesideTarget(values.span("target"), kind, entry.name))
+        reader.report(wrong.ArrivalsBesideTarget(values.span("target"), kind, entry.name))
     elif needs_target and not values.said("target"):
-        reader.findings.add(wrong.ArrivalsWithoutTarget(said.span, kind, entry.name))
+        reader.report(wrong.ArrivalsWithoutTarget(said.span, kind, entry.name))
     return said
 
 
@@ -125,7 +124,7 @@ def times_of(said: Said | None, entry: Entry, values: Values, reader: Reader) ->
     for key in ("measure", "phases"):
         if values.said(key):
             times = count, duration(steps.each_s), duration(whole)
-            reader.findings.add(wrong.TimesOfSteps(values.span(key), entry.name, key, *times))
+            reader.report(wrong.TimesOfSteps(values.span(key), entry.name, key, *times))
     return Times(whole, count)
 
 
@@ -141,15 +140,15 @@ def check_arrivals(
         line, at = said.last
         why = f"is the last one, at {at:g} s, and the experiment needs {lasts_s:g} s"
         shorter = f"measure for at most {at:g} s with the warm-up, or record a longer trace"
-        reader.findings.add(wrong.BadTrace(said.span, arrivals.file, line, why, shorter))
+        reader.report(wrong.BadTrace(said.span, arrivals.file, line, why, shorter))
     if arrivals.kind not in (*tool.arrivals, "closed"):
         others = (TOOL_SPECS.usable(name) for name in engine.tools)
         instead = tuple(other.word for other in others if other and arrivals.kind in other.arrivals)
-        reader.findings.add(wrong.ArrivalsNotOfTool(said.span, tool.word, arrivals.kind, tool.arrivals, instead))
+        reader.report(wrong.ArrivalsNotOfTool(said.span, tool.word, arrivals.kind, tool.arrivals, instead))
         return None
     for key, span in said.bounds.items():
         if key not in tool.bounds:
-            reader.findings.add(wrong.BoundNotOfTool(span, tool.word, key))
+            reader.report(wrong.BoundNotOfTool(span, tool.word, key))
     usual = "closed" if arrivals.kind == "closed" else tool.arrivals[0]
     return None if arrivals == Arrivals(kind=usual) else arrivals
 
@@ -181,7 +180,7 @@ def _called(kind: str, call: ast.Call, reader: Reader) -> Said | None:
     match kind:
         case "steps":
             if not points:
-                reader.findings.add(structure_errors.BadArgument(call.span, kind, _TAKES[kind], _USAGE[kind]))
+                reader.report(structure_errors.BadArgument(call.span, kind, _TAKES[kind], _USAGE[kind]))
                 return None
             settings |= {"rates": tuple(point for point, _ in points), "each_s": at["lasting"]}
         case "burst":
@@ -190,7 +189,7 @@ def _called(kind: str, call: ast.Call, reader: Reader) -> Said | None:
                 return None
             if at["lasting"] >= at["every"]:
                 spans = duration(at["lasting"]), duration(at["every"])
-                reader.findings.add(wrong.LongBursts(named["lasting"].span, *spans))
+                reader.report(wrong.LongBursts(named["lasting"].span, *spans))
                 return None
             settings |= {"burst_rate": rate.value, "every_s": at["every"], "lasting_s": at["lasting"]}
         case "trace":
@@ -211,7 +210,7 @@ def _arguments(kind: str, call: ast.Call, reader: Reader) -> dict[str, ast.Argum
     plain = len(call.arguments) - len(named)
     fits = {"steps": plain >= 1, "burst": plain == 1, "trace": plain == 1}.get(kind, plain == 0)
     if not fits or not {*_NEEDED.get(kind, ())} <= named.keys():
-        reader.findings.add(structure_errors.BadArgument(call.span, kind, _TAKES[kind], _USAGE[kind]))
+        reader.report(structure_errors.BadArgument(call.span, kind, _TAKES[kind], _USAGE[kind]))
         return None
     return named
 
@@ -222,7 +221,7 @@ def _spacing(argument: ast.Argument, reader: Reader) -> str | None:
             return word
         case other:
             wanted = " or ".join(f"`{word}`" for word in SPACINGS)
-            reader.findings.add(wrong_value(other, "spacing", wanted, SPACINGS))
+            reader.report(wrong_value(other, "spacing", wanted, SPACINGS))
             return None
 
 
@@ -248,10 +247,10 @@ def _trace(expr: ast.Expr, reader: Reader) -> tuple[dict[str, object], tuple[int
         if not why and at - before > _HOLE_S:
             why = f"is {at:g} s: nothing is due for {at - before:g} s before it, which is a gap in the recording"
         if why:
-            reader.findings.add(wrong.BadTrace(expr.span, file, number, why))
+            reader.report(wrong.BadTrace(expr.span, file, number, why))
             return None
         before, due, last = at, due + 1, number
     if not due:
-        reader.findings.add(wrong.BadTrace(expr.span, file, 1, "ends without a due time"))
+        reader.report(wrong.BadTrace(expr.span, file, 1, "ends without a due time"))
         return None
     return {"trace": text, "file": file}, (last, before)

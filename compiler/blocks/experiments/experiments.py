@@ -99,7 +99,7 @@ def read_experiments(entries: Mapping[str, Entry], world: World, reader: Reader)
             e = matrix.experiment
             sizes = ((len(e.hardware), "hardware"), (len(e.workloads), "workloads"), (len(matrix.points), "points"))
             product = " x ".join(f"{size} {of}" for size, of in (*sizes, (e.repeats, "repeats")))
-            reader.findings.add(value_errors.TooManyCells(entry.head, entry.name, cells, MAX_CELLS, product))
+            reader.report(value_errors.TooManyCells(entry.head, entry.name, cells, MAX_CELLS, product))
             break
         matrices.append(matrix)
     return tuple(matrices)
@@ -224,14 +224,14 @@ class _Experiment:
         series = self.values.series(key)
         items = listed(self.reader.deref(expr) for expr in series)
         if series and not items:
-            self.reader.findings.add(name_errors.NothingNamed(series[0].span, key, EXPERIMENT.keys[key].shape.wanted))
+            self.reader.report(name_errors.NothingNamed(series[0].span, key, EXPERIMENT.keys[key].shape.wanted))
         return tuple(self.reader.deref(item) for item in items)
 
     def _first(self, kind: str, name: str, span: Span) -> bool:
         """Return whether the name is new. Reports a repeated one."""
         earlier = self.places.setdefault((kind, name), span)
         if earlier is not span:
-            self.reader.findings.add(name_errors.NamedTwice(span, earlier, kind, name))
+            self.reader.report(name_errors.NamedTwice(span, earlier, kind, name))
         return earlier is span
 
     def _units(self, item: ast.Expr) -> list[HardwareUnit]:
@@ -241,18 +241,18 @@ class _Experiment:
                 return [by_alias[name]]
             case ast.Name(text=name) if name in by_group:
                 variants = tuple(unit.name for unit in by_group[name])
-                self.reader.findings.add(name_errors.HasVariants(item.span, name, variants))
+                self.reader.report(name_errors.HasVariants(item.span, name, variants))
                 return by_group[name]
             case ast.Attr(base=ast.Name(text=name), field=ast.Name(text="variants")) if name in by_group:
                 if name in by_alias:
-                    self.reader.findings.add(name_errors.NoVariants(item.span, name))
+                    self.reader.report(name_errors.NoVariants(item.span, name))
                 return by_group[name]
             case ast.Attr(base=ast.Name(text=name), field=field) if name in by_group:
                 if f"{name}.{field.text}" in by_alias:
                     return [by_alias[f"{name}.{field.text}"]]
                 variants = tuple(unit.name for unit in by_group[name])
                 if name in by_alias and not did_you_mean(field.text, ("variants",)):
-                    self.reader.findings.add(name_errors.NoVariants(item.span, name))
+                    self.reader.report(name_errors.NoVariants(item.span, name))
                     return by_group[name]
                 known = ("variants", *(() if name in by_alias else variants))
                 meant = self._meant(field.span, "variant", field.text, known)
@@ -273,7 +273,7 @@ class _Experiment:
     def _meant(self, span: Span, kind: str, name: str, known: Iterable[str]) -> str:
         """Report an unknown name. Return the one that it means, which hides no other mistake; "" for none."""
         problem = name_errors.UnknownName(span, kind, name, tuple(known))
-        self.reader.findings.add(problem)
+        self.reader.report(problem)
         return "" if self.reader.findings.more else problem.replacement or ""
 
     def _workloads(self) -> tuple[Load, ...]:
@@ -295,7 +295,7 @@ class _Experiment:
             case ast.Call(function=ast.Name(text="load")) as call:
                 return self._load_phase(call)
             case ast.Call(function=ast.Name(text=word) as name):
-                self.reader.findings.add(structure_errors.UnknownWord(name.span, "workloads", word, ("load",)))
+                self.reader.report(structure_errors.UnknownWord(name.span, "workloads", word, ("load",)))
             case _:
                 self._wrong("workloads", item, self.world.workloads)
         return None
@@ -313,13 +313,12 @@ class _Experiment:
                 if load is not None and not load.family.loads:
                     fills = (each for each, said in load.family.workloads.items() if not said.existing and said.timed)
                     fill = next(fills, next(iter(load.family.workloads)))
-                    found = experiment_errors.NoMeasuredLoad(call.span, name, load.family.name, fill)
-                    self.reader.findings.add(found)
+                    self.reader.report(experiment_errors.NoMeasuredLoad(call.span, name, load.family.name, fill))
                     return None
                 return load and loading(load, self.world.language)
             case _:
                 why = "takes the name of one workload"
-                self.reader.findings.add(structure_errors.BadArgument(call.span, "load", why, "`load(a)`"))
+                self.reader.report(structure_errors.BadArgument(call.span, "load", why, "`load(a)`"))
         return None
 
     def _one(self, kind: str, known: Mapping[str, Item | None], family: str = "") -> Item | None:
@@ -328,8 +327,7 @@ class _Experiment:
         if not series:
             if len(known) == 1:
                 return next(iter(known.values()))
-            problem = name_errors.MustChoose(self.entry.head, kind, self.entry.name, tuple(known), family)
-            self.reader.findings.add(problem)
+            self.reader.report(name_errors.MustChoose(self.entry.head, kind, self.entry.name, tuple(known), family))
             return None
         match self.reader.deref(series[0]):
             case ast.Name(text=name) as word:
@@ -339,7 +337,7 @@ class _Experiment:
         return None
 
     def _wrong(self, key: str, expr: ast.Expr, words: Iterable[str] = ()) -> None:
-        self.reader.findings.add(wrong_value(expr, key, EXPERIMENT.keys[key].shape.wanted, words))
+        self.reader.report(wrong_value(expr, key, EXPERIMENT.keys[key].shape.wanted, words))
 
     # --- points, times and repeats ---------------------------------------------------------------------------------
 
@@ -349,7 +347,7 @@ class _Experiment:
             return Ramps("threads", threads, threads) if threads else None
         targets = self._points("target")
         if len(threads.points) > 1:
-            self.reader.findings.add(experiment_errors.TwoRamps(self.values.span("threads"), threads.described))
+            self.reader.report(experiment_errors.TwoRamps(self.values.span("threads"), threads.described))
             return None
         return Ramps("target", targets, threads) if threads and targets else None
 
@@ -368,8 +366,7 @@ class _Experiment:
         if database.tool is not None:
             if self.values.said("client"):
                 at, label = self.values.span("client"), database.engine.label
-                found = database_errors.ClientNotWanted(at, database.name, label, database.tool.driver)
-                self.reader.findings.add(found)
+                self.reader.report(database_errors.ClientNotWanted(at, database.name, label, database.tool.driver))
             return {}, database.tool
         items = self._items("client") if self.values.said("client") else ()
         if len(items) > 1:
@@ -382,7 +379,7 @@ class _Experiment:
         engine, tool = database.engine, clients[0].tool
         if not can_load(engine, tool.driver):
             at = self.values.span("client")
-            self.reader.findings.add(database_errors.ToolMismatch(at, tool.driver, engine.name, engine.tools))
+            self.reader.report(database_errors.ToolMismatch(at, tool.driver, engine.name, engine.tools))
         return clients_by_hardware(clients, self.groups, self.values, self.reader), tool
 
     def _named_client(self, item: ast.Expr) -> plan.Client | None:

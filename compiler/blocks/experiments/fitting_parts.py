@@ -83,7 +83,7 @@ class Fit:
             return None
         span, others = self.values.span("target"), tools_from_due(engine)
         if ramps.ramp.search:
-            self.reader.findings.add(name_errors.ServiceKnee(span, tool.word, others))
+            self.reader.report(name_errors.ServiceKnee(span, tool.word, others))
         return span, tool.word, others
 
     def unmerged(self, tool: ToolSpec, client: plan.Client | None, repeats: int) -> tuple[Span, str] | None:
@@ -142,7 +142,7 @@ class Fit:
                 needs = f"{parts} threads with {blocks}" if parts > 1 else blocks
                 fewer = ", or use fewer `threads`" if parts > 1 else ""
                 whole = quantity_of_bytes(database.size)
-                self.reader.findings.add(value_errors.BlockTooLarge(span, needs, database.name, whole, block, fewer))
+                self.reader.report(value_errors.BlockTooLarge(span, needs, database.name, whole, block, fewer))
 
     def check_loads(self, loads: tuple[Load, ...], phases: int, tool: ToolSpec, engine: EngineSpec) -> None:
         for load in loads:
@@ -150,12 +150,12 @@ class Fit:
             instead = load.family.name if load.family.name in {*engine.tools} - {tool.name} else ""
             for key, values in tool.lacks.items():
                 if (value := load.workload.properties.get(key)) in values:
-                    self.reader.findings.add(arrival_errors.NotOfTool(span, tool.word, key, str(value), name, instead))
+                    self.reader.report(arrival_errors.NotOfTool(span, tool.word, key, str(value), name, instead))
             if load.of and load.family.loads and not tool.loads:
-                self.reader.findings.add(arrival_errors.LoadingNotTimed(span, tool.word, name, instead))
+                self.reader.report(arrival_errors.LoadingNotTimed(span, tool.word, name, instead))
             if load.of and phases > 1:
                 span = self.places["workload", load.workload.name]
-                self.reader.findings.add(experiment_errors.LoadInPhases(span, load.workload.name))
+                self.reader.report(experiment_errors.LoadInPhases(span, load.workload.name))
 
     def check_tool(self, tool: ToolSpec, database: DatabaseSpec, times: Times) -> None:
         """Report what the tool can't do: an offered load, phases, parts of a second."""
@@ -211,11 +211,11 @@ def check_steady(times: Times, entry: Entry, of: Steadied, reader: Reader) -> No
     if not of.tool.ends_when_steady:
         others = (TOOL_SPECS.usable(name) for name in of.engine.tools)
         able = tuple(other.word for other in others if other and other.ends_when_steady)
-        reader.findings.add(schedule_errors.NotUntilSteady(times.rule, of.tool.word, able))
+        reader.report(schedule_errors.NotUntilSteady(times.rule, of.tool.word, able))
     elif of.client is not None and len(of.client.hosts) > 1:
-        reader.findings.add(schedule_errors.SteadyOfSeveral(times.rule, of.client.name, len(of.client.hosts)))
+        reader.report(schedule_errors.SteadyOfSeveral(times.rule, of.client.name, len(of.client.hosts)))
     for what, why in _never_steady(entry, of):
-        reader.findings.add(schedule_errors.NeverSteady(times.rule, entry.name, what, why))
+        reader.report(schedule_errors.NeverSteady(times.rule, entry.name, what, why))
 
 
 def _never_steady(entry: Entry, of: Steadied) -> Iterator[tuple[str, str]]:

@@ -32,8 +32,7 @@ def _linked(matrix: Matrix, by_name: Mapping[str, Matrix], declared: tuple[str, 
     for key, knee_of in matrix.awaits.items():
         other = by_name.get(knee_of.experiment)
         if knee_of.experiment not in declared:
-            problem = name_errors.UnknownName(_base(knee_of), "experiment", knee_of.experiment, declared)
-            reader.findings.add(problem)
+            reader.report(name_errors.UnknownName(_base(knee_of), "experiment", knee_of.experiment, declared))
         elif other is not None:
             knees[key] = _knees(key, knee_of, matrix, other, reader)
             if knees[key]:
@@ -52,7 +51,7 @@ def _knees(
     experiment = other.experiment
     if experiment.search is None or experiment.axis != key:
         searched = f"it searches for that of `{experiment.axis}`" if experiment.search else "it does not search"
-        reader.findings.add(experiment_errors.NoSearch(knee_of.span, experiment.name, key, searched))
+        reader.report(experiment_errors.NoSearch(knee_of.span, experiment.name, key, searched))
         return {}
     knees = {}
     for unit, load in product(matrix.units, matrix.loads):
@@ -63,7 +62,7 @@ def _knees(
             ("workload", load.workload.name, workload, experiment.workloads),
         ):
             if chosen is None:
-                reader.findings.add(experiment_errors.ManyKnees(knee_of.span, experiment.name, kind, wanted, known))
+                reader.report(experiment_errors.ManyKnees(knee_of.span, experiment.name, kind, wanted, known))
         if hardware is not None and workload is not None:
             pair = (unit.hardware.key, load.workload.name)
             knees[pair] = plan.Knee(experiment=experiment.name, hardware=hardware, workload=workload)
@@ -85,9 +84,9 @@ def _hold_to_hosts(key: str, knee_of: KneeOf, matrix: Matrix, searched: plan.Exp
         if point >= hosts:
             continue
         if key == "threads":
-            reader.findings.add(experiment_errors.FewThreads(knee_of.span, int(point), client, hosts, name))
+            reader.report(experiment_errors.FewThreads(knee_of.span, int(point), client, hosts, name))
         else:
-            reader.findings.add(experiment_errors.SmallTarget(knee_of.span, point, client, hosts, name))
+            reader.report(experiment_errors.SmallTarget(knee_of.span, point, client, hosts, name))
 
 
 def _same(key: str, otherwise: tuple[str, ...], known: tuple[str, ...]) -> str | None:
@@ -113,7 +112,7 @@ def _in_order(by_name: Mapping[str, Matrix], reader: Reader) -> tuple[list[str],
             elif other in chain:
                 circle = tuple(chain)[list(chain).index(other) :]
                 first = min(range(len(circle)), key=lambda i: by_name[circle[i]].span.start)
-                reader.findings.add(name_errors.KneeCycle(_closing(circle, by_name), circle[first:] + circle[:first]))
+                reader.report(name_errors.KneeCycle(_closing(circle, by_name), circle[first:] + circle[:first]))
                 circles.update(circle)
             elif other in by_name and other not in order:
                 chain[other] = iter(by_name[other].awaits.values())

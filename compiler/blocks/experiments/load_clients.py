@@ -53,12 +53,10 @@ def clients_by_hardware(
         return alike
     at = values.span("client")
     if len(clients) != len(groups):
-        reader.findings.add(experiment_errors.ClientsUnfit(at, len(clients), len(groups)))
+        reader.report(experiment_errors.ClientsUnfit(at, len(clients), len(groups)))
         return alike
     if other := next((each for each in clients if each.tool != clients[0].tool), None):
-        reader.findings.add(
-            experiment_errors.ClientsUnfit(at, len(clients), len(groups), (clients[0].name, other.name))
-        )
+        reader.report(experiment_errors.ClientsUnfit(at, len(clients), len(groups), (clients[0].name, other.name)))
     return {key: client for client, group in zip(clients, groups, strict=True) for key in group}
 
 

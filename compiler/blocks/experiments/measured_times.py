@@ -53,17 +53,17 @@ def read_times(entry: Entry, values: Values, reader: Reader) -> Times:
     series = values.series("measure")
     if not series:
         if not values.said("measure"):
-            reader.findings.add(experiment_errors.NoMeasuredTime(entry.head, entry.name))
+            reader.report(experiment_errors.NoMeasuredTime(entry.head, entry.name))
         return Times()
     match reader.deref(series[0]):
         case ast.Call(function=ast.Name(text="until_steady")) as call:
             return _until_steady(call, reader)
         case ast.Name(text="until_steady") as bare:
-            reader.findings.add(structure_errors.BadArgument(bare.span, bare.text, _NEEDS, STEADY_USAGE))
+            reader.report(structure_errors.BadArgument(bare.span, bare.text, _NEEDS, STEADY_USAGE))
             return Times()
         case ast.Call() as other:
             wanted = EXPERIMENT.keys["measure"].shape.wanted
-            reader.findings.add(wrong_value(other, "measure", wanted, ("until_steady",)))
+            reader.report(wrong_value(other, "measure", wanted, ("until_steady",)))
             return Times()
     seconds = reader.quantity("measure", series[0], _MEASURE)
     if seconds is None:
@@ -79,17 +79,17 @@ def _until_steady(call: ast.Call, reader: Reader) -> Times:
     if named.keys() != {*STEADY_ARGUMENTS} or len(named) != len(call.arguments):
         missing = [f"`{name}:`" for name in STEADY_ARGUMENTS if name not in named]
         why = f"needs {' and '.join(missing)}" if len(named) == len(call.arguments) else _NEEDS
-        reader.findings.add(structure_errors.BadArgument(call.span, "until_steady", why, STEADY_USAGE))
+        reader.report(structure_errors.BadArgument(call.span, "until_steady", why, STEADY_USAGE))
         return wrong
     within = reader.quantity("within", named["within"].value, _WITHIN)
     first, last = (reader.quantity(name, named[name].value, _MEASURE) for name in ("from", "to"))
     if within is None or first is None or last is None:
         return wrong
     if first.value < SOONEST_S:
-        reader.findings.add(schedule_errors.TooSoon(first.span, first.text, SOONEST_S))
+        reader.report(schedule_errors.TooSoon(first.span, first.text, SOONEST_S))
         return wrong
     if last.value <= first.value:
-        reader.findings.add(schedule_errors.NoTimeToEnd(last.span, first.text, last.text))
+        reader.report(schedule_errors.NoTimeToEnd(last.span, first.text, last.text))
         return wrong
     rule = plan.UntilSteady(within=within.value, from_s=first.value)
     return Times(last.value, 1, rule, call.span, (("from", first), ("to", last)))
@@ -99,7 +99,7 @@ def _phases(expr: ast.Expr, reader: Reader) -> tuple[float, int]:
     if not isinstance(expr, ast.Binary) or expr.operator != "x":
         wanted, times = EXPERIMENT.keys["phases"].shape.wanted, _TIMES.fullmatch(expr.span.text)
         meant = f"{times[1]} x {times[2]}" if times else None
-        reader.findings.add(structure_errors.WrongType(expr.span, "phases", wanted, described(expr), meant))
+        reader.report(structure_errors.WrongType(expr.span, "phases", wanted, described(expr), meant))
         return _ANY_S, 1
     count = reader.quantity("phases", expr.left, _PHASES)
     length = reader.quantity("phases", expr.right, _PHASE)

@@ -68,7 +68,7 @@ def _declared(entry: Entry, reader: Reader) -> AskedProbe | None:
     kind = said.values[0] if said and isinstance(said.values[0], ast.Name) else None
     other = PROBE_SPECS.find(kind.text if kind else entry.name)
     if kind is not None and isinstance(other, Refused):
-        reader.findings.add(UnusableExtension.of(kind.span, other))
+        reader.report(UnusableExtension.of(kind.span, other))
         return None
     values = reader.block(entry, probe_schema(other) if isinstance(other, ProbeSpec) else PROBE)
     named = values.text("kind")
@@ -82,9 +82,7 @@ def _declared(entry: Entry, reader: Reader) -> AskedProbe | None:
     for key in looked_at:
         if key in entry.attributes and key not in probe.attributes:
             known = tuple((spec.name, spec.on) for spec in (*PROBE_SPECS.own.values(), probe) if spec.on)
-            reader.findings.add(
-                experiment_errors.NotForThisProbe(entry.attributes[key].key.span, key, probe.name, known)
-            )
+            reader.report(experiment_errors.NotForThisProbe(entry.attributes[key].key.span, key, probe.name, known))
     options = {name: values.found.get(name) for name in probe.attributes if name != probe.on}
     texts = tuple((name, _text(value)) for name, value in options.items() if value is not None)
     return AskedProbe(probe, every, values.text(probe.on) if probe.on else None, entry.head, texts)
@@ -115,7 +113,7 @@ def read_probes(
             earlier = specs.setdefault(spec.probe.name, spec)
             named = item.subject.span if isinstance(item, ast.Every) else item.span
             if earlier is not spec and not reader.findings.at(named):  # a misspelt name may mean any probe
-                reader.findings.add(name_errors.NamedTwice(item.span, earlier.span, "probe", spec.probe.name))
+                reader.report(name_errors.NamedTwice(item.span, earlier.span, "probe", spec.probe.name))
     for spec in specs.values():
         if spec.probe.asks == "meter":
             _check_meters(spec, units, reader)
@@ -138,8 +136,7 @@ def read_probes(
 def _check_engine(spec: AskedProbe, engine: EngineSpec, reader: Reader) -> None:
     probe = spec.probe
     if not can_ask(probe, engine):
-        found = experiment_errors.NoProbeOfEngine(spec.span, probe.name, engine.label, engine.probes)
-        reader.findings.add(found)
+        reader.report(experiment_errors.NoProbeOfEngine(spec.span, probe.name, engine.label, engine.probes))
 
 
 def warn_of_short_window(experiment: str, placed: Placed, measure_s: float, reader: Reader) -> None:
@@ -155,7 +152,7 @@ def warn_of_short_window(experiment: str, placed: Placed, measure_s: float, read
             found = experiment_errors.ShortForProbe(
                 placed.asked[kind], experiment, kind, every_s, measure_s, consequence
             )
-            reader.findings.add(found)
+            reader.report(found)
 
 
 def _check_meters(spec: AskedProbe, units: tuple[HardwareUnit, ...], reader: Reader) -> None:
@@ -164,7 +161,7 @@ def _check_meters(spec: AskedProbe, units: tuple[HardwareUnit, ...], reader: Rea
         names = tuple(dict.fromkeys(unit.hardware.group for unit in without))
         declared = without[0].hardware.facts.get("power")
         text = declared.text if isinstance(declared, plan.Quantity) else ""
-        reader.findings.add(experiment_errors.NoMeter(spec.span, names, text))
+        reader.report(experiment_errors.NoMeter(spec.span, names, text))
 
 
 def _spec(item: ast.Expr, declared: Mapping[str, AskedProbe | None], reader: Reader) -> AskedProbe | None:
@@ -173,7 +170,7 @@ def _spec(item: ast.Expr, declared: Mapping[str, AskedProbe | None], reader: Rea
             return declared[name]
         case ast.Name(text=name) if probe := PROBE_SPECS.usable(name):
             mended, why = f"{name} every 1 s", "needs an interval"
-            reader.findings.add(structure_errors.BadArgument(item.span, name, why, f"`{mended}`", mended))
+            reader.report(structure_errors.BadArgument(item.span, name, why, f"`{mended}`", mended))
             return AskedProbe(probe, _SOME_S, None, item.span)
         case ast.Every(subject=ast.Name(text=name) as subject, interval=interval, target=target):
             found = _find(name, subject.span, reader, declared)
@@ -188,7 +185,7 @@ def _spec(item: ast.Expr, declared: Mapping[str, AskedProbe | None], reader: Rea
             return found if isinstance(found, AskedProbe) else None
         case _:
             wanted = EXPERIMENT.keys["probes"].shape.wanted
-            reader.findings.add(structure_errors.WrongType(item.span, "probes", wanted, described(item)))
+            reader.report(structure_errors.WrongType(item.span, "probes", wanted, described(item)))
     return None
 
 
@@ -206,11 +203,11 @@ def _find(
         case ProbeSpec() as probe:
             return probe
         case Refused() as refused:
-            reader.findings.add(UnusableExtension.of(span, refused))
+            reader.report(UnusableExtension.of(span, refused))
             return None
     known = tuple(dict.fromkeys((*PROBE_SPECS.names, *declared)))
     problem = name_errors.UnknownName(span, "probe", name, known)
-    reader.findings.add(problem)
+    reader.report(problem)
     meant = problem.replacement  # without it, each of its measures would seem to be missing
     return declared.get(meant) or PROBE_SPECS.usable(meant) if meant else None
 
@@ -218,7 +215,7 @@ def _find(
 def _on(probe: ProbeSpec | AskedProbe | None, target: ast.Expr, reader: Reader) -> str | ast.Name | None:
     if isinstance(probe, ProbeSpec) and not probe.on:
         of = " and ".join(f"the probe {spec.name}" for spec in PROBE_SPECS.own.values() if spec.on)
-        reader.findings.add(structure_errors.NotForThis(target.span, "on", of, f"the probe {probe.name}"))
+        reader.report(structure_errors.NotForThis(target.span, "on", of, f"the probe {probe.name}"))
         return None
     if isinstance(target, ast.Name):
         return target
@@ -235,7 +232,7 @@ def _placed(spec: AskedProbe, unit: HardwareUnit, in_process: bool, reader: Read
         if isinstance(fact, str):
             options[option] = fact
         elif not reader.findings.at(on.span):
-            reader.findings.add(database_errors.UnknownHole(on.span, unit.hardware.key, on.text, texts))
+            reader.report(database_errors.UnknownHole(on.span, unit.hardware.key, on.text, texts))
     elif on is not None:
         options[option] = on
     meter = unit.hardware.power[0] if spec.probe.asks == "meter" and unit.hardware.power else None

@@ -119,18 +119,18 @@ def read_ramp(key: str, expr: ast.Expr, reader: Reader) -> Ramp:
         case ast.Attr(base=ast.Name(text=experiment), field=field) as attr:
             if field.text == "knee":
                 return Ramp(found_by=KneeOf(experiment, attr.span))
-            reader.findings.add(name_errors.UnknownName(field.span, "result", field.text, ("knee",)))
+            reader.report(name_errors.UnknownName(field.span, "result", field.text, ("knee",)))
             return Ramp()
     points = read_points(key, expr, reader)
     if points is None:
         return Ramp()
     if not points:
         usage = EXPERIMENT.keys[key].shape.wanted
-        reader.findings.add(value_errors.EmptyRamp(expr.span, key, "the list is empty", usage))
+        reader.report(value_errors.EmptyRamp(expr.span, key, "the list is empty", usage))
     seen: set[float] = set()
     for point, span in points:
         if point in seen:
-            reader.findings.add(value_errors.SamePoint(span, key, f"{point:g}"))
+            reader.report(value_errors.SamePoint(span, key, f"{point:g}"))
             return Ramp()
         seen.add(point)
     return Ramp(tuple(point for point, _ in points))
@@ -151,11 +151,11 @@ def _search(key: str, call: ast.Call, reader: Reader) -> Ramp:
             case ast.Name(text=word) if word in KNEE_STATISTICS:
                 latency = word
             case ast.Name(text=word) as name:
-                reader.findings.add(structure_errors.UnknownWord(name.span, "latency", word, KNEE_STATISTICS))
+                reader.report(structure_errors.UnknownWord(name.span, "latency", word, KNEE_STATISTICS))
                 return Ramp()
             case other:
                 wanted = "a statistic such as `p99` or `mean`"
-                reader.findings.add(structure_errors.WrongType(other.span, "latency", wanted, described(other)))
+                reader.report(structure_errors.WrongType(other.span, "latency", wanted, described(other)))
                 return Ramp()
     rise = reader.quantity("rise", named["rise"], _RISE_SHAPE) if "rise" in named else RISE
     gain = reader.quantity("gain", named["gain"], _GAIN_SHAPE) if "gain" in named else GAIN
@@ -169,7 +169,7 @@ def _search(key: str, call: ast.Call, reader: Reader) -> Ramp:
         return Ramp()
     if len(points) < 2:
         why = f"has only the point {first.text}, and a knee needs at least two"
-        reader.findings.add(structure_errors.BadArgument(call.span, "knee", why, _KNEE_USAGE[key]))
+        reader.report(structure_errors.BadArgument(call.span, "knee", why, _KNEE_USAGE[key]))
         return Ramp()
     search = plan.KneeSearch(
         latency=STATISTICS[latency],
@@ -195,7 +195,7 @@ def _arguments(key: str, call: ast.Call, reader: Reader) -> dict[str, ast.Expr] 
         why = "takes `from:` and `to:`, and one of `factor:` and `step:`"
         if missing and len(named) == len(call.arguments):
             why = f"needs {' and '.join(missing)}"
-        reader.findings.add(structure_errors.BadArgument(call.span, "knee", why, _KNEE_USAGE[key]))
+        reader.report(structure_errors.BadArgument(call.span, "knee", why, _KNEE_USAGE[key]))
         return None
     return {name: argument.value for name, argument in named.items()}
 
@@ -213,14 +213,14 @@ def read_points(key: str, expr: ast.Expr, reader: Reader) -> _Points | None:
             first < last
         ):
             meant = f"{minus.left.span.text}..{minus.right.span.text}"
-            reader.findings.add(structure_errors.WrongType(minus.span, key, _wanted(key), described(minus), meant))
+            reader.report(structure_errors.WrongType(minus.span, key, _wanted(key), described(minus), meant))
             return None
         case ast.Quantity() | ast.Unary() | ast.Binary() as number:
             constant = reader.quantity(key, number, _SHAPES[key])
             return None if constant is None else [(constant.value, number.span)]
         case other:
             words = ("range", *_CHOOSING[key])
-            reader.findings.add(wrong_value(other, key, _wanted(key), words, numbers=True))
+            reader.report(wrong_value(other, key, _wanted(key), words, numbers=True))
             return None
 
 
@@ -230,18 +230,18 @@ def _listed(key: str, items: ast.List, reader: Reader) -> _Points | None:
     for item in items.items:
         match reader.deref(item):
             case ast.List():  # nested lists that double each time would make an endless ramp
-                reader.findings.add(structure_errors.WrongType(item.span, key, _wanted(key), "a list in a list"))
+                reader.report(structure_errors.WrongType(item.span, key, _wanted(key), "a list in a list"))
                 return None
             case ast.Call(function=ast.Name(text=chosen)) if chosen in _CHOOSING[key]:
                 wanted, found = f"a list of numbers, or `{chosen}(...)` alone", f"a list that holds `{chosen}(...)`"
-                reader.findings.add(structure_errors.WrongType(item.span, key, wanted, found))
+                reader.report(structure_errors.WrongType(item.span, key, wanted, found))
                 return None
         part = read_points(key, item, reader)
         whole = whole and part is not None
         points.extend(part or ())
         if len(points) > MAX_POINTS:
             count = float(len(points))
-            reader.findings.add(value_errors.TooManyPoints(items.span, key, count, MAX_POINTS))
+            reader.report(value_errors.TooManyPoints(items.span, key, count, MAX_POINTS))
             return None
     return points if whole else None
 
@@ -265,7 +265,7 @@ def _range(key: str, call: ast.Call, reader: Reader) -> _Points | None:
     for argument in call.arguments:
         if argument.key is not None and argument.key.text not in RANGE_ARGUMENTS:
             name = argument.key
-            reader.findings.add(structure_errors.UnknownArgument(name.span, "range", name.text, RANGE_ARGUMENTS))
+            reader.report(structure_errors.UnknownArgument(name.span, "range", name.text, RANGE_ARGUMENTS))
             return None
     if len(positional) != 2 or len(named) != 1:
         why = "takes a first and a last point, and one of `step:`, `factor:` and `steps:`"
@@ -273,7 +273,7 @@ def _range(key: str, call: ast.Call, reader: Reader) -> _Points | None:
         if len(positional) == 3 and not named:
             mended = "range({}, {}, step: {})".format(*(value.span.text for value in positional))
             usage = f"`{mended}`"
-        reader.findings.add(structure_errors.BadArgument(call.span, "range", why, usage, mended))
+        reader.report(structure_errors.BadArgument(call.span, "range", why, usage, mended))
         return None
     first, last = reader.quantity(key, positional[0], lowest(shape)), reader.quantity(key, positional[1], shape)
     [(way, value)] = named.items()
@@ -316,10 +316,10 @@ def _made(
     """Return whole points from `first` on with `steps` more. Points that round to the same number count once."""
     if last < first:
         why = f"it runs from {first:g} down to {last:g}"
-        reader.findings.add(value_errors.EmptyRamp(expr.span, key, why, "the smaller number first"))
+        reader.report(value_errors.EmptyRamp(expr.span, key, why, "the smaller number first"))
         return None
     if steps >= MAX_POINTS:
-        reader.findings.add(value_errors.TooManyPoints(expr.span, key, math.floor(steps) + 1.0, MAX_POINTS))
+        reader.report(value_errors.TooManyPoints(expr.span, key, math.floor(steps) + 1.0, MAX_POINTS))
         return None
     count = math.floor(steps + _SLACK) + 1
     return [(whole, expr.span) for whole in dict.fromkeys(float(round(point(i))) for i in range(count))]

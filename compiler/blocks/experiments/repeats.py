@@ -56,12 +56,12 @@ def read_repeats(series: tuple[ast.Expr, ...], reader: Reader) -> Repeats:
         case ast.Call(function=ast.Name(text="confident")) as call:
             most, confident = _confident(call, reader)
         case ast.Name() | ast.Call() | ast.Binary(operator="x"):
-            reader.findings.add(wrong_value(first, "repeats", EXPERIMENT.keys["repeats"].shape.wanted, ("confident",)))
+            reader.report(wrong_value(first, "repeats", EXPERIMENT.keys["repeats"].shape.wanted, ("confident",)))
             most, confident = _UNKNOWN, None
         case ast.Quantity(unit=("grouped" | "interleaved" | "random") as order):
             written = f"{first.value:g}, {order}{'(seed: 1)' if order == 'random' else ''}"
             why = f"needs a comma before `{order}`"
-            reader.findings.add(structure_errors.BadArgument(first.span, "repeats", why, f"`{written}`", written))
+            reader.report(structure_errors.BadArgument(first.span, "repeats", why, f"`{written}`", written))
             most, confident = _UNKNOWN, None
         case _:
             count = reader.quantity("repeats", series[0], _REPEATS)
@@ -77,7 +77,7 @@ def _confident(call: ast.Call, reader: Reader) -> tuple[int, plan.Confident | No
         return _UNKNOWN, None
     if len(named) != len(call.arguments) or not {"within", "to"} <= named.keys():
         why = "needs `within:` and `to:`; `from:` is optional"
-        reader.findings.add(structure_errors.BadArgument(call.span, "confident", why, _USAGE))
+        reader.report(structure_errors.BadArgument(call.span, "confident", why, _USAGE))
         return _UNKNOWN, None
     within = reader.quantity("within", named["within"].value, _WITHIN)
     last = reader.quantity("to", named["to"].value, _REPEATS)
@@ -86,10 +86,10 @@ def _confident(call: ast.Call, reader: Reader) -> tuple[int, plan.Confident | No
         return _UNKNOWN, None
     fewest = int(first.value) if first else FEWEST
     if first and fewest < FEWEST:
-        reader.findings.add(schedule_errors.TooFewRepeats(first.span, fewest, FEWEST))
+        reader.report(schedule_errors.TooFewRepeats(first.span, fewest, FEWEST))
         return _UNKNOWN, None
     if last.value <= fewest:
-        reader.findings.add(schedule_errors.NoRoomToStop(last.span, fewest, int(last.value)))
+        reader.report(schedule_errors.NoRoomToStop(last.span, fewest, int(last.value)))
         return _UNKNOWN, None
     return int(last.value), plan.Confident(at_least=fewest, within=within.value)
 
@@ -101,9 +101,9 @@ def fitting_repeats(repeats: Repeats, ramp: Ramp, values: Values, reader: Reader
         order: Order = "interleaved" if repeats.order == "interleaved" else "grouped"
         return Repeats(judged + ramp.promised.held_out, order)
     if repeats.order == "random" and ramp.search:
-        reader.findings.add(experiment_errors.SearchInRandomOrder(values.span("repeats")))
+        reader.report(experiment_errors.SearchInRandomOrder(values.span("repeats")))
     if repeats.order == "random" and ramp.adaptive:
-        reader.findings.add(schedule_errors.AdaptiveInRandomOrder(values.span("repeats")))
+        reader.report(schedule_errors.AdaptiveInRandomOrder(values.span("repeats")))
     if values.number("budget") is not None:
         _check_budget(values.span("budget"), repeats, ramp, reader)
     return repeats
@@ -112,11 +112,11 @@ def fitting_repeats(repeats: Repeats, ramp: Ramp, values: Values, reader: Reader
 def _check_budget(at: Span, repeats: Repeats, ramp: Ramp, reader: Reader) -> None:
     """Report a budget that has nothing to give away: what chooses points needs all repeats, and one is no choice."""
     if ramp.search:
-        reader.findings.add(schedule_errors.BudgetOfSearch(at))
+        reader.report(schedule_errors.BudgetOfSearch(at))
     elif ramp.adaptive:
-        reader.findings.add(schedule_errors.BudgetOfAdaptive(at))
+        reader.report(schedule_errors.BudgetOfAdaptive(at))
     elif repeats.most < 2:
-        reader.findings.add(schedule_errors.NoRepeatsToChoose(at))
+        reader.report(schedule_errors.NoRepeatsToChoose(at))
 
 
 def _order(parts: Iterable[ast.Expr], reader: Reader) -> tuple[Order, int | None]:
@@ -135,15 +135,13 @@ def _order(parts: Iterable[ast.Expr], reader: Reader) -> tuple[Order, int | None
             case ast.Call(
                 function=ast.Name(text="random"), arguments=[ast.Argument(key=ast.Name(text=word) as key), *_]
             ):
-                reader.findings.add(structure_errors.UnknownArgument(key.span, "random", word, ("seed",)))
+                reader.report(structure_errors.UnknownArgument(key.span, "random", word, ("seed",)))
             case ast.Name(text="random") | ast.Call(function=ast.Name(text="random")):
-                reader.findings.add(
-                    structure_errors.BadArgument(expr.span, "random", "needs a seed", "`random(seed: 1)`")
-                )
+                reader.report(structure_errors.BadArgument(expr.span, "random", "needs a seed", "`random(seed: 1)`"))
             case ast.Name(text=word) as name:
-                reader.findings.add(structure_errors.UnknownWord(name.span, "repeats", word, ORDERS))
+                reader.report(structure_errors.UnknownWord(name.span, "repeats", word, ORDERS))
             case _:
-                reader.findings.add(wrong_value(expr, "repeats", EXPERIMENT.keys["repeats"].shape.wanted, ORDERS))
+                reader.report(wrong_value(expr, "repeats", EXPERIMENT.keys["repeats"].shape.wanted, ORDERS))
     return order, seed
 
 

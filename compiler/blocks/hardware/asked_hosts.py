@@ -28,15 +28,15 @@ def read_asked(call: ast.Call, reader: Reader) -> tuple[plan.Asked, int] | None:
     name = call.function.text
     spec = SCHEDULER_SPECS.find(name)
     if isinstance(spec, Refused):
-        reader.findings.add(UnusableExtension.of(call.function.span, spec))
+        reader.report(UnusableExtension.of(call.function.span, spec))
         return None
     if spec is None or not spec.usage:
         if name in _FILES:
             why = "hosts are written in the spec: they can't be read from a file"
-            reader.findings.add(BadHosts(call.span, why, FILE_OF_HOSTS))
+            reader.report(BadHosts(call.span, why, FILE_OF_HOSTS))
             return None
         known = tuple(each for each, own in SCHEDULER_SPECS.own.items() if own.usage)
-        reader.findings.add(structure_errors.UnknownWord(call.function.span, "hosts", name, ("local", *known)))
+        reader.report(structure_errors.UnknownWord(call.function.span, "hosts", name, ("local", *known)))
         return None
     named = named_arguments(call, spec.arguments, reader)
     if named is None:
@@ -54,9 +54,9 @@ def read_asked(call: ast.Call, reader: Reader) -> tuple[plan.Asked, int] | None:
             count = int(number.value) if number else 1
         else:
             why = "takes what the hosts must have, a text, and their number"
-            reader.findings.add(structure_errors.BadArgument(argument.span, name, why, spec.usage))
+            reader.report(structure_errors.BadArgument(argument.span, name, why, spec.usage))
     for why in _mistakes(spec, text, said) if len(reader.findings) == mistakes else ():
-        reader.findings.add(structure_errors.BadArgument(call.span, name, why, spec.usage))
+        reader.report(structure_errors.BadArgument(call.span, name, why, spec.usage))
     if len(reader.findings) > mistakes or None in said.values():
         return None
     options = tuple((key, value) for key, value in said.items() if isinstance(value, str))

@@ -38,7 +38,7 @@ def warn_of_odd_facts(entries: Mapping[str, Entry], reader: Reader) -> None:
             usual = [other for other in facts if counts[other] > 1 or _earlier(first[other], attribute)]
             for meant, what in [*((key, "attribute") for key in keys), *((other, "fact") for other in usual)][:1]:
                 if not reader.findings.at(attribute.key.span):
-                    reader.findings.add(OddFact(attribute.key.span, name, meant, what))
+                    reader.report(OddFact(attribute.key.span, name, meant, what))
 
 
 def _blocks(entries: Mapping[str, Entry]) -> Iterator[_Own]:

@@ -65,24 +65,24 @@ class HostTable:
         seen: set[str] = set()
         items = listed(self.reader.deref(expr) for expr in exprs)
         if exprs and not items:
-            self.reader.findings.add(NothingNamed(exprs[0].span, "hosts", HOSTS.wanted))
+            self.reader.report(NothingNamed(exprs[0].span, "hosts", HOSTS.wanted))
         for expr in items:
             item = self.reader.deref(expr)
             if isinstance(item, ast.Name) and item.text == "local":
                 ids.append(self._add(_LOCAL, item.span))
             elif isinstance(item, ast.String) and item.plain is None:
-                self.reader.findings.add(structure_errors.HoleNotAllowed(item.span, "hosts"))
+                self.reader.report(structure_errors.HoleNotAllowed(item.span, "hosts"))
             elif isinstance(item, ast.String):
                 ids.extend(self._expand(item, item.plain or "", settings))
             elif isinstance(item, ast.Call):
                 ids.extend(self._asked(item, owner, settings))
             else:
-                self.reader.findings.add(wrong_value(item, "hosts", HOSTS.wanted, ["local"]))
+                self.reader.report(wrong_value(item, "hosts", HOSTS.wanted, ["local"]))
                 continue
             named = Counter(ids[len(seen) :])
             twice = next((host for host, count in named.items() if count > 1 or host in seen), None)
             if twice:
-                self.reader.findings.add(value_errors.HostTwice(item.span, twice))
+                self.reader.report(value_errors.HostTwice(item.span, twice))
                 ids = [*ids[: len(seen)], *(host for host in named if host not in seen)]
             seen.update(named)
         return tuple(ids)
@@ -122,7 +122,7 @@ class HostTable:
         """Report an error of what follows the first `before` characters of a text."""
         start = item.span.start + 1 + before
         span = Span(item.span.source, start + error.start, min(start + error.end, item.span.end))
-        self.reader.findings.add(value_errors.BadHosts(span, str(error), error.hint))
+        self.reader.report(value_errors.BadHosts(span, str(error), error.hint))
 
     def _reached(self, item: ast.String, scheme: str, pattern: str) -> list[str]:
         """Return the ids of hosts that the transport of another package reaches: `netns://bench-[1-2]`."""
@@ -130,7 +130,7 @@ class HostTable:
         if isinstance(found, Refused):
             begin = item.span.start + 1
             at = Span(item.span.source, begin, begin + len(scheme))
-            self.reader.findings.add(UnusableExtension.of(at, found))
+            self.reader.report(UnusableExtension.of(at, found))
             return []
         if found is None or not found.address:
             known = tuple(offer.name for offer in TRANSPORT_SPECS.offered())
@@ -162,10 +162,10 @@ class HostTable:
         known = self.hosts.setdefault(host.id, host)
         earlier = self.spans.setdefault(host.id, span)
         if known != host:
-            self.reader.findings.add(structure_errors.HostConflict(span, earlier, host.id))
+            self.reader.report(structure_errors.HostConflict(span, earlier, host.id))
         other = self.machines.setdefault(_machine(host), host.id)
         if other != host.id:
-            self.reader.findings.add(structure_errors.SameMachine(span, self.spans[other], host.id, other))
+            self.reader.report(structure_errors.SameMachine(span, self.spans[other], host.id, other))
         return host.id
 
 
@@ -312,7 +312,7 @@ def _commands(values: Values, reader: Reader) -> tuple[str, ...]:
                     commands.append(command)
             case _:
                 wanted = VARIANT.keys["prepare"].shape.wanted
-                reader.findings.add(wrong_value(expr, "prepare", wanted, ["command"]))
+                reader.report(wrong_value(expr, "prepare", wanted, ["command"]))
     return tuple(commands)
 
 

@@ -26,19 +26,19 @@ def _block(entry: Entry, reader: Reader) -> plan.SchedulerBlock | None:
     spec = SCHEDULER_SPECS.find(entry.name)
     at = Span(entry.head.source, entry.head.end - len(entry.name), entry.head.end)
     if isinstance(spec, Refused):
-        reader.findings.add(UnusableExtension.of(at, spec))
+        reader.report(UnusableExtension.of(at, spec))
         return None
     if spec is None:
         if entry.name:
             known = SCHEDULER_SPECS.names
-            reader.findings.add(structure_errors.UnknownWord(at, "scheduler", entry.name, known))
+            reader.report(structure_errors.UnknownWord(at, "scheduler", entry.name, known))
         return None
     values = reader.block(entry, SCHEDULER if entry.name in SCHEDULER_SPECS.own else scheduler_schema(spec))
     for name, attribute in entry.attributes.items():
         key = SCHEDULER.keys.get(name)
         if name not in spec.attributes and key is not None:
             only = " or ".join(key.only)
-            reader.findings.add(structure_errors.NotForThis(attribute.key.span, name, only, entry.name))
+            reader.report(structure_errors.NotForThis(attribute.key.span, name, only, entry.name))
     options = {name: setting for name, value in values.found.items() if (setting := _setting(value)) is not None}
     package = SCHEDULER_SPECS.source(entry.name)
     return plan.SchedulerBlock(name=entry.name, options=options, package=package, origin=origin(entry.head))

@@ -60,7 +60,7 @@ def read_power(
         return declared.quantity if declared else None
     items = listed((expr,))
     if not items:
-        reader.findings.add(structure_errors.WrongType(expr.span, "power", POWER.wanted, "an empty list"))
+        reader.report(structure_errors.WrongType(expr.span, "power", POWER.wanted, "an empty list"))
     meters = [_meter(item, group, reader) for item in items]
     known = tuple(meter for meter in meters if meter is not None)
     if len(known) < len(items) or not items:
@@ -69,7 +69,7 @@ def read_power(
         twice = bool(_places(meter) & _read_by(known[:number]))
         if why := _apart(known[0], meter) or (_TWICE if twice else ""):
             instead = {_FILES: "name columns of one file", _TWICE: "remove one of them"}.get(why)
-            reader.findings.add(meter_errors.MetersDontAddUp(item.span, items[0].span, why, instead or _ALIKE))
+            reader.report(meter_errors.MetersDontAddUp(item.span, items[0].span, why, instead or _ALIKE))
             return None
     return known
 
@@ -107,14 +107,14 @@ def _read_by(meters: Iterable[plan.PowerMeter]) -> set[tuple[str, ...]]:
 def _meter(expr: ast.Expr, group: Group | None, reader: Reader) -> plan.PowerMeter | None:
     name = expr.function if isinstance(expr, ast.Call) else expr
     if not isinstance(name, ast.Name):
-        reader.findings.add(structure_errors.WrongType(expr.span, "power", POWER.wanted, described(expr)))
+        reader.report(structure_errors.WrongType(expr.span, "power", POWER.wanted, described(expr)))
         return None
     schema = METER_SPECS.find(name.text)
     if isinstance(schema, Refused):
-        reader.findings.add(UnusableExtension.of(name.span, schema))
+        reader.report(UnusableExtension.of(name.span, schema))
         return None
     if schema is None:
-        reader.findings.add(structure_errors.UnknownWord(name.span, "power", name.text, METER_SPECS.names))
+        reader.report(structure_errors.UnknownWord(name.span, "power", name.text, METER_SPECS.names))
         return None
     return _Meter(name.text, schema, expr, reader).read(group)
 
@@ -203,14 +203,14 @@ class _Meter:
         for one, other in self.schema.exclude:
             if one in named and other in named:
                 first, second = sorted((one, other), key=lambda name: named[name].span.start)
-                self.reader.findings.add(
+                self.reader.report(
                     structure_errors.ExclusiveAttributes(named[second].span, named[first].span, second, first)
                 )
                 return True
         for name, argument in named.items():
             needed = self.schema.needs_another.get(name)
             if needed and needed not in named:
-                self.reader.findings.add(
+                self.reader.report(
                     meter_errors.ArgumentAlone(argument.span, self.kind, name, needed, self.schema.usage)
                 )
                 return True
@@ -235,9 +235,9 @@ class _Meter:
             return
         plain = next((each for each in addresses if each.startswith("http://")), "")
         if plain:
-            self.reader.findings.add(meter_errors.UnverifiedMeter(argument.span, plain, "without TLS"))
+            self.reader.report(meter_errors.UnverifiedMeter(argument.span, plain, "without TLS"))
         elif options.get("verify") is False:
-            self.reader.findings.add(meter_errors.UnverifiedMeter(argument.span, addresses[0], "`verify: false`"))
+            self.reader.report(meter_errors.UnverifiedMeter(argument.span, addresses[0], "`verify: false`"))
 
     def _said(self, name: str) -> bool:
         arguments = self.expr.arguments if isinstance(self.expr, ast.Call) else ()
@@ -255,13 +255,13 @@ class _Meter:
             if name not in self.schema.arguments:
                 known = tuple(self.schema.arguments)
                 problem = structure_errors.UnknownArgument(argument.key.span, self.kind, name, known)
-                self.reader.findings.add(problem)
+                self.reader.report(problem)
                 # The argument that it most likely means is not missing as well.
                 if problem.replacement and problem.replacement not in named:
                     named[problem.replacement] = argument
             elif name in named:
                 first = named[name].span
-                self.reader.findings.add(structure_errors.DuplicateAttribute(argument.key.span, first, name))
+                self.reader.report(structure_errors.DuplicateAttribute(argument.key.span, first, name))
             else:
                 named[name] = argument
         if len(unnamed) > 1:
@@ -275,7 +275,7 @@ class _Meter:
         return f"needs {' and '.join([*wanted, *missing])}"
 
     def _refuse(self, why: str) -> None:
-        self.reader.findings.add(structure_errors.BadArgument(self.expr.span, self.kind, why, self.schema.usage))
+        self.reader.report(structure_errors.BadArgument(self.expr.span, self.kind, why, self.schema.usage))
 
     def _option(self, name: str, value: Value | None) -> str | float | bool | plan.Reference | None:
         if isinstance(value, Constant):
@@ -293,7 +293,7 @@ class _Meter:
         if isinstance(zone, str) and zone not in zoneinfo.available_timezones():
             hint = 'a name of the IANA time zone database, such as "Europe/Berlin" or "UTC"'
             span = named["zone"].value.span
-            self.reader.findings.add(value_errors.BadText(span, zone, "not a time zone", hint))
+            self.reader.report(value_errors.BadText(span, zone, "not a time zone", hint))
             return False
         return True
 
@@ -313,7 +313,7 @@ class _Meter:
             except HostPatternError as error:
                 start = item.span.start + 1
                 span = Span(item.span.source, start + error.start, min(start + error.end, item.span.end))
-                self.reader.findings.add(
+                self.reader.report(
                     value_errors.BadText(span, error.key, str(error), error.hint)
                     if isinstance(error, _BadText)
                     else value_errors.BadHosts(span, str(error), error.hint)
@@ -373,8 +373,6 @@ class _Meter:
             self._refuse("can't add up files, which are not sampled at the same moments")
             return False
         if group is not None and group.hosts and count != group.hosts and not shared:
-            self.reader.findings.add(
-                experiment_errors.MeterCount(argument.span, self.kind, group.name, count, group.hosts)
-            )
+            self.reader.report(experiment_errors.MeterCount(argument.span, self.kind, group.name, count, group.hosts))
             return False
         return True

@@ -54,7 +54,7 @@ class Promised:
 def read_highest(key: str, call: ast.Call, shape: Number, reader: Reader) -> tuple[tuple[float, ...], Promised] | None:
     """Return the candidates and the promise; None after a mistake, which is reported."""
     if key != "target":
-        reader.findings.add(wrong.HighestOfThreads(call.span))
+        reader.report(wrong.HighestOfThreads(call.span))
         return None
     named = _arguments(call, reader)
     if named is None:
@@ -73,17 +73,16 @@ def read_highest(key: str, call: ast.Call, shape: Number, reader: Reader) -> tup
     if last.value <= first.value:
         same = last.value == first.value
         why = f"both ends are {first.value:g}" if same else f"they run from {first.value:g} down to {last.value:g}"
-        none = value_errors.EmptyRamp(ends.span, key, why, "the smaller number first", "these rates", "have")
-        reader.findings.add(none)
+        reader.report(value_errors.EmptyRamp(ends.span, key, why, "the smaller number first", "these rates", "have"))
         return None
     if first.value * within.value < 2:  # the rates are whole, and the next but one is to be within it
         lowest = ceil(2 / within.value)
-        reader.findings.add(wrong.RatesTooNear(named["within"].span, within.text, first.value, lowest))
+        reader.report(wrong.RatesTooNear(named["within"].span, within.text, first.value, lowest))
         return None
     found = candidates(first.value, last.value, within.value)
     if len(found) > MOST_CANDIDATES:
         apart = f"{50 * within.value:g} %"
-        reader.findings.add(wrong.TooManyRates(named["within"].span, len(found), apart, MOST_CANDIDATES))
+        reader.report(wrong.TooManyRates(named["within"].span, len(found), apart, MOST_CANDIDATES))
         return None
     good = [limit for limit in limits if limit is not None]
     operations = tuple((limit.operation, span) for limit, span in good if limit.operation)
@@ -115,16 +114,16 @@ def judging_repeats(values: Values, repeats: int, order: str, reader: Reader) ->
     """Return how many repeats decide on a rate at most. Reports other rules for repeats, and too few of them."""
     if values.said("budget"):
         instead = "remove `budget`, and measure for a shorter time; `bench run --budget` is for the whole run"
-        reader.findings.add(wrong.RuleBesidePromise(values.span("budget"), "budget", instead))
+        reader.report(wrong.RuleBesidePromise(values.span("budget"), "budget", instead))
     if not values.said("repeats"):
         return JUDGED
     span = values.span("repeats")
     if any(isinstance(part, ast.Call) for part in map(reader.deref, values.series("repeats"))) or order == "random":
         what = "random" if order == "random" else "confident"
         instead = "write `repeats = 5`: as many are measured at most, and only at the edge"
-        reader.findings.add(wrong.RuleBesidePromise(span, what, instead))
+        reader.report(wrong.RuleBesidePromise(span, what, instead))
     elif repeats < LEAD:
-        reader.findings.add(wrong.TooFewJudging(span, repeats, LEAD))
+        reader.report(wrong.TooFewJudging(span, repeats, LEAD))
     return max(repeats, LEAD)
 
 
@@ -142,7 +141,7 @@ def check_promise(
         for load in loads:
             if operation not in load.operations:
                 known = tuple(load.operations)
-                reader.findings.add(wrong.OperationNotDone(span, operation, load.workload.name, known))
+                reader.report(wrong.OperationNotDone(span, operation, load.workload.name, known))
     rate, seconds = lowest
     limits = [limit for limit in promised.limits if limit.operation]
     for limit, (operation, span) in zip(limits, promised.operations, strict=True):
@@ -152,9 +151,9 @@ def check_promise(
             if share and beyond and are_few(rate * seconds * share * beyond):
                 measure = limit.text.partition(" <")[0]
                 found = (measure, load.workload.name, limit.statistic, rate, share, seconds, 1)
-                reader.findings.add(FewBeyond(span, *found))
+                reader.report(FewBeyond(span, *found))
     if promised.operations and tool.open_loop and not tool.intended_latency:
-        reader.findings.add(wrong.ServicePromise(promised.span, tool.word, tools_from_due(engine)))
+        reader.report(wrong.ServicePromise(promised.span, tool.word, tools_from_due(engine)))
 
 
 def _arguments(call: ast.Call, reader: Reader) -> dict[str, ast.Expr] | None:
@@ -166,7 +165,7 @@ def _arguments(call: ast.Call, reader: Reader) -> dict[str, ast.Expr] | None:
             if len(rest) == len(named):
                 return {name: argument.value for name, argument in named.items()}
     why = "takes two ends, `where:` and `within:`"
-    reader.findings.add(structure_errors.BadArgument(call.span, "highest", why, USAGE))
+    reader.report(structure_errors.BadArgument(call.span, "highest", why, USAGE))
     return None
 
 
@@ -212,11 +211,11 @@ class _Limits:
                 said = {"statistic": STATISTICS[statistic], "operation": operation, "text": limit}
                 return plan.PromiseLimit(measure="latency", most=most.value, strict=strict, **said), of.span
             case ast.Attr(base=ast.Name(text="latency"), field=ast.Name(text=statistic)) if statistic in STATISTICS:
-                self.reader.findings.add(NeedsOperation(left.span, left.span.text, ()))
+                self.reader.report(NeedsOperation(left.span, left.span.text, ()))
                 return None
             case _:
-                self.reader.findings.add(wrong.NotPromised(left.span, left.span.text, "read"))
+                self.reader.report(wrong.NotPromised(left.span, left.span.text, "read"))
                 return None
 
     def _wrong(self, expr: ast.Expr, what: str) -> None:
-        self.reader.findings.add(wrong.NotLimits(expr.span, what))
+        self.reader.report(wrong.NotLimits(expr.span, what))

@@ -17,10 +17,10 @@ def named_arguments(call: ast.Call, known: Collection[str], reader: Reader) -> d
             continue
         key, name = argument.key, argument.key.text
         if name not in known:
-            reader.findings.add(structure_errors.UnknownArgument(key.span, call.function.text, name, tuple(known)))
+            reader.report(structure_errors.UnknownArgument(key.span, call.function.text, name, tuple(known)))
             return None
         if name in named:
-            reader.findings.add(structure_errors.DuplicateAttribute(key.span, named[name].span, name))
+            reader.report(structure_errors.DuplicateAttribute(key.span, named[name].span, name))
             return None
         named[name] = argument
     return named

@@ -12,7 +12,7 @@ from benchbrief.compiler.blocks.values.wrong_forms import described, product, wr
 from benchbrief.compiler.frontend import name_errors, structure_errors, value_errors
 from benchbrief.compiler.frontend.declarations import Entry
 from benchbrief.compiler.planning import plan
-from benchbrief.compiler.problems import Findings
+from benchbrief.compiler.problems import CompileProblem, Findings
 from benchbrief.compiler.shapes.value_shapes import (
     BlockSchema,
     Fact,
@@ -60,6 +60,9 @@ class Reader:
             if isinstance(expr, ast.Quantity | ast.Unary | ast.Binary) and not _is_range(expr):
                 self._constants[name] = self.constant(expr)
 
+    def report(self, problem: CompileProblem) -> None:
+        self.findings.add(problem)
+
     def block(self, entry: Entry, schema: BlockSchema, *, complete: bool = True) -> Values:
         """Return the values of a block. With `complete` False, as for an override, nothing is missing."""
         found: dict[str, Value] = {}
@@ -71,7 +74,7 @@ class Reader:
             if key is None:
                 at, known = attribute.key.span, tuple(schema.keys)
                 problem = structure_errors.UnknownAttribute(at, entry.kind, name, known, schema)
-                self.findings.add(problem)
+                self.report(problem)
                 meant.add(problem.replacement)
                 self._recover(attribute, problem.replacement, entry, schema, found)
                 continue
@@ -81,18 +84,18 @@ class Reader:
         for rivals in schema.exclusive:
             said = [entry.attributes[key] for key in rivals if key in entry.attributes]
             if len(said) > 1:
-                self.findings.add(
+                self.report(
                     structure_errors.ExclusiveAttributes(
                         said[1].key.span, said[0].key.span, said[1].key.text, said[0].key.text
                     )
                 )
         for block in entry.blocks:
             if block.kind not in schema.blocks:
-                self.findings.add(structure_errors.MisplacedBlock(block.keyword, entry.kind, block.kind, schema.blocks))
+                self.report(structure_errors.MisplacedBlock(block.keyword, entry.kind, block.kind, schema.blocks))
         if complete:
             for name, key in schema.keys.items():
                 if key.required and name not in entry.attributes and name not in meant:
-                    self.findings.add(
+                    self.report(
                         structure_errors.MissingAttribute(entry.head, entry.kind, entry.name, name, key.shape.described)
                     )
         return Values(entry, found, frozenset(meant))
@@ -115,7 +118,7 @@ class Reader:
     def attribute(self, attribute: ast.Attribute, shape: Shape) -> Value | None:
         key = attribute.key.text
         if attribute.label is not None:
-            self.findings.add(structure_errors.StrayLabel(attribute.label.span, key))
+            self.report(structure_errors.StrayLabel(attribute.label.span, key))
         if len(attribute.values) > 1 and not (isinstance(shape, Special) and shape.series):
             span, usage = attribute.values[1].span, "only one value"
             written = attribute.values[0].span.to(attribute.values[-1].span)
@@ -126,7 +129,7 @@ class Reader:
             elif "[" in shape.wanted and not written.text.startswith("["):
                 mended, why = f"[{written.text}]", "takes one value, or a list"
                 span, usage = written, f"`{' '.join(mended.split())}`"
-            self.findings.add(structure_errors.BadArgument(span, key, why, usage, mended))
+            self.report(structure_errors.BadArgument(span, key, why, usage, mended))
             if isinstance(shape, Special) and mended:
                 return (ast.List(written, attribute.values),)  # its measures are known all the same
             return None
@@ -165,7 +168,7 @@ class Reader:
         return expr
 
     def _wrong(self, expr: ast.Expr, key: str, wanted: str, words: Iterable[str] = ()) -> None:
-        self.findings.add(wrong_value(expr, key, wanted, words))
+        self.report(wrong_value(expr, key, wanted, words))
 
     def _word(self, key: str, expr: ast.Expr, shape: Word) -> str | None:
         if isinstance(expr, ast.Name) and expr.text in shape.choices:
@@ -173,27 +176,27 @@ class Reader:
         if shape.quoted and isinstance(expr, ast.String) and expr.plain in shape.choices:
             return expr.plain
         if isinstance(expr, ast.Name):
-            self.findings.add(structure_errors.UnknownWord(expr.span, key, expr.text, shape.choices))
+            self.report(structure_errors.UnknownWord(expr.span, key, expr.text, shape.choices))
         elif shape.quoted and isinstance(expr, ast.String) and expr.plain is not None:
-            self.findings.add(structure_errors.UnknownWord(expr.span, key, expr.plain, shape.choices))
+            self.report(structure_errors.UnknownWord(expr.span, key, expr.plain, shape.choices))
         else:
             self._wrong(expr, key, shape.wanted, shape.choices)
         return None
 
     def _text(self, key: str, expr: ast.Expr, shape: Text) -> str | ast.String | None:
         if not isinstance(expr, ast.String):
-            self.findings.add(wrong_value(expr, key, shape.wanted, texts=True))
+            self.report(wrong_value(expr, key, shape.wanted, texts=True))
             return None
         plain = expr.plain
         if plain is None and not shape.holes:
             hole = next(part for part in expr.parts if isinstance(part, ast.Hole))
-            self.findings.add(structure_errors.HoleNotAllowed(hole.span, key))
+            self.report(structure_errors.HoleNotAllowed(hole.span, key))
             return None
         if plain is not None and not plain.strip():
-            self.findings.add(value_errors.BadText(expr.span, key, "empty", shape.wanted))
+            self.report(value_errors.BadText(expr.span, key, "empty", shape.wanted))
             return None
         if plain is not None and any(ord(char) < 32 for char in plain) and key != "description":
-            self.findings.add(value_errors.BadText(expr.span, key, "not plain text on one line", _ONE_LINE))
+            self.report(value_errors.BadText(expr.span, key, "not plain text on one line", _ONE_LINE))
             return None
         if shape.absolute and plain is not None and not check_path(expr.span, key, plain, self.findings):
             return None
@@ -208,10 +211,10 @@ class Reader:
             return text if isinstance(text, str) else None
         if found is not None and shape.secret:
             why = "what `env` names is shown in plans and messages"
-            self.findings.add(value_errors.SecretInTheOpen(expr.span, key, why, found.name))
+            self.report(value_errors.SecretInTheOpen(expr.span, key, why, found.name))
         elif isinstance(expr, ast.String) and shape.secret:
             why = "a spec goes into version control"
-            self.findings.add(value_errors.SecretInTheOpen(expr.span, key, why, shape.example))
+            self.report(value_errors.SecretInTheOpen(expr.span, key, why, shape.example))
         else:
             self._wrong(expr, key, shape.wanted, ["secret" if shape.secret else "env"])
         return None
@@ -225,7 +228,7 @@ class Reader:
             return None
         if isinstance(expr, ast.Quantity | ast.Binary | ast.Unary):
             return self.constant(expr)
-        self.findings.add(wrong_value(expr, key, shape.wanted, _FLAGS, texts=True))
+        self.report(wrong_value(expr, key, shape.wanted, _FLAGS, texts=True))
         return None
 
     def quantity(self, key: str, expr: ast.Expr, shape: Number) -> Constant | None:
@@ -233,9 +236,9 @@ class Reader:
         resolved = self.deref(expr)
         if not isinstance(resolved, ast.Quantity | ast.Unary | ast.Binary):
             if isinstance(resolved, ast.Name) and did_you_mean(resolved.text, self._params):
-                self.findings.add(name_errors.NotAName(resolved.span, resolved.text, tuple(self._params)))
+                self.report(name_errors.NotAName(resolved.span, resolved.text, tuple(self._params)))
             else:
-                self.findings.add(wrong_value(resolved, key, shape.described, self._params, numbers=True))
+                self.report(wrong_value(resolved, key, shape.described, self._params, numbers=True))
             return None
         constant = self._computed(expr)
         if constant is None:
@@ -244,13 +247,11 @@ class Reader:
             if constant.bare and constant.dimension == DIMENSIONLESS and shape.plain:
                 constant = Constant(constant.value, shape.dimension, constant.text, constant.span, bare=True)
             elif constant.bare:
-                self.findings.add(
-                    value_errors.MissingUnit(constant.span, key, shape.wanted, shape.example, constant.text)
-                )
+                self.report(value_errors.MissingUnit(constant.span, key, shape.wanted, shape.example, constant.text))
                 return None
             else:
                 found = dimension_name(constant.dimension)
-                self.findings.add(
+                self.report(
                     value_errors.WrongDimension(constant.span, key, shape.wanted, shape.example, constant.text, found)
                 )
                 return None
@@ -259,13 +260,13 @@ class Reader:
     def _within(self, key: str, constant: Constant, shape: Number) -> bool:
         bound = shape.broken_bound(constant.value)
         if bound:
-            self.findings.add(
+            self.report(
                 value_errors.OutOfRange(
                     constant.span, key, constant.text, bound, shape.example, _as_percent(constant, shape)
                 )
             )
         elif shape.integer and constant.value != math.floor(constant.value):
-            self.findings.add(value_errors.NotInteger(constant.span, key, constant.text))
+            self.report(value_errors.NotInteger(constant.span, key, constant.text))
             return False
         return not bound
 
@@ -288,7 +289,7 @@ class Reader:
             case ast.Name() if expr.text in self._params:
                 return self.constant(self.deref(expr))
             case ast.Name():
-                self.findings.add(name_errors.NotAName(expr.span, expr.text, tuple(self._params)))
+                self.report(name_errors.NotAName(expr.span, expr.text, tuple(self._params)))
                 return None
             case ast.Unary(operator="-"):
                 inner = self.constant(expr.operand)
@@ -296,7 +297,7 @@ class Reader:
             case ast.Binary(operator="+" | "-" | "*" | "/"):
                 return self._binary(expr)
             case _:
-                self.findings.add(value_errors.NotConstant(expr.span, described(expr), product(expr)))
+                self.report(value_errors.NotConstant(expr.span, described(expr), product(expr)))
                 return None
 
     def _literal(self, expr: ast.Quantity) -> Constant | None:
@@ -305,11 +306,11 @@ class Reader:
         except UnknownUnitError as error:
             span = expr.unit_span or expr.span
             part = Span(span.source, span.start + error.start, span.start + error.start + len(error.part))
-            self.findings.add(value_errors.UnknownUnit(part, error.part, error.hint))
+            self.report(value_errors.UnknownUnit(part, error.part, error.hint))
             return None
         value = unit.to_base(expr.value)
         if not math.isfinite(value):
-            self.findings.add(value_errors.NotFinite(expr.span))
+            self.report(value_errors.NotFinite(expr.span))
             return None
         return Constant(value, unit.dimension, " ".join(expr.span.text.split()), expr.span, not expr.unit)
 
@@ -320,7 +321,7 @@ class Reader:
         match expr.operator:
             case "+" | "-":
                 if left.dimension != right.dimension:
-                    self.findings.add(
+                    self.report(
                         value_errors.MixedDimensions(
                             expr.operator_span,
                             expr.operator,
@@ -335,16 +336,16 @@ class Reader:
                 dimension = left.dimension
             case "/":
                 if right.value == 0:
-                    self.findings.add(value_errors.DivisionByZero(expr.right.span))
+                    self.report(value_errors.DivisionByZero(expr.right.span))
                     return None
                 value, dimension = left.value / right.value, divide(left.dimension, right.dimension)
             case _:
                 value, dimension = left.value * right.value, multiply(left.dimension, right.dimension)
         if not math.isfinite(value):
-            self.findings.add(value_errors.NotFinite(expr.span))
+            self.report(value_errors.NotFinite(expr.span))
             return None
         if any(abs(power) > _MOST_FACTORS for _, power in dimension):
-            self.findings.add(value_errors.NotFinite(expr.span, "product of units"))
+            self.report(value_errors.NotFinite(expr.span, "product of units"))
             return None
         unit = base_unit(dimension)
         text = f"{value:,.6g} {unit}".strip()

@@ -31,20 +31,20 @@ def read_tool(exprs: tuple[ast.Expr, ...], reader: Reader) -> plan.Tool | None:
     expr = exprs[0] if isinstance(exprs[0], ast.Name) and exprs[0].text in TOOL_SPECS.names else reader.deref(exprs[0])
     name = expr.function if isinstance(expr, ast.Call) else expr
     if not isinstance(name, ast.Name):
-        reader.findings.add(structure_errors.WrongType(expr.span, "tool", TOOL.wanted, described(expr)))
+        reader.report(structure_errors.WrongType(expr.span, "tool", TOOL.wanted, described(expr)))
         return None
     spec = TOOL_SPECS.find(name.text)
     if isinstance(spec, Refused):
-        reader.findings.add(UnusableExtension.of(name.span, spec))
+        reader.report(UnusableExtension.of(name.span, spec))
         return None
     if spec is None:
         known = tuple(dict.fromkeys((*own_tools(), *TOOL_SPECS.names)))
-        reader.findings.add(structure_errors.UnknownWord(name.span, "tool", name.text, known))
+        reader.report(structure_errors.UnknownWord(name.span, "tool", name.text, known))
         return None
     path: str | None = None
     for index, argument in enumerate(expr.arguments if isinstance(expr, ast.Call) else ()):
         if argument.key is not None:
-            reader.findings.add(
+            reader.report(
                 structure_errors.BadArgument(
                     argument.span, name.text, "takes nothing but its path", spec.where_settings_go
                 )
@@ -53,7 +53,7 @@ def read_tool(exprs: tuple[ast.Expr, ...], reader: Reader) -> plan.Tool | None:
             read = reader.value("tool", argument.value, Text(absolute=True))
             path = read if isinstance(read, str) else None
         else:
-            reader.findings.add(
+            reader.report(
                 structure_errors.BadArgument(argument.span, name.text, "takes one path", f'`{name.text}("/path")`')
             )
     return plan.Tool(driver=name.text, path=path, package=TOOL_SPECS.source(name.text))

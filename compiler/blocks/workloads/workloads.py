@@ -70,7 +70,7 @@ def _read(entry: Entry, reader: Reader, language: str) -> Load | None:
     for key in entry.attributes:
         schema = WORKLOAD.keys.get(key)
         if schema and schema.only and key not in family.attributes:
-            reader.findings.add(_not_for(entry, key, owners(schema.only), f"from {family.name}.{name}"))
+            reader.report(_not_for(entry, key, owners(schema.only), f"from {family.name}.{name}"))
     workload = family.workloads[name]
     properties = _properties(entry, values, family, name, reader)
     return Load(
@@ -100,11 +100,11 @@ def _base(entry: Entry, reader: Reader) -> tuple[ToolSpec, str] | None:
         case None if entry.orphan:
             pass
         case None:
-            reader.findings.add(structure_errors.WorkloadWithoutBase(entry.head, entry.name))
+            reader.report(structure_errors.WorkloadWithoutBase(entry.head, entry.name))
         case ast.Attr(base=ast.Name(text=name) as tool, field=field) as base:
             family = TOOL_SPECS.find(name)
             if isinstance(family, Refused):
-                reader.findings.add(UnusableExtension.of(tool.span, family))
+                reader.report(UnusableExtension.of(tool.span, family))
             elif family is None or not family.workloads:
                 return _meant(name_errors.UnknownBase(base.span, "workload", base.span.text, _known()), reader)
             elif field.text in family.workloads:
@@ -121,7 +121,7 @@ def _base(entry: Entry, reader: Reader) -> tuple[ToolSpec, str] | None:
 
 def _meant(problem: name_errors.UnknownBase, reader: Reader, family: str = "") -> tuple[ToolSpec, str] | None:
     """Report an unknown base. Return the one that it means, so that nothing seems wrong that follows from it."""
-    reader.findings.add(problem)
+    reader.report(problem)
     tool, _, workload = f"{family}{problem.replacement or ''}".partition(".")
     found = own_families().get(tool)
     return (found, workload) if found and workload in found.workloads else None
@@ -142,14 +142,14 @@ def _properties(entry: Entry, values: Values, family: ToolSpec, name: str, reade
         only = _only(family, key, attribute, workload, done)
         if only:
             if key in entry.attributes:
-                reader.findings.add(_not_for(entry, key, only, f"from {family.name}.{name}"))
+                reader.report(_not_for(entry, key, only, f"from {family.name}.{name}"))
         elif attribute.product_of:
             found |= _product(key, attribute.product_of, found, values, reader)
         elif said is not None:
             found[key] = said
         elif attribute.required:
             wanted = attribute.key.shape.wanted
-            reader.findings.add(structure_errors.MissingAttribute(entry.head, "workload", entry.name, key, wanted))
+            reader.report(structure_errors.MissingAttribute(entry.head, "workload", entry.name, key, wanted))
         elif (usual := workload.settings.get(key, attribute.default)) is not None:
             found[key] = usual
     _check_shares(entry, values, family, found, reader)
@@ -195,7 +195,7 @@ def _product(key: str, of: tuple[str, str], found: Properties, values: Values, r
         each = size.value / count
         if each != int(each):
             wanted = f"a multiple of the {count:g} {of[0]}"
-            reader.findings.add(value_errors.OutOfRange(size.span, key, size.text, wanted, f"{count * 100:g} B"))
+            reader.report(value_errors.OutOfRange(size.span, key, size.text, wanted, f"{count * 100:g} B"))
     return {of[1]: each, key: count * each}
 
 
@@ -205,7 +205,7 @@ def _check_shares(entry: Entry, values: Values, family: ToolSpec, found: Propert
     if shares and abs(total - 1) > 1e-9:
         said = next((name for name in shares if values.said(name)), family.shares[0])
         parts = tuple((name, share) for name, share in shares.items() if share)
-        reader.findings.add(value_errors.BadMix(values.span(said), entry.name, 100 * total, parts))
+        reader.report(value_errors.BadMix(values.span(said), entry.name, 100 * total, parts))
 
 
 def _check_limits(entry: Entry, values: Values, family: ToolSpec, found: Properties, reader: Reader) -> None:
@@ -216,7 +216,7 @@ def _check_limits(entry: Entry, values: Values, family: ToolSpec, found: Propert
         if not limit.allows(found) and not reader.findings.at(span):
             constant = values.constant(limit.attribute)
             text = constant.text if constant else f"{float(found[limit.attribute]):g}"
-            reader.findings.add(value_errors.AgainstLimit(span, family.label, limit.attribute, text, limit.wanted))
+            reader.report(value_errors.AgainstLimit(span, family.label, limit.attribute, text, limit.wanted))
 
 
 def _not_for(entry: Entry, key: str, only: str, actual: str) -> structure_errors.NotForThis:

@@ -47,7 +47,7 @@ class Body:
         if isinstance(values[0], ast.String) and len(values) == 1:
             return values[0]
         found = described(values[0]) if len(values) == 1 else "more than one value"
-        self.typer.findings.add(WrongType(values[-1].span, key, "a quoted text", found))
+        self.typer.report(WrongType(values[-1].span, key, "a quoted text", found))
         return None
 
     def word(self, key: str, choices: tuple[str, ...]) -> str | None:
@@ -59,11 +59,11 @@ class Body:
         if not isinstance(value, ast.Name) or len(values) > 1:
             wanted = f"one of `{'`, `'.join(choices)}`" if len(choices) > 1 else f"only `{choices[0]}`"
             if len(values) > 1:
-                self.typer.findings.add(WrongType(values[-1].span, key, wanted, "more than one value"))
+                self.typer.report(WrongType(values[-1].span, key, wanted, "more than one value"))
             else:
-                self.typer.findings.add(wrong_value(value, key, wanted, choices))
+                self.typer.report(wrong_value(value, key, wanted, choices))
         elif value.text not in choices:
-            self.typer.findings.add(UnknownWord(value.span, key, value.text, choices))
+            self.typer.report(UnknownWord(value.span, key, value.text, choices))
         else:
             return value.text
         return None
@@ -76,7 +76,7 @@ def read_body(typer: Typer, block: ast.Block, allowed: tuple[str, ...], repeated
         if isinstance(item, ast.Attribute):
             attributes.append(item)
         else:
-            typer.findings.add(MisplacedBlock(item.keyword.span, block.keyword.text, item.keyword.text, ()))
+            typer.report(MisplacedBlock(item.keyword.span, block.keyword.text, item.keyword.text, ()))
     return read_attributes(typer, block.keyword.text, attributes, allowed, repeated)
 
 
@@ -92,16 +92,16 @@ def read_attributes(
         key = attribute.key.text
         if key not in allowed:
             problem = UnknownAttribute(attribute.key.span, kind, key, allowed)
-            typer.findings.add(problem)
+            typer.report(problem)
             if problem.replacement is None or problem.replacement in found:
                 continue
             key = problem.replacement  # without its value, other things would seem wrong
         if key in found and key not in repeated:
-            typer.findings.add(DuplicateAttribute(attribute.key.span, found[key][0].key.span, key))
+            typer.report(DuplicateAttribute(attribute.key.span, found[key][0].key.span, key))
         else:
             found[key] = (*found.get(key, ()), attribute)
         if attribute.label is not None and key not in repeated:
-            typer.findings.add(StrayLabel(attribute.label.span, key))
+            typer.report(StrayLabel(attribute.label.span, key))
     return Body(typer, found)
 
 
@@ -121,11 +121,11 @@ def split_options(
         if not isinstance(option, ast.Option):
             exprs.append(value)
         elif option.word.text not in known:
-            typer.findings.add(wrong.UnknownOption(option.word.span, "option", option.word.text, known))
+            typer.report(wrong.UnknownOption(option.word.span, "option", option.word.text, known))
             good = False
         elif (key := _key(option)) in options:
             earlier = options[key].word.span
-            typer.findings.add(DuplicateAttribute(option.word.span, earlier, option.word.text))
+            typer.report(DuplicateAttribute(option.word.span, earlier, option.word.text))
         else:
             options[key] = option
     return tuple(exprs), options, good
@@ -150,7 +150,7 @@ def option_title(typer: Typer, options: Mapping[str, ast.Option], word: str, pla
     if isinstance(option.value, ast.String):
         return title(typer, option.value, place, word)
     found = described(option.value)
-    typer.findings.add(wrong.BadOption(option.value.span, word, found, f'it in quotes: `{word} "..."`'))
+    typer.report(wrong.BadOption(option.value.span, word, found, f'it in quotes: `{word} "..."`'))
     return None
 
 
@@ -163,5 +163,5 @@ def option_word(typer: Typer, options: Mapping[str, ast.Option], word: str, choi
         return option.value.text
     usage = " or ".join(f"`{word} {choice}`" for choice in choices)
     meant = did_you_mean(option.value.text, choices) if isinstance(option.value, ast.Name) else None
-    typer.findings.add(wrong.BadOption(option.value.span, word, described(option.value), usage, meant))
+    typer.report(wrong.BadOption(option.value.span, word, described(option.value), usage, meant))
     return None

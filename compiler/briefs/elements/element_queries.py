@@ -107,7 +107,7 @@ def _warn_of_service_latency(typer: Typer, term: Term) -> None:
     for experiment in typer.scope.experiments:
         if experiment.service_only and experiment.key in asked:
             span, tool, others = experiment.service_only
-            typer.findings.add(ServiceLatencyOnly(span, experiment.key, tool, others))
+            typer.report(ServiceLatencyOnly(span, experiment.key, tool, others))
 
 
 def _warn_of_unmerged_repeats(typer: Typer, term: Term) -> None:
@@ -119,7 +119,7 @@ def _warn_of_unmerged_repeats(typer: Typer, term: Term) -> None:
         for experiment in typer.scope.experiments:
             if experiment.unmerged and experiment.key in asked:
                 span, tool = experiment.unmerged
-                typer.findings.add(UnmergedRepeats(span, leaf.kind.name, experiment.key, tool))
+                typer.report(UnmergedRepeats(span, leaf.kind.name, experiment.key, tool))
 
 
 def example_key(typer: Typer, term: Term, dim: Dimension) -> str:

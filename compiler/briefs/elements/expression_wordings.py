@@ -37,7 +37,7 @@ def label_of(typer: Typer, expr: ast.Expr, *, exact: bool = False, shown: bool =
     if label is not None and sum(1 for _ in _parts(label)) <= _MOST_PARTS:
         return label
     if shown:
-        typer.findings.add(wrong.NoName(expr.span, text_of(expr)))
+        typer.report(wrong.NoName(expr.span, text_of(expr)))
     return text_of(expr)
 
 

@@ -66,7 +66,7 @@ class FigureAxes:
         if unit.dimension == typed.unit.dimension:
             return unit
         here, there = (f"`{u.text}`" if u.text else "a plain number" for u in (typed.unit, unit))
-        typer.findings.add(wrong.AxisUnits(span, first, here, there))
+        typer.report(wrong.AxisUnits(span, first, here, there))
         return None
 
 
@@ -87,7 +87,7 @@ def lowered_series(
         points = keys.get(one.x_dim, ()) if one.x_dim else ()
         if one.mark in ("line", "curve") and one.along is not None and len(points) == 1:
             point = str(plan_keys(typer, cast(Dimension, one.x_dim), points)[0].label)
-            typer.findings.add(wrong.SinglePoint(one.along.span, one.along.text, point))
+            typer.report(wrong.SinglePoint(one.along.span, one.along.text, point))
     return tuple(one for one in series if one is not None), keys
 
 

@@ -61,7 +61,7 @@ def figure(typer: Typer, block: ast.Block, place: Place) -> plan.FigureElement |
     if not attributes:
         if body.said(*_MARKS) or any(isinstance(it, ast.Block) or it.key.text not in known for it in block.body):
             return None  # a misspelt or unknown one, which is reported
-        typer.findings.add(wrong.EmptyElement(block.keyword.span, "figure", _USAGE["line"]))
+        typer.report(wrong.EmptyElement(block.keyword.span, "figure", _USAGE["line"]))
         return None
     logs: dict[str, Span] = {}
     panel = _panel(typer, body)
@@ -107,7 +107,7 @@ def _panel(typer: Typer, body: Body) -> ast.Name | None:
         found = f"`{value.text}`, whose values are known from the results alone"
     else:
         found = described(value) if len(values) == 1 else "more than one value"
-    typer.findings.add(WrongType(values[-1].span, "multiples", "a dimension such as `workload`", found))
+    typer.report(WrongType(values[-1].span, "multiples", "a dimension such as `workload`", found))
     return None
 
 
@@ -117,9 +117,7 @@ def _fits_panels(typer: Typer, panel: ast.Name | None, drawn: Sequence[DrawnSeri
         return True
     if not any(panel.text in one.typed.term.dims for one in drawn):
         first = drawn[0]
-        typer.findings.add(
-            metric_errors.DimensionAbsent(panel.span, text_of(first.expr), panel.text, first.typed.term.dims)
-        )
+        typer.report(metric_errors.DimensionAbsent(panel.span, text_of(first.expr), panel.text, first.typed.term.dims))
         return False
     return True
 
@@ -152,33 +150,31 @@ def _series(
     wanted = {"curve": "along", "mark": None}.get(word, "by")
     stray = exprs[-1] if len(exprs) > 1 and isinstance(exprs[-2], ast.By) else None
     if stray is not None and (mistake := _misplaced_log(stray)):
-        typer.findings.add(mistake)
+        typer.report(mistake)
         return None
     if not exprs or (by.keyword if by else None) != wanted:
         said = by.keyword if by else ""
-        typer.findings.add(
-            wrong.NoAxis(attribute.values[0].span, word, _USAGE[word], keyword=wanted or "", instead_of=said)
-        )
+        typer.report(wrong.NoAxis(attribute.values[0].span, word, _USAGE[word], keyword=wanted or "", instead_of=said))
         return None
     if by is not None and len(by.dimensions) > 1:
         first, second = by.dimensions[:2]
         by_color = f"write `by {first.text}, color {second.text}`" if color is None else ""
         instead = by_color or f"show `{second.text}` in panels with `multiples = {second.text}`"
-        typer.findings.add(wrong.TwoAxes(second.span, first.span, second.text, first.text, instead))
+        typer.report(wrong.TwoAxes(second.span, first.span, second.text, first.text, instead))
         return None
     along = by.dimensions[0] if by else None
     if along is not None and not _is_dimension(typer, along):
         return None
     for name in (along, color):
         if panel is not None and name is not None and name.text == panel.text:
-            typer.findings.add(wrong.TwiceShown(panel.span, name.span, panel.text))
+            typer.report(wrong.TwiceShown(panel.span, name.span, panel.text))
             return None
     subject = by.subject if by else exprs[-1]
     items = (*exprs[:-1], *(subject.items if isinstance(subject, ast.List) else (subject,)))
     x: ast.Expr | None = None
     if word == "curve":
         if len(items) != 2:
-            typer.findings.add(wrong.NoAxis(attribute.values[0].span, word, _USAGE[word], len(items)))
+            typer.report(wrong.NoAxis(attribute.values[0].span, word, _USAGE[word], len(items)))
             return None
         x, *items_left = items
         items = tuple(items_left)
@@ -237,7 +233,7 @@ def _shown(
             typed, left = settled(Typed(fix(typed.term, dim, key), typed.display), shown)
     if left:
         example = example_key(typer, typed.term, left[0])
-        typer.findings.add(wrong.DimensionFree(expr.span, "figure", left, example, panels=panels))
+        typer.report(wrong.DimensionFree(expr.span, "figure", left, example, panels=panels))
         return None
     return typed
 
@@ -272,22 +268,20 @@ def _repeated(
     """Return the expression for each repeat, for a band; None after a mistake."""
     option = options["band"]
     if not isinstance(option.value, ast.Name) or option.value.text not in ("band", "confidence"):
-        typer.findings.add(wrong.BadOption(option.value.span, "band", described(option.value), "`band confidence`"))
+        typer.report(wrong.BadOption(option.value.span, "band", described(option.value), "`band confidence`"))
         return None
     if word not in ("line", "bars"):
-        typer.findings.add(
-            wrong.BadOption(option.word.span, "band", f"drawn beside a {word}", "it after a line or bars")
-        )
+        typer.report(wrong.BadOption(option.word.span, "band", f"drawn beside a {word}", "it after a line or bars"))
         return None
     typed = _shown(typer, expr, place, (*shown, "repeat"))
     if typed is None:
         return None
     if "repeat" not in typed.term.dims:
         found = f"drawn around `{text_of(expr)}`, which has no repeats"
-        typer.findings.add(wrong.BadOption(option.word.span, "band", found, "it after a measured value, or remove it"))
+        typer.report(wrong.BadOption(option.word.span, "band", found, "it after a measured value, or remove it"))
         return None
     if planned_keys(typed.term, "repeat") == (1,):
-        typer.findings.add(wrong.BandOfSingleRuns(option.word.span, text_of(expr)))
+        typer.report(wrong.BandOfSingleRuns(option.word.span, text_of(expr)))
     return typed
 
 
@@ -304,7 +298,7 @@ def _check_logs(typer: Typer, drawn: Sequence[DrawnSeries], logs: Mapping[str, S
         elif scale == "x" and "curve" not in marks and dimension(along) not in ("threads", "target"):
             found, usage = f"drawn by `{along}`", "it where the axis has numbers above zero: `threads` or `target`"
         if found:
-            typer.findings.add(wrong.BadOption(span, f"log {scale[0]}", found, usage))
+            typer.report(wrong.BadOption(span, f"log {scale[0]}", found, usage))
 
 
 def _misplaced_log(expr: ast.Expr) -> CompileProblem | None:
@@ -325,7 +319,7 @@ def _color(typer: Typer, options: Mapping[str, ast.Option]) -> ast.Name | None:
         return None
     if not isinstance(option.value, ast.Name):
         found = f"`{text_of(option.value)}`"
-        typer.findings.add(wrong.BadOption(option.value.span, "color", found, "a dimension: `color hardware`"))
+        typer.report(wrong.BadOption(option.value.span, "color", found, "a dimension: `color hardware`"))
         return None
     return option.value if _is_dimension(typer, option.value) else None
 
@@ -333,7 +327,7 @@ def _color(typer: Typer, options: Mapping[str, ast.Option]) -> ast.Name | None:
 def _is_dimension(typer: Typer, name: ast.Name) -> bool:
     if dimension(name.text) is not None:
         return True
-    typer.findings.add(metric_errors.UnknownDimension(name.span, "dimension", name.text, DIMENSIONS))
+    typer.report(metric_errors.UnknownDimension(name.span, "dimension", name.text, DIMENSIONS))
     return False
 
 
@@ -346,7 +340,7 @@ def _one_axis(typer: Typer, drawn: list[DrawnSeries]) -> bool:
         if one.along.text != first.along.text or (one.mark == "curve") != (first.mark == "curve"):
             mixed = (one.mark == "curve") != (first.mark == "curve")
             here, there = ("" if mixed and d.mark == "curve" else str(d.x_dim) for d in (one, first))
-            typer.findings.add(wrong.TwoAxes(one.along.span, first.along.span, here, there))
+            typer.report(wrong.TwoAxes(one.along.span, first.along.span, here, there))
             return False
     good = True
     for one in drawn:
@@ -356,10 +350,10 @@ def _one_axis(typer: Typer, drawn: list[DrawnSeries]) -> bool:
             constant_is_fine = name is one.along and one.mark in ("bar", "line") and others
             if name is None or dim is None or dim in one.typed.term.dims or constant_is_fine:
                 continue
-            typer.findings.add(metric_errors.DimensionAbsent(name.span, text_of(one.expr), dim, one.typed.term.dims))
+            typer.report(metric_errors.DimensionAbsent(name.span, text_of(one.expr), dim, one.typed.term.dims))
             good = False
         if one.x is not None and one.along is not None and one.x_dim not in one.x[1].term.dims:
             x_text, dims = text_of(one.x[0]), one.x[1].term.dims
-            typer.findings.add(metric_errors.DimensionAbsent(one.along.span, x_text, one.along.text, dims))
+            typer.report(metric_errors.DimensionAbsent(one.along.span, x_text, one.along.text, dims))
             good = False
     return good

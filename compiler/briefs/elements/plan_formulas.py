@@ -32,14 +32,14 @@ def formula(typer: Typer, block: ast.Block, place: Place) -> plan.FormulaElement
     base = block.base.base if isinstance(block.base, ast.Index) else block.base
     name = text_of(base) if base else ""
     if base is None or name not in typer.metrics:
-        typer.findings.add(wrong.NotAMetric((base or block.keyword).span, "metric", name, tuple(typer.metrics)))
+        typer.report(wrong.NotAMetric((base or block.keyword).span, "metric", name, tuple(typer.metrics)))
         return None
     metric = typer.metrics[name]
     fixed = _fixed(typer, block, name)
     if fixed is None:
         return None
     if not _is_arithmetic(metric.expr):
-        typer.findings.add(wrong.PlainFormula(base.span, name))
+        typer.report(wrong.PlainFormula(base.span, name))
         return None
     for dim, key in fixed:
         place = place.at(dim, key)
@@ -49,7 +49,7 @@ def formula(typer: Typer, block: ast.Block, place: Place) -> plan.FormulaElement
     typed, left = settled(typed, ())
     if left:
         keys = examples(typer, typed.term, left)
-        typer.findings.add(wrong.DimensionsLeft((block.base or block.keyword).span, left, keys))
+        typer.report(wrong.DimensionsLeft((block.base or block.keyword).span, left, keys))
         return None
     worked = _Worked(typer, place)
     text = _text(worked, metric.expr, 0)

@@ -69,7 +69,7 @@ def title(typer: Typer, string: ast.String, place: Place, what: str) -> str | No
         elif subject := _subject(typer, part.expr):
             words = _words(typer, part, subject, place)
         else:
-            typer.findings.add(_misspelt(typer, part.expr) or wrong.NumberInTitle(part.span, what))
+            typer.report(_misspelt(typer, part.expr) or wrong.NumberInTitle(part.span, what))
             words = None
         failed = failed or words is None
         parts.append(words or "")
@@ -150,16 +150,16 @@ def _words(typer: Typer, hole: ast.Hole, subject: _Subject, place: Place) -> str
     dim, named, field = subject
     key = named or place.key(dim)
     if key is None:
-        typer.findings.add(wrong.NotFixedHere(hole.expr.span, dim))
+        typer.report(wrong.NotFixedHere(hole.expr.span, dim))
         return None
     if hole.format:
-        typer.findings.add(wrong.BadFormat(hole.span, hole.format, "this is a text", "remove the format"))
+        typer.report(wrong.BadFormat(hole.span, hole.format, "this is a text", "remove the format"))
         return None
     fields = _fields(typer, dim, str(key))
     if field not in fields:
         span = hole.expr.field.span if isinstance(hole.expr, ast.Attr) else hole.expr.span
         what = f"{dim} `{key}`" if named else f"a {dim}"
-        typer.findings.add(wrong.UnknownField(span, what, field, tuple(fields)))
+        typer.report(wrong.UnknownField(span, what, field, tuple(fields)))
         return None
     return fields[field]
 
@@ -202,7 +202,7 @@ def _number(typer: Typer, hole: ast.Hole, place: Place, follows: str) -> list[st
     spelled = unit_behind(follows, typed[0], format_, hole.span)
     if isinstance(spelled, wrong.UnitBehind):
         if (format_ and not asked) or spelled.surely:
-            typer.findings.add(spelled)
+            typer.report(spelled)
             return None
         spelled = None  # the number prints its own unit, and another word follows: `a 64 GiB node`
     if spelled:
@@ -220,14 +220,14 @@ def _number(typer: Typer, hole: ast.Hole, place: Place, follows: str) -> list[st
 def printed_unit(typer: Typer, span: Span, format_: str, typed: Typed) -> Unit | None:
     """Return the unit of a number that a Python format prints; None when the format is wrong."""
     if not _FORMAT.fullmatch(format_):
-        typer.findings.add(wrong.BadFormat(span, format_, "", _EXAMPLES))
+        typer.report(wrong.BadFormat(span, format_, "", _EXAMPLES))
         return None
     unit = typed.unit
     if not format_.endswith("%"):
         return unit
     if unit.dimension != DIMENSIONLESS:
         why = f"it is {unit_words(unit.dimension)}, not a share"
-        typer.findings.add(wrong.BadFormat(span, format_, why, "remove the `%`, or divide by a whole"))
+        typer.report(wrong.BadFormat(span, format_, why, "remove the `%`, or divide by a whole"))
         return None
     return _FRACTION  # `%` multiplies by 100 itself
 
@@ -238,6 +238,6 @@ def _one_number(typer: Typer, expr: ast.Expr, place: Place) -> Typed | None:
         return None
     typed, left = settled(typed, ())
     if left:
-        typer.findings.add(wrong.DimensionsLeft(expr.span, left, examples(typer, typed.term, left)))
+        typer.report(wrong.DimensionsLeft(expr.span, left, examples(typer, typed.term, left)))
         return None
     return typed

@@ -82,7 +82,7 @@ def table(typer: Typer, block: ast.Block, place: Place) -> plan.TableElement | p
         hardware = runs_at(typer, place).keys("hardware")
         if heat:
             why, usage = "shades facts, which have no common scale", "`heat` in a table of numbers"
-            typer.findings.add(wrong.TableShape(body.values("heat")[0].span, "table", why, usage))
+            typer.report(wrong.TableShape(body.values("heat")[0].span, "table", why, usage))
         return plan.FactsElement(title=heading or "", hardware=tuple(map(str, hardware)))
     made = _table(typer, block, body, place)
     return made.model_copy(update={"title": heading, "heat": heat or ""}) if made and heading is not None else None
@@ -95,7 +95,7 @@ def callout(typer: Typer, block: ast.Block, place: Place) -> plan.CalloutElement
     if not has_table and not body.said("text"):
         if _has_block(block):
             return None
-        typer.findings.add(wrong.EmptyElement(block.keyword.span, "callout", f'`text = "..."`, or {_CALLOUT}'))
+        typer.report(wrong.EmptyElement(block.keyword.span, "callout", f'`text = "..."`, or {_CALLOUT}'))
         return None
     inner = _table(typer, block, body, place) if has_table else None
     text, note = _prose(typer, body, "text", place), _prose(typer, body, "note", place)
@@ -142,7 +142,7 @@ def _table(
         if len(along) == 1 and isinstance(along[0], ast.Name) and along[0].text not in typer.metrics:
             name, words = along[0], (*DIMENSIONS, *(["facts"] if kind == "table" else []))
             if did_you_mean(name.text, words):
-                typer.findings.add(metric_errors.UnknownDimension(name.span, "dimension", name.text, words))
+                typer.report(metric_errors.UnknownDimension(name.span, "dimension", name.text, words))
                 return None
         exprs = [value for attribute in body.all("column") for value in attribute.values]
         for expr in exprs:
@@ -155,11 +155,11 @@ def _table(
             shown = next((text_of(expr) for expr in exprs if not isinstance(expr, ast.String)), "throughput")
             why = f"has {len(names)} dimensions along its {'columns' if transposed else 'rows'}, which take one"
             usage = f"`rows = {names[0]}  columns = {shown} by {', '.join(names[1:])}`"
-        typer.findings.add(wrong.TableShape((along[0] if along else block.keyword).span, kind, why, usage))
+        typer.report(wrong.TableShape((along[0] if along else block.keyword).span, kind, why, usage))
         return None
     if not across and not body.said("column"):
         usage = "`columns = throughput by hardware`" + ("" if compared else ', or `column "Gain" = gain`')
-        typer.findings.add(wrong.EmptyElement(block.keyword.span, kind, usage))
+        typer.report(wrong.EmptyElement(block.keyword.span, kind, usage))
         return None
     if not rows_known or not columns_known:
         return None
@@ -274,10 +274,10 @@ def _numbers(
     typer, dim = table.typer, table.dim
     typed, left = settled(typed, (dim,))
     if left:
-        typer.findings.add(wrong.DimensionFree(expr.span, "table", left, example_key(typer, typed.term, left[0])))
+        typer.report(wrong.DimensionFree(expr.span, "table", left, example_key(typer, typed.term, left[0])))
         return None
     if dim not in typed.term.dims:
-        typer.findings.add(metric_errors.DimensionAbsent(expr.span, text_of(expr), dim, typed.term.dims))
+        typer.report(metric_errors.DimensionAbsent(expr.span, text_of(expr), dim, typed.term.dims))
         return None
     unit = printed_unit(typer, expr.span, table.format, typed)
     if unit is None:
@@ -299,12 +299,12 @@ def _lines_across(table: _Table, by: ast.By, names: Sequence[ast.Name]) -> list[
     for name in names:
         found = dimension(name.text)
         if found is None:
-            table.typer.findings.add(metric_errors.UnknownDimension(name.span, "dimension", name.text, DIMENSIONS))
+            table.typer.report(metric_errors.UnknownDimension(name.span, "dimension", name.text, DIMENSIONS))
             return [None]
         if found == table.dim or found in across:
             why = f"has `{found}` on both sides" if found == table.dim else f"has `{found}` twice after `by`"
             usage = "another dimension after `by`, or leave it out"
-            table.typer.findings.add(wrong.TableShape(name.span, "table", why, usage))
+            table.typer.report(wrong.TableShape(name.span, "table", why, usage))
             return [None]
         across.append(found)
     subjects = by.subject.items if isinstance(by.subject, ast.List) else (by.subject,)
@@ -321,7 +321,7 @@ def _lines_by(
         return [None]
     for dim, name in zip(across, names, strict=True):
         if dim not in typed.term.dims:
-            typer.findings.add(metric_errors.DimensionAbsent(name.span, text_of(expr), dim, typed.term.dims))
+            typer.report(metric_errors.DimensionAbsent(name.span, text_of(expr), dim, typed.term.dims))
             return [None]
     points: list[tuple[Term, tuple[str, ...], Place]] = [(typed.term, (), table.place)]
     for dim in across:
@@ -347,7 +347,7 @@ def _warn_of_width(typer: Typer, block: ast.Block, columns: int) -> None:
     kind = block.keyword.text
     most = MOST_COLUMNS - 2 if kind == "callout" else MOST_COLUMNS
     if columns > most:
-        typer.findings.add(wrong.WideTable(block.keyword.span, kind, columns, most))
+        typer.report(wrong.WideTable(block.keyword.span, kind, columns, most))
 
 
 def _template(table: _Table, string: ast.String) -> _Line:

@@ -37,7 +37,7 @@ def has_contenders(typer: Typer, columns: Sequence[ast.Expr]) -> bool:
     for value, names in others:
         by = " and ".join(f"`{name}`" for name in names)
         why = f"is by {by}, and not by `hardware` alone" if names else "does not say what is compared"
-        typer.findings.add(wrong.NoContenders(value.span, why))
+        typer.report(wrong.NoContenders(value.span, why))
     return not others
 
 
@@ -55,7 +55,7 @@ def tested(typer: Typer, expr: ast.Expr, typed: Typed, unit: Unit, place: Place,
         term = fix(term, other, key)
     each, left = settled(Typed(term, repeated.display), shown)
     if left or not has_repeats(each.term):
-        typer.findings.add(wrong.ComparedOnce(expr.span, of))
+        typer.report(wrong.ComparedOnce(expr.span, of))
         return plan.Tested(of=of, percentile=percentile, better=better)
     repeats = query(typer, each.term, unit, of)
     return plan.Tested(of=of, repeats=repeats, percentile=percentile, better=better)

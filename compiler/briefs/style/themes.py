@@ -57,17 +57,17 @@ def parts(typer: Typer, body: Body) -> tuple[plan.Asset, ...]:
         return ()
     folder = Path(string.span.source.name).parent / name
     if not is_folder(folder):
-        typer.findings.add(wrong.NoSuchFile(string.span, "folder", name, _beside(folder, name, folders=True)))
+        typer.report(wrong.NoSuchFile(string.span, "folder", name, _beside(folder, name, folders=True)))
         return ()
     known = tuple(f"{part}.html.j2" for part in PARTS)
     found = []
     for path in sorted(folder.glob("*.j2")):
         if path.name not in known:
-            typer.findings.add(wrong.UnknownPart(string.span, "part", path.name, known))
+            typer.report(wrong.UnknownPart(string.span, "part", path.name, known))
             continue
         asset = _asset(path)
         if isinstance(asset, str):
-            typer.findings.add(wrong.WrongFile(string.span, f"{name}/{path.name}", "a part", asset, "a template"))
+            typer.report(wrong.WrongFile(string.span, f"{name}/{path.name}", "a part", asset, "a template"))
         else:
             found.append(asset)
             _look_into(typer, string, f"{name}/{path.name}", path)
@@ -78,17 +78,13 @@ def _look_into(typer: Typer, string: ast.String, written: str, path: Path) -> No
     """Report the mistakes in a part."""
     content = path.read_bytes()
     if not _is_text(content):
-        typer.findings.add(
-            wrong.WrongFile(string.span, written, "a part", "it is not UTF-8 text", "a template in UTF-8")
-        )
+        typer.report(wrong.WrongFile(string.span, written, "a part", "it is not UTF-8 text", "a template in UTF-8"))
         return
     for found in part_templates.problems(path.name.split(".")[0], content.decode("utf-8")):
         if isinstance(found, part_templates.Broken):
-            typer.findings.add(wrong.BrokenPart(string.span, written, found.line, found.why))
+            typer.report(wrong.BrokenPart(string.span, written, found.line, found.why))
         else:
-            typer.findings.add(
-                wrong.UnknownInPart(string.span, found.kind, found.word, found.known, written, found.line)
-            )
+            typer.report(wrong.UnknownInPart(string.span, found.kind, found.word, found.known, written, found.line))
 
 
 def _logo(typer: Typer, body: Body) -> plan.Asset | None:
@@ -112,10 +108,10 @@ def _css(typer: Typer, body: Body) -> plan.Asset | None:
     text = Path(asset.file).read_text("utf-8")
     if loads := what_loads(text):
         line, what = loads
-        typer.findings.add(wrong.LoadingStyle(string.span, string.plain or "", line, what))
+        typer.report(wrong.LoadingStyle(string.span, string.plain or "", line, what))
         return None
     if found := refused(text):
-        typer.findings.add(wrong.ReachingStyle(string.span, string.plain or "", found.line, found.what, found.why))
+        typer.report(wrong.ReachingStyle(string.span, string.plain or "", found.line, found.what, found.why))
         return None
     return asset
 
@@ -144,11 +140,11 @@ def _file(typer: Typer, string: ast.String | None, key: str, wanted: str) -> pla
         return None
     path = Path(string.span.source.name).parent / string.plain
     if not is_file(path):
-        typer.findings.add(wrong.NoSuchFile(string.span, "file", string.plain, _beside(path, string.plain)))
+        typer.report(wrong.NoSuchFile(string.span, "file", string.plain, _beside(path, string.plain)))
         return None
     asset = _asset(path)
     if isinstance(asset, str):
-        typer.findings.add(wrong.WrongFile(string.span, string.plain, _NAMES[key], asset, wanted))
+        typer.report(wrong.WrongFile(string.span, string.plain, _NAMES[key], asset, wanted))
         return None
     content, why = path.read_bytes(), ""
     if key == "logo":
@@ -158,7 +154,7 @@ def _file(typer: Typer, string: ast.String | None, key: str, wanted: str) -> pla
     elif key == "css" and not _is_text(content):
         why = "it is not UTF-8 text"
     if why:
-        typer.findings.add(wrong.WrongFile(string.span, string.plain, _NAMES[key], why, wanted))
+        typer.report(wrong.WrongFile(string.span, string.plain, _NAMES[key], why, wanted))
         return None
     return asset
 
@@ -215,10 +211,10 @@ def _colour(typer: Typer, body: Body, key: str) -> str:
         return ""
     text = string.plain or ""
     if not _COLOUR.fullmatch(text):
-        typer.findings.add(wrong.NoColour(string.span, key, text))
+        typer.report(wrong.NoColour(string.span, key, text))
         return ""
     if (ratio := contrast_on_white(text)) < _AA:
-        typer.findings.add(wrong.LowContrast(string.span, key, ratio, _darker(text)))
+        typer.report(wrong.LowContrast(string.span, key, ratio, _darker(text)))
     return text.lower()
 
 

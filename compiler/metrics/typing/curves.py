@@ -144,7 +144,7 @@ def field_of(typer: Typer, expr: ast.Attr, call: ast.Call, demanded: Demanded) -
     """Return a field of a curve: `usl(throughput over threads).peak`; None after a mistake."""
     function, name = call.function.text, expr.field
     if name.text not in FIELDS.get(function, ()):
-        typer.findings.add(wrong.UnknownField(name.span, function, name.text, FIELDS.get(function, ())))
+        typer.report(wrong.UnknownField(name.span, function, name.text, FIELDS.get(function, ())))
         return None
     return curve(typer, call, demanded, name.text)
 
@@ -154,7 +154,7 @@ def curve(typer: Typer, expr: ast.Call, demanded: Demanded, field: str = "") -> 
     function = expr.function.text
     if function == "usl" and not field:
         usage = f"write which one: `{text_of(expr)}.peak`, or another of {', '.join(FIELDS[function])}"
-        typer.findings.add(wrong.BadReduction(expr.span, function, "gives several numbers", usage))
+        typer.report(wrong.BadReduction(expr.span, function, "gives several numbers", usage))
         return None
     dim = _along(typer, expr)
     at = _at(typer, expr) if dim is not None else None
@@ -169,9 +169,9 @@ def curve(typer: Typer, expr: ast.Call, demanded: Demanded, field: str = "") -> 
         return _time_to_steady(typer, expr, term)
     if dim not in term.dims:
         if search := yet_to_be_found(term, dim):
-            typer.findings.add(wrong.PointNotKnown(expr.over[0].span, text_of(inner), dim, search))
+            typer.report(wrong.PointNotKnown(expr.over[0].span, text_of(inner), dim, search))
             return None
-        typer.findings.add(wrong.DimensionAbsent(expr.over[0].span, text_of(inner), dim, term.dims))
+        typer.report(wrong.DimensionAbsent(expr.over[0].span, text_of(inner), dim, term.dims))
         return None
     if function == "knee":
         _enough(typer, expr, term, dim, FEWEST_POINTS)
@@ -183,7 +183,7 @@ def curve(typer: Typer, expr: ast.Call, demanded: Demanded, field: str = "") -> 
     if not isinstance(term, Measure) or term.kind.name != "throughput":
         why = "takes only `throughput`, which it compares with the offered load"
         usage = "write `saturation(throughput over target)`, or `max(... over target)`"
-        typer.findings.add(wrong.BadReduction(inner.span, function, why, usage))
+        typer.report(wrong.BadReduction(inner.span, function, why, usage))
         return None
     if field:
         return Typed(Reduction(f"saturation.{field}", term, (dim,), None, at))
@@ -194,7 +194,7 @@ def _enough(typer: Typer, expr: ast.Call, term: Term, dim: Dimension, fewest: in
     points = len(offered_keys(term, dim))
     if points < fewest:
         what = {"knee": "a knee", "usl": "the Universal Scalability Law"}[expr.function.text]
-        typer.findings.add(evidence_errors.TooFewPoints(expr.over[0].span, what, dim, fewest, points))
+        typer.report(evidence_errors.TooFewPoints(expr.over[0].span, what, dim, fewest, points))
 
 
 def _along(typer: Typer, expr: ast.Call) -> Dimension | None:
@@ -214,7 +214,7 @@ def _along(typer: Typer, expr: ast.Call) -> Dimension | None:
     elif expr.over[0].text not in dims:
         span, why = expr.over[0].span, f"needs the dimension {' or '.join(f'`{dim}`' for dim in dims)}"
     if why:
-        typer.findings.add(wrong.BadReduction(span, function, why, usage))
+        typer.report(wrong.BadReduction(span, function, why, usage))
         return None
     return next(dim for dim in dims if dim == expr.over[0].text)
 
@@ -227,7 +227,7 @@ def _at(typer: Typer, expr: ast.Call) -> float | None:
     for argument in expr.arguments[1:]:
         key = argument.key
         if key is not None and key.text not in known:
-            typer.findings.add(wrong.UnknownArgument(key.span, function, key.text, known))
+            typer.report(wrong.UnknownArgument(key.span, function, key.text, known))
             return None
         typed = typer.number(argument.value)
         if typed is None:
@@ -236,7 +236,7 @@ def _at(typer: Typer, expr: ast.Call) -> float | None:
         if not isinstance(term, Number) or term.unit != DIMENSIONLESS or not 0 < term.value <= 1:
             why = "needs `at:` above 0 and at most 100 %: it is a share of the offered load"
             usage = "write `saturation(throughput over target, at: 95 %)`"
-            typer.findings.add(wrong.BadReduction(argument.value.span, function, why, usage))
+            typer.report(wrong.BadReduction(argument.value.span, function, why, usage))
             return None
         ratio = term.value
     return ratio
@@ -255,7 +255,7 @@ def _time_to_steady(typer: Typer, expr: ast.Call, term: Term) -> Typed | None:
         )
         one = next(iter(lengths.values()))
         usage = f"name the experiment: `time_to_steady(throughput[{one}] over phase)`"
-        typer.findings.add(
+        typer.report(
             wrong.BadReduction(
                 expr.span, "time_to_steady", f"needs phases of one length, and these are {listed}", usage
             )
@@ -269,4 +269,4 @@ def _time_to_steady(typer: Typer, expr: ast.Call, term: Term) -> Typed | None:
 def _needs_phases(typer: Typer, span: Span, word: str) -> None:
     most = max((run.phases for run in typer.runs), default=1)
     experiments = tuple(experiment.key for experiment in typer.scope.experiments)
-    typer.findings.add(evidence_errors.NeedsPhases(span, word, FEWEST_PHASES, most, experiments))
+    typer.report(evidence_errors.NeedsPhases(span, word, FEWEST_PHASES, most, experiments))

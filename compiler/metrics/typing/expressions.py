@@ -33,7 +33,7 @@ from benchbrief.compiler.metrics.typing.terms import (
 )
 from benchbrief.compiler.metrics.typing.typed_expression import Demanded, Typed, mention, unit_of
 from benchbrief.compiler.planning.plan import Dimension
-from benchbrief.compiler.problems import Findings
+from benchbrief.compiler.problems import CompileProblem, Findings
 from benchbrief.compiler.units import DIMENSIONLESS, Unit, UnknownUnitError, divide, multiply, parse_unit
 from benchbrief.compiler.units import Dimension as UnitDimension
 from benchbrief.dsl.source import Span
@@ -67,10 +67,13 @@ class Typer:
         self.unrolled = 0
         """Counts so far, for the limits of a whole spec."""
 
+    def report(self, problem: CompileProblem) -> None:
+        self.findings.add(problem)
+
     def typed(self, expr: ast.Expr, demanded: Demanded = _NOTHING) -> Typed | None:
         """Type an expression. A measure keeps `demanded` dimensions that it has on demand."""
         if self._depth >= _DEEPEST:
-            self.findings.add(wrong.TooComplex(expr.span, f"more than {_DEEPEST} levels"))
+            self.report(wrong.TooComplex(expr.span, f"more than {_DEEPEST} levels"))
             return None
         self._depth += 1
         try:
@@ -79,7 +82,7 @@ class Typer:
             self._depth -= 1
         if typed is not None and (typed.term.size > _LARGEST or typed.term.depth > _DEEPEST):
             what = f"{_LARGEST} parts" if typed.term.size > _LARGEST else f"{_DEEPEST} levels"
-            self.findings.add(wrong.TooComplex(expr.span, f"more than {what}"))
+            self.report(wrong.TooComplex(expr.span, f"more than {what}"))
             return None
         return typed
 
@@ -88,7 +91,7 @@ class Typer:
         typed = self.typed(expr, demanded)
         if typed is not None and typed.term.unit is None:
             advice = "use a condition in `expect`, or after `when` in a reduction"
-            self.findings.add(unit_errors.WrongKind(expr.span, "a number", "a condition", advice))
+            self.report(unit_errors.WrongKind(expr.span, "a number", "a condition", advice))
             return None
         return typed
 
@@ -98,7 +101,7 @@ class Typer:
         if typed is not None and typed.term.unit is not None:
             found = unit_errors.unit_words(typed.term.unit).replace("in `", "a number in `")
             advice = f"compare it with something, as in `{text_of(expr)} > 0`"
-            self.findings.add(unit_errors.WrongKind(expr.span, "a condition", found, advice))
+            self.report(unit_errors.WrongKind(expr.span, "a condition", found, advice))
             return None
         return typed
 
@@ -111,7 +114,7 @@ class Typer:
                 chain = tuple(self._open[self._open.index(name) :])
                 start = min(range(len(chain)), key=lambda i: self.metrics[chain[i]].span.start)
                 chain = chain[start:] + chain[:start]
-                self.findings.add(wrong.CircularMetric(self.metrics[chain[0]].name.span, chain))
+                self.report(wrong.CircularMetric(self.metrics[chain[0]].name.span, chain))
                 return None
             self._open.append(name)
             try:
@@ -152,24 +155,24 @@ class Typer:
         if self.full():
             many = f"{MAX_PARTS:,} parts" if self.parts > MAX_PARTS else f"{MAX_EXPRESSIONS:,} expressions"
             help_ = "compute or show less, or split the spec"
-            self.findings.add(wrong.TooComplex(expr.span, f"more than {many}", "up to here the spec is", help_))
+            self.report(wrong.TooComplex(expr.span, f"more than {many}", "up to here the spec is", help_))
             return False
         for leaf in leaves(typed.term):
             if isinstance(leaf, Measure) and leaf.kind.needs_operation and "operation" in leaf.offers - set(leaf.dims):
                 operations = tuple(str(key) for key in offered_keys(leaf, "operation"))
                 span = mention(expr, leaf.kind.name)
-                self.findings.add(wrong.NeedsOperation(span, leaf.kind.name, operations))
+                self.report(wrong.NeedsOperation(span, leaf.kind.name, operations))
                 return False
         empty = without_points(typed.term)
         if empty is not None:
             name = _called(empty) if isinstance(empty, Measure) else text_of(expr)
-            self.findings.add(wrong.NothingPlanned(expr.span, name, where))
+            self.report(wrong.NothingPlanned(expr.span, name, where))
             return False
         if disjoint := apart(typed.term):
             dim, *sides = disjoint
             points = " and ".join(", ".join(_plain(key) for key in keys) for keys in sides)
             why = f"{where}: its parts share no `{dim}` ({points})"
-            self.findings.add(wrong.NothingPlanned(expr.span, text_of(expr), why))
+            self.report(wrong.NothingPlanned(expr.span, text_of(expr), why))
             return False
         self._warn_of_lengths(typed.term, expr)
         return True
@@ -180,7 +183,7 @@ class Typer:
         if not found or any(self._is_of_other_lengths(name) for name in {each.text for each in names_in(expr)}):
             return
         lengths = tuple((each.key, *each.length) for each in found)
-        self.findings.add(evidence_errors.OtherLengths(expr.span, text_of(expr), lengths))
+        self.report(evidence_errors.OtherLengths(expr.span, text_of(expr), lengths))
 
     def _is_of_other_lengths(self, name: str) -> bool:
         """Return whether it is a metric with that warning. Reports nothing."""
@@ -238,7 +241,7 @@ class Typer:
                 found = "a list"
             case _:
                 found = f"`{text_of(expr)}`"
-        self.findings.add(wrong.NotAnExpression(expr.span, found))
+        self.report(wrong.NotAnExpression(expr.span, found))
         return None
 
     def _quantity(self, expr: ast.Quantity) -> Typed | None:
@@ -249,14 +252,14 @@ class Typer:
             return None
         value = unit.to_base(expr.value)
         if not math.isfinite(value):
-            self.findings.add(NotFinite(expr.span))
+            self.report(NotFinite(expr.span))
             return None
         return Typed(Number(value, unit.dimension), unit if unit.text else None)
 
     def _unknown_unit(self, span: Span, error: UnknownUnitError) -> None:
         start = span.start + error.start
         part = Span(span.source, start, start + len(error.part))
-        self.findings.add(UnknownUnit(part, error.part, error.hint))
+        self.report(UnknownUnit(part, error.part, error.hint))
 
     def _unary(self, expr: ast.Unary, demanded: Demanded) -> Typed | None:
         if expr.operator == "not":
@@ -289,7 +292,7 @@ class Typer:
                 unit = common
                 if expr.operator == "+" and holds_percentiles(right.term) and _unsummed(left.term):
                     ratios = common == DIMENSIONLESS
-                    self.findings.add(evidence_errors.MeanOfPercentiles(expr.span, "sum", (), ratios))
+                    self.report(evidence_errors.MeanOfPercentiles(expr.span, "sum", (), ratios))
                 if left.display == right.display or isinstance(right.term, Number):
                     display = left.display
         return Typed(_folded(expr.operator, left.term, right.term, unit), display)
@@ -301,7 +304,7 @@ class Typer:
         for side, typed, other in ((expr.left, left, right), (expr.right, right, left)):
             shown_as_share = other.display is not None and other.display.text == "%"
             if shown_as_share and _is_bare(side) and isinstance(typed.term, Number) and abs(typed.term.value) > 1:
-                self.findings.add(unit_errors.BareShare(side.span, text_of(side), 100 * typed.term.value))
+                self.report(unit_errors.BareShare(side.span, text_of(side), 100 * typed.term.value))
         return Typed(Operation(expr.operator, (left.term, right.term), None))
 
     def _common_unit(self, expr: ast.Binary, left: Typed, right: Typed) -> UnitDimension | None:
@@ -310,7 +313,7 @@ class Typer:
             return left.term.unit
         if _is_zero(left.term):
             return right.term.unit
-        self.findings.add(
+        self.report(
             unit_errors.UnitMismatch(
                 expr.operator_span, expr.operator, unit_of(left), unit_of(right), expr.left.span, expr.right.span
             )
@@ -340,7 +343,7 @@ class Typer:
                 sides = (self.typed(side, demanded) for side in (metric.expr.left, metric.expr.right))
                 spans = (metric.expr.left.span, metric.expr.right.span)
                 parts = tuple((span, unit_of(side)) for span, side in zip(spans, sides, strict=True) if side)
-            self.findings.add(
+            self.report(
                 unit_errors.WrongUnit(
                     metric.expr.span, metric.name.text, metric.unit.text, actual, metric.unit.span, parts
                 )

@@ -30,7 +30,7 @@ def warn_of_few_operations(typer: Typer, term: Term) -> None:
                 place = experiments[run.experiment]
                 span, measure = place.measured_at or place.span, f"{leaf.kind.name}[{operation}]"
                 found = (measure, run.workload, leaf.kind.statistic, rate, share, seconds, run.repeats)
-                typer.findings.add(FewBeyond(span, *found))
+                typer.report(FewBeyond(span, *found))
 
 
 def _rate(run: Run, fixed: object) -> float | None:

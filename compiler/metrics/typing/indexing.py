@@ -43,7 +43,7 @@ def index(typer: Typer, base: Term, expr: ast.Index) -> tuple[Term, Fixed] | Non
     kinds = [argument for argument in arguments if _latency_kind(typer, base, argument)]
     if len(kinds) > 1:
         instead = "an index counts latency in one way"
-        typer.findings.add(wrong.BadIndex(kinds[1].span, "the kind of latency is fixed twice", instead))
+        typer.report(wrong.BadIndex(kinds[1].span, "the kind of latency is fixed twice", instead))
         return None
     for argument in arguments:
         if kind := _latency_kind(typer, base, argument):
@@ -56,7 +56,7 @@ def index(typer: Typer, base: Term, expr: ast.Index) -> tuple[Term, Fixed] | Non
         dim, key = found
         sampled = [leaf for leaf in leaves(term) if isinstance(leaf, Measure) and leaf.kind.view == "sample"]
         if dim == "phase" and sampled:
-            typer.findings.add(wrong.NotByPhase(argument.span, sampled[0].kind.name))
+            typer.report(wrong.NotByPhase(argument.span, sampled[0].kind.name))
             failed = True
             continue
         keys[dim] = key
@@ -64,7 +64,7 @@ def index(typer: Typer, base: Term, expr: ast.Index) -> tuple[Term, Fixed] | Non
     if failed:
         return None
     if without_points(term) is not None and without_points(base) is None:
-        typer.findings.add(wrong.NothingPlanned(expr.span, " ".join(expr.span.text.split()), ""))
+        typer.report(wrong.NothingPlanned(expr.span, " ".join(expr.span.text.split()), ""))
         return None
     return term, tuple(keys.items())
 
@@ -117,7 +117,7 @@ def _is_second(typer: Typer, argument: ast.Argument, before: Mapping[Dimension, 
     twice = [dim for dim in before if dims == {dim}]
     for dim in twice:
         instead = "an index fixes each dimension once"
-        typer.findings.add(wrong.BadIndex(argument.span, f"`{dim}` is fixed twice", instead))
+        typer.report(wrong.BadIndex(argument.span, f"`{dim}` is fixed twice", instead))
     return bool(twice)
 
 
@@ -126,21 +126,21 @@ def _argument(typer: Typer, base: Term, argument: ast.Argument, base_text: str) 
         return _positional(typer, base, argument.value, base_text)
     name = argument.key.text
     if name not in DIMENSIONS:
-        typer.findings.add(wrong.UnknownDimension(argument.key.span, "dimension", name, DIMENSIONS))
+        typer.report(wrong.UnknownDimension(argument.key.span, "dimension", name, DIMENSIONS))
         return None
     dim = next(known for known in DIMENSIONS if known == name)
     if dim not in offers(base) or (dim in AXIS_UNITS and dim != "time" and not offered_keys(base, dim)):
         if search := yet_to_be_found(base, dim):
-            typer.findings.add(wrong.PointNotKnown(argument.span, base_text, dim, search))
+            typer.report(wrong.PointNotKnown(argument.span, base_text, dim, search))
             return None
-        typer.findings.add(wrong.DimensionAbsent(argument.span, base_text, dim, base.dims))
+        typer.report(wrong.DimensionAbsent(argument.span, base_text, dim, base.dims))
         return None
     if dim in AXIS_UNITS:
         return _point(typer, base, dim, argument.value)
     word = word_of(argument.value)
     if word is None:
         text = " ".join(argument.value.span.text.split())
-        typer.findings.add(wrong.BadIndex(argument.value.span, f"`{dim}` takes a name, not `{text}`", "write a name"))
+        typer.report(wrong.BadIndex(argument.value.span, f"`{dim}` takes a name, not `{text}`", "write a name"))
         return None
     if dim == "node":  # only the results have the nodes
         return dim, word
@@ -148,7 +148,7 @@ def _argument(typer: Typer, base: Term, argument: ast.Argument, base_text: str) 
     known = offered_keys(base, dim)
     if key is None or key not in known:
         texts = tuple(str(k) for k in known)
-        typer.findings.add(wrong.UnknownKey(argument.value.span, dim, word, texts, base_text))
+        typer.report(wrong.UnknownKey(argument.value.span, dim, word, texts, base_text))
         return None
     return dim, key
 
@@ -164,19 +164,19 @@ def _positional(typer: Typer, base: Term, expr: ast.Expr, base_text: str) -> tup
         return candidates[0]
     if candidates:
         dims = tuple(dim for dim, _ in candidates)
-        typer.findings.add(wrong.AmbiguousKey(expr.span, word, dims))
+        typer.report(wrong.AmbiguousKey(expr.span, word, dims))
     elif everywhere:
         dim = everywhere[0][0]
         if dim in offers(base):
             known = tuple(str(key) for key in offered_keys(base, dim))
-            typer.findings.add(wrong.UnknownKey(expr.span, dim, word, known, base_text))
+            typer.report(wrong.UnknownKey(expr.span, dim, word, known, base_text))
         else:
-            typer.findings.add(wrong.DimensionAbsent(expr.span, base_text, dim, base.dims))
+            typer.report(wrong.DimensionAbsent(expr.span, base_text, dim, base.dims))
     else:
         offered = {dim: tuple(str(key) for key in offered_keys(base, dim)) for dim in NAMED}
         known = tuple(dict.fromkeys(key for keys in offered.values() for key in keys))
         by_dimension = tuple((dim, keys) for dim, keys in offered.items() if keys)
-        typer.findings.add(wrong.UnknownKey(expr.span, "key", word, known, base_text, by_dimension))
+        typer.report(wrong.UnknownKey(expr.span, "key", word, known, base_text, by_dimension))
     return None
 
 
@@ -186,7 +186,7 @@ def _not_a_key(typer: Typer, base: Term, expr: ast.Expr) -> None:
     number = isinstance(expr, ast.Quantity)
     why = f"`{text}` alone names no dimension" if number else f"`{text}` is not a name"
     instead = f"write the dimension too: `{axis}: {text}`" if number else "write a name"
-    typer.findings.add(wrong.BadIndex(expr.span, why, instead))
+    typer.report(wrong.BadIndex(expr.span, why, instead))
 
 
 def _point(typer: Typer, base: Term, dim: Dimension, expr: ast.Expr) -> tuple[Dimension, Key] | None:
@@ -196,13 +196,13 @@ def _point(typer: Typer, base: Term, dim: Dimension, expr: ast.Expr) -> tuple[Di
     unit = parse_unit(AXIS_UNITS[dim])
     if not isinstance(typed.term, Number):
         why, instead = f"`{dim}` must be a number, not an expression", f"write the number, as in `{dim}: 1`"
-        typer.findings.add(wrong.BadIndex(expr.span, why, instead))
+        typer.report(wrong.BadIndex(expr.span, why, instead))
         return None
     spelled_out = parse_unit(dim).dimension if dim == "threads" else unit.dimension  # `threads: 96 threads`
     if typed.term.unit not in (unit.dimension, spelled_out, DIMENSIONLESS):
         why = f"`{dim}` can't be {unit_errors.unit_words(typed.term.unit)}"
         instead = f"write it in `{unit.text}`" if unit.text else "write a plain number"
-        typer.findings.add(wrong.BadIndex(expr.span, why, instead))
+        typer.report(wrong.BadIndex(expr.span, why, instead))
         return None
     point = typed.term.value
     known = offered_keys(base, dim)
@@ -210,7 +210,7 @@ def _point(typer: Typer, base: Term, dim: Dimension, expr: ast.Expr) -> tuple[Di
         return dim, point
     points = tuple(f"{key:,g}" for key in known if not isinstance(key, str))
     if typer.scope.profile is not None and dim in ("threads", "target"):
-        typer.findings.add(evidence_errors.OffTheProfile(expr.span, typer.scope.profile, dim, f"{point:,g}", points))
+        typer.report(evidence_errors.OffTheProfile(expr.span, typer.scope.profile, dim, f"{point:,g}", points))
         return dim, point
-    typer.findings.add(wrong.PointNotOnRamp(expr.span, dim, f"{point:,g}", points))
+    typer.report(wrong.PointNotOnRamp(expr.span, dim, f"{point:,g}", points))
     return None

@@ -39,10 +39,10 @@ def warn_of_cells(typer: Typer, expect: Span, term: Term, warned: set[str]) -> t
     single = dict.fromkeys(run.experiment for run in runs if run.repeats == 1 and run.experiment not in warned)
     warned.update(single)
     if single:
-        typer.findings.add(SingleRun(expect, tuple(single)))
+        typer.report(SingleRun(expect, tuple(single)))
     found = dict.fromkeys(each for measure in measures for each in _passed_over(measure, typer.runs))
     for each in found:
-        typer.findings.add(PassesOver(expect, each.measure, each.dim, each.missing, each.judged, each.probe))
+        typer.report(PassesOver(expect, each.measure, each.dim, each.missing, each.judged, each.probe))
     return tuple(Unjudged(measure=each.measure, dim=each.dim, keys=each.missing) for each in found)
 
 

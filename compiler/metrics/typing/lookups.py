@@ -97,34 +97,34 @@ def look_up_dotted(typer: Typer, expr: ast.Attr, demanded: Demanded) -> Typed | 
     known = tuple(kind for kind in KINDS if kind.startswith(f"{family}.")) or family_of(family)
     meant = None if known else f"{did_you_mean(family, FAMILIES)}.{expr.field.text}"
     if meant in KINDS:
-        typer.findings.add(wrong.UnknownQuantity(expr.span, "measure", word, (str(meant),)))
+        typer.report(wrong.UnknownQuantity(expr.span, "measure", word, (str(meant),)))
     elif (refused := _refused(family)) and family not in described_names(typer):
-        typer.findings.add(UnusableExtension.of(expr.span, refused))
+        typer.report(UnusableExtension.of(expr.span, refused))
     elif expr.field.text == "knee" and any(family == experiment.key for experiment in typer.scope.experiments):
         what, instead = "a point that is found while the spec runs", f"write `knee(throughput[{family}] over threads)`"
-        typer.findings.add(wrong.NotANumber(expr.span, word, what, instead))
+        typer.report(wrong.NotANumber(expr.span, word, what, instead))
     elif (base := word.rpartition(".")[0]) in KINDS and expr.field.text in _keys(typer):
         what, instead = "a measure with a name behind a dot", f"write `{base}[{expr.field.text}]`"
-        typer.findings.add(wrong.NotANumber(expr.span, word, what, instead))
+        typer.report(wrong.NotANumber(expr.span, word, what, instead))
     elif expr.field.text in FUNCTIONS and expr.field.text not in {kind.rpartition(".")[2] for kind in known}:
         what, instead = "a function written after its value", f"write `{expr.field.text}({family} over threads)`"
-        typer.findings.add(wrong.NotANumber(expr.span, word, what, instead))
+        typer.report(wrong.NotANumber(expr.span, word, what, instead))
     elif known and _PERCENTILE.fullmatch(expr.field.text):
         percentiles = tuple(kind for kind in known if _PERCENTILE.fullmatch(kind.removeprefix(f"{family}.")))
-        typer.findings.add(wrong.UnknownPercentile(expr.span, "measure", word, percentiles or known))
+        typer.report(wrong.UnknownPercentile(expr.span, "measure", word, percentiles or known))
     elif known:
-        typer.findings.add(wrong.UnknownQuantity(expr.span, "measure", word, known))
+        typer.report(wrong.UnknownQuantity(expr.span, "measure", word, known))
     elif did_you_mean(word, KINDS):
-        typer.findings.add(wrong.UnknownQuantity(expr.span, "measure", word, tuple(KINDS)))
+        typer.report(wrong.UnknownQuantity(expr.span, "measure", word, tuple(KINDS)))
     elif family in DIMENSIONS and _fact(typer, expr.field.text) is not None:
         fact = expr.field.text
         key = next((hw.key for hw in typer.scope.hardware if fact == "nodes" or fact in hw.facts), family)
         what, instead = "a dimension with a fact", f"write `{fact}[{key}]`, or `{fact}` for each hardware"
-        typer.findings.add(wrong.NotANumber(expr.span, word, what, instead))
+        typer.report(wrong.NotANumber(expr.span, word, what, instead))
     elif isinstance(expr.base, ast.Name) and did_you_mean(family, names := described_names(typer)):
-        typer.findings.add(UnknownName(expr.base.span, "name", family, names))
+        typer.report(UnknownName(expr.base.span, "name", family, names))
     else:
-        typer.findings.add(wrong.NotAnExpression(expr.span, f"`{word}`"))
+        typer.report(wrong.NotAnExpression(expr.span, f"`{word}`"))
     return None
 
 
@@ -161,33 +161,33 @@ def _measure(typer: Typer, span: Span, kind: MeasureKind, demanded: Demanded) ->
         declared = None if runs else _fact(typer, name)
         if declared is not None:  # `power = 250 W`
             declaring = tuple(hardware.key for hardware in typer.scope.hardware if name in hardware.facts)
-            typer.findings.add(DeclaredNotSampled(span, name, kind.probe, declaring))
+            typer.report(DeclaredNotSampled(span, name, kind.probe, declaring))
             return declared
         if not runs:
             experiments = tuple(experiment.key for experiment in typer.scope.experiments)
-            typer.findings.add(NeedsProbe(span, name, kind.probe, experiments))
+            typer.report(NeedsProbe(span, name, kind.probe, experiments))
             return None
     if kind.tool:
         runs = runs.driven_by(kind.tool)
         if not runs:
             tools = tuple(dict.fromkeys(run.tool for run in typer.runs))
-            typer.findings.add(NeedsTool(span, name, kind.tool, tools))
+            typer.report(NeedsTool(span, name, kind.tool, tools))
             return None
     if kind.of_events:
         runs = runs.with_events
         if not runs:
             experiments = tuple(experiment.key for experiment in typer.scope.experiments)
-            typer.findings.add(NeedsEvent(span, name, experiments))
+            typer.report(NeedsEvent(span, name, experiments))
             return None
     if kind.view == "sustained":
         runs = runs.with_promise
         if not runs:
             experiments = tuple(experiment.key for experiment in typer.scope.experiments)
-            typer.findings.add(NeedsPromise(span, name, experiments))
+            typer.report(NeedsPromise(span, name, experiments))
             return None
     if "phase" in demanded:
         if kind.view == "sample":
-            typer.findings.add(wrong.NotByPhase(span, name))
+            typer.report(wrong.NotByPhase(span, name))
             return None
         runs = runs.in_phases or runs
         if not runs.in_phases:
@@ -219,9 +219,9 @@ def _explain(typer: Typer, name: ast.Name) -> None:
     elif any(word in hw.facts for hw in scope.hardware):
         what, instead = "a fact in units of different kinds", "declare it in units of one kind for all hardware"
     if what:
-        typer.findings.add(wrong.NotANumber(name.span, word, what, instead))
+        typer.report(wrong.NotANumber(name.span, word, what, instead))
     else:
-        typer.findings.add(wrong.UnknownQuantity(name.span, "measure", word, _reachable(typer)))
+        typer.report(wrong.UnknownQuantity(name.span, "measure", word, _reachable(typer)))
 
 
 def _reachable(typer: Typer) -> tuple[str, ...]:

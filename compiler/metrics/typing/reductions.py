@@ -31,10 +31,10 @@ def reduction(typer: Typer, expr: ast.Call, demanded: Demanded) -> Typed | None:
         return p_value(typer, expr, demanded)
     if function == "range":
         advice = "use `min` and `max`; `range` can be used alone in a hole, as in `{range(gain over threads):.0f}`"
-        typer.findings.add(wrong.BadReduction(expr.span, function, "gives two numbers", advice))
+        typer.report(wrong.BadReduction(expr.span, function, "gives two numbers", advice))
         return None
     if function not in FUNCTIONS:
-        typer.findings.add(wrong.UnknownFunction(expr.function.span, "function", function, (*FUNCTIONS, "range")))
+        typer.report(wrong.UnknownFunction(expr.function.span, "function", function, (*FUNCTIONS, "range")))
         return None
     over = _over(typer, expr)
     if over is None:
@@ -67,7 +67,7 @@ def _over(typer: Typer, expr: ast.Call) -> tuple[Dimension, ...] | None:
     why = ""
     named = [argument.key for argument in expr.arguments if argument.key is not None]
     if expr.over and named:
-        typer.findings.add(wrong.UnknownArgument(named[0].span, function, named[0].text, ()))
+        typer.report(wrong.UnknownArgument(named[0].span, function, named[0].text, ()))
         return None
     if len(expr.arguments) != 1 or named:
         why = "takes one expression"
@@ -77,15 +77,15 @@ def _over(typer: Typer, expr: ast.Call) -> tuple[Dimension, ...] | None:
         why = "takes one dimension"
     if why:
         usage = f"write `{function}(throughput over threads)`"
-        typer.findings.add(wrong.BadReduction(expr.span, function, why, usage))
+        typer.report(wrong.BadReduction(expr.span, function, why, usage))
         return None
     for name in expr.over:
         if name.text not in DIMENSIONS:
-            typer.findings.add(wrong.UnknownDimension(name.span, "dimension", name.text, DIMENSIONS))
+            typer.report(wrong.UnknownDimension(name.span, "dimension", name.text, DIMENSIONS))
             return None
         if function in ("first", "last") and name.text not in ORDERED:
             why = f"needs a dimension with an order, and `{name.text}` has none"
-            typer.findings.add(wrong.BadReduction(name.span, function, why, "use `min` or `max`"))
+            typer.report(wrong.BadReduction(name.span, function, why, "use `min` or `max`"))
             return None
     return cast("tuple[Dimension, ...]", tuple(dict.fromkeys(name.text for name in expr.over)))
 
@@ -98,18 +98,16 @@ def _reduced(
     for name in expr.over:
         if name.text not in term.dims:
             if search := yet_to_be_found(term, name.text):
-                typer.findings.add(wrong.PointNotKnown(name.span, text_of(inner), name.text, search))
+                typer.report(wrong.PointNotKnown(name.span, text_of(inner), name.text, search))
                 return None
-            typer.findings.add(wrong.DimensionAbsent(name.span, text_of(inner), name.text, term.dims))
+            typer.report(wrong.DimensionAbsent(name.span, text_of(inner), name.text, term.dims))
             return None
     if when is not None and expr.when is not None and set(when.dims) - set(term.dims):
         extra = tuple(dim for dim in when.dims if dim not in term.dims)
-        typer.findings.add(wrong.ConditionDimension(expr.when.span, extra, text_of(inner)))
+        typer.report(wrong.ConditionDimension(expr.when.span, extra, text_of(inner)))
         return None
     if function in ("mean", "sum", "median") and holds_percentiles(term):
-        typer.findings.add(
-            evidence_errors.MeanOfPercentiles(expr.span, function, over, ratios=term.unit == DIMENSIONLESS)
-        )
+        typer.report(evidence_errors.MeanOfPercentiles(expr.span, function, over, ratios=term.unit == DIMENSIONLESS))
     if function in SPREADS:
         return spread(typer, expr, operand, over, when)
     display = operand.display if function != "count" else None
@@ -125,7 +123,7 @@ def _reduced(
         first, then = ", ".join(sampled), ", ".join(planned)
         advice = f"reduce one after the other: `{function}({function}(... over {first}) over {then})`"
         why = "can't reduce samples and planned points at once"
-        typer.findings.add(wrong.BadReduction(expr.span, function, why, advice))
+        typer.report(wrong.BadReduction(expr.span, function, why, advice))
         return None
     within = Reduction(function, term, tuple(sampled), None)
     return Typed(Reduction("sum" if function == "count" else function, within, tuple(planned), None), display)

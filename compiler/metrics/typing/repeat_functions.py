@@ -40,7 +40,7 @@ def spread(typer: Typer, expr: ast.Call, operand: Typed, over: Dims, when: Term 
         sampled = ", ".join(dim for dim in over if dim in SAMPLED)
         why, usage = "can't go over samples and planned points at once", f"reduce first: `mean(... over {sampled})`"
     if why:
-        typer.findings.add(wrong.BadReduction(expr.span, function, why, usage))
+        typer.report(wrong.BadReduction(expr.span, function, why, usage))
         return None
     _repeated(typer, expr.function.span, function, term, over)
     if function == "ci":
@@ -60,7 +60,7 @@ def p_value(typer: Typer, expr: ast.Call, demanded: Demanded) -> Typed | None:
     elif expr.when is not None:
         why = "takes no condition: it needs all repeats"
     if why:
-        typer.findings.add(wrong.BadReduction(expr.span, "p_value", why, usage))
+        typer.report(wrong.BadReduction(expr.span, "p_value", why, usage))
         return None
     sides = [typer.number(argument.value, demanded | {"repeat"}) for argument in expr.arguments]
     left, right = sides
@@ -69,7 +69,7 @@ def p_value(typer: Typer, expr: ast.Call, demanded: Demanded) -> Typed | None:
     if left.term.unit != right.term.unit:
         units = " and ".join(unit_errors.unit_words(side.term.unit or DIMENSIONLESS) for side in (left, right))
         why = f"compares two values of one kind, and these are {units}"
-        typer.findings.add(wrong.BadReduction(expr.span, "p_value", why, usage))
+        typer.report(wrong.BadReduction(expr.span, "p_value", why, usage))
         return None
     lists: list[Reduction] = []
     repeat: tuple[Dimension, ...] = ("repeat",)
@@ -77,7 +77,7 @@ def p_value(typer: Typer, expr: ast.Call, demanded: Demanded) -> Typed | None:
         term = along(side.term, repeat)
         if "repeat" not in term.dims:
             why = f"needs measured values, and `{text_of(argument.value)}` has no repeats"
-            typer.findings.add(wrong.BadReduction(argument.span, "p_value", why, usage))
+            typer.report(wrong.BadReduction(argument.span, "p_value", why, usage))
             return None
         if not any(len(offered_keys(each.operand, "repeat")) < 2 for each in lists):  # one warning for both sides
             _repeated(typer, argument.span, "p_value", term, repeat)
@@ -89,7 +89,7 @@ def p_value(typer: Typer, expr: ast.Call, demanded: Demanded) -> Typed | None:
 
 def _repeated(typer: Typer, span: Span, function: str, term: Term, over: Dims) -> None:
     if over == ("repeat",) and len(offered_keys(term, "repeat")) < 2:
-        typer.findings.add(evidence_errors.FewRepeats(span, function))
+        typer.report(evidence_errors.FewRepeats(span, function))
 
 
 def holds_percentiles(term: Term) -> bool:
