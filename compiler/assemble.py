@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from benchbrief.compiler.blocks.experiments.experiments import databases_of
 from benchbrief.compiler.estimates.counted_cells import counted_cells
 from benchbrief.compiler.estimates.estimate import estimate_some
 from benchbrief.compiler.examined import Examined
 from benchbrief.compiler.matrix.expand import expand
 from benchbrief.compiler.planning.extension_words import with_measure_words
-from benchbrief.compiler.planning.plan import DatabaseKey, Plan, SpecRef
+from benchbrief.compiler.planning.plan import Plan, SpecRef
 
 
 def assemble(
@@ -32,11 +33,7 @@ def assemble(
         hosts=dict(model.hosts),
         hardware={key: unit.hardware for key, unit in model.hardware.items()},
         clients=dict(model.clients),
-        databases={
-            DatabaseKey.of(matrix.database.name, key): database
-            for matrix in model.matrices
-            for key, database in matrix.databases.items()
-        },
+        databases=databases_of(model.matrices),
         workloads={name: load.workload for name, load in model.workloads.items()},
         experiments=experiments,
         cells=cells,

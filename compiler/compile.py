@@ -9,8 +9,8 @@ from benchbrief.compiler.assemble import assemble
 from benchbrief.compiler.briefs.lower_report import Memory, lower
 from benchbrief.compiler.briefs.text_lengths import check_lengths
 from benchbrief.compiler.estimates.budget_fit import check_budgets
-from benchbrief.compiler.estimates.reloads.costly_resets import warn_of_costly_resets
-from benchbrief.compiler.estimates.reloads.replaced_data import warn_of_replaced_data
+from benchbrief.compiler.estimates.costly_resets import warn_of_costly_resets
+from benchbrief.compiler.estimates.replaced_data import warn_of_replaced_data
 from benchbrief.compiler.examined import Checked, Examined
 from benchbrief.compiler.frontend.declarations import collect
 from benchbrief.compiler.frontend.imports import Files, load

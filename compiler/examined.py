@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from benchbrief.compiler.frontend.block_heads import in_context
 from benchbrief.compiler.frontend.imports import Loaded
 from benchbrief.compiler.model.resolve import Model
 from benchbrief.compiler.planning.plan import Expect, Metric, Plan, Report
 from benchbrief.compiler.planning.planned_cells import most_cells
+from benchbrief.compiler.shown_findings import in_context
 from benchbrief.dsl.diagnostics.diagnostic import Diagnostic
 
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Literal, get_args
 
 from benchbrief.compiler.extensions import ProbeMeasure, ProbeSpec, ToolSpec
-from benchbrief.compiler.extensions.measure_spec import Across
+from benchbrief.compiler.extensions.probe_spec import Across
 from benchbrief.compiler.extensions.registry import PROBE_SPECS, TOOL_SPECS
 from benchbrief.compiler.planning.plan import Dimension
 from benchbrief.compiler.units import Dimension as UnitDimension

@@ -1,8 +1,10 @@
-"""Selects and sorts the findings of a spec for display."""
+"""Selects and sorts the findings of a spec for display, each with the head of its block."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from bisect import bisect_right
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 
 from benchbrief.compiler.blocks.experiments.experiment_errors import NoMeasuredTime
 from benchbrief.compiler.briefs.report_errors import EmptyElement
@@ -12,6 +14,8 @@ from benchbrief.compiler.frontend.structure_errors import MissingAttribute, Work
 from benchbrief.compiler.metrics.evidence_errors import OtherLengths
 from benchbrief.compiler.problems import Findings
 from benchbrief.dsl.diagnostics.diagnostic import Diagnostic
+from benchbrief.dsl.source import Source, Span
+from benchbrief.dsl.syntax import ast
 
 _LACKS = frozenset({MissingAttribute.code, NoMeasuredTime.code, WorkloadWithoutBase.code, EmptyElement.code})
 """Codes of a missing attribute, or a missing word in a head."""
@@ -65,3 +69,30 @@ def in_reading_order(diagnostics: tuple[Diagnostic, ...], loaded: Loaded) -> tup
         return (order.get(span.source.name, 0), span.start) if span else (0, 0)
 
     return tuple(sorted(diagnostics, key=place))
+
+
+def in_context(diagnostics: Iterable[Diagnostic], files: Mapping[Source, ast.File]) -> tuple[Diagnostic, ...]:
+    """Return the findings, each with the nearest head above it unless it has a context."""
+
+    def widened(diagnostic: Diagnostic) -> Diagnostic:
+        span = diagnostic.span
+        if span is None or diagnostic.context is not None or span.source not in files:
+            return diagnostic
+        return replace(diagnostic, context=_head_above(span, files[span.source]))
+
+    return tuple(map(widened, diagnostics))
+
+
+def _head_above(span: Span, file: ast.File) -> Span | None:
+    found = None
+    inside: Sequence[ast.Declaration | ast.Item] = file.declarations
+    while inside:
+        index = bisect_right(inside, span.start, key=lambda node: node.span.start) - 1
+        node = inside[index] if index >= 0 else None
+        if not isinstance(node, ast.Block) or node.span.end < span.end or node.span.line == span.line:
+            break
+        found = Span(
+            node.span.source, node.span.start, (node.label or node.name or node.subject or node.keyword).span.end
+        )
+        inside = node.body
+    return found

@@ -72,7 +72,7 @@ def warn_of_bounds(rows: Sequence[Comparison]) -> Iterator[str]:
 
 def warn_of_lengths(first: Contender, second: Contender, called: Sequence[str] = "AB") -> Iterator[str]:
     """That the cells of an experiment ended by another rule in one of two runs, so that their lengths may differ."""
-    from benchbrief.compiler.explain.explain_steady import measured_for
+    from benchbrief.compiler.explain.explain_rules import measured_for
 
     for name, ours in first.plan.experiments.items():
         theirs = second.plan.experiments.get(name)

@@ -10,7 +10,7 @@ from lsprotocol import types
 from benchbrief.compiler import units, word_meanings
 from benchbrief.compiler.briefs.report_schema import ELEMENTS, OPTIONS
 from benchbrief.compiler.diagnostic_codes import code_info
-from benchbrief.compiler.explain.explain_steady import measured_for
+from benchbrief.compiler.explain.explain_rules import measured_for
 from benchbrief.compiler.extensions.registry import (
     ENGINE_SPECS,
     METER_SPECS,

@@ -12,17 +12,17 @@ from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
-from benchbrief.compiler.blocks.experiments.experiments import Matrix
+from benchbrief.compiler.blocks.databases.database_errors import KEEP
+from benchbrief.compiler.blocks.experiments.experiments import Matrix, databases_of
 from benchbrief.compiler.blocks.workloads.workloads import Load
 from benchbrief.compiler.estimates.budget_fit import BudgetFit, budget_fits, most_s, without_budgets
+from benchbrief.compiler.estimates.costly_resets import USERS_OWN, WAYS, best_reset, with_reset
 from benchbrief.compiler.estimates.counted_cells import counted_cells
 from benchbrief.compiler.estimates.estimate import estimate_some
-from benchbrief.compiler.estimates.estimate_errors import KEEP
-from benchbrief.compiler.estimates.reloads.other_resets import USERS_OWN, WAYS, best_reset, with_reset
 from benchbrief.compiler.extensions.tool_spec import MOST_LOAD_SPEED_UP
 from benchbrief.compiler.matrix.expand import expand
 from benchbrief.compiler.model.resolve import Model
-from benchbrief.compiler.planning.plan import DatabaseKey, Plan, Reset
+from benchbrief.compiler.planning.plan import Plan, Reset
 
 MOST_CELLS = 5000
 """A larger plan gets no advice: each change would be planned and estimated anew."""
@@ -63,15 +63,15 @@ def advice(model: Model, plan: Plan, learned: Estimate) -> tuple[Advice, ...]:
     refused = not all(fit.fits for fit in before)
 
     def planned(matrices: tuple[Matrix, ...]) -> Plan:
-        databases = {
-            DatabaseKey.of(matrix.database.name, key): database
-            for matrix in matrices
-            for key, database in matrix.databases.items()
-        }
         cells = expand(matrices, model.hosts)
         estimate_s = estimate_some(cells, counted_cells(cells, plan.experiments))
         workloads = plan.workloads | {load.workload.name: load.workload for each in matrices for load in each.loads}
-        changed = {"cells": cells, "databases": databases, "workloads": workloads, "estimate_s": estimate_s}
+        changed = {
+            "cells": cells,
+            "databases": databases_of(matrices),
+            "workloads": workloads,
+            "estimate_s": estimate_s,
+        }
         return learned(plan.model_copy(update=changed))
 
     def shown_s(each: Plan) -> float:

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Mapping
 
 from benchbrief.compiler.estimates.timetable import Slot, timetable
+from benchbrief.compiler.lanes.joined_groups import join_groups
 from benchbrief.compiler.planning.plan import Cell, ResetWork
 
 
@@ -16,17 +17,8 @@ def lanes(cells: Iterable[Cell]) -> dict[str, str]:
     """Return the lane of each cell, by its id: cells with a common host or equipment, directly or through others, share
     one."""
     cells = list(cells)
-    group: dict[str, str] = {}
-
-    def root(host: str) -> str:
-        while group.setdefault(host, host) != host:
-            group[host] = host = group[group[host]]
-        return host
-
-    for cell in cells:
-        for held in cell.holds[1:]:
-            group[root(held)] = root(cell.locks[0])
-    return {cell.id: root(cell.locks[0]) for cell in cells}
+    names = join_groups(cell.holds for cell in cells)
+    return {cell.id: names[cell.locks[0]] for cell in cells}
 
 
 def estimate(cells: Iterable[Cell], lane_of: Mapping[str, str] | None = None) -> float:

@@ -9,12 +9,17 @@ from benchbrief.compiler.estimates.advice import Advice
 from benchbrief.compiler.estimates.budget_fit import BudgetFit, budget_fits
 from benchbrief.compiler.estimates.counted_cells import counted_cells, up_to
 from benchbrief.compiler.estimates.learned import Estimated, with_history
-from benchbrief.compiler.explain.explain_arrivals import describe_arrivals
-from benchbrief.compiler.explain.explain_beside import describe_events, describe_probes
-from benchbrief.compiler.explain.explain_lanes import explain_lanes
-from benchbrief.compiler.explain.explain_overlap import side_by_side, some
-from benchbrief.compiler.explain.explain_promise import describe_adaptive, describe_knee, describe_promise
-from benchbrief.compiler.explain.explain_steady import describe_steadiness
+from benchbrief.compiler.explain.explain_lanes import explain_lanes, side_by_side, some
+from benchbrief.compiler.explain.explain_rules import (
+    RESET_WORDS,
+    describe_adaptive,
+    describe_arrivals,
+    describe_events,
+    describe_knee,
+    describe_probes,
+    describe_promise,
+    describe_steadiness,
+)
 from benchbrief.compiler.explain.explain_time import explain_time
 from benchbrief.compiler.explain.plain_text import Page, number
 from benchbrief.compiler.extensions.registry import ENGINE_SPECS, TOOL_SPECS, tool_word
@@ -34,7 +39,6 @@ from benchbrief.compiler.planning.plan import (
     Workload,
 )
 from benchbrief.compiler.planning.planned_cells import most_cells
-from benchbrief.compiler.resets.reset_words import RESET_WORDS
 from benchbrief.compiler.shapes.value_shapes import Number, Shape
 from benchbrief.dsl.diagnostics.plain_amounts import duration, plural, quantity_of_bytes
 

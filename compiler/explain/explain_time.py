@@ -8,7 +8,7 @@ from benchbrief.compiler.estimates.advice import Advice
 from benchbrief.compiler.estimates.budget_fit import BudgetFit, most_s, without_budgets
 from benchbrief.compiler.estimates.counted_cells import counted_cells, of_which, up_to
 from benchbrief.compiler.estimates.learned import Estimated, Source
-from benchbrief.compiler.estimates.reloads.shared_data_places import shared_places
+from benchbrief.compiler.estimates.replaced_data import shared_places
 from benchbrief.compiler.estimates.steady_spans import steady_span
 from benchbrief.compiler.estimates.time_spent import (
     ACTIVITIES,
@@ -18,7 +18,7 @@ from benchbrief.compiler.estimates.time_spent import (
     brief_told,
     time_spent,
 )
-from benchbrief.compiler.explain.explain_overlap import explain_overlap
+from benchbrief.compiler.explain.explain_lanes import explain_overlap
 from benchbrief.compiler.explain.plain_text import Page
 from benchbrief.compiler.planning.plan import Plan
 from benchbrief.compiler.planning.planned_cells import planned_cells
@@ -27,8 +27,6 @@ from benchbrief.dsl.diagnostics.plain_amounts import about, duration, plural
 _WIDEST = max(map(len, ACTIVITY_WORDS.values()))
 _UNITS = ((7200.0, 3600.0, "h"), (120.0, 60.0, "min"))
 """From how many seconds in all a unit is used, the unit's seconds, and its name."""
-_MOST = 12
-"""More estimates than these are counted only."""
 _BAR = 24
 """The columns of a bar that stands for all of the time."""
 
@@ -127,10 +125,7 @@ def _sources(sources: Iterable[Source], page: Page) -> None:
         found: dict[tuple[str, str], list[str]] = {}
         for each in seen:
             found.setdefault((f"  {ACTIVITY_WORDS[each.activity]:<{_WIDEST}}", each.text), []).append(each.of)
-        rows = list(found.items())[:_MOST]
-        page.table((label, f"{text} ({_some(of)})") for (label, text), of in rows)
-        if len(found) > _MOST:
-            page.paragraph(f"  and {len(found) - _MOST} more, which `bench plan --json` has")
+        page.first_rows((label, f"{text} ({_some(of)})") for (label, text), of in found.items())
 
 
 def _some(names: Sequence[str]) -> str:

@@ -8,6 +8,7 @@ from collections.abc import Collection, Iterable, Sequence
 from benchbrief.dsl.diagnostics.source_line import display_width, printable
 
 _INDENT = "  "
+_MOST_ROWS = 12
 _LINE_END = re.compile(r"\s*\n\s*")
 _BOLD, _DIM, _RESET = "\x1b[1m", "\x1b[2m", "\x1b[0m"
 _SIGNS = {"+": "\x1b[32m", "~": "\x1b[33m", "-": "\x1b[31m", "=": _DIM}
@@ -48,6 +49,13 @@ class Page:
         (_, head), *rest = lines
         self._lines.append(_INDENT + self._styled(_SIGNS[sign], f"{sign} {head}"))
         self._lines.extend(before + self._styled(_SIGNS[sign], line) for before, line in rest)
+
+    def first_rows(self, rows: Iterable[Sequence[str]], head: Sequence[str] = ()) -> None:
+        """Add a table of the first rows, and the number of the others."""
+        every = list(rows)
+        self.table(every[:_MOST_ROWS], head)
+        if len(every) > _MOST_ROWS:
+            self.paragraph(f"  and {len(every) - _MOST_ROWS} more, which `bench plan --json` has")
 
     def table(self, rows: Iterable[Sequence[str]], head: Sequence[str] = (), right: Collection[int] = ()) -> None:
         """Add columns side by side, the last one wrapped, those in `right` flush right. Empty columns are left out."""

@@ -7,12 +7,12 @@ stays fast. The code of the extension is imported when it runs.
 from benchbrief.compiler.extensions.engine_spec import EngineSpec, Option, ServerProgram
 from benchbrief.compiler.extensions.extension_spec import API
 from benchbrief.compiler.extensions.importer_spec import ImporterSpec
-from benchbrief.compiler.extensions.measure_spec import ProbeMeasure
 from benchbrief.compiler.extensions.meter_spec import BOUNDARY, SCALE, SHARED, MeterSpec
 from benchbrief.compiler.extensions.probe_spec import (
     COUNTERS,
     COUNTERS_AND_GAUGES,
     GAUGES,
+    ProbeMeasure,
     ProbeSpec,
 )
 from benchbrief.compiler.extensions.scheduler_spec import SchedulerSpec

@@ -227,3 +227,15 @@ def can_ask(probe: ProbeSpec, engine: EngineSpec) -> bool:
 def word_of(measure: str) -> str:
     """Return the key of a measure in a catalogue of words."""
     return f"measure_{measure.replace('.', '_')}"
+
+
+def stray_errors(driver: str) -> float:
+    """Return the accepted share of failed operations of a tool where the spec allows none."""
+    spec = TOOL_SPECS.usable(driver)
+    return spec.stray_errors if spec else 0.0
+
+
+def accepted_errors(declared: float, driver: str) -> float:
+    """Return the share of operations that may fail. `declared` is what the spec allows; a plan can't distinguish
+    `max_errors = 0 %` from a spec without it."""
+    return declared or stray_errors(driver)

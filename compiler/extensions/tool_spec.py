@@ -7,8 +7,7 @@ from dataclasses import dataclass, field
 from typing import ClassVar, Literal, get_args
 
 from benchbrief.compiler.extensions.extension_spec import NAME, ExtensionSpec
-from benchbrief.compiler.extensions.measure_spec import ProbeMeasure, wrong_measure
-from benchbrief.compiler.extensions.probe_spec import RESERVED
+from benchbrief.compiler.extensions.probe_spec import RESERVED, ProbeMeasure, wrong_measure
 from benchbrief.compiler.shapes.value_shapes import Flag, Key, Number, Text, Word
 
 Texts = Mapping[str, str]

@@ -8,11 +8,13 @@ groups, each of which is in one lane only.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
+from benchbrief.compiler.lanes.joined_groups import join_groups
 from benchbrief.compiler.planning.budgets import is_budgeted
-from benchbrief.compiler.planning.plan import Cell, Plan
+from benchbrief.compiler.planning.plan import Cell, Database, Plan
 
 _STOPS = "stop "
 _BUDGET = "budget "
@@ -36,20 +38,10 @@ class PlanLane:
 
 
 def lanes_of(plan: Plan) -> tuple[PlanLane, ...]:
-    joined: dict[str, str] = {}
-
-    def root(bond: str) -> str:
-        while (further := joined.setdefault(bond, bond)) != bond:
-            joined[bond] = bond = joined[further]
-        return bond
-
-    for cell in plan.cells:
-        first = root(_own(cell))
-        for bond in _bonds(plan, cell):
-            joined[root(bond)] = first
+    names = join_groups((_own(cell), *_bonds(plan, cell)) for cell in plan.cells)
     found: dict[str, list[Cell]] = {}
     for cell in plan.cells:
-        found.setdefault(root(_own(cell)), []).append(cell)
+        found.setdefault(names[_own(cell)], []).append(cell)
     return tuple(PlanLane(number, tuple(cells)) for number, cells in enumerate(found.values(), start=1))
 
 
@@ -106,3 +98,32 @@ def _bonds(plan: Plan, cell: Cell) -> Iterator[str]:
         yield _STOPS
     if plan.expects and is_budgeted(plan, experiment):
         yield _BUDGET
+
+
+def open_hosts(plan: Plan, cells: Iterable[Cell] | None = None) -> list[str]:
+    """Return the hosts of these cells, or of all, that stand for nodes that no scheduler has given yet."""
+    used = dict.fromkeys(host for cell in (plan.cells if cells is None else cells) for host in cell.locks)
+    return [host for host in used if plan.hosts[host].is_open]
+
+
+def with_nodes(plan: Plan, nodes: Mapping[str, str]) -> Plan:
+    """Return the plan with the names of nodes, by host, and without hosts that are still open: other lanes have them.
+
+    The addresses of databases that name these hosts get the names, too.
+    """
+    named = {
+        key: host.model_copy(update={"name": nodes[key]}) if key in nodes else host for key, host in plan.hosts.items()
+    }
+    databases = {key: _at_nodes(database, nodes) for key, database in plan.databases.items()}
+    hosts = {key: host for key, host in named.items() if not host.is_open}
+    return plan.model_copy(update={"hosts": hosts, "databases": databases})
+
+
+def _at_nodes(database: Database, nodes: Mapping[str, str]) -> Database:
+    if not nodes or not database.uri:
+        return database
+    names = re.compile(rf"(?<![\w.-])(?:{'|'.join(map(re.escape, nodes))})(?![\w.-])")
+    uri = tuple(
+        names.sub(lambda name: nodes[name[0]], part) if isinstance(part, str) else part for part in database.uri
+    )
+    return database.model_copy(update={"uri": uri})

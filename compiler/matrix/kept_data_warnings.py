@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from benchbrief.compiler.blocks.databases.database_errors import AgedData
 from benchbrief.compiler.blocks.databases.databases import DatabaseSpec
-from benchbrief.compiler.blocks.databases.kept_data_errors import AgedData
 from benchbrief.compiler.blocks.experiments.experiments import Matrix
 from benchbrief.compiler.matrix.expand import dataset_of, ordered
 from benchbrief.compiler.planning.fingerprint import place_of

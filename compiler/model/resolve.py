@@ -10,8 +10,8 @@ from benchbrief.compiler.blocks.experiments import experiment_errors
 from benchbrief.compiler.blocks.experiments.experiments import Matrix, read_experiments
 from benchbrief.compiler.blocks.experiments.knee_references import linked
 from benchbrief.compiler.blocks.experiments.load_clients import World
-from benchbrief.compiler.blocks.experiments.overlap_warnings import warn_of_overlap
 from benchbrief.compiler.blocks.experiments.probes import read_declared
+from benchbrief.compiler.blocks.experiments.shared_equipment import warn_of_overlap
 from benchbrief.compiler.blocks.hardware.hardware import HardwareUnit, HostTable, read_clients, read_hardware
 from benchbrief.compiler.blocks.hardware.schedulers import read_schedulers
 from benchbrief.compiler.blocks.values.values import Reader

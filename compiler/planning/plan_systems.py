@@ -24,7 +24,7 @@ class Host(Node):
     """A machine that runs commands. `id` is unique in the plan: `local`, or the destination as written.
 
     For `ssh`, the user's own ~/.ssh/config applies to `name`; the values here take precedence. One that is `asked` for
-    has its id as its name until a lane begins, which knows the node that it is (`compiler/lanes/given_nodes.py`).
+    has its id as its name until a lane begins, which knows the node that it is (`compiler/lanes/plan_lanes.py`).
     """
 
     id: str

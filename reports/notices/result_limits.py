@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator
 from itertools import combinations
 from typing import NamedTuple
 
-from benchbrief.compiler.extensions.error_limit import accepted_errors, stray_errors
+from benchbrief.compiler.extensions.registry import accepted_errors, stray_errors
 from benchbrief.compiler.planning import plan as p
 from benchbrief.reports.data.imported_briefs import is_imported
 from benchbrief.reports.data.report_data import Results

@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
 
-from benchbrief.compiler.extensions.error_limit import accepted_errors
+from benchbrief.compiler.extensions.registry import accepted_errors
 from benchbrief.compiler.messages.text import figure, share_figure
 from benchbrief.compiler.planning.plan import Probe
 from benchbrief.results.imports.import_manifest import read_manifest

@@ -6,7 +6,7 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
-from benchbrief.compiler.lanes.given_nodes import open_hosts, with_nodes
+from benchbrief.compiler.lanes.plan_lanes import open_hosts, with_nodes
 from benchbrief.compiler.planning.plan import Plan
 from benchbrief.runners.fleet.scheduler import Given, SchedulerSilent, scheduler_named
 from benchbrief.runners.journal import events as j

@@ -6,11 +6,11 @@ from pathlib import Path
 
 import pytest
 
+from benchbrief.compiler.blocks.databases.database_errors import KEEP
 from benchbrief.compiler.compile import check
 from benchbrief.compiler.estimates import advice as module
 from benchbrief.compiler.estimates.advice import Advice, advice
 from benchbrief.compiler.estimates.budget_fit import budget_fits, most_s
-from benchbrief.compiler.estimates.estimate_errors import KEEP
 from benchbrief.compiler.estimates.learned import Keys, Seen, with_history
 from benchbrief.compiler.explain.explain_plan import explain
 from benchbrief.dsl.diagnostics.source_line import display_width

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from benchbrief.compiler.lanes.given_nodes import open_hosts, with_nodes
+from benchbrief.compiler.lanes.plan_lanes import open_hosts, with_nodes
 from benchbrief.compiler.planning.plan import Plan
 from tests.support.plans import compile_text
 

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
+from benchbrief.compiler.explain.explain_rules import RESET_WORDS
 from benchbrief.compiler.extensions.engine_spec import AFTER_WRITES, BY_FILE_SYSTEM, Reset
-from benchbrief.compiler.resets.reset_words import RESET_WORDS
 from benchbrief.compiler.word_meanings import RESETS
 
 ROOT = Path(__file__).parents[2]

@@ -27,7 +27,6 @@ ONLY = {
         "benchbrief.compiler.planning.plan",
         "benchbrief.compiler.kept_plans.plan_file",
         "benchbrief.compiler.lanes.plan_lanes",  # the lanes that a plan shows are those that are run apart
-        "benchbrief.compiler.lanes.given_nodes",
         "benchbrief.compiler.estimates.estimate",  # a job's time limit is held against the time that a plan shows
         "benchbrief.compiler.estimates.counted_cells",
         "benchbrief.compiler.estimates.time_spent",  # the brief of merged lanes, which no lane renders
@@ -35,7 +34,6 @@ ONLY = {
         "benchbrief.compiler.planning.budgets",  # the level of intervals is one for all rooms
         "benchbrief.compiler.planning.achieved_load",
         "benchbrief.compiler.planning.planned_cells",  # one number of cells for all rooms
-        "benchbrief.compiler.extensions.error_limit",
         "benchbrief.compiler.planning.fingerprint",  # where data lie
         "benchbrief.compiler.searches.rate_search",  # estimates count what the rule of a search asks for
         "benchbrief.compiler.resets.data_states",  # whether the next cell must load, also in another order
@@ -54,12 +52,11 @@ ONLY = {
         "benchbrief.compiler.planning.planned_cells",  # one number of cells for all rooms
         "benchbrief.compiler.estimates.counted_cells",  # how much of an adaptive ramp is left
         "benchbrief.compiler.searches.rate_search",  # which results a search would ask for
-        "benchbrief.compiler.extensions.error_limit",
+        "benchbrief.compiler.extensions.registry",
         "benchbrief.compiler.resets.tolerated_changes",
         "benchbrief.compiler.planning.plan",
         "benchbrief.compiler.kept_plans.plan_file",
         "benchbrief.compiler.extensions",
-        "benchbrief.compiler.extensions.registry",
         "benchbrief.compiler.planning.fingerprint",  # what makes a workload another one
         "benchbrief.compiler.measure_catalogue",  # the columns of an imported table are the language's measures
         "benchbrief.compiler.units",
@@ -77,7 +74,6 @@ ONLY = {
         "benchbrief.compiler.searches.rate_search",  # the confidence that a disclosure tells
         "benchbrief.compiler.planning.achieved_load",
         "benchbrief.compiler.planning.steady_rule",
-        "benchbrief.compiler.extensions.error_limit",
         "benchbrief.compiler.resets.tolerated_changes",
         "benchbrief.compiler.rounding",
         "benchbrief.compiler.units",  # what a source tells is in the units that it chose

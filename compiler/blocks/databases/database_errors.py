@@ -1,4 +1,4 @@
-"""Mistakes in databases: addresses, starts, options and data sets (E05xx)."""
+"""Mistakes in databases: addresses, starts, options and data sets (E05xx), and warnings of their data (W021x)."""
 
 from __future__ import annotations
 
@@ -264,3 +264,78 @@ class HalfALogin(CompileProblem):
     @property
     def are(self) -> str:
         return "are" if len(self.missing) > 1 else "is"
+
+
+class AgedData(CompileProblem):
+    """Cells on data to which an earlier cell wrote. `cells` are in their order."""
+
+    code = "W0210"
+    says = "{cells:plural cell} of database `{database}` would run on data that earlier cells have changed"
+    mark = "{written_by:ticked} {write} to the data"
+    hint = (
+        "this concerns {cells:ticked 3}: write `reset = after_writes`, `drop_and_load`{faster}; or keep `reuse`, and "
+        "the brief says how many cells have written to the data"
+    )
+    database: str
+    written_by: tuple[str, ...]
+    cells: tuple[str, ...]
+    quick: str = ""
+    """A way to bring the data back in less time than a load, which the database can be declared with."""
+
+    @property
+    def write(self) -> str:
+        return "writes" if len(self.written_by) == 1 else "write"
+
+    @property
+    def faster(self) -> str:
+        return f" or `{self.quick}`" if self.quick else ""
+
+
+class ReplacedData(CompileProblem):
+    """Cells that load data again after others replaced them. `seconds` is the time of these loads."""
+
+    code = "W0211"
+    says = (
+        "{cells:plural cell} of database `{database}` would load data again that others replace: about "
+        "{seconds:duration} of loading"
+    )
+    mark = "{sharing} keep their data in one place"
+    hint = (
+        'give each its own place, such as `path = "{{path}}/data"` with a `path` in each variant; or measure '
+        "one hardware after the other, without `interleaved` and `random`"
+    )
+    database: str
+    hardware: tuple[str, ...]
+    cells: tuple[str, ...]
+    seconds: float
+
+    @property
+    def sharing(self) -> str:
+        return ticked(self.hardware) if len(self.hardware) > 1 else f"all data sets of {ticked(self.hardware)}"
+
+
+KEEP = "or keep it where no cell may find traces of another, such as a warm cache"
+"""Why a costly reset may be right, as the end of advice against one."""
+
+
+class CostlyReset(CompileProblem):
+    """A declared reset that takes longer than what is measured. `better` is a reset that takes less."""
+
+    code = "W0213"
+    says = (
+        "resetting the data of database `{database}` would take about {seconds:duration}, and all its measuring "
+        "{measured_s:duration}"
+    )
+    mark = "{count}"
+    hint = "write `reset = {better}`, which takes about {better_s:duration}: {why}"
+    database: str
+    cells: int
+    seconds: float
+    measured_s: float
+    better: str
+    why: str
+    better_s: float
+
+    @property
+    def count(self) -> str:
+        return f"{self.cells:,} cells reset their data" if self.cells > 1 else "one cell resets its data"

@@ -12,8 +12,8 @@ from benchbrief.compiler.blocks.databases.declared_commands import Reset, read_h
 from benchbrief.compiler.blocks.databases.engine_options import EngineOptions
 from benchbrief.compiler.blocks.databases.started_servers import Topology, check_hosts, read_start, read_topology
 from benchbrief.compiler.blocks.hardware.hardware import HardwareUnit, origin
-from benchbrief.compiler.blocks.values.block_values import Constant, Value, Values
-from benchbrief.compiler.blocks.values.data_paths import check_path
+from benchbrief.compiler.blocks.values.block_values import Values, setting
+from benchbrief.compiler.blocks.values.spec_files import check_path
 from benchbrief.compiler.blocks.values.values import Reader, reference
 from benchbrief.compiler.blocks.values.wrong_forms import described
 from benchbrief.compiler.blocks.workloads.load_generators import can_load, read_tool, usual_tool
@@ -120,7 +120,7 @@ def _read(entry: Entry, reader: Reader) -> DatabaseSpec | None:
         version=values.text("version"),
         max_lag=values.number("max_lag"),
         size=values.number("size"),
-        settings={name: setting for name, value in own.items() if (setting := _setting(value)) is not None},
+        settings={name: found for name, value in own.items() if (found := setting(value)) is not None},
         options=reads_options.read(rest, reader),
         open_options=open_options,
         option_places={key: at.key.span for block in entry.all("options") for key, at in block.attributes.items()},
@@ -190,12 +190,6 @@ def _open_options(entry: Entry | None) -> tuple[Entry | None, dict[str, ast.Hole
     }
     rest = {key: attribute for key, attribute in entry.attributes.items() if key not in found}
     return replace(entry, attributes=rest), found
-
-
-def _setting(value: Value | None) -> plan.Option | None:
-    if isinstance(value, Constant):
-        return value.value
-    return value if isinstance(value, str | bool) else None
 
 
 def _filled_options(spec: DatabaseSpec, unit: HardwareUnit, reader: Reader) -> dict[str, plan.Option]:

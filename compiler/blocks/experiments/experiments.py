@@ -87,6 +87,15 @@ class Matrix:
         return len(e.hardware) * len(e.workloads) * len(self.points) * e.repeats
 
 
+def databases_of(matrices: Iterable[Matrix]) -> dict[plan.DatabaseKey, plan.Database]:
+    """Return the databases of all matrices by their keys in a plan."""
+    return {
+        plan.DatabaseKey.of(each.database.name, key): database
+        for each in matrices
+        for key, database in each.databases.items()
+    }
+
+
 def read_experiments(entries: Mapping[str, Entry], world: World, reader: Reader) -> tuple[Matrix, ...]:
     matrices: list[Matrix] = []
     cells = 0

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from benchbrief.compiler.blocks.hardware.hardware import origin
-from benchbrief.compiler.blocks.values.block_values import Constant, Value
+from benchbrief.compiler.blocks.values.block_values import setting
 from benchbrief.compiler.blocks.values.values import Reader
 from benchbrief.compiler.extensions.extension_errors import UnusableExtension
 from benchbrief.compiler.extensions.registry import SCHEDULER_SPECS, Refused
@@ -39,12 +39,6 @@ def _block(entry: Entry, reader: Reader) -> plan.SchedulerBlock | None:
         if name not in spec.attributes and key is not None:
             only = " or ".join(key.only)
             reader.report(structure_errors.NotForThis(attribute.key.span, name, only, entry.name))
-    options = {name: setting for name, value in values.found.items() if (setting := _setting(value)) is not None}
+    options = {name: found for name, value in values.found.items() if (found := setting(value)) is not None}
     package = SCHEDULER_SPECS.source(entry.name)
     return plan.SchedulerBlock(name=entry.name, options=options, package=package, origin=origin(entry.head))
-
-
-def _setting(value: Value) -> plan.Option | None:
-    if isinstance(value, Constant):
-        return value.value
-    return value if isinstance(value, str | bool) else None

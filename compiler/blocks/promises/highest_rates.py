@@ -20,11 +20,11 @@ from benchbrief.compiler.extensions import EngineSpec, ToolSpec
 from benchbrief.compiler.extensions.registry import tools_from_due
 from benchbrief.compiler.frontend import structure_errors, value_errors
 from benchbrief.compiler.measure_catalogue import STATISTICS
+from benchbrief.compiler.metrics.evidence_errors import FewBeyond
 from benchbrief.compiler.metrics.metric_errors import NeedsOperation
 from benchbrief.compiler.planning import plan
 from benchbrief.compiler.searches.rate_search import LEAD, candidates, lengths
 from benchbrief.compiler.shapes.value_shapes import Number
-from benchbrief.compiler.tail_errors import FewBeyond
 from benchbrief.compiler.tail_operations import are_few, share_beyond
 from benchbrief.dsl.source import Span
 from benchbrief.dsl.syntax import ast

@@ -37,6 +37,13 @@ Value = str | bool | Constant | plan.Reference | ast.String | tuple[ast.Expr, ..
 text with holes, or a series."""
 
 
+def setting(value: Value | None) -> str | float | bool | None:
+    """Return a value as a setting of a tool or an engine: a number in base units. None for any other value."""
+    if isinstance(value, Constant):
+        return value.value
+    return value if isinstance(value, str | bool) else None
+
+
 @dataclass(frozen=True)
 class Values:
     """The right values of one block. A missing key is absent or has a mistake.

@@ -1,9 +1,10 @@
-"""Files beside a spec whose text is part of the plan, such as a server's configuration."""
+"""Files beside a spec whose text is part of the plan, and paths of data on a host."""
 
 from __future__ import annotations
 
 from pathlib import Path
 
+from benchbrief.compiler.frontend import value_errors
 from benchbrief.compiler.frontend.value_errors import UnreadableFile
 from benchbrief.compiler.problems import Findings
 from benchbrief.dsl.source import Span
@@ -31,3 +32,17 @@ def read_spec_file(what: str, name: str, span: Span, findings: Findings) -> str 
 
 def _decoded(error: ValueError) -> str:
     return "it is not UTF-8" if isinstance(error, UnicodeDecodeError) else str(error)
+
+
+def check_path(span: Span, key: str, path: str, findings: Findings) -> bool:
+    """Check that a path is absolute, not the root, and without `..`."""
+    problem = None
+    if not path.startswith("/"):
+        problem = "it does not start with `/`"
+    elif ".." in path.split("/"):
+        problem = "it goes up with `..`"
+    elif not path.strip("/"):
+        problem = "it is the root directory"
+    if problem:
+        findings.add(value_errors.BadPath(span, key, path, problem))
+    return problem is None

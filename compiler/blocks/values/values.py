@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterable, Mapping
 
 from benchbrief.compiler.blocks.values.block_values import Constant, Value, Values
-from benchbrief.compiler.blocks.values.data_paths import check_path
+from benchbrief.compiler.blocks.values.spec_files import check_path
 from benchbrief.compiler.blocks.values.wrong_forms import described, product, wrong_value
 from benchbrief.compiler.frontend import name_errors, structure_errors, value_errors
 from benchbrief.compiler.frontend.declarations import Entry

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 from benchbrief.compiler.blocks.hardware.hardware import origin
-from benchbrief.compiler.blocks.values.block_values import Constant, Values
+from benchbrief.compiler.blocks.values.block_values import Values, setting
 from benchbrief.compiler.blocks.values.spec_files import read_spec_file
 from benchbrief.compiler.blocks.values.values import Reader
 from benchbrief.compiler.extensions import Attribute, ToolSpec, WorkloadSpec
@@ -136,7 +136,7 @@ def _properties(entry: Entry, values: Values, family: ToolSpec, name: str, reade
     workload, found = family.workloads[name], Properties()
     done: tuple[str, ...] = ()
     for key, attribute in family.attributes.items():
-        said = _said(values, key)
+        said = setting(values.found.get(key))
         if attribute.needs and not done:
             done = family.operations(name, found)
         only = _only(family, key, attribute, workload, done)
@@ -169,13 +169,6 @@ def _files(values: Values, family: ToolSpec, properties: Properties, reader: Rea
             if text is not None:
                 found[key] = text
     return found
-
-
-def _said(values: Values, key: str) -> Setting | None:
-    value = values.found.get(key)
-    if isinstance(value, Constant):
-        return value.value
-    return value if isinstance(value, str | bool) else None
 
 
 def _only(family: ToolSpec, key: str, attribute: Attribute, workload: WorkloadSpec, done: tuple[str, ...]) -> str:

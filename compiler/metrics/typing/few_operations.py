@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+from benchbrief.compiler.metrics.evidence_errors import FewBeyond
 from benchbrief.compiler.metrics.typing.expressions import Typer
 from benchbrief.compiler.metrics.typing.planned_points import Run
 from benchbrief.compiler.metrics.typing.terms import Measure, Term, leaves
-from benchbrief.compiler.tail_errors import FewBeyond
 from benchbrief.compiler.tail_operations import are_few, share_beyond
 
 

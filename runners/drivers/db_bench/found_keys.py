@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from math import exp, sqrt
 
-from benchbrief.compiler.extensions.error_limit import accepted_errors
+from benchbrief.compiler.extensions.registry import accepted_errors
 from benchbrief.compiler.messages.text import share_figure
 from benchbrief.runners.drivers.db_bench.db_bench_messages import say
 from benchbrief.runners.drivers.db_bench.db_bench_output import Headline

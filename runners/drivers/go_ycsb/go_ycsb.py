@@ -13,7 +13,7 @@ from types import MappingProxyType
 from typing import ClassVar
 from urllib.parse import urlsplit
 
-from benchbrief.compiler.extensions.error_limit import accepted_errors, stray_errors
+from benchbrief.compiler.extensions.registry import accepted_errors, stray_errors
 from benchbrief.compiler.messages.text import Figure, figure, share_figure
 from benchbrief.compiler.planning.plan import StepKind
 from benchbrief.runners.drivers.go_ycsb import go_ycsb_invariants

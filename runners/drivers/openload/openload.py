@@ -12,7 +12,7 @@ from dataclasses import replace
 from math import inf
 from typing import ClassVar
 
-from benchbrief.compiler.extensions.error_limit import accepted_errors
+from benchbrief.compiler.extensions.registry import accepted_errors
 from benchbrief.compiler.messages.text import Text, figure
 from benchbrief.runners.drivers.openload import openload_invariants
 from benchbrief.runners.drivers.openload.openload_flags import (

@@ -1,1 +1,0 @@
-"""Which data sets are loaded or reset again and again, what that costs, and which other reset would spare it."""

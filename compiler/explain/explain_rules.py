@@ -1,0 +1,157 @@
+"""How an experiment's points, loads, lengths, probes and events are chosen, in words, for `bench plan`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from typing import get_args
+
+from benchbrief.compiler.estimates.grouped_hardware import shares_points
+from benchbrief.compiler.explain.plain_text import number
+from benchbrief.compiler.extensions.engine_spec import BY_FILE_SYSTEM, Reset
+from benchbrief.compiler.extensions.tool_spec import Bound
+from benchbrief.compiler.planning.achieved_load import to_serve
+from benchbrief.compiler.planning.plan import (
+    Adaptive,
+    Arrivals,
+    Cell,
+    Event,
+    Experiment,
+    KneeSearch,
+    Plan,
+    Promise,
+    UntilSteady,
+)
+from benchbrief.compiler.planning.steady_rule import BATCH_S
+from benchbrief.compiler.searches.rate_search import CONFIDENCE, LEAD
+from benchbrief.dsl.diagnostics.plain_amounts import duration, plural
+
+
+def describe_promise(rule: Promise) -> Iterator[tuple[str, str]]:
+    """Yield the rows of an experiment's table: what is promised, and how its highest rate is searched for."""
+    yield "promise", rule.text
+    yield "served", f"{100 * to_serve(rule):g} % of the offered load at least, or the promise is broken"
+    apart, within = (f"{share * rule.within:g} %" for share in (50, 100))
+    yield "search", f"the highest that keeps it, of rates {apart} apart, to be within {within}: doubling, then halving"
+    yield (
+        "at the edge",
+        (
+            f"again, until {LEAD} more runs keep the promise than break it, or the reverse ({100 * CONFIDENCE:.0f} % "
+            f"confidence, Wald's sequential test), {rule.judged} times a rate at most"
+        ),
+    )
+    runs = plural(rule.held_out, "run")
+    yield "held out", f"{runs} more at the rate that was found, and at a lower one as soon as one breaks the promise"
+    yield "cells", f"about {rule.usual} for each search, {rule.most} at most"
+    yield "assumes", "a promise that is broken at one rate is broken at each higher one"
+
+
+def describe_adaptive(plan: Plan, e: Experiment, rule: Adaptive) -> str:
+    """Return how the points of an adaptive ramp are chosen."""
+    shared = shares_points(plan, e.name)
+    turns = "; hardware that takes turns is measured at the same points" if shared else ""
+    return (
+        f"{rule.points} of the {len(e.points)} candidates, chosen while it runs: both ends, the middle, then where the "
+        f"throughput bends most{turns}"
+    )
+
+
+def describe_knee(search: KneeSearch, points: int) -> str:
+    """Return how a knee is searched for among so many points."""
+    rise, gain = (f"{100 * share:g} %" for share in (search.rise, search.gain))
+    return (
+        f"up to {points} points, stops at the knee: {search.latency} +{rise} or more while throughput gains < {gain} "
+        "at the next point" + (f"; without a knee, {number(search.otherwise)}" if search.otherwise else "")
+    )
+
+
+def measured_for(e: Experiment) -> str:
+    """Return how long its cells are measured: `20 min`, or `2 min to 30 min, until steady within 2 %`."""
+    if e.until_steady is None:
+        return duration(e.measure_s)
+    return f"{duration(e.until_steady.from_s)} to {duration(e.measure_s)}, until steady within {_share(e.until_steady)}"
+
+
+def describe_steadiness(e: Experiment, rule: UntilSteady) -> Iterator[tuple[str, str]]:
+    """Yield the rows of an experiment's table: when its cells end, and what counts of each."""
+    offered = e.axis == "target"
+    means = "mean throughput and of the mean latency" if offered else "mean throughput"
+    of = "each" if offered else "it"
+    looks = f"first looked at after {duration(rule.from_s)}, then every {duration(BATCH_S)}"
+    yield (
+        "measured",
+        (
+            f"until half the 95 % interval of the {means} is at most {_share(rule)} of {of}: {looks}, for "
+            f"{duration(e.measure_s)} at most"
+        ),
+    )
+    yield "counted", "what comes after the transient, which MSER-5 cuts off (White 1997)"
+    batches = duration(BATCH_S)
+    yield (
+        "assumes",
+        f"batches of {batches} that are independent; who stops when an interval is narrow has luck on their side",
+    )
+
+
+def _share(rule: UntilSteady) -> str:
+    return f"{100 * rule.within:g} %"
+
+
+_TIMES = {"timeout": "timeout_s", "give_up": "give_up_s"}
+"""The fields of the bounds that are times."""
+
+
+def describe_arrivals(arrivals: Arrivals) -> str:
+    """Return their kind with the bounds that the spec sets: `poisson; drops 1 %, lag 50 %`."""
+    bounds = ", ".join(_bounds(arrivals))
+    return f"{arrivals.kind}; {bounds}" if bounds else arrivals.kind
+
+
+def _bounds(arrivals: Arrivals) -> Iterator[str]:
+    for name in get_args(Bound):
+        field = _TIMES.get(name, name)
+        value = getattr(arrivals, field)
+        if value == Arrivals.model_fields[field].default:
+            continue
+        if name in _TIMES:
+            yield f"{name} {duration(value)}"
+        else:
+            yield f"{name} {number(value) if name == 'queue' else f'{100 * value:g} %'}"
+
+
+def describe_probes(cells: Iterable[Cell]) -> list[str]:
+    devices: dict[str, list[str]] = {}
+    for cell in cells:
+        for probe in cell.probes:
+            found = devices.setdefault(f"{probe.name} every {duration(probe.every_s)}", [])
+            device = probe.options.get("device") or probe.options.get("interface")
+            if device and device not in found:
+                found.append(device)
+    return [f"{name} on {' or '.join(on)}" if on else name for name, on in devices.items()]
+
+
+def describe_events(cells: Iterable[Cell]) -> list[str]:
+    """Return a line for each event, with all hosts on which it runs, each cell on its own ones."""
+    found: dict[tuple[float, str], tuple[Event, dict[str, None]]] = {}
+    for cell in cells:
+        for event in cell.events:
+            _, hosts = found.setdefault((event.at_s, event.line), (event, {}))
+            hosts.update(dict.fromkeys(event.hosts))
+    return [_told(event, hosts) for event, hosts in found.values()]
+
+
+def _told(event: Event, hosts: Iterable[str]) -> str:
+    data = "" if event.data == "kept" else "; the data set counts as changed"
+    return f'at {duration(event.at_s)} "{event.label}" on {", ".join(hosts)}: {event.line}{data}'
+
+
+RESET_WORDS: Mapping[Reset, str] = {
+    "drop_and_load": "loaded again for each cell",
+    "after_writes": "loaded once, and again after cells that write",
+    "as_needed": "loaded once, and again after cells that insert",
+    "undo": "loaded once, and what cells insert is deleted",
+    "snapshot": "loaded once, and copied back after cells that write",
+    "links": "loaded once, and linked back after cells that write",
+    **{how: f"loaded once, and a snapshot by {name} put back for each cell" for how, name in BY_FILE_SYSTEM.items()},
+    "reuse": "loaded once and kept",
+    "command": "brought back by a command for each cell",
+}

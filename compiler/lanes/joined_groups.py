@@ -1,0 +1,21 @@
+"""Groups that have something in common, directly or through others."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+
+def join_groups(groups: Iterable[Sequence[str]]) -> dict[str, str]:
+    """Return a name for each member of a group: members of joined groups have the same one (union-find)."""
+    above: dict[str, str] = {}
+
+    def root(member: str) -> str:
+        while above.setdefault(member, member) != member:
+            above[member] = member = above[above[member]]
+        return member
+
+    for first, *others in groups:
+        root(first)
+        for other in others:
+            above[root(other)] = root(first)
+    return {member: root(member) for member in tuple(above)}
