@@ -15,6 +15,7 @@ from benchbrief.compiler.briefs.elements.element_queries import (
     named_params,
     origin,
     query,
+    query_of_repeats,
     runs_at,
     sides_by_repeat,
 )
@@ -153,7 +154,7 @@ def _metric(typer: Typer, metric: ast.Metric) -> plan.Metric | None:
         label=_label(typer, metric.label) or name,
         better="higher" if metric.better == "higher" else "lower" if metric.better == "lower" else None,
         query=query(typer, typed.term, typed.unit, text_of(metric.expr)),
-        repeats=query(typer, repeated.term, repeated.unit, text_of(metric.expr)) if repeated else None,
+        repeats=query_of_repeats(typer, repeated.term, repeated.unit, text_of(metric.expr)) if repeated else None,
         percentile=holds_percentiles(typed.term),
         params=named_params(metric.expr, typer.scope.params),
         origin=origin(metric.span),

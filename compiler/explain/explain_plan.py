@@ -380,17 +380,8 @@ def _measured_in(query: Query) -> str:
 
 def _contents(report: Report) -> str:
     counts = Counter(_kinds(report.elements))
-    parts = [
-        plural(counts[kind], one, many)
-        for kind, one, many in (
-            ("section", "section", "sections"),
-            ("figure", "figure", "figures"),
-            ("table", "table", "tables"),
-            ("callout", "callout", "callouts"),
-            ("formula", "formula", "formulas"),
-        )
-        if counts[kind]
-    ]
+    kinds = ("section", "figure", "table", "callout", "formula")
+    parts = [plural(counts[kind], kind) for kind in kinds if counts[kind]]
     return ", ".join((f"template {report.template}", f"language {report.language}", *parts))
 
 

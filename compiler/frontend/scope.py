@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Literal
 
+from benchbrief.compiler.planning.achieved_load import Schedule
 from benchbrief.compiler.planning.plan import Quantity
 from benchbrief.dsl.source import Span
 from benchbrief.dsl.syntax import ast
@@ -51,8 +52,8 @@ class ExperimentKey:
     """`axis` is None when its only point is not found yet; `unknown` maps such dimensions to their searches.
 
     `phase_s` is the length of a phase in seconds, or of the whole measurement when there are none. `length` is the
-    warm-up and the measured time, in seconds. `unmerged` has the place of repeats whose tool prints percentiles only,
-    and that tool.
+    warm-up, the shortest and the longest measured time, in seconds. `unmerged` has the place of repeats whose tool
+    prints percentiles only, and that tool.
     """
 
     key: str
@@ -67,6 +68,7 @@ class ExperimentKey:
     repeats: int
     probes: tuple[str, ...]
     tool: str
+    schedule: Schedule
     span: Span = field(compare=False)
     unknown: tuple[tuple[str, str], ...] = ()
     chosen: int | None = None

@@ -175,19 +175,23 @@ class PassesOver(CompileProblem):
 
 
 class FewBeyond(CompileProblem):
-    """A percentile of so few operations that chance decides it. `rate` is in ops/s, `seconds` of each of `repeats`."""
+    """A percentile of so few operations that chance decides it. `rate` is in ops/s, `seconds` of each of `repeats`.
+
+    The rate is `even`, or a mean over bursts, steps or a trace.
+    """
 
     code = "W0709"
-    says = "at {rate:,g} ops/s, `{measure}` of `{workload}` has {beyond} beyond it: chance decides its value"
+    says = "at {offered}, `{measure}` of `{workload}` has {beyond} beyond it: chance decides its value"
     mark = "{share} of the operations in {time} are {operations:,.0f}"
-    hint = "measure for {longer}, offer {higher:,} ops/s{lower}: {fewest} operations beyond it are needed"
+    hint = "{ways}: {fewest} operations beyond it are needed"
     measure: str
     workload: str
     statistic: str
     rate: float
     of_operations: float
     seconds: float
-    repeats: int
+    repeats: int = 1
+    even: bool = True
     fewest: int = FEWEST
 
     @property
@@ -212,16 +216,18 @@ class FewBeyond(CompileProblem):
         return f"{self.repeats} x {duration(self.seconds)}" if self.repeats > 1 else duration(self.seconds)
 
     @property
-    def longer(self) -> str:
-        return enough_time(self.seconds * self.times_more * (1 - 1e-9))
+    def offered(self) -> str:
+        return f"{self.rate:,g} ops/s" if self.even else f"{self.rate:,.3g} ops/s on average"
 
     @property
-    def higher(self) -> int:
-        return ceil(self.rate * self.times_more * (1 - 1e-9))
-
-    @property
-    def lower(self) -> str:
-        """The highest percentile that has enough operations beyond it."""
+    def ways(self) -> str:
+        """What makes them enough. The last is the highest percentile that has enough operations beyond it."""
+        more = self.times_more * (1 - 1e-9)
+        times = f"{ceil(10 * more) / 10:g} times as"
+        ways = [f"measure for {enough_time(self.seconds * more)}", f"offer {ceil(self.rate * more):,} ops/s"]
+        if not self.even:
+            ways = [f"measure {times} long", f"offer {times} much"]
         known = [(beyond, name) for name, of in STATISTICS.items() if (beyond := share_beyond(of)) is not None]
         enough = [(beyond, name) for beyond, name in known if self.operations * beyond >= self.fewest]
-        return f", or ask for `{min(enough)[1]}`" if enough else ""
+        ways += [f"ask for `{min(enough)[1]}`"] if enough else []
+        return f"{', '.join(ways[:-1])}, or {ways[-1]}"

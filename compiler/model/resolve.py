@@ -26,6 +26,7 @@ from benchbrief.compiler.matrix.kept_data_warnings import warn_of_aged_data
 from benchbrief.compiler.model.power_warnings import warn_of_power
 from benchbrief.compiler.model.profiles import check_profiles
 from benchbrief.compiler.planning import plan
+from benchbrief.compiler.planning.achieved_load import Schedule
 from benchbrief.compiler.planning.extension_words import warn_of_untranslated
 from benchbrief.compiler.problems import Findings
 from benchbrief.dsl.syntax import ast
@@ -192,6 +193,7 @@ def _experiment_key(matrix: Matrix) -> ExperimentKey:
         promise=e.promise is not None,
         service_only=matrix.service_only,
         unmerged=matrix.unmerged,
+        schedule=Schedule(e.arrivals, e.warm_up_s),
         measured_at=matrix.places.get("measure"),
         span=matrix.span,
     )

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from dataclasses import dataclass
+from functools import cached_property
 
 from benchbrief.compiler.planning.plan import Arrivals, Experiment, Promise
 
@@ -64,9 +66,40 @@ def offered(target: float, experiment: Experiment | None) -> float:
     arrivals = experiment.arrivals if experiment else None
     if experiment is None or arrivals is None or arrivals.kind != "burst":
         return target
-    until = experiment.warm_up_s + experiment.measure_s
-    bursts = _in_bursts(arrivals, until) - _in_bursts(arrivals, experiment.warm_up_s)
-    return target + (arrivals.burst_rate - target) * bursts / experiment.measure_s
+    due = Schedule(arrivals, experiment.warm_up_s).due(target, 0.0, experiment.measure_s)
+    return due / experiment.measure_s
+
+
+@dataclass(frozen=True)
+class Schedule:
+    """When the operations of a run are due: a warm-up, and the measured time after it."""
+
+    arrivals: Arrivals | None
+    warm_up_s: float
+
+    @property
+    def is_even(self) -> bool:
+        return self.arrivals is None or self.arrivals.kind not in ("burst", "steps", "trace")
+
+    def due(self, target: float, begin: float, end: float) -> float:
+        """Return how many operations are due on average between two times of the measurement, at a `target` rate."""
+        arrivals = self.arrivals
+        since, until = self.warm_up_s + begin, self.warm_up_s + end
+        if arrivals is None or self.is_even:
+            return target * (end - begin)
+        if arrivals.kind == "burst":
+            bursts = _in_bursts(arrivals, until) - _in_bursts(arrivals, since)
+            return target * (end - begin) + (arrivals.burst_rate - target) * bursts
+        if arrivals.kind == "trace":
+            return bisect_left(self._traced, until) - bisect_left(self._traced, since)
+        starts = [step * arrivals.each_s for step in range(len(arrivals.rates))]
+        lasting = (max(0.0, min(end, start + arrivals.each_s) - max(begin, start)) for start in starts)
+        return sum(rate * seconds for rate, seconds in zip(arrivals.rates, lasting, strict=True))
+
+    @cached_property
+    def _traced(self) -> list[float]:
+        lines = self.arrivals.trace.splitlines() if self.arrivals else []
+        return [float(line) for line in lines if line.strip() and not line.startswith("#")]
 
 
 def _in_bursts(arrivals: Arrivals, until: float) -> float:

@@ -6,7 +6,7 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from string import Formatter
-from typing import Any, ClassVar, dataclass_transform
+from typing import ClassVar, dataclass_transform
 
 from benchbrief.dsl.diagnostics.diagnostic import Diagnostic, Note, Severity, SpecError, Suggestion
 from benchbrief.dsl.diagnostics.plain_amounts import duration, plural, ticked
@@ -104,7 +104,7 @@ class Problem(_Frozen):
     def _filled(self, prose: Prose) -> str:
         texts = (prose,) if isinstance(prose, str) else prose
         whole = (text for text in texts[:-1] if all(getattr(self, name) for name in _field_names(text)))
-        return _PROSE.vformat(next(whole, texts[-1]), (self,), {})
+        return _Prose().vformat(next(whole, texts[-1]), (self,), {})
 
 
 class Mended(Problem):
@@ -137,25 +137,22 @@ def _field_names(text: str) -> list[str]:
 class _Prose(Formatter):
     """Fills a text with the fields and properties of the problem that is the only argument."""
 
-    def get_value(self, key: int | str, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:
+    def get_value(self, key: int | str, args: Sequence[object], kwargs: Mapping[str, object]) -> object:
         del kwargs
         return getattr(args[0], str(key))
 
-    def format_field(self, value: Any, format_spec: str) -> str:
-        match format_spec.split():
-            case ["duration"]:
+    def format_field(self, value: object, format_spec: str) -> str:
+        match value, format_spec.split():
+            case int() | float(), ["duration"]:
                 text = duration(value)
-            case ["joined"]:
+            case tuple() | list(), ["joined"]:
                 text = ", ".join(value)
-            case ["ticked", *most]:
+            case tuple() | list(), ["ticked", *most]:
                 text = ticked(value, *map(int, most))
-            case ["named", noun]:
+            case tuple() | list(), ["named", noun]:
                 text = f"{noun}{'s' if len(value) > 1 else ''} {ticked(value)}"
-            case ["plural", noun]:
+            case int() | tuple() | list(), ["plural", noun]:
                 text = plural(value if isinstance(value, int) else len(value), noun)
             case _:
                 text = format(value, format_spec)
         return text if _BLANK.search(text) else _shorten(text, _LONGEST_WORD)
-
-
-_PROSE = _Prose()

@@ -28,6 +28,7 @@ from benchbrief.compiler.extensions.registry import TOOL_SPECS
 from benchbrief.compiler.frontend import name_errors, structure_errors, value_errors
 from benchbrief.compiler.frontend.declarations import Entry
 from benchbrief.compiler.planning import plan
+from benchbrief.compiler.planning.achieved_load import Schedule
 from benchbrief.compiler.schemas.block_schema import EXPERIMENT
 from benchbrief.dsl.diagnostics.suggest import did_you_mean
 from benchbrief.dsl.source import Span
@@ -160,8 +161,9 @@ class _Experiment:
         warn_of_short_window(self.entry.name, placed, times.measure_s, self.reader)
         repeats, promised = fitting_repeats(repeats, ramps.ramp, self.values, self.reader), ramps.ramp.promised
         if promised:
+            schedule = Schedule(arrivals, self.values.number("warm_up") or 0.0)
             lowest = ramps.ramp.points[0], times.until.from_s if times.until else times.measure_s
-            check_promise(promised, loads, spec, database.engine, lowest, self.reader)
+            check_promise(promised, loads, spec, database.engine, (schedule, *lowest), self.reader)
         awaits = ramps.awaits
         return Matrix(
             experiment=plan.Experiment(

@@ -23,6 +23,7 @@ from benchbrief.compiler.measure_catalogue import STATISTICS
 from benchbrief.compiler.metrics.evidence_errors import FewBeyond
 from benchbrief.compiler.metrics.metric_errors import NeedsOperation
 from benchbrief.compiler.planning import plan
+from benchbrief.compiler.planning.achieved_load import Schedule
 from benchbrief.compiler.searches.rate_search import LEAD, candidates, lengths
 from benchbrief.compiler.shapes.value_shapes import Number
 from benchbrief.compiler.tail_operations import are_few, share_beyond
@@ -132,7 +133,7 @@ def check_promise(
     loads: Iterable[Load],
     tool: ToolSpec,
     engine: EngineSpec,
-    lowest: tuple[float, float],
+    lowest: tuple[Schedule, float, float],
     reader: Reader,
 ) -> None:
     """Report operations that are not done, percentiles of too few operations at the `lowest` rate and its seconds, and
@@ -142,16 +143,17 @@ def check_promise(
             if operation not in load.operations:
                 known = tuple(load.operations)
                 reader.report(wrong.OperationNotDone(span, operation, load.workload.name, known))
-    rate, seconds = lowest
+    schedule, rate, seconds = lowest
+    due = schedule.due(rate, 0.0, seconds)
     limits = [limit for limit in promised.limits if limit.operation]
     for limit, (operation, span) in zip(limits, promised.operations, strict=True):
         beyond = share_beyond(limit.statistic)
         for load in loads if beyond is not None else ():
             share = load.family.operation_shares(load.workload.properties).get(operation, 0.0)
-            if share and beyond and are_few(rate * seconds * share * beyond):
+            if share and beyond and are_few(due * share * beyond):
                 measure = limit.text.partition(" <")[0]
-                found = (measure, load.workload.name, limit.statistic, rate, share, seconds, 1)
-                reader.report(FewBeyond(span, *found))
+                found = (measure, load.workload.name, limit.statistic, due / seconds, share, seconds)
+                reader.report(FewBeyond(span, *found, even=schedule.is_even))
     if promised.operations and tool.open_loop and not tool.intended_latency:
         reader.report(wrong.ServicePromise(promised.span, tool.word, tools_from_due(engine)))
 

@@ -88,10 +88,15 @@ def query(typer: Typer, term: Term, unit: Unit, text: str, quote: plan.Quote | N
     _warn_of_service_latency(typer, term)
     _warn_of_unmerged_repeats(typer, term)
     warn_of_few_operations(typer, term)
+    lowered = query_of_repeats(typer, term, unit, text)
+    return lowered.model_copy(update={"quote": quote}) if quote and typer.planning else lowered
+
+
+def query_of_repeats(typer: Typer, term: Term, unit: Unit, text: str) -> plan.Query:
+    """The same without warnings: the repeats are kept beside a value that has them."""
     if not typer.planning:
         return plan.Query(sql="", dims=term.dims, unit=unit.text, text=text)
-    lowered = lower(term, unit, text, typer.runs)
-    return lowered.model_copy(update={"quote": quote}) if quote else lowered
+    return lower(term, unit, text, typer.runs)
 
 
 def _warn_of_service_latency(typer: Typer, term: Term) -> None:
@@ -174,7 +179,7 @@ def sides_by_repeat(typer: Typer, sides: Sequence[ast.Expr], shown: Unit | None)
         return ()
     texts = map(text_of, sides)
     unit = shown or typed[0].unit
-    return tuple(query(typer, found.term, unit, text) for found, text in zip(typed, texts, strict=True))
+    return tuple(query_of_repeats(typer, found.term, unit, text) for found, text in zip(typed, texts, strict=True))
 
 
 def named_params(expr: ast.Expr, params: Mapping[str, ast.Expr]) -> dict[str, str]:

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Literal
 
 from benchbrief.compiler.briefs import report_errors as wrong
-from benchbrief.compiler.briefs.elements.element_queries import Place, dimension, query, settled
+from benchbrief.compiler.briefs.elements.element_queries import Place, dimension, query_of_repeats, settled
 from benchbrief.compiler.frontend.declared_names import text_of
 from benchbrief.compiler.measure_catalogue import Key
 from benchbrief.compiler.metrics.typing.expressions import Typer
@@ -57,7 +57,7 @@ def tested(typer: Typer, expr: ast.Expr, typed: Typed, unit: Unit, place: Place,
     if left or not has_repeats(each.term):
         typer.report(wrong.ComparedOnce(expr.span, of))
         return plan.Tested(of=of, percentile=percentile, better=better)
-    repeats = query(typer, each.term, unit, of)
+    repeats = query_of_repeats(typer, each.term, unit, of)
     return plan.Tested(of=of, repeats=repeats, percentile=percentile, better=better)
 
 

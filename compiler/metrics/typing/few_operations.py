@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from benchbrief.compiler.frontend.scope import ExperimentKey
 from benchbrief.compiler.metrics.evidence_errors import FewBeyond
 from benchbrief.compiler.metrics.typing.expressions import Typer
 from benchbrief.compiler.metrics.typing.planned_points import Run
@@ -19,21 +20,32 @@ def warn_of_few_operations(typer: Typer, term: Term) -> None:
         if not isinstance(leaf, Measure) or beyond is None:
             continue
         fixed = dict(leaf.fixed)
-        by_phase = "phase" in leaf.dims or "phase" in fixed
+        asked = {*leaf.dims, *fixed}
+        operation = fixed.get("operation")
         for run in leaf.runs:
-            rate, operation = _rate(run, fixed.get("target")), fixed.get("operation")
+            place = experiments[run.experiment]
             share = shares.get(run.workload, {}).get(str(operation))
-            if not rate or not share:
+            target = _target(run, place, fixed.get("target"))
+            if target is None or not share:
                 continue
-            seconds = run.phase_s * (1 if by_phase else run.phases)
-            if are_few(rate * share * seconds * run.repeats * beyond):
-                place = experiments[run.experiment]
+            phase = fixed.get("phase")
+            phases = (phase,) if isinstance(phase, int | float) else range(1, run.phases + 1)
+            windows = [((n - 1) * run.phase_s, n * run.phase_s) for n in phases]
+            if "phase" not in asked:
+                windows = [(0.0, place.length[1])]
+            due, seconds = min((place.schedule.due(target, begin, end), end - begin) for begin, end in windows)
+            repeats = 1 if "repeat" in asked else run.repeats
+            if due and are_few(due * share * repeats * beyond):
                 span, measure = place.measured_at or place.span, f"{leaf.kind.name}[{operation}]"
-                found = (measure, run.workload, leaf.kind.statistic, rate, share, seconds, run.repeats)
-                typer.report(FewBeyond(span, *found))
+                found = (measure, run.workload, leaf.kind.statistic, due / seconds, share, seconds, repeats)
+                typer.report(FewBeyond(span, *found, even=place.schedule.is_even))
 
 
-def _rate(run: Run, fixed: object) -> float | None:
+def _target(run: Run, place: ExperimentKey, fixed: object) -> float | None:
+    """Return the lowest offered rate; 0 for arrivals that have rates of their own, and None without a schedule."""
+    arrivals = place.schedule.arrivals
+    if arrivals and arrivals.own_rates:
+        return 0.0
     if run.axis != "target" or run.promise or not run.points:
         return None
     return float(fixed) if isinstance(fixed, int | float) else min(run.points)
