@@ -16,9 +16,9 @@ from benchbrief.compiler.blocks.databases.database_errors import KEEP
 from benchbrief.compiler.blocks.experiments.experiments import Matrix, databases_of
 from benchbrief.compiler.blocks.workloads.workloads import Load
 from benchbrief.compiler.estimates.budget_fit import BudgetFit, budget_fits, most_s, without_budgets
-from benchbrief.compiler.estimates.costly_resets import USERS_OWN, WAYS, best_reset, with_reset
 from benchbrief.compiler.estimates.counted_cells import counted_cells
 from benchbrief.compiler.estimates.estimate import estimate_some
+from benchbrief.compiler.estimates.estimate_warnings import USERS_OWN, WAYS, best_reset, with_reset
 from benchbrief.compiler.extensions.tool_spec import MOST_LOAD_SPEED_UP
 from benchbrief.compiler.matrix.expand import expand
 from benchbrief.compiler.model.resolve import Model

@@ -195,7 +195,7 @@ def check_budgets(model: Model, findings: Findings) -> None:
 
     A larger matrix is judged before its run only: an editor checks with each keystroke."""
     found = _budgeted(model)
-    if findings.failed or not found or unjudged_budgets(model):
+    if not found or unjudged_budgets(model):
         return
     cells = expand(model.matrices, model.hosts)
     first, lane_of = first_pass(cells), lanes(cells)

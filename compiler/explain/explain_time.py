@@ -7,9 +7,9 @@ from collections.abc import Iterable, Sequence
 from benchbrief.compiler.estimates.advice import Advice
 from benchbrief.compiler.estimates.budget_fit import BudgetFit, most_s, without_budgets
 from benchbrief.compiler.estimates.counted_cells import counted_cells, of_which, up_to
+from benchbrief.compiler.estimates.estimate import estimate_some
+from benchbrief.compiler.estimates.estimate_warnings import shared_places
 from benchbrief.compiler.estimates.learned import Estimated, Source
-from benchbrief.compiler.estimates.replaced_data import shared_places
-from benchbrief.compiler.estimates.steady_spans import steady_span
 from benchbrief.compiler.estimates.time_spent import (
     ACTIVITIES,
     ACTIVITY_WORDS,
@@ -20,7 +20,7 @@ from benchbrief.compiler.estimates.time_spent import (
 )
 from benchbrief.compiler.explain.explain_lanes import explain_overlap
 from benchbrief.compiler.explain.plain_text import Page
-from benchbrief.compiler.planning.plan import Plan
+from benchbrief.compiler.planning.plan import Cell, Plan
 from benchbrief.compiler.planning.planned_cells import planned_cells
 from benchbrief.dsl.diagnostics.plain_amounts import about, duration, plural
 
@@ -139,3 +139,25 @@ def _amount(seconds: float, unit: tuple[float, str]) -> str:
 
 def _bar(share: float) -> str:
     return "#" * round(_BAR * share)
+
+
+def steady_span(plan: Plan) -> tuple[float, float] | None:
+    """Return the wall seconds when each such cell ends at its first look, and when none is ever steady; None for a plan
+    without any."""
+    if not any(each.until_steady for each in plan.experiments.values()):
+        return None
+    return _wall_s(plan, longest=False), _wall_s(plan, longest=True)
+
+
+def _wall_s(plan: Plan, *, longest: bool) -> float:
+    cells = [_lasting(plan, cell, longest=longest) for cell in plan.cells]
+    return estimate_some(cells, counted_cells(cells, plan.experiments))
+
+
+def _lasting(plan: Plan, cell: Cell, *, longest: bool) -> Cell:
+    rule = plan.experiments[cell.experiment].until_steady
+    if rule is None:
+        return cell
+    seconds = cell.measure_s if longest else rule.from_s
+    steps = (s.model_copy(update={"seconds": seconds}) if s.kind == "measure" else s for s in cell.steps)
+    return cell.model_copy(update={"steps": tuple(steps)})

@@ -1,0 +1,217 @@
+"""Warnings that rest on estimates: databases that replace each other's data, and declared resets that take longest."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from typing import NamedTuple
+
+from benchbrief.compiler.blocks.databases.database_errors import CostlyReset, ReplacedData
+from benchbrief.compiler.blocks.databases.databases import DatabaseSpec
+from benchbrief.compiler.blocks.experiments.experiments import Matrix, databases_of
+from benchbrief.compiler.estimates.budget_fit import check_budgets
+from benchbrief.compiler.estimates.counted_cells import counted_cells
+from benchbrief.compiler.extensions.engine_spec import EVERYWHERE
+from benchbrief.compiler.matrix.expand import dataset_of, expand, resets_in_order
+from benchbrief.compiler.model.resolve import Model
+from benchbrief.compiler.planning.fingerprint import place_of
+from benchbrief.compiler.planning.plan import Cell, Database, DatabaseKey, Hardware, Host, Reset, Workload
+from benchbrief.compiler.problems import Findings
+from benchbrief.compiler.resets.tolerated_changes import changes_of, tolerated
+
+_WORTH_S = 60.0
+"""The total time of loads or resets that is worth a warning."""
+
+
+def warn_by_estimates(model: Model, findings: Findings) -> None:
+    if not findings.failed:
+        _warn_of_replaced_data(model, findings)
+        _warn_of_costly_resets(model, findings)
+        check_budgets(model, findings)
+
+
+def _warn_of_replaced_data(model: Model, findings: Findings) -> None:
+    matrices, hosts = model.matrices, model.hosts
+    if not _share_a_place(matrices, hosts):
+        return
+    specs = {matrix.database.name: matrix.database for matrix in matrices}
+    hardware = {unit.hardware.key: unit.hardware for matrix in matrices for unit in matrix.units}
+    workloads = {load.workload.name: load.workload for matrix in matrices for load in matrix.loads}
+    cells = expand(matrices, hosts)
+    counted = counted_cells(cells, {matrix.experiment.name: matrix.experiment for matrix in matrices})
+    measured = [cell for cell in cells if cell.id in counted]
+    for found in shared_places(measured, hardware, databases_of(matrices), workloads, hosts):
+        spec = specs[found.database]
+        if found.seconds >= _WORTH_S and not spec.imported:
+            span = spec.places.get("path") or spec.places.get("uri") or spec.span
+            findings.add(ReplacedData(span, spec.name, tuple(found.hardware), tuple(found.cells), found.seconds))
+
+
+def _share_a_place(matrices: tuple[Matrix, ...], hosts: Mapping[str, Host]) -> bool:
+    """Return whether a place holds several data sets. Only few specs have such a place."""
+    held: dict[str, str] = {}
+    for matrix in matrices:
+        for unit in matrix.units:
+            database = matrix.databases[unit.hardware.key]
+            place = place_of(unit.hardware, database, hosts)
+            for load in matrix.loads:
+                dataset = dataset_of(unit.hardware, database, load, matrix, hosts)
+                content = dataset.hash if dataset else ""
+                if held.setdefault(place, content) != content:
+                    return True
+    return False
+
+
+@dataclass
+class SharedPlace:
+    """A database's cells that load replaced data again, and the seconds of these loads.
+
+    `hardware` are the keys of the groups with data in that place.
+    """
+
+    database: str
+    hardware: dict[str, None] = field(default_factory=dict)
+    cells: list[str] = field(default_factory=list)
+    seconds: float = 0.0
+
+
+def shared_places(
+    cells: Iterable[Cell],
+    hardware: Mapping[str, Hardware],
+    databases: Mapping[DatabaseKey, Database],
+    workloads: Mapping[str, Workload],
+    hosts: Mapping[str, Host],
+) -> list[SharedPlace]:
+    """Return the shared places in the order of the cells.
+
+    Loads that a cell's own `reset` needs do not count, nor those after a cell that makes its own data.
+    """
+    places: dict[str, str] = {}
+    there: dict[str, str] = {}
+    """The hash of the data set at each place; "" for data that a benchmark made itself."""
+    intact: dict[tuple[str, str], bool] = {}
+    """For each data set loaded in a place: whether the next cell could use it, had nothing replaced it."""
+    users: dict[str, dict[str, None]] = {}
+    found: dict[tuple[str, str], SharedPlace] = {}
+    for cell in cells:
+        database = databases[cell.database]
+        if cell.database not in places:
+            places[cell.database] = place_of(hardware[cell.hardware], database, hosts)
+        place = places[cell.database]
+        users.setdefault(place, {})[cell.hardware] = None
+        content = cell.dataset.hash if cell.dataset else ""
+        load_s = sum(step.seconds for step in cell.steps if step.reset == "load")
+        replaced = there.get(place) not in (content, "") and intact.get((place, content), False)
+        if load_s and cell.dataset and cell.dataset.reuse and replaced:
+            shared = found.setdefault((database.name, place), SharedPlace(database.name))
+            shared.cells.append(cell.id)
+            shared.seconds += load_s
+        there[place] = content
+        intact[place, content] = changes_of(workloads[cell.workload], cell.events) in tolerated(
+            database.reset, database.engine
+        )
+    for (_, place), shared in found.items():
+        shared.hardware |= users[place]
+    return list(found.values())
+
+
+def _warn_of_costly_resets(model: Model, findings: Findings) -> None:
+    """Warn of each declared reset whose estimate is above the measured time. One that costs no more than the default
+    is not the cause, and gets no warning."""
+    matrices, hosts = model.matrices, model.hosts
+    for database in {matrix.database.name: matrix.database for matrix in matrices}.values():
+        default = _default(database)
+        if "reset" not in database.places or database.imported or database.reset.how in (*USERS_OWN, default):
+            continue
+        found = _of_database(database.name, matrices, hosts)
+        if found.spent_s < _WORTH_S or found.spent_s <= found.measured_s:
+            continue
+
+        def saved(how: Reset, name: str = database.name, now_s: float = found.spent_s) -> float:
+            return now_s - _of_database(name, with_reset(matrices, name, how), hosts).spent_s
+
+        if saved(default) <= ALIKE * found.spent_s or (best := best_reset(database, saved)) is None:
+            continue
+        how, saved_s = best
+        findings.add(
+            CostlyReset(
+                database.places["reset"],
+                database.name,
+                found.cells,
+                found.spent_s,
+                found.measured_s,
+                how,
+                WAYS[how],
+                found.spent_s - saved_s,
+            )
+        )
+
+
+class _Resets(NamedTuple):
+    """The seconds of a database's resets and of its measuring, and how many cells reset."""
+
+    spent_s: float
+    measured_s: float
+    cells: int
+
+
+def _of_database(name: str, matrices: tuple[Matrix, ...], hosts: Mapping[str, Host]) -> _Resets:
+    theirs = {matrix.experiment.name for matrix in matrices if matrix.database.name == name}
+    found = [(each, step) for each, step in resets_in_order(matrices, hosts) if each.name in theirs]
+    taken = [step.seconds for _, step in found if step.work]
+    return _Resets(sum(taken), sum(experiment.measure_s for experiment, _ in found), len(taken))
+
+
+def _default(database: DatabaseSpec) -> Reset:
+    """Return the default, as `read_reset` understands it."""
+    default = database.engine.default_reset
+    return "after_writes" if default == "as_needed" and not database.engine.updates_in_place else default
+
+
+WAYS: Mapping[Reset, str] = {
+    "links": "the files of the loaded data are linked back, in place of a load",
+    "snapshot": "the loaded data are copied back, in place of a load",
+    "after_writes": "data are loaded only before a cell that follows one that wrote",
+    "as_needed": "data are loaded only before a cell that would notice what the cells before it changed",
+    "undo": "what cells insert is deleted, in place of a load",
+}
+"""Ways to reset that leave cells comparable, from the one that restores the most, with what they do.
+
+A snapshot by the file system is none: `links` restores the same files in less time wherever one could be declared, and
+on any file system. It needs a directory that is a subvolume, a dataset or a volume, and a user who may remove those,
+which no plan knows."""
+USERS_OWN: tuple[Reset, ...] = ("reuse", "command")
+"""Ways of which only the user knows what they restore. None is better."""
+ALIKE = 0.05
+"""Of two ways, the one that restores more is better when it saves less by no more than this share of the saving."""
+
+
+def best_reset(database: DatabaseSpec, saves_s: Callable[[Reset], float]) -> tuple[Reset, float] | None:
+    """Return the best other way to reset the database, with the seconds that it saves; None when none saves any."""
+    found = {how: saves_s(how) for how in _ways(database)}
+    most = max(found.values(), default=0.0)
+    return next(((how, saved) for how, saved in found.items() if 0 < (1 - ALIKE) * most <= saved), None)
+
+
+def _ways(database: DatabaseSpec) -> Iterator[Reset]:
+    """Yield the other ways to reset that the database can be declared with. None is better than `links`: it restores
+    the most, and next to no time is left to save."""
+    if database.reset.how == "links":
+        return
+    for how in WAYS:
+        known = how in (*EVERYWHERE, *database.engine.resets)
+        if known and how != database.reset.how and (how != "snapshot" or database.server in ("start", "none")):
+            yield how
+
+
+def with_reset(matrices: tuple[Matrix, ...], name: str, how: Reset) -> tuple[Matrix, ...]:
+    """Return the matrices with another reset of the database called `name`."""
+    return tuple(
+        replace(
+            matrix,
+            databases={key: each.model_copy(update={"reset": how}) for key, each in matrix.databases.items()},
+        )
+        if matrix.database.name == name
+        else matrix
+        for matrix in matrices
+    )
