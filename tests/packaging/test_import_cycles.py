@@ -8,6 +8,7 @@ from graphlib import CycleError, TopologicalSorter
 
 from tests.packaging.test_rooms import REPOSITORY, ROOMS, ours, python_files
 
+
 def sub_room(file: str) -> str:
     """The first folder below the room: `compiler/blocks`. Modules right in a room belong to no sub-room."""
     parts = file.split("/")
