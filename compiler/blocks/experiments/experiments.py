@@ -302,7 +302,7 @@ class _Experiment:
     def _load(self, item: ast.Expr) -> Load | None:
         match item:
             case ast.Name() as word:
-                return self._workload(word)
+                return self._chosen("workload", word, self.world.workloads)
             case ast.Call(function=ast.Name(text="load")) as call:
                 return self._load_phase(call)
             case ast.Call(function=ast.Name(text=word) as name):
@@ -311,16 +311,10 @@ class _Experiment:
                 self._wrong("workloads", item, self.world.workloads)
         return None
 
-    def _workload(self, word: ast.Name) -> Load | None:
-        known = self.world.workloads
-        return (
-            known[word.text] if word.text in known else known.get(self._meant(word.span, "workload", word.text, known))
-        )
-
     def _load_phase(self, call: ast.Call) -> Load | None:
         match call.arguments:
             case [ast.Argument(key=None, value=ast.Name(text=name) as word)]:
-                load = self._workload(word)
+                load = self._chosen("workload", word, self.world.workloads)
                 if load is not None and not load.family.loads:
                     fills = (each for each, said in load.family.workloads.items() if not said.existing and said.timed)
                     fill = next(fills, next(iter(load.family.workloads)))
@@ -340,12 +334,13 @@ class _Experiment:
                 return next(iter(known.values()))
             self.reader.report(name_errors.MustChoose(self.entry.head, kind, self.entry.name, tuple(known), family))
             return None
-        match self.reader.deref(series[0]):
-            case ast.Name(text=name) as word:
-                return known[name] if name in known else known.get(self._meant(word.span, kind, name, known))
-            case other:
-                self._wrong(kind, other, known)
-        return None
+        return self._chosen(kind, self.reader.deref(series[0]), known)
+
+    def _chosen(self, kind: str, item: ast.Expr, known: Mapping[str, Item | None]) -> Item | None:
+        if not isinstance(item, ast.Name):
+            self._wrong(kind, item, known)
+            return None
+        return known[item.text] if item.text in known else known.get(self._meant(item.span, kind, item.text, known))
 
     def _wrong(self, key: str, expr: ast.Expr, words: Iterable[str] = ()) -> None:
         self.reader.report(wrong_value(expr, key, EXPERIMENT.keys[key].shape.wanted, words))
@@ -381,7 +376,7 @@ class _Experiment:
             return {}, database.tool
         items = self._items("client") if self.values.said("client") else ()
         if len(items) > 1:
-            named = [self._named_client(item) for item in items]
+            named = [self._chosen("client", item, self.world.clients) for item in items]
         else:
             named = [self._one("client", self.world.clients)]
         clients = [client for client in named if client is not None]
@@ -392,10 +387,3 @@ class _Experiment:
             at = self.values.span("client")
             self.reader.report(database_errors.ToolMismatch(at, tool.driver, engine.name, engine.tools))
         return clients_by_hardware(clients, self.groups, self.values, self.reader), tool
-
-    def _named_client(self, item: ast.Expr) -> plan.Client | None:
-        known = self.world.clients
-        if not isinstance(item, ast.Name):
-            self._wrong("client", item, known)
-            return None
-        return known[item.text] if item.text in known else known.get(self._meant(item.span, "client", item.text, known))
