@@ -52,7 +52,6 @@ class Answer:
         return polars.DataFrame(self._table)
 
     def rows(self) -> list[dict[str, Any]]:
-        """Return the rows as mappings from column to value."""
         found: list[dict[str, Any]] = self._table.to_pylist()
         return found
 

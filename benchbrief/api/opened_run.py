@@ -75,7 +75,6 @@ class Run:
 
     @cached_property
     def plan(self) -> Plan:
-        """The plan that was run."""
         from benchbrief.runners.journal.run_folder import load_plan
 
         return load_plan(self.path)
@@ -112,7 +111,6 @@ class Run:
 
     @cached_property
     def metrics(self) -> list[str]:
-        """The metrics of the spec."""
         return [metric.name for metric in self.plan.metrics]
 
     def metric(self, name: str) -> Answer:

@@ -150,7 +150,6 @@ def _marked(verdict: Verdict, simulated: bool) -> str:
 
 
 def table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> list[str]:
-    """The lines of a Markdown table."""
     lines = [head, ["---"] * len(head), *rows]
     return ["| " + " | ".join(row if row == "---" else inline(row) for row in line) + " |" for line in lines]
 

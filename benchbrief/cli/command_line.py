@@ -77,7 +77,6 @@ COMMANDS = {name: what for group in GROUPS.values() for name, what in group.item
 
 
 def module_of(command: str) -> str:
-    """Return the name of the module that has it."""
     return next(f"benchbrief.commands.{group}.{command}" for group, names in GROUPS.items() if command in names)
 
 

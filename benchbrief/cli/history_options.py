@@ -17,8 +17,6 @@ F = TypeVar("F", bound=Callable[..., Any])
 
 
 class History(TypedDict):
-    """The options of `history_options`."""
-
     place: str
     where: tuple[tuple[str, str], ...]
     tag: str
@@ -98,7 +96,6 @@ def history_options(function: F) -> F:
 
 
 def choice_of(asked: History, quantities: tuple[str, ...]) -> Choice:
-    """Return which series are asked for."""
     from benchbrief.results.history.read_series import Choice
 
     where: dict[str, tuple[str, ...]] = {}

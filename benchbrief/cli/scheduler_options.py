@@ -52,7 +52,6 @@ def scheduler_options(function: F) -> F:
 
 
 def label_of(scheduler: str) -> str:
-    """Return what people call a scheduler."""
     from benchbrief.compiler.extensions.registry import SCHEDULER_SPECS
 
     spec = SCHEDULER_SPECS.usable(scheduler)

@@ -60,7 +60,6 @@ def budget_option(function: F) -> F:
 
 
 def seconds_given(_ctx: click.Context, _param: click.Parameter, given: str | None) -> float | None:
-    """Read the time that an option gives, as seconds."""
     from benchbrief.compiler.units import UnknownUnitError, base_unit, parse_unit
 
     if given is None:

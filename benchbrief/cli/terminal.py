@@ -212,7 +212,6 @@ def show_json(document: object, *, indent: int | None = 1) -> None:
 
 
 def show_json_text(text: str) -> None:
-    """Print what is JSON already."""
     click.echo(_json_escaped(text))
 
 

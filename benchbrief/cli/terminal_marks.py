@@ -18,8 +18,6 @@ _PIECE = re.compile(rf" *(?:[{_OPENING}]*[{_WIDE}]|[^ {_WIDE}]+)[{_CLOSING}]*| +
 
 @dataclass(frozen=True)
 class Marks:
-    """Characters that the terminal can show."""
-
     full: str
     empty: str
     cut: str

@@ -24,7 +24,6 @@ _ENOUGH = 3
 
 
 def cautions(first: Contender, second: Contender, outcome: Outcome, threshold: float) -> Iterator[str]:
-    """What a reader has to know of the numbers."""
     yield from warn_of_origins((first, second), "AB")
     for side, name in ((first, "A"), (second, "B")):
         if any(metric.percentile is None for metric in side.plan.metrics):
@@ -53,7 +52,6 @@ def cautions(first: Contender, second: Contender, outcome: Outcome, threshold: f
 
 
 def warn_of_origins(sides: Sequence[Contender], names: str) -> Iterator[str]:
-    """Which contenders were not measured, or not here."""
     for origin, one, several in (
         ("simulated", say.side_simulated, say.sides_simulated),
         ("imported", say.side_imported, say.sides_imported),
@@ -132,7 +130,6 @@ def _place_of(row: Comparison) -> str:
 
 
 def warn_of_loads(outcome: Outcome, loads: Loads, *, judged: bool) -> Iterator[str]:
-    """That some of what is compared was measured with another load."""
     count = sum(bool(loads.why_other(row.point)) for row in outcome.comparisons)
     if count:
         warn = say.loads_differ if judged else say.loads_unjudged

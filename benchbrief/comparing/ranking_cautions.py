@@ -85,7 +85,6 @@ def _warn_of_loads(field: Field, loads: Mapping[Pair, Loads], *, judged: bool) -
 
 
 def _warn_of_tails(contenders: Sequence[Contender], field: Field) -> Iterator[str]:
-    """That percentiles rest on few operations."""
     from benchbrief.results.compare.tail_percentiles import FEWEST, resting_on_few
 
     few: set[tuple[str, object]] = set()

@@ -105,7 +105,6 @@ def change_line(change: Change, unit: str) -> str:
 
 
 def as_dict(trends: Sequence[Trend], notes: Sequence[str]) -> dict[str, Any]:
-    """Return the document of `--json`."""
     return {"series": [_series(trend) for trend in trends], "notes": list(notes)}
 
 

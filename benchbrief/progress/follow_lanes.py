@@ -47,7 +47,6 @@ class LaneTails:
         return list(heapq.merge(*found, key=lambda record: record.at))  # each lane in its order, whatever its clocks
 
     def readings(self) -> tuple[Reading, ...]:
-        """Return what the tools of all lanes do now."""
         from benchbrief.runners.execution.live_numbers import read_live
         from benchbrief.runners.journal.journal_file import is_being_written
 
@@ -109,7 +108,6 @@ class LanesFollower(Looks):
 
 
 def follower_of(run_dir: Path) -> Follower | LanesFollower:
-    """Return what follows this run: its one controller, or its lanes."""
     from benchbrief.runners.fleet.submitted_run import submitted_run
 
     return Follower(run_dir) if submitted_run(run_dir) is None else LanesFollower(run_dir)

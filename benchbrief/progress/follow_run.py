@@ -101,8 +101,6 @@ class Looks(ABC):
 
 @dataclass
 class Follower(Looks):
-    """Looks at a run again and again until it ends."""
-
     run_dir: Path
     _start: j.RunStarted | None = None
     _end: j.RunEnded | None = None

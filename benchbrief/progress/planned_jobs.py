@@ -61,7 +61,6 @@ def explain_jobs(found: JobSurvey, label: str, width: int, *, color: bool) -> st
 
 
 def jobs_as_dict(found: JobSurvey, scheduler: str) -> dict[str, Any]:
-    """Return what `bench plan --on --json` prints as `jobs`."""
     return {
         "scheduler": scheduler,
         "lanes": [

@@ -57,8 +57,6 @@ class Known:
 
 
 class RunView:
-    """The state of a run."""
-
     def __init__(self, plan: Plan, known: Known | None = None) -> None:
         self.plan = plan
         self._known = known

@@ -44,8 +44,6 @@ _MOST = 8
 
 
 class Ending(TypedDict):
-    """What a user asks for with `ending_options`."""
-
     no_report: bool
     quiet: bool
     wait: bool
@@ -98,7 +96,6 @@ def run_and_report(
 
 
 def note_simulation(run_dir: Path, progress: Progress) -> None:
-    """Say so where a run is simulated."""
     from benchbrief.runners.journal.run_folder import simulation_of
 
     if simulation_of(run_dir):

@@ -80,7 +80,6 @@ def _holds(where: types.Range, position: types.Position) -> bool:
 
 
 def _declared_unit(view: View, offset: int) -> ast.Name | None:
-    """The unit of a metric."""
     for metric in view.file.declarations:
         if isinstance(metric, ast.Metric) and metric.unit is not None:
             start = view.file.offset(metric.unit.span)
@@ -266,7 +265,6 @@ def _of_fact(name: str, view: View, model: Model | None) -> Iterator[str]:
 
 
 def _resolved(symbol: Symbol, model: Model) -> str:
-    """What the checker made of it."""
     match symbol.kind:
         case "hardware" | "variant":
             units_of = [u.hardware for u in model.hardware.values() if symbol.name in (u.hardware.group, *u.aliases)]

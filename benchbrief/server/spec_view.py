@@ -55,7 +55,6 @@ class View:
 
     @property
     def broken(self) -> Parsed | None:
-        """A file with a syntax error."""
         return next((file for file in self.files if file.tree is None), None)
 
 

@@ -1,5 +1,3 @@
-"""`bench gate`."""
-
 from __future__ import annotations
 
 import json
@@ -203,7 +201,6 @@ def _run(found: Found, name: str) -> str:
 
 
 def _tagged(asked: History, metrics: tuple[str, ...], tag: str, found: Found, run_id: str) -> str:
-    """Return the last run before this one that has the tag."""
     from benchbrief.history.read_history import read_history
 
     tagged = read_history(asked["place"], choice_of({**asked, "tag": tag}, metrics))

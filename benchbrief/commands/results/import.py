@@ -1,5 +1,3 @@
-"""`bench import`."""
-
 from __future__ import annotations
 
 from collections.abc import Mapping

@@ -1,5 +1,3 @@
-"""`bench query`."""
-
 from __future__ import annotations
 
 from contextlib import AbstractContextManager

@@ -1,5 +1,3 @@
-"""`bench rebuild`."""
-
 from __future__ import annotations
 
 from pathlib import Path

@@ -1,5 +1,3 @@
-"""`bench report`."""
-
 from __future__ import annotations
 
 from pathlib import Path

@@ -1,5 +1,3 @@
-"""`bench trend`."""
-
 from __future__ import annotations
 
 import sys

@@ -1,5 +1,3 @@
-"""`bench verify`."""
-
 from __future__ import annotations
 
 import re

@@ -1,5 +1,3 @@
-"""`bench lane`."""
-
 from __future__ import annotations
 
 import math

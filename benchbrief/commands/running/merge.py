@@ -1,5 +1,3 @@
-"""`bench merge`."""
-
 from __future__ import annotations
 
 from pathlib import Path

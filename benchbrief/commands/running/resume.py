@@ -1,5 +1,3 @@
-"""`bench resume`."""
-
 from __future__ import annotations
 
 import hashlib

@@ -1,5 +1,3 @@
-"""`bench run`."""
-
 from __future__ import annotations
 
 import shlex

@@ -1,5 +1,3 @@
-"""`bench status`."""
-
 from __future__ import annotations
 
 import shutil
@@ -207,7 +205,6 @@ def _more(cell: CellStatus) -> str:
 
 
 def _measuring(end: SteadyEnd) -> str:
-    """Say how a measurement ended by itself."""
     cut = f", the first {duration(end.cut_s)} cut off" if end.cut_s else ""
     return f"{'steady' if end.steady else 'NOT steady'} after {duration(end.lasted_s)}{cut}"
 

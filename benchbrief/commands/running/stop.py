@@ -1,5 +1,3 @@
-"""`bench stop`."""
-
 from __future__ import annotations
 
 import shlex

@@ -1,5 +1,3 @@
-"""`bench watch`."""
-
 from __future__ import annotations
 
 import time

@@ -1,5 +1,3 @@
-"""`bench completion`."""
-
 from __future__ import annotations
 
 import click

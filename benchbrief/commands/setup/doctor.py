@@ -1,5 +1,3 @@
-"""`bench doctor`."""
-
 from __future__ import annotations
 
 import importlib

@@ -1,5 +1,3 @@
-"""`bench extensions`."""
-
 from __future__ import annotations
 
 from collections.abc import Iterator

@@ -1,5 +1,3 @@
-"""`bench lsp`."""
-
 from __future__ import annotations
 
 import sys

@@ -1,5 +1,3 @@
-"""`bench gc`."""
-
 from __future__ import annotations
 
 import click

@@ -1,5 +1,3 @@
-"""`bench pull`."""
-
 from __future__ import annotations
 
 from pathlib import Path

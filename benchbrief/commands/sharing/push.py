@@ -1,5 +1,3 @@
-"""`bench push`."""
-
 from __future__ import annotations
 
 from collections.abc import Sequence

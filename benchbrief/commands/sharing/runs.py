@@ -1,5 +1,3 @@
-"""`bench runs`."""
-
 from __future__ import annotations
 
 from dataclasses import asdict

@@ -1,5 +1,3 @@
-"""`bench check`."""
-
 from __future__ import annotations
 
 import shlex

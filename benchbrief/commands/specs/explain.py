@@ -1,5 +1,3 @@
-"""`bench explain`."""
-
 from __future__ import annotations
 
 import sys

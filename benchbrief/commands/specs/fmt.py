@@ -1,5 +1,3 @@
-"""`bench fmt`."""
-
 from __future__ import annotations
 
 import sys

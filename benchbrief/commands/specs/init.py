@@ -1,5 +1,3 @@
-"""`bench init`."""
-
 from __future__ import annotations
 
 import shlex

@@ -1,5 +1,3 @@
-"""`bench plan`."""
-
 from __future__ import annotations
 
 import shutil

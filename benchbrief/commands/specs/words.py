@@ -1,5 +1,3 @@
-"""`bench words`."""
-
 from __future__ import annotations
 
 import tomllib

@@ -188,7 +188,6 @@ def _in_string(text: str, token: Token, word: tuple[int, int, int], frames: list
 
 
 def _take(frames: list[Frame], token: Token, text: str) -> None:
-    """Go past one token."""
     if token.kind == "comment":
         return
     if _begins_declaration(text, token):
@@ -256,7 +255,6 @@ def _head(before: list[Token], text: str) -> Head:
 
 
 def _is_first(text: str, token: Token) -> bool:
-    """Whether a token is the first on its line."""
     return not text[text.rfind("\n", 0, token.start) + 1 : token.start].strip()
 
 
