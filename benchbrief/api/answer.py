@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
+from html import escape
 from typing import TYPE_CHECKING, Any
 
 from benchbrief.dsl.bench_error import BenchError
@@ -69,8 +71,16 @@ class Answer:
         return f"<{len(self)} rows: {', '.join(self.columns)}>"
 
     def _repr_html_(self) -> str:
-        from benchbrief.api.html import html_table
-
         rows = self._table.slice(0, _MOST_ROWS).to_pylist()
         more = len(self) - len(rows)
         return html_table(self.columns, [list(row.values()) for row in rows], f"and {more:,} more rows" if more else "")
+
+
+def html_table(columns: Sequence[str], rows: Iterable[Sequence[object]], note: str = "") -> str:
+    """Return an HTML table, with numbers as `bench query` shows them on a terminal. Texts are escaped."""
+    from benchbrief.results.query.export import shown_cell
+
+    head = "".join(f"<th>{escape(column)}</th>" for column in columns)
+    body = "".join(f"<tr>{''.join(f'<td>{escape(shown_cell(value))}</td>' for value in row)}</tr>" for row in rows)
+    below = f"<p>{escape(note)}</p>" if note else ""
+    return f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>{below}"

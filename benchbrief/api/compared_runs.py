@@ -8,7 +8,7 @@ from html import escape
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from benchbrief.api.answer import Answer
+from benchbrief.api.answer import Answer, html_table
 from benchbrief.cli.run_names import OUT
 
 if TYPE_CHECKING:
@@ -34,7 +34,7 @@ def compare(
     simulated or imported ones, `other_load` judges also points where the load is not the same. `out` is the folder that
     holds the runs. Raises BenchError when a run is not there, or when they have nothing in common.
     """
-    from benchbrief.comparing.compare_named import compare_named
+    from benchbrief.comparing.judged_contenders import compare_named
 
     named = [str(each) for each in runs]
     return Compared(compare_named(named, Path(out), metrics, threshold, mixed=mixed, other_load=other_load))
@@ -106,7 +106,6 @@ class Compared:
         return f"<{', '.join(f'{letter}: {run}' for letter, run in self.runs.items())}; {self.worse} worse>"
 
     def _repr_html_(self) -> str:
-        from benchbrief.api.html import html_table
         from benchbrief.comparing.compare_output import table_rows
         from benchbrief.comparing.ranking_output import ranking_rows
 
@@ -136,20 +135,9 @@ def _place(row: Any) -> dict[str, object]:
 
 def _pair(row: Comparison) -> dict[str, object]:
     low, high = row.interval or (None, None)
-    return {
-        **_place(row),
-        "first_value": row.first.value if row.first else None,
-        "second_value": row.second.value if row.second else None,
-        "ratio": row.ratio,
-        "low": low,
-        "high": high,
-        "level": row.level,
-        "difference": row.difference,
-        "p": row.p,
-        "p_holm": row.p_holm,
-        "verdict": row.verdict,
-        "reason": str(row.reason),
-    }
+    sides = {"first_value": row.first and row.first.value, "second_value": row.second and row.second.value}
+    tested = {name: getattr(row, name) for name in ("ratio", "level", "difference", "p", "p_holm", "verdict")}
+    return {**_place(row), **sides, **tested, "low": low, "high": high, "reason": str(row.reason)}
 
 
 def _answer(rows: Sequence[dict[str, object]], begin: Sequence[str], end: Sequence[str]) -> Answer:

@@ -9,7 +9,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Self
 
-from benchbrief.api.answer import Answer
+from benchbrief.api.answer import Answer, html_table
 from benchbrief.cli.run_names import OUT
 from benchbrief.dsl.diagnostics.suggest import did_you_mean
 from benchbrief.results.store_errors import ResultsError
@@ -163,8 +163,6 @@ class Run:
         return f"<{kind}run {self.id} of {self.plan.spec.name}>"
 
     def _repr_html_(self) -> str:
-        from benchbrief.api.html import html_table
-
         states = [(row["status"], row["cells"]) for row in self.sql(_STATES).rows()]
         kind = " (simulated)" if self.simulated else " (imported)" if self.imported else ""
         lists = "".join(

@@ -17,7 +17,6 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Literal, Self
 
 if TYPE_CHECKING:
-    from benchbrief.compiler.planning.plan import Cell
     from benchbrief.progress.run_progress import Progress
     from benchbrief.progress.run_view import RunView
     from benchbrief.results.runs.run_summary import CellState
@@ -26,6 +25,10 @@ if TYPE_CHECKING:
 _EVERY_S = 5.0
 _FIRST_S = 0.2
 _CELL_STATES: tuple[CellState, ...] = ("waiting", "running", "ok", "failed", "no_room", "skipped")
+_MEASURES = (
+    ("power", "host_power", "watts", "Power that a probe reads now."),
+    ("cpu.utilisation", "host_cpu", "ratio", "Share of the processors that are busy now."),
+)
 
 Labels = Mapping[str, str]
 
@@ -69,92 +72,40 @@ def families(view: RunView, readings: Sequence[Reading], state: str, now: float)
 
     marks = {"simulated": view.simulated, "imported": view.imported}
     run = {"run": view.run_id, **{mark: "true" for mark, holds in marks.items() if holds}}
-    yield Family(
-        "benchbrief_run_state",
-        "gauge",
-        "",
-        "1 for the state that the run is in.",
-        [({**run, "spec": view.plan.spec.name, "state": each}, float(each == state)) for each in RUN_STATES],
-    )
-    yield Family(
-        "benchbrief_cells",
-        "gauge",
-        "",
-        "Cells of the run by their state.",
-        [({**run, "state": each}, view.of(each)) for each in _CELL_STATES],
-    )
+    cells = {cell.id: cell for cell in view.plan.cells}
+
+    def of_cell(name: str) -> Labels:
+        return {**run, "cell": name, "hardware": cells[name].hardware, "workload": cells[name].workload}
+
+    def gauge(name: str, unit: str, about: str, samples: Iterable[tuple[Labels, float | None]]) -> Family:
+        known = [(labels, value) for labels, value in samples if value is not None]
+        return Family(f"benchbrief_{name}{unit and '_'}{unit}", "gauge", unit, about, known)
+
+    spec, done = view.plan.spec.name, view.cells.items()
+    of_state = (({**run, "spec": spec, "state": each}, float(each == state)) for each in RUN_STATES)
+    yield gauge("run_state", "", "1 for the state that the run is in.", of_state)
+    counts = (({**run, "state": each}, float(view.of(each))) for each in _CELL_STATES)
+    yield gauge("cells", "", "Cells of the run by their state.", counts)
     yield Family("benchbrief_attempts", "counter", "", "Attempts at cells that were begun.", [(run, view.attempts)])
     yield Family("benchbrief_failures", "counter", "", "Attempts at cells that failed.", [(run, view.failures)])
-    yield Family(
-        "benchbrief_elapsed_seconds",
-        "gauge",
-        "seconds",
-        "Since the controller that drives the run began.",
-        [(run, view.elapsed_s(now))],
-    )
+    elapsed = [(run, view.elapsed_s(now))]
+    yield gauge("elapsed", "seconds", "Since the controller that drives the run began.", elapsed)
     left = view.remaining_s(now) if state == "running" else None
-    yield Family(
-        "benchbrief_remaining_seconds",
-        "gauge",
-        "seconds",
-        "Estimated time left.",
-        [(run, left)] if left is not None else [],
-    )
-    if view.last_at is not None:
-        yield Family(
-            "benchbrief_last_record_timestamp_seconds",
-            "gauge",
-            "seconds",
-            "When the run's journal had its last record, in seconds since the epoch.",
-            [(run, view.last_at)],
-        )
-    cells = {cell.id: cell for cell in view.plan.cells}
-    yield Family(
-        "benchbrief_cell_throughput_ops_per_second",
-        "gauge",
-        "ops_per_second",
-        "Throughput of the cells that ended well.",
-        [
-            ({**run, **_cell_labels(cells[name])}, cell.ops_per_s)
-            for name, cell in view.cells.items()
-            if cell.state == "ok" and cell.ops_per_s is not None
-        ],
-    )
+    yield gauge("remaining", "seconds", "Estimated time left.", [(run, left)])
+    about = "When the run's journal had its last record, in seconds since the epoch."
+    yield gauge("last_record_timestamp", "seconds", about, [(run, view.last_at)])
+    gave = ((of_cell(name), cell.ops_per_s) for name, cell in done if cell.state == "ok")
+    yield gauge("cell_throughput", "ops_per_second", "Throughput of the cells that ended well.", gave)
     loads = {name: load for name in list(view.running) if (load := load_of(name, readings))}
-    yield Family(
-        "benchbrief_current_throughput_ops_per_second",
-        "gauge",
-        "ops_per_second",
-        "What the load generators of a running cell say now.",
-        [({**run, **_cell_labels(cells[name])}, load.ops_per_s) for name, load in loads.items()],
-    )
-    yield Family(
-        "benchbrief_current_latency_seconds",
-        "gauge",
-        "seconds",
-        "What the load generators of a running cell say now; `of` names the latency.",
-        [
-            ({**run, **_cell_labels(cells[name]), "of": load.latency_of}, load.latency_s)
-            for name, load in loads.items()
-            if load.latency_s is not None
-        ],
-    )
+    about = "What the load generators of a running cell say now"
+    rates = ((of_cell(name), load.ops_per_s) for name, load in loads.items())
+    yield gauge("current_throughput", "ops_per_second", f"{about}.", rates)
+    latencies = (({**of_cell(name), "of": load.latency_of}, load.latency_s) for name, load in loads.items())
+    yield gauge("current_latency", "seconds", f"{about}; `of` names the latency.", latencies)
     measures = measures_of(readings)
-    for measure, name, unit, help_text in (
-        ("power", "benchbrief_host_power_watts", "watts", "Power that a probe reads now."),
-        ("cpu.utilisation", "benchbrief_host_cpu_ratio", "ratio", "Share of the processors that are busy now."),
-    ):
-        yield Family(
-            name,
-            "gauge",
-            unit,
-            help_text,
-            [({**run, "host": host}, said[measure]) for host, said in measures.items() if measure in said],
-        )
-
-
-def _cell_labels(cell: Cell) -> dict[str, str]:
-    return {"cell": cell.id, "hardware": cell.hardware, "workload": cell.workload}
+    for measure, name, unit, about in _MEASURES:
+        values = (({**run, "host": host}, said.get(measure)) for host, said in measures.items())
+        yield gauge(name, unit, about, values)
 
 
 class MetricsFile:

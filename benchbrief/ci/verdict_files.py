@@ -4,23 +4,23 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING
 
 import click
 
 from benchbrief.ci.junit import Case, junit
+from benchbrief.cli.option_groups import F, with_options
 from benchbrief.cli.terminal import fail, printable
 from benchbrief.dsl.diagnostics.plain_amounts import plural
-from benchbrief.progress.total_cells import not_run
+from benchbrief.progress.finished_run import not_run
 
 if TYPE_CHECKING:
     from benchbrief.progress.finished_run import Finished
     from benchbrief.results.analysis.expectation_verdicts import Verdict
     from benchbrief.results.ingest.run_evidence import Evidence
 
-F = TypeVar("F", bound=Callable[..., Any])
 
 _SUMMARY = "GITHUB_STEP_SUMMARY"
 """The variable that names the page of a step; GitHub adds up what is appended to it."""
@@ -30,7 +30,8 @@ _NOT_MADE = "what was measured is kept; its tables or its brief could not be mad
 
 def verdict_options(function: F) -> F:
     """`--junit FILE` and `--markdown FILE`."""
-    options = (
+    return with_options(
+        function,
         click.option(
             "--junit",
             type=click.Path(path_type=Path, dir_okay=False),
@@ -44,9 +45,6 @@ def verdict_options(function: F) -> F:
             help='Write a summary to FILE in Markdown; appended where that is "$GITHUB_STEP_SUMMARY".',
         ),
     )
-    for option in reversed(options):
-        function = option(function)
-    return function
 
 
 def require_writable(*files: Path | None) -> None:

@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypedDict, TypeVar
+from typing import TYPE_CHECKING, Any, TypedDict
 
 import click
 
+from benchbrief.cli.option_groups import F, with_options
 from benchbrief.cli.run_names import OUT
+from benchbrief.cli.store_options import run_progress
 
 if TYPE_CHECKING:
-    from benchbrief.results.history.read_series import Choice
-
-F = TypeVar("F", bound=Callable[..., Any])
+    from benchbrief.results.history.read_series import Found
 
 
 class History(TypedDict):
@@ -61,7 +60,8 @@ def trend_rules(function: F) -> F:
 
 def history_options(function: F) -> F:
     """`--from`, `--where`, `--tag`, `--spec`, `--origin`, `--across` and `--verdicts`."""
-    options = (
+    return with_options(
+        function,
         click.option(
             "--from",
             "--out",  # as other commands call a folder of runs
@@ -90,15 +90,17 @@ def history_options(function: F) -> F:
         ),
         trend_rules,
     )
-    for option in reversed(options):
-        function = option(function)
-    return function
 
 
-def choice_of(asked: History, quantities: tuple[str, ...]) -> Choice:
-    from benchbrief.results.history.read_series import Choice
+def read_history(asked: History, quantities: tuple[str, ...]) -> Found:
+    """Return the chosen series, with progress shown on a terminal. Raises RunnerError."""
+    from benchbrief.results.history.read_series import Choice, read_series
+    from benchbrief.results.history.run_sources import run_source
+    from benchbrief.results.history.series_cache import open_series
 
     where: dict[str, tuple[str, ...]] = {}
     for dim, key in asked["where"]:
         where[dim] = (*where.get(dim, ()), key)
-    return Choice(quantities, where, asked["tag"], asked["spec"], asked["origin"], asked["across"])  # type: ignore[arg-type]  # one of the choices
+    choice = Choice(quantities, where, asked["tag"], asked["spec"], asked["origin"], asked["across"])  # type: ignore[arg-type]  # one of the choices
+    with run_progress("reading runs") as progress, open_series(run_source(asked["place"]), progress) as table:
+        return read_series(table, choice)

@@ -2,20 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING
 
 import click
 from click.shell_completion import CompletionItem
 
+from benchbrief.cli.option_groups import F
 from benchbrief.cli.run_names import OUT
 from benchbrief.cli.terminal import warn
 
 if TYPE_CHECKING:
     from benchbrief.results.store.store import Store
-
-F = TypeVar("F", bound=Callable[..., Any])
 
 
 def out_option(function: F) -> F:

@@ -4,17 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from fnmatch import fnmatchcase
-from typing import TYPE_CHECKING, Any, TypeVar
+from functools import wraps
+from typing import TYPE_CHECKING, Any
 
 import click
 
+from benchbrief.cli.option_groups import with_options
 from benchbrief.cli.terminal import fail
 
 if TYPE_CHECKING:
     from benchbrief.compiler.planning.plan import Plan
     from benchbrief.runners.journal.events import Failing, Simulated
-
-F = TypeVar("F", bound=Callable[..., Any])
 
 SIMULATED = "simulated: no host is reached and no tool is run; the numbers are a queueing model's, not measurements"
 SHORT = "simulated, nothing was measured"
@@ -50,9 +50,22 @@ class _HostShare(click.ParamType[tuple[str, float]]):
         return (pattern, Share().convert(share, param, ctx)) if equals else (share, 1.0)
 
 
-def simulate_options(function: F) -> F:
-    """`--simulate` and the options that go with it."""
-    options = (
+def simulate_options(function: Callable[..., Any]) -> Callable[..., Any]:
+    """`--simulate` and the options that go with it, handed on as `simulated`: None to measure."""
+
+    @wraps(function)
+    def command(
+        *words: Any,
+        simulate: bool,
+        seed: int | None,
+        errors: float | None,
+        failing: tuple[tuple[str, float], ...],
+        **more: Any,
+    ) -> Any:
+        return function(*words, simulated=_simulation(simulate, seed, errors, failing), **more)
+
+    return with_options(
+        command,
         click.option("--simulate", is_flag=True, help="Run against simulated hosts, in no time: nothing is measured."),
         click.option("--seed", type=int, metavar="N", help="With --simulate: other numbers. [default: 0]"),
         click.option(
@@ -66,15 +79,12 @@ def simulate_options(function: F) -> F:
             help="With --simulate: jobs on this host fail, or on hosts like `db-*`; all, or a share. Repeatable.",
         ),
     )
-    for option in reversed(options):
-        function = option(function)
-    return function
 
 
-def simulation(
+def _simulation(
     simulate: bool, seed: int | None, errors: float | None, failing: tuple[tuple[str, float], ...]
 ) -> Simulated | None:
-    """What the options ask for; None: to measure. Raises UsageError for the others without --simulate."""
+    """Raises UsageError for the others without --simulate."""
     if not simulate:
         others = {"--seed": seed, "--errors": errors, "--failing": failing or None}
         for name in (name for name, value in others.items() if value is not None):

@@ -5,18 +5,15 @@ from __future__ import annotations
 import math
 import re
 import sys
-from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any
 
 import click
 
+from benchbrief.cli.option_groups import F
 from benchbrief.cli.terminal import Stop, show_painted, use_colour
 from benchbrief.dsl.bench_error import ExitCode
-
-F = TypeVar("F", bound=Callable[..., Any])
-
 
 _OF_A_PLAN = frozenset({"W0704"})
 

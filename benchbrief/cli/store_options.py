@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
-from typing import Any, TypeVar
+from contextlib import AbstractContextManager, contextmanager
 
 import click
 
+from benchbrief.cli.option_groups import F
 from benchbrief.cli.terminal import one_line
 
-F = TypeVar("F", bound=Callable[..., Any])
 STORE = "BENCHBRIEF_STORE"
 """The variable with the address of the store that runs are pushed to."""
 ADDRESS = "s3://BUCKET/PREFIX, file:///FOLDER or a folder"
@@ -22,34 +21,32 @@ def from_option(function: F) -> F:
     return click.option("--from", "url", metavar="URL", help=f"A shared store: {ADDRESS}.")(function)
 
 
-@contextmanager
-def byte_progress(what: str, *, quiet: bool) -> Iterator[Callable[[int, int], None]]:
-    """On a terminal, show how far something is. Yields what is called with what is done and all of it."""
-    if quiet or not sys.stderr.isatty():
-        yield lambda _done, _all: None
-        return
-    from rich.console import Console
-    from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn, TransferSpeedColumn
-
-    columns = (TextColumn("{task.description}"), BarColumn(), DownloadColumn(), TransferSpeedColumn())
-    with Progress(*columns, console=Console(stderr=True), transient=True) as shown:
-        task = shown.add_task(one_line(what), total=None)
-        yield lambda done, all_: shown.update(task, completed=done, total=all_)
+def byte_progress(what: str, *, quiet: bool) -> AbstractContextManager[Callable[[int, int], None]]:
+    """On a terminal, show how far something is. Yields what is called with the bytes that are done, and all of them."""
+    return _progress(one_line(what), quiet, "DownloadColumn", "TransferSpeedColumn")
 
 
-@contextmanager
-def run_progress(what: str, *, quiet: bool = False) -> Iterator[Callable[[int, int], None]]:
+def run_progress(what: str, *, quiet: bool = False) -> AbstractContextManager[Callable[[int, int], None]]:
     """On a terminal, show how many runs are read. Yields what is called with how many are done, and all."""
+    return _progress(what, quiet, "MofNCompleteColumn")
+
+
+@contextmanager
+def _progress(what: str, quiet: bool, *columns: str) -> Iterator[Callable[[int, int], None]]:
     if quiet or not sys.stderr.isatty():
         yield lambda _done, _all: None
         return
+    from rich import progress
     from rich.console import Console
-    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
 
-    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn())
-    with Progress(*columns, console=Console(stderr=True), transient=True) as shown:
-        task = shown.add_task(what, total=None)
-        yield lambda done, all_: shown.update(task, completed=done, total=all_)
+    shown = (
+        progress.TextColumn("{task.description}"),
+        progress.BarColumn(),
+        *(getattr(progress, c)() for c in columns),
+    )
+    with progress.Progress(*shown, console=Console(stderr=True), transient=True) as bar:
+        task = bar.add_task(what, total=None)
+        yield lambda done, all_: bar.update(task, completed=done, total=all_)
 
 
 def size_text(size: int) -> str:

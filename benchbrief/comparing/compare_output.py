@@ -279,18 +279,12 @@ def values_of(side: Values) -> dict[str, object]:
     }
 
 
+_OF_PAIR = ("ratio", "difference", "level", "p", "p_holm", "verdict", "reason")
+
+
 def row_of_pair(row: Comparison) -> dict[str, object]:
-    return {
-        "ratio": row.ratio,
-        "interval": _finite(row.interval),
-        "difference": row.difference,
-        "difference_interval": _finite(row.difference_interval),
-        "level": row.level,
-        "p": row.p,
-        "p_holm": row.p_holm,
-        "verdict": row.verdict,
-        "reason": row.reason,
-    }
+    intervals = {"interval": _finite(row.interval), "difference_interval": _finite(row.difference_interval)}
+    return {**{name: getattr(row, name) for name in _OF_PAIR}, **intervals}
 
 
 def _finite(interval: tuple[float, float] | None) -> tuple[float | None, float | None] | None:

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 from benchbrief.cli.terminal import one_line
 from benchbrief.comparing.compare_messages import listed, say, some_of
 from benchbrief.comparing.compare_output import point_of
-from benchbrief.comparing.node_differences import warn_of_other_nodes
 from benchbrief.compiler.messages.text import figure
 from benchbrief.compiler.planning.budgets import is_budgeted
 
@@ -19,8 +18,14 @@ from benchbrief.results.compare.comparison import Comparison, Outcome, Values
 from benchbrief.results.store.searched_doubts import explain_marks
 
 _NAMED = 3
+_NAMED_HOSTS = 5
 _ENOUGH = 3
 """Repeats that can tell a difference from noise."""
+
+_NODES = """
+SELECT DISTINCT c.hardware, p.source, p.value FROM properties p JOIN cells c USING (run_id, cell_id)
+WHERE p.name = 'node' ORDER BY ALL
+"""
 
 
 def cautions(first: Contender, second: Contender, outcome: Outcome, threshold: float) -> Iterator[str]:
@@ -152,3 +157,24 @@ def warn_of_definitions(
         if names is None or name in names:
             arguments = {"name": name, "one": one, "a": called[0], "other": other, "b": called[1]}
             yield say.metric_otherwise(**arguments) if of == name else say.part_otherwise(of=of, **arguments)
+
+
+def warn_of_other_nodes(first: Contender, second: Contender) -> Iterator[str]:
+    """Which hosts were other nodes in A than in B, so that a change may be that of the machine."""
+    a, b = _nodes(first), _nodes(second)
+    other = [host for host in a if host in b and a[host] != b[host]]
+    if other:
+        said: str = say.node_of(host=other[0], one=a[other[0]], other=b[other[0]])
+        for host in other[1:_NAMED_HOSTS]:
+            said = say.two_reasons(one=said, other=say.node_of(host=host, one=a[host], other=b[host]))
+        more = len(other) - _NAMED_HOSTS
+        yield say.other_nodes(said=say.more_nodes(said=said, n=more) if more > 0 else said)
+
+
+def _nodes(side: Contender) -> dict[str, str]:
+    """Return the nodes of each host, `n1` or `n1 and n2`."""
+    found: dict[str, list[str]] = {}
+    for hardware, host, node in side.store.sql(_NODES).rows:
+        if side.hardware in (None, hardware) and node not in found.setdefault(str(host), []):
+            found[str(host)].append(str(node))
+    return {host: " and ".join(nodes) for host, nodes in found.items()}

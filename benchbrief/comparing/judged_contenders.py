@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from itertools import combinations
+from pathlib import Path
 
 from benchbrief.comparing.comparison_cautions import cautions, warn_of_definitions, warn_of_loads
 from benchbrief.comparing.load_differences import Loads, compare_loads
-from benchbrief.comparing.named_contenders import NotComparable, Reference
+from benchbrief.comparing.named_contenders import NotComparable, Reference, contender, resolve
 from benchbrief.comparing.ranking_cautions import ranking_cautions
 from benchbrief.compiler.messages.text import Text
 from benchbrief.dsl.diagnostics.suggest import did_you_mean
@@ -19,6 +21,9 @@ from benchbrief.results.compare.contender import Contender
 from benchbrief.results.compare.contender_differences import Difference, differences
 from benchbrief.results.compare.rankings import Pair, Ranking, rank
 from benchbrief.results.store.run_sentences import SENTENCES, read_sentences
+
+MOST = 26
+"""Contenders, as each is called by a letter."""
 
 
 @dataclass(frozen=True)
@@ -166,3 +171,49 @@ def _chosen(
             )
         chosen.update(dict.fromkeys(named))
     return {pair: [each[name] for name in chosen if name in each] for pair, each in known.items()}
+
+
+def compare_named(
+    named: Sequence[str],
+    out: Path,
+    metrics: Sequence[str] = (),
+    threshold: float = 0.0,
+    *,
+    mixed: bool = False,
+    other_load: bool = False,
+) -> Judged:
+    """Judge each run by the first one. `mixed` allows contenders of different origin, `other_load` judges also points
+    of another load. Raises RunnerError, NotComparable."""
+    if not 2 <= len(named) <= MOST:
+        raise NotComparable(
+            f"a comparison takes 2 to {MOST} contenders, and here is {len(named)}", "bench compare last~1 last"
+        )
+    references = [resolve(each, out) for each in named]
+    _refuse_same(references)
+    with ExitStack() as opened:
+        contenders = [contender(reference, opened) for reference in references]
+        _refuse_mixture(contenders, mixed)
+        return judge(references, contenders, metrics, threshold, other_load=other_load)
+
+
+def _refuse_same(references: list[Reference]) -> None:
+    first = references[0]
+    for place, second in enumerate(references):
+        if bool(first.hardware) != bool(second.hardware):
+            whole = second if first.hardware else first
+            hint = f"name it on both sides, as in `{whole.text}:{first.hardware or second.hardware}`, or on none"
+            raise NotComparable("one side is a hardware group, the other a whole run", hint)
+        for other in references[:place]:
+            if (other.run_dir.resolve(), other.hardware) == (second.run_dir.resolve(), second.hardware):
+                hint = "name another run (`bench status --all` lists them), or hardware: `last:hdd last:nvme`"
+                raise NotComparable(f"{other.text} and {second.text} are the same run, {second.run_dir.name}", hint)
+
+
+def _refuse_mixture(contenders: list[Contender], mixed: bool) -> None:
+    first = contenders[0]
+    for second in contenders:
+        if first.origin != second.origin and not mixed:
+            hint = (
+                "numbers of different origin differ for reasons of their own; say --mixed to compare them all the same"
+            )
+            raise NotComparable(f"{first.label} was {first.origin}, and {second.label} {second.origin}", hint)

@@ -118,24 +118,14 @@ def as_dict(run_id: str, outcome: str, judged: Sequence[Judged], notes: Sequence
 
 
 def _one(judged: Judged) -> dict[str, Any]:
-    series = judged.series
+    series, names = judged.series, ("state", "detail", "value", "level", "change", "length", "p", "again", "again_p")
     return {
-        "spec": series.spec,
-        "profile": series.profile,
-        "quantity": series.quantity,
+        **{name: getattr(series, name) for name in ("spec", "profile", "quantity")},
         "point": dict(series.point),
         "unit": judged.part.unit if judged.part else None,
-        "state": judged.state,
-        "detail": judged.detail,
-        "value": judged.value,
-        "level": judged.level,
-        "change": judged.change,
-        "length": judged.length,
-        "first": judged.first.run_id if judged.first else None,
-        "since": judged.since.run_id if judged.since else None,
-        "p": judged.p,
-        "again": list(judged.again),
-        "again_p": judged.again_p,
+        **{name: getattr(judged, name) for name in names},
+        "first": judged.first and judged.first.run_id,
+        "since": judged.since and judged.since.run_id,
         "lab": lab_dict(judged.lab),
-        "verdict": judged.verdict.model_dump() if judged.verdict else None,
+        "verdict": judged.verdict and judged.verdict.model_dump(),
     }

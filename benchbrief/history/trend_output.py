@@ -110,42 +110,31 @@ def as_dict(trends: Sequence[Trend], notes: Sequence[str]) -> dict[str, Any]:
 
 def _series(trend: Trend) -> dict[str, Any]:
     series = trend.series
+    known = {name: getattr(series, name) for name in ("spec", "profile", "quantity", "label", "better", "control")}
+    parts = [_part(trend, place) for place in range(len(trend.parts))]
+    return {**known, "point": dict(series.point), "parts": parts}
+
+
+def _part(trend: Trend, place: int) -> dict[str, Any]:
+    part, changes = trend.parts[place].part, trend.parts[place].changes
     return {
-        "spec": series.spec,
-        "profile": series.profile,
-        "quantity": series.quantity,
-        "label": series.label,
-        "better": series.better,
-        "point": dict(series.point),
-        "control": series.control,
-        "parts": [
-            {
-                "unit": part.part.unit,
-                "environment": part.part.environment,
-                "definition": part.part.definition,
-                "differences": differences(trend.parts[place - 1].part, part.part) if place else [],
-                "values": [
-                    {"run": each.run_id, "at": each.at.isoformat(), "value": each.value, "reason": each.reason}
-                    | each.doubt._asdict()
-                    for each in part.part.values
-                ],
-                "changes": [_change(change) for change in part.changes],
-            }
-            for place, part in enumerate(trend.parts)
+        **{name: getattr(part, name) for name in ("unit", "environment", "definition")},
+        "differences": differences(trend.parts[place - 1].part, part) if place else [],
+        "values": [
+            {"run": each.run_id, "at": each.at.isoformat(), "value": each.value, "reason": each.reason}
+            | each.doubt._asdict()
+            for each in part.values
         ],
+        "changes": [_change(change) for change in changes],
     }
 
 
 def _change(change: Change) -> dict[str, Any]:
     return {
+        **{name: getattr(change, name) for name in ("before", "after", "ratio", "interval", "p")},
         "at": change.first.at.isoformat(),
         "first": change.first.run_id,
         "last_before": change.last.run_id,
-        "before": change.before,
-        "after": change.after,
-        "ratio": change.ratio,
-        "interval": list(change.interval) if change.interval else None,
-        "p": change.p,
         "judged": worth(change),
         "lab": lab_dict(change.lab),
         "verdict": change.verdict.model_dump() if change.verdict else None,

@@ -7,7 +7,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from benchbrief.compiler.planning.planned_cells import UncountedCandidates
 from benchbrief.dsl.bench_error import ExitCode
+from benchbrief.runners.journal.cell_history import is_candidate_left_out
 
 if TYPE_CHECKING:
     from benchbrief.compiler.planning.plan import Plan
@@ -59,3 +61,12 @@ def code_of_verdicts(verdicts: Iterable[Verdict]) -> ExitCode:
     """A verdict that is missing is a missing result, and not a condition that fails."""
     held = {verdict.holds for verdict in verdicts}
     return ExitCode.EXPECT_FAILED if False in held else ExitCode.CELL_FAILED if None in held else ExitCode.DONE
+
+
+def not_run(evidence: Evidence) -> int:
+    """Return how many cells have no verdict, without the candidates that adaptive ramps and searches would have left
+    out at last."""
+    missing = sum(each.status == "missing" and not each.no_room for each in evidence.verdicts)
+    not_chosen = [each.cell.id for each in evidence.verdicts if is_candidate_left_out(each.reason)]
+    uncounted = UncountedCandidates(evidence.plan, not_chosen).count
+    return max(0, missing - (uncounted - len(not_chosen)))

@@ -13,7 +13,6 @@ from benchbrief.cli.terminal_marks import UNICODE, Marks, padded, shortened
 from benchbrief.compiler.rounding import share_text
 from benchbrief.dsl.diagnostics.plain_amounts import plural
 from benchbrief.dsl.diagnostics.source_line import display_width
-from benchbrief.progress.load_rate import load_rate
 from benchbrief.progress.run_view import CellView, RunView
 from benchbrief.runners.execution.live_numbers import load_of, measures_of
 
@@ -97,7 +96,7 @@ def _doing(view: RunView, cell_id: str, cell: CellView, readings: Sequence[Readi
         so_far = max(0.0, now - cell.step_began)
         step += f"  {progress_of_step(so_far, cell.step_s)}"
     load = load_of(cell_id, readings)
-    numbers = load_rate(view, cell_id, load, now) if load else ""
+    numbers = view.load_rate(cell_id, load, now) if load else ""
     if load and load.latency_s is not None:
         numbers += f"  {load.latency_of} {latency(load.latency_s)}"
     return one_line(step), one_line(numbers)

@@ -70,23 +70,12 @@ def jobs_as_dict(found: JobSurvey, scheduler: str) -> dict[str, Any]:
                 "hosts": [_host(job.needs, at) for at in range(len(job.needs.hosts))],
                 "seconds": job.needs.seconds,
                 "longest_cell_s": job.needs.longest_s,
-                "limit_s": job.limit_s,
-                "asks": list(job.asks),
-                "problems": list(job.problems),
-                "cautions": list(job.cautions),
+                **{name: getattr(job, name) for name in ("limit_s", "asks", "problems", "cautions")},
             }
             for job in found.jobs
         ],
         "pools": [
-            {
-                "name": pool.name,
-                "nodes": pool.nodes,
-                "usable": pool.usable,
-                "idle": pool.idle,
-                "limit_s": pool.limit_s,
-                "features": dict(pool.has),
-            }
-            for pool in found.pools
+            {name.replace("has", "features"): value for name, value in vars(pool).items()} for pool in found.pools
         ],
     }
 

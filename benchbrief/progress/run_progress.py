@@ -17,7 +17,6 @@ from benchbrief.cli.terminal import coloured, columns_of, last_words, one_line, 
 from benchbrief.cli.terminal_marks import UNICODE, folded, marks, padded, shortened
 from benchbrief.dsl.diagnostics.plain_amounts import plural
 from benchbrief.dsl.diagnostics.source_line import display_width
-from benchbrief.progress.load_rate import load_rate
 from benchbrief.progress.run_view import Known, RunView
 
 if TYPE_CHECKING:
@@ -144,7 +143,7 @@ class Progress:
         load = self._load(cell_id)
         so_far = max(0.0, now - cell.step_began)
         what = f"{cell.step} {progress_of_step(so_far, cell.step_s)}" if cell.step else "begins"
-        numbers = f", {load_rate(view, cell_id, load, now)}" if load else ""
+        numbers = f", {view.load_rate(cell_id, load, now)}" if load else ""
         if load and load.latency_s is not None:
             numbers += f", {load.latency_of} {latency(load.latency_s)}"
         return one_line(f"... {cell_id}: {what}{numbers}{end}")

@@ -9,6 +9,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from benchbrief.compiler.planning.plan import Plan
     from benchbrief.results.runs.pace import Pace
     from benchbrief.results.runs.run_summary import CellState
@@ -54,6 +56,14 @@ class Known:
     """How long earlier controllers drove the run."""
     left_out: Collection[str] = ()
     """The cells of candidates that ramps and searches left out before."""
+
+
+def known_by_estimate(plan: Plan, run_dir: Path) -> Known:
+    """What is known of a run whose records are all still to be applied."""
+    from benchbrief.results.runs.learned_times import timed_plan
+    from benchbrief.results.runs.pace import Pace
+
+    return Known(timed_plan(plan, run_dir), {}, Pace())
 
 
 class RunView:
@@ -280,6 +290,15 @@ class RunView:
         if cell.step != "load" or load is None or not load.done or not records:
             return None
         return max(0.0, now - cell.step_began) * max(0.0, records / load.done - 1)
+
+    def load_rate(self, cell_id: str, load: Load, now: float) -> str:
+        """The rate of a cell's load generators; while its data set is loaded, in records, and with the time left."""
+        from benchbrief.cli.readable_quantities import duration, rate
+
+        left = self.load_left_s(cell_id, load, now)
+        if left is None:
+            return rate(load.ops_per_s)
+        return f"{load.ops_per_s:,.0f} records/s, loaded in about {duration(left)}"
 
     def hosts(self) -> dict[str, str]:
         """What each host of the plan is used for now: the step of its cell, "" for nothing."""

@@ -6,10 +6,11 @@ import shutil
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, fields
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any
 
 import click
 
+from benchbrief.cli.option_groups import F, with_options
 from benchbrief.cli.run_names import OUT, run_name
 from benchbrief.cli.spec_options import compile_or_stop, spec_options
 from benchbrief.cli.terminal import Stop, fail, one_line, show, show_json, warn
@@ -22,7 +23,6 @@ if TYPE_CHECKING:
     from benchbrief.results.imports.import_source import Source
     from benchbrief.results.imports.keep_import import Prepared
 
-F = TypeVar("F", bound=Callable[..., Any])
 SHORT = "imported, not measured here"
 _SHOWN = 10
 SOURCE_OPTIONS = {
@@ -84,7 +84,8 @@ def import_options(function: F) -> F:
 
     command.__doc__ = function.__doc__
     command.__name__ = function.__name__
-    options: list[Callable[[Any], Any]] = [
+    return with_options(  # type: ignore[return-value]  # click's decorators keep the function's type
+        command,
         click.option("--spec", required=True, type=click.Path(path_type=Path), help="The spec whose cells they are."),
         spec_options,
         click.option("--experiment", "-e", default="", help="Its experiment, where several have such cells."),
@@ -113,11 +114,7 @@ def import_options(function: F) -> F:
         click.option("--again", is_flag=True, help="Also what was imported before."),
         click.option("--dry-run", is_flag=True, help="Say what would be kept, and keep nothing."),
         click.option("--json", "as_json", is_flag=True, help="Print the outcome as JSON."),
-    ]
-    made: Any = command
-    for option in reversed(options):
-        made = option(made)
-    return made  # type: ignore[no-any-return]  # click's decorators keep the function's type
+    )
 
 
 def import_and_report(choices: Choices, prepare: Callable[[Plan], Prepared]) -> None:

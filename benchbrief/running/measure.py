@@ -9,9 +9,8 @@ from typing import TYPE_CHECKING
 
 from benchbrief.progress.finished_run import Finished
 from benchbrief.progress.run_progress import Progress
-from benchbrief.running.expected_times import expected_times
-from benchbrief.running.state_before_run import known_before
 from benchbrief.running.stop_signals import stop_on_signals
+from benchbrief.running.times_before_run import expected_times, known_before
 
 if TYPE_CHECKING:
     from benchbrief.compiler.planning.plan import Plan

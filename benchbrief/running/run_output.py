@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypedDict, TypeVar
+from typing import TYPE_CHECKING, TypedDict
 
 import click
 
 from benchbrief.ci.verdict_files import run_cases, run_markdown, verdict_options, write_markdown, write_verdicts
+from benchbrief.cli.option_groups import F, with_options
 from benchbrief.cli.run_names import run_name
 from benchbrief.cli.run_options import metrics_option, wait_option
 from benchbrief.cli.simulation_options import SHORT, SIMULATED
@@ -23,9 +24,8 @@ from benchbrief.dsl.diagnostics.plain_amounts import plural
 from benchbrief.progress.budget_checks import budget_advice
 from benchbrief.progress.compared_times import short_text
 from benchbrief.progress.earlier_results import Retake, reused_as_dict
-from benchbrief.progress.finished_run import Finished
+from benchbrief.progress.finished_run import Finished, not_run
 from benchbrief.progress.run_progress import Progress
-from benchbrief.progress.total_cells import not_run
 from benchbrief.reports.text.merged_remarks import merged
 from benchbrief.results.runs.estimate_and_actual import TimeCompared, compare_times
 from benchbrief.results.samples.sample_coverage import TOLD
@@ -54,12 +54,10 @@ class Ending(TypedDict):
     as_json: bool
 
 
-F = TypeVar("F", bound=Callable[..., Any])
-
-
 def ending_options(function: F) -> F:
     """The options of a command that runs cells, to be passed on to `run_and_report`."""
-    options = (
+    return with_options(
+        function,
         click.option("--no-report", is_flag=True, help="Keep the results, render nothing."),
         click.option("--quiet", "-q", is_flag=True, help="Show no progress."),
         wait_option,
@@ -74,9 +72,6 @@ def ending_options(function: F) -> F:
         ),
         click.option("--json", "as_json", is_flag=True, help="Print the outcome as JSON."),
     )
-    for option in reversed(options):
-        function = option(function)
-    return function
 
 
 def run_and_report(
@@ -238,6 +233,9 @@ def _fails_for_good(evidence: Evidence) -> bool:
     return simulated is not None and (simulated.errors > 0 or any(each.share >= 1 for each in simulated.failing))
 
 
+_OF_VERDICT = ("label", "holds", "decided", "detail", "origin")
+
+
 def as_dict(finished: Finished, summary: Summary) -> dict[str, object]:
     return {
         "run": finished.run_dir.name,
@@ -254,15 +252,7 @@ def as_dict(finished: Finished, summary: Summary) -> dict[str, object]:
         "warnings": [{"text": text, "cells": cells} for text, cells in summary.warnings],
         "sampled": [each._asdict() for each in finished.sampled],
         "expects": [
-            {
-                "expect": verdict.text,
-                "label": verdict.label,
-                "holds": verdict.holds,
-                "decided": verdict.decided,
-                "detail": verdict.detail,
-                "origin": verdict.origin,
-            }
-            for verdict in finished.verdicts
+            {"expect": each.text, **{name: getattr(each, name) for name in _OF_VERDICT}} for each in finished.verdicts
         ],
         "reports": {name: [str(path) for path in paths] for name, paths in finished.reports.items()},
         "made": finished.made,

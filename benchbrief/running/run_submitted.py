@@ -40,14 +40,14 @@ def run_submitted(plan: Plan, run_dir: Path, progress: Progress) -> Finished:
 
     A signal cancels the jobs; a kill leaves them to themselves.
     """
-    from benchbrief.progress.run_view import Known
-    from benchbrief.results.runs.learned_times import timed_plan
-    from benchbrief.results.runs.pace import Pace
+    from benchbrief.progress.run_view import known_by_estimate
     from benchbrief.runners.fleet.drive_lanes import LaneDriver
 
     tails, driver = LaneTails(run_dir), LaneDriver(run_dir, plan, progress.note)
-    known = Known(timed_plan(plan, run_dir), {}, Pace())
-    with stop_on_signals(progress, run_dir) as stopping, progress.of(plan, known, tails.readings):
+    with (
+        stop_on_signals(progress, run_dir) as stopping,
+        progress.of(plan, known_by_estimate(plan, run_dir), tails.readings),
+    ):
         for record in tails.new():
             progress.catch_up(record)
         is_cancelled = False

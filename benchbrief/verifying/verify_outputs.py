@@ -4,15 +4,18 @@ from __future__ import annotations
 
 from dataclasses import asdict
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from benchbrief.cli.run_names import run_name
 from benchbrief.cli.terminal import fail, one_line, show, warn
 from benchbrief.dsl.bench_error import ExitCode
 from benchbrief.dsl.diagnostics.plain_amounts import plural
-from benchbrief.verifying.print_signature import show_signature
+
+if TYPE_CHECKING:
+    from benchbrief.results.shared_store.signed_run import SignedCheck
 
 _MOST = 20
+"""More lines than these are counted only."""
 
 
 def verify_outputs(
@@ -57,3 +60,25 @@ def verify_outputs(
         return document, ExitCode.DONE
     hint = f"make it first: bench report {run_name(run_dir)}; --raw looks at the raw outputs alone"
     return document, fail(f"{run_dir.name} has no brief in its folder", hint).exit_code
+
+
+def show_signature(signed: SignedCheck) -> None:
+    """Show the verdict on a signature, and what differs from what was signed."""
+    verdict = signed.verdict
+    key = f" ({verdict.key})" if verdict.key else ""
+    match verdict.state:
+        case "holds":
+            count = len(signed.differing)
+            are = "is" if count == 1 else "are"
+            state = "as it was signed" if not count else f"{plural(count, 'file')} {are} not as signed"
+            show(one_line(f"signed by {verdict.signer}{key}: {state}"))
+        case "unknown":
+            warn(one_line(f"the run is signed by a key that is not among the allowed signers{key}"))
+        case "wrong":
+            warn("the signature of the run does not fit: it is of something else, or its manifest was changed")
+        case "absent":
+            warn("the run is not signed: nobody vouches for it; `bench push --sign KEY` signs it")
+    for text in signed.differing[:_MOST]:
+        warn(one_line(text))
+    if len(signed.differing) > _MOST:
+        warn(f"and {len(signed.differing) - _MOST:,} more")

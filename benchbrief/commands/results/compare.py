@@ -73,7 +73,7 @@ def command(
 
     A is what is compared with, B what is judged. Of three and more, each point is ranked as well.
     """
-    from benchbrief.comparing.compare_named import compare_named
+    from benchbrief.comparing.judged_contenders import compare_named
     from benchbrief.comparing.print_comparison import print_comparison
 
     if language and html is None:

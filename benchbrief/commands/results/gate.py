@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Unpack
 import click
 
 from benchbrief.ci.verdict_files import require_writable, verdict_options, write_markdown, write_verdicts
-from benchbrief.cli.history_options import History, choice_of, history_options
+from benchbrief.cli.history_options import History, history_options, read_history
 from benchbrief.cli.simulation_options import Share
 from benchbrief.cli.terminal import Stop, exit_codes, fail, one_line, show, show_json, show_wrapped, warn
 from benchbrief.dsl.bench_error import ExitCode
@@ -112,7 +112,6 @@ def command(
     """
     from benchbrief.history import gate_output as output
     from benchbrief.history.measure_again import measure_again
-    from benchbrief.history.read_history import read_history
     from benchbrief.results.history.change_verdicts import read_verdicts
     from benchbrief.results.history.gate_rule import Rule, confirm, judge_run
 
@@ -125,7 +124,7 @@ def command(
             f"what is in {asked['place']} can't be measured again from here", "name the folder of the run: --from"
         )
     verdicts = read_verdicts(asked["verdicts"])
-    found = read_history(asked["place"], choice_of(asked, metrics))
+    found = read_history(asked, metrics)
     run_id = _run(found, run)
     if baseline_tag:
         baseline = _tagged(asked, metrics, baseline_tag, found, run_id)
@@ -201,9 +200,7 @@ def _run(found: Found, name: str) -> str:
 
 
 def _tagged(asked: History, metrics: tuple[str, ...], tag: str, found: Found, run_id: str) -> str:
-    from benchbrief.history.read_history import read_history
-
-    tagged = read_history(asked["place"], choice_of({**asked, "tag": tag}, metrics))
+    tagged = read_history({**asked, "tag": tag}, metrics)
     every = {each.run_id: each.at for one in found.series for part in one.parts for each in part.values}
     known = {each.run_id: each.at for one in tagged.series for part in one.parts for each in part.values}
     before = [run for run, at in known.items() if at < every[run_id] and run != run_id]

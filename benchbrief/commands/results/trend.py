@@ -6,7 +6,7 @@ from typing import Unpack
 
 import click
 
-from benchbrief.cli.history_options import History, choice_of, history_options
+from benchbrief.cli.history_options import History, history_options, read_history
 from benchbrief.cli.terminal import columns_of, exit_codes, fail, one_line, show, show_json, show_wrapped
 from benchbrief.dsl.bench_error import ExitCode
 
@@ -43,14 +43,13 @@ def command(metrics: tuple[str, ...], html: Path | None, as_json: bool, **asked:
 
     METRIC is throughput, latency.p99, latency.p99[read], errors, sustained, or a metric of the spec.
     """
-    from benchbrief.history.read_history import read_history
     from benchbrief.history.trend_output import as_dict, select_series, trend_lines
     from benchbrief.results.history.change_verdicts import read_verdicts
     from benchbrief.results.history.series_changes import trend_of
     from benchbrief.results.store.searched_doubts import explain_marks
 
     verdicts = read_verdicts(asked["verdicts"])
-    found = read_history(asked["place"], choice_of(asked, metrics))
+    found = read_history(asked, metrics)
     shown, left_out = select_series(found.series, named=bool(metrics) or as_json)
     trends = [trend_of(series, found.controls, verdicts) for series in shown]
     signs = explain_marks(each.doubt for series in shown for part in series.parts for each in part.known)

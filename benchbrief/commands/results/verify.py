@@ -14,8 +14,7 @@ from benchbrief.cli.terminal import Stop, fail, one_line, show, show_error, show
 from benchbrief.dsl.bench_error import BenchError, ExitCode
 from benchbrief.dsl.diagnostics.plain_amounts import plural
 from benchbrief.runners.errors import RunnerError
-from benchbrief.verifying.print_signature import show_signature
-from benchbrief.verifying.verify_outputs import verify_outputs
+from benchbrief.verifying.verify_outputs import show_signature, verify_outputs
 
 if TYPE_CHECKING:
     from benchbrief.reports.data.numbers_file import NumbersFile

@@ -10,7 +10,7 @@ import click
 from benchbrief.ci.verdict_files import require_writable
 from benchbrief.cli.run_options import out_option
 from benchbrief.cli.scheduler_options import scheduler_options
-from benchbrief.cli.simulation_options import refuse_unknown_hosts, simulate_options, simulation
+from benchbrief.cli.simulation_options import refuse_unknown_hosts, simulate_options
 from benchbrief.cli.spec_options import budget_option, compile_or_stop, spec_options
 from benchbrief.cli.terminal import ENDS, exit_codes, fail
 from benchbrief.dsl.bench_error import ExitCode
@@ -68,10 +68,7 @@ def command(
     params: dict[str, str],
     budget: float | None,
     out: Path,
-    simulate: bool,
-    seed: int | None,
-    errors: float | None,
-    failing: tuple[tuple[str, float], ...],
+    simulated: Simulated | None,
     fresh: bool,
     scheduler: str | None,
     job_options: tuple[str, ...],
@@ -92,7 +89,7 @@ def command(
         params,
         budget,
         out,
-        simulation(simulate, seed, errors, failing),
+        simulated,
         fresh or scheduler is not None,
         progress,
     )

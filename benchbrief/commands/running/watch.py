@@ -59,9 +59,7 @@ def command(run: str | None, out: Path, every: float, as_json: bool) -> None:
 
 
 def _shown(run_dir: Path) -> Followed:
-    from benchbrief.progress.run_view import Known
-    from benchbrief.results.runs.learned_times import timed_plan
-    from benchbrief.results.runs.pace import Pace
+    from benchbrief.progress.run_view import known_by_estimate
     from benchbrief.runners.execution.live_numbers import Reading
     from benchbrief.runners.journal.run_folder import load_plan
 
@@ -70,7 +68,7 @@ def _shown(run_dir: Path) -> Followed:
     follower = follower_of(run_dir)
     last = follower.look()
     plan = load_plan(run_dir)
-    with progress.of(plan, Known(timed_plan(plan, run_dir), {}, Pace()), lambda: readings):
+    with progress.of(plan, known_by_estimate(plan, run_dir), lambda: readings):
         for record in last.records:
             progress.catch_up(record)
         if last.code is None:
@@ -88,14 +86,12 @@ def _shown(run_dir: Path) -> Followed:
 
 
 def _as_json(run_dir: Path, every: float) -> Followed:
-    from benchbrief.progress.run_view import Known, RunView
+    from benchbrief.progress.run_view import RunView, known_by_estimate
     from benchbrief.progress.watch_events import event, present
-    from benchbrief.results.runs.learned_times import timed_plan
-    from benchbrief.results.runs.pace import Pace
     from benchbrief.runners.journal.run_folder import load_plan
 
     plan = load_plan(run_dir)
-    view = RunView(plan, Known(timed_plan(plan, run_dir), {}, Pace()))
+    view = RunView(plan, known_by_estimate(plan, run_dir))
     shown_at, first = float("-inf"), True
     last = Followed(())
     for last in follower_of(run_dir).looks():

@@ -10,7 +10,7 @@ import click
 from benchbrief.cli.run_names import run_name
 from benchbrief.cli.run_options import out_option
 from benchbrief.cli.scheduler_options import label_of, scheduler_options
-from benchbrief.cli.simulation_options import simulate_options, simulation
+from benchbrief.cli.simulation_options import simulate_options
 from benchbrief.cli.spec_options import budget_option, compile_or_stop, spec_options
 from benchbrief.cli.terminal import Stop, fail, show, show_json, show_painted, use_colour
 from benchbrief.comparing.plan_comparison import LAST, NextRun, older_plan
@@ -102,10 +102,7 @@ def command(
     budget: float | None,
     out: Path,
     into: Path | None,
-    simulate: bool,
-    seed: int | None,
-    errors: float | None,
-    failing: tuple[tuple[str, float], ...],
+    simulated: Simulated | None,
     scheduler: str | None,
     job_options: tuple[str, ...],
     as_json: bool,
@@ -125,7 +122,6 @@ def command(
         raise click.UsageError(f"Missing argument 'SPEC'{hint}.")
     if by_code and against is None:
         raise click.UsageError("--exit-code tells whether --diff finds anything: say --diff too")
-    simulated = simulation(simulate, seed, errors, failing)
     if into is None and simulated:
         raise click.UsageError("--simulate is for a run that is made: say --into FOLDER too")
     if into is not None and against is not None:

@@ -7,9 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from benchbrief.history.read_history import read_history
-from benchbrief.results.history.read_series import Choice, Found
-from benchbrief.results.history.run_sources import RunStore
+from benchbrief.results.history.read_series import Choice, Found, read_series
+from benchbrief.results.history.run_sources import RunStore, run_source
 from benchbrief.results.history.series_cache import open_series
 from benchbrief.results.history.series_changes import trend_of
 from benchbrief.results.history.series_rows import SERIES, write_series
@@ -37,6 +36,11 @@ def runs(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
 @pytest.fixture(autouse=True)
 def _own_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+
+
+def read_history(place: str, choice: Choice) -> Found:
+    with open_series(run_source(place), lambda _done, _all: None) as table:
+        return read_series(table, choice)
 
 
 def push(runs: Path, store: SharedStore, begin: int, end: int) -> None:
