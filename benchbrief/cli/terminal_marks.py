@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import click
@@ -61,6 +62,15 @@ def _ending(text: str, width: int) -> str:
 def padded(text: str, width: int) -> str:
     """The text with blanks behind it, so that it takes as many columns."""
     return text + " " * (width - display_width(text))
+
+
+def align_columns(rows: Sequence[Sequence[str]]) -> list[str]:
+    """Lines of cells in columns as wide as need be: the first row is the head, with a rule below it."""
+    widths = [max(map(display_width, texts)) for texts in zip(*rows, strict=True)]
+    head, *others = (
+        "  ".join(padded(text, width) for text, width in zip(row, widths, strict=True)).rstrip() for row in rows
+    )
+    return [head, "  ".join("─" * width for width in widths), *others]
 
 
 def folded(line: str, width: int | None, indent: int) -> list[str]:

@@ -8,6 +8,7 @@ from itertools import groupby
 from typing import TYPE_CHECKING, NamedTuple
 
 from benchbrief.cli.terminal import one_line
+from benchbrief.cli.terminal_marks import align_columns
 from benchbrief.comparing.compare_output import change_of, measured, point_of, same_everywhere, shortened, word
 from benchbrief.dsl.diagnostics.plain_amounts import plural
 from benchbrief.dsl.diagnostics.source_line import display_width
@@ -44,7 +45,7 @@ def table_of(comparisons: Sequence[Comparison], columns: int | None) -> Table:
     notes = [*_zeros(comparisons), *_explain_unknown(comparisons)]
     for with_spread, with_interval in ((True, True), (False, True), (False, False)):
         lines = _aligned(rows, with_spread=with_spread, with_interval=with_interval)
-        if columns is None or max(map(_width, lines), default=0) <= columns:
+        if columns is None or max((display_width(line.text) for line in lines), default=0) <= columns:
             break
     else:
         lines = _stacked(rows, columns)
@@ -96,15 +97,10 @@ def _aligned(rows: Sequence[Comparison], *, with_spread: bool, with_interval: bo
         (f"  {one_line(point_of(row, hidden))}", *_cells(row, with_spread=with_spread, with_interval=with_interval))
         for row in rows
     ]
-    widths = [max(map(display_width, texts)) for texts in zip(_HEAD, *cells, strict=True)]
-
-    def line(cells: Sequence[str]) -> str:
-        padded = (text + " " * (width - display_width(text)) for text, width in zip(cells, widths, strict=True))
-        return "  ".join(padded).rstrip()
-
-    lines = [Line(line(_HEAD)), Line("  ".join("─" * width for width in widths))]
-    for metric, pairs in groupby(zip(rows, cells, strict=True), key=lambda pair: pair[0].quantity):
-        lines += [Line(one_line(metric)), *(Line(line(cells), row) for row, cells in pairs)]
+    head, rule, *texts = align_columns([_HEAD, *cells])
+    lines = [Line(head), Line(rule)]
+    for metric, pairs in groupby(zip(rows, texts, strict=True), key=lambda pair: pair[0].quantity):
+        lines += [Line(one_line(metric)), *(Line(text, row) for row, text in pairs)]
     return lines
 
 
@@ -121,7 +117,3 @@ def _stacked(rows: Sequence[Comparison], columns: int | None) -> list[Line]:
                 shown = [f"    A {first}, B {second}:", f"      {change}, {verdict}"]
             lines += [Line(text, row) for text in (f"  {one_line(point_of(row, hidden))}", *shown)]
     return lines
-
-
-def _width(line: Line) -> int:
-    return display_width(line.text)

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from benchbrief.ci.junit import Case
 from benchbrief.ci.verdict_files import inline, table
 from benchbrief.cli.terminal import one_line
+from benchbrief.cli.terminal_marks import align_columns
 from benchbrief.comparing.compare_messages import say, some_of
 from benchbrief.comparing.compare_output import (
     cases,
@@ -27,7 +28,6 @@ from benchbrief.dsl.diagnostics.source_line import display_width
 
 if TYPE_CHECKING:
     from benchbrief.comparing.judged_contenders import Judged
-    from benchbrief.results.compare.comparison import Comparison
     from benchbrief.results.compare.rankings import Ranking
 
 _MOST_NAMED = 2
@@ -68,12 +68,8 @@ def _heads(ranking: Ranking) -> str:
     return f"{one_line(ranking.quantity)} ({sense})"
 
 
-def _rows(rankings: Sequence[Ranking]) -> list[Comparison]:
-    return [next(iter(each.pairs.values())) for each in rankings]
-
-
 def _points(rankings: Sequence[Ranking]) -> list[str]:
-    rows = _rows(rankings)
+    rows = [next(iter(each.pairs.values())) for each in rankings]
     hidden = same_everywhere(rows)
     return [one_line(point_of(row, hidden)) for row in rows]
 
@@ -88,17 +84,12 @@ def _aligned(judged: Judged, *, with_spread: bool) -> list[RankedLine]:
         )
         for point, each in zip(_points(judged.rankings), judged.rankings, strict=True)
     ]
-    widths = [max(map(display_width, texts)) for texts in zip(head, *cells, strict=True)]
-
-    def line(texts: Sequence[str]) -> str:
-        padded = (text + " " * (width - display_width(text)) for text, width in zip(texts, widths, strict=True))
-        return "  ".join(padded).rstrip()
-
-    lines = [RankedLine(line(head)), RankedLine("  ".join("─" * width for width in widths))]
-    for _, pairs in groupby(zip(judged.rankings, cells, strict=True), key=lambda pair: pair[0].quantity):
+    first, rule, *texts = align_columns([head, *cells])
+    lines = [RankedLine(first), RankedLine(rule)]
+    for _, pairs in groupby(zip(judged.rankings, texts, strict=True), key=lambda pair: pair[0].quantity):
         of = list(pairs)
         lines.append(RankedLine(_heads(of[0][0])))
-        lines += [RankedLine(line(texts), None if each.order else "yellow") for each, texts in of]
+        lines += [RankedLine(text, None if each.order else "yellow") for each, text in of]
     return lines
 
 

@@ -31,14 +31,6 @@ HEARTBEAT_S = (30.0, 60.0, 120.0, 300.0)
 _SHORTEST_NAME = 12
 
 
-def _folded(line: str, columns: int | None) -> list[str]:
-    return folded(line, columns, len(line) - len(line.lstrip()) + 4)
-
-
-def _nothing() -> Sequence[Reading]:
-    return ()
-
-
 class Progress:
     """Listens to the journal and tells the user: what runs now, what each cell gave, and how long it will take.
 
@@ -58,7 +50,7 @@ class Progress:
         self._lines: list[str] = []
         self._live: Any = None
         self.view: RunView | None = None
-        self._readings: Callable[[], Sequence[Reading]] = _nothing
+        self._readings: Callable[[], Sequence[Reading]] = tuple
         self._width = 0
         self._heartbeat_s = heartbeat_s
         self._spoke = time.monotonic()
@@ -67,7 +59,7 @@ class Progress:
 
     @contextmanager
     def of(
-        self, plan: Plan, known: Known | None = None, readings: Callable[[], Sequence[Reading]] = _nothing
+        self, plan: Plan, known: Known | None = None, readings: Callable[[], Sequence[Reading]] = tuple
     ) -> Iterator[None]:
         """Show the progress of this plan while the block runs. Cells that are `known` to be done count as finished.
 
@@ -338,7 +330,7 @@ class Progress:
             self._spoke, self._beats = time.monotonic(), 0
         try:
             columns = columns_of(self._stream)
-            for line in (part for each in lines for part in _folded(each, columns)):
+            for line in (part for each in lines for part in folded(each, columns, len(each) - len(each.lstrip()) + 4)):
                 if self._quiet:
                     return
                 if live is not None:

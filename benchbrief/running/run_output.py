@@ -17,7 +17,6 @@ from benchbrief.cli.run_options import metrics_option, wait_option
 from benchbrief.cli.simulation_options import SHORT, SIMULATED
 from benchbrief.cli.store_options import STORE
 from benchbrief.cli.terminal import Stop, show, show_json
-from benchbrief.compiler.messages.text import Text
 from benchbrief.compiler.rounding import share_text
 from benchbrief.dsl.bench_error import ExitCode
 from benchbrief.dsl.diagnostics.plain_amounts import plural
@@ -198,7 +197,7 @@ def _next(finished: Finished, evidence: Evidence, *, report: bool) -> Iterable[t
         passing = [each for each in failed if not each.by_plan]
         unclear = [each for each in passing if not each.by_host]
         again = f"bench run {spec}{profile}"
-        if any(not each.jobs and not _is_not_tried(each.reason) for each in passing):
+        if any(not each.jobs and getattr(each.reason, "code", "") != NotTried.code for each in passing):
             yield "see what is missing on the hosts with", f"bench doctor {spec}{profile}"
         if len(passing) < len(failed):
             yield "mend the spec, and run what is not measured yet with", again
@@ -221,10 +220,6 @@ def _next(finished: Finished, evidence: Evidence, *, report: bool) -> Iterable[t
     if finished.without_room:
         mode = " --simulate" if finished.simulated else ""
         yield budget_advice(evidence.plan, f"bench run {spec}{profile}{mode}", simulated=finished.simulated)
-
-
-def _is_not_tried(reason: str | None) -> bool:
-    return isinstance(reason, Text) and reason.code == NotTried.code
 
 
 def _fails_for_good(evidence: Evidence) -> bool:
@@ -262,60 +257,57 @@ def as_dict(finished: Finished, summary: Summary) -> dict[str, object]:
 
 
 def tell(finished: Finished, summary: Summary) -> None:
-    def say(text: str, colour: str | None = None) -> None:
-        show(text, colour=colour)
-
     run = run_name(finished.run_dir)
     mark = f" ({SHORT})" if finished.simulated else ""
     colour = {"done": "green", "failed": "red"}.get(finished.status, "yellow")
     show()
-    say(f"run {finished.run_dir.name}: {finished.status}, {finished.message}{mark}", colour)
+    show(f"run {finished.run_dir.name}: {finished.status}, {finished.message}{mark}", colour=colour)
     counted = [f"{count} {what}" for what, count in summary.counts.items() if count]
     if len(counted) > 1:
-        say(f"  cells   {', '.join(counted)}")
+        show(f"  cells   {', '.join(counted)}")
     if summary.times:
-        say(f"  time    {short_text(summary.times)}")
+        show(f"  time    {short_text(summary.times)}")
     for what, missing in (("failed ", finished.failed), ("no room", finished.without_room)):
         for cells, reason in grouped(missing):
             if len(cells) <= _ALIKE:
                 for cell in cells:
-                    say(f"  {what} {cell}: {missing[cell]}", "red")
+                    show(f"  {what} {cell}: {missing[cell]}", colour="red")
             else:
-                say(f"  {what} {len(cells)} cells, from {cells[0]} to {cells[-1]}: {reason}", "red")
+                show(f"  {what} {len(cells)} cells, from {cells[0]} to {cells[-1]}: {reason}", colour="red")
     warnings = merged(("warning", text, cells) for text, cells in summary.warnings)
     for _, text, count in warnings[:_MOST]:
-        say(f"  warning {text}" + (f" ({count} cells)" if count > 1 else ""), "yellow")
+        show(f"  warning {text}" + (f" ({count} cells)" if count > 1 else ""), colour="yellow")
     if len(warnings) > _MOST:
         where = "all in the brief" if finished.reports else "for all: " + f'bench query --run {run} "FROM notes"'
-        say(f"  warning and {len(warnings) - _MOST} more, {where}", "yellow")
+        show(f"  warning and {len(warnings) - _MOST} more, {where}", colour="yellow")
     for probe in finished.sampled:
-        say(f"  warning {_sampled(probe)}", "yellow")
+        show(f"  warning {_sampled(probe)}", colour="yellow")
     if finished.simulated:
         for verdict in finished.verdicts[:_MOST]:
-            say(f"  {verdict.of_simulated}")
+            show(f"  {verdict.of_simulated}")
         judged: Sequence[Verdict] = ()
     else:
         judged = finished.verdicts
     kept = [verdict for verdict in judged if verdict.holds is True and verdict.decided is not False]
     for verdict in kept if len(kept) <= _MOST else ():
-        say(f"  expect holds: {verdict.name} ({verdict.detail})", "green")
+        show(f"  expect holds: {verdict.name} ({verdict.detail})", colour="green")
     if len(kept) > _MOST:
-        say(f"  expect holds: {len(kept)} of {len(judged)} expectations", "green")
+        show(f"  expect holds: {len(kept)} of {len(judged)} expectations", colour="green")
     for verdict in judged:
         if verdict not in kept:
-            say(f"  {verdict.warning}", "yellow" if verdict.holds else "red")
+            show(f"  {verdict.warning}", colour="yellow" if verdict.holds else "red")
     for text in finished.undrawn:
-        say(f"  missing {text}", "red")
+        show(f"  missing {text}", colour="red")
     for paths in finished.reports.values():
         for path in paths:
             if path.suffix not in (".csv", ".svg"):
-                say(f"{path.suffix[1:].upper():<5} {path}")
+                show(f"{path.suffix[1:].upper():<5} {path}")
         for folder in dict.fromkeys(path.parent for path in paths if path.suffix == ".csv"):
-            say(f"CSV   {folder}")
+            show(f"CSV   {folder}")
     if summary.counts["failed"]:
-        say(f"outputs are kept in {finished.run_dir / 'raw'}")
+        show(f"outputs are kept in {finished.run_dir / 'raw'}")
     for what, command in summary.next:
-        say(f"{what}: {command}")
+        show(f"{what}: {command}")
 
 
 def _sampled(probe: Patchy) -> str:

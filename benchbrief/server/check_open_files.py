@@ -101,12 +101,10 @@ def _analysis(snapshot: Snapshot, files: tuple[Parsed, ...], earlier: Analysis |
     if partly and files[0].uri not in found:
         for finding in _uses_of(analysis, found):
             found.setdefault(files[0].uri, []).append(finding)
-    in_order = {uri: tuple(sorted(findings, key=_start)) for uri, findings in found.items()}
+    in_order = {
+        uri: tuple(sorted(findings, key=lambda each: each.shown.range.start)) for uri, findings in found.items()
+    }
     return replace(analysis, found=in_order)
-
-
-def _start(finding: Finding) -> types.Position:
-    return finding.shown.range.start
 
 
 def _for_client(analysis: Analysis, diagnostic: Diagnostic) -> tuple[str, types.Diagnostic]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -47,11 +48,7 @@ def verify_outputs(
     if not quiet:
         state = f"{len(found.problems):,} missing or changed" if found.problems else "as recorded"
         show(one_line(f"{run_dir.name}: raw outputs: {plural(found.files, 'file')}, {state}"))
-        lines = [*kept, *found.problems.values()]
-        for line in lines[:_MOST]:
-            warn(one_line(line))
-        if len(lines) > _MOST:
-            warn(f"and {len(lines) - _MOST:,} more; --json has them all")
+        warn_of_first([*kept, *found.problems.values()])
         if signed:
             show_signature(signed)
     if not is_signed or not is_sound:
@@ -78,7 +75,12 @@ def show_signature(signed: SignedCheck) -> None:
             warn("the signature of the run does not fit: it is of something else, or its manifest was changed")
         case "absent":
             warn("the run is not signed: nobody vouches for it; `bench push --sign KEY` signs it")
-    for text in signed.differing[:_MOST]:
-        warn(one_line(text))
-    if len(signed.differing) > _MOST:
-        warn(f"and {len(signed.differing) - _MOST:,} more")
+    warn_of_first(signed.differing)
+
+
+def warn_of_first(lines: Sequence[str]) -> None:
+    """Show the first lines as warnings, and count the others; `--json` has them all."""
+    for line in lines[:_MOST]:
+        warn(one_line(line))
+    if len(lines) > _MOST:
+        warn(f"and {len(lines) - _MOST:,} more; --json has them all")

@@ -10,19 +10,15 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from benchbrief.cli.run_options import chosen_run, out_option
-from benchbrief.cli.terminal import Stop, fail, one_line, show, show_error, show_json, warn
+from benchbrief.cli.terminal import Stop, fail, one_line, show, show_error, show_json
 from benchbrief.dsl.bench_error import BenchError, ExitCode
 from benchbrief.dsl.diagnostics.plain_amounts import plural
 from benchbrief.runners.errors import RunnerError
-from benchbrief.verifying.verify_outputs import show_signature, verify_outputs
+from benchbrief.verifying.verify_outputs import show_signature, verify_outputs, warn_of_first
 
 if TYPE_CHECKING:
     from benchbrief.reports.data.numbers_file import NumbersFile
     from benchbrief.reports.provenance.verify_numbers import Verification
-    from benchbrief.results.shared_store.signed_run import SignedCheck
-
-_TOLD = 20
-"""More than these are counted only; `--json` has them all."""
 
 
 @click.command(
@@ -85,6 +81,8 @@ def command(
     All of that may be forged together by one who can write to the run. With --allowed-signers, the manifest that was
     signed when the run was pushed must name each file as it is.
     """
+    from benchbrief.results.shared_store.signed_run import check_signed
+
     codes, documents = set[ExitCode](), list[dict[str, Any]]()
     briefs = tuple(_named(briefs, run, out))
     for brief in briefs:
@@ -97,7 +95,8 @@ def command(
                 documents.append(document)
                 continue
             numbers, run_dir, found = _verified(brief, run, out, raw=raw, from_raw=from_raw)
-            signed = _signed(run_dir, brief, allowed, raw=raw or from_raw) if allowed else None
+            with _reading_run():
+                signed = check_signed(run_dir, (brief,), allowed, raw=raw or from_raw) if allowed else None
         except BenchError as error:
             if len(briefs) == 1:
                 raise
@@ -171,14 +170,6 @@ def _verified(
         if damaged:
             found = replace(found, kept=(f"{run_dir / 'store'}: {damaged}; for tables that are: bench rebuild",))
         return made.numbers, run_dir, against_journal(found, brief, made, own, run_dir, known)
-
-
-def _signed(run_dir: Path, brief: Path, allowed: Path, *, raw: bool) -> SignedCheck:
-    """Raises SharedStoreError, Stop."""
-    from benchbrief.results.shared_store.signed_run import check_signed
-
-    with _reading_run():
-        return check_signed(run_dir, (brief,), allowed, raw=raw)
 
 
 def _no_brief(folder: Path) -> Stop:
@@ -263,10 +254,7 @@ def _tell(brief: Path, numbers: NumbersFile, found: Verification) -> None:
           f"now {_exact(d.value_now)}: {d.why}" for d in found.drawn),
         *(f"{path} {problem}" for path, problem in (found.raw or {}).items()),
     ]  # fmt: skip
-    for line in lines[:_TOLD]:
-        warn(one_line(re.sub("[\u00a0\u202f]", " ", line)))
-    if len(lines) > _TOLD:
-        warn(f"and {len(lines) - _TOLD:,} more; --json has them all")
+    warn_of_first([re.sub("[\u00a0\u202f]", " ", line) for line in lines])
 
 
 def _shown(numbers: NumbersFile, found: Verification) -> str:

@@ -1,7 +1,6 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
 from typing import Unpack
@@ -48,16 +47,15 @@ def command(
         raise fail(f"{run_dir.name} was imported: there is nothing to go on with", "measure with `bench run SPEC`")
     require_writable(asked["junit"], asked["markdown"])
     progress = Progress(quiet=asked["quiet"])
-    for text in _changed_files(run_dir):
-        progress.warn(text)
+    _warn_of_changed_files(run_dir, progress)
     if submitted_run(run_dir) is not None:
         follow_and_report(run_dir, progress, asked)
     else:
         run_and_report(run_dir, progress, asked)
 
 
-def _changed_files(run_dir: Path) -> Iterator[str]:
-    """What is to be said of files of the spec that are other ones now than when the run was planned."""
+def _warn_of_changed_files(run_dir: Path, progress: Progress) -> None:
+    """Warn of files of the spec that are other ones now than when the run was planned."""
     from benchbrief.runners.journal.run_folder import load_plan
 
     spec = load_plan(run_dir).spec
@@ -67,7 +65,7 @@ def _changed_files(run_dir: Path) -> Iterator[str]:
             if hashlib.sha256(Path(name).read_bytes()).hexdigest() != sha256:
                 changed.append(name)
     if changed:
-        yield (
+        progress.warn(
             f"{' and '.join(changed)} changed since the run began, which goes on as it was planned; "
             f"for what it says now: bench run {spec.name}"
         )

@@ -22,6 +22,7 @@ from benchbrief.running.run_output import Ending, ending_options, run_and_report
 from benchbrief.running.submit_run import submit_and_report
 
 if TYPE_CHECKING:
+    from benchbrief.compiler.planning.plan import Plan
     from benchbrief.runners.journal.events import Simulated
 
 
@@ -83,16 +84,12 @@ def command(
     if scheduler and asked["metrics"]:
         raise click.UsageError("--openmetrics is of one controller: `bench status --openmetrics` shows all lanes")
     progress = Progress(quiet=asked["quiet"])
-    run_dir, warned, retake = _made(
-        spec,
-        profile,
-        params,
-        budget,
-        out,
-        simulated,
-        fresh or scheduler is not None,
-        progress,
-    )
+    _refuse_a_run(spec, out)
+    checked = compile_or_stop(spec, profile, params, budget_s=budget)
+    found = sum(each.severity == "warning" for each in checked.diagnostics)
+    warned = [f"the spec has {plural(found, 'warning')}: bench check {shlex.quote(str(spec))}"] if found else []
+    run_dir, retake = _made(spec, checked.plan, out, simulated, fresh or scheduler is not None, progress)
+    del checked  # that of a large fleet takes more memory than the run
     if scheduler:
         submit_and_report(run_dir, scheduler, job_options, progress, asked, warned)
         return
@@ -119,27 +116,13 @@ def _refuse_a_run(spec: Path, out: Path) -> None:
 
 
 def _made(
-    spec: Path,
-    profile: str | None,
-    params: dict[str, str],
-    budget: float | None,
-    out: Path,
-    simulated: Simulated | None,
-    fresh: bool,
-    progress: Progress,
-) -> tuple[Path, list[str], Retake | None]:
-    """Return the directory of a new run, the warnings given so far, and what decides again what it takes from others.
-
-    The checked spec is freed at the return: that of a large fleet takes more memory than the run.
-    """
+    spec: Path, plan: Plan, out: Path, simulated: Simulated | None, fresh: bool, progress: Progress
+) -> tuple[Path, Retake | None]:
+    """Return the directory of a new run, and what decides again what it takes from others."""
     from benchbrief.comparing.git_files import revision_of
     from benchbrief.runners.journal.run_folder import create_run
     from benchbrief.runners.worlds.world_choice import world_for
 
-    _refuse_a_run(spec, out)
-    checked = compile_or_stop(spec, profile, params, budget_s=budget)
-    plan, found = checked.plan, sum(each.severity == "warning" for each in checked.diagnostics)
-    warned = [f"the spec has {plural(found, 'warning')}: bench check {shlex.quote(str(spec))}"] if found else []
     if not plan.cells:
         raise fail(f"{spec} has no cell to run", "add an experiment to it", ExitCode.SPEC_WRONG)
     world_for(simulated).refuse(plan)
@@ -148,11 +131,11 @@ def _made(
     revision = revision_of(spec, map(Path, files))
     if fresh or simulated:
         refuse_small_budgets(plan, out, simulated=simulated is not None, progress=progress)
-        return create_run(out, plan, files, simulated=simulated, revision=revision), warned, None
+        return create_run(out, plan, files, simulated=simulated, revision=revision), None
     with progress.doing("looking at what was measured before"):
         taken = look_for_earlier(plan, out)
     known = {each.cell.id for each in taken.carried}
     refuse_small_budgets(plan, out, simulated=False, progress=progress, taken=known)
     run_dir = create_run(out, plan, files, taken.begin, revision=revision)
     taken.show(progress)
-    return run_dir, warned, Retake(out, taken.found)
+    return run_dir, Retake(out, taken.found)

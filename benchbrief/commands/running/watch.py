@@ -98,14 +98,10 @@ def _as_json(run_dir: Path, every: float) -> Followed:
         for record in last.records:
             view.apply(record)
             if not first and (happened := event(view, record)):
-                _print(happened)
+                show_json(happened, indent=None)
         first = False
         if time.monotonic() - shown_at >= every or last.code is not None:
             shown_at = time.monotonic()
-            _print(present(view, last, view.now()))
-    _print({"event": "end", "run": run_dir.name, "phase": last.phase, "exit_code": int(last.code or 0)})
+            show_json(present(view, last, view.now()), indent=None)
+    show_json({"event": "end", "run": run_dir.name, "phase": last.phase, "exit_code": int(last.code or 0)}, indent=None)
     return last
-
-
-def _print(document: dict[str, object]) -> None:
-    show_json(document, indent=None)

@@ -20,8 +20,6 @@ from benchbrief.progress.budget_checks import fits_after
 from benchbrief.progress.planned_jobs import explain_jobs, jobs_as_dict
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from benchbrief.compiler.planning.plan import Plan
     from benchbrief.runners.fleet.survey_jobs import JobSurvey
     from benchbrief.runners.journal.events import Simulated
@@ -115,6 +113,7 @@ def command(
     from benchbrief.compiler.explain.explain_lanes import describe_lanes
     from benchbrief.compiler.planning.planned_cells import planned_cells
     from benchbrief.results.runs.learned_times import learned_times
+    from benchbrief.runners.fleet.survey_jobs import survey_jobs
 
     if spec is None:
         named = against is not None and against.endswith(".bench")
@@ -142,22 +141,18 @@ def command(
     estimated = with_history(plan, seen)
     advised = advice(checked.model, plan, lambda changed: with_history(changed, seen).plan)
     fits = fits_after(estimated.plan, out if history else None)
-    jobs = _surveyed(estimated.plan, scheduler, job_options) if scheduler else None
+    jobs = survey_jobs(estimated.plan, scheduler, job_options) if scheduler else None
     if as_json:
-        time = time_spent(estimated.plan, estimated.rendering_s).as_dict()
-        sources = [source.as_dict() for source in estimated.sources]
-        budgets = [each.as_dict() for each in fits]
-        changes = [each.as_dict() for each in advised]
         show_json(
             {
                 **plan.model_dump(mode="json"),
                 "lanes": [each._asdict() for each in describe_lanes(estimated.plan)],
                 "time": {
-                    **time,
+                    **time_spent(estimated.plan, estimated.rendering_s).as_dict(),
                     "cells": planned_cells(plan),
-                    "estimates": sources,
-                    "advice": changes,
-                    "budgets": budgets,
+                    "estimates": [each.as_dict() for each in estimated.sources],
+                    "advice": [each.as_dict() for each in advised],
+                    "budgets": [each.as_dict() for each in fits],
                     "overlap": [each.as_dict() for each in hidden_loads(estimated.plan)],
                 },
                 **({"jobs": jobs_as_dict(jobs, scheduler)} if jobs and scheduler else {}),
@@ -173,12 +168,6 @@ def command(
     if jobs and scheduler:
         show_painted(explain_jobs(jobs, label_of(scheduler), _width(), color=colour))
     _stop_when_unfit(jobs)
-
-
-def _surveyed(plan: Plan, scheduler: str, job_options: Sequence[str]) -> JobSurvey:
-    from benchbrief.runners.fleet.survey_jobs import survey_jobs
-
-    return survey_jobs(plan, scheduler, job_options)
 
 
 def _stop_when_unfit(jobs: JobSurvey | None) -> None:

@@ -280,18 +280,15 @@ class _Completer(ExpressionSuggestions):
                         doc = f"Hosts that {scheduler.label} is asked for: {scheduler.asks_for}, and how many."
                         yield self.snippet(name, f'{name}("$1", ${{2:1}})', doc, ItemKind.Function)
             case _, "tool":
-                for name, doc in (*word_meanings.TOOLS.items(), *self.others(TOOL_SPECS)):
-                    yield self.word(name, doc, ItemKind.Function)
+                yield from self.words((*word_meanings.TOOLS.items(), *self.others(TOOL_SPECS)), ItemKind.Function)
             case "database", "engine":
-                for name, doc in (*word_meanings.ENGINES.items(), *self.others(ENGINE_SPECS)):
-                    yield self.word(name, doc, ItemKind.EnumMember)
+                yield from self.words((*word_meanings.ENGINES.items(), *self.others(ENGINE_SPECS)), ItemKind.EnumMember)
             case _, "topology":
                 for word in ("standalone", "sharded"):
                     yield self.word(word, "", ItemKind.EnumMember)
                 yield self.snippet("replica_set", 'replica_set("${1:rs0}")', "", ItemKind.Function)
             case _, "reset":
-                for word, doc in word_meanings.RESETS.items():
-                    yield self.word(word, doc, ItemKind.EnumMember)
+                yield from self.words(word_meanings.RESETS.items(), ItemKind.EnumMember)
                 yield self.snippet("command", 'command("$1")', "What brings the data back.", ItemKind.Function)
             case _, "prepare" | "teardown":
                 yield self.snippet(
@@ -304,8 +301,7 @@ class _Completer(ExpressionSuggestions):
 
     def options(self, block: Frame) -> Iterator[Item]:
         if block.tokens and block.tokens[-1].text == "," and block.head.keyword in ELEMENTS:
-            for word, doc in OPTIONS.items():
-                yield self.word(word, doc, ItemKind.Keyword)
+            yield from self.words(OPTIONS.items(), ItemKind.Keyword)
 
     def report_words(self, block: Frame) -> Iterator[Item]:
         schema = self.schema(block)

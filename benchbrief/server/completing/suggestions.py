@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 from lsprotocol import types
@@ -196,6 +196,10 @@ class Suggestions:
 
     def word(self, word: str, doc: str, kind: types.CompletionItemKind, insert: str = "") -> Item:
         return Item(word, kind=kind, documentation=markdown(doc), insert_text=insert or None)
+
+    def words(self, known: Iterable[tuple[str, str]], kind: types.CompletionItemKind) -> Iterator[Item]:
+        """Words, each with its doc."""
+        return (self.word(word, doc, kind) for word, doc in known)
 
     def snippet(self, word: str, snippet: str, doc: str, kind: types.CompletionItemKind) -> Item:
         if not self.snippets:
