@@ -35,7 +35,7 @@ class Tally:
     largest: list[float] = field(default_factory=list)
     knee: list[float] = field(default_factory=list)
 
-    def told(self) -> str:
+    def describe(self) -> str:
         return (
             f"curve off by {100 * statistics.fmean(self.mean):.2f} % on average and {100 * _mean(self.largest):.2f} % "
             f"at most; knee off by {_mean(self.knee):.3f} doublings (median {statistics.median(self.knee):.3f})"
@@ -130,7 +130,7 @@ def main() -> bool:
             found = compared(make, first, last, noise)
             print(f"{name}, noise {100 * noise:.0f} %, {len(candidates(first, last))} candidates, {CURVES} curves")
             for way, tally in found.items():
-                print(f"  {way:<11} {tally.told()}")
+                print(f"  {way:<11} {tally.describe()}")
             better, worse = found[f"{POINTS} adaptive"], found[f"{POINTS} fixed"]
             held &= _mean(better.knee) < _mean(worse.knee) and _mean(better.largest) < _mean(worse.largest)
     print("adaptive points find knees better, and the largest error is smaller" if held else "NOT better: look at it")

@@ -72,7 +72,7 @@ class Tally:
     """Intervals of a mean that do not have the true one."""
     asked: int = 0
 
-    def told(self) -> str:
+    def describe(self) -> str:
         share = [100 * each / self.asked for each in (self.right, self.wrong)]
         covered = 100 - 100 * self.missed / (2 * self.asked)
         return (
@@ -235,8 +235,8 @@ def compare_unequal(campaigns: int) -> None:
             campaign = Campaign(whole, seed, CALM)
             fixed(whole, campaign, UNEQUAL, evenly)
             budgeted(plan, campaign, plainly)
-        print(f"  {order}, one side calmer, {UNEQUAL} repeats each: {evenly.told()}")
-        print(f"  {order}, one side calmer, a budget as long: {plainly.told()}")
+        print(f"  {order}, one side calmer, {UNEQUAL} repeats each: {evenly.describe()}")
+        print(f"  {order}, one side calmer, a budget as long: {plainly.describe()}")
 
 
 def main(campaigns: int = CAMPAIGNS) -> bool:
@@ -250,9 +250,9 @@ def main(campaigns: int = CAMPAIGNS) -> bool:
             fixed(whole, campaign, repeats, evenly)
             budgeted(plan, campaign, by_budget)
             budgeted(plain, campaign, plainly)
-        print(f"  {repeats} repeats each:   {evenly.told()}")
-        print(f"  a budget as long: {by_budget.told()}")
-        print(f"  with `repeats = {MOST}`: {plainly.told()}")
+        print(f"  {repeats} repeats each:   {evenly.describe()}")
+        print(f"  a budget as long: {by_budget.describe()}")
+        print(f"  with `repeats = {MOST}`: {plainly.describe()}")
         for tally in (by_budget, plainly):
             held &= tally.missed <= 0.05 * 2 * tally.asked and max(tally.hours) * 3600 <= budget_s
     compare_unequal(min(campaigns, UNEQUAL_CAMPAIGNS))

@@ -131,17 +131,17 @@ def main() -> bool:
     up_to = statistics.fmean(each.ramp for each in all_found)
     usual, most = lengths(rates, JUDGED, HELD_OUT)
     print(f"{SEARCHES} queues (M/M/1, 4k to 16k ops/s, answer at 30 to 90 % of it), {len(rates)} rates")
-    told = f"{100 * near / SEARCHES:.1f} %, 95 % interval {100 * low:.1f} to {100 * high:.1f} %"
-    print(f"  runs of {MEASURE_S:g} s; within {100 * WITHIN:g} % of the known answer: {near} of {SEARCHES} ({told})")
+    detail = f"{100 * near / SEARCHES:.1f} %, 95 % interval {100 * low:.1f} to {100 * high:.1f} %"
+    print(f"  runs of {MEASURE_S:g} s; within {100 * WITHIN:g} % of the known answer: {near} of {SEARCHES} ({detail})")
     print(f"  error: median {100 * off[len(off) // 2]:.1f} %, largest {100 * off[-1]:.1f} %")
     print(f"  no rate, as held-out runs contradict it: {SEARCHES - len(off)} of {SEARCHES}, which count as not near")
     low, high = interval(holding, SEARCHES)
-    told = f"95 % interval {100 * low:.1f} to {100 * high:.1f} %"
-    print(f"  rates between which runs disagree, with the answer among them: {holding} of {SEARCHES} ({told})")
-    told = f"{apart} of {len(pairs)}"
-    print(f"  pairs of searches, as shares of their answers, that `bench compare` would tell apart: {told}")
+    detail = f"95 % interval {100 * low:.1f} to {100 * high:.1f} %"
+    print(f"  rates between which runs disagree, with the answer among them: {holding} of {SEARCHES} ({detail})")
+    detail = f"{apart} of {len(pairs)}"
+    print(f"  pairs of searches, as shares of their answers, that `bench compare` would tell apart: {detail}")
     print(f"  runs: {mean:.1f} on average, {min(runs)} to {max(runs)} (planned: about {usual}, {most} at most)")
-    told = f"{up_to:.0f} rates {100 * WITHIN:g} % apart, each once"
-    print(f"  measured seconds: {100 * mean / up_to:.0f} % of a ramp up to the answer, {told}")
+    detail = f"{up_to:.0f} rates {100 * WITHIN:g} % apart, each once"
+    print(f"  measured seconds: {100 * mean / up_to:.0f} % of a ramp up to the answer, {detail}")
     print(f"    {100 * mean / len(fine):.0f} % of a ramp over all {len(fine)} rates")
     return near >= 0.95 * SEARCHES and mean < 0.5 * up_to

@@ -185,10 +185,10 @@ def intended(uri: str, new: Iterator[Path], pairs: int, factors: Mapping[float, 
     for percent, factor in factors.items():
         ratio, low, high = agreement(ratios[percent])
         agree, differ = 1 / factor <= low and high <= factor, high < 1 / factor or low > factor
-        told = "they agree" if agree else "they differ" if differ else "these pairs do not decide it"
+        decided = "they agree" if agree else "they differ" if differ else "these pairs do not decide it"
         print(
             f"  intended p{percent:g} of reads at {rate} a second, openload / YCSB: {ratio:.2f} times (95 % interval of"
-            f" {pairs} pairs {low:.2f} to {high:.2f}): within {factor:g} times, {told}"
+            f" {pairs} pairs {low:.2f} to {high:.2f}): within {factor:g} times, {decided}"
         )
         held &= agree
     return held

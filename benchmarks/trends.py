@@ -95,9 +95,9 @@ class Lab:
         again = Again({place: measured(place) for place in suspects})
         if suspects:
             again = replace(again, controls={series[n].key: measured(n) for n in range(SERIES, SERIES + CONTROLS)})
-        told = confirm(judged, again, rule)
+        confirmed = confirm(judged, again, rule)
         found = {
-            state: frozenset(n for n, each in enumerate(told) if each.state == state) for state in ("alarm", "lab")
+            state: frozenset(n for n, each in enumerate(confirmed) if each.state == state) for state in ("alarm", "lab")
         }
         return Night(bool(suspects), found["alarm"], found["lab"])
 
@@ -105,8 +105,8 @@ class Lab:
 def false_alarms(seed: int, nights: int, draw: Draw = normal, kept: float = 0.0) -> tuple[int, int]:
     """Return on how many of the nights there was an alarm, and a suspicion."""
     lab = Lab(seed, draw, kept)
-    told = [lab.judge(lab.pass_night()) for _ in range(nights)]
-    return sum(bool(each.alarms) for each in told), sum(each.suspect for each in told)
+    judged = [lab.judge(lab.pass_night()) for _ in range(nights)]
+    return sum(bool(each.alarms) for each in judged), sum(each.suspect for each in judged)
 
 
 def step_is_found(seed: int) -> bool:
@@ -175,9 +175,9 @@ def many_runs() -> bool:
         out, cache = Path(base) / "runs", Path(base) / "cache"
         environment = {**os.environ, "XDG_CACHE_HOME": str(cache)}
         fill(out, cache)
-        told = [_cost((BENCH, "trend", "throughput", "--from", str(out), "--json"), environment) for _ in range(3)]
-    seconds, megabytes = min(each.processor_s for each in told), max(each.megabytes for each in told)
-    walls = ", ".join(f"{each.wall_s:.1f}" for each in told)
+        costs = [_cost((BENCH, "trend", "throughput", "--from", str(out), "--json"), environment) for _ in range(3)]
+    seconds, megabytes = min(each.processor_s for each in costs), max(each.megabytes for each in costs)
+    walls = ", ".join(f"{each.wall_s:.1f}" for each in costs)
     print(
         f"  bench trend throughput of {RUNS:,} runs: {seconds:.2f} s of processor time, wall {walls} s, "
         f"{megabytes:.0f} MB"

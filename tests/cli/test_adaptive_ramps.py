@@ -92,8 +92,8 @@ def test_a_brief_shows_and_tells_the_points_that_were_chosen(bench: Bench, tmp_p
     assert "points of ramp on one with rr:" in status
     assert re.search(r"1\. threads = 1 +the lower end", status)
     assert "not chosen for its adaptive ramp: 4 of 15 candidates are measured" in status
-    told = bench("status", "--json").json["choices"]
-    assert [each["number"] for each in told if each["hardware"] == ["two"]] == [1, 2, 3, 4]
+    printed = bench("status", "--json").json["choices"]
+    assert [each["number"] for each in printed if each["hardware"] == ["two"]] == [1, 2, 3, 4]
 
     html = (bench.run_dir / "reports" / "en.html").read_text("utf-8").replace("\u00a0", " ")
     assert "adaptive ramp: 4 of 15 candidates, chosen while it was measured" in html

@@ -72,9 +72,9 @@ def test_a_budget_without_an_end_is_refused(bench: Bench, digits: int) -> None:
 
 def test_a_plan_says_what_fits(bench: Bench) -> None:
     bench.spec(SPEC, BUDGET="budget = 20 min", LANGUAGE="en")
-    told = " ".join(bench("plan", "brief.bench").out.split())
+    printed = " ".join(bench("plan", "brief.bench").out.split())
     assert re.search(
-        r"20 min for experiment ramp: one pass takes about 4 min .*; every point can be measured 4 t", told
+        r"20 min for experiment ramp: one pass takes about 4 min .*; every point can be measured 4 t", printed
     )
     large = SPEC.replace("threads = [1, 4]", "threads = range(1, 200, step: 1)")
     bench.spec(large, BUDGET="budget = 20 min", LANGUAGE="en")

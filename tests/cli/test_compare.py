@@ -44,7 +44,7 @@ class World:
 
     bench: Bench
     runs: dict[str, str]
-    told: dict[tuple[str | Path, ...], Any] = field(default_factory=dict)
+    printed: dict[tuple[str | Path, ...], Any] = field(default_factory=dict)
     """Outputs of comparisons from before: the runs stay as they are, and so do these."""
 
     def __call__(self, first: str, second: str, *words: str | Path) -> Ended:
@@ -54,13 +54,13 @@ class World:
 
     def json(self, first: str, second: str, *words: str | Path) -> Any:
         asked = (first, second, *words)
-        if asked not in self.told:
-            self.told[asked] = self(first, second, "--json", *words).json
-        return self.told[asked]
+        if asked not in self.printed:
+            self.printed[asked] = self(first, second, "--json", *words).json
+        return self.printed[asked]
 
     def rows(self, first: str, second: str, *words: str | Path) -> dict[tuple[str, str, float], dict[str, Any]]:
-        told = self.json(first, second, *words)
-        return {(row["metric"], row.get("hardware", ""), row["threads"]): row for row in told["comparisons"]}
+        printed = self.json(first, second, *words)
+        return {(row["metric"], row.get("hardware", ""), row["threads"]): row for row in printed["comparisons"]}
 
 
 @pytest.fixture(scope="module")
@@ -102,9 +102,9 @@ def held_to_junit(element: ET.Element) -> None:
         held_to_junit(child)
     if element.tag.startswith("testsuite"):
         cases = list(element.iter("testcase"))
-        told = {name: int(element.attrib[name]) for name in ("tests", "failures", "errors", "skipped")}
+        printed = {name: int(element.attrib[name]) for name in ("tests", "failures", "errors", "skipped")}
         failures, errors, skipped = (len(list(element.iter(kind))) for kind in ("failure", "error", "skipped"))
-        assert told == {"tests": len(cases), "failures": failures, "errors": errors, "skipped": skipped}
+        assert printed == {"tests": len(cases), "failures": failures, "errors": errors, "skipped": skipped}
     elif element.tag == "testcase":
         assert len(element) <= 1, "a verdict is one of four"
 
@@ -127,10 +127,10 @@ def test_what_got_better_beyond_noise_is_reported_and_what_did_not_is_noise(worl
 
 
 def test_percentiles_that_few_operations_decide_are_named(world: World) -> None:
-    told = "fewer than 10 operations beyond it"
-    assert told not in world("base", "other", "--metric", "tail").text
+    printed = "fewer than 10 operations beyond it"
+    assert printed not in world("base", "other", "--metric", "tail").text
     few = world("base", "other", "--metric", "latency.p9999[read]").out
-    assert told in few
+    assert printed in few
     assert "(latency.p9999[read] at " in few
     assert "(far at " in world("base", "other", "--metric", "far").out, "the same percentile by a name of the spec"
 
@@ -191,8 +191,8 @@ def test_hardware_of_one_run_is_compared_without_metrics_that_compare_it_themsel
     rows = world.rows("base:old", "base:new")
     assert rows["throughput", "", 16]["verdict"] == "better"
     assert "gain" not in {metric for metric, _, _ in rows}
-    told = world.json("base:old", "base:new")
-    assert {"what": "cores", "first": "4", "second": "8"} in told["differences"]
+    printed = world.json("base:old", "base:new")
+    assert {"what": "cores", "first": "4", "second": "8"} in printed["differences"]
 
 
 def test_a_metric_that_is_defined_otherwise_is_left_out_with_all_that_are_made_of_it(world: World) -> None:
@@ -242,11 +242,11 @@ def test_points_of_another_load_are_reported_by_name_and_not_judged_unless_that_
     assert "4 of 4 comparisons are of another load, listed above, and not judged" in done.out
     assert world(*asked, "--strict").code == 4
     judged = world(*asked, "--other-load")
-    assert judged.code == 4, "worse, as told"
+    assert judged.code == 4, "worse, as printed"
     assert "4 of 4 comparisons are of another load, listed above\n" in judged.out
     of_hardware = world("base:old", "heavy:new", "--metric", "throughput")
     assert "another load: records" in of_hardware.out
-    assert "database" not in of_hardware.out, "of what is compared, no difference is told by the plans"
+    assert "database" not in of_hardware.out, "of what is compared, no difference is printed by the plans"
 
 
 def test_the_same_measurement_is_not_taken_for_two(world: World) -> None:
@@ -263,9 +263,9 @@ def test_the_same_measurement_is_not_taken_for_two(world: World) -> None:
 
 def test_junit_has_a_case_for_each_comparison_and_markdown_the_worse_ones_first(world: World, tmp_path: Path) -> None:
     done = world("base", "other", "--junit", tmp_path / "a" / "c.xml", "--markdown", tmp_path / "c.md", "--json")
-    suite, told = suite_of(tmp_path / "a" / "c.xml"), done.json
-    assert int(suite.attrib["failures"]) == told["worse"] == len(suite.findall("testcase/failure")) > 0
-    assert int(suite.attrib["tests"]) == len(suite) == len(told["comparisons"]) + len(told["only_second"])
+    suite, printed = suite_of(tmp_path / "a" / "c.xml"), done.json
+    assert int(suite.attrib["failures"]) == printed["worse"] == len(suite.findall("testcase/failure")) > 0
+    assert int(suite.attrib["tests"]) == len(suite) == len(printed["comparisons"]) + len(printed["only_second"])
     assert int(suite.attrib["skipped"]) == len(suite.findall("testcase/skipped")) == 2
     failed = {(case.attrib["classname"], case.attrib["name"]) for case in suite if case.find("failure") is not None}
     assert ("old/a/threads=1", "per_core") in failed
@@ -327,9 +327,9 @@ def test_a_revision_is_the_last_run_of_its_spec_and_last_counts_back(copied_run:
     assert done.code == 0, done.text
     (second,) = (path for path in copied_run.run_dirs() if path != first)
     for older in ("rev:HEAD~1", "last~1", first.name):
-        told = copied_run("compare", older, "last", "--json").json
-        assert (told["first"]["run"], told["second"]["run"]) == (first.name, second.name)
-    assert any(each["what"] == "text of brief.bench" for each in told["differences"])
+        printed = copied_run("compare", older, "last", "--json").json
+        assert (printed["first"]["run"], printed["second"]["run"]) == (first.name, second.name)
+    assert any(each["what"] == "text of brief.bench" for each in printed["differences"])
     several = copied_run("compare", "last:box", "last:one")
     assert several.code == 2
     assert "has 2 variants" in several.err
@@ -356,10 +356,10 @@ def test_too_few_repeats_after_a_budget_ask_for_a_larger_one(bench: Bench) -> No
     done = bench("run", "brief.bench", "--simulate", "--quiet")
     assert done.code == 0, done.text
     (run,) = (path.name for path in bench.run_dirs())
-    told = bench("compare", f"{run}:old", f"{run}:new")
-    assert "two repeats" in told.out, told.text
-    assert "run it with a larger budget" in told.out
-    assert "repeats = 3" not in told.out, "the experiment asks for five"
+    printed = bench("compare", f"{run}:old", f"{run}:new")
+    assert "two repeats" in printed.out, printed.text
+    assert "run it with a larger budget" in printed.out
+    assert "repeats = 3" not in printed.out, "the experiment asks for five"
 
 
 def test_a_run_tells_a_build_server_what_held_and_what_failed(finished_run: FinishedRun, bench: Bench) -> None:

@@ -35,29 +35,29 @@ def bench(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Bench]:
 
 
 @pytest.fixture(scope="module")
-def told(bench: Bench) -> Ended:
+def printed(bench: Bench) -> Ended:
     return bench("compare", *SIDES)
 
 
-def test_each_point_is_ranked_with_letters_and_a_best(told: Ended) -> None:
-    assert told.code == 4, "per_core is worse on twice the cores"
+def test_each_point_is_ranked_with_letters_and_a_best(printed: Ended) -> None:
+    assert printed.code == 4, "per_core is worse on twice the cores"
     assert re.search(
-        r"a/threads=16  \S+ ops/s ±\S+ % b +\S+ ops/s ±\S+ % a +\S+ ops/s ±\S+ % a +(B, C|C, B)\n", told.out
+        r"a/threads=16  \S+ ops/s ±\S+ % b +\S+ ops/s ±\S+ % a +\S+ ops/s ±\S+ % a +(B, C|C, B)\n", printed.out
     )
-    assert re.search(r"latency\.p99\[read\] \(lower is better\)", told.out)
-    assert re.search(r"per_core \(higher is better\)\n +a/threads=16 .* b +A\n", told.out)
+    assert re.search(r"latency\.p99\[read\] \(lower is better\)", printed.out)
+    assert re.search(r"per_core \(higher is better\)\n +a/threads=16 .* b +A\n", printed.out)
 
 
-def test_it_says_which_tests_are_corrected_together(told: Ended) -> None:
-    text = " ".join(told.out.split())
+def test_it_says_which_tests_are_corrected_together(printed: Ended) -> None:
+    text = " ".join(printed.out.split())
     assert "Holm's correction for all pairs at all points of a metric (tests: throughput: 3, latency.p99: 6" in text
-    assert "not told apart does not say equal" in told.out
-    assert "A, B and C are simulated: nothing was measured" in told.out
+    assert "not told apart does not say equal" in printed.out
+    assert "A, B and C are simulated: nothing was measured" in printed.out
 
 
-def test_what_else_differs_is_reported_of_each(told: Ended) -> None:
-    assert "what else differs, A | B | C:" in told.out
-    assert "  cores: 4 | 8 | 8" in told.out
+def test_what_else_differs_is_reported_of_each(printed: Ended) -> None:
+    assert "what else differs, A | B | C:" in printed.out
+    assert "  cores: 4 | 8 | 8" in printed.out
 
 
 def test_json_has_all_pairs_with_their_p_values(bench: Bench) -> None:
@@ -84,9 +84,9 @@ def test_a_build_server_reads_each_contender_against_the_first(bench: Bench) -> 
 
 
 def test_a_contender_of_another_load_has_no_ranking_and_the_reason_is_reported(bench: Bench) -> None:
-    told = bench("compare", *SIDES[:2], "simulated:again", "--metric", "throughput")
-    text = " ".join(told.out.split())
-    assert re.search(r"a/threads=16 .*can't tell\n", told.out)
+    printed = bench("compare", *SIDES[:2], "simulated:again", "--metric", "throughput")
+    text = " ".join(printed.out.split())
+    assert re.search(r"a/threads=16 .*can't tell\n", printed.out)
     assert "can't tell: another load: records" in text
     assert "1 of 1 point has contenders of another load, listed above, and is not ranked" in text
     judged = bench("compare", *SIDES[:2], "simulated:again", "--metric", "throughput", "--other-load")
@@ -111,16 +111,16 @@ def test_a_narrow_terminal_has_a_line_for_each_contender(bench: Bench) -> None:
     ],
 )
 def test_what_is_no_comparison_is_refused(bench: Bench, sides: tuple[str, ...], message: str) -> None:
-    told = bench("compare", *sides)
-    assert told.code == 2
-    assert message in told.err
+    printed = bench("compare", *sides)
+    assert printed.code == 2
+    assert message in printed.err
 
 
 def test_a_metric_that_no_two_have_is_refused_with_a_guess(bench: Bench) -> None:
-    told = bench("compare", *SIDES, "--metric", "throughputs")
-    assert told.code == 2
-    assert "no two of them have `throughputs`" in told.err
-    assert "did you mean `throughput`?" in told.err
+    printed = bench("compare", *SIDES, "--metric", "throughputs")
+    assert printed.code == 2
+    assert "no two of them have `throughputs`" in printed.err
+    assert "did you mean `throughput`?" in printed.err
 
 
 @pytest.mark.parametrize("sides", [SIDES, SIDES[:2]], ids=["three", "two"])

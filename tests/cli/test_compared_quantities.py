@@ -108,9 +108,9 @@ def test_a_change_of_the_repeats_that_is_not_that_of_the_columns_is_reported_as_
         "30 ops/s/W ±880 %",
         "+100 %, of repeats +33.3 % (unbounded)",
     ), "the first change is that of the values beside it"
-    (told,) = warn_of_changes_shown_twice(apart.comparisons)
-    assert told.startswith("of repeats: the change of the repeats' own values, which the test compares.")
-    assert told.endswith("(gain at hot)")
+    (printed,) = warn_of_changes_shown_twice(apart.comparisons)
+    assert printed.startswith("of repeats: the change of the repeats' own values, which the test compares.")
+    assert printed.endswith("(gain at hot)")
     assert not list(warn_of_changes_shown_twice(compared("ops/s/W", (10.0, 50.0), (20.0, 60.0)).comparisons))
 
 
@@ -134,7 +134,7 @@ def test_what_is_0_on_both_sides_is_a_sentence_and_no_row() -> None:
 
 def test_a_reason_that_has_what_a_tool_said_stays_a_line_that_can_be_read() -> None:
     assert shortened("the tool\nended with code 1") == "the tool ended with code 1"
-    told = shortened("missing in B: the cell failed: " + "stderr of the tool " * 40)
-    assert told.startswith("missing in B: the cell failed: stderr")
-    assert told.endswith("...")
-    assert len(told) < 170
+    printed = shortened("missing in B: the cell failed: " + "stderr of the tool " * 40)
+    assert printed.startswith("missing in B: the cell failed: stderr")
+    assert printed.endswith("...")
+    assert len(printed) < 170

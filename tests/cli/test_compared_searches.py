@@ -75,7 +75,7 @@ def test_a_change_below_the_threshold_counts_for_nothing() -> None:
 
 
 @pytest.mark.parametrize(
-    ("first", "second", "told"),
+    ("first", "second", "printed"),
     [
         (
             found(5_000, 4_900, 5_100),
@@ -109,9 +109,9 @@ def test_a_change_below_the_threshold_counts_for_nothing() -> None:
         ),
     ],
 )
-def test_a_rate_is_shown_with_where_runs_disagree(first: Values, second: Values, told: tuple[str, ...]) -> None:
+def test_a_rate_is_shown_with_where_runs_disagree(first: Values, second: Values, printed: tuple[str, ...]) -> None:
     ((_, _, *cells),) = table_rows([judged(first, second)])
-    assert tuple(cells) == told
+    assert tuple(cells) == printed
 
 
 @pytest.fixture(scope="module")
@@ -142,20 +142,20 @@ def first(bench: Bench) -> str:
 
 
 def rows(bench: Bench, *words: str) -> list[dict[str, Any]]:
-    told: list[dict[str, Any]] = bench("compare", *words, "--json").json["comparisons"]
-    return told
+    printed: list[dict[str, Any]] = bench("compare", *words, "--json").json["comparisons"]
+    return printed
 
 
 def test_two_searches_are_compared_by_what_they_found_alone(bench: Bench, first: str) -> None:
     """Each measures rates of its own choice: these are no points that the other lacks."""
     second = run(bench, "second", seed=2)
-    told = bench("compare", first, second, "--json").json
-    assert [(row["metric"], row["hardware"], row["workload"]) for row in told["comparisons"]] == [
+    printed = bench("compare", first, second, "--json").json
+    assert [(row["metric"], row["hardware"], row["workload"]) for row in printed["comparisons"]] == [
         ("sustained", "eco", "b"),
         ("sustained", "legacy", "b"),
     ]
-    assert (told["only_first"], told["only_second"]) == ([], [])
-    for row in told["comparisons"]:
+    assert (printed["only_first"], printed["only_second"]) == ([], [])
+    for row in printed["comparisons"]:
         low, high = row["first"]["interval"]
         assert low <= row["first"]["value"] < high
         assert row["p"] is None
@@ -186,15 +186,15 @@ def test_searches_for_other_promises_are_shown_and_not_judged(bench: Bench, firs
 
 def test_a_promise_that_no_rate_keeps_is_compared_by_the_lowest_rate_that_broke_it(bench: Bench, first: str) -> None:
     none = run(bench, "none", rates="150k ops/s..200k ops/s")
-    told = rows(bench, first, none)
-    assert [row["verdict"] for row in told] == ["within noise"] * 2, "below 150k ops/s: so may be A"
-    assert [row["second"]["interval"] for row in told] == [[0.0, 150_000.0]] * 2
+    printed = rows(bench, first, none)
+    assert [row["verdict"] for row in printed] == ["within noise"] * 2, "below 150k ops/s: so may be A"
+    assert [row["second"]["interval"] for row in printed] == [[0.0, 150_000.0]] * 2
 
 
 def test_a_promise_that_each_rate_keeps_has_no_upper_bound(bench: Bench, first: str) -> None:
     low = run(bench, "low", rates="1k ops/s..2k ops/s")
-    told = bench("compare", f"{low}:eco", f"{first}:eco", "--metric", "sustained")
-    assert "≥ 2,000 ops/s" in told.out, told.text
+    printed = bench("compare", f"{low}:eco", f"{first}:eco", "--metric", "sustained")
+    assert "≥ 2,000 ops/s" in printed.out, printed.text
 
 
 def test_files_for_build_servers_have_the_rates() -> None:
@@ -214,17 +214,17 @@ def priced(bench: Bench) -> str:
 def test_a_metric_of_a_searched_rate_is_judged_by_the_rates_between_which_runs_disagree(
     bench: Bench, priced: str
 ) -> None:
-    told = {
+    printed = {
         (row["metric"], row.get("hardware")): row
         for row in rows(bench, priced, run(bench, "again", more=METRICS, seed=2))
     }
-    rates = {unit: told["sustained", unit]["first"]["interval"] for unit in ("eco", "legacy")}
+    rates = {unit: printed["sustained", unit]["first"]["interval"] for unit in ("eco", "legacy")}
     for unit, (low, high) in rates.items():
-        assert told["cost", unit]["first"]["interval"] == pytest.approx([3200 / high, 3200 / low])
-    low, high = told["beside", "legacy"]["first"]["interval"]
+        assert printed["cost", unit]["first"]["interval"] == pytest.approx([3200 / high, 3200 / low])
+    low, high = printed["beside", "legacy"]["first"]["interval"]
     assert (low, high) == pytest.approx((rates["legacy"][0] / rates["eco"][1], rates["legacy"][1] / rates["eco"][0]))
-    assert told["beside", "eco"]["first"]["interval"] == [1, 1]
-    assert told["beside", "eco"]["verdict"] == "within noise"
+    assert printed["beside", "eco"]["first"]["interval"] == [1, 1]
+    assert printed["beside", "eco"]["verdict"] == "within noise"
 
 
 def test_hardware_is_judged_by_such_a_metric(bench: Bench, priced: str) -> None:

@@ -97,13 +97,13 @@ def test_neither_results_nor_data_under_another_content_of_a_script_are_taken(ro
     ran(rocks("run", "brief.bench", "--no-report"))
     again = ran(rocks("run", "brief.bench", "--no-report"))
     assert "the only cell is taken from run" in again.err, again.err
-    told = (
+    printed = (
         "not taken from an earlier run: a file that the commands of database rocks or its hardware name has changed: "
     )
     for script in scripts:
         script.write_text("true # otherwise\n")
         done = ran(rocks("run", "brief.bench", "--no-report"))
-        assert f"{told}{script} on local is SHA-256 " in done.err
+        assert f"{printed}{script} on local is SHA-256 " in done.err
         assert load_of(newest(rocks)) == "loaded"
 
 

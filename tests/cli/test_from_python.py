@@ -58,12 +58,12 @@ def test_a_comparison_has_the_numbers_and_refusals_of_the_command(finished_run: 
     bench = finished_run.bench
     out, hardware = bench.folder / "bench-out", list(bb.open(out=bench.folder / "bench-out").plan.hardware)[:2]
     named = [f"last:{key}" for key in hardware]
-    found, told = bb.compare(*named, out=out), bench("compare", *named, "--json").json
+    found, printed = bb.compare(*named, out=out), bench("compare", *named, "--json").json
     assert list(found.runs) == ["A", "B"]
-    assert found.worse == told["worse"]
+    assert found.worse == printed["worse"]
     columns = ("metric", "ratio", "p_holm", "verdict", "reason")
     assert [[row[name] for name in columns] for row in found.pairs.rows()] == [
-        [row[name] for name in columns] for row in told["comparisons"]
+        [row[name] for name in columns] for row in printed["comparisons"]
     ]
     assert {row["contender"] for row in found.ranking.rows()} == {"A", "B"}
     assert "<table>" in found._repr_html_()
@@ -120,7 +120,7 @@ def test_panels_of_a_figure_have_data_of_their_own(bench: Bench) -> None:
 
 
 def test_what_is_not_there_is_reported_with_what_is(run: bb.Run, tmp_path: Path) -> None:
-    for ask, told, hint in (
+    for ask, printed, hint in (
         (lambda: run.table("cell"), "there is no table 'cell'", "did you mean 'cells'?"),
         (lambda: run.metric("gian"), "there is no metric 'gian'", "did you mean 'gain'?"),
         (lambda: run.figure("Throughput"), "there is no figure 'Throughput'", "did you mean 'Throughput by threads'?"),
@@ -129,7 +129,7 @@ def test_what_is_not_there_is_reported_with_what_is(run: bb.Run, tmp_path: Path)
     ):
         with pytest.raises(bb.BenchError) as raised:
             ask()
-        assert told in raised.value.message
+        assert printed in raised.value.message
         assert hint in raised.value.hint
 
 

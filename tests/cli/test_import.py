@@ -63,10 +63,10 @@ def imported(tmp_path_factory: pytest.TempPathFactory) -> Done:
 
 
 def test_the_outcome_names_the_run_its_source_and_its_cells(imported: Done) -> None:
-    told = imported.ended.json
+    reported = imported.ended.json
     assert imported.ended.code == 0
     assert imported.run.endswith("-imported")
-    assert (told["origin"], told["source"]["publisher"], len(told["cells"]), told["published"]) == (
+    assert (reported["origin"], reported["source"]["publisher"], len(reported["cells"]), reported["published"]) == (
         "imported",
         "Example Ltd",
         2,
@@ -180,12 +180,12 @@ def test_an_option_that_says_too_much_of_the_source_is_refused_before_a_file_is_
     for option, most in (("--title", 300), ("--publisher", 300), ("--licence", 4000)):
         ended = bench("import", "table", "none.csv", "--spec", "none.bench", option, "x" * (most + 1))
         assert ended.code == 2
-        told = f"{option.removeprefix('--')} has {most + 1:,} characters; the limit is {most:,}: shorten it"
-        assert told in " ".join(ended.err.split())
+        reported = f"{option.removeprefix('--')} has {most + 1:,} characters; the limit is {most:,}: shorten it"
+        assert reported in " ".join(ended.err.split())
 
 
 @pytest.mark.parametrize(
-    ("told", "meant"),
+    ("reported", "meant"),
     [
         ("Page caches", "page cache"),
         ("warm up", "warm-up"),
@@ -193,13 +193,13 @@ def test_an_option_that_says_too_much_of_the_source_is_refused_before_a_file_is_
         ("number of record", "number of records"),
     ],
 )
-def test_a_slip_for_a_topic_of_the_brief_is_refused(bench: Bench, told: str, meant: str) -> None:
+def test_a_slip_for_a_topic_of_the_brief_is_refused(bench: Bench, reported: str, meant: str) -> None:
     spec = bench.spec(SPEC)
     (bench.folder / "published.csv").write_text(TABLE)
     asked = ("import", "table", "published.csv", "--spec", spec.name, "--dry-run", "--told")
-    ended = bench(*asked, f"{told}: as before")
+    ended = bench(*asked, f"{reported}: as before")
     assert ended.code == 2
-    assert f"a brief has no topic `{told}`" in ended.err
+    assert f"a brief has no topic `{reported}`" in ended.err
     assert f"did you mean `{meant}`?" in ended.err
     for name in (meant, meant.upper(), "Database", "Firmware", "\u30da\u30fc\u30b8\u30ad\u30e3\u30c3\u30b7\u30e5"):
         assert bench(*asked, f"{name}: as before").code == 0, name
@@ -224,10 +224,10 @@ def test_more_failed_operations_than_are_accepted_are_warned_of(bench: Bench) ->
     spec = bench.spec(SPEC.partition("report ")[0])
     shutil.copy(OUTPUTS / "ycsb-0.12-some-failed.txt", bench.folder / "out.txt")
     asked = ("import", "ycsb", "out.txt", "--spec", spec.name, "--cell", "hardware=eco,threads=96", "--dry-run")
-    told = "0.5 % of the operations of shrink/eco/a/threads=96/r1 failed, and 0 % may"
+    reported = "0.5 % of the operations of shrink/eco/a/threads=96/r1 failed, and 0 % may"
     done = bench(*asked, *SAID)
     assert done.code == 0, done.text
-    assert f"warning: {told}" in done.err
+    assert f"warning: {reported}" in done.err
     spec.write_text(spec.read_text().replace("measure = 10 min", "measure = 10 min  max_errors = 1 %"))
     assert bench(*asked, *SAID, "--json").json["too_many_failed"] == []
 
@@ -254,11 +254,11 @@ def test_the_logs_beside_an_output_are_imported_with_it_and_those_of_another_run
     recorded = Path(__file__).resolve().parents[1] / "runners" / "drivers" / "outputs" / "ycsb"
     shutil.copytree(recorded / "read-modify-write", bench.folder / "run")
     asked = ("import", "ycsb", "run/stdout", "--spec", spec.name, "--cell", "hardware=eco", "--dry-run", *SAID)
-    told = bench(*asked, "--json").json
-    assert [Path(each["name"]).name for each in told["files"]] == [
+    reported = bench(*asked, "--json").json
+    assert [Path(each["name"]).name for each in reported["files"]] == [
         *("stdout", "READ-MODIFY-WRITE.hdr", "READ.hdr", "UPDATE.hdr")
     ]
-    assert told["remarks"] == []
+    assert reported["remarks"] == []
     shutil.copy(recorded / "offered-load" / "READ.hdr", bench.folder / "run")
     assert "warning: run/stdout: the histogram logs beside it are not of it: it has 29385 " in bench(*asked).err
     assert len(bench(*asked, "--json").json["remarks"]) == 1
@@ -350,7 +350,7 @@ NEVER_IN_OUTPUTS = (
 def test_the_disclosure_of_an_imported_output_has_what_it_tells_and_no_setting_of_the_spec(
     kind: str, bench: Bench
 ) -> None:
-    path, declared, threads, told, untold = OF_TOOLS[kind]
+    path, declared, threads, reported, untold = OF_TOOLS[kind]
     spec = bench.spec(f"""
 hardware box {{ hosts = "box-1.lab"  memory = 16 GiB  storage = "NVMe" }}
 {declared}
@@ -374,7 +374,7 @@ report brief "A brief" {{
     disclosed = text[text.index("What the source tells") : text.index("Warnings and remarks")]
     before_paths = text[: text.index("All measurements")]  # kept files are in folders of the plan's hosts
     assert [setting for setting in OF_THE_SPEC if setting in before_paths] == []
-    assert [each for each in told if each not in disclosed] == []
+    assert [each for each in reported if each not in disclosed] == []
     open_topics = disclosed[disclosed.index("Not told by the source") :]
     assert [each for each in (*untold, *NEVER_IN_OUTPUTS) if each not in open_topics] == []
     assert "resets between measurements" not in open_topics, "the importer says it"

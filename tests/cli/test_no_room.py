@@ -62,17 +62,17 @@ def test_an_import_whose_journal_finds_no_room_leaves_nothing_and_names_no_resum
     bench: Bench, small_disk: Callable[[str], Path]
 ) -> None:
     prepared(bench)
-    told = ""
+    printed = ""
     for pages in range(1, 24):
         out = small_disk(f"{4 * pages}k")
         ended = bench(*_IMPORT, "--out", str(out))
-        told += ended.err
+        printed += ended.err
         assert ended.code == 5, ended.text
         assert "bench resume" not in ended.err
         if "nothing was imported" not in ended.err:
             break
         assert not list(out.glob("*-imported"))
-    assert "journal.jsonl can't be written: No space left on device\n  help: nothing was imported" in told
+    assert "journal.jsonl can't be written: No space left on device\n  help: nothing was imported" in printed
 
 
 def test_tables_that_find_no_room_in_the_temporary_folder_are_reported_with_it(

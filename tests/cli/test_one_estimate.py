@@ -101,7 +101,7 @@ def test_with_a_budget_the_time_left_never_grows_and_the_share_never_falls(
     if budget == "8 min":  # of 12 cells, eight fit
         assert seen[0][2] == "at most 8 min 00 s left, by the budget"
     else:
-        assert all("about" in told and "budget" not in told for _, _, told in seen)
+        assert all("about" in printed and "budget" not in printed for _, _, printed in seen)
 
 
 def test_without_a_budget_the_share_is_that_of_the_cells(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -70,9 +70,9 @@ def test_what_changed_since_the_last_run_is_reported_with_what_is_to_be_measured
 
 def test_unchanged_cells_that_are_measured_again_have_their_reason(copied_run: Bench) -> None:
     copied_run.spec(SMALL.replace("  measure   = 1 s", "  repeats   = 2\n  measure   = 1 s"))
-    told = "4 unchanged cells are measured again: the repeats of a point are taken together or not at all, "
+    printed = "4 unchanged cells are measured again: the repeats of a point are taken together or not at all, "
     done = copied_run("plan", "brief.bench", "--diff")
-    assert f"{told}and others of theirs are new or changed" in " ".join(done.out.split())
+    assert f"{printed}and others of theirs are new or changed" in " ".join(done.out.split())
     (again,) = copied_run("plan", "brief.bench", "--diff", "--json").json["run"]["again"]
     assert again["cells"] == 4
     copied_run.spec(SMALL)

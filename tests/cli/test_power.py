@@ -112,9 +112,9 @@ def test_a_dead_meter_of_several_variants_is_reported_once_for_the_cells_of_all(
         METER='command("exit 4")',
     )
     ended = bench("run", "brief.bench", "--no-report", timeout=60)
-    told = [line for line in ended.text.splitlines() if "fail for it" in line]
-    assert len(told) == 2, "as it was found, and in the end"
-    assert all(": 2 of 2 cells fail for it" in line for line in told)
+    printed = [line for line in ended.text.splitlines() if "fail for it" in line]
+    assert len(printed) == 2, "as it was found, and in the end"
+    assert all(": 2 of 2 cells fail for it" in line for line in printed)
 
 
 def test_a_meter_whose_password_is_not_set_is_reported_before_anything_is_begun(bench: Bench) -> None:
@@ -132,8 +132,8 @@ def test_watts_of_cpu_packages_are_marked_as_such_wherever_they_are_shown(bench:
     assert "80 W (CPU packages only)" in bench("doctor", "brief.bench").text
     ended = bench("run", "brief.bench", "--no-report", timeout=100)
     assert ended.code == 0, ended.text
-    told = "The power of Box is that of its CPU packages only"
-    assert bench.page().count(told) >= 2, "under the figure, and in the disclosure"
+    printed = "The power of Box is that of its CPU packages only"
+    assert bench.page().count(printed) >= 2, "under the figure, and in the disclosure"
 
 
 def test_a_meter_that_hosts_share_is_counted_once_for_the_hardware(bench: Bench) -> None:
@@ -189,8 +189,8 @@ def test_the_doctor_reads_every_meter(bench: Bench) -> None:
     bench.spec(SPEC, METER='command("echo 125")')
     assert "125 W" in bench("doctor", "brief.bench").text
     bench.spec(SPEC, METER="rapl")
-    told = bench("doctor", "brief.bench").text
-    assert "power by rapl" in told
+    printed = bench("doctor", "brief.bench").text
+    assert "power by rapl" in printed
 
 
 def test_a_profile_takes_the_meters_place_or_leaves_it_out(bench: Bench) -> None:

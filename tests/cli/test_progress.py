@@ -68,13 +68,13 @@ def test_lanes_that_report_while_the_display_is_redrawn_never_wait_for_each_othe
 
 
 @pytest.mark.parametrize(
-    ("so_far", "planned", "told"),
+    ("so_far", "planned", "printed"),
     [(3, 9, "3 s of about 9 s"), (9, 3, "9 s, planned 3 s"), (61, 600, "1 min 01 s of about 10 min 00 s")],
 )
 def test_a_step_that_takes_longer_than_planned_is_not_a_part_of_its_plan(
-    so_far: float, planned: float, told: str
+    so_far: float, planned: float, printed: str
 ) -> None:
-    assert progress_of_step(so_far, planned) == told
+    assert progress_of_step(so_far, planned) == printed
 
 
 @pytest.mark.parametrize(
@@ -109,5 +109,5 @@ def test_a_rate_that_its_search_did_not_decide_is_reported_with_what_its_runs_ag
     progress = Progress()
     with progress.of(compile_text(SEARCH, tmp_path)):
         progress.record(ended)
-    told = f"e (on box, with a) keeps its promise at {'' if sure else '≈ '}2,000 ops/s, and in its held-out run"
-    assert capsys.readouterr().err == f"{told}{known}\n"
+    printed = f"e (on box, with a) keeps its promise at {'' if sure else '≈ '}2,000 ops/s, and in its held-out run"
+    assert capsys.readouterr().err == f"{printed}{known}\n"

@@ -141,8 +141,8 @@ def test_the_candidates_of_a_search_that_goes_on_are_one_line_of_status(bench: B
     kept = journal.read_text().splitlines(keepends=True)
     first = next(n for n, line in enumerate(kept) if '"cell_ended"' in line)
     journal.write_text("".join(kept[: first + 1]))
-    told = bench("status", bench.run_dir.name).out
-    waiting = [line for line in told.splitlines() if line.startswith("  waiting")]
+    printed = bench("status", bench.run_dir.name).out
+    waiting = [line for line in printed.splitlines() if line.startswith("  waiting")]
     candidates = len(load_plan(bench.run_dir).cells) - 1
     assert [" ".join(line.split()) for line in waiting] == [
         f"waiting {candidates} candidates promise: the next points as the search or the ramp asks"

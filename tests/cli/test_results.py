@@ -53,15 +53,15 @@ def test_a_query_is_answered_as_json_csv_and_parquet_alike(finished_run: Finishe
 
 def test_the_numbers_of_the_run_are_those_of_the_query(finished_run: FinishedRun) -> None:
     rows = finished_run.bench("query", THROUGHPUT, "--json").json
-    told = {record["cell"]: record["ops_per_s"] for record in finished_run.bench.journal("cell_ended")}
+    printed = {record["cell"]: record["ops_per_s"] for record in finished_run.bench.journal("cell_ended")}
     asked = finished_run.bench(
         "query",
         "SELECT cell_id, ops_per_s FROM cells JOIN throughput USING (run_id, cell_id) "
         "WHERE phase IS NULL AND operation = 'all'",
         "--json",
     ).json
-    assert {row["cell_id"]: row["ops_per_s"] for row in asked} == told
-    assert sorted(told.values()) == sorted(row["value"] for row in rows)
+    assert {row["cell_id"]: row["ops_per_s"] for row in asked} == printed
+    assert sorted(printed.values()) == sorted(row["value"] for row in rows)
 
 
 @pytest.mark.parametrize(
@@ -264,11 +264,11 @@ def test_rebuild_does_not_count_a_raw_output_that_was_changed(copied_run: Bench)
     problem = f"{path.relative_to(copied_run.run_dir)} was changed after it was measured"
     assert done.code == 3
     assert f"warning: {problem}" in done.err
-    told = copied_run("rebuild", "--json")
-    assert (told.code, told.err) == (3, "")
-    assert told.json["run"] == copied_run.run_dir.name
-    assert told.json["store"] == str((copied_run.run_dir / "store").relative_to(copied_run.folder))
-    (found,) = told.json["problems"]
+    printed = copied_run("rebuild", "--json")
+    assert (printed.code, printed.err) == (3, "")
+    assert printed.json["run"] == copied_run.run_dir.name
+    assert printed.json["store"] == str((copied_run.run_dir / "store").relative_to(copied_run.folder))
+    (found,) = printed.json["problems"]
     assert problem in found
     rows = copied_run("query", "SELECT status, reason FROM cells ORDER BY status", "--json").json
     assert [row["status"] for row in rows] == ["failed", "ok", "ok", "ok"]

@@ -131,8 +131,8 @@ def test_only_what_was_changed_is_measured(again: Bench) -> None:
     lines = {word: line for line in status.out.splitlines()[1:] for word in line.split() if "/" in word}
     assert all(f"from run {first_run(again).name}" in lines[cell] for cell in FILLS)
     assert not any("from run" in lines[cell] for cell in MORES)
-    told = again("status", second_run(again).name, "--json").json
-    assert (told["reused"], {c["cell_id"]: c["reused_from"] for c in told["cells"]}[MORES[0]]) == (2, None)
+    printed = again("status", second_run(again).name, "--json").json
+    assert (printed["reused"], {c["cell_id"]: c["reused_from"] for c in printed["cells"]}[MORES[0]]) == (2, None)
 
 
 def test_fresh_measures_all_again(again: Bench) -> None:
@@ -204,8 +204,8 @@ def test_another_machine_of_the_same_name_makes_another_measurement(again: Bench
     edit_journal(first_run(again), f'"hostname":"{hostname}"', '"hostname":"elsewhere"')
     again.spec(SPEC.replace("[fill, more]", "[fill]"))
     done = ran(again("run", "brief.bench", "--no-report"))
-    told = f"local is another machine now: hostname is {hostname}, and was elsewhere"
-    assert told in done.err
+    printed = f"local is another machine now: hostname is {hostname}, and was elsewhere"
+    assert printed in done.err
     assert measured(second_run(again)) == FILLS
 
 
@@ -213,11 +213,11 @@ def test_another_kernel_is_warned_of_and_kept_with_the_run(again: Bench) -> None
     kernel = next(r for r in records(first_run(again)) if r["type"] == "host_facts")["facts"]["kernel"]
     edit_journal(first_run(again), f'"kernel":"{kernel}"', '"kernel":"2.4.0"')
     done = ran(again("run", "brief.bench", "--no-report"))
-    told = f"local is not as it was when run {first_run(again).name} measured: kernel is {kernel}, and was 2.4.0"
-    assert f"warning: {told}" in done.err
+    printed = f"local is not as it was when run {first_run(again).name} measured: kernel is {kernel}, and was 2.4.0"
+    assert f"warning: {printed}" in done.err
     assert measured(second_run(again)) == []
     notes = again("query", "SELECT text FROM notes WHERE severity = 'warning'", "--run", second_run(again), "--json")
-    assert told in [note["text"] for note in notes.json]
+    assert printed in [note["text"] for note in notes.json]
 
 
 def test_an_interrupted_run_with_earlier_results_is_gone_on_with(bench: Bench) -> None:
@@ -320,8 +320,8 @@ def test_a_stand_in_is_disclosed_with_its_earlier_results_and_measured_again_whe
     with zipfile.ZipFile(server / "lib" / "mongo-stand-in.jar", "a") as jar:
         jar.comment = b"built again"
     done = ran(bench("run", "brief.bench", "--no-report", timeout=120))
-    told = "not taken from an earlier run: the embedded server of database mongo is another build now"
-    assert told in done.err
+    printed = "not taken from an earlier run: the embedded server of database mongo is another build now"
+    assert printed in done.err
     third = max(bench.run_dirs(), key=lambda path: (path / "plan.json").stat().st_mtime)
     assert measured(third) == ["ramp/box/a/threads=1/r1"]
 

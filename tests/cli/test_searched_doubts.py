@@ -83,8 +83,10 @@ def english(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Run]:
 
 
 def numbers(found: Run) -> list[dict[str, Any]]:
-    told: list[dict[str, Any]] = json.loads((found.path / "reports" / "brief-simulated.json").read_text())["numbers"]
-    return told
+    reported: list[dict[str, Any]] = json.loads((found.path / "reports" / "brief-simulated.json").read_text())[
+        "numbers"
+    ]
+    return reported
 
 
 def test_a_bound_is_reported_as_one_in_callouts_tables_texts_and_drawings(english: Run) -> None:
@@ -126,8 +128,8 @@ def test_the_file_of_the_numbers_says_it_in_fields_and_verifies(english: Run) ->
 
 def test_a_bound_is_reported_as_one_by_trend_compare_and_the_site(english: Run) -> None:
     bench = english.bench
-    told = bench("trend", "--origin", "simulated", "sustained", "cost")
-    out = " ".join(told.out.split())
+    reported = bench("trend", "--origin", "simulated", "sustained", "cost")
+    out = " ".join(reported.out.split())
     assert "≥ 20,000 ops/s last" in out
     assert "≤ 0.1200 USD*s/op last" in out
     assert "the true value may be higher (≥) or lower (≤)" in out

@@ -41,8 +41,8 @@ def test_a_slower_build_is_suspect_then_an_alarm_then_accepted(bench: Bench) -> 
     assert "left out: 2 series of errors that are 0 in every run" in bench("trend", *OF).out
     assert "0 % last; 8 runs" in bench("trend", "errors", *OF).out
     page = Path(bench.folder / "trend.html")
-    told = bench("trend", "throughput", *OF, "--html", "trend.html").plainly()
-    assert (told.code, told.out.count("8 runs")) == (0, 2)
+    printed = bench("trend", "throughput", *OF, "--html", "trend.html").plainly()
+    assert (printed.code, printed.out.count("8 runs")) == (0, 2)
     assert page.read_text().count("<svg") == 2
     assert "://" not in page.read_text().replace("http://www.w3.org/", "")
 

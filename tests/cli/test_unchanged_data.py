@@ -35,5 +35,5 @@ def test_only_a_cell_after_one_that_wrote_gets_the_snapshot(bench: Bench, tmp_pa
     reused = {cell for cell, each in loads.items() if each.get("skipped")}
     assert list(loads) == [f"e/here/{name}/threads=1/r{repeat}" for name in ("rr", "ow") for repeat in (1, 2)]
     assert reused == {"e/here/rr/threads=1/r2", "e/here/ow/threads=1/r1"}, "nothing was written before these"
-    told = [each["cell"] for each in bench.journal("remark") if "snapshot taken after its load" in each["text"]]
-    assert told == ["e/here/ow/threads=1/r2"]
+    printed = [each["cell"] for each in bench.journal("remark") if "snapshot taken after its load" in each["text"]]
+    assert printed == ["e/here/ow/threads=1/r2"]

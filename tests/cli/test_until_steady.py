@@ -38,8 +38,10 @@ def test_status_journal_and_comparison_say_how_measurements_ended(bench: Bench) 
         assert "It was not steady within 2 % after 300 s" in done.text
         runs += set(bench.run_dirs()) - set(runs)  # in their order, also of runs that began in one second
     first, second = runs
-    told = json.loads(bench("status", first.name, "--json").out)["cells"]
-    closed, behind = (next(each for each in told if each["cell_id"].startswith(name)) for name in ("closed", "behind"))
+    printed = json.loads(bench("status", first.name, "--json").out)["cells"]
+    closed, behind = (
+        next(each for each in printed if each["cell_id"].startswith(name)) for name in ("closed", "behind")
+    )
     assert closed["measuring"]["steady"]
     assert 60 <= closed["measuring"]["lasted_s"] < 1200
     assert (behind["measuring"]["steady"], behind["measuring"]["lasted_s"]) == (False, 300)

@@ -316,8 +316,8 @@ def test_the_brief_tells_the_revision_that_its_run_was_made_from(bench: Bench) -
     (side,) = (bench.folder / "bench-out").glob("*/reports/brief-simulated.json")
     recorded = json.loads(side.read_text())
     assert recorded["kind"] == "simulated"
-    (told,) = [text for term, text in recorded["origin"] if term == "Revision of the specification"]
-    assert re.fullmatch("[0-9a-f]{40}, as committed", told)
+    (reported,) = [text for term, text in recorded["origin"] if term == "Revision of the specification"]
+    assert re.fullmatch("[0-9a-f]{40}, as committed", reported)
     assert bench("verify", str(side)).code == 0
 
 
@@ -346,5 +346,5 @@ def test_a_run_without_a_brief_says_how_to_make_one_and_whether_its_outputs_are_
     done = copied_run("verify")
     assert done.code == 3
     assert f"{changed.relative_to(run_dir)} was changed after it was measured" in done.err
-    told = copied_run("verify", "--json").json
-    assert (told["holds"], list(told["raw"])) == (False, [str(changed.relative_to(run_dir))])
+    reported = copied_run("verify", "--json").json
+    assert (reported["holds"], list(reported["raw"])) == (False, [str(changed.relative_to(run_dir))])

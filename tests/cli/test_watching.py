@@ -157,9 +157,9 @@ def test_a_run_is_seen_on_its_screen_and_from_other_shells_until_it_ends(slow_be
             assert run.process.wait(60) == 4, run.lines()
             ended = stays.wait(60)
         assert ended.code == 4, "an expectation that does not hold is known to who watches"
-        told = [json.loads(line) for line in ended.out.splitlines()]
-        assert {"present", "cell_ended", "run_ended", "end"} <= {each["event"] for each in told}
-        assert (told[-1]["phase"], told[-1]["exit_code"]) == ("ended", 4)
+        printed = [json.loads(line) for line in ended.out.splitlines()]
+        assert {"present", "cell_ended", "run_ended", "end"} <= {each["event"] for each in printed}
+        assert (printed[-1]["phase"], printed[-1]["exit_code"]) == ("ended", 4)
     kept = families((bench.folder / "m" / "bench.prom").read_text())
     states = {labels["state"]: value for labels, value in kept["benchbrief_run_state"]}
     assert states == {"running": 0, "done": 1, "failed": 0, "interrupted": 0}

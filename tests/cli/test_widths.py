@@ -32,8 +32,8 @@ def test_lines_of_progress_fit_the_terminal(bench: Bench, columns: int, term: st
         until(lambda: shown.process.poll() is not None)
     text = re.sub(r"\x1b\[[0-9;?]*[A-Za-z]", "", shown.said.decode())
     progress = re.split(r"\n\s*run \S+: (?:done|failed)", text)[0].replace("\r", "\n").splitlines()
-    told = [line for line in progress if line.strip()]
-    assert len(told) > 3
-    wide = [line for line in told if len(line) > columns and " " in line.strip()]
+    printed = [line for line in progress if line.strip()]
+    assert len(printed) > 3
+    wide = [line for line in printed if len(line) > columns and " " in line.strip()]
     assert not wide
-    assert [line for line in told if re.match(r"\[[12]/2\] a_ramp", line)]
+    assert [line for line in printed if re.match(r"\[[12]/2\] a_ramp", line)]

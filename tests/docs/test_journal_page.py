@@ -40,8 +40,8 @@ def documented(text: str) -> set[str]:
 
 def test_each_record_of_the_journal_is_there_with_each_of_its_fields() -> None:
     names = {str(record.model_fields["type"].default): record for record in journal.RECORDS}
-    told = part("Records of the journal")
-    assert set(re.findall(r"^### `(\w+)`$", told, re.MULTILINE)) == set(names)
+    printed = part("Records of the journal")
+    assert set(re.findall(r"^### `(\w+)`$", printed, re.MULTILINE)) == set(names)
     for name, record in names.items():
         assert documented(part(f"`{name}`")) == set(record.model_fields) - {"type", "at"}, name
     of_module = {
@@ -53,10 +53,10 @@ def test_each_record_of_the_journal_is_there_with_each_of_its_fields() -> None:
 
 
 def test_each_step_and_each_reason_for_which_a_budget_had_no_room_is_explained() -> None:
-    told = part("Records of the journal").split("###")[0]
+    printed = part("Records of the journal").split("###")[0]
     assert "wait_for_turn" in journal.STEPS
-    assert [step for step in journal.STEPS if f"`{step}`" not in told] == []
-    assert [kind for kind in ("no_room", "repeat", "point") if f"`{kind}`" not in told] == []
+    assert [step for step in journal.STEPS if f"`{step}`" not in printed] == []
+    assert [kind for kind in ("no_room", "repeat", "point") if f"`{kind}`" not in printed] == []
 
 
 def test_what_a_run_and_its_status_print_is_there(tmp_path: Path) -> None:
@@ -100,12 +100,12 @@ def events_in(source: str) -> dict[str, set[str]]:
 
 def test_each_event_of_a_watch_is_there_with_its_fields(tmp_path: Path) -> None:
     rows = dict(re.findall(r"^\| `(\w+)` \| (.*) \|$", part("`bench watch --json`"), re.MULTILINE))
-    told = {name: set(re.findall(r"`(\w+)`", re.sub(r"\(.*?\)", "", row))) for name, row in rows.items()}
+    printed = {name: set(re.findall(r"`(\w+)`", re.sub(r"\(.*?\)", "", row))) for name, row in rows.items()}
     with fresh_bench(tmp_path) as bench:
         run(bench)
         *_, present, end = map(json.loads, bench("watch", bench.run_dir.name, "--json").out.splitlines())
-    assert told.pop("present") == set(present) - {"event", "at", "run"}
+    assert printed.pop("present") == set(present) - {"event", "at", "run"}
     assert set(end) == {"event", "run", "phase", "exit_code"}
     written = events_in(inspect.getsource(watch_events))
     assert written
-    assert told == written
+    assert printed == written

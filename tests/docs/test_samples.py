@@ -75,12 +75,12 @@ def test_a_command_prints_what_its_page_shows(sample: Sample, tmp_path: Path) ->
 
 def test_the_samples_of_messages_are_those_of_the_explanations() -> None:
     """Which tests/compiler/test_explanations.py runs."""
-    told = [
+    printed = [
         (each.language, each.words, each.text)
         for info in all_codes()
         for each in samples_of_explanation(info.explanation_markdown)
     ]
-    assert [(each.language, each.marks, each.text) for each in samples(MESSAGES)] == told
+    assert [(each.language, each.marks, each.text) for each in samples(MESSAGES)] == printed
 
 
 # --- commands that are only read ---

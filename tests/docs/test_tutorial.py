@@ -120,7 +120,7 @@ def test_every_query_of_the_documentation_has_an_answer(finished: Bench) -> None
 
 def test_the_reference_has_the_columns_of_the_results_and_their_types(finished: Bench) -> None:
     sections = (ROOT / "docs/reference/results.md").read_text(encoding="utf-8").split("\n### ")[1:]
-    told = {
+    reported = {
         (section.split("`")[1], column): kind
         for section in sections
         for column, kind in re.findall(r"^\| `(\w+)` \| ([A-Z ]+|list)\b", section, re.MULTILINE)
@@ -128,4 +128,4 @@ def test_the_reference_has_the_columns_of_the_results_and_their_types(finished: 
     sql = "SELECT table_name, column_name, data_type FROM duckdb_columns() WHERE schema_name = 'main' AND NOT internal"
     asked = finished("query", "--json", sql)
     found = {(row["table_name"], row["column_name"]): row["data_type"] for row in asked.json}
-    assert {place: "list" if kind.endswith("[]") else kind for place, kind in found.items()} == told
+    assert {place: "list" if kind.endswith("[]") else kind for place, kind in found.items()} == reported

@@ -67,8 +67,8 @@ def _addresses(hosts: str) -> dict[str, str]:
     pairs = [re.fullmatch(r"\[?(.*?)\]?(?::(\d{1,5}))?", each) for each in hosts.split(",")]
     names = [each[1] if each else "" for each in pairs]
     ports = [(each[2] if each else "") or "5432" for each in pairs]
-    told = any(each and each[2] for each in pairs)
-    return {"host": ",".join(names), "port": ",".join(ports) if told else ""}
+    has_ports = any(each and each[2] for each in pairs)
+    return {"host": ",".join(names), "port": ",".join(ports) if has_ports else ""}
 
 
 def _word(name: str, value: str, uri: Secret) -> Word:

@@ -140,8 +140,8 @@ class Pgbench:
     def interim(self, context: CellContext, text: str) -> Interim | None:
         """Implement `seams.TellsInterim`."""
         del context
-        told = _PROGRESS.findall(text)
-        return Interim(float(told[-1][0]), float(told[-1][1]) / 1000, "mean transaction") if told else None
+        shown = _PROGRESS.findall(text)
+        return Interim(float(shown[-1][0]), float(shown[-1][1]) / 1000, "mean transaction") if shown else None
 
 
 def measurement(found: Summary, log: Transactions, output: JobOutput, context: CellContext) -> Measurement:
@@ -152,7 +152,7 @@ def measurement(found: Summary, log: Transactions, output: JobOutput, context: C
         raise bad(output, say.no_operations(tool="pgbench", said=best_line(output)))
     require_few_errors(output, "pgbench", log.errors, count, context.experiment.max_error_share)
     intervals = log.intervals()
-    unsteady, told = judge_window(intervals, say.remedy_warm_up(), context.cell.events)
+    unsteady, described = judge_window(intervals, say.remedy_warm_up(), context.cell.events)
     offered = context.cell.target is not None
     warm_up = context.cell.warm_up_s
     own: dict[str, str] = {"warm-up": say_pg.pg_one_process(seconds=figure(warm_up, "g"))} if warm_up else {}
@@ -166,7 +166,7 @@ def measurement(found: Summary, log: Transactions, output: JobOutput, context: C
         intervals=intervals,
         warnings=(*unsteady, *remarks(found, log, limit)),
         tool_version=f"pgbench {found.version}".strip(),
-        properties=tuple({**describe(offered=offered), **told, **disclosed(found), **own}.items()),
+        properties=tuple({**describe(offered=offered), **described, **disclosed(found), **own}.items()),
         tool_s=found.seconds,
         samples=log.schedule_lags() if offered else (),
     )
@@ -201,9 +201,9 @@ def describe(*, offered: bool) -> dict[str, Text]:
 
 def disclosed(found: Summary) -> dict[str, str]:
     """What pgbench says of how it ran."""
-    told = {"pgbench --jobs": str(found.threads), "pgbench script": found.script, "pgbench --protocol": found.protocol}
+    facts = {"pgbench --jobs": str(found.threads), "pgbench script": found.script, "pgbench --protocol": found.protocol}
     tries = {"pgbench --max-tries": str(found.tries)} if found.tries > 1 else {}
-    return {name: text for name, text in {**told, **tries}.items() if text}
+    return {name: text for name, text in {**facts, **tries}.items() if text}
 
 
 def remarks(found: Summary, log: Transactions, limit: object = None) -> Iterator[Text]:
@@ -251,12 +251,12 @@ def _flags(context: CellContext) -> Iterator[str]:
 def _foreign(context: CellContext, found: Summary) -> Iterator[str]:
     """Yield what shows that the output is of another cell."""
     cell, given = context.cell, context.workload.properties
-    told = BUILTIN.get(context.workload.benchmark, ("", _SCRIPT))[1]
+    script = BUILTIN.get(context.workload.benchmark, ("", _SCRIPT))[1]
     asked: dict[str, tuple[object, object]] = {
         "number of clients": (found.clients, context.threads),
         "duration": (found.asked_s, _whole(cell.warm_up_s + cell.measure_s)),
         "query mode": (found.protocol, given["protocol"]),
-        "transaction type": (found.script, told),
+        "transaction type": (found.script, script),
         "scaling factor": (found.scale, _whole(given["scale"])),
     }
     for what, (said, wanted) in asked.items():

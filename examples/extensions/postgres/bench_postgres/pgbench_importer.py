@@ -134,8 +134,8 @@ def _with_logs(found: Summary, logs: Mapping[str, Path]) -> Measurement:
 
 def _measured(found: Summary, log: Transactions) -> Measurement:
     intervals = log.intervals()
-    unsteady, told = judge_window(intervals, say.remedy_warm_up())
-    properties = {**describe(offered=found.lag_ms is not None), **told, **disclosed(found)}
+    unsteady, described = judge_window(intervals, say.remedy_warm_up())
+    properties = {**describe(offered=found.lag_ms is not None), **described, **disclosed(found)}
     return Measurement(
         window=log.window,
         throughput=(PhaseThroughput(None, log.done, log.errors, found.seconds, found.rate),),

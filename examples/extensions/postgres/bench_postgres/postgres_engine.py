@@ -99,13 +99,13 @@ class Postgresql:
     def describe(self) -> dict[str, str]:
         found = self._facts()
         standbys, synchronous = int(found["standbys"]), int(found["synchronous_standbys"])
-        told = {
+        facts = {
             "server": "PostgreSQL",
             "version": str(found["version"]),
             "topology": say_pg.pg_primary(standbys=standbys, synchronous=synchronous) if standbys else "standalone",
             "settings": ", ".join(f"{name} = {value}" for name, value in found["settings"].items()),
         }
-        return told | command_files(self._database, self._hardware, self._hosts)
+        return facts | command_files(self._database, self._hardware, self._hosts)
 
     def build(self) -> str:
         return ""
@@ -190,16 +190,16 @@ class Postgresql:
     def settle(self, cell: Cell) -> tuple[str, ...]:
         """Implement `seams.Settles`. The accounts are not read: the measurement is to find the caches as they are."""
         workload = self._plan.workloads[cell.workload]
-        told: tuple[str, ...] = ()
+        remarks: tuple[str, ...] = ()
         if workload.benchmark in BUILTIN:
             self._reached().do(*_TIDY, timeout_s=_LONG_S)
-        told += self._left_by_reset(workload)
+        remarks += self._left_by_reset(workload)
         if self._database.settings.get("checkpoint"):
             self._reached().do("CHECKPOINT", timeout_s=_LONG_S)
         self._wait_for_standbys()
         if settings := self._facts()["not_durable"]:
-            told += (say_pg.pg_not_durable(settings=settings, database=self._database.name),)
-        return told
+            remarks += (say_pg.pg_not_durable(settings=settings, database=self._database.name),)
+        return remarks
 
     def size(self, cell: Cell) -> Size:
         """Implement `seams.TellsSize`."""

@@ -97,10 +97,10 @@ class Transactions:
     def schedule_lags(self) -> tuple[Sample, ...]:
         """Return the mean schedule lag of each whole second in which transactions ended."""
         whole = math.floor(self.measured_s + 0.05)
-        told = ((second, *self.seconds[second]) for second in sorted(self.seconds) if second < whole)
+        rows = ((second, *self.seconds[second]) for second in sorted(self.seconds) if second < whole)
         return tuple(
             Sample("pgbench.schedule_lag", "", "", second + 1.0, lag / count / US_PER_S, "s", 1.0)
-            for second, count, lag in told
+            for second, count, lag in rows
         )
 
 

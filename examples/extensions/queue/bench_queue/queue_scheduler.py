@@ -108,5 +108,5 @@ def _job(folder: Path) -> Job:
     if is_free(folder / "alive"):
         state = "ended"
     cancelled = (folder / "cancelled").exists()
-    told = "cancelled" if cancelled and state == "ended" else state
-    return Job(folder.name, int((folder / "lane").read_text()), state, told, platform.node(), cancelled=cancelled)
+    shown = "cancelled" if cancelled and state == "ended" else state
+    return Job(folder.name, int((folder / "lane").read_text()), state, shown, platform.node(), cancelled=cancelled)
