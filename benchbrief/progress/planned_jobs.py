@@ -16,7 +16,7 @@ def explain_jobs(found: JobSurvey, label: str, width: int, *, color: bool) -> st
     """Return lines of at most `width` columns where words allow it."""
     from benchbrief.compiler.explain.plain_text import Page
     from benchbrief.dsl.diagnostics.plain_amounts import about, duration, plural
-    from benchbrief.runners.fleet.survey_jobs import told_together
+    from benchbrief.runners.fleet.survey_jobs import merge_remarks
 
     page = Page(max(40, width), color)
     page.heading(f"Jobs on {label}")
@@ -51,9 +51,9 @@ def explain_jobs(found: JobSurvey, label: str, width: int, *, color: bool) -> st
         ("partition", "nodes", "usable", "idle", "limit", "features"),
         right=(1, 2, 3),
     )
-    for text in told_together(found.jobs, "problems"):
+    for text in merge_remarks(found.jobs, "problems"):
         page.change("-", text)
-    for text in told_together(found.jobs, "cautions"):
+    for text in merge_remarks(found.jobs, "cautions"):
         page.change("~", text)
     if any(job.problems for job in found.jobs):
         page.paragraph("`bench run --on` refuses this plan")

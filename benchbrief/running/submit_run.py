@@ -22,7 +22,7 @@ def submit_and_report(
     from benchbrief.runners.errors import RunnerError
     from benchbrief.runners.fleet.lane_plans import write_lane_plans
     from benchbrief.runners.fleet.submitted_run import SubmittedRun, keep_submitted, submitted_run
-    from benchbrief.runners.fleet.survey_jobs import refuse_unfit, survey_jobs, told_together
+    from benchbrief.runners.fleet.survey_jobs import merge_remarks, refuse_unfit, survey_jobs
     from benchbrief.runners.journal.run_folder import load_plan
 
     try:
@@ -30,7 +30,7 @@ def submit_and_report(
         jobs = survey_jobs(plan, scheduler, options).jobs
         refuse_unfit(jobs)
         write_lane_plans(run_dir, plan)
-        for text in told_together(jobs, "cautions"):
+        for text in merge_remarks(jobs, "cautions"):
             progress.warn(text)
         keep_submitted(run_dir, SubmittedRun(scheduler=scheduler, options=tuple(options), wait=asked["wait"]))
         follow_and_report(run_dir, progress, asked, warned)

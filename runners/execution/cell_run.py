@@ -258,8 +258,8 @@ class CellRun:
         """Return whether the data set is fit again without a load, as what cells inserted is deleted."""
         if self._database.reset != "undo" or not isinstance(engine, Undoes) or not engine.can_undo(self._known_cell):
             return False
-        done, told = engine.undo(self._known_cell)
-        self._remark("info" if done else "warning", told)
+        done, text = engine.undo(self._known_cell)
+        self._remark("info" if done else "warning", text)
         return done
 
     def _warm_up(self, contexts: Mapping[str, CellContext]) -> None:

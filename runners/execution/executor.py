@@ -168,7 +168,7 @@ def execute(
                 for text in taken_over:
                     journal.write(j.Remark(at=now(), severity="info", text=text))
                 if refused:
-                    text = _foretold(plan, list(refused), ahead)
+                    text = _describe_refused(plan, list(refused), ahead)
                     journal.write(j.Remark(at=now(), severity="warning", text=text, passing=True))
                 searches = Searches(plan, record, done, journal.write)
                 repeats = RepeatsUntil(plan, record, done, journal.write)
@@ -228,13 +228,14 @@ def _refuse_all(refused: Mapping[str, RunnerError], *, resumed: bool) -> None:
     stays = all(isinstance(error, HostError) and (error.lasting or not resumed) for error in errors)
     if not errors or not stays:
         return
-    told = "; ".join(map(str, errors[:_NAMED])) + (f"; and {len(errors) - _NAMED} more" if len(errors) > _NAMED else "")
+    named = "; ".join(map(str, errors[:_NAMED]))
+    named += f"; and {len(errors) - _NAMED} more" if len(errors) > _NAMED else ""
     hints = list(dict.fromkeys(error.hint for error in errors if error.hint))
     all_of_them = f"none of the {len(errors)} hosts can be used: " if len(errors) > 1 else ""
-    raise NoHost(f"{all_of_them}{told}", hints[0] if len(hints) == 1 else "`bench doctor` says more of each")
+    raise NoHost(f"{all_of_them}{named}", hints[0] if len(hints) == 1 else "`bench doctor` says more of each")
 
 
-def _foretold(plan: Plan, away: Sequence[str], cells: Sequence[Cell]) -> str:
+def _describe_refused(plan: Plan, away: Sequence[str], cells: Sequence[Cell]) -> str:
     """Say what happens to hosts that could not be claimed, early enough to stop the run and fix them."""
     named = ", ".join(away[:_NAMED])
     if len(away) > _NAMED:

@@ -244,7 +244,7 @@ class Lane:
                     for host_id in cell.locks:
                         self._claim(host_id)
                     self._refuse_silent_meters(cell)
-                    self._tell_other_load(cell)
+                    self._report_other_load(cell)
                 self._warm = cell, attempt
                 measurement = CellRun(
                     attempt=Attempt(
@@ -351,11 +351,11 @@ class Lane:
 
     def _failed(self, cell: Cell, attempt: int, error: RunnerError, *, again: bool = False) -> None:
         """Record the verdict on a failed attempt. With `again`, it is not the cell's last one."""
-        told = not again and self._run.promises.learns_from(cell, error)
-        if not again and not told:
+        is_answer = not again and self._run.promises.learns_from(cell, error)
+        if not again and not is_answer:
             self._run.fail(cell, error)
         self._ended(cell, attempt, failed=error, retried=again)
-        if told:  # the run lacks nothing
+        if is_answer:  # the run lacks nothing
             self._skip(cell, refused(error, one_line(error)), "")
 
     def _refuse_silent_meters(self, cell: Cell) -> None:
@@ -372,7 +372,7 @@ class Lane:
         for error in silent.values():
             raise error
 
-    def _tell_other_load(self, cell: Cell) -> None:
+    def _report_other_load(self, cell: Cell) -> None:
         """Report each host that other load keeps busy, when the check takes little of the cell's time."""
         if self._run.world.simulated or (self._load_checked and cell.measure_s < _LONG_S):
             return

@@ -63,7 +63,7 @@ class LaneDriver:
     _own: set[str] = field(default_factory=set)
     """The jobs that this controller has submitted, or found alive."""
     _best: dict[int, int] = field(default_factory=dict)
-    _told: dict[int, tuple[str, set[str]]] = field(default_factory=dict)
+    _said: dict[int, tuple[str, set[str]]] = field(default_factory=dict)
     """What was said of each lane: its job and the state that this is in, and why it waits."""
     _over: set[int] = field(default_factory=set)
     """The lanes that need no further look: each of their cells has its verdict."""
@@ -147,7 +147,7 @@ class LaneDriver:
         for job in sorted(found, key=lambda job: (job.is_live, _number(job.id))):
             latest[job.lane] = job
         self._jobs = latest
-        seen = frozenset((job.id, job.told) for job in found)
+        seen = frozenset((job.id, job.described) for job in found)
         self._pause_s = _OFTEN_S if seen != self._seen else min(_RARELY_S, self._pause_s * 1.5)
         self._seen = seen
         for job in latest.values():
@@ -155,20 +155,20 @@ class LaneDriver:
                 self._own.add(job.id)
             if job.stuck and job.state == "waiting":
                 self._scheduler.release(job.id)
-            self._tell(job)
+            self._report(job)
 
-    def _tell(self, job: Job) -> None:
+    def _report(self, job: Job) -> None:
         """Say what a job does now: why it waits, each reason once, and where it runs."""
         if not job.is_live:
             return
-        now, what = f"{job.id} {job.state}", job.told if job.state == "waiting" else job.state
-        if self._told.get(job.lane, ("",))[0] != now:
-            self._told[job.lane] = now, set()
-        said = self._told[job.lane][1]
+        now, what = f"{job.id} {job.state}", job.described if job.state == "waiting" else job.state
+        if self._said.get(job.lane, ("",))[0] != now:
+            self._said[job.lane] = now, set()
+        said = self._said[job.lane][1]
         if what not in said:
             said.add(what)
             where = f" on {job.node}" if job.state == "running" and job.node else ""
-            self.say(f"lane {job.lane}: job {job.id} is {job.told}{where}")
+            self.say(f"lane {job.lane}: job {job.id} is {job.described}{where}")
 
     def _settle(self, lane: PlanLane, *, stopping: bool) -> bool:
         if lane.number in self._over:
@@ -203,7 +203,7 @@ class LaneDriver:
     def _give_up(self, lane: int, job: Job | None, why: str) -> bool:
         log = self.run_dir / LOGS / f"lane-{lane}.log"
         said = _last_error(log)
-        name = f"job {job.id} ({job.told})" if job is not None else "its job"
+        name = f"job {job.id} ({job.described})" if job is not None else "its job"
         self._given_up[lane] = f"{name} {why}" + (f"; it says: {said}" if said else "")
         if not log.exists() and not (job and job.cancelled):
             node = job.node if job and job.node else "its node"

@@ -33,12 +33,13 @@ JobState = Literal["waiting", "running", "ended"]
 
 @dataclass(frozen=True)
 class Job:
-    """A job as its scheduler shows it. `told` has the scheduler's own words, and `node` is where it runs or ran."""
+    """A job as its scheduler shows it. `described` is its state in the scheduler's own words, and `node`
+    is where it runs or ran."""
 
     id: str
     lane: int
     state: JobState
-    told: str
+    described: str
     node: str = ""
     cancelled: bool = False
     """Whether somebody has cancelled it."""

@@ -35,13 +35,13 @@ def survey_jobs(plan: Plan, scheduler: str, options: Sequence[str]) -> JobSurvey
 
 def refuse_unfit(jobs: Sequence[PlannedJob]) -> None:
     """Raises SchedulerRefused for jobs that would be refused, or wait for ever."""
-    found = told_together(jobs, "problems")
+    found = merge_remarks(jobs, "problems")
     if found:
         named = "; ".join(found[:_NAMED]) + (f"; and {len(found) - _NAMED} more" if len(found) > _NAMED else "")
         raise SchedulerRefused(named, "mend the spec or the options; `bench plan SPEC --on ...` shows all jobs")
 
 
-def told_together(jobs: Sequence[PlannedJob], which: Literal["problems", "cautions"]) -> list[str]:
+def merge_remarks(jobs: Sequence[PlannedJob], which: Literal["problems", "cautions"]) -> list[str]:
     """Return the problems or cautions of jobs, each text once, with the lanes that it is of."""
     lanes: dict[str, list[int]] = {}
     for job in jobs:

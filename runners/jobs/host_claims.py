@@ -32,8 +32,8 @@ def claim(host: JobHost, void_after_s: float = VOID_AFTER_S) -> str:
     """Implement `seams.Transport.claim`. Raises HostBusy, HostFull, HostError."""
     where = host.host.id
     refuse_unfit(host)
-    told_people = json.dumps(asdict(host.run_name) | {"host": where})
-    text = f"{host.run_name.owner}\n{told_people}\n{void_after_s:.0f}"
+    shown = json.dumps(asdict(host.run_name) | {"host": where})
+    text = f"{host.run_name.owner}\n{shown}\n{void_after_s:.0f}"
     script = with_values(
         scripts.CLAIM,
         owner=host.run_name.owner,

@@ -170,7 +170,7 @@ def read_whole(line: bytes, before: Chain, path: Path, number: int) -> tuple[byt
         raise Damaged(
             f"{path}:{number} was changed after it was written: its sum, or that of the line before, is another",
             f"put the file back from a copy; or keep its first {number - 1:,} lines alone, and `bench resume` measures "
-            "what the others told",
+            "what the others held",
         ) from None
 
 

@@ -368,7 +368,9 @@ def _words(value: str) -> Iterator[str]:
 
 
 KNOWN = Known()
-"""The secrets of this process, not of a run: an error may also be raised and shown outside of a run."""
+"""The secrets of this process. It stays the state of a module: each error hides its text where it is made, so that no
+place that shows or keeps it can forget to. Errors are made in all rooms, in extensions and in any thread, also before a
+run begins, and each of these would have to hand an object through."""
 
 
 def hide_throughout(text: str) -> str:

@@ -31,7 +31,7 @@ def complaint(
     """Return the error for a trial reading without watts, or with watts `below_zero`."""
     meter = points(node)[0].meter
     what = node.hardware.label if meter.shared else node.host.id
-    said = _told(output) if ended else "it did not answer"
+    said = _last_line_of(output) if ended else "it did not answer"
     if below_zero is not None:
         said = below_zero_words(below_zero)
     program, package = kind.tool
@@ -50,7 +50,7 @@ def complaint(
     )
 
 
-def _told(output: JobOutput) -> str:
+def _last_line_of(output: JobOutput) -> str:
     """Return the last line of a meter that ended with success."""
     errors = [line for line in _lines(output.stderr) if not any(noise in line for noise in _NOISE)]
     stdout = _lines(output.stdout)

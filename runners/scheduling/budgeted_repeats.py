@@ -54,9 +54,9 @@ class _Over:
     next_s: float
 
     def reason(self, kind: j.NoRoom) -> Text:
-        told = {"budget": self.budget_s, "spent": self.spent_s, "next": self.next_s}
+        times = {"budget": self.budget_s, "spent": self.spent_s, "next": self.next_s}
         word = say.budget_no_room if kind == "point" else say.budget_over
-        return word(**{key: duration_figure(seconds) for key, seconds in told.items()})
+        return word(**{key: duration_figure(seconds) for key, seconds in times.items()})
 
 
 class Budgets:
@@ -76,7 +76,7 @@ class Budgets:
         self._lock = threading.Lock()
         self._reasons: dict[str, tuple[str, j.NoRoom]] = {}
         """Why cells are not run, by their ids."""
-        self._told: set[str] = set()
+        self._announced: set[str] = set()
         self._unread = False
         self._of_point: dict[Point, list[Cell]] = {}
         self._turn_of: dict[Point, _Turn] = {}
@@ -160,8 +160,8 @@ class Budgets:
         why = over.reason("point")
         self._leave_out([cell], why, "point")
         with self._lock:
-            new = cell.experiment not in self._told
-            self._told.add(cell.experiment)
+            new = cell.experiment not in self._announced
+            self._announced.add(cell.experiment)
         if new:
             origin = str(self._plan.experiments[cell.experiment].origin)
             text = say.budget_short(experiment=cell.experiment, why=why)
@@ -278,8 +278,8 @@ class Budgets:
         good = [each.ended for each in ended if each.ended is not None and each.ended.status == "ok"]
         values = {}
         for name in self._asked.of(self._of_point[point][0]):
-            told = [each.ops_per_s if name == THROUGHPUT else each.asked.get(name) for each in good]
-            known = [value for value in told if value is not None]
+            found = (each.ops_per_s if name == THROUGHPUT else each.asked.get(name) for each in good)
+            known = [value for value in found if value is not None]
             if known or name == THROUGHPUT or not good:  # a tool may not tell a statistic at all
                 values[name] = known
         return PointSoFar(values, len(ended))

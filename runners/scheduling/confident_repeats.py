@@ -57,7 +57,7 @@ class _Group:
     repeats: dict[str, _Repeats] = field(default_factory=dict)
     """By hardware."""
     end: int | None = None
-    told: bool = False
+    is_announced: bool = False
 
     def decide(self) -> None:
         going_on = [each for each in self.repeats.values() if not each.taken_out]
@@ -164,9 +164,9 @@ class RepeatsUntil:
         with self._lock:
             repeats.verdicts[cell.id] = verdict
             group.decide()
-            over = group.end is None and not group.told and self._all_ended(group)
+            over = group.end is None and not group.is_announced and self._all_ended(group)
             texts = tuple(group.unconfident()) if over else ()
-            group.told = group.told or bool(texts)
+            group.is_announced = group.is_announced or bool(texts)
         for text in texts:
             origin = str(group.experiment.origin)
             self._tell(j.Remark(at=now(), severity="warning", text=text, origin=origin))

@@ -33,7 +33,7 @@ class _Kept:
     due: float = math.inf
     busy: bool = False
     failing: bool = False
-    told: float = field(default_factory=time.monotonic)
+    sent_at: float = field(default_factory=time.monotonic)
     """The last heartbeat, or when the host was added."""
 
     @property
@@ -42,7 +42,7 @@ class _Kept:
 
     def pause_s(self) -> float:
         """Return the seconds until the next turn. A host that was away longer than its jobs wait has longer pauses."""
-        away_s = time.monotonic() - self.told
+        away_s = time.monotonic() - self.sent_at
         if self.failing and away_s > min(self.holds.values()):
             return max(self.every_s, min(_AT_LEAST_EVERY_S, away_s / 2))
         return self.every_s
@@ -101,7 +101,7 @@ class Heartbeats:
             with self._changed:
                 kept.busy, kept.failing = False, failed
                 if not failed:
-                    kept.told = time.monotonic()
+                    kept.sent_at = time.monotonic()
                 if kept.holds:
                     kept.due = time.monotonic() + kept.pause_s()
                 self._changed.notify_all()

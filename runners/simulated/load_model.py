@@ -1,4 +1,4 @@
-"""The simulated load generator: its input (a `Task`), and what it reports as measured (a `Told`).
+"""The simulated load generator: its input (a `Task`), and what it reports as measured (a `Reported`).
 
 Both are kept as JSON beside each other in the run's raw outputs. The simulated driver reads them.
 """
@@ -78,7 +78,7 @@ class Task:
 
 
 @dataclass(frozen=True)
-class ToldOperation:
+class ReportedOperation:
     """As in `runners/measurement/measurement.py`, with bucket counts as in `latency_distribution.py`."""
 
     operation: str
@@ -99,15 +99,15 @@ class ToldOperation:
 
 
 @dataclass(frozen=True)
-class ToldPhase:
+class ReportedPhase:
     seconds: float
     count: int
     errors: int
-    operations: tuple[ToldOperation, ...]
+    operations: tuple[ReportedOperation, ...]
 
 
 @dataclass(frozen=True)
-class ToldSteady:
+class ReportedSteady:
     """How a load ended by itself: the operations of each batch and, of an offered load, their mean latency in
     nanoseconds. `cut_s` of them are the transient."""
 
@@ -118,7 +118,7 @@ class ToldSteady:
 
 
 @dataclass(frozen=True)
-class Told:
+class Reported:
     """A simulated tool's report. `phases` follow each other from `began_at`, the end of the warm-up, or, where a load
     ended by itself, of its transient.
 
@@ -127,9 +127,9 @@ class Told:
     """
 
     began_at: float
-    phases: tuple[ToldPhase, ...]
+    phases: tuple[ReportedPhase, ...]
     intervals: tuple[tuple[float, int], ...]
-    steady: ToldSteady | None = None
+    steady: ReportedSteady | None = None
     format: Literal["benchbrief-simulation-1"] = "benchbrief-simulation-1"
 
     @property
@@ -142,7 +142,7 @@ class Told:
 
 
 TASK: TypeAdapter[Task] = TypeAdapter(Task)
-TOLD: TypeAdapter[Told] = TypeAdapter(Told)
+REPORTED: TypeAdapter[Reported] = TypeAdapter(Reported)
 
 
 @dataclass(frozen=True)
@@ -209,7 +209,7 @@ class Load:
         return needed if task.step == "load" else min(task.measure_s, needed)
 
     @cached_property
-    def steady(self) -> ToldSteady | None:
+    def steady(self) -> ReportedSteady | None:
         """Return how it ends by itself, by the same rule as real ones; None where it lasts for a set time."""
         task = self.task
         if not task.steady_within:
@@ -232,22 +232,22 @@ class Load:
                     break
         lasted_s = len(completed) * BATCH_S if verdict.steady(task.steady_within) else task.measure_s
         batches = tuple(completed), None if latency is None else tuple(latency)
-        return ToldSteady(*batches, (verdict.cut or 0) * BATCH_S, lasted_s)
+        return ReportedSteady(*batches, (verdict.cut or 0) * BATCH_S, lasted_s)
 
     def _mean_latency_s(self, start: float, end: float) -> float:
         shares = self.task.mix.items()
         return sum(share * self._intended_latencies(name, start, end).mean_s for name, share in shares)
 
-    def told(self, started_at: float) -> Told:
+    def report(self, started_at: float) -> Reported:
         start, seconds = self.task.warm_up_s, self.seconds
         if self.steady:
             start, seconds = start + self.steady.cut_s, seconds - self.steady.cut_s
         step = seconds / self.task.phases
         phases = tuple(self._phase(start + i * step, start + (i + 1) * step) for i in range(self.task.phases))
         whole = sum(phase.count for phase in phases)
-        return Told(started_at + start, phases, tuple(self._intervals(start, seconds, whole)), self.steady)
+        return Reported(started_at + start, phases, tuple(self._intervals(start, seconds, whole)), self.steady)
 
-    def _phase(self, start: float, end: float) -> ToldPhase:
+    def _phase(self, start: float, end: float) -> ReportedPhase:
         rate = self.rate(start, end)
         done, errors, found = 0, 0, []
         for operation, share in self.task.mix.items():
@@ -259,22 +259,24 @@ class Load:
         operations = [self._service(*row, self._latencies(row[0], start, end)) for row in rows]
         if self.task.target is not None and self.task.intended:
             operations += [self._intended(name, count, start, end) for name, count, _ in rows]
-        return ToldPhase(end - start, done, errors, (*operations, *self._beside(start, end)))
+        return ReportedPhase(end - start, done, errors, (*operations, *self._beside(start, end)))
 
     @staticmethod
-    def _service(operation: str, count: int, errors: int, latencies: Latencies) -> ToldOperation:
+    def _service(operation: str, count: int, errors: int, latencies: Latencies) -> ReportedOperation:
         in_total = operation != "read_modify_write"
         buckets = latencies.counts(count)
-        return ToldOperation(operation, "service", count, errors, latencies.mean_s, buckets, in_total)
+        return ReportedOperation(operation, "service", count, errors, latencies.mean_s, buckets, in_total)
 
     def _latencies(self, operation: str, start: float, end: float) -> Latencies:
         slower = 1.0 / (self._speed * self.warmth(start, end))
         cpu, disk, network = self._point.residence(demand_of(operation))
         return Latencies(cpu * slower, disk * slower, network * slower)
 
-    def _intended(self, operation: str, count: int, start: float, end: float) -> ToldOperation:
+    def _intended(self, operation: str, count: int, start: float, end: float) -> ReportedOperation:
         latencies = self._intended_latencies(operation, start, end)
-        return ToldOperation(operation, "intended", count, 0, latencies.mean_s, latencies.counts(count), in_total=False)
+        return ReportedOperation(
+            operation, "intended", count, 0, latencies.mean_s, latencies.counts(count), in_total=False
+        )
 
     def _intended_latencies(self, operation: str, start: float, end: float) -> Latencies:
         """Return intended latency: service time, the wait for a free thread, and the lag behind the schedule.
@@ -296,12 +298,12 @@ class Load:
             end * behind,
         )
 
-    def _beside(self, start: float, end: float) -> Iterator[ToldOperation]:
+    def _beside(self, start: float, end: float) -> Iterator[ReportedOperation]:
         """Yield the operation of one more thread, which `busy` does not count."""
         if self.task.beside:
             mean = self._latencies(self.task.beside, start, end).mean_s
             count = round((end - start) / mean)
-            yield ToldOperation(self.task.beside, "service", count, 0, mean, (), in_total=False)
+            yield ReportedOperation(self.task.beside, "service", count, 0, mean, (), in_total=False)
 
     def _intervals(self, start: float, seconds: float, whole: int) -> Iterator[tuple[float, int]]:
         number = max(1, min(_INTERVALS, math.floor(seconds)))

@@ -34,7 +34,7 @@ from benchbrief.runners.measurement.steady_verdicts import steady_end, warnings_
 from benchbrief.runners.messages.run_messages import say
 from benchbrief.runners.seams import Requirement
 from benchbrief.runners.simulated.latency_distribution import EDGES, Counts
-from benchbrief.runners.simulated.load_model import TASK, TOLD, Task, Told, ToldOperation, ToldSteady
+from benchbrief.runners.simulated.load_model import REPORTED, TASK, Reported, ReportedOperation, ReportedSteady, Task
 from benchbrief.runners.simulated.queueing_model import Machine
 from benchbrief.runners.simulated.simulated_hosts import LOAD, TASK_FILE
 
@@ -88,7 +88,7 @@ class SimulatedDriver:
 
     def check_load(self, context: CellContext, output: JobOutput) -> int:
         del context
-        return _told(output).count
+        return _reported(output).count
 
     def warm_up(self, context: CellContext) -> Job | None:
         del context  # it is the first part of the measured job, as with YCSB
@@ -128,7 +128,7 @@ class SimulatedDriver:
         return _job(context, task)
 
     def parse(self, context: CellContext, output: JobOutput) -> Measurement:
-        record = _told(output)
+        record = _reported(output)
         window = (record.began_at, record.began_at + record.seconds)
         phases = list(enumerate(record.phases, start=1))
         errors = sum(phase.errors for phase in record.phases)
@@ -172,7 +172,7 @@ class SimulatedDriver:
         )
 
 
-def _ended(record: ToldSteady, rule: UntilSteady) -> SteadyEnd:
+def _ended(record: ReportedSteady, rule: UntilSteady) -> SteadyEnd:
     return steady_end(judge_batches(record.completed, record.latency_ns), rule.within, record.lasted_s)
 
 
@@ -227,7 +227,7 @@ def _limit(context: CellContext) -> int | None:
     return max(1, len(context.range_of(int(float(operations))))) if operations is not None else None
 
 
-def _told(output: JobOutput) -> Told:
+def _reported(output: JobOutput) -> Reported:
     """Read the report. Raises BadOutput when the simulated load generator failed, or its output can't be read."""
     if output.exit_code != 0:
         said = output.stderr.read_text(encoding="utf-8")
@@ -235,14 +235,14 @@ def _told(output: JobOutput) -> Told:
     return _read(output.stdout)
 
 
-def _read(path: Path) -> Told:
+def _read(path: Path) -> Reported:
     try:
-        return TOLD.validate_json(path.read_bytes())
+        return REPORTED.validate_json(path.read_bytes())
     except (OSError, ValidationError) as error:
         raise BadOutput(say.not_simulated_load(path=path), say.hint_simulate()) from error
 
 
-def _operation(op: ToldOperation, phase: int | None) -> Operation:
+def _operation(op: ReportedOperation, phase: int | None) -> Operation:
     return Operation(
         operation=op.operation,
         count=op.count,
@@ -307,7 +307,7 @@ def _without_histogram(operation: Operation) -> Operation:
     )
 
 
-def _intervals(record: Told) -> list[Interval]:
+def _intervals(record: Reported) -> list[Interval]:
     found, start = [], 0.0
     for seconds, count in record.intervals:
         found.append(Interval(start, seconds, count))

@@ -24,7 +24,7 @@ from benchbrief.runners.journal.events import Failing
 from benchbrief.runners.messages.run_messages import say
 from benchbrief.runners.seams import JobState, RunningJob, Transport
 from benchbrief.runners.session.session import Session
-from benchbrief.runners.simulated.load_model import TASK, TOLD, Busy, Load, Task, chance
+from benchbrief.runners.simulated.load_model import REPORTED, TASK, Busy, Load, Task, chance
 from benchbrief.runners.simulated.simulated_samples import SAMPLER, SAMPLES, Sampler, sampled
 
 EPOCH = 946_684_800.0
@@ -189,14 +189,14 @@ class _RunningLoad(_Running):
         if task.failing:
             message = json.dumps(to_data(say.simulated_failure(host=", ".join(task.failing))))
             return _kept(into, self._job, b"", message, (self._started_at, self._started_at), self._host, 1)
-        record = load.told(self._started_at)
+        record = load.report(self._started_at)
         ended_at = record.began_at + record.seconds
         busy = load.busy()
         for name in task.nodes:
             self._hosts.machine(name).was_busy(Span(self._started_at, ended_at, busy))
         for machine in self._machines:
             machine.now = max(machine.now, ended_at)
-        return _kept(into, self._job, TOLD.dump_json(record), "", (self._started_at, ended_at), self._host, 0)
+        return _kept(into, self._job, REPORTED.dump_json(record), "", (self._started_at, ended_at), self._host, 0)
 
 
 class _RunningSampler(_Running):

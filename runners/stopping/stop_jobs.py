@@ -37,7 +37,7 @@ def _stop_jobs(run_dir: Path, say: Callable[[str], None]) -> Stopped:
         time.sleep(_LOOK_EVERY_S)
         if time.monotonic() - said > _SAY_EVERY_S:
             said = time.monotonic()
-            what = ", ".join(f"job {job.id} ({job.told})" for job in left) or "its controller"
+            what = ", ".join(f"job {job.id} ({job.described})" for job in left) or "its controller"
             say(f"waiting for {what} since {said - began:.0f} s")
         if left:  # a controller may have submitted one meanwhile
             scheduler.cancel(name)

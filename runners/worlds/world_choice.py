@@ -24,7 +24,7 @@ def world_of(run_dir: Path, starts: Sequence[j.RunStarted], session: Session | N
     simulated = simulation_of(run_dir)
     if any(start.simulated != simulated for start in starts):
         raise RunnerError(
-            f"the journal of {run_dir} tells of a {'real' if simulated else 'simulated'} run, or of another simulation",
+            f"the journal of {run_dir} is of a {'real' if simulated else 'simulated'} run, or of another simulation",
             "measured and simulated results are never mixed: run the spec again",
         )
     return world_for(simulated, len(starts), session)

@@ -46,5 +46,5 @@ def test_each_group_is_loaded_by_its_own_client_beside_the_measurement_of_the_ot
     assert len(measured) == 4
     in_turn = sorted(measured.values())
     assert all(end <= start for (_, end), (start, _) in pairwise(in_turn)), "one at a time"
-    told = [each["text"] for each in bench.journal("remark") if each["text"].startswith("measured while ")]
-    assert told, "a group was loaded beside a measurement"
+    texts = [each["text"] for each in bench.journal("remark") if each["text"].startswith("measured while ")]
+    assert texts, "a group was loaded beside a measurement"

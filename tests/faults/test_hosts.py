@@ -102,10 +102,10 @@ def test_only_the_cells_of_odd_hosts_fail(faulty: FaultyRun) -> None:
     assert len(faulty.verdicts) == 1 + len(REASONS)
     faulty.fails_only(r"^e/(?!good/)")
     away = len(REASONS)
-    told = next(text for text in faulty.ended.err.splitlines() if "can't be reached, or claimed" in text)
-    assert "refuses, hangs, web, changed, unknown and 2 more can't be reached" in told
-    assert f": {away} of {away + 1} cells fail for it" in told
-    assert faulty.ended.err.index(told) < faulty.ended.err.index("FAILED"), "while there is time to do something"
+    line = next(text for text in faulty.ended.err.splitlines() if "can't be reached, or claimed" in text)
+    assert "refuses, hangs, web, changed, unknown and 2 more can't be reached" in line
+    assert f": {away} of {away + 1} cells fail for it" in line
+    assert faulty.ended.err.index(line) < faulty.ended.err.index("FAILED"), "while there is time to do something"
 
 
 @pytest.mark.parametrize("name", REASONS)

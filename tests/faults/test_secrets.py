@@ -124,11 +124,11 @@ def test_a_secret_that_is_not_set_is_named_before_any_host_is_reached(bench: Ben
     assert bench.run_dirs() == [], "nothing was begun"
     both = bench("run", "brief.bench").err
     assert "export MONGO_USER=... MONGO_PASSWORD=..." in both
-    told = bench("doctor", "brief.bench", env={"MONGO_USER": "me"})
-    assert told.code == 3
-    assert "secret MONGO_PASSWORD" in told.out
-    assert "is not set, and the uri of database mongo (brief.bench:3:1) needs it" in told.out
-    assert "MONGO_USER" not in told.out
+    doctor = bench("doctor", "brief.bench", env={"MONGO_USER": "me"})
+    assert doctor.code == 3
+    assert "secret MONGO_PASSWORD" in doctor.out
+    assert "is not set, and the uri of database mongo (brief.bench:3:1) needs it" in doctor.out
+    assert "MONGO_USER" not in doctor.out
     assert bench("check", "brief.bench").code == 0, "checking needs no secret"
     assert bench("run", "brief.bench", "--simulate", "--no-report").code == 0, "nor does a simulation"
 

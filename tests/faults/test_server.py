@@ -84,8 +84,8 @@ def test_a_cell_whose_client_begins_late_is_measured_once_more(bench: Bench) -> 
         late["reason"],
     ), late["reason"]
     assert (good["status"], good["attempt"]) == ("ok", 2)
-    (told,) = [each for each in bench.journal("remark") if "its first operation came" in str(each["text"])]
-    assert told["severity"] == "warning"
+    (remark,) = [each for each in bench.journal("remark") if "its first operation came" in str(each["text"])]
+    assert remark["severity"] == "warning"
 
 
 def test_an_embedded_server_that_dies_is_started_again_for_the_next_cell(bench: Bench) -> None:

@@ -136,8 +136,8 @@ def test_a_run_whose_controller_is_gone_is_found_by_doctor_and_ended_by_stop(ben
         until(lambda: tools(far), 60)
         again.signal(signal.SIGINT)
         assert again.wait(30).code == 130
-    told = [each["text"] for each in bench.journal("remark")]
-    assert any(text.endswith("from its first step: nothing is left of the measure job on box") for text in told), told
+    texts = [each["text"] for each in bench.journal("remark")]
+    assert any(text.endswith("from its first step: nothing is left of the measure job on box") for text in texts), texts
 
 
 def test_a_run_whose_folder_was_moved_is_still_seen_ended_and_resumed(bench: Bench, far: Sshd) -> None:
@@ -250,10 +250,10 @@ def test_strays_of_any_run_are_ended_by_their_hosts(bench: Bench, far: Sshd) -> 
         killed(far, run)
         for alive in (far.directory / "tmp").glob("benchbrief-*/*.alive"):
             alive.unlink()
-        for told in [each for each in left(far) if each.name in ("about", "claim")]:
-            text = told.read_text().replace('"controller": "', '"controller": "another-')
+        for path in [each for each in left(far) if each.name in ("about", "claim")]:
+            text = path.read_text().replace('"controller": "', '"controller": "another-')
             text = text.replace('"machine": "', '"machine": "another-')
-            told.write_text(text.replace('"folder": "', '"folder": "/elsewhere'))
+            path.write_text(text.replace('"folder": "', '"folder": "/elsewhere'))
         doctor = bench("doctor", "brief.bench")
         assert "on another-" in doctor.out
         assert doctor.code == 0, "what is not ours is only reported"

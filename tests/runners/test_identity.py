@@ -82,14 +82,14 @@ def test_an_identity_that_can_not_be_read_is_refused(run_dir: Path, text: str) -
         run_name(run_dir)
 
 
-def told(run_dir: Path, **other: object) -> dict[str, object]:
+def claimed(run_dir: Path, **other: object) -> dict[str, object]:
     name = run_name(run_dir)
     return {"run": name.run, "folder": name.folder, "controller": name.controller, "machine": name.machine} | other
 
 
 def test_a_controller_is_known_to_be_gone_where_its_process_is(run_dir: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     owner = run_name(run_dir).owner
-    left = told(run_dir, pid=2**30)
+    left = claimed(run_dir, pid=2**30)
     assert is_gone(left, owner), "nobody holds its journal"
     with_journal = Journal(run_dir)
     try:
@@ -110,8 +110,8 @@ def test_a_controller_is_known_to_be_gone_where_its_process_is(run_dir: Path, mo
 
 
 def test_another_machine_that_gives_signs_of_life_keeps_this_one_from_the_run() -> None:
-    def left(silent_s: int, **told: object) -> list[Listed]:
-        about = {"run": "r", "pid": 7, "controller": "lab-2", "machine": "another boot", **told}
+    def left(silent_s: int, **others: object) -> list[Listed]:
+        about = {"run": "r", "pid": 7, "controller": "lab-2", "machine": "another boot", **others}
         return [Listed(True, "mine", silent_s, "1700000000", "held", about)]
 
     with pytest.raises(HostBusy, match="this folder is a copy of a run that is driven there") as busy:

@@ -19,9 +19,9 @@ def measured(rate: float, kind: str = "service") -> Measurement:
     return Measurement((0, 1), (PhaseThroughput(None, 10, 0, 1, rate),), (operation,))
 
 
-@pytest.mark.parametrize(("rate", "told"), [(949.0, True), (950.0, False), (1050.0, False), (1051.0, True)])
-def test_a_cell_achieves_95_to_105_per_cent_of_what_it_offers(rate: float, told: bool) -> None:
-    assert bool(off_schedule(a_cell(target=1000.0), measured(rate))) is told
+@pytest.mark.parametrize(("rate", "is_reported"), [(949.0, True), (950.0, False), (1050.0, False), (1051.0, True)])
+def test_a_cell_achieves_95_to_105_per_cent_of_what_it_offers(rate: float, is_reported: bool) -> None:
+    assert bool(off_schedule(a_cell(target=1000.0), measured(rate))) is is_reported
 
 
 def test_a_cell_that_offers_no_load_falls_behind_none() -> None:
@@ -48,7 +48,7 @@ def test_more_than_was_offered_is_what_was_owed_from_before() -> None:
 
 
 @pytest.mark.parametrize(
-    ("due", "told"),
+    ("due", "text"),
     [
         (108, ""),  # its schedule itself drew more than the rate says
         (93, "achieved 108 of 93 ops/s offered (116 %): it was behind its schedule and caught up"),
@@ -56,10 +56,10 @@ def test_more_than_was_offered_is_what_was_owed_from_before() -> None:
         (None, "achieved 106 of 93 ops/s offered (114 %): it was behind its schedule and caught up"),
     ],
 )
-def test_what_was_done_is_held_against_what_was_due_where_the_tool_tells_it(due: int | None, told: str) -> None:
+def test_what_was_done_is_held_against_what_was_due_where_the_tool_says_it(due: int | None, text: str) -> None:
     made = replace(measured(106.0, "intended"), throughput=(PhaseThroughput(None, 106, 2, 1, 106.0),), due=due)
     said = off_schedule(a_cell(target=93.0), made)
-    assert told in said if told else not said
+    assert text in said if text else not said
 
 
 def test_a_load_with_bursts_offers_what_is_due_in_the_measured_time() -> None:

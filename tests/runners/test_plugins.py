@@ -90,10 +90,10 @@ def test_code_that_raises_while_it_is_loaded_or_made_is_one_error(site: Path, od
         file.write(f"\n    def __init__(self): raise {odd}\n")
     (site / "other_leaves.py").write_text(f"raise {odd}\n")
     (site / "other_spec.py").write_text(SPECS.replace("no_such_module", "other_leaves"))
-    told = re.escape(odd)
-    with pytest.raises(RunnerError, match=rf"the tool `other` \(other_driver:Other\) can't be loaded: {told}"):
+    shown = re.escape(odd)
+    with pytest.raises(RunnerError, match=rf"the tool `other` \(other_driver:Other\) can't be loaded: {shown}"):
         plugins.driver("other")
-    with pytest.raises(RunnerError, match=rf"the tool `broken` \(other_leaves:X\) can't be loaded: {told}"):
+    with pytest.raises(RunnerError, match=rf"the tool `broken` \(other_leaves:X\) can't be loaded: {shown}"):
         plugins.driver("broken")
 
 

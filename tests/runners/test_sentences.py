@@ -31,10 +31,13 @@ from benchbrief.reports.words.brief_words import CATALOGUES, Words
 from benchbrief.results.messages.result_messages import say
 from benchbrief.runners.drivers.db_bench import db_bench_messages
 from benchbrief.runners.drivers.db_bench.db_bench_messages import DbBenchMessages
+from benchbrief.runners.drivers.fio.fio_messages import FioMessages
 from benchbrief.runners.drivers.go_ycsb.go_ycsb_messages import GoYcsbMessages
+from benchbrief.runners.drivers.openload.openload_messages import OpenloadMessages
 from benchbrief.runners.drivers.ycsb import ycsb_messages
 from benchbrief.runners.drivers.ycsb.ycsb_messages import YcsbMessages
 from benchbrief.runners.engines.mongodb.mongo_messages import MongodbMessages
+from benchbrief.runners.engines.raw_storage.storage_messages import StorageMessages
 from benchbrief.runners.engines.rocksdb.rocksdb_messages import RocksdbMessages
 from benchbrief.runners.errors import BadOutput
 from benchbrief.runners.execution.run_state import one_line
@@ -42,7 +45,10 @@ from benchbrief.runners.journal import events as j
 from benchbrief.runners.journal.cell_history import KINDS
 from benchbrief.runners.journal.secret_masking import KNOWN
 
-DECLARED = (CompareMessages, DbBenchMessages, GoYcsbMessages, YcsbMessages, MongodbMessages, RocksdbMessages)
+DECLARED = (
+    *(CompareMessages, DbBenchMessages, FioMessages, GoYcsbMessages, OpenloadMessages, YcsbMessages),
+    *(MongodbMessages, RocksdbMessages, StorageMessages),
+)
 JAPANESE = re.compile("[\u3040-\u9fff]")
 ENDED = say.tool_ended(tool="db_bench", code=1, said="No space left on device")
 
@@ -175,10 +181,10 @@ def test_parts_are_joined_as_the_language_does() -> None:
 @pytest.mark.parametrize("language", sorted(CATALOGUES))
 def test_a_brief_prints_a_recorded_share_as_it_prints_all_others(language: str) -> None:
     """The words of a tool in it stay as they are."""
-    told = say.tool_ended(tool="db_bench", code=1, said="50% done")
+    sentence = say.tool_ended(tool="db_bench", code=1, said="50% done")
     few = db_bench_messages.say.found_fewer(benchmark="readrandom", share=share_figure(0.795, 1))
-    words = Words(language, CATALOGUES[language]).with_sentences({told: told, few: few})
+    words = Words(language, CATALOGUES[language]).with_sentences({sentence: sentence, few: few})
     assert "79.5\u00a0%" in words.said(few)
     assert "79.5 %" not in words.said(few)
-    assert "50% done" in words.said(told)
+    assert "50% done" in words.said(sentence)
     assert words.said("90% of nothing") == "90% of nothing"

@@ -19,8 +19,8 @@ def test_both_find_the_same(case: dict[str, Any]) -> None:
     found = judge_batches(case["completed"], case["latency"] if case["judges_latency"] else None)
     assert found.cut == (None if case["cut"] < 0 else case["cut"])
     assert [found.steady(within) for within in (0.001, 0.02, 0.5)] == case["steady"]
-    told = [each and pytest.approx([each.mean, each.half_width, each.autocorrelation]) for each in found.estimates]
-    assert case["estimates"] == told
+    estimates = [each and pytest.approx([each.mean, each.half_width, each.autocorrelation]) for each in found.estimates]
+    assert case["estimates"] == estimates
 
 
 def test_the_verdicts_are_of_all_kinds() -> None:

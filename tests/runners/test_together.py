@@ -33,8 +33,8 @@ def test_rates_that_were_never_reached_together_are_not_added(load: bool) -> Non
     one = Together((measured(100, 10, 1000), measured(115, 10, 1000)), load=load).measurement()
     assert one.total == PhaseThroughput(None, 2000, 2, 25, 80)
     assert one.window == (100.0, 125.0), "not the wrong way round"
-    told = () if load else ("the load generators ran together for only 0 % of the time",)
-    assert tuple(text.split(":")[0] for text in one.warnings) == (*told, "slow disk")
+    warnings = () if load else ("the load generators ran together for only 0 % of the time",)
+    assert tuple(text.split(":")[0] for text in one.warnings) == (*warnings, "slow disk")
 
 
 def test_phases_of_load_generators_apart_last_from_the_first_start_to_the_last_end_too() -> None:

@@ -1,5 +1,5 @@
 #!/bin/sh
-# Prints the version of openload, the program $1, and what it tells of itself. Fails when it is older than $2.
+# Prints the version of openload, the program $1, and what it says about itself. Fails when it is older than $2.
 said=$("$1" version) || exit
 version=$(printf '%s\n' "$said" | sed -n 's/.*"version":"\([^"]*\)".*/\1/p')
 older=$(printf '%s\n%s\n' "${version:-0}" "$2" | awk -F. '

@@ -20,8 +20,8 @@ from benchbrief.runners.drivers.openload.openload_flags import (
     environment,
     files_of,
     load_flags,
+    recorded_flags,
     run_flags,
-    told_flags,
 )
 from benchbrief.runners.drivers.openload.openload_log import HICCUP, LOG, BadLog, read_log, successes
 from benchbrief.runners.drivers.openload.openload_measurement import asked_of, measurement_of
@@ -126,8 +126,8 @@ class Openload:
         if output.exit_code or not found.complete or found.refusals:
             raise bad(output, say.load_unfinished(tool=self.program, said=best_line(output)))
         if found.completed != found.records:
-            told = f"it has {found.completed} completed inserts, and {found.records} records"
-            require_consistent(output, self.program, (told,))
+            counts = f"it has {found.completed} completed inserts, and {found.records} records"
+            require_consistent(output, self.program, (counts,))
         return found.completed
 
     def warm_up(self, context: CellContext) -> Job | None:
@@ -161,12 +161,12 @@ class Openload:
         except BadLog as error:
             raise bad(output, say_openload.openload_log(said=str(error))) from error
         require_consistent(output, self.program, openload_invariants.problems(run, log))
-        for flag, asked in told_flags(context, self.target(context)).items():
+        for flag, asked in recorded_flags(context, self.target(context)).items():
             if flag not in self.telling:
                 continue
             if run.settings.get(flag) != asked:
-                told = run.settings.get(flag, "")
-                raise bad(output, say_openload.openload_foreign(flag=flag, told=told, asked=asked))
+                found = run.settings.get(flag, "")
+                raise bad(output, say_openload.openload_foreign(flag=flag, told=found, asked=asked))
         rule = context.experiment.until_steady
         wanted = rule.from_s if rule and run.steady and run.steady.steady else context.cell.measure_s
         if run.window_s < wanted - _SHORT_S and "operations" not in context.workload.properties:

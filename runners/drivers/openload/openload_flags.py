@@ -57,7 +57,7 @@ def run_flags(context: CellContext, target: Flags) -> list[str]:
     return _words({**_run(context), **target})
 
 
-def told_flags(context: CellContext, target: Flags) -> dict[str, str]:
+def recorded_flags(context: CellContext, target: Flags) -> dict[str, str]:
     """Return a run's flags with their values, as far as they are known when an output is read again."""
     return {name: _text(value) for name, value in {**_run(context), **target}.items()}
 

@@ -66,8 +66,8 @@ def _started(output: Output) -> Iterator[str]:
     for name, of in output.counted():
         parts = of.completed + of.failed + of.unfinished
         if of.started != parts:
-            told = f"{of.completed} completed, {of.failed} failed, {of.unfinished} unfinished"
-            yield f"{name} has {of.started} started, and {told}: {parts}"
+            ended = f"{of.completed} completed, {of.failed} failed, {of.unfinished} unfinished"
+            yield f"{name} has {of.started} started, and {ended}: {parts}"
 
 
 def _sums(output: Output) -> Iterator[str]:
@@ -85,13 +85,13 @@ def _known(output: Output) -> Iterator[str]:
 
 def _completed(output: Output) -> Iterator[str]:
     for name, of in output.run.operations.items():
-        told = {
+        counts = {
             "intended latencies": _count(of.intended_us),
             "service latencies": _count(of.service_us),
             f"values in the log under `{name}`": output.log.whole(name).count,
             f"values in the log under `{name}{SERVICE}`": output.log.whole(f"{name}{SERVICE}").count,
         }
-        for what, count in told.items():
+        for what, count in counts.items():
             if count != of.completed:
                 yield f"{name} has {of.completed} completed, and {count:g} {what}"
 
@@ -111,7 +111,7 @@ def _warmed_up(output: Output) -> Iterator[str]:
             yield f"the warm-up has {output.run.warm_up.completed} completed, and {count} in the log"
 
 
-def _tags_told(output: Output) -> Iterator[str]:
+def _tags_of_record(output: Output) -> Iterator[str]:
     for name, pieces in output.log.slices.items():
         tag = tag_of(name)
         if tag and not tag.warm_up and tag.operation not in (*output.run.operations, *OWN) and pieces:
@@ -147,31 +147,31 @@ def _closed(output: Output) -> Iterator[str]:
 
 
 def _in_order(output: Output) -> Iterator[str]:
-    for name, _, told in output.latencies():
-        if told:
-            yield from rule.in_order(_as_latencies(name, told))
-            yield from rule.mean_fits_percentiles(_as_latencies(name, told))
+    for name, _, latency in output.latencies():
+        if latency:
+            yield from rule.in_order(_as_latencies(name, latency))
+            yield from rule.mean_fits_percentiles(_as_latencies(name, latency))
 
 
 def _in_log(output: Output) -> Iterator[str]:
-    for name, tag, told in output.latencies():
-        if told:
-            yield from _against(name, told, output.log.whole(tag))
-    for kind, told in (("intended", output.run.all.intended_us), ("service", output.run.all.service_us)):
+    for name, tag, latency in output.latencies():
+        if latency:
+            yield from _against(name, latency, output.log.whole(tag))
+    for kind, latency in (("intended", output.run.all.intended_us), ("service", output.run.all.service_us)):
         ending = SERVICE if kind == "service" else ""
         merged = h.merge(output.log.whole(f"{name}{ending}") for name in output.run.operations)
-        if _count(told) != merged.count:
-            yield f"all operations have {_count(told):g} {kind} latencies, and the log {merged.count}"
-        elif told:
-            yield from _against(f"{kind} latency of all operations", told, merged)
+        if _count(latency) != merged.count:
+            yield f"all operations have {_count(latency):g} {kind} latencies, and the log {merged.count}"
+        elif latency:
+            yield from _against(f"{kind} latency of all operations", latency, merged)
 
 
-def _against(name: str, told: Latency, log: Histogram) -> Iterator[str]:
-    if not log.buckets or log.count != told["count"]:
+def _against(name: str, latency: Latency, log: Histogram) -> Iterator[str]:
+    if not log.buckets or log.count != latency["count"]:
         return  # which another rule says
-    yield from rule.mean_in_buckets(name, log, told["mean"] * _US, _DIGIT_S)
-    yield from rule.ends_in_buckets(name, log, told["min"] * _US, told["max"] * _US, _DIGIT_S)
-    for percent, value in _percentiles(told):
+    yield from rule.mean_in_buckets(name, log, latency["mean"] * _US, _DIGIT_S)
+    yield from rule.ends_in_buckets(name, log, latency["min"] * _US, latency["max"] * _US, _DIGIT_S)
+    for percent, value in _percentiles(latency):
         # Rounding may move a rank to the next operation.
         low, high = (h.percentile(log, min(100.0, max(0.0, percent + 100 * off / log.count))) for off in (-1, 1))
         if not low * (1 - rule.QUANTISED) - _DIGIT_S <= value <= high * (1 + rule.QUANTISED) + _DIGIT_S:
@@ -220,10 +220,10 @@ def _steady(output: Output) -> Iterator[str]:
 
 
 def _own_lag(output: Output) -> Iterator[str]:
-    for tag, told in zip(OWN, (output.run.own.lag_us, output.run.own.hiccup_us), strict=True):
+    for tag, latency in zip(OWN, (output.run.own.lag_us, output.run.own.hiccup_us), strict=True):
         count = output.log.whole(tag).count
-        if _count(told) != count:
-            yield f"it tells of {_count(told):g} values of {tag}, and the log of {count}"
+        if _count(latency) != count:
+            yield f"it has {_count(latency):g} values of {tag}, and the log of {count}"
 
 
 def _clamped(output: Output) -> Iterator[str]:
@@ -231,19 +231,19 @@ def _clamped(output: Output) -> Iterator[str]:
         yield f"{output.run.own.clamped} latencies are above the hour at which its histograms end"
 
 
-def _count(told: Latency | None) -> float:
-    return told["count"] if told else 0
+def _count(latency: Latency | None) -> float:
+    return latency["count"] if latency else 0
 
 
-def _percentiles(told: Latency) -> Iterable[tuple[float, float]]:
-    return sorted((float(name[1:]), value * _US) for name, value in told.items() if name[0] == "p")
+def _percentiles(latency: Latency) -> Iterable[tuple[float, float]]:
+    return sorted((float(name[1:]), value * _US) for name, value in latency.items() if name[0] == "p")
 
 
-def _as_latencies(name: str, told: Latency) -> Latencies:
-    ends = told["mean"] * _US, told["min"] * _US, told["max"] * _US
+def _as_latencies(name: str, latency: Latency) -> Latencies:
+    ends = latency["mean"] * _US, latency["min"] * _US, latency["max"] * _US
     # A percentile is the upper end of its bucket.
-    below = max(value for _, value in _percentiles(told)) * rule.QUANTISED
-    return Latencies(name, int(told["count"]), *ends, tuple(_percentiles(told)), unit=_DIGIT_S, below=below)
+    below = max(value for _, value in _percentiles(latency)) * rule.QUANTISED
+    return Latencies(name, int(latency["count"]), *ends, tuple(_percentiles(latency)), unit=_DIGIT_S, below=below)
 
 
 TABLE: tuple[Invariant[Output], ...] = (
@@ -254,7 +254,7 @@ TABLE: tuple[Invariant[Output], ...] = (
     Invariant("Each completed operation has both latencies, in the record and in the log", _completed),
     Invariant("Each failed operation is in the log", _failed),
     Invariant("Each completed operation of the warm-up is in the log", _warmed_up),
-    Invariant("The log has no operation that the record does not have", _tags_told),
+    Invariant("The log has no operation that the record does not have", _tags_of_record),
     Invariant("In a complete run, nothing is abandoned and nothing is out", _complete),
     Invariant("What was offered is the rate times the time", _rates),
     Invariant("A closed loop drops and abandons nothing", _closed),

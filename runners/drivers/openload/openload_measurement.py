@@ -91,7 +91,7 @@ def measurement_of(asked: Asked, run: Run, log: Log) -> Measurement:
         operations = [each for each in operations if each.kind == "service"]
     # The rate of steps, bursts and traces is not to be steady.
     even = arrivals is None or arrivals.kind in ("constant", "poisson")
-    unsteady, told = judge_window(intervals, say.remedy_warm_up(), asked.events) if even else ((), {})
+    unsteady, verdict = judge_window(intervals, say.remedy_warm_up(), asked.events) if even else ((), {})
     return Measurement(
         window=(start, end),
         throughput=tuple(throughput),
@@ -104,21 +104,21 @@ def measurement_of(asked: Asked, run: Run, log: Log) -> Measurement:
         dropped=run.dropped,
         steady=ended,
         samples=tuple(_samples(asked, run, log, (start, end))),
-        properties=tuple({**_disclosed(asked, run, operations), **told}.items()),
+        properties=tuple({**_disclosed(asked, run, operations), **verdict}.items()),
     )
 
 
 def _steady_of(asked: Asked, run: Run) -> SteadyEnd | None:
     """Return how the measurement ended by itself; None for one that had to last for a time."""
-    rule, told = asked.rule, run.steady
-    if rule is None or told is None:
+    rule, recorded = asked.rule, run.steady
+    if rule is None or recorded is None:
         return None
     # What the record says follows from its batches: `openload_steady.py` has looked.
-    throughput, latency = told.throughput_per_s, told.intended_us
+    throughput, latency = recorded.throughput_per_s, recorded.intended_us
     return SteadyEnd(
-        steady=told.steady,
+        steady=recorded.steady,
         lasted_s=run.window_s,
-        cut_s=told.cut_s,
+        cut_s=recorded.cut_s,
         throughput_half_width=throughput.half_width_share if throughput else None,
         throughput_correlation=throughput.autocorrelation if throughput else None,
         latency_half_width=latency.half_width_share if latency else None,
@@ -137,14 +137,14 @@ def _phases(count: int, start: float, end: float) -> Iterator[tuple[int, float, 
 def _operations(run: Run, log: Log) -> Iterator[Operation]:
     for name, of in run.operations.items():
         for kind in ("intended", "service"):
-            told = of.intended_us if kind == "intended" else of.service_us
+            latency = of.intended_us if kind == "intended" else of.service_us
             yield Operation(
                 operation=OPERATIONS[name],
                 count=of.completed,
                 errors=of.failed if kind == "service" else 0,
-                mean_s=told["mean"] * _US if told else None,
-                min_s=told["min"] * _US if told else None,
-                max_s=told["max"] * _US if told else None,
+                mean_s=latency["mean"] * _US if latency else None,
+                min_s=latency["min"] * _US if latency else None,
+                max_s=latency["max"] * _US if latency else None,
                 histogram=log.whole(name if kind == "intended" else f"{name}{SERVICE}"),
                 kind="intended" if kind == "intended" else "service",
                 in_total=kind == "service",
@@ -189,22 +189,22 @@ def _intervals(log: Log, start: float, end: float, *, tails: bool) -> Iterator[I
 
 def _samples(asked: Asked, run: Run, log: Log, window: tuple[float, float]) -> Iterator[Sample]:
     seconds = window[1] - window[0]
-    told = {"openload.cpu_per_operation": (run.own.cpu_us_per_operation * _US, "s")}
-    told["openload.pauses"] = (run.own.gc_pause_share, "")
-    told["openload.stalls"] = (run.own.stall_share, "")
+    values = {"openload.cpu_per_operation": (run.own.cpu_us_per_operation * _US, "s")}
+    values["openload.pauses"] = (run.own.gc_pause_share, "")
+    values["openload.stalls"] = (run.own.stall_share, "")
     if run.own.hiccup_us:
-        told["openload.hiccup"] = (run.own.hiccup_us["max"] * _US, "s")
+        values["openload.hiccup"] = (run.own.hiccup_us["max"] * _US, "s")
     if asked.arrivals is not None:
-        told["openload.drops"] = (run.dropped / run.offered if run.offered else 0.0, "")
-        told["openload.queue"] = (float(run.longest_queue), "")
+        values["openload.drops"] = (run.dropped / run.offered if run.offered else 0.0, "")
+        values["openload.queue"] = (float(run.longest_queue), "")
         late = log.between("lag", window[0], inf) if seconds < run.window_s else None
         if late is not None and late.count:
-            told["openload.lag"] = (h.percentile(late, 99.0), "s")
+            values["openload.lag"] = (h.percentile(late, 99.0), "s")
         elif late is None and run.own.lag_us:
-            told["openload.lag"] = (run.own.lag_us["p99"] * _US, "s")
+            values["openload.lag"] = (run.own.lag_us["p99"] * _US, "s")
         if shares := tuple(_lag_shares(asked, run)):
-            told["openload.lag_share"] = (max(shares), "")
-    for name, (value, unit) in told.items():
+            values["openload.lag_share"] = (max(shares), "")
+    for name, (value, unit) in values.items():
         yield Sample(name, "", "", seconds, value, unit, seconds)
 
 
@@ -247,37 +247,37 @@ def _warnings(asked: Asked, run: Run) -> Iterator[str]:
 
 def _disclosed(asked: Asked, run: Run, operations: Sequence[Operation]) -> dict[str, str]:
     arrivals = asked.arrivals
-    told: dict[str, str] = {
+    texts: dict[str, str] = {
         "latency": say.latency_both() if arrivals else say.latency_service(),
         "loop": say_openload.openload_open() if arrivals else say.loop_closed(),
         "arrivals": _spacing(asked, arrivals),
         "percentiles": say_openload.openload_percentiles(),
     }
     if arrivals:
-        told["queue"] = say_openload.openload_queue(bound=_bound(run))
+        texts["queue"] = say_openload.openload_queue(bound=_bound(run))
         allowed = share_figure(arrivals.drops, 2)
-        told["drops"] = (
+        texts["drops"] = (
             say_openload.openload_drops(allowed=allowed) if arrivals.drops else say_openload.openload_no_drops()
         )
-        told["schedule lag"] = say_openload.openload_lag(limit=share_figure(arrivals.lag))
-        told |= dict(_hidden(operations))
+        texts["schedule lag"] = say_openload.openload_lag(limit=share_figure(arrivals.lag))
+        texts |= dict(_hidden(operations))
     own = run.own
-    told["generator"] = say_openload.openload_own(
+    texts["generator"] = say_openload.openload_own(
         cpu=_us(own.cpu_us_per_operation),
         pauses=share_figure(own.gc_pause_share, 2),
         longest=_us(own.gc_pause_longest_us),
     )
     if any(name == "read-modify-write" for name in run.operations):
-        told["throughput"] = say_openload.openload_rmw()
+        texts["throughput"] = say_openload.openload_rmw()
     if asked.operations:
-        told["operationcount"] = asked.operations
-    return told
+        texts["operationcount"] = asked.operations
+    return texts
 
 
 def _bound(run: Run) -> str:
     """Return how many operations may wait at most, in words."""
-    told = run.settings.get("queue", "")
-    return f"{int(told):,}" if told.isdecimal() else told
+    queue = run.settings.get("queue", "")
+    return f"{int(queue):,}" if queue.isdecimal() else queue
 
 
 def _hidden(operations: Sequence[Operation]) -> Iterator[tuple[str, str]]:

@@ -196,15 +196,15 @@ def interim(text: str) -> Interim | None:
         if '"second"' not in line:
             continue
         try:
-            told = json.loads(line)
-            if told["kind"] != "second":
+            second = json.loads(line)
+            if second["kind"] != "second":
                 continue
-            if told["phase"] == "load":
-                return Interim(float(told["rate_per_s"]), done=int(told["records"]))
-            latency = told["intended_us"]
+            if second["phase"] == "load":
+                return Interim(float(second["rate_per_s"]), done=int(second["records"]))
+            latency = second["intended_us"]
             p99 = float(latency["p99"]) * 1e-6 if latency else None
-            of, elapsed = "p99" if p99 is not None else "", float(told["elapsed_s"])
-            return Interim(float(told["completed"]), p99, of, elapsed_s=elapsed)
+            of, elapsed = "p99" if p99 is not None else "", float(second["elapsed_s"])
+            return Interim(float(second["completed"]), p99, of, elapsed_s=elapsed)
         except (ValueError, KeyError, TypeError):
             continue
     return None

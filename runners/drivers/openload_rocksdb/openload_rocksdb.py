@@ -68,7 +68,7 @@ class OpenloadRocksdb(Openload):
 
     def parse(self, context: CellContext, output: JobOutput) -> Measurement:
         found = super().parse(context, output)
-        told: dict[str, str] = {
+        properties: dict[str, str] = {
             "records": (
                 say_openload.openload_ycsb_records()
                 if _has_fields(context.workload)
@@ -76,8 +76,8 @@ class OpenloadRocksdb(Openload):
             )
         }
         if _database_probe(context):
-            told["statistics"] = say_openload.openload_statistics()
-        return replace(found, properties=(*found.properties, *told.items()))
+            properties["statistics"] = say_openload.openload_statistics()
+        return replace(found, properties=(*found.properties, *properties.items()))
 
     def engine_version(self, path: str) -> Command:
         """Implement `library_seams.HoldsEngine`."""
@@ -167,8 +167,8 @@ def _slices(path: Path) -> Iterator[history.Slice]:
         return
     for line in lines(path):
         try:
-            told = json.loads(line)
-            grew = {name: int(count) for name, count in told["grew"].items()}
-            yield history.Slice(float(told["ended_at"]), grew)
+            record = json.loads(line)
+            grew = {name: int(count) for name, count in record["grew"].items()}
+            yield history.Slice(float(record["ended_at"]), grew)
         except (ValueError, KeyError, TypeError, AttributeError):
             return

@@ -47,7 +47,7 @@ class MongoUri:
 
     def having(self, options: Mapping[str, Option]) -> MongoUri:
         """Add options, by the connection string's names for them."""
-        return replace(self, options=(*self.options, *(f"{name}={_told(value)}" for name, value in options.items())))
+        return replace(self, options=(*self.options, *(f"{name}={_written(value)}" for name, value in options.items())))
 
     def direct(self, host: str, port: int) -> MongoUri:
         """Return the same credentials for one server at another address, without its replica set."""
@@ -56,7 +56,7 @@ class MongoUri:
         return replace(self, hosts=((host, port),), options=(*kept, "directConnection=true"))
 
 
-def _told(value: Option) -> str:
+def _written(value: Option) -> str:
     if isinstance(value, bool):
         return str(value).lower()
     return percent_encode(value, safe=",") if isinstance(value, str) else f"{value:.0f}"

@@ -211,20 +211,20 @@ class MongoDB:
 
     def settle(self, cell: Cell) -> tuple[str, ...]:
         del cell
-        told: tuple[str, ...] = ()
+        remarks: tuple[str, ...] = ()
         if self._cluster:
             for primary in self._cluster.connections():
                 try:
-                    told += wait_caught_up(self._database, [primary], self.stopping)
+                    remarks += wait_caught_up(self._database, [primary], self.stopping)
                 finally:
                     primary.close()
             if self._database.start:
-                told += unguarded(self._database.start, self._cluster.layout)
+                remarks += unguarded(self._database.start, self._cluster.layout)
         elif part(self._started().hello()).topology == "sharded":
-            told += (SHARDS_NOT_KNOWN,)
+            remarks += (SHARDS_NOT_KNOWN,)
         else:
-            told += wait_caught_up(self._database, [self._started()], self.stopping)
-        return tuple(dict.fromkeys(told))
+            remarks += wait_caught_up(self._database, [self._started()], self.stopping)
+        return tuple(dict.fromkeys(remarks))
 
     def size(self, cell: Cell) -> Size:
         """Implement `seams.TellsSize`."""

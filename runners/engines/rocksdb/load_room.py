@@ -23,8 +23,8 @@ def room_for(plan: Plan, cell: Cell) -> Room:
     beside = reset == "snapshot" or (reset in WAYS and _writes(plan, cell))
     needed = (2 if beside else 1) * int(data * _ROOM_FACTOR) + _ROOM_SPARE
     twice = ", all of it twice for the snapshot" if reset == "snapshot" else ", all of it twice for what cells write"
-    data_told = f"{size_text(data)} of data, a quarter more for compactions{twice if beside else ''}"
-    why = f"{data_told}, and {size_text(_ROOM_SPARE)} to spare"
+    parts = f"{size_text(data)} of data, a quarter more for compactions{twice if beside else ''}"
+    why = f"{parts}, and {size_text(_ROOM_SPARE)} to spare"
     return Room(needed, why)
 
 

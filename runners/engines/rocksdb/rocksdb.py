@@ -175,7 +175,7 @@ class RocksDB:
                 f"the snapshot in {self._path()} on {self._host} can't be brought back: {said}",
                 self._room_hint(),
             )
-        return way.told()
+        return way.describe()
 
     def doubt(self, cell: Cell) -> str:
         """Implement `data_seams.KnowsChanges`. Others may have written to the database, or to a snapshot of it."""

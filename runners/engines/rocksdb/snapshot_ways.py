@@ -19,7 +19,7 @@ FREE = "df -Pk -- \"$1\" | awk 'NR == 2 { print $4, $2 }'"
 
 @dataclass(frozen=True)
 class SnapshotWay:
-    """Scripts that take a snapshot, restore it, and tell what it holds, and the sentence `told` on a restore.
+    """Scripts that take a snapshot, restore it, and say what it holds; `describe` gives the sentence on a restore.
 
     `check`, `open` and `forget` are run before the directory is looked at, made ours and emptied; "" does nothing.
     `free` prints the free and all KiB. `alone`: nothing of the database may lie outside the directory, as no load would
@@ -29,7 +29,7 @@ class SnapshotWay:
     take: str
     restore: str
     holds: str
-    told: Callable[[], Text]
+    describe: Callable[[], Text]
     check: str = ""
     open: str = ""
     forget: str = ""

@@ -92,9 +92,8 @@ def _jobs_in(text: str) -> Iterator[Job]:
         word, _, lane = comment.partition(" ")
         if word != "lane" or not lane.isdecimal():
             continue
-        told = state if reason in ("", "None", "(null)") else f"{state} ({reason})"
+        described = state if reason in ("", "None", "(null)") else f"{state} ({reason})"
         kind: JobState = "ended" if state in _ENDED else "waiting" if state in _WAITING else "running"
         where = "" if node in ("n/a", "(null)") else node
-        yield Job(
-            job, int(lane), kind, told, where, cancelled=state == "CANCELLED", stuck=reason.replace("_", " ") == _STUCK
-        )
+        stuck = reason.replace("_", " ") == _STUCK
+        yield Job(job, int(lane), kind, described, where, cancelled=state == "CANCELLED", stuck=stuck)

@@ -112,8 +112,8 @@ def _lacking(request: Request, partitions: Sequence[_Partition]) -> Iterator[str
         wanted = frozenset(filter(None, what.split("&"))) | common
         fitting = sum(wanted <= node.features for node in nodes)
         if fitting < count:
-            told = " and ".join(f"`{each}`" for each in sorted(wanted))
-            its = f"{plural(fitting, 'node')} with {told}" if wanted else plural(fitting, "node")
+            features = " and ".join(f"`{each}`" for each in sorted(wanted))
+            its = f"{plural(fitting, 'node')} with {features}" if wanted else plural(fitting, "node")
             every = sorted({feature for node in nodes for feature in node.features})
             known = f" (its features: {', '.join(every)})" if wanted and not fitting else ""
             yield f"it needs {count}, and {where} has {its}{known}"
@@ -194,9 +194,9 @@ def _partitions() -> dict[str, _Partition]:
         nodes.setdefault(partition, []).append(_Node(name, state.upper(), known))
     found = {}
     for line in asked("sinfo", "--noheader", "--all", "--summarize", "--format=%P|%a|%L|%l").splitlines():
-        told, state, default, most = (*line.strip().split("|", 3), "", "", "")[:4]
-        name = told.removesuffix("*")
+        partition, state, default, most = (*line.strip().split("|", 3), "", "", "")[:4]
+        name = partition.removesuffix("*")
         limits = (seconds_of(default), seconds_of(most))
         usual = limits[0] if limits[0] is not None else limits[1]
-        found[name] = _Partition(name, told != name, state == "up", usual, limits[1], tuple(nodes.get(name, ())))
+        found[name] = _Partition(name, partition != name, state == "up", usual, limits[1], tuple(nodes.get(name, ())))
     return found

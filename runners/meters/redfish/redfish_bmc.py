@@ -15,7 +15,7 @@ from benchbrief.runners.seams import Node
 class Redfish(SampledMeter):
     def job(self, probe: Probe, points: tuple[Point, ...], node: Node, rounds: int | None = None) -> Job:
         env: dict[str, Word] = {}
-        told: list[dict[str, object]] = []
+        described: list[dict[str, object]] = []
         for number, point in enumerate(points):
             options = point.meter.options
             env[f"BENCH_USER_{number}"] = given(point.meter, "user")
@@ -24,8 +24,8 @@ class Redfish(SampledMeter):
                 key: options[key] for key in ("auth", "control", "ca_file", "verify") if key in options
             }
             pinned = given(point.meter, "fingerprint").split()
-            told.append({"address": point.address, "chassis": point.part, "fingerprints": pinned, **known})
+            described.append({"address": point.address, "chassis": point.part, "fingerprints": pinned, **known})
         most = math.ceil(24 * 3600 / probe.every_s)
-        settings = {"points": told, "every_s": probe.every_s, "rounds": rounds or most}
+        settings = {"points": described, "every_s": probe.every_s, "rounds": rounds or most}
         env["BENCH_REDFISH"] = json.dumps(settings)
         return sampler("redfish.redfish_meter", env, "power probe", 24 * 3600.0)

@@ -131,7 +131,7 @@ class Service:
         if answer.status in (401, 403):
             raise Refused(f"{self.address} refuses the user or the password (HTTP {answer.status} at {path})")
         if answer.status not in (200, 201):
-            raise Refused(f"{self.address} answers HTTP {answer.status} at {path}{_told(answer.content)}")
+            raise Refused(f"{self.address} answers HTTP {answer.status} at {path}{_reason_in(answer.content)}")
         try:
             content = json.loads(answer.content)
         except ValueError:
@@ -152,7 +152,7 @@ def _why(error: Exception | None) -> str:
     return text
 
 
-def _told(content: bytes) -> str:
+def _reason_in(content: bytes) -> str:
     """Return the service's error message, in the form of DSP0266."""
     try:
         error = _dict(_dict(json.loads(content)).get("error"))

@@ -130,9 +130,9 @@ def test_fios_steady_state_and_latency_target_are_reported(tmp_path: Path) -> No
             job["steadystate"] = {"ss": "iops_slope:0.3%", "duration": 5, "attained": 0, "criterion": "2.1%"}
 
     measured = DRIVER.parse(MIX, recorded(changed(tmp_path / "out", change)))
-    told = dict(measured.properties)
-    assert told["fio steadystate"] == "not attained: 2.1% over 5 s, iops_slope:0.3% asked"
-    assert told["fio latency_target"] == "a queue depth of 3, of at most 4, for 95 % of the I/Os within 500us"
+    properties = dict(measured.properties)
+    assert properties["fio steadystate"] == "not attained: 2.1% over 5 s, iops_slope:0.3% asked"
+    assert properties["fio latency_target"] == "a queue depth of 3, of at most 4, for 95 % of the I/Os within 500us"
     assert any("steady state was not attained" in warning for warning in measured.warnings)
 
 

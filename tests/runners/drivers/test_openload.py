@@ -113,16 +113,16 @@ def test_a_closed_loop_tells_service_latency_as_both_and_has_no_lag() -> None:
 
 def test_the_generator_tells_of_itself() -> None:
     measurement = DRIVER.parse(poisson_cell(), output("poisson"))
-    told = {each.measure: each.value for each in measurement.samples}
+    samples = {each.measure: each.value for each in measurement.samples}
     names = ("drops", "lag", "lag_share", "queue", "hiccup", "stalls", "cpu_per_operation", "pauses")
-    assert set(told) == {f"openload.{name}" for name in names}
-    assert told["openload.drops"] == 0.0
-    assert 0 < told["openload.lag_share"] < 1
-    assert told["openload.hiccup"] > 0
+    assert set(samples) == {f"openload.{name}" for name in names}
+    assert samples["openload.drops"] == 0.0
+    assert 0 < samples["openload.lag_share"] < 1
+    assert samples["openload.hiccup"] > 0
     assert measurement.due is not None
     assert measurement.total.count == pytest.approx(measurement.due, rel=0.02), "those that came, and not the mean rate"
     assert measurement.dropped == 0
-    assert 0 < told["openload.lag"] < 1
+    assert 0 < samples["openload.lag"] < 1
     properties = dict(measurement.properties)
     assert re.fullmatch(
         r"p99 of all operations: \S+ \w+ from when they were due, \S+ \w+ from when they were sent",
@@ -226,8 +226,8 @@ def test_a_measurement_that_is_never_steady_counts_and_is_reported(tmp_path: Pat
     assert measurement.steady is not None
     assert not measurement.steady.steady
     assert measurement.total.seconds == pytest.approx(26), "a transient that is known is cut off all the same"
-    (told,) = (each for each in measurement.warnings if "not steady within 2 % after 51 s" in each)
-    assert "half the 95 % interval of the mean latency is 43.0 % of it" in told
+    (warning,) = (each for each in measurement.warnings if "not steady within 2 % after 51 s" in each)
+    assert "half the 95 % interval of the mean latency is 43.0 % of it" in warning
 
 
 @pytest.mark.parametrize(("made", "flag"), [(steady_cell(within=0.1), "within"), (steady_cell(from_s=60.0), "from")])

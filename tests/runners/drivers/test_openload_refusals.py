@@ -58,15 +58,15 @@ def _late(to: Path, *more: dict[str, Any]) -> JobOutput:
 def test_a_promise_that_is_kept_with_the_lateness_included_is_kept(tmp_path: Path) -> None:
     measured = DRIVER.parse(_promising(10.0), _late(tmp_path))
     assert measured.dropped == measured.total.errors == 0
-    told = [str(each) for each in measured.warnings if "was itself late, and the promise is kept" in str(each)]
-    assert len(told) == 1
-    assert "they are upper bounds (p99: operations were started late)" in told[0]
+    late = [str(each) for each in measured.warnings if "was itself late, and the promise is kept" in str(each)]
+    assert len(late) == 1
+    assert "they are upper bounds (p99: operations were started late)" in late[0]
 
 
 def _lateness(code: str, statistic: str, operation: str, late_us: float, latency_us: float) -> dict[str, Any]:
-    told = {"code": code, "value": late_us / latency_us, "limit": 0.1, "percentile": None, "text": "its own words"}
+    refused = {"code": code, "value": late_us / latency_us, "limit": 0.1, "percentile": None, "text": "its own words"}
     held = {"statistic": statistic, "operation": operation, "late_us": late_us, "intended_us": latency_us}
-    return {**told, **held, "advice": "give it idle cores", "count": None, "of": None}
+    return {**refused, **held, "advice": "give it idle cores", "count": None, "of": None}
 
 
 def test_lateness_counts_only_against_latencies_that_the_spec_asks_for(
@@ -91,16 +91,16 @@ def test_several_reasons_to_be_late_are_reported_by_the_worst_and_without_the_ad
     ]
     late = _late(tmp_path, *more)
     monkeypatch.setattr(AskedStatistics, "of", lambda *_: ("p99 read", "p99.9"))
-    (told,) = (each for each in DRIVER.parse(_promising(10.0), late).warnings if "upper bounds" in str(each))
+    (warning,) = (each for each in DRIVER.parse(_promising(10.0), late).warnings if "upper bounds" in str(each))
     worst = (
         "p99.9 of all operations: openload was itself late by 2,100 ms, as its threads woke late, where latency is "
         "1,050 ms, and 10.0 % of it is accepted"
     )
-    assert str(told).endswith(f"they are upper bounds ({worst})")
+    assert str(warning).endswith(f"they are upper bounds ({worst})")
     with pytest.raises(BadOutput, match=r"\(lag\): p99: operations were .*; p99 of read: .*; p99\.9 of all "):
         DRIVER.parse(constant_cell(), late)
-    assert isinstance(told, Text)
-    japanese = told.in_words(CATALOGUES["ja"])
+    assert isinstance(warning, Text)
+    japanese = warning.in_words(CATALOGUES["ja"])
     assert "全操作 の p99.9 では openload 自身がスレッドの起床の遅れにより 2,100 ms 遅れ" in japanese
     with pytest.raises(GeneratorLate) as caught:
         DRIVER.parse(constant_cell(), late)
@@ -132,8 +132,8 @@ def test_a_record_from_before_advice_stood_apart_is_shown_in_its_own_words(tmp_p
     ],
 )
 def test_each_refusal_is_worded_by_the_driver(tmp_path: Path, refusal: dict[str, Any], said: str) -> None:
-    told = {"limit": 0.1, "percentile": None, "text": "its own words", "advice": "", **refusal}
-    made = changed_record(tmp_path, "constant", lambda record: record["refusals"].append(told), REFUSED)
+    refused = {"limit": 0.1, "percentile": None, "text": "its own words", "advice": "", **refusal}
+    made = changed_record(tmp_path, "constant", lambda record: record["refusals"].append(refused), REFUSED)
     with pytest.raises(BadOutput, match=re.escape(f"({refusal['code']}): {said}")):
         DRIVER.parse(constant_cell(), made)
 
@@ -279,7 +279,7 @@ CHANGES: dict[str, Callable[[dict[str, Any]], None]] = {
     "its throughput makes": _plus("throughput_per_s", by=100),
     "a second for 3 s are": _plus("window_s", by=-1),
     "above the hour": _plus("self", "clamped"),
-    "it tells of": _plus("self", "lag_us", "count"),
+    "it has": _plus("self", "lag_us", "count"),
 }
 
 

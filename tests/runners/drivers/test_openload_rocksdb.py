@@ -68,22 +68,22 @@ def test_options_of_the_language_and_of_rocksdb_become_its_flags() -> None:
         level0_slowdown_writes_trigger=8.0,
         ttl=0.0,
     )
-    told = flags(DRIVER.measure(made))
-    assert (told["db-path"], told["layout"]) == ("/data/db", "ycsb")
-    assert (told["cache-size"], told["sync"], told["disable-wal"]) == ("1048576", "true", "true")
-    assert told["options"] == (
+    given = flags(DRIVER.measure(made))
+    assert (given["db-path"], given["layout"]) == ("/data/db", "ycsb")
+    assert (given["cache-size"], given["sync"], given["disable-wal"]) == ("1048576", "true", "true")
+    assert given["options"] == (
         "compression=kLZ4Compression;write_buffer_size=4096;use_direct_reads=true;"
         "use_direct_io_for_flush_and_compaction=true;level0_slowdown_writes_trigger=8;ttl=0;"
         "block_based_table_factory={filter_policy=bloomfilter:10:false;block_size=8192}"
     )
     loading = flags(DRIVER.load(made))
     assert (loading["sync"], loading["disable-wal"]) == ("false", "true")
-    assert loading["options"] == told["options"]
+    assert loading["options"] == given["options"]
 
 
 def test_records_of_one_field_are_laid_out_as_db_bench_does() -> None:
-    told = flags(DRIVER.load(cell("/data/db", fields=1.0)))
-    assert (told["layout"], told["value-size"]) == ("db_bench", "100")
+    given = flags(DRIVER.load(cell("/data/db", fields=1.0)))
+    assert (given["layout"], given["value-size"]) == ("db_bench", "100")
 
 
 def test_a_text_that_would_begin_another_option_is_refused() -> None:
@@ -169,8 +169,8 @@ def test_the_program_knows_every_counter_that_is_asked_for(tmp_path: Path, pool:
 def test_db_bench_reads_what_was_loaded_as_it_lays_records_out(tmp_path: Path, pool: HostPool) -> None:
     loaded_and_measured(cell(tmp_path / "db", fields=1.0), pool, tmp_path)
     words = [f"--db={tmp_path / 'db'}", "--benchmarks=readrandom", "--use_existing_db=1", "--num=2000"]
-    told = subprocess.run([system_tool("db_bench"), *words], capture_output=True, text=True, check=True).stdout
-    assert "(2000 of 2000 found)" in told
+    printed = subprocess.run([system_tool("db_bench"), *words], capture_output=True, text=True, check=True).stdout
+    assert "(2000 of 2000 found)" in printed
 
 
 def test_a_library_of_another_version_ends_with_what_to_install(

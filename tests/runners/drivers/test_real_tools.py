@@ -345,9 +345,9 @@ def test_a_load_is_measured_for_its_time_when_records_are_left(tmp_path: Path, t
         measurement = made.measure()
     assert 2.7 <= measurement.total.seconds <= 4.2
     assert 0 < measurement.total.count < 10_000
-    told = dict(measurement.properties)
+    properties = dict(measurement.properties)
     if tool == "ycsb":
-        assert told["load"] == "for the measured time: records were left"
+        assert properties["load"] == "for the measured time: records were left"
 
 
 # --- tools that lie ----------------------------------------------------------------------------------------------

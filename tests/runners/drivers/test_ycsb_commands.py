@@ -56,8 +56,8 @@ def test_the_property_file_is_kept_without_its_secrets(
     monkeypatch.setenv("TMPDIR", str(tmp_path))
     cell = context(ycsb("c"), DATABASE)
     there = Endpoint(uri=Secret(f"mongodb://user:{password}@db-1/ycsb", name="uri"))
-    told = CellContext(cell.plan, cell.cell, "/opt/ycsb/bin/ycsb.sh", there)
-    job = DRIVER.measure(told) if step == "measure" else DRIVER.load(told)
+    asked = CellContext(cell.plan, cell.cell, "/opt/ycsb/bin/ycsb.sh", there)
+    job = DRIVER.measure(asked) if step == "measure" else DRIVER.load(asked)
     assert job
     with HostPool(cell.plan) as hosts:
         idle = replace(job, command=Command(("cat", "job.properties")))

@@ -108,19 +108,19 @@ def later(log: Path, by: float) -> None:
 
 
 @pytest.mark.parametrize(
-    ("names", "by", "told"),
+    ("names", "by", "text"),
     [
         (("READ", "UPDATE", "READ-MODIFY-WRITE"), 3600.0, r"no interval from \S+ to \S+ \(3600 s\)"),
         (("READ",), -0.9, r"the log of READ has an interval that begins at \S+, before the one above it ended"),
     ],
 )
 def test_logs_with_a_gap_or_with_intervals_at_the_same_time_are_an_error(
-    tmp_path: Path, names: tuple[str, ...], by: float, told: str
+    tmp_path: Path, names: tuple[str, ...], by: float, text: str
 ) -> None:
     made = copied("read-modify-write", tmp_path)
     for name in names:
         later(tmp_path / f"{name}.hdr", by)
-    with pytest.raises(BadOutput, match=told):
+    with pytest.raises(BadOutput, match=text):
         DRIVER.parse(rmw(), made)
 
 

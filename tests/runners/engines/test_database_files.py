@@ -74,7 +74,7 @@ def test_what_somebody_else_did_to_the_files_is_reported_and_the_data_are_loaded
     assert not engine.holds(context.cell)
     assert "is not as the last cell left it" in engine.doubt(context.cell)
     engine.reset(context.cell)
-    assert engine.doubt(context.cell) == "", "it is told once"
+    assert engine.doubt(context.cell) == "", "it is said once"
 
 
 def test_cells_that_write_leave_other_files_and_nobody_wonders(tmp_path: Path) -> None:

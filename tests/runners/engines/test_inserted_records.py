@@ -73,9 +73,9 @@ def test_what_was_inserted_is_deleted_in_batches_and_counted(connection: Connect
     assert not inserted_records.can_delete(data, cell), "the cell that inserts has not ended"
     data.finish(cell.dataset, "inserts")
     assert inserted_records.can_delete(data, cell)
-    done, told = inserted_records.delete(data, cell, here(data), threading.Event())
+    done, text = inserted_records.delete(data, cell, here(data), threading.Event())
     assert done
-    assert "2,500 records, was deleted by key" in told
+    assert "2,500 records, was deleted by key" in text
     assert data.count(cell.dataset) == RECORDS
     assert data.usable(cell.dataset, ("nothing", "updates"))
 
@@ -96,9 +96,9 @@ def test_a_load_s_record_that_is_missing_is_noticed_after_the_undo(connection: C
     assert cell.dataset
     data.finish(cell.dataset, "inserts")
     data.delete([Ycsb().key(3)])
-    done, told = inserted_records.delete(data, cell, here(data), threading.Event())
+    done, text = inserted_records.delete(data, cell, here(data), threading.Event())
     assert not done
-    assert "99 records, and 100 were loaded" in told
+    assert "99 records, and 100 were loaded" in text
     assert not data.usable(cell.dataset, ("nothing", "updates"))
 
 
@@ -152,9 +152,9 @@ def test_keys_that_are_no_tool_s_are_not_deleted_but_reported(connection: Connec
     assert cell.dataset
     data.finish(cell.dataset, "inserts")
     data.delete([Ycsb().key(0)])
-    done, told = inserted_records.delete(data, cell, here(data), threading.Event())
+    done, text = inserted_records.delete(data, cell, here(data), threading.Event())
     assert not done
-    assert "ycsb.usertable are not named as ycsb names them by any insertorder and zeropadding" in told
+    assert "ycsb.usertable are not named as ycsb names them by any insertorder and zeropadding" in text
     assert data.count(cell.dataset) == RECORDS - 1 + INSERTED
 
 

@@ -74,8 +74,8 @@ def test_a_database_is_the_same_bytes_after_any_writes(tmp_path: Path) -> None:
         overwritten(tmp_path / "db")
         assert hashes(tmp_path / "db").keys().isdisjoint(name for name in before if name.endswith(".sst"))
         assert engine.holds(context.cell)
-        told = engine.restore(context.cell)
-        assert told.startswith("before the measurement, the data set was linked back from the snapshot")
+        text = engine.restore(context.cell)
+        assert text.startswith("before the measurement, the data set was linked back from the snapshot")
         assert hashes(tmp_path / "db") == before
     said = db_bench(tmp_path / "db", "readrandom", use_existing_db=1)
     assert f"({RECORDS} of {RECORDS} found)" in said

@@ -19,7 +19,7 @@ SPARE = 64 << 20
 
 
 @pytest.mark.parametrize(
-    ("reset", "workload", "times", "told"),
+    ("reset", "workload", "times", "text"),
     [
         ("after_writes", "overwrite", 1, "compactions, and"),
         ("links", "readrandom", 1, "compactions, and"),
@@ -29,7 +29,7 @@ SPARE = 64 << 20
     ],
 )
 def test_a_load_needs_room_for_what_is_kept_beside_it(
-    reset: str, workload: str, times: int, told: str, tmp_path: Path
+    reset: str, workload: str, times: int, text: str, tmp_path: Path
 ) -> None:
     spec = tmp_path / "spec.bench"
     spec.write_text(SPEC.format(reset=reset, workload=workload))
@@ -37,4 +37,4 @@ def test_a_load_needs_room_for_what_is_kept_beside_it(
     assert plan is not None
     room = room_for(plan, plan.cells[0])
     assert room.needed == times * 125_000_000 + SPARE
-    assert told in room.why
+    assert text in room.why

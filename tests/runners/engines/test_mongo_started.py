@@ -178,8 +178,8 @@ def test_servers_without_access_control_that_others_can_reach_are_reported() -> 
     database = cells.attached("", "replica_set(rs0)")
     far = [Host(id=name, transport="ssh", name=name) for name in ("db1", "db2")]
     near = [Host(id="here", transport="local", name="127.0.0.1")]
-    (told,) = unguarded(start, layout(database, far, 27017))
-    assert "without access control, and listened at db1, db2" in told
+    (text,) = unguarded(start, layout(database, far, 27017))
+    assert "without access control, and listened at db1, db2" in text
     assert unguarded(start, layout(database, near, 27017)) == ()
     assert unguarded(start.model_copy(update={"auth": AUTH}), layout(database, far, 27017)) == ()
 
@@ -255,9 +255,9 @@ def test_a_scripted_server_that_can_t_start_is_reported_with_its_last_words(make
 
 def test_a_program_that_is_not_there_is_reported_with_what_to_do(make: Make, tmp_path: Path) -> None:
     engine, _ = make(started(str(tmp_path / "nowhere/mongod"), tmp_path))
-    with pytest.raises(ToolMissing, match=r"nowhere/mongod is not on db-1") as told:
+    with pytest.raises(ToolMissing, match=r"nowhere/mongod is not on db-1") as missing:
         engine.start()
-    assert "`binary`" in told.value.hint
+    assert "`binary`" in missing.value.hint
 
 
 def test_a_directory_of_others_is_left_alone(make: Make, tmp_path: Path) -> None:

@@ -434,8 +434,8 @@ def test_a_scripted_router_is_a_sharded_cluster(make: Make) -> None:
         engine, context = make(cells.attached(f"mongodb://127.0.0.1:{port}/ycsb", topology="sharded"))
         engine.start()
         assert engine.describe()["topology"] == "sharded"
-        (told,) = engine.settle(context.cell)
-        assert "whether the secondaries of the shards had caught up is not known" in told
+        (text,) = engine.settle(context.cell)
+        assert "whether the secondaries of the shards had caught up is not known" in text
         engine.stop()
 
 
@@ -490,11 +490,11 @@ def test_what_shapes_a_data_set_in_a_server_is_its_version_its_build_and_its_sto
 
 
 def test_the_size_of_a_scripted_server_s_data_is_that_of_collections_and_indexes(make: Make) -> None:
-    told = {"storageSize": 4096.0, "indexSize": 1024.0, "dataSize": 10_000.0}
+    usual = {"storageSize": 4096.0, "indexSize": 1024.0, "dataSize": 10_000.0}
     answers = {"isMaster": HELLO, "serverStatus": STATUS, "buildInfo": {"version": "7.0.5"}}
     for stats, size in (
-        (told, Size(5120.0, 10_000.0)),
-        ({**told, "storageSize": 0}, Size(None, 10_000.0, "the server does not tell its storageSize (`dbStats`)")),
+        (usual, Size(5120.0, 10_000.0)),
+        ({**usual, "storageSize": 0}, Size(None, 10_000.0, "the server does not tell its storageSize (`dbStats`)")),
         ({"ok": 1}, None),
     ):
         with scripted_mongod({**answers, "dbStats": stats}) as (_, port):

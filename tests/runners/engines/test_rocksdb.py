@@ -193,11 +193,11 @@ def test_a_size_that_du_does_not_tell_has_a_reason(tmp_path: Path, monkeypatch: 
     wrong.write_text("#!/bin/sh\necho many\n")
     wrong.chmod(0o755)
     monkeypatch.setenv("PATH", f"{wrong.parent}:{os.environ['PATH']}")
-    for printed, told in (("many", "many"), ("", "it printed nothing")):
+    for printed, reason in (("many", "many"), ("", "it printed nothing")):
         wrong.write_text(f"#!/bin/sh\necho {printed}\n")
         size = engine.size(context.cell)
         assert size.on_disk is None
-        assert size.why_no_disk == f"`du` on local prints no number for {tmp_path / 'db'}: {told}"
+        assert size.why_no_disk == f"`du` on local prints no number for {tmp_path / 'db'}: {reason}"
 
 
 def test_the_disclosure_names_version_and_options_file(tmp_path: Path) -> None:
@@ -253,10 +253,10 @@ def test_a_data_set_that_cells_only_read_stays(tmp_path: Path) -> None:
 def test_a_data_set_that_is_reused_tells_how_many_cells_wrote_to_it(tmp_path: Path) -> None:
     engine, context = loaded_with(tmp_path / "db", "reuse")
     assert engine.begin(context.cell) == ()
-    (told,) = engine.begin(context.cell)
-    assert told.startswith("the data set had been written to by 1 earlier cell since it was loaded")
-    (told,) = engine.begin(context.cell)
-    assert "2 earlier cells" in told
+    (text,) = engine.begin(context.cell)
+    assert text.startswith("the data set had been written to by 1 earlier cell since it was loaded")
+    (text,) = engine.begin(context.cell)
+    assert "2 earlier cells" in text
     assert engine.holds(context.cell)
 
 
@@ -329,9 +329,9 @@ def test_a_command_that_fails_is_reported_with_its_last_words_and_its_place(tmp_
     engine, _ = with_hooks(tmp_path / "db", hook("prepare", "echo 'no such volume' >&2; exit 3"))
     with pytest.raises(
         RunnerError, match=r"on local, the prepare command .* ended with code 3: no such volume"
-    ) as told:
+    ) as refused:
         engine.start()
-    assert told.value.hint == "it is declared at brief.bench:1:1"
+    assert refused.value.hint == "it is declared at brief.bench:1:1"
 
 
 def test_a_command_that_hangs_is_ended_with_all_that_it_started(tmp_path: Path) -> None:
@@ -341,7 +341,7 @@ def test_a_command_that_hangs_is_ended_with_all_that_it_started(tmp_path: Path) 
     assert not Path(f"/proc/{(tmp_path / 'pid').read_text().strip()}").exists()
 
 
-def test_a_teardown_that_fails_is_told_apart_and_the_others_are_run(tmp_path: Path) -> None:
+def test_a_teardown_that_fails_is_reported_apart_and_the_others_are_run(tmp_path: Path) -> None:
     engine, _ = with_hooks(tmp_path / "db", hook("teardown", "exit 4"), hook("teardown", f"touch '{tmp_path}/second'"))
     engine.start()
     with pytest.raises(TeardownFailed, match="ended with code 4"):

@@ -67,9 +67,9 @@ def test_other_values_before_a_cell_are_noticed_and_reported(
     assert data.foreign_changes(dataset) == ""
     written(connection, first)
     assert not data.usable(dataset, UNNOTICED)
-    told = data.foreign_changes(dataset)
-    assert "has as many records as before, but some of the 256 that are compared have other values" in told
-    assert "so it is loaded again" in told
+    text = data.foreign_changes(dataset)
+    assert "has as many records as before, but some of the 256 that are compared have other values" in text
+    assert "so it is loaded again" in text
 
 
 def test_what_a_cell_of_ours_changed_is_not_foreign(connection: Connection, data: Data, dataset: Dataset) -> None:

@@ -107,8 +107,8 @@ def test_as_many_points_are_measured_as_the_ramp_has_and_no_other(tmp_path: Path
 
 def test_a_point_has_all_its_repeats_before_the_next_is_chosen(tmp_path: Path) -> None:
     run = Run(plan_of(tmp_path, "repeats = 2")).go()
-    told = [each for each in run.records if isinstance(each, j.PointChosen | j.CellEnded)]
-    kinds = "".join("p" if isinstance(each, j.PointChosen) else "c" for each in told)
+    chosen_or_ended = [each for each in run.records if isinstance(each, j.PointChosen | j.CellEnded)]
+    kinds = "".join("p" if isinstance(each, j.PointChosen) else "c" for each in chosen_or_ended)
     assert kinds == "pcc" * 7
 
 

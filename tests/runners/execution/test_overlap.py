@@ -117,10 +117,10 @@ def test_a_group_loads_while_the_other_is_measured(bench: Bench) -> None:
         found = beside(bench)
         assert bool(found) == (overlap == "loading")
         assert all(hardware(load) != hardware(cell) for load, cell in found)
-        told = {
+        remarked = {
             record["cell"] for record in bench.journal("remark") if str(record["text"]).startswith("measured while ")
         }
-        assert {cell for _, cell in found} <= told <= loaded_beside_turn(bench)
+        assert {cell for _, cell in found} <= remarked <= loaded_beside_turn(bench)
 
 
 def begun_measurements(bench: Bench) -> list[str]:

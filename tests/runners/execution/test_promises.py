@@ -113,8 +113,8 @@ class Run:
 
     @property
     def choices(self) -> list[tuple[float, str, str]]:
-        told = (each for each in self.records if isinstance(each, j.PointChosen))
-        return sorted((each.point, str(each.why), each.hardware[0]) for each in told)
+        choices = (each for each in self.records if isinstance(each, j.PointChosen))
+        return sorted((each.point, str(each.why), each.hardware[0]) for each in choices)
 
     @property
     def measured(self) -> list[str]:
@@ -182,9 +182,9 @@ def test_what_is_served_is_of_the_operations_that_were_due(tmp_path: Path) -> No
     due = 54 * 1_000 + 6 * 60_000
     slow = measurement([Operation("read", 60_000)], seconds=60.0)
     assert served_of(search.experiment, cell, slow) == pytest.approx(60_000 / due)
-    told = replace(slow, due=61_000, dropped=1_000)
-    assert values_of(search.experiment, cell, told)["served"] == pytest.approx(60 / 61)
-    assert values_of(search.experiment, cell, told)["errors"] == pytest.approx(1 / 61)
+    counted = replace(slow, due=61_000, dropped=1_000)
+    assert values_of(search.experiment, cell, counted)["served"] == pytest.approx(60 / 61)
+    assert values_of(search.experiment, cell, counted)["errors"] == pytest.approx(1 / 61)
 
 
 def test_a_promise_that_the_lowest_rate_breaks_is_met_at_no_rate(tmp_path: Path) -> None:
@@ -206,7 +206,7 @@ def test_a_promise_that_the_highest_rate_keeps_is_met_there_at_least(tmp_path: P
     ]
 
 
-def test_a_rate_beyond_the_generator_is_told_apart_from_a_broken_promise(tmp_path: Path) -> None:
+def test_a_rate_beyond_the_generator_is_distinguished_from_a_broken_promise(tmp_path: Path) -> None:
     def gives(by: str) -> Callable[[Cell], Asked]:
         return lambda cell: up_to(1e9)(cell) if (cell.target or 0) <= 7_000 else by
 
@@ -306,19 +306,19 @@ def test_runs_that_all_fail_leave_the_search_undecided(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("by", "told"),
+    ("by", "reason"),
     [
         ("generator", "the search ended without an answer after 3 cells"),
         ("system", "the search found its answer after 3 cells"),
     ],
 )
 def test_the_candidates_that_a_search_leaves_out_say_whether_it_found_an_answer(
-    tmp_path: Path, by: str, told: str
+    tmp_path: Path, by: str, reason: str
 ) -> None:
     """Where no rate keeps the promise, that is the answer. A load generator that is too late tells nothing."""
     run = Run(plan_of(tmp_path), lambda _: by).go()
     left_out = {reason for each in run.plan.cells if (reason := run.searches.not_needed(each))}
-    assert left_out == {told}
+    assert left_out == {reason}
     assert (run.record.refused, run.record.skipped) == (3, 0)
 
 
@@ -328,7 +328,7 @@ def test_a_resumed_run_decides_alike(tmp_path: Path, killed_after: int, order: s
     plan = plan_of(tmp_path, order, "box.variants")
     whole = Run(plan, up_to(7_000)).go()
     resumed = Run(plan, up_to(7_000), Run(plan, up_to(7_000)).go(killed_after).records).go()
-    assert resumed.choices == whole.choices, "each is told once for each reason"
+    assert resumed.choices == whole.choices, "each is recorded once for each reason"
     assert sorted(resumed.measured) == sorted(whole.measured), "nothing is lost, and nothing is measured twice"
     found = {key: (each.rate, each.rates) for key, each in resumed.record.promises.items()}
     assert found == {key: (each.rate, each.rates) for key, each in whole.record.promises.items()}

@@ -145,7 +145,7 @@ def plan(tmp_path: Path) -> Plan:
     return compile_spec(path)
 
 
-class Told:
+class RecordedSearches:
     """A journal in memory, with what comes of each of its records."""
 
     def __init__(self, plan: Plan, before: list[j.AnyRecord] | None = None) -> None:
@@ -171,19 +171,19 @@ MEASURED = {
 """Threads to the repeats' throughput and latency: at 4, the mean is less than that at 2."""
 
 
-def measure(told: Told, cells: list[Cell]) -> None:
+def measure(recorded: RecordedSearches, cells: list[Cell]) -> None:
     for cell in cells:
         rate, latency = MEASURED[cell.threads or 0][cell.repeat - 1]
-        told.ended(cell, ops_per_s=rate, latency_s=latency)
+        recorded.ended(cell, ops_per_s=rate, latency_s=latency)
 
 
 def test_a_point_is_judged_by_the_mean_throughput_and_the_highest_latency_of_all_its_repeats(plan: Plan) -> None:
-    told = Told(plan)
-    measure(told, list(plan.cells[:5]))
-    assert told.found() == []
-    assert not told.searches.not_needed(plan.cells[5]), "the second repeat of 4 threads"
-    measure(told, [plan.cells[5]])
-    (found,) = told.found()
+    recorded = RecordedSearches(plan)
+    measure(recorded, list(plan.cells[:5]))
+    assert recorded.found() == []
+    assert not recorded.searches.not_needed(plan.cells[5]), "the second repeat of 4 threads"
+    measure(recorded, [plan.cells[5]])
+    (found,) = recorded.found()
     assert (found.knee, found.axis) == (2, "threads")
     assert [(p.point, p.ops_per_s, p.latency_s) for p in found.points] == [
         (1, 110, 0.0012),
@@ -193,40 +193,40 @@ def test_a_point_is_judged_by_the_mean_throughput_and_the_highest_latency_of_all
 
 
 def test_points_above_the_knee_are_not_needed(plan: Plan) -> None:
-    told = Told(plan)
-    measure(told, list(plan.cells[:6]))
-    assert [told.searches.not_needed(cell) for cell in plan.cells[6:8]] == ["the knee was found at 2 threads"] * 2
-    assert not told.searches.not_needed(plan.cells[8])
+    recorded = RecordedSearches(plan)
+    measure(recorded, list(plan.cells[:6]))
+    assert [recorded.searches.not_needed(cell) for cell in plan.cells[6:8]] == ["the knee was found at 2 threads"] * 2
+    assert not recorded.searches.not_needed(plan.cells[8])
 
 
 def test_a_cell_gets_the_knee_for_its_threads(plan: Plan) -> None:
-    told = Told(plan)
-    measure(told, list(plan.cells[:6]))
-    known = told.searches.resolved(plan.cells[8], threading.Event())
+    recorded = RecordedSearches(plan)
+    measure(recorded, list(plan.cells[:6]))
+    known = recorded.searches.resolved(plan.cells[8], threading.Event())
     assert known is not None
     assert known.threads == 2
     assert known.id == plan.cells[8].id
 
 
 def test_a_knee_that_is_too_small_for_the_load_hosts_fails_the_cell_before_it_is_run(plan: Plan) -> None:
-    told = Told(plan)
-    measure(told, list(plan.cells[:6]))
+    recorded = RecordedSearches(plan)
+    measure(recorded, list(plan.cells[:6]))
     two = plan.cells[8].model_copy(update={"load_hosts": ("a", "b")})
-    assert told.searches.resolved(two, threading.Event()) is not None
+    assert recorded.searches.resolved(two, threading.Event()) is not None
     three = plan.cells[8].model_copy(update={"load_hosts": ("a", "b", "c")})
     with pytest.raises(RunnerError, match="the knee of search, 2 threads, can't be split over 3 load generators"):
-        told.searches.resolved(three, threading.Event())
+        recorded.searches.resolved(three, threading.Event())
 
 
 def test_a_cell_waits_until_the_search_is_over(plan: Plan) -> None:
-    told = Told(plan)
+    recorded = RecordedSearches(plan)
     got: list[Cell | None] = []
-    waiting = threading.Thread(target=lambda: got.append(told.searches.resolved(plan.cells[8], threading.Event())))
+    waiting = threading.Thread(target=lambda: got.append(recorded.searches.resolved(plan.cells[8], threading.Event())))
     waiting.start()
-    measure(told, list(plan.cells[:5]))
+    measure(recorded, list(plan.cells[:5]))
     assert got == []
     assert waiting.is_alive()
-    measure(told, [plan.cells[5]])
+    measure(recorded, [plan.cells[5]])
     until(lambda: not waiting.is_alive(), 10)
     assert [cell and cell.threads for cell in got] == [2]
 
@@ -234,62 +234,62 @@ def test_a_cell_waits_until_the_search_is_over(plan: Plan) -> None:
 def test_waiting_ends_when_the_run_is_to_stop(plan: Plan) -> None:
     stopping = threading.Event()
     stopping.set()
-    assert Told(plan).searches.resolved(plan.cells[8], stopping) is None
+    assert RecordedSearches(plan).searches.resolved(plan.cells[8], stopping) is None
 
 
 def test_a_resumed_run_decides_as_the_interrupted_one_did(plan: Plan) -> None:
-    first = Told(plan)
+    first = RecordedSearches(plan)
     measure(first, list(plan.cells[:4]))
-    second = Told(plan, first.records)
+    second = RecordedSearches(plan, first.records)
     measure(second, list(plan.cells[4:6]))
     assert [found.knee for found in second.found()] == [2]
-    third = Told(plan, second.records)
+    third = RecordedSearches(plan, second.records)
     assert third.found() == second.found(), "said once"
     assert third.searches.not_needed(plan.cells[6])
 
 
 def test_a_run_killed_before_it_said_what_it_had_found_says_it_when_it_is_resumed(plan: Plan) -> None:
-    first = Told(plan)
+    first = RecordedSearches(plan)
     measure(first, list(plan.cells[:6]))
     cut_off = [record for record in first.records if isinstance(record, j.CellEnded)]
-    assert [found.knee for found in Told(plan, [*cut_off]).found()] == [2]
+    assert [found.knee for found in RecordedSearches(plan, [*cut_off]).found()] == [2]
 
 
 def test_a_failed_cell_ends_its_search_and_what_waits_for_it_with_the_reason(plan: Plan) -> None:
-    told = Told(plan)
-    measure(told, list(plan.cells[:2]))
-    told.ended(plan.cells[2], status="failed", reason="gone")
+    recorded = RecordedSearches(plan)
+    measure(recorded, list(plan.cells[:2]))
+    recorded.ended(plan.cells[2], status="failed", reason="gone")
     with pytest.raises(RunnerError, match=r"not run: its search can't go on, as search/one/w/threads=2/r1 failed"):
-        told.searches.refuse_undecided(plan.cells[3])
+        recorded.searches.refuse_undecided(plan.cells[3])
     with pytest.raises(RunnerError, match=r"the knee of search is not known, as search/one/w/threads=2/r1 failed"):
-        told.searches.resolved(plan.cells[8], threading.Event())
-    assert told.found() == []
-    again = Told(plan, told.records)
+        recorded.searches.resolved(plan.cells[8], threading.Event())
+    assert recorded.found() == []
+    again = RecordedSearches(plan, recorded.records)
     again.searches.refuse_undecided(plan.cells[2])
     measure(again, list(plan.cells[2:6]))
     assert [found.knee for found in again.found()] == [2], "the failed cell was tried again"
 
 
 def test_a_tool_without_the_latency_leaves_the_search_undecided(plan: Plan) -> None:
-    told = Told(plan)
-    told.ended(plan.cells[0], ops_per_s=100.0, latency_s=None)
+    recorded = RecordedSearches(plan)
+    recorded.ended(plan.cells[0], ops_per_s=100.0, latency_s=None)
     with pytest.raises(RunnerError, match="ycsb gave no p99 latency in search/one/w/threads=1/r1"):
-        told.searches.resolved(plan.cells[8], threading.Event())
+        recorded.searches.resolved(plan.cells[8], threading.Event())
 
 
 def test_a_search_without_a_knee_says_so_and_nothing_is_guessed(plan: Plan) -> None:
-    told = Told(plan)
+    recorded = RecordedSearches(plan)
     for cell in plan.cells[:8]:
-        told.ended(cell, ops_per_s=100.0 * (cell.threads or 0), latency_s=0.001)
-    assert [found.knee for found in told.found()] == [None]
-    (remark,) = [record for record in told.records if isinstance(record, j.Remark)]
+        recorded.ended(cell, ops_per_s=100.0 * (cell.threads or 0), latency_s=0.001)
+    assert [found.knee for found in recorded.found()] == [None]
+    (remark,) = [record for record in recorded.records if isinstance(record, j.Remark)]
     assert remark.severity == "warning"
     assert remark.text == (
         "search found no knee up to 8 threads (on one, with w): let it search further, by a larger `to:`, "
         "or say what to take without a knee, by `else:`"
     )
     with pytest.raises(RunnerError, match=r"search found no knee up to 8 threads"):
-        told.searches.resolved(plan.cells[8], threading.Event())
+        recorded.searches.resolved(plan.cells[8], threading.Event())
 
 
 def test_a_point_that_is_declared_for_it_stands_in_for_a_knee_that_does_not_show(plan: Plan) -> None:
@@ -298,15 +298,15 @@ def test_a_point_that_is_declared_for_it_stands_in_for_a_knee_that_does_not_show
     assert experiment.search
     search = experiment.search.model_copy(update={"otherwise": 4.0})
     experiments = {**plan.experiments, name: experiment.model_copy(update={"search": search})}
-    told = Told(plan.model_copy(update={"experiments": experiments}))
+    recorded = RecordedSearches(plan.model_copy(update={"experiments": experiments}))
     for cell in plan.cells[:8]:
-        told.ended(cell, ops_per_s=100.0 * (cell.threads or 0), latency_s=0.001)
-    assert [found.knee for found in told.found()] == [None], "what it found is kept as it is"
-    (remark,) = [record for record in told.records if isinstance(record, j.Remark)]
+        recorded.ended(cell, ops_per_s=100.0 * (cell.threads or 0), latency_s=0.001)
+    assert [found.knee for found in recorded.found()] == [None], "what it found is kept as it is"
+    (remark,) = [record for record in recorded.records if isinstance(record, j.Remark)]
     assert remark.text == (
         "search found no knee up to 8 threads (on one, with w): what waits for it takes 4 threads, by `else:`"
     )
-    resolved = told.searches.resolved(plan.cells[8], threading.Event())
+    resolved = recorded.searches.resolved(plan.cells[8], threading.Event())
     assert resolved is not None
     assert resolved.threads == 4
 
@@ -317,18 +317,18 @@ def test_a_failed_search_has_no_point_that_stands_in(plan: Plan) -> None:
     assert experiment.search
     search = experiment.search.model_copy(update={"otherwise": 4.0})
     experiments = {**plan.experiments, name: experiment.model_copy(update={"search": search})}
-    told = Told(plan.model_copy(update={"experiments": experiments}))
-    told.ended(plan.cells[0], status="failed", reason="gone")
+    recorded = RecordedSearches(plan.model_copy(update={"experiments": experiments}))
+    recorded.ended(plan.cells[0], status="failed", reason="gone")
     with pytest.raises(RunnerError, match=r"the knee of search is not known"):
-        told.searches.resolved(plan.cells[8], threading.Event())
+        recorded.searches.resolved(plan.cells[8], threading.Event())
 
 
 @pytest.mark.parametrize("lost", ["latency_s", "ops_per_s"])
 def test_done_cells_without_what_decides_a_search_are_reported_and_nothing_waits_for_it(plan: Plan, lost: str) -> None:
-    first = Told(plan)
+    first = RecordedSearches(plan)
     measure(first, list(plan.cells[:6]))
     before = [record.model_copy(update={lost: None}) for record in first.records if isinstance(record, j.CellEnded)]
-    again = Told(plan, [*before])
+    again = RecordedSearches(plan, [*before])
     (remark,) = [record for record in again.records if isinstance(record, j.Remark)]
     assert remark.text == "the knee of search is not known, as no p99 latency was noted of search/one/w/threads=1/r1"
     assert again.found() == []
@@ -340,9 +340,9 @@ def test_a_search_of_which_no_cell_is_left_and_that_is_not_decided_is_reported(p
     records: list[j.AnyRecord] = [
         j.CellSkipped(at=0, cell=cell.id, hash=cell.hash, reason="of another search") for cell in plan.cells[:8]
     ]
-    told: list[j.AnyRecord] = []
-    searches = Searches(plan, RunRecord.of(records), {cell.id for cell in plan.cells[:8]}, told.append)
-    assert [record.text for record in told if isinstance(record, j.Remark)] == [
+    recorded: list[j.AnyRecord] = []
+    searches = Searches(plan, RunRecord.of(records), {cell.id for cell in plan.cells[:8]}, recorded.append)
+    assert [record.text for record in recorded if isinstance(record, j.Remark)] == [
         "the knee of search is not known, as the results that it has do not decide it"
     ]
     with pytest.raises(RunnerError, match="the results that it has do not decide it"):

@@ -70,20 +70,20 @@ def test_a_killed_controller_takes_the_end_and_the_numbers_that_openload_found_w
     assert "It was not steady" not in done.text
     (verdict,) = bench.journal("cell_ended")
     assert (verdict["status"], verdict["attempt"]) == ("ok", 1)
-    (told,), final = bench.journal("measuring_ended"), recorded(bench)
+    (record,), final = bench.journal("measuring_ended"), recorded(bench)
     steady = final["steady"]
     assert steady["steady"]
-    assert told["steady"]
-    assert told["lasted_s"] == pytest.approx(final["window_s"], abs=0.01)
-    assert 50 <= told["lasted_s"] < 180, "it ended by itself"
-    assert (told["cut_s"], told["throughput_half_width"], told["latency_half_width"]) == (
+    assert record["steady"]
+    assert record["lasted_s"] == pytest.approx(final["window_s"], abs=0.01)
+    assert 50 <= record["lasted_s"] < 180, "it ended by itself"
+    assert (record["cut_s"], record["throughput_half_width"], record["latency_half_width"]) == (
         steady["cut_s"],
         pytest.approx(steady["throughput_per_s"]["half_width_share"]),
         pytest.approx(steady["intended_us"]["half_width_share"]),
     )
     kept = numbers(bench)
     total = next(row for row in kept if row.get("operation") == "all" and "ops_per_s" in row)
-    assert total["duration_s"] == pytest.approx(told["lasted_s"] - told["cut_s"], abs=0.1)
+    assert total["duration_s"] == pytest.approx(record["lasted_s"] - record["cut_s"], abs=0.1)
     assert total["count"] == pytest.approx(50 * total["duration_s"], abs=2), "what is after the transient, and it alone"
     assert bench("rebuild", bench.run_dir).code == 0
     assert numbers(bench) == kept
@@ -98,10 +98,10 @@ def test_a_load_that_is_never_steady_ends_after_its_longest_time_and_is_marked(b
     done = bench("run", "brief.bench", timeout=240)
     assert done.code == 0, done.text
     assert "It was not steady within 0.1 % after 52 s" in done.text
-    (told,), final = bench.journal("measuring_ended"), recorded(bench)
-    assert (told["steady"], final["steady"]["steady"]) == (False, False)
-    assert told["lasted_s"] == pytest.approx(52, abs=0.01)
+    (record,), final = bench.journal("measuring_ended"), recorded(bench)
+    assert (record["steady"], final["steady"]["steady"]) == (False, False)
+    assert record["lasted_s"] == pytest.approx(52, abs=0.01)
     (row,) = bench("query", "SELECT steady, lasted_s, most_s FROM steady_ends", "--json").json
-    assert row == {"steady": False, "lasted_s": told["lasted_s"], "most_s": 52}
+    assert row == {"steady": False, "lasted_s": record["lasted_s"], "most_s": 52}
     assert "NOT steady after 52 s" in bench("status").out
     assert "not steady within 0.1 %" in " ".join(bench.page().split())

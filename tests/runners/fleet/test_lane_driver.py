@@ -100,18 +100,18 @@ def test_each_reason_why_a_job_waits_is_reported_once(bench: Bench, listed: List
     said: list[str] = []
     drives = driver(bench.folder / "fleet", said)
     drives.look()
-    for told in (
+    for described in (
         "PENDING",
         "PENDING (Priority)",
         "PENDING (Priority)",
         "PENDING (ReqNodeNotAvail)",
         "PENDING (Priority)",
     ):
-        listed.found[0] = replace(listed.found[0], told=told)
+        listed.found[0] = replace(listed.found[0], described=described)
         drives._ask()
     first = [text for text in said if text.startswith("lane 1: ")]
     assert first == [
-        f"lane 1: job 1 is {told}" for told in ("PENDING", "PENDING (Priority)", "PENDING (ReqNodeNotAvail)")
+        f"lane 1: job 1 is {described}" for described in ("PENDING", "PENDING (Priority)", "PENDING (ReqNodeNotAvail)")
     ]
 
 
@@ -121,7 +121,7 @@ def test_a_job_that_leaves_no_output_makes_one_look_at_what_its_node_sees(bench:
     for _ in range(4):  # three jobs of each lane, and the look at the last
         drives._asked_at = float("-inf")
         drives.look()
-        listed.found = [replace(job, state="ended", told="FAILED", node="db-7") for job in listed.found]
+        listed.found = [replace(job, state="ended", described="FAILED", node="db-7") for job in listed.found]
     assert f"does db-7 see {bench.folder / 'fleet'}, and has it space?" in drives.given_up[1]
     assert len(listed.found) == 6
 
@@ -190,8 +190,8 @@ def test_a_users_usual_options_reach_slurm_only_where_they_hide_nothing(monkeypa
     }
 
 
-@pytest.mark.parametrize(("status", "told"), [("ok", "is queued again"), ("failed", "error: no cell ended well")])
-def test_a_job_whose_cells_only_failed_in_its_time_is_not_queued_again(tmp_path: Path, status: str, told: str) -> None:
+@pytest.mark.parametrize(("status", "says"), [("ok", "is queued again"), ("failed", "error: no cell ended well")])
+def test_a_job_whose_cells_only_failed_in_its_time_is_not_queued_again(tmp_path: Path, status: str, says: str) -> None:
     """Else cells that fail, and are tried again by each job, would have it queued again for ever."""
     journal, began = tmp_path / "journal.jsonl", tmp_path / "began"
     journal.touch()
@@ -223,7 +223,7 @@ def test_a_job_whose_cells_only_failed_in_its_time_is_not_queued_again(tmp_path:
         until(began.exists)
         job.send_signal(signal.SIGUSR1)
         said, _ = job.communicate(timeout=60)
-    assert told in said
+    assert says in said
     assert job.returncode == 130
     assert (tmp_path / "asked").exists() == (status == "ok")
     assert ("--requeued" in (tmp_path / "given").read_text().split()) == bool(again), "it waits for the job before it"

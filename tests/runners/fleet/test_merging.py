@@ -161,9 +161,9 @@ def test_a_lane_that_was_run_twice_counts_once_and_the_later_one(bench: Bench, f
     assert len(ends) == len(set(ends)) == both["cells"]["ok"]
     (start,) = (record for record in records if record["type"] == "run_started")
     assert [each["folder"] for each in start["merged"]] == ["again", "fleet-lane-2", "fleet-lane-3"]
-    (told,) = (record["text"] for record in records if record["type"] == "remark" and "lane 1" in record["text"])
-    assert told == ("lane 1 was run more than once: fleet-lane-1 (cells done: 2 of 2) does not count, and again does")
-    assert told in [each["text"] for each in both["warnings"]]
+    (text,) = (record["text"] for record in records if record["type"] == "remark" and "lane 1" in record["text"])
+    assert text == ("lane 1 was run more than once: fleet-lane-1 (cells done: 2 of 2) does not count, and again does")
+    assert text in [each["text"] for each in both["warnings"]]
     lane(bench, "1")  # nothing to do there: what counts does not change
     merged(bench, "again")
     assert records_of(fleet) == records

@@ -137,8 +137,8 @@ def test_what_slurm_cannot_do_is_refused_before_anything_begins(bench: Bench) ->
     assert "unrecognized option '--acount=lab'" in refused(bench, "--on", "slurm", "--job-option", "acount=lab")
     assert "the option `wrap` can't be given to jobs" in refused(bench, "--on", "slurm", "--job-option", "wrap=ls")
     assert "the option `nodelist`" in refused(bench, "--on", "slurm", "--job-option", "w=three")
-    told = refused(bench, "--on", "slurm", "--job-option", "time=5", "--job-option", "signal=B:USR1@299")
-    assert "error: all 2 lanes: its time limit is 5 min, of which 4 min 59 s are kept to stop" in told
+    text = refused(bench, "--on", "slurm", "--job-option", "time=5", "--job-option", "signal=B:USR1@299")
+    assert "error: all 2 lanes: its time limit is 5 min, of which 4 min 59 s are kept to stop" in text
     assert "say --on too" in refused(bench, "--job-option=x")
     bench.spec(SPEC.replace('hosts = "two"', 'hosts = "twelve"'), MEASURE="1 s")
     assert "partition `bench` has no node for these hosts of the spec: twelve" in refused(bench, "--on", "slurm")

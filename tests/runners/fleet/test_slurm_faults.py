@@ -126,8 +126,8 @@ def test_a_job_that_gives_way_to_a_more_urgent_one_goes_on_elsewhere_and_the_bri
     first, then = (each["one-1.slurm"] for each in nodes_of(bench, lane=1))
     assert (first, then) == (node, then)
     assert then != node
-    told = f"one cell was measured on other nodes than those after it: one-1.slurm was {node}, and is {then}"
-    assert told in " ".join(bench.page().split())
+    text = f"one cell was measured on other nodes than those after it: one-1.slurm was {node}, and is {then}"
+    assert text in " ".join(bench.page().split())
     asked = bench("query", "SELECT DISTINCT value FROM properties WHERE source = 'one-1.slurm'", "--json")
     assert {row["value"] for row in asked.json} >= {first, then}
 

@@ -73,7 +73,7 @@ def sampled(
     return Power().parse(probe, output, (started, ended)), output
 
 
-def told(output: JobOutput) -> bytes:
+def all_output(output: JobOutput) -> bytes:
     """All that is kept of a job."""
     return b"".join(path.read_bytes() for path in output.directory.rglob("*") if path.is_file())
 

@@ -190,9 +190,9 @@ def test_a_command_gets_the_name_of_the_host(here: Transport) -> None:
     ],
 )
 def test_what_is_no_number_of_watts_is_refused(line: str, why: str, here: Transport) -> None:
-    with pytest.raises(RunnerError, match=rf"power of local can't be read by command: {why}") as told:
+    with pytest.raises(RunnerError, match=rf"power of local can't be read by command: {why}") as refused:
         try_meter(cells.node(meter("command", command=line)), here)
-    assert "one number, the watts" in told.value.hint
+    assert "one number, the watts" in refused.value.hint
 
 
 def test_a_reading_that_fails_is_a_gap(here: Transport, tmp_path: Path) -> None:

@@ -101,9 +101,9 @@ def test_a_line_that_is_none_of_the_log_s_is_a_gap_in_the_window_and_nothing_out
     )
     output = taken(by_csv(path), here, tmp_path / "kept")
     assert values(output) == [(float(at), 50.0) for at in range(11)]
-    told = Power().gaps(PROBE, output, WINDOW)
-    assert told.startswith("2 of 13 readings of power of local failed: ")
-    assert f"{path}:13: `time` is not a time of ISO 8601" in told
+    text = Power().gaps(PROBE, output, WINDOW)
+    assert text.startswith("2 of 13 readings of power of local failed: ")
+    assert f"{path}:13: `time` is not a time of ISO 8601" in text
     assert try_meter(by_csv(path), here) == 50
 
 

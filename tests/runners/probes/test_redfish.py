@@ -12,7 +12,7 @@ from benchbrief.compiler.planning.plan import PowerMeter
 from benchbrief.runners.errors import RunnerError
 from benchbrief.runners.probes.power.power_probe import Power, try_meter
 from benchbrief.runners.seams import Node, Transport
-from tests.runners.probes.metering import PROBE, arguments, meter, nodes, sampled, secret, told
+from tests.runners.probes.metering import PROBE, all_output, arguments, meter, nodes, sampled, secret
 from tests.support import cells, redfish
 from tests.support.redfish import PASSWORD, USER, Certificate, by_power, link, tree
 from tests.support.waiting import until
@@ -82,7 +82,7 @@ def test_a_bmc_is_sampled_over_one_connection_and_its_password_stays_hidden(
     assert {(sample.measure, sample.node, sample.value, sample.unit) for sample in samples} == {
         ("power", "local", 214.0, "W")
     }
-    assert PASSWORD.encode() not in told(output)
+    assert PASSWORD.encode() not in all_output(output)
     assert len(connections) == 2, "one for each job"
 
 
@@ -125,7 +125,7 @@ def test_a_certificate_is_trusted_by_name_of_its_authority_or_its_fingerprint_on
         with pytest.raises(RunnerError, match="another fingerprint"):
             try_meter(node(found.address, fingerprint="ab" * 32), here)
         seen = found.requests
-        assert seen == [], "nobody was told the password"
+        assert seen == [], "nobody was sent the password"
         assert try_meter(node(found.address, fingerprint=f"{'ab' * 32} {signed.fingerprint}"), here) == 214
         assert try_meter(node(found.address, ca_file=str(signed.file)), here) == 214
         assert try_meter(node(found.address, verify=False), here) == 214

@@ -13,7 +13,7 @@ from benchbrief.compiler.planning.plan import PowerMeter
 from benchbrief.runners.errors import RunnerError
 from benchbrief.runners.probes.power.power_probe import Power, try_meter
 from benchbrief.runners.seams import Transport
-from tests.runners.probes.metering import PROBE, arguments, meter, nodes, sampled, secret, told
+from tests.runners.probes.metering import PROBE, all_output, arguments, meter, nodes, sampled, secret
 from tests.support import cells
 from tests.support.pdu import AUTH, COMMUNITY, PRIVACY, USER, Pdu, pdu
 from tests.support.waiting import until
@@ -65,7 +65,7 @@ def test_an_outlet_is_sampled_and_the_community_stays_hidden(found: Pdu, here: T
     assert b"s3cret" not in seen
     samples, output = sampled(here, node, tmp_path / "kept")
     assert {(sample.node, sample.value, sample.unit) for sample in samples} == {("local", 101.0, "W")}
-    assert b"s3cret" not in told(output)
+    assert b"s3cret" not in all_output(output)
 
 
 def test_a_user_of_snmpv3_is_let_in_with_authentication_and_privacy(found: Pdu, here: Transport) -> None:

@@ -43,14 +43,14 @@ def looks(task: Task) -> list[bool]:
 
 def test_it_ends_at_the_first_look_that_is_steady_and_counts_what_comes_after_the_cut() -> None:
     load = Load(TASK)
-    told, steady = load.told(1000.0), load.steady
+    reported, steady = load.report(1000.0), load.steady
     assert steady is not None
     seen = looks(TASK)
     assert seen == [False] * (len(seen) - 1) + [True]
     assert steady.cut_s > 0, "it begins cold"
     assert load.seconds == steady.lasted_s == len(steady.completed) * 5 < TASK.measure_s
-    assert (told.began_at, told.seconds) == pytest.approx((1000 + steady.cut_s, steady.lasted_s - steady.cut_s))
-    assert sum(count for _, count in told.intervals) == told.count
+    assert (reported.began_at, reported.seconds) == pytest.approx((1000 + steady.cut_s, steady.lasted_s - steady.cut_s))
+    assert sum(count for _, count in reported.intervals) == reported.count
 
 
 def test_a_load_that_falls_further_and_further_behind_has_its_longest_time() -> None:

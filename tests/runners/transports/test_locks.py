@@ -124,8 +124,8 @@ def test_the_claim_of_a_run_that_fell_silent_is_taken_over_with_its_jobs(
 def of_another_user(jobs_dir: Path, name: str) -> Completed:
     """Another Unix user's run claims the host, and gives a sign of life once."""
     jobs_dir.chmod(0o1777)
-    told = f'{{"run": "{name}", "folder": "/theirs", "controller": "lab-2", "pid": 7, "host": "h"}}'
-    claimed = f"theirs\n{told}\n3600"
+    holder = f'{{"run": "{name}", "folder": "/theirs", "controller": "lab-2", "pid": 7, "host": "h"}}'
+    claimed = f"theirs\n{holder}\n3600"
     script = with_values(CLAIM, owner="theirs", claimed=claimed, grace="1", token="word")
     done = subprocess.run(
         ["sh"],
@@ -183,7 +183,7 @@ def theirs(jobs_dir: Path) -> Iterator[Path]:
 
 
 @pytest.mark.parametrize(
-    ("told", "shown"),
+    ("holder", "shown"),
     [
         ("[" * 9000, "an unknown run"),
         ('{"run": ' * 2000 + "1" + "}" * 2000, "an unknown run"),
@@ -198,10 +198,10 @@ def theirs(jobs_dir: Path) -> Iterator[Path]:
     ],
 )
 def test_whatever_another_user_says_in_a_claim_is_one_short_line(
-    transport: Transport, theirs: Path, told: str, shown: str
+    transport: Transport, theirs: Path, holder: str, shown: str
 ) -> None:
     owner, _, *rest = (theirs / "claim").read_text().splitlines()
-    (theirs / "claim").write_text("\n".join([owner, told, *rest]) + "\n")
+    (theirs / "claim").write_text("\n".join([owner, holder, *rest]) + "\n")
     with run(transport, "one") as ours, pytest.raises(HostBusy) as busy:
         ours.claim()
     assert str(busy.value).startswith(f"{transport.host.id} is held by {shown}, of its user 54321, since ")

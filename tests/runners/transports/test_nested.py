@@ -22,7 +22,7 @@ class Entered(NestedTransport):
     def shell(self) -> tuple[str, ...]:
         return ("sh", "-c", 'cut -d" " -f6 /proc/$$/stat > "$0"; echo $$ >> "$0"; exec sh', str(self.seen))
 
-    def told(self) -> tuple[int, int]:
+    def pids(self) -> tuple[int, int]:
         session, process = map(int, self.seen.read_text().split())
         return session, process
 
@@ -54,9 +54,9 @@ def test_only_so_much_of_a_file_is_read(inside: Entered, tmp_path: Path) -> None
 def test_what_lists_and_reads_is_in_a_session_of_its_own(inside: Entered, tmp_path: Path) -> None:
     (tmp_path / "some").touch()
     assert "some" in {entry.name for entry in inside.entries(str(tmp_path))}
-    assert inside.told()[0] != os.getsid(0)
+    assert inside.pids()[0] != os.getsid(0)
     list(inside.read(str(tmp_path / "some"), 4))
-    assert inside.told()[0] != os.getsid(0)
+    assert inside.pids()[0] != os.getsid(0)
 
 
 def test_what_reads_ends_with_its_reader(inside: Entered) -> None:
@@ -64,7 +64,7 @@ def test_what_reads_ends_with_its_reader(inside: Entered) -> None:
     assert next(pieces).strip(b"\0") == b""
     pieces.close()  # type: ignore[attr-defined]
     with pytest.raises(ProcessLookupError):
-        os.kill(inside.told()[1], 0)
+        os.kill(inside.pids()[1], 0)
 
 
 def test_what_can_t_be_read_is_said(inside: Entered, tmp_path: Path) -> None:

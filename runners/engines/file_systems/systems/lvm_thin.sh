@@ -13,10 +13,10 @@ tools="lvs lvcreate lvchange lvremove mount umount"
 root() { if [ "$(id -u)" = 0 ]; then "$@"; else sudo -n "$@"; fi; }
 
 # Prints the attributes $1 of the volume $2.
-told() { root lvs --noheadings --separator ' ' -o "$1" "$2" 2>/dev/null | sed 's/^ *//; q'; }
+field() { root lvs --noheadings --separator ' ' -o "$1" "$2" 2>/dev/null | sed 's/^ *//; q'; }
 
 # Prints the tags of the volume $1, one a line.
-tags() { told lv_tags "$1" | tr , '\n'; }
+tags() { field lv_tags "$1" | tr , '\n'; }
 
 # Finds what is mounted at the directory, or was: the names of the volume, of its group and of its snapshot, and where the
 # snapshot is mounted while it is looked at. Looks once.
@@ -28,13 +28,13 @@ find_volume() {
         device=$(findmnt -rno SOURCE --mountpoint "$real" | tail -n 1)
         kind=$(findmnt -rno FSTYPE --mountpoint "$real" | tail -n 1)
         options=$(findmnt -rno OPTIONS --mountpoint "$real" | tail -n 1 | sed 's/,seclabel//; s/,/:/g')
-        found=$(told vg_name,lv_name,pool_lv,segtype "$device")
+        found=$(field vg_name,lv_name,pool_lv,segtype "$device")
         case $found in
             *' thin') ;;
             *) echo "$real is on $device, which is no thin volume of LVM: \`sudo lvs -S segtype=thin\` lists those"; return 1 ;;
         esac
     else
-        found=$(told vg_name,lv_name,pool_lv "@$at")
+        found=$(field vg_name,lv_name,pool_lv "@$at")
         [ -n "$found" ] || {
             echo "$real is not where a file system is mounted: \`lvcreate -T -V SIZE -n NAME GROUP/POOL\`," \
                 "\`mkfs.ext4 /dev/GROUP/NAME\`, \`mount /dev/GROUP/NAME $real\`"
@@ -57,7 +57,7 @@ can() {
         *[!A-Za-z0-9_+.=/:#\&-]*) echo "$real has a character that LVM can't keep in a tag: name another \`path\`"; return 1 ;;
     esac
     may && find_volume && is_alone "$volume" || return 1
-    health=$(told lv_health_status "$pool")
+    health=$(field lv_health_status "$pool")
     [ -z "$health" ] || {
         echo "the thin pool $pool of $real is not well ($health): \`lvs -a $group\`, and \`lvextend -L +SIZE $pool\` if it is full"
         return 1
@@ -104,7 +104,7 @@ mend() {
     has lvs lvm2 && may && find_volume || return 1
     hide
     [ -z "$options" ] || return 0
-    [ -n "$(told lv_name "$group/$volume")" ] || renew || return 1
+    [ -n "$(field lv_name "$group/$volume")" ] || renew || return 1
     mounted
 }
 
@@ -171,7 +171,7 @@ drop() {
         { echo "$said" | first_error; return 1; }
 }
 
-# Waits until udev has told of each device: systemd unmounts what is mounted when it hears late of a device's removal.
+# Waits until udev has announced each device: systemd unmounts what is mounted when it hears late of a device's removal.
 settle() { ! command -v udevadm >/dev/null || udevadm settle -t 30 >/dev/null 2>&1 || :; }
 
 # Makes the volume again from its snapshot.
@@ -195,7 +195,7 @@ with() { tags "$kept" | sed -n "s/^$ours\.with=//p" | tr : ,; }
 is_ours() { tags "$kept" | grep -qxF "$ours"; }
 
 forget() {
-    find_volume >/dev/null && [ -n "$(told lv_name "$kept")" ] || return 0
+    find_volume >/dev/null && [ -n "$(field lv_name "$kept")" ] || return 0
     is_ours || {
         echo "$kept is in the way, and was not made by benchbrief: \`sudo lvrename $kept NAME\` if it is needed," \
             "or \`sudo lvremove $kept\`"

@@ -27,7 +27,7 @@ class Routes:
     """The data set as each of the senders reaches it, and from where that is, in words."""
 
     data: tuple[Data, ...]
-    told: Text
+    described: Text
 
 
 @dataclass(frozen=True)

@@ -47,11 +47,11 @@ def delete(data: Data, cell: Cell, routes: Routes, stopping: Stopping) -> tuple[
         return False, say.keys_unknown(name=data.name, tool=names.name)
     deleted = _delete(data, routes, dataset, key, stopping)
     if deleted is None:
-        return False, say.not_undone(name=data.name, found=_told(data.count(dataset)), n=_told(dataset.records))
-    return True, say.undone(deleted=_told(deleted), n=_told(dataset.records), sent=routes.told)
+        return False, say.not_undone(name=data.name, found=_figure(data.count(dataset)), n=_figure(dataset.records))
+    return True, say.undone(deleted=_figure(deleted), n=_figure(dataset.records), sent=routes.described)
 
 
-def _told(count: int) -> Figure:
+def _figure(count: int) -> Figure:
     return figure(count, ",")
 
 

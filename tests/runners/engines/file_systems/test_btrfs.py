@@ -241,8 +241,8 @@ def test_a_run_loads_once_and_puts_the_snapshot_back_before_each_cell(bench: Ben
     bench.spec(SPEC.replace("@DB@", str(place / "db")))
     ended = bench("run", "brief.bench")
     assert ended.code == 0, ended.text
-    told = [record["text"] for record in bench.journal("remark")]
-    assert sum("the btrfs snapshot taken after the load was put back" in text for text in told) == 3
+    texts = [record["text"] for record in bench.journal("remark")]
+    assert sum("the btrfs snapshot taken after the load was put back" in text for text in texts) == 3
     assert names(place) == ["db", "db.BENCHBRIEF.snapshot"]
 
 
