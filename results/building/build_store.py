@@ -339,9 +339,11 @@ def _copy_tables(building: Path, path: Path, settings: dict[str, Any]) -> None:
     import duckdb
 
     with duckdb.connect(str(path), config=settings) as connection:
+        connection.execute("BEGIN TRANSACTION")  # else each table is synced to the disk by itself
         for table in TABLES:
             connection.execute(f"CREATE TABLE {table} AS FROM {parquet_scan(building / f'{table}.parquet')}")
         connection.execute(VIEWS)
+        connection.execute("COMMIT")
         create_views(connection, planned_metrics(connection))
         connection.execute("CHECKPOINT")  # errors at the end of the connection are silent
 
