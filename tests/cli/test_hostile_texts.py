@@ -71,7 +71,7 @@ def on_a_terminal(bench: Bench, *words: str) -> str:
 @pytest.fixture(scope="module")
 def simulated(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Bench]:
     """A run whose stored texts are wild: those of the plan, and what its journal says of hosts and cells."""
-    with fresh_bench(tmp_path_factory.mktemp("hostile"), paper=True) as bench:
+    with fresh_bench(tmp_path_factory.mktemp("hostile")) as bench:
         bench.spec(SPEC)
         ran = bench("run", "brief.bench", "--simulate", "--failing", "db-1.lab=100%")
         harmless(ran)

@@ -15,6 +15,7 @@ from tests.cli.specs import ONE_FOLDER
 from tests.support import wrapped
 from tests.support.bench import PROGRAM, Bench, Started
 from tests.support.waiting import until
+from tests.support.warm import Forked, warm
 
 SPEC = ONE_FOLDER.replace("[1, 2]", "[1, 2, 3]")
 FIRST, SECOND, THIRD = (f"ramp/one/fill/threads={number}/r1" for number in (1, 2, 3))
@@ -208,21 +209,26 @@ def test_a_second_ctrl_c_ends_at_once_even_when_nobody_reads_the_message(bench: 
         return any(line.startswith(what) for line in bench.strays().values())
 
     theirs, ours = os.pipe()
-    line = f"exec {PROGRAM} run brief.bench --no-report" + (" 2>&-" if errors == "nobody" else "")
-    with subprocess.Popen(["sh", "-c", line], cwd=bench.folder, env=bench.env, stderr=ours) as run:
-        try:
-            until(lambda: runs("sleep 500"), 60)
-            if errors == "who has gone":
-                os.close(theirs)
-            while select.select([], [ours], [], 0)[1] and errors == "who does not read":
-                os.write(ours, bytes(select.PIPE_BUF))
-            run.send_signal(signal.SIGINT)
-            until(lambda: runs("sleep 600"), 60)
-            run.send_signal(signal.SIGINT)
-            assert run.wait(30) == 130
-        finally:
-            run.kill()
-            bench.end_strays()
+    words = ("run", "brief.bench", "--no-report")
+    run: subprocess.Popen[bytes] | Forked
+    if errors == "nobody":
+        line = ["sh", "-c", f'exec {PROGRAM} "$@" 2>&-', "sh", *words]
+        run = subprocess.Popen(line, cwd=bench.folder, env=bench.env)
+    else:
+        run = warm().start(words, bench.folder, bench.env, ours, ours, paper=False)
+    try:
+        until(lambda: runs("sleep 500"), 60)
+        if errors == "who has gone":
+            os.close(theirs)
+        while select.select([], [ours], [], 0)[1] and errors == "who does not read":
+            os.write(ours, bytes(select.PIPE_BUF))
+        run.send_signal(signal.SIGINT)
+        until(lambda: runs("sleep 600"), 60)
+        run.send_signal(signal.SIGINT)
+        assert run.wait(30) == 130
+    finally:
+        run.kill()
+        bench.end_strays()
     assert bench.journal("run_ended") == [], "the teardown was not waited for"
 
 

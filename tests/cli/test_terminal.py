@@ -2,15 +2,8 @@
 
 from __future__ import annotations
 
-import fcntl
-import os
-import pty
 import re
 import signal
-import struct
-import subprocess
-import termios
-from pathlib import Path
 
 import pytest
 
@@ -18,34 +11,16 @@ from benchbrief.cli.terminal import EndRequest, show_error
 from benchbrief.dsl.bench_error import ExitCode
 from benchbrief.runners.journal.secret_masking import KNOWN
 from tests.cli.specs import ONE_FOLDER
-from tests.support.bench import PROGRAM, Bench
+from tests.cli.test_watching import terminal
+from tests.support.bench import Bench
 from tests.support.tools import system_tool
 
-COLUMNS, ROWS = 100, 30
 
-
-def on_a_terminal(bench: Bench, *words: str | Path, env: dict[str, str] | None = None) -> tuple[int, str]:
-    """Exit code, and all that was written to the terminal."""
-    controller, terminal = pty.openpty()
-    fcntl.ioctl(terminal, termios.TIOCSWINSZ, struct.pack("HHHH", ROWS, COLUMNS, 0, 0))
-    process = subprocess.Popen(
-        [PROGRAM, *map(str, words)],
-        cwd=bench.folder,
-        env={**bench.env, "TERM": "xterm-256color", **(env or {})},
-        stdin=terminal,
-        stdout=terminal,
-        stderr=terminal,
-    )
-    os.close(terminal)
-    said = b""
-    try:
-        while piece := os.read(controller, 1 << 16):
-            said += piece
-    except OSError:  # EIO: nobody has the terminal open any more
-        pass
-    finally:
-        os.close(controller)
-    return process.wait(60), said.decode()
+def on_a_terminal(bench: Bench, *words: str, env: dict[str, str] | None = None) -> tuple[int, str]:
+    """Return the exit code, and all that was written to the terminal."""
+    with terminal(bench, *words, columns=100, rows=30, env=env) as shown:
+        code = shown.process.wait(60)
+    return code, shown.said.decode()
 
 
 @pytest.mark.timeout(60)

@@ -6,8 +6,6 @@ from __future__ import annotations
 import subprocess
 import sys
 
-import pytest
-
 from tests.support.bench import Bench
 
 SPEC = """
@@ -43,10 +41,9 @@ def forgetful(bench: Bench, threads: int, *words: str) -> subprocess.CompletedPr
     )
 
 
-@pytest.mark.parametrize("threads", [1, 4])
-def test_a_run_with_a_cell_that_nobody_judged_is_interrupted_and_can_be_resumed(bench: Bench, threads: int) -> None:
+def test_a_run_with_a_cell_that_nobody_judged_is_interrupted_and_can_be_resumed(bench: Bench) -> None:
     bench.spec(SPEC)
-    ended = forgetful(bench, threads, "run", "brief.bench", "--simulate", "--junit", "verdicts.xml")
+    ended = forgetful(bench, 4, "run", "brief.bench", "--simulate", "--junit", "verdicts.xml")
     assert ended.returncode == 130, ended.stdout + ended.stderr
     assert "interrupted, stopped before every cell was run" in ended.stdout
     assert "2 ok, 1 not run" in ended.stdout

@@ -117,7 +117,7 @@ class Warm:
     def shown(self, words: Sequence[str], cwd: Path, env: Mapping[str, str]) -> bytes:
         """What `bench` with these words shows on a terminal of its own."""
         ours, theirs = os.openpty()
-        asked = {"words": words, "cwd": str(cwd), "env": dict(env), "on_a_terminal": True}
+        asked = {"words": words, "cwd": str(cwd), "env": dict(env), "on_a_terminal": True, "paper": False}
         shown = b""
         with self._asked(asked, theirs, theirs):
             os.close(theirs)
