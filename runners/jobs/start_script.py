@@ -72,10 +72,10 @@ def new_word() -> str:
 
 
 def _write_line(file: File) -> str:
-    name = inside_job(file.name)
-    folder = inside_job(str(PurePosixPath(file.name).parent))
+    name, parent = inside_job(file.name), str(PurePosixPath(file.name).parent)
+    folder = f"mkdir -p -- {inside_job(parent)} && " if parent != "." else ""
     content = quote("".join(map(plain, file.content)))
-    return f"mkdir -p -- {folder} && printf %s {content} >{name} || failed"
+    return f"{folder}printf %s {content} >{name} || failed"
 
 
 def _forget_line(file: File) -> str:

@@ -9,7 +9,7 @@
 discard() {
     if [ -d "$d" ]; then
         ! is_running "$d" || { echo running; exit 0; }
-        (stop "$d") >/dev/null 2>&1
+        [ -e "$d/rc" ] && [ ! -e "$d/forget" ] || (stop "$d") >/dev/null 2>&1
         cd / && erase "$d"
     fi
     tidy

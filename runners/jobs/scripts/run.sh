@@ -17,7 +17,7 @@ umask 077
 exec 9>lock
 flock -x 9 || exit 1
 trap : TERM INT HUP
-cat /proc/sys/kernel/random/boot_id >boot
+read -r boot </proc/sys/kernel/random/boot_id && echo "$boot" >boot
 # shellcheck disable=SC2094  # a function and a file
 born $$ >born
 moment() {
@@ -25,23 +25,26 @@ moment() {
         read -r up _ </proc/uptime && t=$(date +%s.%N) && read -r now _ </proc/uptime || return 1
         [ "$up" != "$now" ] || break
     done
-    echo "$t $up $now"
+    moment="$t $up $now"
 }
 spent() {
     read -r _ user nice system _ _ irq softirq _ </proc/stat && echo $((user + nice + system + irq + softirq))
 }
-moment >start || exit 1
+moment && echo "$moment" >start || exit 1
 spent >load
+# A job may be stopped before it begins.
+: >stdout
+: >stderr
 echo $$ >pid || exit 1
 exec >/dev/null 2>&1
 exec 8<&-
 export BENCHBRIEF_JOB="$PWD"
 ended() {
-    at=$(moment)
+    moment
     { spent; times; getconf CLK_TCK; } >>load
     forget
-    echo "$at" >end
-    head -c 65536 /dev/zero >room && rm room && echo "$1" >rc.tmp && mv rc.tmp rc
+    echo "$moment" >end
+    { printf '%65536s' '' >rc.tmp && echo "$1" >rc.tmp && mv rc.tmp rc; } || : >rc.tmp
     kill -KILL -$$
 }
 watch() {

@@ -20,9 +20,9 @@ begin() {
     [ -z "$claimed" ] || keep_claim || failed
     sign
     if [ -s "$d/pid" ]; then echo "started $d"; exit 0; fi
-    rm -rf -- "$d"
+    [ ! -e "$d" ] || rm -rf -- "$d"
     if [ -n "$cwd" ] && [ ! -d "$cwd" ]; then echo failed; printf 'no directory %s\n' "$cwd" >&2; tidy; exit 1; fi
-    mkdir -- "$d" && mkdir -- "$d/work" && cd -- "$d/work" || failed
+    mkdir -- "$d" "$d/work" && cd -- "$d/work" || failed
     write_files
     cd .. || failed
     [ -z "$forget" ] || printf %s "$forget" >forget || failed

@@ -9,9 +9,9 @@ under_lock() {
 with_root() {
     for _ in 1 2 3 4 5 6 7 8 9; do
         if [ -n "$create" ]; then
-            mkdir -p -- "$root" 2>/dev/null
+            # shellcheck disable=SC2174  # the parent is TMPDIR
+            [ -d "$root" ] || mkdir -p -m 711 -- "$root" 2>/dev/null
             if [ ! -d "$root" ] || [ -L "$root" ] || [ ! -O "$root" ]; then echo "unsafe $root"; exit 1; fi
-            chmod 711 -- "$root"
         fi
         [ -d "$root" ] && [ -O "$root" ] || exit 0
         under_lock "$@" 8<"$root"
