@@ -41,7 +41,7 @@ class Example:
     """Places whose numbers may be missing; everywhere else a missing one is a failure."""
 
 
-IN_THE_SUITE = ("power_efficiency", "rocksdb_ssds")  # one of each engine, and one of each language
+IN_THE_SUITE = ("rocksdb_ssds",)  # the quickstart, which runs over SSH, tries MongoDB
 SMOKES = (
     Example(
         "cluster_shrink",

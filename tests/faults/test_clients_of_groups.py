@@ -16,8 +16,8 @@ from tests.support.two_hosts import two_hosts
 SPEC = """
 hardware one { hosts = "one"  server_port = "@ONE@" }
 hardware two { hosts = "two"  server_port = "@TWO@" }
-client one_load { hosts = "one-load"  tool = ycsb("@YCSB@") }
-client two_load { hosts = "two-load"  tool = ycsb("@YCSB@") }
+client one_load { hosts = "one-load"  tool = go_ycsb("@TOOL@") }
+client two_load { hosts = "two-load"  tool = go_ycsb("@TOOL@") }
 database mongo { engine = mongodb  uri = "mongodb://127.0.0.1:{server_port}/ycsb"  reset = drop_and_load }
 workload c from ycsb.c { records = 1k }
 experiment ramp {
@@ -35,9 +35,9 @@ def bench(tmp_path: Path) -> Iterator[Bench]:
 
 @pytest.mark.timeout(240)
 def test_each_group_is_loaded_by_its_own_client_beside_the_measurement_of_the_other(bench: Bench) -> None:
-    stand_in, ycsb = built_tool("mongo-stand-in"), built_tool("ycsb")
+    stand_in, tool = built_tool("mongo-stand-in"), built_tool("go-ycsb/bin/go-ycsb")
     with running_stand_in(stand_in.parent) as (_, one), running_stand_in(stand_in.parent) as (_, two):
-        bench.spec(SPEC, YCSB=str(ycsb), ONE=str(one), TWO=str(two))
+        bench.spec(SPEC, TOOL=str(tool), ONE=str(one), TWO=str(two))
         done = bench("run", "brief.bench", "--no-report", timeout=220)
     assert done.code == 0, done.text
     jobs = [each for each in bench.journal("job_collected") if each["job"] in ("load", "measure")]

@@ -15,7 +15,7 @@ from tests.support.bench import Bench
 from tests.support.sshd import sshd
 from tests.support.tools import system_tool
 
-_FLOOD = 256 << 20
+_FLOOD = 160 << 20
 """Bytes: far more than the controller may hold, and than a driver reads."""
 _PEAK_KIB = 220 << 10
 """Of the controller. It needs some 180 MiB for itself, most of it to build the tables."""

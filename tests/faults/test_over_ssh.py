@@ -31,7 +31,6 @@ def plain_users_host() -> Iterator[Sshd]:
 
 
 @pytest.mark.timeout(240)
-@pytest.mark.usefixtures("paper")
 def test_the_quickstart_runs_over_ssh_and_leaves_a_brief(bench: Bench, plain_users_host: Sshd) -> None:
     server = plain_users_host
     server.write_config(name="127.0.0.1")

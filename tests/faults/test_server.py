@@ -113,7 +113,7 @@ def test_a_server_that_starts_for_the_second_cell_only_is_disclosed_all_the_same
     in_the_way = data / "stand-in.mv"
     prepare = f"if [ -e {in_the_way} ]; then rmdir {in_the_way}; else mkdir -p {in_the_way}; fi"
     spec = MONGO.replace("{ hosts = local }", f'{{ hosts = local  prepare = command("{prepare}") }}', 1)
-    bench.spec(spec, TOOL="ycsb", SERVER=f'server = embedded  path = "{data}"', SECONDS=1)
+    bench.spec(spec, TOOL="go_ycsb", SERVER=f'server = embedded  path = "{data}"', SECONDS=1)
     faulty = FaultyRun(bench, bench("run", "brief.bench"))
     faulty.fails_only("threads=1/")
     faulty.says_why("threads=1/", "the embedded MongoDB server on local ended at once")

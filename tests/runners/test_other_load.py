@@ -115,11 +115,8 @@ def test_bench_itself_is_no_other_load_where_its_processes_are_the_controller_s(
 ) -> None:
     ours = f"(process {os.getpid()} of "
     with busy_ourselves():
-        until(lambda: ours in other_load(HERE), 60)
-        if counts:
-            until(lambda: ours in REAL.other_load(inner), 60)
-        else:
-            assert not any(ours in REAL.other_load(inner) for _ in range(2))
+        until(lambda: ours in (REAL.other_load(inner) if counts else other_load(HERE)), 60)
+        assert counts or ours not in REAL.other_load(inner)
 
 
 @pytest.mark.parametrize(("inner", "measured"), [(True, False), (False, True)], indirect=["inner"])
@@ -145,17 +142,19 @@ def test_load_that_begins_during_a_job_and_ends_before_it_is_counted(tmp_path: P
     script = "sleep 0.5; touch here; while [ ! -e stop ]; do sleep 0.1; done; sleep 0.5"
     running = HERE.start(Job("measure", Command(("sh", "-c", script)), 60))
     with busy(tmp_path / "foreign") as process:
-        until(lambda: int(Path(f"/proc/{process.pid}/stat").read_text().rpartition(")")[2].split()[11]) > 200, 60)
+        until(lambda: int(Path(f"/proc/{process.pid}/stat").read_text().rpartition(")")[2].split()[11]) > 60, 60)
     running.stop()
     found = running.collect(tmp_path / "out")
     running.discard()
     assert found.other_cores is not None
-    assert found.other_cores * (found.ended_at - found.started_at) > 1.8, "it took two seconds of a processor"
+    assert found.other_cores * (found.ended_at - found.started_at) > 0.5, (
+        "it took more than half a second of a processor"
+    )
 
 
 def test_a_job_s_own_load_and_that_of_its_children_is_not_counted(tmp_path: Path) -> None:
     cores = os.cpu_count() or 1
-    burn = 'timeout 2 sh -c "while :; do :; done" & '
+    burn = 'timeout 1.1 sh -c "while :; do :; done" & '
     found = ran(f"{burn * cores} wait; times", tmp_path / "out")
     times = re.findall(r"(\d+)m([\d.]+)s", found.stdout.read_text())
     own = sum(60 * float(minutes) + float(seconds) for minutes, seconds in times)

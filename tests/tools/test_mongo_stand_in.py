@@ -116,7 +116,7 @@ def test_a_dropped_collection_does_not_count_in_the_size_of_the_next(tmp_path: P
             return float(client.test.command("dbStats")["storageSize"])
 
         for _ in range(2):
-            client.test.things.insert_many({"_id": key, "text": f"{key:01000d}"} for key in range(5000))
+            client.test.things.insert_many({"_id": key, "text": f"{key:01000d}"} for key in range(1500))
             loaded = stored()
             client.test.things.drop()
             assert stored() < loaded / 10

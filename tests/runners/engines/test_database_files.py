@@ -24,7 +24,7 @@ def loaded(path: Path, reset: Reset, benchmark: str = "readrandom") -> tuple[Roc
     engine = RocksDB(context.plan, context.database, context.hardware, HostPool(context.plan))
     engine.start()
     engine.reset(context.cell)
-    db_bench(path, "fillseq", "flush", "waitforcompaction")
+    db_bench(path, "fillseq", "flush")
     engine.loaded(context.cell, RECORDS)
     return engine, context
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterator
 from functools import partial
 
 import pytest
@@ -18,20 +17,9 @@ from benchbrief.runners.engines.mongodb.undo.delete_routes import Routes
 from benchbrief.runners.errors import BadOutput, Interrupted, ServerFailed
 from benchbrief.runners.messages.run_messages import say
 from tests.support import cells
-from tests.support.mongo import running_stand_in
 from tests.support.mongo_peer import scripted_mongod
-from tests.support.tools import built_tool, tools_dir
 
 RECORDS, INSERTED = 100, 2500
-
-
-@pytest.fixture
-def connection() -> Iterator[Connection]:
-    built_tool("mongo-stand-in")
-    with running_stand_in(tools_dir()) as (host, port):
-        opened = Connection(f"mongodb://{host}:{port}/", cells.attached(""))
-        yield opened
-        opened.close()
 
 
 def inserted(connection: Connection, *, ordered: bool = False, padding: int = 1) -> tuple[Data, Cell]:

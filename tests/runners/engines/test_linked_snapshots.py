@@ -24,7 +24,7 @@ from tests.support import cells
 from tests.support.tools import system_tool
 from tests.support.waiting import until
 
-RECORDS = 20_000
+RECORDS = 10_000
 
 
 def db_bench(path: Path, *benchmarks: str, **flags: str | int) -> str:
@@ -32,6 +32,10 @@ def db_bench(path: Path, *benchmarks: str, **flags: str | int) -> str:
     words += [f"--{name}={value}" for name, value in flags.items()]
     done = subprocess.run(words, check=True, capture_output=True, text=True)
     return str(done.stdout)
+
+
+GENTLY = {"benchmark_read_rate_limit": 20_000, "benchmark_write_rate_limit": 4_000_000}
+"""Flags for runs of a set time, which would take all of the processor."""
 
 
 def overwritten(path: Path) -> None:
@@ -60,7 +64,7 @@ def loaded(path: Path, options_file: str | None = None) -> tuple[RocksDB, CellCo
     engine, context = engine_at(path, options_file)
     engine.start()
     engine.reset(context.cell)
-    db_bench(path, "fillseq", "flush", "waitforcompaction")
+    db_bench(path, "fillseq", "flush")
     engine.loaded(context.cell, RECORDS)
     return engine, context
 
@@ -98,7 +102,7 @@ def test_a_database_is_the_same_bytes_after_each_writing_workload(tmp_path: Path
     engine, context = loaded(tmp_path / "db")
     before = hashes(tmp_path / "db")
     engine.begin(context.cell)
-    db_bench(tmp_path / "db", benchmark, use_existing_db=1, write_buffer_size=1 << 19, duration=1, threads=2)
+    db_bench(tmp_path / "db", benchmark, use_existing_db=1, write_buffer_size=1 << 19, duration=1, threads=2, **GENTLY)
     assert hashes(tmp_path / "db") != before
     assert engine.holds(context.cell)
     engine.restore(context.cell)
@@ -241,7 +245,7 @@ def test_a_snapshot_on_a_full_disk_is_refused_and_is_none(small: Callable[[str],
     disk = small("16m")
     engine, context = engine_at(disk / "db")
     engine.start()
-    db_bench(disk / "db", "fillseq", "flush", "waitforcompaction")
+    db_bench(disk / "db", "fillseq", "flush")
     fill(disk, left=16 << 10)
     with pytest.raises(RunnerError, match=r"no snapshot can be taken of .*: cp: .*No space left on device"):
         engine.loaded(context.cell, RECORDS)
@@ -252,7 +256,7 @@ def test_a_restore_on_a_full_disk_fails_and_is_made_again_with_room(small: Calla
     disk = small("24m")
     engine, context = engine_at(disk / "db")
     engine.start()
-    db_bench(disk / "db", "fillseq", "flush", "waitforcompaction")
+    db_bench(disk / "db", "fillseq", "flush")
     engine.loaded(context.cell, RECORDS)
     before = hashes(disk / "db")
     for log in (disk / "db").glob("LOG*"):
@@ -270,7 +274,7 @@ def test_a_marker_on_a_full_disk_is_reported_as_what_has_no_room(small: Callable
     disk = small("16m")
     engine, context = engine_at(disk / "db")
     engine.start()
-    db_bench(disk / "db", "fillseq", "flush", "waitforcompaction")
+    db_bench(disk / "db", "fillseq", "flush")
     fill(disk)
     with pytest.raises(RunnerError, match=r"the marker can't be written in .*/db, where 0 KiB are free"):
         engine.loaded(context.cell, RECORDS)

@@ -33,7 +33,6 @@ from benchbrief.runners.reuse.carried_results import Carried
 from benchbrief.runners.reuse.recheck_hosts import recheck
 from benchbrief.runners.seams import Size
 from tests.support import cells
-from tests.support.mongo import running_stand_in
 from tests.support.mongo_peer import HELLO, scripted_mongod
 from tests.support.sshd import sshd
 from tests.support.tools import built_tool, system_tool, tools_dir
@@ -61,14 +60,6 @@ def make(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Make]:
     yield made
     for engine in started:
         engine.stop()
-
-
-@pytest.fixture
-def server() -> Iterator[str]:
-    """The address of a stand-in that is attached to."""
-    built_tool("mongo-stand-in")
-    with running_stand_in(tools_dir()) as (host, port):
-        yield f"{host}:{port}"
 
 
 def client(endpoint: Endpoint) -> pymongo.MongoClient[dict[str, Any]]:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 import pytest
 
 from benchbrief.compiler.planning.plan import Cell, Change, Dataset
@@ -14,21 +12,10 @@ from benchbrief.runners.engines.mongodb.sampled_records import SAMPLED, Sample
 from benchbrief.runners.engines.mongodb.undo import inserted_records
 from benchbrief.runners.errors import BadOutput
 from tests.support import cells
-from tests.support.mongo import running_stand_in
 from tests.support.mongo_peer import HELLO, Answer, Document, scripted_mongod
-from tests.support.tools import built_tool, tools_dir
 
 RECORDS = 1000
 UNNOTICED: tuple[Change, ...] = ("nothing", "updates")
-
-
-@pytest.fixture
-def connection() -> Iterator[Connection]:
-    built_tool("mongo-stand-in")
-    with running_stand_in(tools_dir()) as (host, port):
-        opened = Connection(f"mongodb://{host}:{port}/", cells.attached(""))
-        yield opened
-        opened.close()
 
 
 @pytest.fixture

@@ -122,10 +122,17 @@ def assert_whole(bench: Bench, cells: tuple[str, ...]) -> None:
 
 
 def operations(printed: str) -> int:
-    """Of db_bench, or of YCSB."""
-    if found := re.search(r"(\d+) operations;", printed):
+    """Of db_bench, go-ycsb or YCSB."""
+    if found := re.search(r"(\d+) operations;", printed) or re.search(
+        r"^READ +- .* Count: (\d+),", _last(printed), re.MULTILINE
+    ):
         return int(found[1])
     return sum(int(count) for count in re.findall(r"^\[READ\], Return=OK, (\d+)", printed, re.MULTILINE))
+
+
+def _last(printed: str) -> str:
+    """The summary of go-ycsb."""
+    return printed.partition("Run finished")[2]
 
 
 POINTS: tuple[tuple[dict[str, str], str], ...] = (
@@ -284,10 +291,11 @@ def test_a_server_that_was_started_goes_on_with_its_measurement_when_the_control
     bench: Bench, by_ssh: Path
 ) -> None:
     built_tool("mongo-stand-in")
+    built_tool("go-ycsb/bin/go-ycsb")
     port = free_port()
     server = f'start  port = {port}  binary = "{as_mongod(bench.folder)}"  path = "@DATA@/mongo"'
     there = MONGO.replace("hosts = local", 'hosts = "box"').replace("embedded", server).replace("[1, 2]", "1")
-    bench.spec(there, TOOL=f'ycsb("{wrapped.ycsb(bench.folder / "ycsb")}")')
+    bench.spec(there, TOOL=f'go_ycsb("{wrapped.PROGRAMS}/go-ycsb/bin/go-ycsb")')
     until_killed(bench, {"waits_in": "measure"}, "run", "brief.bench", "--no-report")
     started = [pid for pid, line in bench.strays().items() if f"--port {port}" in line]
     assert started

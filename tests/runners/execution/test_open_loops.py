@@ -144,7 +144,7 @@ def test_a_controller_that_is_killed_takes_the_same_measurement_when_it_is_back(
 def test_a_load_that_was_not_offered_as_declared_is_no_measurement(
     arrivals: str, target: str, said: str, bench: Bench
 ) -> None:
-    one(bench, arrivals, target, THREADS="1", measure="2 s")
+    one(bench, arrivals, target, THREADS="1", measure="1 s")
     done = bench("run", "brief.bench", "--no-report")
     assert done.code == 3, done.text
     (verdict,) = bench.journal("cell_ended")

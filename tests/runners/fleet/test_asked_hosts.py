@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-import json
-from typing import Any
-
 import pytest
 
-from tests.support.bench import Bench
+from tests.support.bench import Bench, records_of
 from tests.support.mongo import running_stand_in
 from tests.support.slurm import Slurm
 from tests.support.slurm_runs import CELLS, ROLES, SAME, SPEC, ended_cells, nodes_of, rows, spec
@@ -27,7 +24,9 @@ def without_names(table: list[str]) -> list[str]:
     return sorted({row.split("'cell_hash'")[0].replace("-1.slurm", "") for row in table})
 
 
-def test_asked_hosts_have_the_store_of_named_ones_and_their_nodes_are_disclosed(bench: Bench) -> None:
+def test_asked_hosts_have_the_store_of_named_ones_and_their_nodes_are_disclosed_and_compared(
+    bench: Bench, cluster: Slurm
+) -> None:
     done = bench("run", "brief.bench", "--on", "slurm", "--json")
     assert done.code == 0, done.text
     assert ended_cells(bench.run_dir) == CELLS
@@ -49,6 +48,24 @@ def test_asked_hosts_have_the_store_of_named_ones_and_their_nodes_are_disclosed(
     assert len(rows(single, "files")) == len(rows(bench.run_dir, "files"))
     assert bench.strays() == {}
 
+    spec(bench, text=ROLES)
+    taken = nodes["one-1.slurm"]
+    cluster.asked("scontrol", "update", f"NodeName={taken}", "State=DRAIN", "Reason=test")
+    try:
+        second = bench("run", "brief.bench", "--on", "slurm", "--no-report", "--out", "other")
+    finally:
+        cluster.asked("scontrol", "update", f"NodeName={taken}", "State=RESUME")
+    assert second.code == 0, second.text
+    (other,) = (path.parent for path in (bench.folder / "other").glob("*/plan.json"))
+    hashes = [
+        {each["cell"]: each["hash"] for each in records_of(run) if each["type"] == "cell_started"}
+        for run in (bench.run_dir, other)
+    ]
+    assert hashes[0] == hashes[1], "which node it was is no part of a cell's definition"
+    compared = bench("compare", str(bench.run_dir), str(other))
+    assert "a scheduler gave other nodes:" in compared.out
+    assert f"was {taken} in A, and" in compared.out
+
 
 def test_clients_are_asked_for_by_the_same_words_and_matched_by_feature(bench: Bench) -> None:
     built_tool("mongo-stand-in")
@@ -67,30 +84,6 @@ experiment e {{ hardware = box  client = load  workloads = c  threads = 4  warm_
     (nodes,) = nodes_of(bench, lane=1)
     assert {nodes["box-1.slurm"], nodes["box-2.slurm"]} == {"one", "two"}
     assert {nodes["load-1.slurm"], nodes["load-2.slurm"]} == {"three", "four"}
-
-
-def test_a_comparison_says_that_the_nodes_were_others(bench: Bench, cluster: Slurm) -> None:
-    first = bench("run", "brief.bench", "--on", "slurm", "--no-report", "--out", "a")
-    assert first.code == 0, first.text
-    before = [record["nodes"] for record in journal(bench, "a")]
-    taken = next(iter(before[0].values()))
-    cluster.asked("scontrol", "update", f"NodeName={taken}", "State=DRAIN", "Reason=test")
-    try:
-        second = bench("run", "brief.bench", "--on", "slurm", "--no-report", "--out", "b")
-    finally:
-        cluster.asked("scontrol", "update", f"NodeName={taken}", "State=RESUME")
-    assert second.code == 0, second.text
-    hashes = [{row["cell"]: row["hash"] for row in journal(bench, out, "cell_started")} for out in ("a", "b")]
-    assert hashes[0] == hashes[1], "which node it was is no part of a cell's definition"
-    runs = [str(next((bench.folder / out).glob("*/plan.json")).parent) for out in ("a", "b")]
-    compared = bench("compare", *runs)
-    assert "a scheduler gave other nodes:" in compared.out
-    assert f"was {taken} in A, and" in compared.out
-
-
-def journal(bench: Bench, out: str, kind: str = "hosts_given") -> list[dict[str, Any]]:
-    lines = next((bench.folder / out).glob("*/journal.jsonl")).read_text().splitlines()
-    return [record for record in map(json.loads, lines) if record["type"] == kind]
 
 
 def test_a_plan_shows_its_jobs_and_what_slurm_has(bench: Bench) -> None:

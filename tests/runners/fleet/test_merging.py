@@ -10,7 +10,6 @@ import os
 import shutil
 import subprocess
 from collections.abc import Iterator
-from itertools import permutations
 from pathlib import Path
 from typing import Any
 
@@ -112,7 +111,7 @@ def test_the_order_and_the_number_of_mergings_change_nothing(bench: Bench, fleet
     for number, folder in zip(LANES, folders, strict=True):
         lane(bench, number, "--into", folder)
     found = set()
-    for order in permutations(folders):
+    for order in (folders, folders[::-1], [*folders[1:], folders[0]]):
         merged(bench, *order)
         found.add((fleet / "journal.jsonl").read_bytes())
         for name in ("raw", "store"):

@@ -81,7 +81,7 @@ def loaded(path: Path) -> tuple[RocksDB, CellContext]:
     engine, context = engine_at(path)
     engine.start()
     engine.reset(context.cell)
-    db_bench(path, "fillseq", "flush", "waitforcompaction")
+    db_bench(path, "fillseq", "flush")
     engine.loaded(context.cell, RECORDS)
     return engine, context
 
@@ -132,7 +132,7 @@ def test_a_snapshot_takes_no_room_and_can_t_be_written_to(place: Path) -> None:
         ["btrfs", "filesystem", "du", "--raw", "-s", kept], capture_output=True, text=True, check=True
     )
     total, exclusive = map(int, said.stdout.splitlines()[1].split()[:2])
-    assert total > 1_000_000 > 10 * exclusive
+    assert total > 500_000 > 10 * exclusive
 
 
 @pytest.mark.parametrize("program", [pytest.param("sync", marks=pytest.mark.long), "btrfs"])

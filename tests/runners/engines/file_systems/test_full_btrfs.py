@@ -83,7 +83,7 @@ def test_a_snapshot_that_finds_no_room_is_none_and_is_taken_when_there_is_some(p
     engine, context = engine_at(place / "db")
     engine.start()
     engine.reset(context.cell)
-    db_bench(place / "db", "fillseq", "flush", "waitforcompaction")
+    db_bench(place / "db", "fillseq", "flush")
     rest = fill(place)
     with pytest.raises(RunnerError, match=r"the marker can't be written in .*/db, where 0 KiB are free"):
         engine.loaded(context.cell, RECORDS)
