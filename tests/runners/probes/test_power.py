@@ -55,7 +55,9 @@ def printed(header: str, *readings: tuple[float, str]) -> str:
 # --- by a BMC ----------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("common", ["Watts", "212", "1", "power", "."])
+@pytest.mark.parametrize(
+    "common", ["Watts", "212", *(pytest.param(each, marks=pytest.mark.long) for each in ("1", "power", "."))]
+)
 def test_a_password_that_is_a_common_word_does_not_change_what_is_read(
     here: Transport, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, common: str
 ) -> None:
