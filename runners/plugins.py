@@ -65,7 +65,7 @@ def implementation(registry: Registry[ExtensionSpec], name: str, seam: type = ob
     spec = spec_of(registry, name)
     with _guarded(registry.kind, name, spec.implementation):
         made: object = EntryPoint(name, spec.implementation, "").load()
-    if wrong := misfit(made, seam):
+    if wrong := find_misfit(made, seam):
         source = registry.source(name) or "benchbrief"
         raise RunnerError(
             f"the {registry.kind} `{name}` of {source} can't be used: its class {spec.implementation} {wrong}",
@@ -74,7 +74,7 @@ def implementation(registry: Registry[ExtensionSpec], name: str, seam: type = ob
     return made
 
 
-def misfit(made: object, seam: type) -> str:
+def find_misfit(made: object, seam: type) -> str:
     """Say why a class can't stand behind a seam: a protocol, or an abstract class that it has to be below.
 
     Returns "" when it can.

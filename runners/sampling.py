@@ -136,7 +136,7 @@ def reading_job(probes: Sequence[tuple[Probe, FileReads]]) -> Job:
 _FAILED = "failed: "
 
 
-def readings(output: JobOutput, probe: str = "") -> tuple[list[str], list[Reading]]:
+def parse_readings(output: JobOutput, probe: str = "") -> tuple[list[str], list[Reading]]:
     """Return the header's lines, and the complete readings in order of time. Raises BadOutput.
 
     `probe` selects the header where one loop reads for several. Setting the clock meanwhile does not move the
@@ -163,7 +163,7 @@ def readings(output: JobOutput, probe: str = "") -> tuple[list[str], list[Readin
         raise BadOutput(f"the {probe} probe can't read on {output.host}: {why[:200]}", "Run its command.txt by hand.")
     steady = list(_steadied(found, output.booted))
     if not steady:
-        raise BadOutput(f"the probe printed no reading: {last_words(output)}", "Run its command.txt by hand.")
+        raise BadOutput(f"the probe printed no reading: {read_last_words(output)}", "Run its command.txt by hand.")
     return header, steady
 
 
@@ -189,14 +189,16 @@ def longest_step(every_s: float) -> float:
     return max(2.5 * every_s, every_s + _SLOW_S)
 
 
-def recent(text: str) -> list[Reading]:
+def parse_recent(text: str) -> list[Reading]:
     """Return the complete readings at the end of a probe's output, which may begin and end anywhere, in order of
     time."""
     blocks = re.finditer(r"^= (\d{1,12}(?:\.\d{0,9})?)(?: [\d.]{1,16})?\n((?:(?!= |\.$).*\n)*)\.$", text, re.MULTILINE)
     return [Reading(float(match[1]), tuple(match[2].splitlines())) for match in blocks]
 
 
-def steps(probe: Probe, output: JobOutput, found: list[Reading], window: tuple[float, float]) -> Iterator[Step]:
+def steps_in_window(
+    probe: Probe, output: JobOutput, found: list[Reading], window: tuple[float, float]
+) -> Iterator[Step]:
     """Return the intervals between readings, without gaps, as far as they are inside the window.
 
     An interval across an end of the window has the rate of the whole interval: the counters are interpolated at the
@@ -210,10 +212,10 @@ def steps(probe: Probe, output: JobOutput, found: list[Reading], window: tuple[f
             yield Step(before, after, min(after.time, end) - start, inside)
 
 
-def moments(
+def readings_in_window(
     probe: Probe, output: JobOutput, found: list[Reading], window: tuple[float, float]
 ) -> Iterator[tuple[float, Reading]]:
-    """Return the readings inside the window, each with its seconds from the window's start. Raises as `steps` does."""
+    """Return the readings inside the window, each with its seconds from its start. Raises as `steps_in_window` does."""
     _require_some(probe, output, found, window)
     yield from ((reading.time - window[0], reading) for reading in found if window[0] <= reading.time <= window[1])
 
@@ -223,7 +225,7 @@ def _require_some(probe: Probe, output: JobOutput, found: list[Reading], window:
     if found[0].time >= end or found[-1].time <= start:
         raise BadOutput(
             f"the {probe.name} probe ran from {found[0].time - start:.1f} s to {found[-1].time - start:.1f} s of the "
-            f"measurement, which took {end - start:.1f} s: {last_words(output)}",
+            f"measurement, which took {end - start:.1f} s: {read_last_words(output)}",
             f"Look at the probe's stderr in {output.directory}.",
         )
 
@@ -234,7 +236,7 @@ def _lines(path: Path) -> Iterator[str]:
             yield line.rstrip("\n")
 
 
-def last_words(output: JobOutput) -> str:
+def read_last_words(output: JobOutput) -> str:
     with output.stderr.open("rb") as file:
         text = file.read(2000).decode("utf-8", "replace").strip()
     return text.splitlines()[-1][:200] if text else "it said nothing of why"

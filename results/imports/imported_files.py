@@ -10,7 +10,7 @@ from pathlib import Path
 from benchbrief.compiler.extensions.registry import IMPORTER_SPECS
 from benchbrief.results.imports.packed_files import packed
 from benchbrief.results.messages.result_messages import say
-from benchbrief.runners.drivers.output_evidence import lines
+from benchbrief.runners.drivers.output_evidence import read_output_lines
 from benchbrief.runners.errors import BadOutput
 
 HDR = ".hdr"
@@ -44,7 +44,7 @@ def read_lines(name: str, path: Path) -> list[str]:
     """Return the file's lines. Raises OutputProblem for a file that can't be a tool's."""
     refuse_no_text(name, path)
     try:
-        return list(lines(path))
+        return list(read_output_lines(path))
     except BadOutput as error:
         raise OutputProblem(name, None, str(error)) from error
 

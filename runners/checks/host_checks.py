@@ -21,7 +21,7 @@ from benchbrief.runners.errors import RunnerError
 from benchbrief.runners.hosts import tool_discovery
 from benchbrief.runners.hosts.background_load import other_load
 from benchbrief.runners.hosts.facts.host_facts import size_text
-from benchbrief.runners.hosts.fan_out import each_of
+from benchbrief.runners.hosts.fan_out import look_at_each
 from benchbrief.runners.hosts.host_connections import CONTROLLER, HostPool, is_on_controller
 from benchbrief.runners.hosts.orphans import hosts_of_plan, list_leftovers, strays_among
 from benchbrief.runners.jobs.claim_holders import describe_holder, format_since
@@ -29,7 +29,7 @@ from benchbrief.runners.jobs.commands import shell_line
 from benchbrief.runners.jobs.host_fitness import find_defects
 from benchbrief.runners.jobs.shell_scripts import read_script, with_values
 from benchbrief.runners.jobs.tasks import Command
-from benchbrief.runners.journal.secret_references import unset
+from benchbrief.runners.journal.secret_references import find_unset
 from benchbrief.runners.plugins import driver, engine_class, find_stand_in, spec_of
 from benchbrief.runners.seams import ChecksPlace, Driver, Hosts, Transport
 from benchbrief.runners.transports.shipped_programs import shipped
@@ -59,18 +59,18 @@ def check_hosts(plan: Plan, config: Path | None = None) -> Iterator[Finding]:
     Starts nothing and changes nothing. Yields each finding when it is known, in the plan's order, as a host may be
     slow.
     """
-    for each in unset(plan):
+    for each in find_unset(plan):
         detail = f"is not set, and {each.needed_by} ({each.origin}) needs it"
         yield Finding(CONTROLLER.id, each.what, False, detail, each.hint)
     with HostPool(plan, config=config) as hosts:
-        for host_id, found in each_of(plan.hosts, lambda host_id: list(_host(plan, hosts, host_id))):
+        for host_id, found in look_at_each(plan.hosts, lambda host_id: list(_host(plan, hosts, host_id))):
             if isinstance(found, RunnerError):
                 yield Finding(host_id, "looked at", False, str(found), found.hint)
             else:
                 yield from found
         for host_id in hosts_of_plan(plan)[len(plan.hosts) :]:
             yield from _strays(plan, hosts, host_id)
-        for key, found in each_of(plan.databases, lambda key: list(_servers(plan, hosts, key))):
+        for key, found in look_at_each(plan.databases, lambda key: list(_servers(plan, hosts, key))):
             if isinstance(found, RunnerError):
                 yield Finding(key, f"server for {plan.databases[key].name}", False, str(found), found.hint)
             else:

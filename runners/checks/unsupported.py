@@ -15,7 +15,7 @@ from benchbrief.compiler.extensions.registry import METER_SPECS
 from benchbrief.compiler.planning.plan import BY_FILE_SYSTEM, Cell, Database, Plan
 from benchbrief.runners.errors import HostError, NoTool, RunnerError, ToolMissing
 from benchbrief.runners.hosts import tool_discovery
-from benchbrief.runners.hosts.fan_out import each_of
+from benchbrief.runners.hosts.fan_out import look_at_each
 from benchbrief.runners.hosts.host_connections import CONTROLLER
 from benchbrief.runners.journal.secret_references import refuse_unset
 from benchbrief.runners.plugins import find_stand_in, spec_of
@@ -151,7 +151,7 @@ def find_tools(plan: Plan, cells: Iterable[Cell], hosts: Hosts, held: Iterable[s
         if database.server == "embedded" and servers[0] in wanted:
             wanted[servers[0]].setdefault("stand-in", partial(find_stand_in, database.engine))
 
-    found = each_of(wanted, lambda host_id: list(_missing(hosts[host_id], wanted[host_id].values())))
+    found = look_at_each(wanted, lambda host_id: list(_missing(hosts[host_id], wanted[host_id].values())))
     lacking = [missing for _, missing in found if isinstance(missing, list) and missing]
     if lacking:
         missing_parts = "\n".join("; ".join(map(str, missing)) for missing in lacking)

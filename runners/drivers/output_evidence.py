@@ -44,7 +44,7 @@ _NOISE = re.compile(r"at \S+\(|\.\.\. \d+ more|\d{4}-\d\d-\d\d \S+ \d+ sec: |DBW
 """Frames of a stack trace, YCSB's status lines, which name its `READ-FAILED` rows, and its greeting."""
 
 
-def lines(path: Path, limit: int = _TEXT_LIMIT) -> Iterator[str]:
+def read_output_lines(path: Path, limit: int = _TEXT_LIMIT) -> Iterator[str]:
     """Yield the lines of a file without their ends. A bare carriage return also ends a line.
 
     Replaces bytes that are not UTF-8. `limit` is in bytes. Raises BadOutput for a file or a line above the limits.
@@ -78,13 +78,13 @@ def last_line(output: JobOutput) -> str:
 
 def _said(output: JobOutput) -> Iterator[str]:
     for path in (output.stderr, output.stdout):
-        for line in lines(path):
+        for line in read_output_lines(path):
             text = "".join(c if c.isprintable() else " " for c in line).strip()
             if text and not _NOISE.match(text):
                 yield text
 
 
-def bad(output: JobOutput, what: str, hint: str = "") -> BadOutput:
+def bad_output(output: JobOutput, what: str, hint: str = "") -> BadOutput:
     """Return the error for output that proves nothing: OptionRefused, which is one, where the tool complains of its
     command line. `what` quotes the tool's best line."""
     error = OptionRefused if _REFUSED.search(what) else BadOutput
@@ -106,10 +106,10 @@ def require_exit(output: JobOutput, tool: str, accepted: tuple[int, ...] = (0,))
         )
     said = best_line(output)
     if output.exit_code is None:
-        raise bad(output, say.tool_stopped(tool=tool, said=said))
+        raise bad_output(output, say.tool_stopped(tool=tool, said=said))
     if output.exit_code < 0:
-        raise bad(output, say.tool_signal(tool=tool, code=-output.exit_code, said=said))
-    raise bad(output, say.tool_ended(tool=tool, code=output.exit_code, said=said))
+        raise bad_output(output, say.tool_signal(tool=tool, code=-output.exit_code, said=said))
+    raise bad_output(output, say.tool_ended(tool=tool, code=output.exit_code, said=said))
 
 
 def require_few_errors(output: JobOutput, tool: str, errors: int, successes: int, allowed: float) -> None:
@@ -124,7 +124,7 @@ def require_few_errors(output: JobOutput, tool: str, errors: int, successes: int
             allowed=share_figure(allowed, 2),
             said=best_line(output),
         )
-        error = bad(output, what, say.hint_errors())
+        error = bad_output(output, what, say.hint_errors())
         raise error if isinstance(error, OptionRefused) else NotServed(str(error), error.hint)
 
 

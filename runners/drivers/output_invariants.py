@@ -39,7 +39,7 @@ class Invariant(Generic[T]):
     check: Callable[[T], Iterable[str]]
 
 
-def broken(table: Iterable[Invariant[T]], output: T) -> Iterator[str]:
+def find_broken(table: Iterable[Invariant[T]], output: T) -> Iterator[str]:
     """Yield an output's violations of its tool's table, in the table's order."""
     for each in table:
         yield from each.check(output)
@@ -53,10 +53,10 @@ class Printed:
     off: float
 
     def __str__(self) -> str:
-        return number(self.value)
+        return format_number(self.value)
 
 
-def printed(text: str) -> Printed | None:
+def parse_printed(text: str) -> Printed | None:
     """Parse a number. None when it is not finite (NaN, infinity, a decimal comma)."""
     match = _NUMBER.fullmatch(text)
     if match is None:
@@ -66,14 +66,14 @@ def printed(text: str) -> Printed | None:
     return Printed(value, 0.5 * 10.0**places) if math.isfinite(value) else None
 
 
-def number(value: float) -> str:
+def format_number(value: float) -> str:
     """Format a number for a message: whole ones in full, others to six digits."""
     return f"{value:.0f}" if abs(value) < 1e15 and value == int(value) else f"{value:.6g}"
 
 
-def seconds(value: float) -> str:
+def format_seconds(value: float) -> str:
     """Format a latency for a message."""
-    return f"{number(round(value * 1e6, 3))} us"
+    return f"{format_number(round(value * 1e6, 3))} us"
 
 
 @dataclass(frozen=True)
@@ -95,26 +95,26 @@ class Latencies:
     above: float = 0.0
 
 
-def in_order(of: Latencies) -> Iterator[str]:
+def check_order(of: Latencies) -> Iterator[str]:
     """Minimum, percentiles and maximum rise, and the mean lies between the first and the last."""
     if of.count <= 0:
         return
     named = [("minimum", of.low, of.unit, of.unit)]
-    named += [(f"p{number(percent)}", value, of.below, of.above) for percent, value in sorted(of.percentiles)]
+    named += [(f"p{format_number(percent)}", value, of.below, of.above) for percent, value in sorted(of.percentiles)]
     named.append(("maximum", of.high, of.unit, of.unit))
     known = [(name, value, below, above) for name, value, below, above in named if value is not None]
     for (name, value, below, _), (after, larger, _, above) in pairwise(known):
         # Ends of buckets rise together. Minimum and maximum are no ends of buckets.
         slack = 0.0 if name[0] == after[0] == "p" else below + above
         if value > larger + slack + value * 1e-9:
-            yield f"{of.name} has a {name} of {seconds(value)} above its {after} of {seconds(larger)}"
+            yield f"{of.name} has a {name} of {format_seconds(value)} above its {after} of {format_seconds(larger)}"
     if of.mean is not None:
         for end, sign, side in ((of.low, 1, "below its minimum"), (of.high, -1, "above its maximum")):
             if end is not None and sign * (end - of.mean) > of.unit + abs(end) * QUANTISED:
-                yield f"{of.name} has a mean of {seconds(of.mean)} {side} of {seconds(end)}"
+                yield f"{of.name} has a mean of {format_seconds(of.mean)} {side} of {format_seconds(end)}"
 
 
-def mean_fits_percentiles(of: Latencies) -> Iterator[str]:
+def check_mean(of: Latencies) -> Iterator[str]:
     """The mean is possible for latencies with these percentiles.
 
     With n latencies, p percent of them are at most the percentile, and the others at least. Both bounds of the sum
@@ -133,15 +133,16 @@ def mean_fits_percentiles(of: Latencies) -> Iterator[str]:
         rank = min(n, max(at, math.ceil(percent / 100 * n) + 1))
         lower, at, value_at = lower + (rank - at) * value_at, rank, max(0.0, value - of.below)
     lower = (lower + (n - at) * value_at) / n
-    names = ", ".join(f"p{number(percent)} of {seconds(value)}" for percent, value in ranked)
-    ends = f"from {seconds(of.low)} to {seconds(of.high)}, {names}"
+    names = ", ".join(f"p{format_number(percent)} of {format_seconds(value)}" for percent, value in ranked)
+    ends = f"from {format_seconds(of.low)} to {format_seconds(of.high)}, {names}"
+    mean = f"{of.name} has a mean of {format_seconds(of.mean)}, and its percentiles allow"
     if of.mean > upper * (1 + QUANTISED) + of.unit:
-        yield f"{of.name} has a mean of {seconds(of.mean)}, and its percentiles allow {seconds(upper)} at most: {ends}"
+        yield f"{mean} {format_seconds(upper)} at most: {ends}"
     if of.mean < lower * (1 - QUANTISED) - of.unit:
-        yield f"{of.name} has a mean of {seconds(of.mean)}, and its percentiles allow {seconds(lower)} at least: {ends}"
+        yield f"{mean} {format_seconds(lower)} at least: {ends}"
 
 
-def percentile_in_buckets(name: str, histogram: Histogram, percentiles: Iterable[tuple[float, float]]) -> Iterator[str]:
+def check_percentile(name: str, histogram: Histogram, percentiles: Iterable[tuple[float, float]]) -> Iterator[str]:
     """Each percentile lies in the bucket of its rank, which is known to within one operation."""
     n = histogram.count
     for percent, value in percentiles:
@@ -151,21 +152,22 @@ def percentile_in_buckets(name: str, histogram: Histogram, percentiles: Iterable
         if not under - 1 <= rank <= upto + 1:
             share = share_text((under if rank < under else upto) / n, 3)
             side = "are below it" if rank < under else "reach up to it"
-            yield f"{name} has a p{number(percent)} of {seconds(value)}, and by its buckets {share} {side}"
+            claim = f"{name} has a p{format_number(percent)} of {format_seconds(value)}"
+            yield f"{claim}, and by its buckets {share} {side}"
 
 
-def mean_in_buckets(name: str, histogram: Histogram, mean: float | None, unit: float = 1e-6) -> Iterator[str]:
+def check_bucket_mean(name: str, histogram: Histogram, mean: float | None, unit: float = 1e-6) -> Iterator[str]:
     """The mean is possible for latencies in these buckets."""
     if mean is None or not histogram.count:
         return
     least = sum(bucket.lo * bucket.count for bucket in histogram.buckets) / histogram.count
     most = sum(bucket.hi * bucket.count for bucket in histogram.buckets) / histogram.count
     if not least * (1 - QUANTISED) - unit <= mean <= most * (1 + QUANTISED) + unit:
-        bounds = f"{seconds(least)} to {seconds(most)}"
-        yield f"{name} has a mean of {seconds(mean)}, and its buckets allow {bounds}"
+        bounds = f"{format_seconds(least)} to {format_seconds(most)}"
+        yield f"{name} has a mean of {format_seconds(mean)}, and its buckets allow {bounds}"
 
 
-def ends_in_buckets(
+def check_bucket_ends(
     name: str, histogram: Histogram, low: float | None, high: float | None, unit: float = 1e-6
 ) -> Iterator[str]:
     """The minimum lies in the first bucket, the maximum in the last one."""
@@ -173,11 +175,11 @@ def ends_in_buckets(
         return
     for what, value, bucket in (("minimum", low, histogram.buckets[0]), ("maximum", high, histogram.buckets[-1])):
         if value is not None and not bucket.lo - unit <= value <= bucket.hi + unit:
-            held = f"{seconds(bucket.lo)} to {seconds(bucket.hi)}"
-            yield f"{name} has a {what} of {seconds(value)}, and the bucket at that end is from {held}"
+            held = f"{format_seconds(bucket.lo)} to {format_seconds(bucket.hi)}"
+            yield f"{name} has a {what} of {format_seconds(value)}, and the bucket at that end is from {held}"
 
 
-def spread_in_buckets(name: str, histogram: Histogram, mean: float, deviation: float, unit: float) -> Iterator[str]:
+def check_bucket_spread(name: str, histogram: Histogram, mean: float, deviation: float, unit: float) -> Iterator[str]:
     """The standard deviation is possible for latencies in these buckets with this mean."""
     if not histogram.count:
         return
@@ -188,11 +190,11 @@ def spread_in_buckets(name: str, histogram: Histogram, mean: float, deviation: f
         least, most = least + bucket.count * near**2, most + bucket.count * far**2
     least, most = math.sqrt(least / histogram.count), math.sqrt(most / histogram.count)
     if not least * (1 - QUANTISED) - unit <= deviation <= most * (1 + QUANTISED) + unit:
-        bounds = f"{seconds(least)} to {seconds(most)}"
-        yield f"{name} has a standard deviation of {seconds(deviation)}, and its buckets allow {bounds}"
+        bounds = f"{format_seconds(least)} to {format_seconds(most)}"
+        yield f"{name} has a standard deviation of {format_seconds(deviation)}, and its buckets allow {bounds}"
 
 
-def of_two_halves(whole: Latencies, first: Latencies, second: Latencies) -> Iterator[str]:
+def check_halves(whole: Latencies, first: Latencies, second: Latencies) -> Iterator[str]:
     """An operation that does a first one and then a second is never faster than both, and hardly slower.
 
     What it does between them is not timed by either: making values, and waiting for a processor. When nothing else
@@ -201,36 +203,37 @@ def of_two_halves(whole: Latencies, first: Latencies, second: Latencies) -> Iter
     low = (first.low or 0.0) + (second.low or 0.0)
     unit = whole.unit + first.unit + second.unit + low * QUANTISED
     if whole.low is not None and whole.low < low - unit:
-        halves = f"the minima of {first.name} and {second.name} add up to {seconds(low)}"
-        yield f"{whole.name} has a minimum of {seconds(whole.low)}, and {halves}"
+        halves = f"the minima of {first.name} and {second.name} add up to {format_seconds(low)}"
+        yield f"{whole.name} has a minimum of {format_seconds(whole.low)}, and {halves}"
     for what, value, one, two, beside in (
         ("mean", whole.mean, first.mean, second.mean, _BETWEEN_S / 10),
         ("maximum", whole.high, first.high, second.high, _BETWEEN_S),
     ):
         if value is not None and one is not None and two is not None and value > _SLOWER * (one + two) + beside:
-            halves = f"those of {first.name} and {second.name} add up to {seconds(one + two)}"
-            yield f"{whole.name} has a {what} of {seconds(value)}, and {halves}"
+            halves = f"those of {first.name} and {second.name} add up to {format_seconds(one + two)}"
+            yield f"{whole.name} has a {what} of {format_seconds(value)}, and {halves}"
     if second.count != whole.count:
         return
     at = dict(whole.percentiles)
     for what, value, half in (
         ("mean", whole.mean, second.mean),
         ("maximum", whole.high, second.high),
-        *((f"p{number(percent)}", at.get(percent), value) for percent, value in second.percentiles),
+        *((f"p{format_number(percent)}", at.get(percent), value) for percent, value in second.percentiles),
     ):
         if value is not None and half is not None and value < half * (1 - QUANTISED) - unit - whole.above - whole.below:
-            yield f"{whole.name} has a {what} of {seconds(value)}, and {second.name} one of {seconds(half)}"
+            claim = f"{whole.name} has a {what} of {format_seconds(value)}"
+            yield f"{claim}, and {second.name} one of {format_seconds(half)}"
 
 
-def within_run(of: Latencies, run_s: float, off: float) -> Iterator[str]:
+def check_run_length(of: Latencies, run_s: float, off: float) -> Iterator[str]:
     """No operation takes longer than the run."""
     if of.high is not None and of.count > 0 and of.high > run_s * (1 + QUANTISED) + off + of.unit:
-        yield f"{of.name} has a maximum of {seconds(of.high)}, and the run took {number(run_s)} s"
+        yield f"{of.name} has a maximum of {format_seconds(of.high)}, and the run took {format_number(run_s)} s"
 
 
-def within_threads(each: Iterable[Latencies], run_s: float, threads: float, off: float) -> Iterator[str]:
+def check_threads(each: Iterable[Latencies], run_s: float, threads: float, off: float) -> Iterator[str]:
     """Operations of one thread follow each other, so all latencies together fit into the threads' time."""
     total = sum(of.count * of.mean for of in each if of.mean is not None and of.count > 0)
     if total > (threads * run_s + off) * (1 + QUANTISED):
-        have = f"{number(threads)} threads have {number(round(threads * run_s, 3))} s in the run"
-        yield f"its latencies add up to {number(round(total, 3))} s, and its {have}"
+        have = f"{format_number(threads)} threads have {format_number(round(threads * run_s, 3))} s in the run"
+        yield f"its latencies add up to {format_number(round(total, 3))} s, and its {have}"

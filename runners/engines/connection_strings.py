@@ -11,7 +11,7 @@ from benchbrief.runners.journal.secret_masking import Secret
 from benchbrief.runners.journal.secret_references import read_reference, secrets_of
 
 
-def resolved(template: Template, database: Database) -> Secret:
+def resolve_uri(template: Template, database: Database) -> Secret:
     """Return the connection string with its references read from this process's environment. Raises RunnerError.
 
     The part before the @ is percent-encoded, so that a password may contain any character. A reference that is the

@@ -47,7 +47,7 @@ _MARKED = f'cat -- "$1/{MARKER}" 2>/dev/null || true'
 _MARKED_SNAPSHOT = _script("marked_snapshot")
 
 
-def aged(writers: int) -> tuple[str, ...]:
+def warn_of_aged(writers: int) -> tuple[str, ...]:
     """Return remarks on a data set to which this many cells wrote since it was loaded."""
     if not writers:
         return ()
@@ -64,7 +64,7 @@ def look_at_directory(host: Transport, path: str) -> str | None:
     return _said(_run(host, _OPEN, path, "look"))
 
 
-def empty(host: Transport, path: str) -> str | None:
+def empty_directory(host: Transport, path: str) -> str | None:
     """Remove all contents with the snapshot, and clear the marker's text. Returns as `open_directory`."""
     return _said(_run(host, _EMPTY, path))
 
@@ -95,7 +95,7 @@ def _copied(host: Transport, name: str, script: str, path: str, stopping: Stoppi
     return None if ran.exit_code == 0 else ran.said or f"code {ran.exit_code}"
 
 
-def mark(host: Transport, path: str, text: str) -> str | None:
+def mark_directory(host: Transport, path: str, text: str) -> str | None:
     """Write a text into the marker. Returns as `open_directory`."""
     return _said(_run(host, _MARK, path, text))
 

@@ -45,7 +45,7 @@ class Sampled:
         return StepJob(f"probe:{','.join(probe.name for probe in self.probes)}:{self.host}", self.host, self.at)
 
 
-def sampled(world: World, cell: Cell) -> list[Sampled]:
+def list_sampling_jobs(world: World, cell: Cell) -> list[Sampled]:
     """Return the jobs of a cell's probes. Probes that read one host's kernel files at the same rate share a job."""
     shared: dict[tuple[str, float], list[Probe]] = {}
     found = []
@@ -80,7 +80,7 @@ def _place(probe: Probe, host_id: str) -> str:
 
 
 @contextmanager
-def probes(attempt: Attempt) -> Iterator[None]:
+def run_probes(attempt: Attempt) -> Iterator[None]:
     """Run the cell's probes while the block runs, and collect their samples afterwards, even if the block raised.
 
     In a resumed attempt, the probes already run or were collected.
@@ -100,7 +100,10 @@ def probes(attempt: Attempt) -> Iterator[None]:
         attempt.collect(job, "measure", what.job.name.replace(":", "-", 2), what.job.name, what.host)
 
     try:
-        _all(start, [what for what in sampled(attempt.world, attempt.cell) if not attempt.kept("measure", what.job)])
+        _all(
+            start,
+            [what for what in list_sampling_jobs(attempt.world, attempt.cell) if not attempt.kept("measure", what.job)],
+        )
         yield
     except BaseException:
         # The cell fails for the first reason. A failure to end or fetch a probe must not replace it.

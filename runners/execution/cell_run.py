@@ -22,11 +22,11 @@ from benchbrief.compiler.planning.plan import AFTER_WRITES, RESTORED, Cell, Data
 from benchbrief.runners.data_seams import CountsWriters, KnowsChanges, KnowsUnchanged, Undoes
 from benchbrief.runners.errors import BadOutput, NotKept, RunnerError, ServerFailed
 from benchbrief.runners.execution.attempt import Attempt, NotWhole, StepJob
-from benchbrief.runners.execution.cell_probes import probes
+from benchbrief.runners.execution.cell_probes import run_probes
 from benchbrief.runners.execution.driver_contexts import CellContext, Endpoint, loading_hosts
 from benchbrief.runners.execution.events.cell_events import CellEvents
 from benchbrief.runners.execution.events.event_verdicts import require_events
-from benchbrief.runners.execution.read_clocks import clocks
+from benchbrief.runners.execution.read_clocks import read_clocks
 from benchbrief.runners.execution.server_readings import server_status
 from benchbrief.runners.execution.step_jobs import run_jobs
 from benchbrief.runners.hosts.background_load import MUCH
@@ -340,7 +340,7 @@ class CellRun:
         readings = self.attempt.world.readings(self.engine(), self._cell.measure_s, self._keep_reading)
         status = server_status(self.attempt, self.engine())
         events = CellEvents(self.attempt, self.driver, contexts)
-        with clocks(self.attempt) as offsets, probes(self.attempt), status, readings, events:
+        with read_clocks(self.attempt) as offsets, run_probes(self.attempt), status, readings, events:
             jobs = {host: self.driver.measure(each) for host, each in contexts.items()}
             outputs = run_jobs(self.attempt, jobs, "measure", events.begin)
         self.events.extend(events.tell(offsets))

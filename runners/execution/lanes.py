@@ -25,8 +25,8 @@ from benchbrief.runners.execution.equipment import Equipment
 from benchbrief.runners.execution.lost_hosts import LostHosts, PutOff
 from benchbrief.runners.execution.run_state import RunState, one_line
 from benchbrief.runners.execution.takeover import end_jobs, note_resumed
-from benchbrief.runners.hosts.facts.declared_facts import contradictions
-from benchbrief.runners.hosts.fan_out import each_of
+from benchbrief.runners.hosts.facts.declared_facts import find_contradictions
+from benchbrief.runners.hosts.fan_out import look_at_each
 from benchbrief.runners.journal import events as j
 from benchbrief.runners.journal.atomic_files import write_durably
 from benchbrief.runners.journal.cell_history import Left
@@ -60,7 +60,7 @@ class Lane:
     def observe(self, cells: Sequence[Cell]) -> None:
         """Collect the facts of each host of the lane, and report where they contradict the spec."""
         self._cells = cells
-        for host_id, found in each_of((host for cell in cells for host in cell.locks), self._claim_and_look):
+        for host_id, found in look_at_each((host for cell in cells for host in cell.locks), self._claim_and_look):
             if isinstance(found, NotKept):
                 raise found
             if isinstance(found, RunnerError):
@@ -86,7 +86,7 @@ class Lane:
         for key in dict.fromkeys(cell.hardware for cell in self._cells):
             hardware = self._run.plan.hardware[key]
             if host_id in hardware.hosts:
-                for text in contradictions(hardware, found):
+                for text in find_contradictions(hardware, found):
                     self.remark("warning", say.at(group=hardware.label, host=host_id, what=text), str(hardware.origin))
 
     def _claim(self, host_id: str) -> None:
@@ -377,7 +377,7 @@ class Lane:
         if self._run.world.simulated or (self._load_checked and cell.measure_s < _LONG_S):
             return
         self._load_checked = True
-        for host_id, said in each_of(cell.locks, lambda host_id: self._run.world.other_load(self._hosts[host_id])):
+        for host_id, said in look_at_each(cell.locks, lambda host_id: self._run.world.other_load(self._hosts[host_id])):
             if isinstance(said, str) and said:
                 self.remark("warning", say.busy(host=host_id, cell=cell.id, what=said), cell=cell.id)
 

@@ -21,7 +21,7 @@ _AT_ONCE = 16
 
 
 @contextmanager
-def clocks(attempt: Attempt) -> Iterator[Mapping[str, Offset]]:
+def read_clocks(attempt: Attempt) -> Iterator[Mapping[str, Offset]]:
     """Read the clocks of a cell's hosts before and after the block, and write them to the journal.
 
     Yields each host's offset, which is known after the block. A resumed attempt keeps its own readings from before.

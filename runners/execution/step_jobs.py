@@ -13,7 +13,7 @@ from benchbrief.compiler.messages.text import figure
 from benchbrief.compiler.planning.plan import Cell, StepKind
 from benchbrief.runners.errors import BadOutput, ConnectionLost, Interrupted, RunnerError
 from benchbrief.runners.execution.attempt import Attempt, NotWhole, StepJob
-from benchbrief.runners.execution.cell_probes import sampled
+from benchbrief.runners.execution.cell_probes import list_sampling_jobs
 from benchbrief.runners.execution.driver_contexts import CellContext, Endpoint, loading_hosts
 from benchbrief.runners.execution.live_numbers import Reading
 from benchbrief.runners.jobs.connection_retry import run_persistently
@@ -35,7 +35,7 @@ def jobs_of(world: World, cell: Cell, step: StepKind) -> tuple[StepJob, ...]:
     """Return the jobs of a step in which each load generator has a part."""
     hosts = loading_hosts(cell) if step == "load" else cell.load_hosts
     loads = tuple(StepJob(step, host, host) for host in hosts)
-    return (*loads, *(what.job for what in sampled(world, cell))) if step == "measure" else loads
+    return (*loads, *(what.job for what in list_sampling_jobs(world, cell))) if step == "measure" else loads
 
 
 def run_jobs(

@@ -176,7 +176,7 @@ def _common(longer: LaneResults, shorter: LaneResults) -> int:
         return shorter.size if file.read(1) == b"\n" else longer.size
 
 
-def counting(found: Sequence[LaneResults]) -> tuple[list[LaneResults], list[tuple[LaneResults, LaneResults]]]:
+def choose_counting(found: Sequence[LaneResults]) -> tuple[list[LaneResults], list[tuple[LaneResults, LaneResults]]]:
     """Return the folder of each lane that counts, and each fenced one with the one that counts in its place."""
     best: dict[int, LaneResults] = {}
     for each in sorted(found, key=lambda lane: lane.rank):

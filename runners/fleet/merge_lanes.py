@@ -23,7 +23,7 @@ from benchbrief.runners.execution.run_state import all_done, what_is_missing
 from benchbrief.runners.fleet.lane_folder import refuse_driven_as_one
 from benchbrief.runners.fleet.lane_results import (
     LaneResults,
-    counting,
+    choose_counting,
     folders_in,
     read_lanes,
     refuse_missing_outputs,
@@ -53,7 +53,7 @@ def merge_lanes(run_dir: Path, plan: Plan, plan_sha256: str, folders: Sequence[P
     """Merge the folders of lanes, and those that the run holds, into the run. Raises RunnerError."""
     refuse_driven_as_one(run_dir)
     every = list({path.resolve(): path for path in (*folders_in(run_dir), *folders)}.values())
-    chosen, fenced = counting(read_lanes(run_dir, plan, every))
+    chosen, fenced = choose_counting(read_lanes(run_dir, plan, every))
     if not chosen:
         raise RunnerError(
             f"no lane of {run_dir} has begun, so there is nothing to merge",

@@ -21,10 +21,10 @@ def fan_out(hosts: Iterable[str], call: Callable[[str], _T], at_once: int = AT_O
 
     Raises any other error once all calls are done.
     """
-    return dict(each_of(hosts, call, at_once))
+    return dict(look_at_each(hosts, call, at_once))
 
 
-def each_of(
+def look_at_each(
     hosts: Iterable[_Id], call: Callable[[_Id], _T], at_once: int = AT_ONCE
 ) -> Iterator[tuple[_Id, _T | RunnerError]]:
     """Yield the same results one by one, in that order, as soon as each is known."""

@@ -22,7 +22,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from benchbrief.runners.hosts.host_connections import is_on_controller
-from benchbrief.runners.jobs.connection_retry import persistently
+from benchbrief.runners.jobs.connection_retry import call_persistently
 from benchbrief.runners.jobs.tasks import Command
 from benchbrief.runners.journal import events as j
 from benchbrief.runners.journal.controller_clock import clock_ahead, now, since_boot
@@ -54,7 +54,7 @@ def read_clock(transport: Transport) -> ClockReading | None:
     reached."""
     if is_on_controller(transport.host):
         return ClockReading(clock_ahead(), 0.0, time.time() - _up())
-    tried = (persistently(transport, lambda: _round_trip(transport)) for _ in range(_ROUND_TRIPS))
+    tried = (call_persistently(transport, lambda: _round_trip(transport)) for _ in range(_ROUND_TRIPS))
     found = [reading for reading in tried if reading is not None]
     return min(found, key=lambda reading: reading.uncertainty_s, default=None)
 

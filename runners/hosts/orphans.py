@@ -12,7 +12,7 @@ from benchbrief.runners.hosts.fan_out import fan_out
 from benchbrief.runners.hosts.host_connections import CONTROLLER, HostPool, is_on_controller
 from benchbrief.runners.jobs import job_scripts as scripts
 from benchbrief.runners.jobs.claim_holders import describe_holder, format_since, one_line, parse_claim
-from benchbrief.runners.jobs.connection_retry import persistently
+from benchbrief.runners.jobs.connection_retry import call_persistently
 from benchbrief.runners.jobs.detached_jobs import end_leftovers
 from benchbrief.runners.jobs.host_claims import VOID_AFTER_S
 from benchbrief.runners.jobs.script_host import JobHost, sh
@@ -110,7 +110,7 @@ def hosts_of_plan(plan: Plan) -> list[str]:
 def list_leftovers(host: JobHost) -> list[Listed]:
     """Return all jobs and claims on a host. Raises HostError."""
     found = []
-    for line in persistently(host, lambda: sh(host, scripts.LIST)).stdout.splitlines()[:_MOST]:
+    for line in call_persistently(host, lambda: sh(host, scripts.LIST)).stdout.splitlines()[:_MOST]:
         kind, owner, silent, since, state, *rest = [*line.split("\t", 5), "", "", "", "", ""]
         silent_s = int(silent) if re.fullmatch(r"\d{1,12}", silent) else None
         found.append(Listed(kind == "claim", owner, silent_s, since, state, parse_claim(rest[0])))

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from benchbrief.compiler.messages.text import Text, figure
-from benchbrief.runners.drivers.output_evidence import bad, best_line, require_exit
+from benchbrief.runners.drivers.output_evidence import bad_output, best_line, require_exit
 from benchbrief.runners.errors import BadOutput
 from benchbrief.runners.hosts.host_connections import CONTROLLER
 from benchbrief.runners.jobs.tasks import JobOutput
@@ -67,7 +67,7 @@ def require_seconds(tool: str, output: JobOutput, warm_up_s: float) -> None:
             say.as_well(first=was_set(output.host, output.clock_set_s, say.step_warm_up()), then=short), say.hint_slew()
         )
     require_exit(output, tool)
-    raise bad(output, say.because(why=short, what=best_line(output)))
+    raise bad_output(output, say.because(why=short, what=best_line(output)))
 
 
 def was_set(host: str, by_s: float, during: str = "") -> Text:

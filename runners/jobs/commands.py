@@ -45,7 +45,7 @@ def exec_line(command: Command) -> str:
             )
         words.append(quote(word))
     if not command.words or words[0].startswith(("-", "''")):
-        raise RunnerError(f"not a command: {masked(command)!r}", "A command begins with the name of a program.")
+        raise RunnerError(f"not a command: {mask_command(command)!r}", "A command begins with the name of a program.")
     enter = f"cd -- {quote(command.cwd)} && " if command.cwd is not None else ""
     return f"{enter}exec {' '.join(words)}"
 
@@ -68,7 +68,7 @@ def as_at_login(line: str, here: bool) -> Command:
     return Command(("sh", "-c", 'cd; exec sh -c "$1"', "sh", line))
 
 
-def masked(command: Command) -> str:
+def mask_command(command: Command) -> str:
     """Show the command to people in shell syntax, with secrets as ***."""
     env = [f"{name}={_shown(value)}" for name, value in command.env.items()]
     line = " ".join(env + [_shown(word) for word in command.words])

@@ -28,7 +28,7 @@ class Reached(Protocol):
     given_up_at: float
 
 
-def persistently(
+def call_persistently(
     host: Reached, call: Callable[[], _T], patience_s: float = 0.0, lost: Callable[[], None] = lambda: None
 ) -> _T:
     """Return the call's result. Retries a broken connection a few times, and then until `patience_s` is over.
@@ -55,4 +55,4 @@ def persistently(
 
 def run_persistently(at: Transport, command: Command, *, timeout_s: float = 30.0, stdin: str = "") -> Completed:
     """Run a short command that is safe to repeat, and retry it when the connection breaks."""
-    return persistently(at, lambda: at.run(command, timeout_s=timeout_s, stdin=stdin))
+    return call_persistently(at, lambda: at.run(command, timeout_s=timeout_s, stdin=stdin))

@@ -42,8 +42,8 @@ from typing import TypeVar
 from benchbrief.runners.errors import HostError, HostFull, RunnerError
 from benchbrief.runners.jobs import job_scripts as scripts
 from benchbrief.runners.jobs.claim_holders import host_busy_error, parse_claim
-from benchbrief.runners.jobs.commands import masked, printable, secrets_of
-from benchbrief.runners.jobs.connection_retry import persistently
+from benchbrief.runners.jobs.commands import mask_command, printable, secrets_of
+from benchbrief.runners.jobs.connection_retry import call_persistently
 from benchbrief.runners.jobs.fetch_outputs import (
     MAX_FETCH,
     cannot_write,
@@ -96,7 +96,7 @@ def start(host: JobHost, job: Job) -> DetachedJob:
 
 def _begin(host: JobHost, job: Job, text: str) -> str:
     """Run the script on the host, and return the directory of the job that it started or found."""
-    done = persistently(host, lambda: sh(host, text, 60))
+    done = call_persistently(host, lambda: sh(host, text, 60))
     _refuse_taken(host, done)
     verdict, _, path = done.stdout.strip().partition(" ")
     said = Masking(secrets_of(job)).text(printable(done.stderr.strip()[-300:]))
@@ -143,7 +143,7 @@ def tell_alive(host: JobHost) -> None:
 def find(host: JobHost, key: str) -> JobState | None:
     """Implement `seams.Transport.find`. Raises HostError."""
     script = with_values(scripts.FIND, id=directory_name(host, key))
-    said = persistently(host, lambda: sh(host, script)).stdout.strip()
+    said = call_persistently(host, lambda: sh(host, script)).stdout.strip()
     states: dict[str, JobState] = {"running": "running", "ended": "ended", "killed": "killed"}
     if said not in (*states, "none"):
         raise HostError(f"{host.host.id}: can't tell what became of {key}: {printable(said[:200])!r}")
@@ -169,7 +169,7 @@ def end_leftovers(
         release="yes" if release else "",
         keep="yes" if keep else "",
     )
-    said = persistently(host, lambda: sh(host, script, 120)).stdout.strip()
+    said = call_persistently(host, lambda: sh(host, script, 120)).stdout.strip()
     return int(said) if re.fullmatch(r"\d{1,9}", said) else 0
 
 
@@ -221,7 +221,7 @@ class DetachedJob:
         patience_s = self._job.unattended_s if math.isfinite(self._job.unattended_s) else 0.0
         try:
             odd = 0
-            while code := persistently(self._host, partial(self._slice, script), patience_s, self._lose_touch):
+            while code := call_persistently(self._host, partial(self._slice, script), patience_s, self._lose_touch):
                 # 1: the slice is over. Any other code comes at once, and may come again and again.
                 odd = 0 if code == 1 else odd + 1
                 if odd > _ODD_WAITS:
@@ -248,7 +248,7 @@ class DetachedJob:
 
     def stop(self) -> None:
         script = with_values(scripts.STOP, d=self._directory, grace=f"{STOP_GRACE_S:.0f}")
-        said = persistently(self._host, lambda: sh(self._host, script, 2 * STOP_GRACE_S + 30)).stdout.strip()
+        said = call_persistently(self._host, lambda: sh(self._host, script, 2 * STOP_GRACE_S + 30)).stdout.strip()
         if said == "immortal":
             raise HostError(
                 say.job_stays(host=self._host.host.id, job=self._job.name),
@@ -259,7 +259,7 @@ class DetachedJob:
 
     def tail(self, limit: int = 2000) -> str:
         script = with_values(scripts.TAIL, d=self._directory, limit=f"{limit:d}")
-        text = persistently(self._host, lambda: sh(self._host, script)).stdout
+        text = call_persistently(self._host, lambda: sh(self._host, script)).stdout
         return printable(self._masking.text(text))[-limit:]
 
     def collect(self, into: Path) -> JobOutput:
@@ -313,32 +313,32 @@ class DetachedJob:
         script = with_values(
             scripts.DISCARD, d=self._directory, owner=self._host.run_name.owner, grace=f"{STOP_GRACE_S:.0f}"
         )
-        said = persistently(self._host, lambda: sh(self._host, script)).stdout.strip()
+        said = call_persistently(self._host, lambda: sh(self._host, script)).stdout.strip()
         if said == "running":
             raise HostError(f"{self._host.host.id}: {self._job.name} is still running", "Stop it first.")
         self._attended()
 
     def _state(self) -> dict[str, str]:
-        done = persistently(self._host, lambda: sh(self._host, with_values(scripts.STATE, d=self._directory)))
+        done = call_persistently(self._host, lambda: sh(self._host, with_values(scripts.STATE, d=self._directory)))
         pairs = (line.partition("\t") for line in done.stdout.splitlines()[:10])
         return {key: value.strip() for key, _, value in pairs}
 
     def _fetch(self, into: Path) -> None:
         wanted = {"stdout": f"{self._directory}/stdout", "stderr": f"{self._directory}/stderr"}
         if self._job.collect:
-            found = persistently(self._host, lambda: list(files_below(self._host, f"{self._directory}/work")))
+            found = call_persistently(self._host, lambda: list(files_below(self._host, f"{self._directory}/work")))
             for name, _ in found:
                 if name not in _RESERVED and any(fnmatchcase(name, pattern) for pattern in self._job.collect):
                     wanted[name] = f"{self._directory}/work/{name}"
         try:
             into.mkdir(parents=True, exist_ok=True)
-            command = f"{masked(self._job.command)}\n".encode("utf-8", "surrogateescape")
+            command = f"{mask_command(self._job.command)}\n".encode("utf-8", "surrogateescape")
             write_file(into / "command.txt", [command])
         except OSError as error:
             raise cannot_write(error, into) from error
         left = MAX_FETCH
         for name, path in wanted.items():
-            left -= persistently(self._host, partial(fetch, self._host, path, into / name, left, self._masking))
+            left -= call_persistently(self._host, partial(fetch, self._host, path, into / name, left, self._masking))
         flush(into)
 
 

@@ -16,7 +16,7 @@ from benchbrief.runners.errors import HostError, HostFull
 from benchbrief.runners.jobs import job_scripts as scripts
 from benchbrief.runners.jobs.claim_holders import describe_holder, host_busy_error, parse_claim
 from benchbrief.runners.jobs.commands import printable
-from benchbrief.runners.jobs.connection_retry import persistently
+from benchbrief.runners.jobs.connection_retry import call_persistently
 from benchbrief.runners.jobs.detached_jobs import tell_alive
 from benchbrief.runners.jobs.host_fitness import refuse_unfit
 from benchbrief.runners.jobs.script_host import Claim, JobHost, sh
@@ -41,7 +41,7 @@ def claim(host: JobHost, void_after_s: float = VOID_AFTER_S) -> str:
         grace=f"{STOP_GRACE_S:.0f}",
         token=new_word(),
     )
-    done = persistently(host, lambda: sh(host, script, 120))
+    done = call_persistently(host, lambda: sh(host, script, 120))
     verdict, *details = done.stdout.splitlines() or [""]
     if verdict == "held" and len(details) == 3:
         raise host_busy_error(where, parse_claim(details[0]), details[1], details[2])
@@ -62,4 +62,4 @@ def claim(host: JobHost, void_after_s: float = VOID_AFTER_S) -> str:
 def claimed_as(host: JobHost) -> str:
     """Implement `seams.Transport.claimed_as`. Raises HostError."""
     script = with_values(scripts.CLAIMED, owner=host.run_name.owner)
-    return str(parse_claim(persistently(host, lambda: sh(host, script)).stdout).get("host") or "")
+    return str(parse_claim(call_persistently(host, lambda: sh(host, script)).stdout).get("host") or "")

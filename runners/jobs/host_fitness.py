@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from benchbrief.runners.errors import HostError
 from benchbrief.runners.jobs.commands import printable
-from benchbrief.runners.jobs.connection_retry import persistently
+from benchbrief.runners.jobs.connection_retry import call_persistently
 from benchbrief.runners.jobs.script_host import JobHost
 from benchbrief.runners.jobs.shell_scripts import read_script, with_values
 from benchbrief.runners.jobs.tasks import Command
@@ -31,7 +31,7 @@ class Unfit:
 def find_defects(host: JobHost) -> Iterator[Unfit]:
     """Yield what is wrong with a host that answers. Raises HostError."""
     # Not by one of our usual scripts: those need what may be missing.
-    done = persistently(host, lambda: host.run(Command(("sh", "-c", _LOOK))))
+    done = call_persistently(host, lambda: host.run(Command(("sh", "-c", _LOOK))))
     said = [line.partition(" ") for line in done.stdout.splitlines()[:50]]
     lacking = {name for kind, _, name in said if kind == "lacks"}
     lacking |= {"timeout"} if done.exit_code == 127 else set()  # commands over SSH run under `timeout`

@@ -11,7 +11,7 @@ from pathlib import PurePosixPath
 
 from benchbrief.runners.errors import RunnerError
 from benchbrief.runners.jobs import job_scripts as scripts
-from benchbrief.runners.jobs.commands import exec_line, exports, masked, plain, quote, secrets_of
+from benchbrief.runners.jobs.commands import exec_line, exports, mask_command, plain, quote, secrets_of
 from benchbrief.runners.jobs.script_host import JobHost
 from benchbrief.runners.jobs.shell_scripts import with_values
 from benchbrief.runners.jobs.tasks import File, Job
@@ -57,7 +57,7 @@ def directory_name(host: JobHost, key: str) -> str:
 
 def _about(run: RunName, job: Job) -> str:
     """Return a job's description: one line of JSON in ASCII."""
-    shown = masked(job.command)
+    shown = mask_command(job.command)
     facts = {
         **asdict(run),
         "job": job.key or job.name,

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 _OF_PLACE = re.compile(r"(?:filesystem|device|disks|mount|free space) of (.+)")
 
 
-def together(earlier: Mapping[str, str], later: Mapping[str, str]) -> dict[str, str]:
+def merge_facts(earlier: Mapping[str, str], later: Mapping[str, str]) -> dict[str, str]:
     """Return the later facts, and the earlier ones of places that were not checked again, named as in
     `host_facts.py`.
 

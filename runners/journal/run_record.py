@@ -23,7 +23,7 @@ from benchbrief.runners.journal.cell_history import (
     is_refused,
 )
 from benchbrief.runners.journal.journal_file import JOURNAL, Place, each_record, whole_bytes
-from benchbrief.runners.journal.merged_facts import together
+from benchbrief.runners.journal.merged_facts import merge_facts
 
 _OfCell = j.CellStarted | j.CellReused | j.CellResumed | j.CellEnded | j.CellSkipped
 NOWHERE = Place(Path(), 0, 0)
@@ -157,7 +157,7 @@ class RunRecord:
                 self.nodes = {**self.nodes, **record.nodes}
             case j.HostFacts():
                 before = self.hosts.get(record.host)
-                facts = together(before.facts, record.facts) if before else record.facts
+                facts = merge_facts(before.facts, record.facts) if before else record.facts
                 self.hosts[record.host] = record.model_copy(update={"facts": facts})
             case j.EngineFacts():
                 self.engines[record.database] = record

@@ -52,7 +52,7 @@ class Unset:
         return _how_to_set([self.reference.name])
 
 
-def unset(plan: Plan) -> list[Unset]:
+def find_unset(plan: Plan) -> list[Unset]:
     """Return the unset references that the plan's cells need, each with the first place that needs it."""
     missing: dict[tuple[str, str], Unset] = {}
     for each in _needed(plan):
@@ -63,7 +63,7 @@ def unset(plan: Plan) -> list[Unset]:
 
 def refuse_unset(plan: Plan) -> None:
     """Raises RunnerError with all references that the plan's cells need and that are not set."""
-    missing = unset(plan)
+    missing = find_unset(plan)
     if missing:
         listed = "; ".join(f"{each.needed_by} ({each.origin}) needs the {each.what}" for each in missing)
         are = "which is not set" if len(missing) == 1 else "which are not set"

@@ -39,7 +39,7 @@ def cut_of(values: Sequence[int]) -> int:
     return max(0, cut)
 
 
-def estimated(values: Sequence[int]) -> Estimate | None:
+def estimate(values: Sequence[int]) -> Estimate | None:
     """Return None where there is no mean to compare with."""
     count, total = len(values), sum(values)
     if total <= 0:
@@ -75,7 +75,7 @@ def judge_batches(completed: Sequence[int], latency: Sequence[int] | None) -> Ve
     cut = max(cut_of(values) for values in series)
     if 2 * cut > len(completed):
         return Verdict(None)
-    return Verdict(cut, tuple(estimated(values[cut:]) for values in series), idle=not all(completed[cut:]))
+    return Verdict(cut, tuple(estimate(values[cut:]) for values in series), idle=not all(completed[cut:]))
 
 
 def _student(freedom: int) -> float:

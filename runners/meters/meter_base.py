@@ -33,7 +33,7 @@ class PowerMeter(ABC):
 
     def watts(self, reading: Reading) -> float | None:
         """Return the watts of a reading of one point. None when it has none. Never raises for odd text."""
-        return printed(reading)
+        return parse_watts(reading)
 
 
 class SampledMeter(PowerMeter):
@@ -99,7 +99,7 @@ def _together(reads: Sequence[str]) -> str:
     return f"{begun} wait; {outputs}"
 
 
-def printed(reading: Reading) -> float | None:
+def parse_watts(reading: Reading) -> float | None:
     """Return the one number that a command printed, with or without its unit."""
     text = " ".join(line for line in reading.lines if line.strip() and not ENDED.fullmatch(line)).strip()
     match = re.fullmatch(r"(-?\d{1,9}(?:\.\d{1,9})?(?:[eE][+-]?\d{1,2})?)(?:\s*W(?:atts?)?)?", text)
@@ -107,7 +107,7 @@ def printed(reading: Reading) -> float | None:
     return watts if math.isfinite(watts) else None
 
 
-def sampler(module: str, env: Mapping[str, Word], name: str, timeout_s: float) -> Job:
+def sampler_job(module: str, env: Mapping[str, Word], name: str, timeout_s: float) -> Job:
     """Return a background job that runs a module of ours on the controller. It imports little, as it starts anew."""
     words = (sys.executable, "-P", "-m", f"benchbrief.runners.meters.{module}")
     return Job(name, Command(words, env), timeout_s=timeout_s, background=True, figures=FIGURES)

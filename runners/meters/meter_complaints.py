@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from benchbrief.runners.errors import RunnerError, ToolMissing
 from benchbrief.runners.jobs.tasks import JobOutput
-from benchbrief.runners.meters.meter_points import points
+from benchbrief.runners.meters.meter_points import points_of
 from benchbrief.runners.seams import Node
 
 if TYPE_CHECKING:
@@ -25,11 +25,11 @@ def below_zero_words(watts: float) -> str:
     return f"it says {watts:g} W, and no power is below zero"
 
 
-def complaint(
+def describe_failure(
     kind: PowerMeter, node: Node, output: JobOutput, ended: bool, below_zero: float | None = None
 ) -> RunnerError:
     """Return the error for a trial reading without watts, or with watts `below_zero`."""
-    meter = points(node)[0].meter
+    meter = points_of(node)[0].meter
     what = node.hardware.label if meter.shared else node.host.id
     said = _last_line_of(output) if ended else "it did not answer"
     if below_zero is not None:

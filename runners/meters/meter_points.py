@@ -53,7 +53,7 @@ class Reader:
     files: tuple[File, ...] = ()
 
 
-def points(node: Node) -> tuple[Point, ...]:
+def points_of(node: Node) -> tuple[Point, ...]:
     """Return the points of the node, or, for a shared meter, of the hardware. Raises RunnerError without any."""
     hardware = node.hardware
     if not hardware.power:

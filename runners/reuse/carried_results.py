@@ -12,7 +12,7 @@ from pathlib import Path
 
 from benchbrief.compiler.planning.plan import Cell, Plan
 from benchbrief.runners.engines.command_files import rename_hosts
-from benchbrief.runners.hosts.facts.declared_facts import contradictions
+from benchbrief.runners.hosts.facts.declared_facts import find_contradictions
 from benchbrief.runners.journal import events as j
 from benchbrief.runners.journal.atomic_files import flush, link_or_copy, write_durably
 from benchbrief.runners.journal.controller_clock import now
@@ -117,7 +117,7 @@ def _records(plan: Plan, carried: Sequence[Carried]) -> Iterator[j.AnyRecord]:
                 yield fact
             hardware = plan.hardware[each.cell.hardware]
             if isinstance(fact, j.HostFacts) and fact.host in hardware.hosts:
-                for text in contradictions(hardware, fact.facts):
+                for text in find_contradictions(hardware, fact.facts):
                     line = say.at(group=hardware.label, host=fact.host, what=text)
                     warnings[line] = _warning(line, str(hardware.origin))
         if not each.skipped:

@@ -18,7 +18,7 @@ from pydantic import TypeAdapter
 from benchbrief.compiler.planning.steady_rule import BATCH_S
 from benchbrief.runners.measurement.steady_ends import Verdict, judge_batches
 from benchbrief.runners.simulated.latency_distribution import Counts, Latencies, edge
-from benchbrief.runners.simulated.queueing_model import Machine, Network, demand_of, mixed
+from benchbrief.runners.simulated.queueing_model import Machine, Network, demand_of, mix
 
 SPREAD = 0.02
 """How much repeats differ: the standard deviation of the logarithm of a cell's speed."""
@@ -176,7 +176,7 @@ class Load:
 
     def __init__(self, task: Task) -> None:
         self.task = task
-        network = Network(task.machine, len(task.nodes), mixed(task.mix), task.remote)
+        network = Network(task.machine, len(task.nodes), mix(task.mix), task.remote)
         self._full = network.at(task.all_threads)
         # Each repeat differs, but all load generators of the cell have the same speed.
         self._speed = math.exp(SPREAD * chance(task.seed, task.hash).gauss(0.0, 1.0))
@@ -333,7 +333,7 @@ class Load:
         """Return the mean load of this load generator's part on each node."""
         task = self.task
         rate = self.rate(task.warm_up_s, task.warm_up_s + self.seconds) / len(task.nodes)
-        demand, machine = mixed(task.mix), task.machine
+        demand, machine = mix(task.mix), task.machine
         reads, writes, cores = rate * demand.reads, rate * demand.writes, rate * demand.cpu_s / self._speed
         return Busy(
             {operation: rate * share for operation, share in task.mix.items()},

@@ -92,10 +92,10 @@ def demand_of(operation: str) -> Demand:
     return DEMANDS.get(operation, _READ + _WRITE)
 
 
-def mixed(mix: Mapping[str, float]) -> Demand:
+def mix(shares: Mapping[str, float]) -> Demand:
     """Return the mean demand of operations with these shares."""
     total = Demand(0.0, 0.0, 0.0, 0.0)
-    for operation, share in mix.items():
+    for operation, share in shares.items():
         total = total + demand_of(operation) * share
     return total
 

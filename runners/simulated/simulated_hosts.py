@@ -25,7 +25,7 @@ from benchbrief.runners.messages.run_messages import say
 from benchbrief.runners.seams import JobState, RunningJob, Transport
 from benchbrief.runners.session.session import Session
 from benchbrief.runners.simulated.load_model import REPORTED, TASK, Busy, Load, Task, chance
-from benchbrief.runners.simulated.simulated_samples import SAMPLER, SAMPLES, Sampler, sampled
+from benchbrief.runners.simulated.simulated_samples import SAMPLER, SAMPLES, Sampler, make_samples
 
 EPOCH = 946_684_800.0
 """2000-01-01 00:00 UTC, when simulated time begins."""
@@ -214,7 +214,7 @@ class _RunningSampler(_Running):
     def collect(self, into: Path) -> JobOutput:
         ended_at = self._machine.now
         spans = [(span.start, span.end, span.busy) for span in self._machine.spans if span.end > self._started_at]
-        samples = sampled(self._sampler, self._started_at, ended_at, spans)
+        samples = make_samples(self._sampler, self._started_at, ended_at, spans)
         times = (self._started_at, ended_at)
         return _kept(into, self._job, SAMPLES.dump_json(samples), "", times, self._sampler.host, None)
 
@@ -231,7 +231,9 @@ def _kept(
     return JobOutput(into, code, *times, host)
 
 
-def failing(wanted: Sequence[Failing], hosts: Sequence[str], seed: int, cell: str, again: int) -> tuple[str, ...]:
+def choose_failing(
+    wanted: Sequence[Failing], hosts: Sequence[str], seed: int, cell: str, again: int
+) -> tuple[str, ...]:
     """Return those of a cell's hosts that fail its job, by repeatable chance. `again` counts the cell's attempts."""
     return tuple(
         host

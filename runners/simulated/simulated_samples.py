@@ -193,7 +193,7 @@ def reading_of(measure: str) -> tuple[str, Reading]:
     return (said.unit, _always(said.simulated or 0.0)) if said else ("", _always(0.0))
 
 
-def sampled(sampler: Sampler, start: float, end: float, spans: Sequence[tuple[float, float, Busy]]) -> Samples:
+def make_samples(sampler: Sampler, start: float, end: float, spans: Sequence[tuple[float, float, Busy]]) -> Samples:
     """Return the samples from `start` to `end` of a host under these loads."""
     step = max(sampler.every_s, (end - start) / _MOST)
     times = tuple(start + i * step for i in range(math.floor((end - start) / step) + 1))

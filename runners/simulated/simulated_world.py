@@ -19,7 +19,7 @@ from benchbrief.runners.scheduling.knee_search import Flag
 from benchbrief.runners.seams import Driver, Engine, Hosts, ProbeKind, Transport
 from benchbrief.runners.simulated.simulated_driver import SimulatedDriver
 from benchbrief.runners.simulated.simulated_engine import SimulatedEngine, SimulatedReadings
-from benchbrief.runners.simulated.simulated_hosts import LOAD, SimulatedHosts, failing
+from benchbrief.runners.simulated.simulated_hosts import LOAD, SimulatedHosts, choose_failing
 from benchbrief.runners.simulated.simulated_probe import SimulatedProbe
 from benchbrief.runners.world_seams import Meter, OpenHosts, Readings
 
@@ -98,4 +98,4 @@ class SimulatedWorld:
         with self._lock:
             self._tried[cell.id, own] += 1
             again = self._again * 1000 + self._tried[cell.id, own]
-        return failing(self.simulated.failing, tuple(hosts), self.simulated.seed, cell.id, again)
+        return choose_failing(self.simulated.failing, tuple(hosts), self.simulated.seed, cell.id, again)

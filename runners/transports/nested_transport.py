@@ -25,7 +25,7 @@ class NestedTransport(LocalTransport):
 
     def entries(self, directory: str) -> list[Entry]:
         try:
-            with closing(self._output(remote_listing.script_of(directory), f"can't list {directory}")) as listed:
+            with closing(self._output(remote_listing.listing_script(directory), f"can't list {directory}")) as listed:
                 return remote_listing.read_listing(listed, MAX_ENTRIES + 1)[0]
         except remote_listing.BadListing as error:
             raise HostError(f"{self.host.id}: can't list {directory}: {error}") from error

@@ -21,7 +21,7 @@ class BadListing(Exception):
     """A listing can't be parsed. The argument says why."""
 
 
-def script_of(directory: str) -> str:
+def listing_script(directory: str) -> str:
     return f"cd -- {quote(directory)} && ls >/dev/null && {{ {_FIND}; echo end $?//; }}"
 
 

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from benchbrief.runners.errors import RunnerError
-from benchbrief.runners.jobs.commands import exec_line, exports, masked, quote, script, secrets_of, shell_line
+from benchbrief.runners.jobs.commands import exec_line, exports, mask_command, quote, script, secrets_of, shell_line
 from benchbrief.runners.jobs.tasks import Command, File, Job
 from benchbrief.runners.journal.secret_masking import MASK, Masking, Secret
 
@@ -100,7 +100,7 @@ def test_a_secret_is_never_made_a_process_argument() -> None:
 
 def test_people_see_the_command_with_its_secrets_masked() -> None:
     command = Command(("tool", "a b", Secret("s3cret")), env={"PASSWORD": Secret("hunter2"), "N": "1"}, cwd="/my data")
-    assert masked(command) == f"cd '/my data' && PASSWORD={MASK} N=1 tool 'a b' {MASK}"
+    assert mask_command(command) == f"cd '/my data' && PASSWORD={MASK} N=1 tool 'a b' {MASK}"
 
 
 def test_a_line_for_a_shell_is_run_by_one() -> None:

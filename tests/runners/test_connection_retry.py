@@ -9,7 +9,7 @@ import pytest
 
 from benchbrief.runners.errors import ConnectionLost
 from benchbrief.runners.jobs import connection_retry
-from benchbrief.runners.jobs.connection_retry import persistently
+from benchbrief.runners.jobs.connection_retry import call_persistently
 
 
 class AHost:
@@ -31,7 +31,7 @@ class AHost:
         """How often it is called before it answers, or is given up."""
         self.breaks, self.calls = breaks, 0
         try:
-            assert persistently(self, self.call, patience_s, lost) == "said"
+            assert call_persistently(self, self.call, patience_s, lost) == "said"
         except ConnectionLost:
             assert self.breaks, "it was given up although it answered"
         return self.calls

@@ -12,7 +12,7 @@ import pytest
 
 from benchbrief.compiler.planning.plan import Fact, Hardware, Host, Origin, Quantity
 from benchbrief.runners.errors import HostError
-from benchbrief.runners.hosts.facts.declared_facts import contradictions
+from benchbrief.runners.hosts.facts.declared_facts import find_contradictions
 from benchbrief.runners.hosts.facts.host_facts import observe
 from benchbrief.runners.jobs.tasks import Command, Completed
 from benchbrief.runners.seams import Transport
@@ -158,7 +158,7 @@ def test_a_servers_answer_is_read() -> None:
 def test_an_answer_that_is_no_answer_does_no_harm(text: str) -> None:
     facts = printed(text, "/x")
     assert all(value.isprintable() and len(value) <= 600 for value in facts.values())
-    assert contradictions(declared(cpu="64 vCPU", memory=64 * GIB, device="/dev/sdz"), facts) in (
+    assert find_contradictions(declared(cpu="64 vCPU", memory=64 * GIB, device="/dev/sdz"), facts) in (
         [],
         ["it has no /dev/sdz"],
     )
@@ -214,7 +214,7 @@ GRAVITON = {"cpu": "Neoverse-N1, 64 cores, 64 threads", "cores": "64", "threads"
     ],
 )
 def test_a_processor_that_was_declared_in_other_words_is_no_contradiction(said: str, facts: dict[str, str]) -> None:
-    assert contradictions(declared(cpu=said), facts) == []
+    assert find_contradictions(declared(cpu=said), facts) == []
 
 
 @pytest.mark.parametrize(
@@ -228,7 +228,7 @@ def test_a_processor_that_was_declared_in_other_words_is_no_contradiction(said: 
     ],
 )
 def test_another_processor_than_declared_is_said_with_both(said: str, facts: dict[str, str]) -> None:
-    (text,) = contradictions(declared(cpu=said), facts)
+    (text,) = find_contradictions(declared(cpu=said), facts)
     assert facts["cpu"] in text
     assert said in text
 
@@ -246,7 +246,7 @@ def test_another_processor_than_declared_is_said_with_both(said: str, facts: dic
     ],
 )
 def test_memory_within_a_tenth_is_no_contradiction(said: dict[str, float], facts: dict[str, str]) -> None:
-    assert contradictions(declared(**said), facts) == []
+    assert find_contradictions(declared(**said), facts) == []
 
 
 @pytest.mark.parametrize(
@@ -267,7 +267,7 @@ def test_memory_within_a_tenth_is_no_contradiction(said: dict[str, float], facts
     ],
 )
 def test_other_memory_than_declared_is_said(said: dict[str, float], facts: dict[str, str], text: str) -> None:
-    assert contradictions(declared(**said), facts) == [text]
+    assert find_contradictions(declared(**said), facts) == [text]
 
 
 ON_XFS = {"filesystem of /mnt/a/db": "xfs", "filesystem of /mnt/b/db": "ext4"}
@@ -285,7 +285,7 @@ ON_XFS = {"filesystem of /mnt/a/db": "xfs", "filesystem of /mnt/b/db": "ext4"}
     ],
 )
 def test_file_systems_are_compared_for_the_groups_own_paths(said: dict[str, str], found: list[str]) -> None:
-    assert contradictions(declared(**said), ON_XFS) == found
+    assert find_contradictions(declared(**said), ON_XFS) == found
 
 
 DISKS = {
@@ -316,7 +316,7 @@ DISKS = {
     ],
 )
 def test_a_device_that_is_missing_or_not_under_the_path_is_said(said: dict[str, str], found: list[str]) -> None:
-    assert contradictions(declared(**said), DISKS) == found
+    assert find_contradictions(declared(**said), DISKS) == found
 
 
 @pytest.mark.parametrize(
@@ -344,9 +344,9 @@ def test_a_device_that_is_missing_or_not_under_the_path_is_said(said: dict[str, 
 def test_disks_that_rotate_or_do_not_are_said_only_where_the_kernel_can_know(
     said: str, mount: str, more: dict[str, str], found: list[str]
 ) -> None:
-    assert contradictions(declared(storage=said, mount=mount), DISKS | more) == found
+    assert find_contradictions(declared(storage=said, mount=mount), DISKS | more) == found
 
 
 def test_several_contradictions_are_all_said() -> None:
     hardware = declared(cpu="96 vCPU", memory=64 * GIB, device="/dev/sdz")
-    assert len(contradictions(hardware, CLOUD | {"memory": "15.6 GiB", "block_devices": "vda"})) == 3
+    assert len(find_contradictions(hardware, CLOUD | {"memory": "15.6 GiB", "block_devices": "vda"})) == 3

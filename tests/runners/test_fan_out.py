@@ -7,7 +7,7 @@ import threading
 import pytest
 
 from benchbrief.runners.errors import HostError
-from benchbrief.runners.hosts.fan_out import each_of, fan_out
+from benchbrief.runners.hosts.fan_out import fan_out, look_at_each
 
 
 def test_a_bounded_number_of_hosts_is_dealt_with_at_a_time() -> None:
@@ -39,7 +39,7 @@ def test_results_come_in_order_as_soon_as_they_are_known() -> None:
             raise HostError("gone does not answer")
         return host
 
-    found = each_of(["first", "slow", "gone"], call)
+    found = look_at_each(["first", "slow", "gone"], call)
     assert next(found) == ("first", "first")
     seen_first.set()
     assert next(found) == ("slow", "slow")

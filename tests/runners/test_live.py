@@ -18,7 +18,7 @@ from benchbrief.runners.drivers.go_ycsb import go_ycsb_output
 from benchbrief.runners.drivers.ycsb import ycsb_output
 from benchbrief.runners.execution.live_numbers import LIVE, Live, Monitor, Reading, load_of, read_live
 from benchbrief.runners.jobs.tasks import Command, Job, JobOutput
-from benchbrief.runners.sampling import recent
+from benchbrief.runners.sampling import parse_recent
 from benchbrief.runners.seams import Interim
 from benchbrief.runners.transports.local.local_transport import LocalTransport
 from tests.support.waiting import until
@@ -106,7 +106,7 @@ def test_db_bench_and_go_ycsb_tell_how_much_is_done() -> None:
 
 def test_only_whole_readings_of_a_probe_count() -> None:
     text = "5 6\n.\n= 10.5\ncpu 1\n.\n= 11.5\ncpu 2\n.\n= 12.5\ncpu"
-    assert [(each.time, each.lines) for each in recent(text)] == [(10.5, ("cpu 1",)), (11.5, ("cpu 2",))]
+    assert [(each.time, each.lines) for each in parse_recent(text)] == [(10.5, ("cpu 1",)), (11.5, ("cpu 2",))]
 
 
 def count(text: str) -> Reading | None:

@@ -20,7 +20,7 @@ from hypothesis import strategies as st
 
 from benchbrief.runners.drivers.go_ycsb import go_ycsb_output
 from benchbrief.runners.drivers.ycsb import ycsb_output
-from benchbrief.runners.drivers.ycsb.ycsb_properties import escaped
+from benchbrief.runners.drivers.ycsb.ycsb_properties import escape
 from benchbrief.runners.errors import RunnerError
 from benchbrief.runners.journal.secret_masking import KNOWN, MASK, Masking, Secret, hide, host_patterns
 from benchbrief.runners.meters.meter_points import FIGURES as OF_A_METER
@@ -45,8 +45,8 @@ WAYS: Mapping[str, Callable[[str], str]] = {
     "JSON in ASCII": lambda text: json.dumps(text)[1:-1],
     "JSON in UTF-8": lambda text: json.dumps(text, ensure_ascii=False)[1:-1],
     "JSON in JSON": lambda text: json.dumps(json.dumps(text)[1:-1])[1:-1],
-    "a Java property file": escaped,
-    "Java in upper case": lambda text: re.sub(r"\\u[0-9a-f]{4}", lambda m: "\\u" + m[0][2:].upper(), escaped(text)),
+    "a Java property file": escape,
+    "Java in upper case": lambda text: re.sub(r"\\u[0-9a-f]{4}", lambda m: "\\u" + m[0][2:].upper(), escape(text)),
     "percent-encoded": lambda text: quote(text, safe=""),
     "percent-encoded in lower case": lambda text: re.sub("%..", lambda m: m[0].lower(), quote(text, safe="")),
     "percent-encoded but for some": lambda text: quote(text, safe="/+&!'()*"),

@@ -106,11 +106,11 @@ def test_a_class_that_lacks_methods_is_refused_with_its_package_and_their_names(
 
 
 def test_what_is_no_class_or_is_not_below_the_seam_s_is_no_fit() -> None:
-    assert plugins.misfit(3, Meter) == "is no class"
-    assert plugins.misfit(int, Meter) == "is not below Meter"
-    assert plugins.misfit(Meter, PowerMeter) == "lacks the method `reader`"
-    assert plugins.misfit(DbBench, Engine).startswith("lacks the methods `start`, `look`, ")
-    assert plugins.misfit(DbBench, Driver) == ""
+    assert plugins.find_misfit(3, Meter) == "is no class"
+    assert plugins.find_misfit(int, Meter) == "is not below Meter"
+    assert plugins.find_misfit(Meter, PowerMeter) == "lacks the method `reader`"
+    assert plugins.find_misfit(DbBench, Engine).startswith("lacks the methods `start`, `look`, ")
+    assert plugins.find_misfit(DbBench, Driver) == ""
 
 
 def test_two_packages_with_the_same_name_are_refused(site: Path) -> None:

@@ -7,7 +7,7 @@ import pytest
 from scipy.special import stdtrit
 
 from benchbrief.compiler.planning.steady_rule import FEWEST_BATCHES
-from benchbrief.runners.measurement.steady_ends import cut_of, estimated, judge_batches
+from benchbrief.runners.measurement.steady_ends import cut_of, estimate, judge_batches
 from tests.support.tools import REPOSITORY
 
 VERDICTS = json.loads((REPOSITORY / "loadgen/internal/steady/testdata/verdicts.json").read_text())
@@ -35,7 +35,7 @@ def test_the_interval_is_students(count: int) -> None:
     mean = sum(values) / count
     deviation = (sum((value - mean) ** 2 for value in values) / (count - 1)) ** 0.5
     half = float(stdtrit(count - 1, 0.975)) * deviation / count**0.5 / mean
-    found = estimated(values)
+    found = estimate(values)
     assert found
     assert found.mean == pytest.approx(mean)
     assert found.half_width == pytest.approx(half, rel=4e-4)

@@ -74,7 +74,7 @@ def _installed() -> Iterator[Installed]:
 
 def _problem(kind: str, spec: ExtensionSpec) -> str:
     """Why the code can't be used; "" when it can, or when there is none."""
-    from benchbrief.runners.plugins import misfit
+    from benchbrief.runners.plugins import find_misfit
 
     target = spec.implementation
     if not target:
@@ -84,7 +84,7 @@ def _problem(kind: str, spec: ExtensionSpec) -> str:
     except (Exception, SystemExit) as error:  # the import of a third party's module may raise anything
         return f"`{target}` can't be imported: {type(error).__name__}: {error}"
     seam = _seam(kind, spec)
-    wrong = misfit(made, seam) if seam else ""
+    wrong = find_misfit(made, seam) if seam else ""
     return f"`{target}` {wrong}" if wrong else ""
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 
 from benchbrief.results.imports.importer_seams import Setting
-from benchbrief.runners.drivers.output_invariants import printed
+from benchbrief.runners.drivers.output_invariants import parse_printed
 
 HEAD = 200
 """The first lines, in which a tool prints its settings."""
@@ -49,7 +49,7 @@ def _planned(properties: Mapping[str, Setting]) -> Iterator[tuple[str, Setting]]
         text = str(setting.value)
         if key in _WORDS:
             yield _WORDS[key], setting
-        elif key in _SHARES and (share := printed(text)) is not None:
+        elif key in _SHARES and (share := parse_printed(text)) is not None:
             yield _SHARES[key], Setting(setting.line, share.value, setting.text)
         elif (key, text) != ("target", "0") and key in _NUMBERS and text.isdecimal() and len(text) < 16:
             yield _NUMBERS[key], Setting(setting.line, float(text), setting.text)

@@ -21,11 +21,11 @@ from benchbrief.runners.drivers.db_bench import db_bench_output as text
 from benchbrief.runners.drivers.db_bench import rocksdb_statistics as history
 from benchbrief.runners.drivers.db_bench.db_bench_flags import FLAG, RESERVED
 from benchbrief.runners.drivers.db_bench.db_bench_messages import say
-from benchbrief.runners.drivers.db_bench.found_keys import few_found, require_found
+from benchbrief.runners.drivers.db_bench.found_keys import require_found, warn_of_few_found
 from benchbrief.runners.drivers.output_evidence import (
-    bad,
+    bad_output,
     best_line,
-    lines,
+    read_output_lines,
     require_consistent,
     require_exit,
     timeout_s,
@@ -109,12 +109,12 @@ class DbBench:
         require_exit(output, "db_bench")
         headline = found.headline(_LOAD)
         if headline is None or found.errors:
-            raise bad(output, say.load_unfinished(tool="db_bench", said=best_line(output)))
+            raise bad_output(output, say.load_unfinished(tool="db_bench", said=best_line(output)))
         written = next((block.count for block in found.blocks if block.operation == "write"), None)
         count = headline.operations if headline.operations is not None else written
         if count is None:
-            raise bad(output, say.no_keys_told(said=best_line(output)))
-        require_consistent(output, "db_bench", db_bench_invariants.problems(found, headline))
+            raise bad_output(output, say.no_keys_told(said=best_line(output)))
+        require_consistent(output, "db_bench", db_bench_invariants.find_problems(found, headline))
         return count
 
     def warm_up(self, context: CellContext) -> Job | None:
@@ -137,7 +137,7 @@ class DbBench:
             raise PlanRefused("db_bench has no offered load (closed loop only)", "use `threads` instead of `target`")
         flags = _measured(context, context.cell.measure_s)
         if probe := _database_probe(context):
-            flags |= history.flags(probe.every_s, flags)
+            flags |= history.statistics_flags(probe.every_s, flags)
             flags["benchmarks"] += f",{history.BENCHMARK}"
         return Job("measure", _command(context, flags), timeout_s(context.cell, "measure"), collect=(_REPORT,))
 
@@ -156,7 +156,9 @@ class DbBench:
         if not _untimed(benchmark) and seconds < context.cell.measure_s - _SHORT_S:
             wanted = figure(context.cell.measure_s, "g")
             said = best_line(output)
-            raise bad(output, say.ended_early(tool=benchmark, seconds=figure(seconds, ".1f"), wanted=wanted, said=said))
+            raise bad_output(
+                output, say.ended_early(tool=benchmark, seconds=figure(seconds, ".1f"), wanted=wanted, said=said)
+            )
 
         operations = [block.as_operation() for block in blocks]
         properties = _properties(context, found)
@@ -166,9 +168,9 @@ class DbBench:
             operations += [writer] if writer else []
             properties["background thread"] = said
             readers = [line for line in found.status if line.thread != 0]
-            counted = text.counts_by_second(readers, seconds, count)
+            counted = text.count_by_second(readers, seconds, count)
         else:
-            counted = text.intervals(lines(output.directory / _REPORT))
+            counted = text.read_intervals(read_output_lines(output.directory / _REPORT))
 
         intervals = tuple(Interval(*each) for each in counted)
         no_warm_up = _makes_its_data(benchmark) or _untimed(benchmark)
@@ -181,7 +183,7 @@ class DbBench:
             throughput=(PhaseThroughput(None, count, 0, seconds, count / seconds),),
             operations=tuple(operations),
             intervals=intervals,
-            warnings=(*found.warnings, *few_found(headline), *unsteady),
+            warnings=(*found.warnings, *warn_of_few_found(headline), *unsteady),
             tool_version=f"db_bench {found.version}".strip(),
             properties=tuple(properties.items()),
         )
@@ -191,10 +193,10 @@ class DbBench:
     ) -> tuple[Sample, ...]:
         """Implement `library_seams.TellsDatabase`."""
         probe = _database_probe(context)
-        found = history.slices(lines(output.stdout, history.PRINTED_BYTES)) if probe else ()
+        found = history.read_slices(read_output_lines(output.stdout, history.PRINTED_BYTES)) if probe else ()
         if probe is None or not found:
-            raise bad(output, say.no_history(said=best_line(output)))
-        return history.samples(found, probe.every_s, output.host, window)
+            raise bad_output(output, say.no_history(said=best_line(output)))
+        return history.make_samples(found, probe.every_s, output.host, window)
 
     def interim(self, context: CellContext, text_so_far: str) -> Interim | None:
         """Implement `seams.TellsInterim`."""
@@ -308,8 +310,12 @@ def _command(context: CellContext, flags: Mapping[str, str]) -> Command:
 
 
 def _read(context: CellContext, output: JobOutput) -> text.Output:
-    stdout = lines(output.stdout, history.PRINTED_BYTES) if _database_probe(context) else lines(output.stdout)
-    return text.read(stdout, lines(output.stderr))
+    stdout = (
+        read_output_lines(output.stdout, history.PRINTED_BYTES)
+        if _database_probe(context)
+        else read_output_lines(output.stdout)
+    )
+    return text.read(stdout, read_output_lines(output.stderr))
 
 
 def _proven(context: CellContext, output: JobOutput, found: text.Output) -> text.Headline:
@@ -318,15 +324,15 @@ def _proven(context: CellContext, output: JobOutput, found: text.Output) -> text
     require_exit(output, "db_bench")
     headline = found.headline(benchmark)
     if headline is None:
-        raise bad(output, say.no_result(benchmark=benchmark, said=best_line(output)))
+        raise bad_output(output, say.no_result(benchmark=benchmark, said=best_line(output)))
     if found.errors:
         raise BadOutput(say.db_bench_error(said=found.errors[0][:300]), say.hint_see(path=output.stderr))
     if not found.blocks or not all(block.whole for block in found.blocks):
-        raise bad(output, say.no_db_bench_histogram(benchmark=benchmark, said=best_line(output)))
+        raise bad_output(output, say.no_db_bench_histogram(benchmark=benchmark, said=best_line(output)))
     if headline.ops_per_s == 0 or not sum(block.count for block in found.blocks):
-        raise bad(output, say.no_operations(tool=benchmark, said=best_line(output)))
+        raise bad_output(output, say.no_operations(tool=benchmark, said=best_line(output)))
     threads = None if _untimed(benchmark) else context.threads
-    require_consistent(output, "db_bench", db_bench_invariants.problems(found, headline, threads))
+    require_consistent(output, "db_bench", db_bench_invariants.find_problems(found, headline, threads))
     require_found(context, headline)
     return headline
 

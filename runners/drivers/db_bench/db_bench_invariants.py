@@ -15,7 +15,7 @@ from itertools import pairwise
 from benchbrief.runners.drivers import output_invariants as rule
 from benchbrief.runners.drivers.db_bench.db_bench_output import Block, Headline
 from benchbrief.runners.drivers.db_bench.db_bench_output import Output as Text
-from benchbrief.runners.drivers.output_invariants import QUANTISED, Invariant, Printed, printed
+from benchbrief.runners.drivers.output_invariants import QUANTISED, Invariant, Printed, parse_printed
 from benchbrief.runners.measurement import histogram as h
 from benchbrief.runners.measurement.measurement import Histogram
 
@@ -53,10 +53,10 @@ class Output:
         return tuple(block for block in self.text.blocks if block.operation not in ("compress", "uncompress"))
 
     def cell(self, name: str) -> Printed | None:
-        return printed(self.headline.cells.get(name, ""))
+        return parse_printed(self.headline.cells.get(name, ""))
 
     def head(self, name: str) -> Printed | None:
-        return printed(self.text.head[name][0]) if name in self.text.head else None
+        return parse_printed(self.text.head[name][0]) if name in self.text.head else None
 
     @property
     def seconds(self) -> float:
@@ -74,9 +74,9 @@ class Output:
         return sum(float(text) for text, _ in each)
 
 
-def problems(text: Text, headline: Headline, threads: int | None = None) -> list[str]:
+def find_problems(text: Text, headline: Headline, threads: int | None = None) -> list[str]:
     """Return the contradictions in an output, each with the values that disagree."""
-    return list(rule.broken(TABLE, Output(text, headline, threads)))
+    return list(rule.find_broken(TABLE, Output(text, headline, threads)))
 
 
 def _each_once(output: Output) -> Iterator[str]:
@@ -98,7 +98,7 @@ def _rate(output: Output) -> Iterator[str]:
     rate = output.headline.ops_per_s
     least, most = rate * (seconds.value - seconds.off), (rate + 1) * (seconds.value + seconds.off)
     if not least <= done <= most:
-        computed = f"{rate} ops/sec in {seconds} seconds are {rule.number(round(rate * seconds.value))}"
+        computed = f"{rate} ops/sec in {seconds} seconds are {rule.format_number(round(rate * seconds.value))}"
         yield f"{output.headline.name} did {done} operations, and {computed}"
 
 
@@ -168,7 +168,7 @@ def _shares(output: Output) -> Iterator[str]:
         for count, own, upto in block.shares:
             below += count
             for text, counted in ((own, count), (upto, below)):
-                share, said = 100 * counted / max(1, block.count), printed(text)
+                share, said = 100 * counted / max(1, block.count), parse_printed(text)
                 if said is not None and abs(said.value - share) > said.off * 1.01 + 1e-9:
                     yield f"the histogram of {block.operation} has a share of {text} % for {counted} of {block.count}"
 
@@ -179,7 +179,7 @@ def _percentiles(output: Output) -> Iterator[str]:
         if not block.whole or not block.histogram.buckets:
             continue
         for name, text in (("50", block.median), *block.percentiles):
-            percent, said = float(name), printed(text)
+            percent, said = float(name), parse_printed(text)
             if said is None or percent > 100:
                 yield f"the histogram of {block.operation} has P{name}: {text}"
                 continue
@@ -192,17 +192,17 @@ def _ends(output: Output) -> Iterator[str]:
     for block in output.blocks:
         name = f"the histogram of {block.operation}"
         if block.whole:
-            yield from rule.ends_in_buckets(name, block.histogram, block.min_s, block.max_s, 0.51e-6)
-            yield from rule.mean_in_buckets(name, block.histogram, block.mean_s)
+            yield from rule.check_bucket_ends(name, block.histogram, block.min_s, block.max_s, 0.51e-6)
+            yield from rule.check_bucket_mean(name, block.histogram, block.mean_s)
             if block.count and not block.min_s - 1e-6 <= block.mean_s <= block.max_s + 1e-6:
-                bounds = f"{rule.seconds(block.min_s)} to {rule.seconds(block.max_s)}"
-                yield f"{name} has a mean of {rule.seconds(block.mean_s)}, and latencies from {bounds}"
+                bounds = f"{rule.format_seconds(block.min_s)} to {rule.format_seconds(block.max_s)}"
+                yield f"{name} has a mean of {rule.format_seconds(block.mean_s)}, and latencies from {bounds}"
 
 
 def _spread(output: Output) -> Iterator[str]:
     """`HistogramStat::StandardDeviation` is that of the latencies; of buckets that count while they are read, nan."""
     for block in output.blocks:
-        said = printed(block.deviation)
+        said = parse_printed(block.deviation)
         if said is not None and block.whole and block.count:
             edges = Histogram(
                 tuple(
@@ -211,7 +211,7 @@ def _spread(output: Output) -> Iterator[str]:
                 )
             )
             name = f"the histogram of {block.operation}"
-            yield from rule.spread_in_buckets(name, edges, block.mean_s, said.value / 1e6, 1.5 * said.off / 1e6)
+            yield from rule.check_bucket_spread(name, edges, block.mean_s, said.value / 1e6, 1.5 * said.off / 1e6)
 
 
 def _counts(output: Output) -> Iterator[str]:
@@ -256,7 +256,7 @@ def _data(output: Output) -> Iterator[str]:
     if entries is None or raw is None or size is None:
         return
     if abs(entries.value * size / _MB - raw.value) > raw.off * 1.01:
-        computed = f"{entries} entries of {rule.number(size)} bytes are {entries.value * size / _MB:.1f} MB"
+        computed = f"{entries} entries of {rule.format_number(size)} bytes are {entries.value * size / _MB:.1f} MB"
         yield f"RawSize is {raw} MB, and {computed}"
 
 
@@ -281,7 +281,7 @@ def _compressed(output: Output) -> Iterator[str]:
         return
     each = keys.value + float(after[1])
     if abs(entries.value * each / _MB - size.value) > size.off * 1.01 + entries.value / _MB:
-        computed = f"{entries} entries of {rule.number(each)} bytes after compression"
+        computed = f"{entries} entries of {rule.format_number(each)} bytes after compression"
         yield f"FileSize is {size} MB, and {computed} are {entries.value * each / _MB:.1f} MB"
 
 
@@ -294,7 +294,7 @@ def _written(output: Output) -> Iterator[str]:
         return
     least, most = output.headline.ops_per_s * size / _MB, (output.headline.ops_per_s + 1) * size / _MB
     if not least - mb.off * 1.01 <= mb.value <= most + mb.off * 1.01:
-        computed = f"{output.headline.ops_per_s} ops/sec of {rule.number(size)} bytes are {least:.1f} MB/s"
+        computed = f"{output.headline.ops_per_s} ops/sec of {rule.format_number(size)} bytes are {least:.1f} MB/s"
         yield f"{output.headline.name} wrote {mb} MB/s, and {computed}"
 
 
@@ -315,7 +315,7 @@ def _read(output: Output) -> Iterator[str]:
     rate = output.headline.ops_per_s
     low, high = rate * least * size / _MB, (rate + 1) * most * size / _MB
     if not low - mb.off * 1.01 <= mb.value <= high + mb.off * 1.01:
-        computed = f"{rate} ops/sec of {rule.number(size)} bytes with {hits} of {asked} found"
+        computed = f"{rate} ops/sec of {rule.format_number(size)} bytes with {hits} of {asked} found"
         yield f"{output.headline.name} read {mb} MB/s, and {computed} are {rate * share * size / _MB:.1f}"
 
 

@@ -313,7 +313,7 @@ class _Blocks:
         return tuple(self._done)
 
 
-def intervals(report: Iterable[str]) -> tuple[tuple[float, float, int], ...]:
+def read_intervals(report: Iterable[str]) -> tuple[tuple[float, float, int], ...]:
     """Return (start, seconds, operations) from a `--report_file`: each row's value is the count since the previous
     row.
 
@@ -329,7 +329,7 @@ def intervals(report: Iterable[str]) -> tuple[tuple[float, float, int], ...]:
     return tuple(found)
 
 
-def counts_by_second(status: Iterable[Status], seconds: float, count: int) -> tuple[tuple[float, float, int], ...]:
+def count_by_second(status: Iterable[Status], seconds: float, count: int) -> tuple[tuple[float, float, int], ...]:
     """Return (start, seconds, operations) of some threads together, which did `count` operations in `seconds`.
 
     Threads print cumulative counts near each second, not exactly at it. These are interpolated between a thread's

@@ -38,7 +38,7 @@ def require_found(context: CellContext, headline: Headline) -> None:
     )
 
 
-def few_found(headline: Headline) -> tuple[str, ...]:
+def warn_of_few_found(headline: Headline) -> tuple[str, ...]:
     """Return a warning when some of the keys that were looked up are not there."""
     if not _missing(headline) or headline.found is None:
         return ()

@@ -70,7 +70,7 @@ class Slice:
     grew: Mapping[str, int]
 
 
-def flags(every_s: float, given: Mapping[str, str]) -> dict[str, str]:
+def statistics_flags(every_s: float, given: Mapping[str, str]) -> dict[str, str]:
     """Return the flags that make RocksDB keep its counters. `given` are existing flags, whose statistics stay."""
     level = {} if given.get("statistics") == "1" or "stats_level" in given else {"stats_level": str(_COUNTERS_ALONE)}
     return {
@@ -87,7 +87,7 @@ def is_line(line: str) -> bool:
     return line.startswith(" ") and "rocksdb." in line and _LINE.match(line) is not None
 
 
-def slices(lines: Iterable[str]) -> tuple[Slice, ...]:
+def read_slices(lines: Iterable[str]) -> tuple[Slice, ...]:
     """Return the history's counters that measures are made of, in order of time."""
     found: dict[int, dict[str, int]] = {}
     for line in lines:
@@ -96,7 +96,7 @@ def slices(lines: Iterable[str]) -> tuple[Slice, ...]:
     return tuple(Slice(ended + 0.5, found[ended]) for ended in sorted(found))
 
 
-def samples(found: Sequence[Slice], every_s: float, node: str, window: tuple[float, float]) -> tuple[Sample, ...]:
+def make_samples(found: Sequence[Slice], every_s: float, node: str, window: tuple[float, float]) -> tuple[Sample, ...]:
     """Return rates for each interval inside the window, and one ratio each for all of them. Missing counters give
     none."""
     inside = list(_inside(found, every_s, window))

@@ -21,7 +21,7 @@ from benchbrief.runners.drivers.fio import fio_invariants, fio_output
 from benchbrief.runners.drivers.fio.fio_messages import say_fio
 from benchbrief.runners.drivers.fio.fio_output import NS_PER_S, Direction, NotFio, Output
 from benchbrief.runners.drivers.output_evidence import (
-    bad,
+    bad_output,
     best_line,
     require_consistent,
     require_exit,
@@ -101,7 +101,7 @@ class Fio:
         found = _read(output)
         failed = fio_invariants.failed_job(found)
         if failed or not found.jobs[0].write.io_bytes:
-            raise bad(output, say_fio.fio_layout_cut(said=best_line(output)))
+            raise bad_output(output, say_fio.fio_layout_cut(said=best_line(output)))
         require_consistent(output, "fio", _problems(output, found))
         return found.jobs[0].write.io_bytes
 
@@ -127,25 +127,25 @@ class Fio:
         found = _read(output)
         failed = fio_invariants.failed_job(found)
         if failed:
-            raise bad(output, say_fio.fio_job_failed(job=failed.name, code=failed.error, said=best_line(output)))
+            raise bad_output(output, say_fio.fio_job_failed(job=failed.name, code=failed.error, said=best_line(output)))
         require_consistent(output, "fio", [*_foreign(context, found), *_problems(output, found)])
-        seconds, operations = found.seconds, tuple(operations_of(found))
+        seconds, operations = found.seconds, tuple(read_operations(found))
         count, errors = sum(each.count for each in operations), sum(job.total_err for job in found.jobs)
         if not count:
-            raise bad(output, say.no_operations(tool="fio", said=best_line(output)))
+            raise bad_output(output, say.no_operations(tool="fio", said=best_line(output)))
         require_few_errors(output, "fio", errors, count, context.experiment.max_error_share)
         wanted = context.cell.measure_s
         ended_steady = any(job.steadystate and job.steadystate.attained for job in found.jobs)
         if seconds < wanted - _SHORT_S and not ended_steady:
             said = best_line(output)
-            raise bad(
+            raise bad_output(
                 output,
                 say.ended_early(tool="fio", seconds=figure(seconds, ".1f"), wanted=figure(wanted, "g"), said=said),
             )
         intervals = fio_output.read_intervals(sorted(output.directory.glob(_LOGS)), seconds)
         unsteady, properties = judge_window(intervals, say.remedy_warm_up(), context.cell.events)
         ended = min(output.ended_at, max(output.started_at + seconds, found.timestamp_ms / 1000))
-        remarks, own = tell_own(found)
+        remarks, own = describe_own(found)
         return Measurement(
             window=(ended - seconds, ended),
             throughput=(PhaseThroughput(None, count, errors, seconds, count / seconds),),
@@ -153,7 +153,7 @@ class Fio:
             intervals=intervals,
             warnings=(*unsteady, *remarks),
             tool_version=found.version.replace("-", " ", 1),
-            samples=tuple(own_samples(found)),
+            samples=tuple(read_own_samples(found)),
             properties=tuple({**describe(offered=context.cell.target is not None), **properties, **own}.items()),
         )
 
@@ -165,7 +165,7 @@ class Fio:
         return Interim(sum(rates)) if rates else None
 
 
-def operations_of(found: Output) -> Iterator[Operation]:
+def read_operations(found: Output) -> Iterator[Operation]:
     """Yield each direction with the latencies of all jobs merged."""
     for name in fio_output.DIRECTIONS:
         parts = [job.directions[name] for job in found.jobs if name in job.directions]
@@ -173,7 +173,7 @@ def operations_of(found: Output) -> Iterator[Operation]:
             yield _operation(name, parts)
 
 
-def own_samples(found: Output) -> Iterator[Sample]:
+def read_own_samples(found: Output) -> Iterator[Sample]:
     """Yield fio's own measures, each for the whole measurement. Those that the output does not have are left out."""
     seconds = found.seconds
     parts = [part for job in found.jobs for part in job.directions.values()]
@@ -197,7 +197,7 @@ def _operation(name: str, parts: Sequence[Direction]) -> Operation:
         mean_s=sum(each.mean * each.count for each in latencies) / count / NS_PER_S,
         min_s=min(each.low for each in latencies) / NS_PER_S,
         max_s=max(each.high for each in latencies) / NS_PER_S,
-        histogram=fio_output.merged(latencies),
+        histogram=fio_output.merge_jobs(latencies),
     )
 
 
@@ -210,7 +210,7 @@ def describe(*, offered: bool) -> dict[str, Text]:
     }
 
 
-def tell_own(found: Output) -> tuple[tuple[Text, ...], dict[str, str]]:
+def describe_own(found: Output) -> tuple[tuple[Text, ...], dict[str, str]]:
     """Return warnings, and what fio says of its own steady state and latency target."""
     warnings: list[Text] = []
     properties: dict[str, str] = {}
@@ -240,14 +240,14 @@ def _read(output: JobOutput) -> Output:
     try:
         return fio_output.read_output(output.directory / _OUTPUT)
     except NotFio as error:
-        raise bad(output, say_fio.fio_cut(said=str(error))) from error
+        raise bad_output(output, say_fio.fio_cut(said=str(error))) from error
 
 
 def _problems(output: JobOutput, found: Output) -> list[str]:
     try:
-        return fio_invariants.problems(found)
+        return fio_invariants.find_problems(found)
     except NotFio as error:
-        raise bad(output, say_fio.fio_cut(said=str(error))) from error
+        raise bad_output(output, say_fio.fio_cut(said=str(error))) from error
 
 
 def _foreign(context: CellContext, found: Output) -> Iterator[str]:

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from benchbrief.runners.drivers import output_invariants as rule
-from benchbrief.runners.drivers.fio.fio_output import BUCKETS_END_NS, NS_PER_S, Direction, Job, Output, merged
+from benchbrief.runners.drivers.fio.fio_output import BUCKETS_END_NS, NS_PER_S, Direction, Job, Output, merge_jobs
 from benchbrief.runners.drivers.output_invariants import Invariant
 
 _UNIT_S = 1e-9
@@ -36,9 +36,9 @@ class One:
         return f"{self.name} of job {self.job}"
 
 
-def problems(output: Output) -> list[str]:
+def find_problems(output: Output) -> list[str]:
     """Return the contradictions in an output, each with the values that disagree. Raises NotFio for odd bins."""
-    return [each for one in _each(output) for each in rule.broken(TABLE, one)]
+    return [each for one in _each(output) for each in rule.find_broken(TABLE, one)]
 
 
 def _each(output: Output) -> Iterator[One]:
@@ -101,17 +101,17 @@ def _rates(one: One) -> Iterator[str]:
     seconds, off = found.runtime_ms / 1000, _OFF + 1.0 / found.runtime_ms
     for said, amount, unit in ((found.iops, found.total_ios, "I/Os"), (found.bw_bytes, found.io_bytes, "bytes")):
         if abs(said - amount / seconds) > off * amount / seconds + 1:
-            computed = f"{amount} in {rule.number(seconds)} s are {rule.number(amount / seconds)}"
-            yield f"{one.called} did {rule.number(said)} {unit} a second, and {computed}"
+            computed = f"{amount} in {rule.format_number(seconds)} s are {rule.format_number(amount / seconds)}"
+            yield f"{one.called} did {rule.format_number(said)} {unit} a second, and {computed}"
 
 
 def _ends(one: One) -> Iterator[str]:
     latencies, name = one.found.clat_ns, f"the histogram of {one.called}"
-    held = merged([latencies])
+    held = merge_jobs([latencies])
     high = latencies.high / NS_PER_S if latencies.high < BUCKETS_END_NS else None
-    yield from rule.ends_in_buckets(name, held, latencies.low / NS_PER_S, high, _UNIT_S)
+    yield from rule.check_bucket_ends(name, held, latencies.low / NS_PER_S, high, _UNIT_S)
     if high is not None:
-        yield from rule.mean_in_buckets(name, held, latencies.mean / NS_PER_S, _UNIT_S)
+        yield from rule.check_bucket_mean(name, held, latencies.mean / NS_PER_S, _UNIT_S)
 
 
 def _submission(one: One) -> Iterator[str]:
@@ -120,8 +120,8 @@ def _submission(one: One) -> Iterator[str]:
     slat, clat, lat = one.found.slat_ns, one.found.clat_ns, one.found.lat_ns
     for name, latency in (("slat", slat), ("lat", lat)):
         if latency and latency.count and not latency.low - 1 <= latency.mean <= latency.high + 1:
-            mean = rule.seconds(latency.mean / NS_PER_S)
-            ends = f"{rule.seconds(latency.low / NS_PER_S)} to {rule.seconds(latency.high / NS_PER_S)}"
+            mean = rule.format_seconds(latency.mean / NS_PER_S)
+            ends = f"{rule.format_seconds(latency.low / NS_PER_S)} to {rule.format_seconds(latency.high / NS_PER_S)}"
             yield f"{one.called} has a {name} of {mean} on average, and from {ends}"
     if slat is None or not slat.count or not lat.count:
         return
@@ -130,14 +130,14 @@ def _submission(one: One) -> Iterator[str]:
     # An I/O that one of them lacks may have taken as long as the slowest.
     off = 1.0 + apart * max(slat.high, clat.high, lat.high) / min(slat.count, clat.count or 1, lat.count)
     if apart <= one.depth and abs(both - lat.mean) > off + 1e-6 * both:
-        parts = f"its slat and clat add up to {rule.seconds(both / NS_PER_S)}"
-        yield f"{one.called} has a lat of {rule.seconds(lat.mean / NS_PER_S)} on average, and {parts}"
+        parts = f"its slat and clat add up to {rule.format_seconds(both / NS_PER_S)}"
+        yield f"{one.called} has a lat of {rule.format_seconds(lat.mean / NS_PER_S)} on average, and {parts}"
 
 
 def _processors(one: One) -> Iterator[str]:
     """A job is one thread or process, and its times are those of the clock's ticks."""
     if one.cpu is not None and one.cpu > _MOST_CPU:
-        yield f"job {one.job} used {rule.number(one.cpu)} % of one processor"
+        yield f"job {one.job} used {rule.format_number(one.cpu)} % of one processor"
 
 
 def _percentiles(one: One) -> Iterator[str]:
@@ -149,7 +149,7 @@ def _percentiles(one: One) -> Iterator[str]:
         for name, value in latency.percentile.items()
         if name.replace(".", "").isdecimal()
     ]
-    yield from rule.percentile_in_buckets(f"the histogram of {one.called}", merged([latency]), printed)
+    yield from rule.check_percentile(f"the histogram of {one.called}", merge_jobs([latency]), printed)
 
 
 def _busy(one: One) -> Iterator[str]:

@@ -162,7 +162,7 @@ def read_bins(latencies: Latencies) -> tuple[Bin, ...]:
     return tuple(sorted(found, key=lambda each: each.lo))
 
 
-def merged(each: Iterable[Latencies]) -> Histogram:
+def merge_jobs(each: Iterable[Latencies]) -> Histogram:
     """Merge the bins of all jobs into one histogram, in seconds. Raises NotFio as `read_bins` does."""
     counts: dict[tuple[float, float], int] = {}
     for one in (found for latencies in each for found in read_bins(latencies)):

@@ -20,9 +20,9 @@ from benchbrief.runners.drivers.go_ycsb import go_ycsb_invariants
 from benchbrief.runners.drivers.go_ycsb import go_ycsb_output as text
 from benchbrief.runners.drivers.go_ycsb.go_ycsb_messages import say
 from benchbrief.runners.drivers.output_evidence import (
-    bad,
+    bad_output,
     best_line,
-    lines,
+    read_output_lines,
     require_consistent,
     require_exit,
     require_few_errors,
@@ -72,19 +72,19 @@ class GoYcsb:
 
     def check_load(self, context: CellContext, output: JobOutput) -> int:
         require_exit(output, "go-ycsb")
-        found = text.read(lines(output.stdout))
+        found = text.read(read_output_lines(output.stdout))
         row = found.final.get("INSERT")
         failed = found.final.get("INSERT_ERROR")
         if failed:
-            raise bad(
+            raise bad_output(
                 output,
                 say.go_inserts_failed(
-                    failed=failed.count, n=properties.records(context.workload), said=best_line(output)
+                    failed=failed.count, n=properties.count_records(context.workload), said=best_line(output)
                 ),
             )
         if row is None:
-            raise bad(output, say.load_unfinished(tool="go-ycsb", said=best_line(output)))
-        require_consistent(output, "go-ycsb", go_ycsb_invariants.problems(found))
+            raise bad_output(output, say.load_unfinished(tool="go-ycsb", said=best_line(output)))
+        require_consistent(output, "go-ycsb", go_ycsb_invariants.find_problems(found))
         return row.count
 
     def warm_up(self, context: CellContext) -> Job | None:
@@ -107,15 +107,15 @@ class GoYcsb:
 
     def parse(self, context: CellContext, output: JobOutput) -> Measurement:
         require_exit(output, "go-ycsb", accepted=(0, _INTERRUPTED))
-        found = text.read(lines(output.stdout))
+        found = text.read(read_output_lines(output.stdout))
         total = found.final.get("TOTAL")
         if total is None or not total.count:
-            raise bad(output, say.no_total(said=best_line(output)))
+            raise bad_output(output, say.no_total(said=best_line(output)))
         wanted = context.cell.measure_s
         loaded = properties.is_load(context.workload) and total.count >= _loadable(context)
         limited = loaded or "operations" in context.workload.properties
         if not limited and total.seconds < wanted - max(_SHORT_S, 0.05 * wanted):
-            raise bad(
+            raise bad_output(
                 output,
                 say.ended_early(
                     tool="go-ycsb",
@@ -125,8 +125,8 @@ class GoYcsb:
                 ),
             )
 
-        require_consistent(output, "go-ycsb", go_ycsb_invariants.problems(found, context.threads))
-        count = transactions(found.final)
+        require_consistent(output, "go-ycsb", go_ycsb_invariants.find_problems(found, context.threads))
+        count = read_transactions(found.final)
         failed = {name: row.count for name, row in found.final.items() if name.endswith("_ERROR")}
         errors = sum(failed.values())
         allowed = accepted_errors(context.experiment.max_error_share, self.name)  # `_key_space` explains most of them
@@ -134,13 +134,13 @@ class GoYcsb:
         own = max(0, errors - context.threads)
         require_few_errors(output, "go-ycsb", own, count, allowed)
         tolerated = bool(own) and not context.experiment.max_error_share
-        by_second = intervals(found, total.seconds)
+        by_second = read_intervals(found, total.seconds)
         remedy = say.hint_longer() if properties.is_load(context.workload) else say.remedy_warm_up()
         unsteady, judged = judge_window(by_second, remedy, context.cell.events)
         return Measurement(
             window=(output.ended_at - total.seconds, output.ended_at),
             throughput=(PhaseThroughput(None, count, errors, total.seconds, count / total.seconds),),
-            operations=tuple(operations(found.final, failed)),
+            operations=tuple(read_operations(found.final, failed)),
             intervals=by_second,
             warnings=(
                 *(
@@ -170,7 +170,7 @@ class GoYcsb:
 
 def _loadable(context: CellContext) -> int:
     """Return the records that a load inserts: each thread has records // threads, and the rest is dropped."""
-    return properties.own_records(context) // context.threads * context.threads
+    return properties.count_own_records(context) // context.threads * context.threads
 
 
 def _timed(context: CellContext, step: StepKind, seconds: float) -> Job:
@@ -198,7 +198,7 @@ def _file(context: CellContext, own: Mapping[str, str] = MappingProxyType({})) -
                 f"end the database's uri in /{_DATABASE}",
             )
     # By default, its profiler listens on port 6060 of every interface.
-    return properties.file(context, {"measurement.interval": "1", "debug.pprof": "127.0.0.1:0", **own})
+    return properties.property_file(context, {"measurement.interval": "1", "debug.pprof": "127.0.0.1:0", **own})
 
 
 def _key_space(context: CellContext) -> dict[str, str]:
@@ -211,7 +211,7 @@ def _key_space(context: CellContext) -> dict[str, str]:
     given = context.workload.properties
     if given.get("distribution") != "zipfian" or given.get("insert"):
         return {}
-    return {"recordcount": str(max(1, properties.records(context.workload) - 1))}
+    return {"recordcount": str(max(1, properties.count_records(context.workload) - 1))}
 
 
 def _rmw(rows: Mapping[str, text.Row]) -> int:
@@ -219,12 +219,12 @@ def _rmw(rows: Mapping[str, text.Row]) -> int:
     return row.count if row else 0
 
 
-def transactions(rows: Mapping[str, text.Row]) -> int:
+def read_transactions(rows: Mapping[str, text.Row]) -> int:
     """Return the operations done. A read-modify-write is one, although READ and UPDATE count it again."""
     return rows["TOTAL"].count - _rmw(rows)
 
 
-def operations(rows: Mapping[str, text.Row], failed: dict[str, int]) -> list[Operation]:
+def read_operations(rows: Mapping[str, text.Row], failed: dict[str, int]) -> list[Operation]:
     """Return the operations of the final rows. `failed` are the counts of the rows of failures, by their names."""
     done = []
     for name, operation in text.OPERATIONS.items():
@@ -249,10 +249,10 @@ def operations(rows: Mapping[str, text.Row], failed: dict[str, int]) -> list[Ope
     return done
 
 
-def intervals(found: text.Output, seconds: float) -> tuple[Interval, ...]:
+def read_intervals(found: text.Output, seconds: float) -> tuple[Interval, ...]:
     """Return the differences of the cumulative rows, with the times of the TOTAL rows."""
     points = [(0.0, 0)]
     for rows in (*found.interim, found.final):
         if "TOTAL" in rows and points[-1][0] + 0.5 < rows["TOTAL"].seconds <= seconds:
-            points.append((rows["TOTAL"].seconds, transactions(rows)))
+            points.append((rows["TOTAL"].seconds, read_transactions(rows)))
     return tuple(Interval(t0, t1 - t0, c1 - c0) for (t0, c0), (t1, c1) in pairwise(points))

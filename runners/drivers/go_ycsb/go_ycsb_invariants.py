@@ -10,7 +10,7 @@ from itertools import pairwise
 from benchbrief.runners.drivers import output_invariants as rule
 from benchbrief.runners.drivers.go_ycsb.go_ycsb_output import OPERATIONS, Row
 from benchbrief.runners.drivers.go_ycsb.go_ycsb_output import Output as Text
-from benchbrief.runners.drivers.output_invariants import Invariant, Latencies, Printed, printed
+from benchbrief.runners.drivers.output_invariants import Invariant, Latencies, Printed, parse_printed
 
 _RMW, _TOTAL, _FAILED = "READ_MODIFY_WRITE", "TOTAL", "_ERROR"
 _PROPORTIONS = {
@@ -39,15 +39,15 @@ class Output:
         yield from self.text.final.items()
 
 
-def problems(text: Text, threads: int | None = None) -> list[str]:
+def find_problems(text: Text, threads: int | None = None) -> list[str]:
     """Return the contradictions in an output, each with the values that disagree."""
     if threads is None and text.properties.get("threadcount", "").isdecimal():
         threads = int(text.properties["threadcount"])
-    return list(rule.broken(TABLE, Output(text, threads)))
+    return list(rule.find_broken(TABLE, Output(text, threads)))
 
 
 def _cell(row: Row, key: str) -> Printed:
-    return printed(row.cells[key]) or Printed(0.0, 0.0)
+    return parse_printed(row.cells[key]) or Printed(0.0, 0.0)
 
 
 def _latencies(name: str, row: Row) -> Latencies:
@@ -83,12 +83,12 @@ def _same_columns(output: Output) -> Iterator[str]:
 
 def _in_order(output: Output) -> Iterator[str]:
     for name, row in output.rows():
-        yield from rule.in_order(_latencies(name, row))
+        yield from rule.check_order(_latencies(name, row))
 
 
 def _means(output: Output) -> Iterator[str]:
     for name, row in output.rows():
-        yield from rule.mean_fits_percentiles(_latencies(name, row))
+        yield from rule.check_mean(_latencies(name, row))
 
 
 def _rates(output: Output) -> Iterator[str]:
@@ -99,7 +99,9 @@ def _rates(output: Output) -> Iterator[str]:
             (took.value + took.off) * (rate.value + rate.off),
         )
         if not least - 1 <= row.count <= most + 1:
-            computed = f"{took} s at {rate} operations a second are {rule.number(round(took.value * rate.value))}"
+            computed = (
+                f"{took} s at {rate} operations a second are {rule.format_number(round(took.value * rate.value))}"
+            )
             yield f"{name} has {row.count} operations, and {computed}"
 
 
@@ -118,14 +120,15 @@ def _total(output: Output) -> Iterator[str]:
     ends = (("mean", total.mean_s, mean), ("minimum", total.min_s, min(row.min_s for row in halves.values())))
     for what, said, has in (*ends, ("maximum", total.max_s, max(row.max_s for row in halves.values()))):
         if abs(said - has) > 1.01e-6 + (2e-3 * has if what == "mean" else 0.0):
-            yield f"TOTAL has a {what} of {rule.seconds(said)}, and the rows of operations one of {rule.seconds(has)}"
+            claim = f"TOTAL has a {what} of {rule.format_seconds(said)}"
+            yield f"{claim}, and the rows of operations one of {rule.format_seconds(has)}"
     for percent, said in total.printed:
         first, last = sorted(_ranks(percent, count))
         below = sum(_least_below(row, said) for row in halves.values())
         upto = sum(_most_upto(row, said) for row in halves.values())
         if below >= last or upto < first:
             side = f"at least {below} of {count} are below" if below >= last else f"at most {upto} of {count} are up to"
-            percentile = f"TOTAL has a p{rule.number(percent)} of {rule.seconds(said)}"
+            percentile = f"TOTAL has a p{rule.format_number(percent)} of {rule.format_seconds(said)}"
             yield f"{percentile}, and by the rows of operations {side} that"
 
 
@@ -152,7 +155,7 @@ def _shares(output: Output) -> Iterator[str]:
     """Only the requested operations are done, in their shares except for chance: `readproportion = 0.5` and the
     like."""
     text = output.text
-    shares = {name: printed(text.properties.get(key, "")) for name, key in _PROPORTIONS.items()}
+    shares = {name: parse_printed(text.properties.get(key, "")) for name, key in _PROPORTIONS.items()}
     rows = {name: row.count for name, row in text.final.items()}
     if text.properties.get("command") == "load" or not all(shares.values()):
         return
@@ -182,7 +185,7 @@ def _read_modify_write(output: Output) -> Iterator[str]:
     # With failures, it may have ended after its read, or have waited without a result.
     if read and update and not any(name.endswith(_FAILED) for name in rows):
         halves = _latencies("READ", read), _latencies("UPDATE", update)
-        yield from rule.of_two_halves(_latencies(_RMW, again), *halves)
+        yield from rule.check_halves(_latencies(_RMW, again), *halves)
 
 
 def _cumulative(output: Output) -> Iterator[str]:
@@ -199,9 +202,8 @@ def _cumulative(output: Output) -> Iterator[str]:
                 ("us at least", row.min_s * 1e6, later.min_s * 1e6, False),
             ):
                 if (now < was - 1e-6) if grows else (now > was + 1e-6):
-                    change = (
-                        f"{rule.number(round(was, 3))} {what}, and {rule.number(round(now, 3))} in the rows after them"
-                    )
+                    claim = f"{rule.format_number(round(was, 3))} {what}"
+                    change = f"{claim}, and {rule.format_number(round(now, 3))} in the rows after them"
                     yield f"{name} has {change}: rows are counted from the start"
 
 
@@ -215,24 +217,24 @@ def _finished(output: Output) -> Iterator[str]:
     longest = rows[name]
     # A row's time begins when its first operation has ended, which may have waited for the server.
     slowest = max(row.max_s for row in output.text.final.values())
-    warm_up = printed(output.text.properties.get("warmuptime", "0")) or Printed(0.0, 0.0)
+    warm_up = parse_printed(output.text.properties.get("warmuptime", "0")) or Printed(0.0, 0.0)
     if longest.value - longest.off > took + 0.05:
-        yield f"{name} took {longest} s, and the whole run {rule.number(round(took, 3))} s"
+        yield f"{name} took {longest} s, and the whole run {rule.format_number(round(took, 3))} s"
     elif longest.value + longest.off + warm_up.value < 0.95 * took - _START_S - slowest:
-        yield f"the run took {rule.number(round(took, 3))} s, and {name}, its longest row, {longest} s"
+        yield f"the run took {rule.format_number(round(took, 3))} s, and {name}, its longest row, {longest} s"
 
 
 def _in_time(output: Output) -> Iterator[str]:
     """A row's time begins when its first operation has ended."""
     for name, row in output.rows():
         if output.text.finished_s is not None:
-            yield from rule.within_run(_latencies(name, row), output.text.finished_s, 0.1)
+            yield from rule.check_run_length(_latencies(name, row), output.text.finished_s, 0.1)
     rows = {name: row for name, row in output.text.final.items() if name.removesuffix(_FAILED) in OPERATIONS}
     once = [_latencies(name, row) for name, row in rows.items() if name != _RMW]
     if output.threads and once:
         run_s = max(float(row.cells["Takes(s)"]) for row in rows.values()) + 0.05
         before = output.threads * max(row.max_s for row in rows.values())
-        yield from rule.within_threads(once, run_s, output.threads, before)
+        yield from rule.check_threads(once, run_s, output.threads, before)
 
 
 TABLE: tuple[Invariant[Output], ...] = (

@@ -36,7 +36,7 @@ from benchbrief.runners.drivers.openload.openload_record import (
 )
 from benchbrief.runners.drivers.openload.openload_refusals import LATE, refusal_error, without_unasked, worst
 from benchbrief.runners.drivers.output_evidence import (
-    bad,
+    bad_output,
     best_line,
     require_consistent,
     require_exit,
@@ -118,13 +118,13 @@ class Openload:
         try:
             found = read_load(output.directory)
         except NotRecord as error:
-            raise bad(output, say_openload.openload_record(said=str(error))) from error
+            raise bad_output(output, say_openload.openload_record(said=str(error))) from error
         if found.failed:
-            records = properties.records(context.workload)
+            records = properties.count_records(context.workload)
             said = found.errors[0].text if found.errors else best_line(output)
-            raise bad(output, say_openload.openload_load_failed(failed=found.failed, n=records, said=said))
+            raise bad_output(output, say_openload.openload_load_failed(failed=found.failed, n=records, said=said))
         if output.exit_code or not found.complete or found.refusals:
-            raise bad(output, say.load_unfinished(tool=self.program, said=best_line(output)))
+            raise bad_output(output, say.load_unfinished(tool=self.program, said=best_line(output)))
         if found.completed != found.records:
             counts = f"it has {found.completed} completed inserts, and {found.records} records"
             require_consistent(output, self.program, (counts,))
@@ -155,23 +155,23 @@ class Openload:
         if refused and not (context.experiment.promise and late_alone):
             raise refused
         if not run.complete or (output.exit_code and not recorded.refusals):
-            raise bad(output, _why_cut(run, output))
+            raise bad_output(output, _why_cut(run, output))
         try:
             log = read_log(output.directory / LOG)
         except BadLog as error:
-            raise bad(output, say_openload.openload_log(said=str(error))) from error
-        require_consistent(output, self.program, openload_invariants.problems(run, log))
+            raise bad_output(output, say_openload.openload_log(said=str(error))) from error
+        require_consistent(output, self.program, openload_invariants.find_problems(run, log))
         for flag, asked in recorded_flags(context, self.target(context)).items():
             if flag not in self.telling:
                 continue
             if run.settings.get(flag) != asked:
                 found = run.settings.get(flag, "")
-                raise bad(output, say_openload.openload_foreign(flag=flag, told=found, asked=asked))
+                raise bad_output(output, say_openload.openload_foreign(flag=flag, told=found, asked=asked))
         rule = context.experiment.until_steady
         wanted = rule.from_s if rule and run.steady and run.steady.steady else context.cell.measure_s
         if run.window_s < wanted - _SHORT_S and "operations" not in context.workload.properties:
             seconds, said = figure(run.window_s, ".1f"), best_line(output)
-            raise bad(
+            raise bad_output(
                 output,
                 say.ended_early(tool=self.program, seconds=seconds, wanted=figure(wanted, "g"), said=said),
             )
@@ -179,7 +179,7 @@ class Openload:
         require_few_errors(output, self.program, run.failed, run.completed, allowed)
         measured = measurement_of(asked_of(context), run, log) if run.completed else None
         if measured is None or not measured.total.count:
-            raise bad(output, say.no_operations(tool=self.program, said=best_line(output)))
+            raise bad_output(output, say.no_operations(tool=self.program, said=best_line(output)))
         if refused:
             if not is_kept_though_late(context.experiment, context.cell, measured):
                 raise refused
@@ -202,9 +202,9 @@ class Openload:
         try:
             run = read_run(output.directory)
         except NotRecord as error:
-            raise bad(output, say_openload.openload_record(said=str(error))) from error
+            raise bad_output(output, say_openload.openload_record(said=str(error))) from error
         if run.ended == "interrupted" or _is_server_gone(run, output):  # whatever it says of its numbers
-            raise bad(output, _why_cut(run, output))
+            raise bad_output(output, _why_cut(run, output))
         return run
 
 

@@ -187,7 +187,7 @@ def _bounds(context: CellContext) -> dict[str, object]:
 def _records(context: CellContext) -> dict[str, object]:
     given = context.workload.properties
     return {
-        "record-count": properties.records(context.workload),
+        "record-count": properties.count_records(context.workload),
         "field-count": given.get("fields", 10.0),
         "field-length": given.get("field_length", 100.0),
     }

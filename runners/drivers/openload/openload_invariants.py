@@ -19,7 +19,7 @@ from benchbrief.runners.drivers.openload.openload_log import (
     tag_of,
 )
 from benchbrief.runners.drivers.openload.openload_record import Counts, Latency, Run
-from benchbrief.runners.drivers.openload.openload_steady import steady_problems
+from benchbrief.runners.drivers.openload.openload_steady import find_steady_problems
 from benchbrief.runners.drivers.output_invariants import Invariant, Latencies
 from benchbrief.runners.measurement import histogram as h
 from benchbrief.runners.measurement.measurement import Histogram
@@ -49,9 +49,9 @@ class Output:
             yield f"service latency of {name}", f"{name}{SERVICE}", each.service_us
 
 
-def problems(run: Run, log: Log) -> list[str]:
+def find_problems(run: Run, log: Log) -> list[str]:
     """Return the contradictions in an output, each with the values that disagree."""
-    return list(rule.broken(TABLE, Output(run, log)))
+    return list(rule.find_broken(TABLE, Output(run, log)))
 
 
 def _offered(output: Output) -> Iterator[str]:
@@ -149,8 +149,8 @@ def _closed(output: Output) -> Iterator[str]:
 def _in_order(output: Output) -> Iterator[str]:
     for name, _, latency in output.latencies():
         if latency:
-            yield from rule.in_order(_as_latencies(name, latency))
-            yield from rule.mean_fits_percentiles(_as_latencies(name, latency))
+            yield from rule.check_order(_as_latencies(name, latency))
+            yield from rule.check_mean(_as_latencies(name, latency))
 
 
 def _in_log(output: Output) -> Iterator[str]:
@@ -169,14 +169,15 @@ def _in_log(output: Output) -> Iterator[str]:
 def _against(name: str, latency: Latency, log: Histogram) -> Iterator[str]:
     if not log.buckets or log.count != latency["count"]:
         return  # which another rule says
-    yield from rule.mean_in_buckets(name, log, latency["mean"] * _US, _DIGIT_S)
-    yield from rule.ends_in_buckets(name, log, latency["min"] * _US, latency["max"] * _US, _DIGIT_S)
+    yield from rule.check_bucket_mean(name, log, latency["mean"] * _US, _DIGIT_S)
+    yield from rule.check_bucket_ends(name, log, latency["min"] * _US, latency["max"] * _US, _DIGIT_S)
     for percent, value in _percentiles(latency):
         # Rounding may move a rank to the next operation.
         low, high = (h.percentile(log, min(100.0, max(0.0, percent + 100 * off / log.count))) for off in (-1, 1))
         if not low * (1 - rule.QUANTISED) - _DIGIT_S <= value <= high * (1 + rule.QUANTISED) + _DIGIT_S:
-            span = f"{rule.seconds(low)} to {rule.seconds(high)}"
-            yield f"{name} has a p{rule.number(percent)} of {rule.seconds(value)}, and its log one of {span}"
+            span = f"{rule.format_seconds(low)} to {rule.format_seconds(high)}"
+            claim = f"{name} has a p{rule.format_number(percent)} of {rule.format_seconds(value)}"
+            yield f"{claim}, and its log one of {span}"
 
 
 def _waits(output: Output) -> Iterator[str]:
@@ -216,7 +217,7 @@ def _throughput(output: Output) -> Iterator[str]:
 
 
 def _steady(output: Output) -> Iterator[str]:
-    yield from steady_problems(output.run, output.log)
+    yield from find_steady_problems(output.run, output.log)
 
 
 def _own_lag(output: Output) -> Iterator[str]:

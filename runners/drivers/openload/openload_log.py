@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
 
-from benchbrief.runners.drivers.output_evidence import lines
+from benchbrief.runners.drivers.output_evidence import read_output_lines
 from benchbrief.runners.drivers.ycsb.ycsb_output import Slice, line_of_log, log_start
 from benchbrief.runners.measurement import histogram as h
 from benchbrief.runners.measurement.measurement import Histogram
@@ -79,7 +79,7 @@ def read_log(path: Path) -> Log:
     base, known = 0.0, False
     found: dict[str, list[Slice]] = {}
     try:
-        for line in lines(path):
+        for line in read_output_lines(path):
             known = known or line.startswith(_VERSION)
             if (start := log_start(line)) is not None:
                 base = start

@@ -14,7 +14,7 @@ _US = 1e-3
 """A microsecond's share of a nanosecond's count."""
 
 
-def steady_problems(run: Run, log: Log) -> Iterator[str]:
+def find_steady_problems(run: Run, log: Log) -> Iterator[str]:
     """Yield what contradicts the decision that the run was steady, or was not."""
     within = float(run.settings.get("steady-within", "0"))
     recorded = run.steady

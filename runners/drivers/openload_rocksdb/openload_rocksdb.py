@@ -22,7 +22,7 @@ from benchbrief.runners.drivers.openload.openload import Openload
 from benchbrief.runners.drivers.openload.openload_flags import Flags
 from benchbrief.runners.drivers.openload.openload_messages import say_openload
 from benchbrief.runners.drivers.openload_rocksdb.rocksdb_options import OF_TABLES
-from benchbrief.runners.drivers.output_evidence import bad, best_line, lines
+from benchbrief.runners.drivers.output_evidence import bad_output, best_line, read_output_lines
 from benchbrief.runners.errors import PlanRefused
 from benchbrief.runners.execution.driver_contexts import CellContext
 from benchbrief.runners.jobs.tasks import Command, JobOutput
@@ -90,8 +90,8 @@ class OpenloadRocksdb(Openload):
         probe = _database_probe(context)
         found = tuple(_slices(output.directory / STATISTICS)) if probe else ()
         if probe is None or not found:
-            raise bad(output, say_openload.openload_no_counters(said=best_line(output)))
-        return history.samples(found, probe.every_s, output.host, window)
+            raise bad_output(output, say_openload.openload_no_counters(said=best_line(output)))
+        return history.make_samples(found, probe.every_s, output.host, window)
 
 
 def _database_probe(context: CellContext) -> Probe | None:
@@ -165,7 +165,7 @@ def _slices(path: Path) -> Iterator[history.Slice]:
     """Yield what RocksDB's counters grew by; none from a damaged line on."""
     if not path.is_file():
         return
-    for line in lines(path):
+    for line in read_output_lines(path):
         try:
             record = json.loads(line)
             grew = {name: int(count) for name, count in record["grew"].items()}

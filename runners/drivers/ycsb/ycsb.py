@@ -15,9 +15,9 @@ from pathlib import PurePosixPath
 from typing import ClassVar
 
 from benchbrief.runners.drivers.output_evidence import (
-    bad,
+    bad_output,
     best_line,
-    lines,
+    read_output_lines,
     require_consistent,
     require_exit,
     timeout_s,
@@ -26,7 +26,7 @@ from benchbrief.runners.drivers.ycsb import ycsb_invariants
 from benchbrief.runners.drivers.ycsb import ycsb_output as text
 from benchbrief.runners.drivers.ycsb import ycsb_properties as properties
 from benchbrief.runners.drivers.ycsb.inserted_keys import inserted_key
-from benchbrief.runners.drivers.ycsb.ycsb_measurement import from_logs, from_rows, run_s
+from benchbrief.runners.drivers.ycsb.ycsb_measurement import measurement_of_logs, measurement_of_rows, run_s
 from benchbrief.runners.drivers.ycsb.ycsb_messages import say
 from benchbrief.runners.errors import BadOutput
 from benchbrief.runners.execution.driver_contexts import CellContext
@@ -73,25 +73,25 @@ class Ycsb:
     def load(self, context: CellContext) -> Job | None:
         part = properties.load_part(context)
         own = {"status.interval": "2", **part.properties, "batchsize": str(part.batch)}
-        file = properties.file(context, own)
+        file = properties.property_file(context, own)
         command = _command(context, "load", part.threads)
         timeout = timeout_s(context.cell, "load")
         return Job("load", command, timeout, files=(file,), collect=(properties.FILE,), figures=text.FIGURES)
 
     def check_load(self, context: CellContext, output: JobOutput) -> int:
-        found = text.read_text(lines(output.stdout))
+        found = text.read_text(read_output_lines(output.stdout))
         require_exit(output, "YCSB")
         row = found.rows.get("INSERT")
         if "Throughput(ops/sec)" not in found.overall or row is None or row.ok is None:
-            raise bad(output, say.load_unfinished(tool="YCSB", said=best_line(output)))
+            raise bad_output(output, say.load_unfinished(tool="YCSB", said=best_line(output)))
         if row.failed:
-            raise bad(
+            raise bad_output(
                 output,
                 say.inserts_failed(
-                    failed=row.failed, done=row.ok, n=properties.records(context.workload), said=best_line(output)
+                    failed=row.failed, done=row.ok, n=properties.count_records(context.workload), said=best_line(output)
                 ),
             )
-        require_consistent(output, "YCSB", ycsb_invariants.problems(found))
+        require_consistent(output, "YCSB", ycsb_invariants.find_problems(found))
         return row.ok
 
     def warm_up(self, context: CellContext) -> Job | None:
@@ -113,7 +113,7 @@ class Ycsb:
         verb = "load" if properties.is_load(context.workload) else "run"
         command = _command(context, verb, context.threads, context.target)
         # The plan's time-out covers warm-up and measurement with at least a minute to spare, which includes the start.
-        file, timeout = properties.file(context, own), timeout_s(cell, "measure")
+        file, timeout = properties.property_file(context, own), timeout_s(cell, "measure")
         collect = ("*.hdr", properties.FILE)
         return Job("measure", command, timeout, files=(file,), collect=collect, figures=text.FIGURES)
 
@@ -124,8 +124,8 @@ class Ycsb:
         except ValueError as error:
             raise BadOutput(say.damaged_log(said=error), say.hint_see(path=output.directory)) from error
         if any(logs.values()):
-            return from_logs(context, output, found, logs)
-        return from_rows(context, output, found)
+            return measurement_of_logs(context, output, found, logs)
+        return measurement_of_rows(context, output, found)
 
     def interim(self, context: CellContext, text_so_far: str) -> Interim | None:
         """Implement `seams.TellsInterim`. The status lines are of each second."""
@@ -153,13 +153,13 @@ def _command(context: CellContext, verb: str, threads: int, target: float | None
 def _proven(context: CellContext, output: JobOutput) -> text.Text:
     """Return the rows of a run that ended normally. Raises BadOutput."""
     for path in (output.stderr, output.stdout):
-        if any("javax/xml/bind" in line or "DatatypeConverter" in line for line in lines(path)):
+        if any("javax/xml/bind" in line or "DatatypeConverter" in line for line in read_output_lines(path)):
             raise BadOutput(say.old_histogram(), say.hint_histogram())
     require_exit(output, "YCSB")
-    found = text.read_text(lines(output.stdout))
+    found = text.read_text(read_output_lines(output.stdout))
     if not {"RunTime(ms)", "Throughput(ops/sec)"} <= found.overall.keys():
-        raise bad(output, say.no_overall(said=best_line(output)))
+        raise bad_output(output, say.no_overall(said=best_line(output)))
     if not any(row.count for row in found.rows.values()):
-        raise bad(output, say.no_operations(tool="YCSB", said=best_line(output)))
-    require_consistent(output, "YCSB", ycsb_invariants.problems(found, context.threads))
+        raise bad_output(output, say.no_operations(tool="YCSB", said=best_line(output)))
+    require_consistent(output, "YCSB", ycsb_invariants.find_problems(found, context.threads))
     return found

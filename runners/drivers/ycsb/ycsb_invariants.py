@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from itertools import pairwise
 
 from benchbrief.runners.drivers import output_invariants as rule
-from benchbrief.runners.drivers.output_invariants import Invariant, Latencies, Printed, printed
+from benchbrief.runners.drivers.output_invariants import Invariant, Latencies, Printed, parse_printed
 from benchbrief.runners.drivers.ycsb.ycsb_output import BUCKETS, INTENDED, Row, Text, operation_of
 
 _RMW = "READ-MODIFY-WRITE"
@@ -36,7 +36,7 @@ class Output:
     intended: bool = False
 
     def cell(self, section: str, key: str) -> Printed | None:
-        return printed(self.text.cells.get(section, {}).get(key, ""))
+        return parse_printed(self.text.cells.get(section, {}).get(key, ""))
 
     def sections(self) -> Iterator[tuple[str, Mapping[str, str], Row]]:
         """Yield the sections of operations that were done."""
@@ -49,7 +49,7 @@ class Output:
             by_ms = any(key.endswith("Latency(ms)") for key in cells if not _PERCENTILE.match(key))
             unit = 1e-3 if by_ms else 1e-6
             # Zeros stay here: they are the first bucket's lower end.
-            found = [(match, printed(value)) for key, value in cells.items() if (match := _PERCENTILE.match(key))]
+            found = [(match, parse_printed(value)) for key, value in cells.items() if (match := _PERCENTILE.match(key))]
             scale = {"us": 1e-6, "ms": 1e-3}
             at = tuple((float(m[1]), v.value * scale[m[2]]) for m, v in found if v is not None and m[2] in scale)
             yield Latencies(
@@ -57,9 +57,9 @@ class Output:
             )
 
 
-def problems(text: Text, threads: int | None = None, *, intended: bool = False) -> list[str]:
+def find_problems(text: Text, threads: int | None = None, *, intended: bool = False) -> list[str]:
     """Return the contradictions in an output, each with the values that disagree."""
-    return list(rule.broken(TABLE, Output(text, threads, intended)))
+    return list(rule.find_broken(TABLE, Output(text, threads, intended)))
 
 
 def _each_once(output: Output) -> Iterator[str]:
@@ -70,7 +70,7 @@ def _numbers(output: Output) -> Iterator[str]:
     for name, cells in output.text.cells.items():
         done = name not in output.text.rows or output.text.rows[name].count
         for key, value in cells.items():
-            read = printed(value)
+            read = parse_printed(value)
             if read is None and not (value in _EMPTY and not done):
                 yield f"[{name}] has {key} = {value}, which is no number"
             elif read is not None and read.value < 0 and value not in _EMPTY:
@@ -132,12 +132,12 @@ def _has_codes(row: str) -> bool:
 
 def _in_order(output: Output) -> Iterator[str]:
     for each in output.latencies():
-        yield from rule.in_order(each)
+        yield from rule.check_order(each)
 
 
 def _means(output: Output) -> Iterator[str]:
     for each in output.latencies():
-        yield from rule.mean_fits_percentiles(each)
+        yield from rule.check_mean(each)
 
 
 def _return_codes(output: Output) -> Iterator[str]:
@@ -170,20 +170,20 @@ def _failures(row: str) -> bool:
 def _buckets(output: Output) -> Iterator[str]:
     """A printed histogram holds all operations. A time series has buckets too, but no percentiles."""
     for (name, cells, row), latencies in zip(output.sections(), output.latencies(), strict=True):
-        counts = [read.value for key, text in cells.items() if _BUCKET.fullmatch(key) and (read := printed(text))]
+        counts = [read.value for key, text in cells.items() if _BUCKET.fullmatch(key) and (read := parse_printed(text))]
         overflows = any(key.startswith(">") for key in cells)
         if not counts or not (overflows or latencies.percentiles):
             continue
         if sum(counts) != row.count:
-            yield f"{name} has {row.count} operations, and its buckets hold {rule.number(sum(counts))}"
+            yield f"{name} has {row.count} operations, and its buckets hold {rule.format_number(sum(counts))}"
         elif row.histogram is None:
             yield f"{name} has buckets that overlap"
         else:
             # With buckets of a millisecond, a printed percentile is the lower end of its bucket.
             unit = 1e-3 if row.by_ms else 1e-6
-            yield from rule.percentile_in_buckets(name, row.histogram, latencies.percentiles)
-            yield from rule.mean_in_buckets(name, row.histogram, row.mean_s, unit)
-            yield from rule.ends_in_buckets(name, row.histogram, row.min_s, row.max_s, unit)
+            yield from rule.check_percentile(name, row.histogram, latencies.percentiles)
+            yield from rule.check_bucket_mean(name, row.histogram, row.mean_s, unit)
+            yield from rule.check_bucket_ends(name, row.histogram, row.min_s, row.max_s, unit)
 
 
 def _bucket_labels(output: Output) -> Iterator[str]:
@@ -237,7 +237,7 @@ def _throughput(output: Output) -> Iterator[str]:
     off = rate.off * run.value / 1000 + rate.value * run.off / 1000 * (run.value != int(run.value)) + 0.5
     least = total - (failed if "INSERT-FAILED" in rows else 0)
     if not least - off <= said <= total + off:
-        how = f"Throughput {rule.number(rate.value)} ops/s in RunTime {rule.number(run.value)} ms"
+        how = f"Throughput {rule.format_number(rate.value)} ops/s in RunTime {rule.format_number(run.value)} ms"
         yield f"[OVERALL] did {said:.0f} operations ({how}), and the rows of its operations count {total}"
 
 
@@ -255,7 +255,7 @@ def _read_modify_write(output: Output) -> Iterator[str]:
     if not output.intended and not failed and all(parts):
         whole, first, second = (of for of in parts if of is not None)
         # Each of them may count from when the whole was due, where a command line is lost that says so.
-        yield from rule.of_two_halves(whole, replace(first, low=None), second)
+        yield from rule.check_halves(whole, replace(first, low=None), second)
 
 
 def _with_latencies(output: Output) -> Iterator[str]:
@@ -284,11 +284,11 @@ def _intended(output: Output) -> Iterator[str]:
             ("mean", due.mean_s, plain_row.mean_s),
             ("minimum", due.min_s, plain_row.min_s),
             ("maximum", due.max_s, plain_row.max_s),
-            *((f"p{rule.number(p)}", v, dict(plain_row.printed).get(p)) for p, v in due.printed),
+            *((f"p{rule.format_number(p)}", v, dict(plain_row.printed).get(p)) for p, v in due.printed),
         ):
             if later is not None and own is not None and later < own * (1 - rule.QUANTISED) - 1e-6:
-                bound = f"below the {rule.seconds(own)} of [{plain_row.name}]"
-                yield f"[{name}] has a {what} of {rule.seconds(later)}, {bound}"
+                bound = f"below the {rule.format_seconds(own)} of [{plain_row.name}]"
+                yield f"[{name}] has a {what} of {rule.format_seconds(later)}, {bound}"
 
 
 def _in_time(output: Output) -> Iterator[str]:
@@ -297,10 +297,10 @@ def _in_time(output: Output) -> Iterator[str]:
         return
     each = list(output.latencies())
     for of in each:
-        yield from rule.within_run(of, run.value / 1000, 1e-3)
+        yield from rule.check_run_length(of, run.value / 1000, 1e-3)
     if output.threads and not output.intended:  # waits of several operations overlap, even in one thread
         once = [of for of in each if of.name != f"[{_RMW}]" and not of.name.startswith(f"[{INTENDED}")]
-        for slip in rule.within_threads(once, run.value / 1000, output.threads, 1e-3):
+        for slip in rule.check_threads(once, run.value / 1000, output.threads, 1e-3):
             yield f"{slip}; only with -p measurement.interval=intended, which its command line does not say, may they"
 
 
@@ -311,7 +311,7 @@ def _garbage_collector(output: Output) -> Iterator[str]:
     if run is None or spent is None or share is None or not run.value:
         return
     if abs(100 * spent.value / run.value - share.value) > share.off + 1e-6 * share.value + 0.005:
-        amount = f"{rule.number(spent.value)} ms of {rule.number(run.value)} ms"
+        amount = f"{rule.format_number(spent.value)} ms of {rule.format_number(run.value)} ms"
         yield f"[TOTAL_GC_TIME_%] is {share}, and {amount} is {100 * spent.value / run.value:.4g}"
 
 

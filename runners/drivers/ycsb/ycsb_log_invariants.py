@@ -54,9 +54,9 @@ class LogProblem(str):
         return problem
 
 
-def problems(slices: Mapping[str, Sequence[Slice]], text: Text | None = None) -> list[LogProblem]:
+def find_log_problems(slices: Mapping[str, Sequence[Slice]], text: Text | None = None) -> list[LogProblem]:
     """Return the contradictions between a run's logs, or with its rows, each with the values that disagree."""
-    found = rule.broken(TABLE, Logs(slices, text))
+    found = rule.find_broken(TABLE, Logs(slices, text))
     return [each if isinstance(each, LogProblem) else LogProblem(each) for each in found]
 
 
@@ -64,7 +64,7 @@ def _in_our_time(logs: Logs) -> Iterator[str]:
     for name, pieces in logs.slices.items():
         wrong = next((piece for piece in pieces if not _FIRST < piece.start <= piece.end < _LAST), None)
         if wrong is not None:
-            said = f"begins {rule.number(round(wrong.start, 3))} s after 1970"
+            said = f"begins {rule.format_number(round(wrong.start, 3))} s after 1970"
             wrong_at = f"an interval in the log of {name} {said}"
             yield LogProblem(f"{wrong_at}: a time stamp, or the line `#[StartTime: ...]`, is wrong", name)
 
@@ -77,7 +77,7 @@ def _one_after_another(logs: Logs) -> Iterator[str]:
                 continue
             ended, begins = _clock(before.end), _clock(after.start)
             if apart > 0:
-                problem = f"no interval from {ended} to {begins} ({rule.number(round(apart, 3))} s)"
+                problem = f"no interval from {ended} to {begins} ({rule.format_number(round(apart, 3))} s)"
             else:
                 problem = f"an interval that begins at {begins}, before the one above it ended at {ended}"
             yield LogProblem(f"the log of {name} has {problem}", name)
@@ -102,7 +102,7 @@ def _begin_and_end_together(logs: Logs) -> Iterator[str]:
         # The last of a kind may be over while slow ones of another are out. A log that was cut lacks an interval.
         own = (pieces[-1].end - pieces[0].start) / max(1, logs.whole(name).count) + slowest
         if end - pieces[-1].end > max(slack, min(slack + own, _NEARLY * length)):
-            lacking = rule.number(round(end - pieces[-1].end, 3))
+            lacking = rule.format_number(round(end - pieces[-1].end, 3))
             said = f"the log of {name} ends {lacking} s before that of {last}"
             yield LogProblem(f"{said}: it was cut, or is of another run", name)
         counted = logs.whole(name)
@@ -110,7 +110,7 @@ def _begin_and_end_together(logs: Logs) -> Iterator[str]:
             continue
         rare = _PATIENCE * (pieces[-1].end - pieces[0].start) / counted.count + counted.buckets[-1].hi
         if pieces[0].start - start > slack + rare:
-            late = rule.number(round(pieces[0].start - start, 3))
+            late = rule.format_number(round(pieces[0].start - start, 3))
             said = f"the log of {name} begins {late} s after that of {first}"
             yield LogProblem(f"{said}: it was cut, or is of another run", name)
 
@@ -147,7 +147,7 @@ def _as_printed(logs: Logs) -> Iterator[str]:
             have = f"its histogram log holds {count}" if logs.slices.get(name) else "there is no histogram log of it"
             yield LogProblem(f"YCSB counted {row.count} operations in [{name}], and {have}", name)
         else:
-            for problem in against_row(row, logs.whole(name), f"the log of {name}"):
+            for problem in check_against_row(row, logs.whole(name), f"the log of {name}"):
                 yield LogProblem(problem, name)
     for name in logs.slices:
         if name not in logs.text.rows and logs.whole(name).count:
@@ -155,7 +155,7 @@ def _as_printed(logs: Logs) -> Iterator[str]:
             yield LogProblem(f"{said}, and YCSB printed no [{name}]", name)
 
 
-def against_row(row: Row, log: Histogram, called: str) -> Iterator[str]:
+def check_against_row(row: Row, log: Histogram, called: str) -> Iterator[str]:
     """Yield where a log with as many operations as a row has other latencies.
 
     HdrHistogram's mean takes the middle of each bucket. Its minimum and maximum are ends of buckets.
@@ -165,11 +165,13 @@ def against_row(row: Row, log: Histogram, called: str) -> Iterator[str]:
     own = {"mean": h.mean(log), "minimum": log.buckets[0].lo, "maximum": log.buckets[-1].hi}
     for what, said in (("mean", row.mean_s), ("minimum", row.min_s), ("maximum", row.max_s)):
         if said is not None and abs(own[what] - said) > rule.QUANTISED * max(said, own[what]) + 1.01e-6:
-            yield f"[{row.name}] has a {what} of {rule.seconds(said)}, and {called} one of {rule.seconds(own[what])}"
+            claim = f"[{row.name}] has a {what} of {rule.format_seconds(said)}"
+            yield f"{claim}, and {called} one of {rule.format_seconds(own[what])}"
     for percent, said in row.printed:
-        if any(rule.percentile_in_buckets("", log, [(percent, said)])):
-            has = rule.seconds(h.percentile(log, percent))
-            yield f"[{row.name}] has a p{rule.number(percent)} of {rule.seconds(said)}, and {called} one of {has}"
+        if any(rule.check_percentile("", log, [(percent, said)])):
+            has = rule.format_seconds(h.percentile(log, percent))
+            claim = f"[{row.name}] has a p{rule.format_number(percent)} of {rule.format_seconds(said)}"
+            yield f"{claim}, and {called} one of {has}"
 
 
 def _within_run(logs: Logs) -> Iterator[str]:
@@ -180,7 +182,8 @@ def _within_run(logs: Logs) -> Iterator[str]:
     run_s = logs.text.runtime_s
     # The last lines are written when the run is over.
     if span > run_s + max(2.0, 0.1 * run_s):
-        yield f"the logs reach over {rule.number(round(span, 3))} s, and the run took {rule.number(run_s)} s"
+        claim = f"the logs reach over {rule.format_number(round(span, 3))} s"
+        yield f"{claim}, and the run took {rule.format_number(run_s)} s"
 
 
 TABLE: tuple[Invariant[Logs], ...] = (

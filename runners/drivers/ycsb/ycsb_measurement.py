@@ -15,7 +15,13 @@ from typing import NoReturn
 
 from benchbrief.compiler.messages.text import figure
 from benchbrief.compiler.planning.plan import Cell
-from benchbrief.runners.drivers.output_evidence import bad, best_line, lines, require_consistent, require_few_errors
+from benchbrief.runners.drivers.output_evidence import (
+    bad_output,
+    best_line,
+    read_output_lines,
+    require_consistent,
+    require_few_errors,
+)
 from benchbrief.runners.drivers.ycsb import ycsb_log_invariants
 from benchbrief.runners.drivers.ycsb import ycsb_output as text
 from benchbrief.runners.drivers.ycsb import ycsb_properties as properties
@@ -67,9 +73,9 @@ def run_s(cell: Cell) -> int:
     return ceil(cell.warm_up_s + cell.measure_s) + 1 + 2 + ceil(short)
 
 
-def from_logs(context: CellContext, output: JobOutput, found: text.Text, logs: Logs) -> Measurement:
+def measurement_of_logs(context: CellContext, output: JobOutput, found: text.Text, logs: Logs) -> Measurement:
     """Return what was measured in the declared window. Raises BadOutput when the logs do not prove it."""
-    require_consistent(output, "YCSB", ycsb_log_invariants.problems(logs, found))
+    require_consistent(output, "YCSB", ycsb_log_invariants.find_log_problems(logs, found))
     return _measurement(context, output, found, logs, _window(context, output, found, logs))
 
 
@@ -102,7 +108,7 @@ def _window(context: CellContext, output: JobOutput, found: text.Text, logs: Log
     first = min(pieces[0].start for pieces in of_operations)
     # One thread cuts all logs at the same moments, one after the other. The longest log has all of these.
     longest = max(of_operations, key=len)
-    loaded = properties.is_load(context.workload) and _inserted(logs) >= properties.own_records(context)
+    loaded = properties.is_load(context.workload) and _inserted(logs) >= properties.count_own_records(context)
     # A load that finished is measured to its end: its last part of a second is part of the work.
     ends = [piece.end for piece in (_with_operations(longest) if loaded else _whole_slices(longest))]
     run_start = max(pieces[-1].end for pieces in logs.values() if pieces) - found.runtime_s
@@ -144,7 +150,7 @@ def _refuse(cell: Cell, output: JobOutput, found: text.Text, measured: float, fi
     if found.runtime_s < run_s(cell) - 1:
         end, said = figure(found.runtime_s, ".1f"), best_line(output)
         early = say.ycsb_ended_early(seconds=seconds, wanted=wanted, end=end, said=said)
-        raise bad(output, early, say.hint_operations())
+        raise bad_output(output, early, say.hint_operations())
     raise BeganLate(
         say.ycsb_began_late(seconds=seconds, wanted=wanted, first=figure(first_s, ".1f")),
         say.hint_busy(),
@@ -159,13 +165,13 @@ def _measurement(context: CellContext, output: JobOutput, found: text.Text, logs
         tally = _tally(logs, start, end)
         seconds = end - start
         throughput.append(PhaseThroughput(phase, tally.count, tally.errors, seconds, tally.count / seconds))
-        operations += logged_operations(logs, phase, start, end)
+        operations += read_logged_operations(logs, phase, start, end)
     total = throughput[0]
     # An operation that hung in the window fails after it, at its time-out. Those failures count too.
     for tally in (_tally(logs, window.start, window.end), _tally(logs, window.start, float("inf"))):
         require_few_errors(output, "YCSB", tally.errors, tally.count, context.experiment.max_error_share)
     if total.count <= 0:
-        raise bad(output, say.no_operations_measured(said=best_line(output)))
+        raise bad_output(output, say.no_operations_measured(said=best_line(output)))
     intervals = tuple(
         Interval(
             start - window.start,
@@ -205,14 +211,14 @@ def _phases(context: CellContext, window: _Window) -> list[tuple[int, float, flo
 
 def _p99(logs: Logs, start: float, end: float) -> float | None:
     """Return the 99th percentile over all operations, from when they were due where YCSB tells it."""
-    done = [each for each in logged_operations(logs, None, start, end) if each.histogram and each.count]
+    done = [each for each in read_logged_operations(logs, None, start, end) if each.histogram and each.count]
     kind = "intended" if any(each.kind == "intended" for each in done) else "service"
     counted = [each for each in done if each.kind == kind and each.operation != "read_modify_write"]
     merged = h.merge(each.histogram for each in counted if each.histogram)
     return h.percentile(merged, 99.0) if merged.count else None
 
 
-def logged_operations(logs: Logs, phase: int | None, start: float, end: float) -> list[Operation]:
+def read_logged_operations(logs: Logs, phase: int | None, start: float, end: float) -> list[Operation]:
     """Return the operations in slices whose middle lies between two epoch seconds."""
     errors: dict[str, int] = {}
     for name, pieces in logs.items():
@@ -257,7 +263,7 @@ def _disclosed(context: CellContext, logs: Logs, window: _Window) -> dict[str, s
         "warm-up": say.warm_up_cut_off(seconds=figure(window.warm_up_s, ".1f")),
     }
     if properties.is_load(context.workload):
-        ended = _inserted(logs) >= properties.own_records(context)
+        ended = _inserted(logs) >= properties.count_own_records(context)
         percentiles["load"] = say.load_last() if ended else say.load_left()
     if any(text.operation_of(name) == ("read_modify_write", False) for name in logs):
         percentiles["throughput"] = say.read_modify_write()
@@ -266,19 +272,19 @@ def _disclosed(context: CellContext, logs: Logs, window: _Window) -> dict[str, s
     return percentiles
 
 
-def from_rows(context: CellContext, output: JobOutput, found: text.Text) -> Measurement:
+def measurement_of_rows(context: CellContext, output: JobOutput, found: text.Text) -> Measurement:
     """Return the measurement of a YCSB without HDR logs (before 0.5), which has numbers of the whole run only."""
     if context.cell.warm_up_s or context.cell.phases > 1:
         raise BadOutput(
             say.no_logs(),
             say.hint_ycsb(),
         )
-    operations = row_operations(found)
+    operations = read_row_operations(found)
     errors = sum(operation.errors for operation in operations)
     count = transactions(operations)
     require_few_errors(output, "YCSB", errors, count, context.experiment.max_error_share)
     if count <= 0:
-        raise bad(output, say.no_operations(tool="YCSB", said=best_line(output)))
+        raise bad_output(output, say.no_operations(tool="YCSB", said=best_line(output)))
     seconds = found.runtime_s
     return Measurement(
         window=(output.ended_at - seconds, output.ended_at),
@@ -299,7 +305,7 @@ def from_rows(context: CellContext, output: JobOutput, found: text.Text) -> Meas
     )
 
 
-def row_operations(found: text.Text) -> tuple[Operation, ...]:
+def read_row_operations(found: text.Text) -> tuple[Operation, ...]:
     """Return the operations of a whole run's rows. Failures are counted by their operation's return codes."""
     rows = [row for name, row in found.rows.items() if not (text.operation_of(name) or ("", True))[1]]
     return tuple(
@@ -329,4 +335,5 @@ def transactions(operations: Iterable[Operation]) -> int:
 
 def _version(output: JobOutput) -> str:
     """Return the version, from standard error, or up to 0.1.4 from standard output."""
-    return f"YCSB {text.version(lines(output.stderr)) or text.version(lines(output.stdout))}".strip()
+    found = (text.version(read_output_lines(path)) for path in (output.stderr, output.stdout))
+    return f"YCSB {next(filter(None, found), '')}".strip()

@@ -18,7 +18,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from benchbrief.runners.drivers.output_evidence import lines
+from benchbrief.runners.drivers.output_evidence import read_output_lines
 from benchbrief.runners.drivers.ycsb.ycsb_messages import say
 from benchbrief.runners.measurement.histogram import decode_hdr, from_counts
 from benchbrief.runners.measurement.measurement import Histogram
@@ -297,7 +297,7 @@ def read_hdr_logs(directory: Path) -> dict[str, tuple[Slice, ...]]:
 
 def _slices(path: Path) -> Iterator[Slice]:
     base = 0.0
-    for line in lines(path):
+    for line in read_output_lines(path):
         if (start := log_start(line)) is not None:
             base = start
         elif line[:1] not in ("#", '"', ""):

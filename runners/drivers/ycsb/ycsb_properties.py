@@ -31,24 +31,24 @@ _NAMES = {
 _LEAST_RATE = 2000.0
 
 
-def file(context: CellContext, own: dict[str, str]) -> File:
+def property_file(context: CellContext, own: dict[str, str]) -> File:
     """Return the property file, with the driver's own settings last."""
     workload = context.workload
     settings = {
-        "recordcount": str(records(workload)),
+        "recordcount": str(count_records(workload)),
         "operationcount": str(operation_count(context)),
-        **core(workload),
+        **core_properties(workload),
         **_own_keys(context),
         **own,
     }
-    lines = "".join(f"{name}={escaped(value)}\n" for name, value in settings.items())
+    lines = "".join(f"{name}={escape(value)}\n" for name, value in settings.items())
     uri = context.endpoint.uri
     if uri is None:
         raise PlanRefused("YCSB needs a server to talk to, and the database has no URI", 'add `uri = "mongodb://..."`')
-    return File(FILE, (f"{lines}mongodb.url=", replace(uri, written=escaped(uri.value)), "\n"))
+    return File(FILE, (f"{lines}mongodb.url=", replace(uri, written=escape(uri.value)), "\n"))
 
 
-def core(workload: Workload) -> dict[str, str]:
+def core_properties(workload: Workload) -> dict[str, str]:
     """Return the core workload's settings. `record_size` is divided over the fields."""
     given = workload.properties
     settings = {name: _text(given[key]) for key, name in _NAMES.items() if key in given}
@@ -57,7 +57,7 @@ def core(workload: Workload) -> dict[str, str]:
     return settings
 
 
-def records(workload: Workload) -> int:
+def count_records(workload: Workload) -> int:
     return int(float(workload.properties["records"]))
 
 
@@ -66,16 +66,16 @@ def is_load(workload: Workload) -> bool:
     return workload.phase == "load"
 
 
-def own_records(context: CellContext) -> int:
+def count_own_records(context: CellContext) -> int:
     """Return how many records this load generator inserts when the load is measured."""
-    return len(context.range_of(records(context.workload)))
+    return len(context.range_of(count_records(context.workload)))
 
 
 def _own_keys(context: CellContext) -> dict[str, str]:
     """Return one of several load generators' range of keys in a measured load."""
     if not is_load(context.workload) or len(context.cell.load_hosts) == 1:
         return {}
-    own = context.range_of(records(context.workload))
+    own = context.range_of(count_records(context.workload))
     return {"insertstart": str(own.start), "insertcount": str(len(own))}
 
 
@@ -124,10 +124,10 @@ def operation_count(context: CellContext) -> int:
     if not inserts or given.get("distribution") != "zipfian":
         return MOST_OPERATIONS
     seconds = context.cell.warm_up_s + context.cell.measure_s
-    return min(MOST_OPERATIONS, ceil(max(records(context.workload) / (2 * inserts), _LEAST_RATE * seconds)))
+    return min(MOST_OPERATIONS, ceil(max(count_records(context.workload) / (2 * inserts), _LEAST_RATE * seconds)))
 
 
-def escaped(value: str) -> str:
+def escape(value: str) -> str:
     """Escape a value for a Java property file. Raises RunnerError for a line break."""
     if "\n" in value or "\r" in value:
         raise PlanRefused("a line break can't stand in a YCSB property", "look at the database's uri")

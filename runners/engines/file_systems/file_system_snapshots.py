@@ -27,7 +27,7 @@ _LIST = "BENCHBRIEF.files"
 """The names, sizes and times of the files of a snapshot, in it."""
 
 
-def step(system: str, name: str) -> str:
+def run_step(system: str, name: str) -> str:
     """Return the script that does a step on a file system."""
     return with_system(system, read_script(__file__, f"steps/{name}.sh"))
 

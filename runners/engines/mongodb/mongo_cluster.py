@@ -52,11 +52,11 @@ def part(hello: Mapping[str, Any]) -> Part:
     return Part("standalone", (), "")
 
 
-def writable(hello: Mapping[str, Any]) -> bool:
+def find_writable(hello: Mapping[str, Any]) -> bool:
     return bool(hello.get("isWritablePrimary", hello.get("ismaster")))
 
 
-def shards(router: Connection) -> tuple[str, ...]:
+def list_shards(router: Connection) -> tuple[str, ...]:
     """Return each shard as its router knows it: `rs0/host:port,host:port`."""
     return tuple(str(shard.get("host", "")) for shard in router.command("listShards").get("shards", ()))
 
@@ -68,7 +68,7 @@ def check_declared(database: Database, connection: Connection) -> None:
         raise _other(database, database.topology, found.text, "topology")
     if database.members is not None and database.members != len(found.members):
         raise _other(database, f"{database.topology} with {database.members} members", found.text, "members")
-    if database.shards is not None and (count := len(shards(connection))) != database.shards:
+    if database.shards is not None and (count := len(list_shards(connection))) != database.shards:
         raise _other(database, f"sharded over {database.shards}", f"sharded over {count}", "shards")
     if database.version is not None:
         version = str(connection.command("buildInfo").get("version", "unknown"))
@@ -95,7 +95,7 @@ def wait_caught_up(database: Database, primaries: Sequence[Connection], stopping
             continue
         while True:
             try:
-                behind = lagging(primary.command("replSetGetStatus"), database.max_lag_s)
+                behind = find_lagging(primary.command("replSetGetStatus"), database.max_lag_s)
             except Refused as error:
                 if error.server_code != _NOT_ALLOWED:
                     raise
@@ -115,7 +115,7 @@ def wait_caught_up(database: Database, primaries: Sequence[Connection], stopping
     return ()
 
 
-def lagging(status: Mapping[str, Any], max_lag_s: float) -> list[str]:
+def find_lagging(status: Mapping[str, Any], max_lag_s: float) -> list[str]:
     """Return the members that are not within `max_lag_s` of their primary, each with why; from replSetGetStatus.
 
     A lag is the time between the last operations that primary and member have applied.

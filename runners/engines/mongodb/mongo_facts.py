@@ -8,7 +8,7 @@ from contextlib import suppress
 from typing import Any
 
 from benchbrief.runners.engines.mongodb.mongo_client import Connection, Refused
-from benchbrief.runners.engines.mongodb.mongo_cluster import part, shards
+from benchbrief.runners.engines.mongodb.mongo_cluster import list_shards, part
 from benchbrief.runners.engines.mongodb.mongo_data import Data
 from benchbrief.runners.engines.mongodb.mongo_messages import say
 from benchbrief.runners.seams import Size
@@ -31,7 +31,7 @@ def facts_of(connection: Connection, data: Data) -> dict[str, str]:
         facts["storage engine"] = str(engine)
     if found.topology == "sharded":
         with suppress(Refused):  # a login for the data alone may not ask
-            facts["shards"] = str(len(shards(connection)))
+            facts["shards"] = str(len(list_shards(connection)))
             facts["shard key"] = data.sharding()
     if found.primary:
         facts["primary"] = found.primary

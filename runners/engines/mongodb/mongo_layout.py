@@ -96,7 +96,7 @@ def layout(database: Database, hosts: Sequence[Host], port: int) -> Layout:
     return Layout(((member("mongod", "data", hosts[0]),),), ())
 
 
-def unguarded(start: ServerStart, made: Layout) -> tuple[str, ...]:
+def warn_of_unguarded(start: ServerStart, made: Layout) -> tuple[str, ...]:
     """Return a remark on servers without access control: one sentence, or none."""
     open_at = sorted({each.address for each in made.members if not _near(each)})
     if start.auth or not open_at:

@@ -19,7 +19,7 @@ from urllib.parse import quote as percent_encode
 from benchbrief.compiler.planning.plan import Database, Dataset, Hardware, Reference, ServerStart
 from benchbrief.runners.engines import data_directories
 from benchbrief.runners.engines.mongodb.mongo_client import Connection, Refused
-from benchbrief.runners.engines.mongodb.mongo_cluster import writable
+from benchbrief.runners.engines.mongodb.mongo_cluster import find_writable
 from benchbrief.runners.engines.mongodb.mongo_layout import Layout, Member, layout
 from benchbrief.runners.engines.mongodb.mongo_messages import say
 from benchbrief.runners.engines.mongodb.mongo_processes import Servers
@@ -119,9 +119,9 @@ class StartedCluster:
         self.servers.stop()
         for host_id in self._hardware.hosts:
             at = self._hosts[host_id]
-            self._require(data_directories.mark(at, self._path, self._mark(dataset)), host_id, "marked")
+            self._require(data_directories.mark_directory(at, self._path, self._mark(dataset)), host_id, "marked")
             self._require(data_directories.take_snapshot(at, self._path, self._stopping), host_id, "copied")
-            self._require(data_directories.mark(at, self._path, self._mark()), host_id, "marked")
+            self._require(data_directories.mark_directory(at, self._path, self._mark()), host_id, "marked")
         self._start_servers()
         self.knows_writers = True
 
@@ -130,7 +130,7 @@ class StartedCluster:
         for host_id in self._hardware.hosts:
             at = self._hosts[host_id]
             self._require(data_directories.restore_snapshot(at, self._path, self._stopping), host_id, "restored")
-            self._require(data_directories.mark(at, self._path, self._mark()), host_id, "marked")
+            self._require(data_directories.mark_directory(at, self._path, self._mark()), host_id, "marked")
         self._start_servers()
         self.knows_writers = True
 
@@ -155,8 +155,8 @@ class StartedCluster:
         self._require(self.servers.end_old(host_id, self._stopping), host_id, "used")
         kept = self._database.reset != "drop_and_load" and data_directories.read_mark(at, self._path) == self._mark()
         if not kept:
-            self._require(data_directories.empty(at, self._path), host_id, "emptied")
-            self._require(data_directories.mark(at, self._path, self._mark()), host_id, "marked")
+            self._require(data_directories.empty_directory(at, self._path), host_id, "emptied")
+            self._require(data_directories.mark_directory(at, self._path, self._mark()), host_id, "marked")
 
     def _require(self, problem: str | None, host_id: str, verb: str) -> None:
         if problem is not None:
@@ -248,7 +248,7 @@ class StartedCluster:
             for member in members:
                 connection = self._connect(member, login=login)
                 hello = connection.hello()
-                if writable(hello) and found is None:
+                if find_writable(hello) and found is None:
                     found = connection
                     continue
                 connection.close()

@@ -19,20 +19,20 @@ from benchbrief.compiler.planning.plan import Cell, Database, DatabaseKey, Hardw
 from benchbrief.compiler.resets.tolerated_changes import changes_of, tolerated
 from benchbrief.runners.engines import data_directories
 from benchbrief.runners.engines.command_files import command_files
-from benchbrief.runners.engines.connection_strings import resolved
+from benchbrief.runners.engines.connection_strings import resolve_uri
 from benchbrief.runners.engines.declared_hooks import run_hooks
 from benchbrief.runners.engines.mongodb import mongo_stand_in, mongo_uri
 from benchbrief.runners.engines.mongodb.mongo_client import Address, Connection
 from benchbrief.runners.engines.mongodb.mongo_cluster import (
     SHARDS_NOT_KNOWN,
     check_declared,
+    find_writable,
     part,
     wait_caught_up,
-    writable,
 )
 from benchbrief.runners.engines.mongodb.mongo_data import Data
 from benchbrief.runners.engines.mongodb.mongo_facts import counters_of, facts_of, size_of, status_of, storage_of
-from benchbrief.runners.engines.mongodb.mongo_layout import unguarded
+from benchbrief.runners.engines.mongodb.mongo_layout import warn_of_unguarded
 from benchbrief.runners.engines.mongodb.mongo_messages import say
 from benchbrief.runners.engines.mongodb.mongo_processes import server_keys
 from benchbrief.runners.engines.mongodb.mongo_start import StartedCluster
@@ -163,7 +163,7 @@ class MongoDB:
     def undo(self, cell: Cell) -> tuple[bool, str]:
         """Implement `data_seams.Undoes`."""
         server = delete_routes.Server(self._database, self._uri_of_server(), self._primary_at)
-        with delete_routes.routes(self._data_set(), server, cell, self._hosts) as routes:
+        with delete_routes.find_routes(self._data_set(), server, cell, self._hosts) as routes:
             return inserted_records.delete(self._data_set(), cell, routes, self.stopping)
 
     def finish(self, cell: Cell) -> None:
@@ -207,7 +207,7 @@ class MongoDB:
         if cell.dataset is None or self._database.reset in ("drop_and_load", "command"):
             return ()
         writers = self._data_set().begin(cell.dataset, changes_of(self._plan.workloads[cell.workload], cell.events))
-        return data_directories.aged(writers) if self._database.reset == "reuse" else ()
+        return data_directories.warn_of_aged(writers) if self._database.reset == "reuse" else ()
 
     def settle(self, cell: Cell) -> tuple[str, ...]:
         del cell
@@ -219,7 +219,7 @@ class MongoDB:
                 finally:
                     primary.close()
             if self._database.start:
-                remarks += unguarded(self._database.start, self._cluster.layout)
+                remarks += warn_of_unguarded(self._database.start, self._cluster.layout)
         elif part(self._started().hello()).topology == "sharded":
             remarks += (SHARDS_NOT_KNOWN,)
         else:
@@ -316,7 +316,7 @@ class MongoDB:
             return mongo_uri.parse(f"mongodb://{self._embedded.host}:{self._embedded.port}/")
         if self._cluster:
             return mongo_uri.parse(self._cluster.uri(self._data))
-        return mongo_uri.parse(resolved(self._database.uri, self._database).value)
+        return mongo_uri.parse(resolve_uri(self._database.uri, self._database).value)
 
     def _connect(self, found: mongo_uri.MongoUri) -> None:
         self._connection = self._cluster.front() if self._cluster else self._primary(found)
@@ -356,7 +356,7 @@ class MongoDB:
                 except ServerFailed as error:
                     said = str(error)
                     continue
-                if writable(hello):
+                if find_writable(hello):
                     return connection
                 said, answers = f"{name}:{port} answers, and is not the primary", True
                 connection.close()

@@ -171,7 +171,7 @@ class RawStorage:
             return ()
         if writes(self._plan.workloads[cell.workload], cell.events):
             self._remember(cell.dataset.hash, writers + 1)
-        return data_directories.aged(writers)
+        return data_directories.warn_of_aged(writers)
 
     def reset(self, cell: Cell) -> None:
         """Make way for a layout: remove the file; of a device, check that it may be overwritten. Raises RunnerError."""
@@ -180,7 +180,7 @@ class RawStorage:
             self._on_device = None
             self.check_place()
             return
-        said = data_directories.empty(self._hosts[self._host], self._path())
+        said = data_directories.empty_directory(self._hosts[self._host], self._path())
         if said is not None:
             raise RunnerError(
                 f"refusing to empty the directory of database {self._database.name} on {self._host}: {said}",
@@ -262,7 +262,7 @@ class RawStorage:
         if self._device is not None:
             self._on_device = (dataset, writers)
             return
-        said = data_directories.mark(self._hosts[self._host], self._path(), f"{dataset} {writers}")
+        said = data_directories.mark_directory(self._hosts[self._host], self._path(), f"{dataset} {writers}")
         if said is not None:
             raise LoadShort(say.load_left_nothing(host=self._host, said=said), say.hint_load())
 

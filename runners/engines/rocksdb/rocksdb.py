@@ -212,12 +212,12 @@ class RocksDB:
             return ()
         if writing:
             self._remember(cell.dataset.hash, writers + 1)
-        return data_directories.aged(writers)
+        return data_directories.warn_of_aged(writers)
 
     def reset(self, cell: Cell) -> None:
         """Empty the directory. Raises RunnerError when it is not ours, or has no room for the load."""
         said = self._script(self._way.forget) if self._way and self._way.forget else None
-        said = said or data_directories.empty(self._hosts[self._host], self._path())
+        said = said or data_directories.empty_directory(self._hosts[self._host], self._path())
         if said is not None:
             raise RunnerError(
                 f"refusing to empty the directory of database {self._database.name} on {self._host}: {said}",

@@ -9,7 +9,7 @@ from functools import partial
 from benchbrief.compiler.messages.text import Text
 from benchbrief.compiler.planning.plan import BY_FILE_SYSTEM, Reset
 from benchbrief.runners.engines import data_directories
-from benchbrief.runners.engines.file_systems.file_system_snapshots import free, step, with_system
+from benchbrief.runners.engines.file_systems.file_system_snapshots import free, run_step, with_system
 from benchbrief.runners.engines.rocksdb import linked_snapshots
 from benchbrief.runners.engines.rocksdb.rocksdb_messages import say
 from benchbrief.runners.jobs.shell_scripts import read_script
@@ -41,13 +41,13 @@ class SnapshotWay:
 def _by(system: Reset) -> SnapshotWay:
     """Return the way of a file system."""
     return SnapshotWay(
-        step(system, "take"),
-        step(system, "restore"),
+        run_step(system, "take"),
+        run_step(system, "restore"),
         with_system(system, read_script(__file__, "scripts/system_holds_data.sh")),
         partial(say.restored_by_system, system=BY_FILE_SYSTEM[system]),
-        check=step(system, "check"),
-        open=step(system, "open"),
-        forget=step(system, "forget"),
+        check=run_step(system, "check"),
+        open=run_step(system, "open"),
+        forget=run_step(system, "forget"),
         free=free(system),
     )
 

@@ -31,7 +31,7 @@ class _Compared:
         return value.value if isinstance(value, Quantity) else None
 
 
-def contradictions(hardware: Hardware, facts: Mapping[str, str]) -> list[str]:
+def find_contradictions(hardware: Hardware, facts: Mapping[str, str]) -> list[str]:
     """Return sentences on facts that contradict what was declared. Ignores what is unknown or worded differently."""
     compared = _Compared(hardware, facts)
     checks: tuple[Callable[[_Compared], Iterable[str]], ...] = (_cpu, _memory_size, _filesystem, _device, _storage)

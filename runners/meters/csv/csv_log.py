@@ -6,7 +6,7 @@ import json
 
 from benchbrief.compiler.planning.plan import Probe
 from benchbrief.runners.jobs.tasks import Job
-from benchbrief.runners.meters.meter_base import RecordedMeter, sampler
+from benchbrief.runners.meters.meter_base import RecordedMeter, sampler_job
 from benchbrief.runners.meters.meter_points import Point, given
 from benchbrief.runners.seams import Node
 
@@ -37,4 +37,4 @@ def _recorded(found: tuple[Point, ...], since: float, until: float | None, wait:
         "wait": patience,
     }
     timeout = (patience if isinstance(patience, float) else 0.0) + _MARGIN_S
-    return sampler("csv.recorded_log", {"BENCH_RECORDED": json.dumps(settings)}, "power log", timeout)
+    return sampler_job("csv.recorded_log", {"BENCH_RECORDED": json.dumps(settings)}, "power log", timeout)

@@ -15,7 +15,7 @@ from benchbrief.runners.jobs.shell_scripts import read_script, with_values
 from benchbrief.runners.jobs.tasks import JobOutput
 from benchbrief.runners.meters.meter_base import CountingMeter
 from benchbrief.runners.meters.meter_points import Point, Reader
-from benchbrief.runners.sampling import Reading, Step, steps
+from benchbrief.runners.sampling import Reading, Step, steps_in_window
 from benchbrief.runners.seams import Node
 
 POWERCAP = "/sys/class/powercap"
@@ -41,7 +41,7 @@ class Rapl(CountingMeter):
             if match:
                 ranges[match[1]] = int(match[2])
         known_watts = []
-        for step in steps(probe, output, found, window):
+        for step in steps_in_window(probe, output, found, window):
             before, after = _counts(step.before), _counts(step.after)
             joules = [_moved(before.get(name), after.get(name), most, step.seconds) for name, most in ranges.items()]
             known = [moved for moved in joules if moved is not None]

@@ -7,7 +7,7 @@ import math
 
 from benchbrief.compiler.planning.plan import Probe
 from benchbrief.runners.jobs.tasks import Job, Word
-from benchbrief.runners.meters.meter_base import SampledMeter, sampler
+from benchbrief.runners.meters.meter_base import SampledMeter, sampler_job
 from benchbrief.runners.meters.meter_points import Point, given, secret
 from benchbrief.runners.seams import Node
 
@@ -28,4 +28,4 @@ class Redfish(SampledMeter):
         most = math.ceil(24 * 3600 / probe.every_s)
         settings = {"points": described, "every_s": probe.every_s, "rounds": rounds or most}
         env["BENCH_REDFISH"] = json.dumps(settings)
-        return sampler("redfish.redfish_meter", env, "power probe", 24 * 3600.0)
+        return sampler_job("redfish.redfish_meter", env, "power probe", 24 * 3600.0)

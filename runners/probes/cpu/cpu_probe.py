@@ -14,7 +14,15 @@ from benchbrief.runners.errors import BadOutput
 from benchbrief.runners.jobs.tasks import Job, JobOutput
 from benchbrief.runners.measurement.measurement import Sample
 from benchbrief.runners.probes.pressure_stall import pressure, pressure_rule
-from benchbrief.runners.sampling import FileReads, Reading, is_count, reading_job, readings, recent, steps
+from benchbrief.runners.sampling import (
+    FileReads,
+    Reading,
+    is_count,
+    parse_readings,
+    parse_recent,
+    reading_job,
+    steps_in_window,
+)
 from benchbrief.runners.seams import Node
 
 _STATES = 8
@@ -38,12 +46,12 @@ class Cpu:
         return reading_job([(probe, self.reads(probe))])
 
     def parse(self, probe: Probe, output: JobOutput, window: tuple[float, float]) -> tuple[Sample, ...]:
-        header, found = readings(output, self.name)
+        header, found = parse_readings(output, self.name)
         counts = [int(match[1]) for line in header if (match := re.fullmatch(r"processors (\d{1,6})", line))]
         if not counts or counts[0] == 0:
             raise BadOutput(f"/proc/stat of {output.host} does not say how many processors there are")
         samples = []
-        for step in steps(probe, output, found, window):
+        for step in steps_in_window(probe, output, found, window):
             waited = pressure("cpu", step)
             if waited is not None:
                 samples.append(Sample("cpu.pressure", output.host, "", step.time, waited, "", step.inside))
@@ -63,7 +71,7 @@ class Cpu:
 
     def now(self, probe: Probe, text: str) -> Mapping[str, float]:
         """See `seams.TellsNow`."""
-        last = recent(text)[-2:]
+        last = parse_recent(text)[-2:]
         moved = _moved(*last) if len(last) == 2 else None
         if moved is None:
             return {}

@@ -15,7 +15,7 @@ from benchbrief.compiler.planning.plan import Probe
 from benchbrief.runners.errors import BadOutput, RunnerError
 from benchbrief.runners.jobs.tasks import Job, JobOutput
 from benchbrief.runners.measurement.measurement import Sample
-from benchbrief.runners.sampling import Reading, moments, readings, steps
+from benchbrief.runners.sampling import Reading, parse_readings, readings_in_window, steps_in_window
 from benchbrief.runners.seams import Node
 
 _GAUGES: Mapping[str, tuple[str, str, float]] = {
@@ -57,15 +57,15 @@ class Database:
         raise RunnerError("the server is asked by the controller itself: there is no job for it")
 
     def parse(self, probe: Probe, output: JobOutput, window: tuple[float, float]) -> tuple[Sample, ...]:
-        _, found = readings(output)
+        _, found = parse_readings(output)
         samples = [
             Sample(measure, output.host, "", time, status[name] * factor, unit)
-            for time, reading in moments(probe, output, found, window)
+            for time, reading in readings_in_window(probe, output, found, window)
             for status in [_status(reading)]
             for name, (measure, unit, factor) in _GAUGES.items()
             if name in status
         ]
-        for step in steps(probe, output, found, window):
+        for step in steps_in_window(probe, output, found, window):
             before, after = _status(step.before), _status(step.after)
             samples += [
                 Sample(

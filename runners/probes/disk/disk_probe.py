@@ -15,7 +15,7 @@ from benchbrief.runners.jobs.shell_scripts import read_script, with_values
 from benchbrief.runners.jobs.tasks import Job, JobOutput
 from benchbrief.runners.measurement.measurement import Sample
 from benchbrief.runners.probes.pressure_stall import pressure, pressure_rule
-from benchbrief.runners.sampling import FileReads, Reading, is_count, reading_job, readings, steps
+from benchbrief.runners.sampling import FileReads, Reading, is_count, parse_readings, reading_job, steps_in_window
 from benchbrief.runners.seams import Node
 
 _READ = "if ($3 !~ /^(loop|ram|zram|sr|fd)[0-9]/) print"
@@ -46,7 +46,7 @@ class Disk:
         return reading_job([(probe, self.reads(probe))])
 
     def parse(self, probe: Probe, output: JobOutput, window: tuple[float, float]) -> tuple[Sample, ...]:
-        header, found = readings(output, self.name)
+        header, found = parse_readings(output, self.name)
         disks = [name for line in header if line.startswith("disks") for name in line.split()[1:]]
         if not disks:
             if "memory" in header:
@@ -56,7 +56,7 @@ class Disk:
         if missing:
             raise BadOutput(f"/proc/diskstats of {output.host} does not have {', '.join(missing)}")
         samples = []
-        for step in steps(probe, output, found, window):
+        for step in steps_in_window(probe, output, found, window):
             before, after = _counts(step.before), _counts(step.after)
             waited = pressure("io", step)
             if waited is not None:

@@ -15,7 +15,15 @@ from benchbrief.runners.errors import BadOutput
 from benchbrief.runners.jobs.tasks import Job, JobOutput
 from benchbrief.runners.measurement.measurement import Sample
 from benchbrief.runners.probes.pressure_stall import pressure, pressure_rule
-from benchbrief.runners.sampling import FileReads, Reading, Step, moments, reading_job, readings, steps
+from benchbrief.runners.sampling import (
+    FileReads,
+    Reading,
+    Step,
+    parse_readings,
+    reading_job,
+    readings_in_window,
+    steps_in_window,
+)
 from benchbrief.runners.seams import Node
 
 _SIZES = "if (/^(MemTotal|MemAvailable|Buffers|Cached|Dirty|SwapTotal|SwapFree):/) print"
@@ -35,16 +43,16 @@ class Memory:
         return reading_job([(probe, self.reads(probe))])
 
     def parse(self, probe: Probe, output: JobOutput, window: tuple[float, float]) -> tuple[Sample, ...]:
-        header, found = readings(output, self.name)
+        header, found = parse_readings(output, self.name)
         pages = [int(match[1]) for line in header if (match := re.fullmatch(r"page (\d{1,9})", line))]
         samples = [
             Sample(measure, output.host, "", time, float(value), "B")
-            for time, reading in moments(probe, output, found, window)
+            for time, reading in readings_in_window(probe, output, found, window)
             for measure, value in _sizes(reading).items()
         ]
         if not samples:
             raise BadOutput(f"/proc/meminfo of {output.host} does not say how much memory is available")
-        for step in steps(probe, output, found, window):
+        for step in steps_in_window(probe, output, found, window):
             samples += [
                 Sample(measure, output.host, "", step.time, value, unit, step.inside)
                 for measure, value, unit in _rates(step, pages[0] if pages else None)

@@ -14,7 +14,7 @@ from benchbrief.runners.errors import BadOutput
 from benchbrief.runners.jobs.shell_scripts import read_script, with_values
 from benchbrief.runners.jobs.tasks import Job, JobOutput
 from benchbrief.runners.measurement.measurement import Sample
-from benchbrief.runners.sampling import FileReads, Reading, is_count, reading_job, readings, steps
+from benchbrief.runners.sampling import FileReads, Reading, is_count, parse_readings, reading_job, steps_in_window
 from benchbrief.runners.seams import Node
 
 _ALL = read_script(__file__, "all_interfaces.sh")
@@ -40,13 +40,13 @@ class Network:
         return reading_job([(probe, self.reads(probe))])
 
     def parse(self, probe: Probe, output: JobOutput, window: tuple[float, float]) -> tuple[Sample, ...]:
-        header, found = readings(output, self.name)
+        header, found = parse_readings(output, self.name)
         names = [name for line in header if line.startswith("interfaces") for name in line.split()[1:]]
         if not names:
             hint = 'Name an interface: `network every 1 s on "lo"`.'
             raise BadOutput(f"{output.host} shows no network interface but the loopback", hint)
         samples = []
-        for step in steps(probe, output, found, window):
+        for step in steps_in_window(probe, output, found, window):
             before, after = _counts(step.before), _counts(step.after)
             for name in names:
                 if name in before and name in after:

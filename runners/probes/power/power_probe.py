@@ -21,10 +21,10 @@ from benchbrief.runners.errors import BadOutput, RunnerError
 from benchbrief.runners.jobs.tasks import Job, JobOutput
 from benchbrief.runners.measurement.measurement import Sample
 from benchbrief.runners.meters.meter_base import CountingMeter, PowerMeter, RecordedMeter, SampledMeter
-from benchbrief.runners.meters.meter_complaints import below_zero_words, complaint
-from benchbrief.runners.meters.meter_points import points
+from benchbrief.runners.meters.meter_complaints import below_zero_words, describe_failure
+from benchbrief.runners.meters.meter_points import points_of
 from benchbrief.runners.plugins import meter_kind
-from benchbrief.runners.sampling import Reading, last_words, moments, readings, recent
+from benchbrief.runners.sampling import Reading, parse_readings, parse_recent, read_last_words, readings_in_window
 from benchbrief.runners.seams import Node, Transport
 
 _TRY_S = 60.0
@@ -39,7 +39,7 @@ class Power:
     name: ClassVar[str] = "power"
 
     def job(self, probe: Probe, node: Node) -> Job:
-        found = points(node)
+        found = points_of(node)
         meter = meter_kind(found[0].meter.kind)
         if not isinstance(meter, SampledMeter):
             raise RunnerError(
@@ -48,7 +48,7 @@ class Power:
         return meter.job(probe, found, node)
 
     def job_after(self, probe: Probe, node: Node, window: tuple[float, float]) -> Job:
-        found = points(node)
+        found = points_of(node)
         meter = meter_kind(found[0].meter.kind)
         if not isinstance(meter, RecordedMeter):
             raise RunnerError(
@@ -71,7 +71,7 @@ class Power:
 
     def now(self, probe: Probe, text: str) -> Mapping[str, float]:
         """See `seams.TellsNow`. The meter's name is in the header, so the last reading has to be enough."""
-        for reading in recent(text)[-1:]:
+        for reading in parse_recent(text)[-1:]:
             watts = [next(_any(each), None) for each in _apart(reading)]
             known = [each for each in watts if each is not None and each >= 0]
             if known and len(known) == len(watts):
@@ -105,12 +105,12 @@ class _Read(NamedTuple):
 
 def _watts(probe: Probe, output: JobOutput, window: tuple[float, float]) -> list[_Read]:
     """Return the readings inside the window. Raises BadOutput."""
-    header, found = readings(output)
+    header, found = parse_readings(output)
     meter = _meter(header, output)
     if isinstance(meter, CountingMeter):
         moved = meter.moved(probe, output, header, found, window)
         return [_Read(step.time, watts, step.inside) for step, watts in moved]
-    return [_read(time, meter, reading) for time, reading in moments(probe, output, found, window)]
+    return [_read(time, meter, reading) for time, reading in readings_in_window(probe, output, found, window)]
 
 
 def _read(time: float, meter: PowerMeter, reading: Reading) -> _Read:
@@ -122,7 +122,7 @@ def _read(time: float, meter: PowerMeter, reading: Reading) -> _Read:
 def _why(read: Sequence[_Read], output: JobOutput) -> str:
     """Return why readings failed, by the last failed one."""
     below_zero = [each.below_zero for each in read if each.below_zero is not None]
-    return below_zero_words(below_zero[-1]) if below_zero else last_words(output)
+    return below_zero_words(below_zero[-1]) if below_zero else read_last_words(output)
 
 
 def _meter(header: Sequence[str], output: JobOutput) -> PowerMeter:
@@ -167,7 +167,7 @@ def try_meter(node: Node, transport: Transport) -> float | None:
 
     Raises RunnerError, with the meter's words and the place of its line in the spec, when it can't be read.
     """
-    found = points(node)
+    found = points_of(node)
     meter = meter_kind(found[0].meter.kind)
     probe = Probe(name="power", every_s=0.3, hosts=(node.host.id,), origin=found[0].meter.origin)
     job = meter.trial(probe, found, node)
@@ -185,7 +185,7 @@ def try_meter(node: Node, transport: Transport) -> float | None:
         except BadOutput:
             read = None
         if read is None or read.watts is None:
-            raise complaint(meter, node, output, ended, read.below_zero if read else None)
+            raise describe_failure(meter, node, output, ended, read.below_zero if read else None)
     return read.watts
 
 
@@ -194,7 +194,7 @@ _NOT_YET = 3
 
 
 def _once(probe: Probe, output: JobOutput) -> _Read | None:
-    header, found = readings(output)
+    header, found = parse_readings(output)
     meter = _meter(header, output)
     if isinstance(meter, CountingMeter):
         moved = meter.moved(probe, output, header, found, (0.0, math.inf))

@@ -15,7 +15,14 @@ from benchbrief.compiler.planning.plan import Probe
 from benchbrief.runners.errors import BadOutput
 from benchbrief.runners.jobs.tasks import Job, JobOutput
 from benchbrief.runners.measurement.measurement import Sample
-from benchbrief.runners.sampling import FileReads, Reading, moments, reading_job, readings, steps
+from benchbrief.runners.sampling import (
+    FileReads,
+    Reading,
+    parse_readings,
+    reading_job,
+    readings_in_window,
+    steps_in_window,
+)
 from benchbrief.runners.seams import Node
 
 _COUNTERS = {
@@ -52,13 +59,13 @@ class Tcp:
         return reading_job([(probe, self.reads(probe))])
 
     def parse(self, probe: Probe, output: JobOutput, window: tuple[float, float]) -> tuple[Sample, ...]:
-        _, found = readings(output, self.name)
+        _, found = parse_readings(output, self.name)
         samples = [
             Sample("tcp.connections", output.host, "", time, float(numbers[_GAUGE]), "")
-            for time, reading in moments(probe, output, found, window)
+            for time, reading in readings_in_window(probe, output, found, window)
             if _GAUGE in (numbers := _numbers(reading))
         ]
-        for step in steps(probe, output, found, window):
+        for step in steps_in_window(probe, output, found, window):
             before, after = _numbers(step.before), _numbers(step.after)
             samples += [
                 Sample(measure, output.host, "", step.time, rise / step.seconds, "1/s", step.inside)

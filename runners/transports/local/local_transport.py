@@ -17,7 +17,7 @@ from typing import IO
 from benchbrief.compiler.messages.text import figure
 from benchbrief.compiler.planning.plan import Host
 from benchbrief.runners.errors import ConnectionLost, HostError
-from benchbrief.runners.jobs.commands import masked, script
+from benchbrief.runners.jobs.commands import mask_command, script
 from benchbrief.runners.jobs.script_host import Entry, entry
 from benchbrief.runners.jobs.tasks import Command, Completed
 from benchbrief.runners.journal.secret_masking import Masking, Secret
@@ -41,7 +41,7 @@ class LocalTransport(JobTransport):
     def run(self, command: Command, *, timeout_s: float = 30.0, stdin: str = "") -> Completed:
         started = time.monotonic()
         out, err = LimitedText(), LimitedText()
-        with self._running(script(command, stdin), masked(command), timeout_s) as process:
+        with self._running(script(command, stdin), mask_command(command), timeout_s) as process:
             for piece, is_error in both_streams(process, started + timeout_s):
                 (err if is_error else out).add(piece)
             code = process.wait(max(0.0, started + timeout_s - time.monotonic()))

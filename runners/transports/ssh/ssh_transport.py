@@ -19,7 +19,7 @@ import paramiko
 from benchbrief.compiler.messages.text import figure
 from benchbrief.compiler.planning.plan import Host
 from benchbrief.runners.errors import ConnectionLost, HostError
-from benchbrief.runners.jobs.commands import masked, printable, quote, script
+from benchbrief.runners.jobs.commands import mask_command, printable, quote, script
 from benchbrief.runners.jobs.fetch_outputs import MAX_ENTRIES
 from benchbrief.runners.jobs.script_host import Entry
 from benchbrief.runners.jobs.tasks import Command, Completed
@@ -68,7 +68,9 @@ class SshTransport(JobTransport):
                 code, out, err = shell.run(script(command, stdin), timeout_s)
             except TookTooLong:
                 raise HostError(
-                    say.command_late(host=self.host.id, command=masked(command)[:200], seconds=figure(timeout_s, "g")),
+                    say.command_late(
+                        host=self.host.id, command=mask_command(command)[:200], seconds=figure(timeout_s, "g")
+                    ),
                     "Run it by hand to see what it waits for.",
                 ) from None
         return Completed(code, masking.text(out), masking.text(err), time.monotonic() - started)
@@ -127,7 +129,7 @@ class SshTransport(JobTransport):
 
         def pieces() -> Generator[bytes, None, None]:
             nonlocal said
-            said = yield from self._output(f"{_IN_ENGLISH}{remote_listing.script_of(directory)}", failing)
+            said = yield from self._output(f"{_IN_ENGLISH}{remote_listing.listing_script(directory)}", failing)
 
         try:
             with closing(pieces()) as listed:

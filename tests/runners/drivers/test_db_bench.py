@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from benchbrief.runners.drivers.db_bench.db_bench import DbBench
-from benchbrief.runners.drivers.db_bench.db_bench_output import Headline, counts_by_second, interim, intervals, read
+from benchbrief.runners.drivers.db_bench.db_bench_output import Headline, count_by_second, interim, read, read_intervals
 from benchbrief.runners.drivers.db_bench.found_keys import require_found
 from benchbrief.runners.errors import BadOutput, OptionRefused, RunnerError
 from benchbrief.runners.execution.driver_contexts import CellContext
@@ -438,11 +438,11 @@ def test_a_histogram_with_two_counts_is_odd() -> None:
 
 def test_a_second_that_is_reported_twice_is_one_interval() -> None:
     report = ["secs_elapsed,interval_qps", "0,7", "1,10", "1,10", "3,5", "4"]
-    assert intervals(report) == ((0.0, 1.0, 10), (1.0, 2.0, 5))
+    assert read_intervals(report) == ((0.0, 1.0, 10), (1.0, 2.0, 5))
 
 
 def test_seconds_that_some_thread_did_not_reach_are_no_intervals() -> None:
     lines = read([status(1, 10, 10 * n, 1, n) for n in (1, 2)] + [status(2, 10, 10 * n, 1, n) for n in (1, 2, 3)], ())
-    assert counts_by_second(lines.status, 2.2, 44) == ((0.0, 1.0, 20), (1.0, 1.0, 20)), "0.2 s are no interval"
-    start, length, count = counts_by_second(lines.status, 2.6, 52)[2]
+    assert count_by_second(lines.status, 2.2, 44) == ((0.0, 1.0, 20), (1.0, 1.0, 20)), "0.2 s are no interval"
+    start, length, count = count_by_second(lines.status, 2.6, 52)[2]
     assert (start, round(length, 9), count) == (2.0, 0.6, 12)

@@ -55,7 +55,7 @@ def test_a_recorded_run_is_read_to_its_last_number(
 )
 def test_no_real_output_breaks_a_rule(name: str) -> None:
     folder = OUTPUTS / name
-    assert openload_invariants.problems(read_run(folder), recorded_log(name)) == []
+    assert openload_invariants.find_problems(read_run(folder), recorded_log(name)) == []
 
 
 def test_an_output_is_read_again_without_its_server() -> None:

@@ -287,7 +287,7 @@ CHANGES: dict[str, Callable[[dict[str, Any]], None]] = {
 def test_a_record_that_was_changed_contradicts_itself(tmp_path: Path, said: str) -> None:
     changed = changed_record(tmp_path, "constant", CHANGES[said])
     run, log = read_run(tmp_path), recorded_log("constant")
-    problems = openload_invariants.problems(run, log)
+    problems = openload_invariants.find_problems(run, log)
     if said == "a second for 3 s are":
         assert any("it offered" in each for each in problems), problems
     else:
@@ -315,7 +315,7 @@ STEADY_CHANGES: dict[str, Callable[[dict[str, Any]], None]] = {
 @pytest.mark.parametrize("said", STEADY_CHANGES)
 def test_a_decision_that_does_not_follow_from_its_batches_is_no_evidence(tmp_path: Path, said: str) -> None:
     changed_record(tmp_path, "steady", STEADY_CHANGES[said])
-    problems = openload_invariants.problems(read_run(tmp_path), recorded_log("steady"))
+    problems = openload_invariants.find_problems(read_run(tmp_path), recorded_log("steady"))
     assert any(said in each for each in problems), problems
 
 
@@ -325,7 +325,7 @@ def test_a_run_that_ended_before_its_time_was_steady(tmp_path: Path) -> None:
         record["steady"]["steady"] = False
 
     changed_record(tmp_path, "steady", change)
-    problems = openload_invariants.problems(read_run(tmp_path), recorded_log("steady"))
+    problems = openload_invariants.find_problems(read_run(tmp_path), recorded_log("steady"))
     assert any("it was not steady, and it ended" in each for each in problems), problems
 
 
@@ -336,7 +336,7 @@ def test_a_complete_run_has_nothing_out(tmp_path: Path) -> None:
             of["unfinished"] += 1
 
     changed_record(tmp_path, "constant", change)
-    problems = openload_invariants.problems(read_run(tmp_path), recorded_log("constant"))
+    problems = openload_invariants.find_problems(read_run(tmp_path), recorded_log("constant"))
     assert any("it is complete, and the window has 0 abandoned, 1 unfinished" in each for each in problems)
 
 

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from benchbrief.compiler.planning.plan import Probe
 from benchbrief.runners.drivers.db_bench.db_bench import DbBench
-from benchbrief.runners.drivers.db_bench.rocksdb_statistics import Slice, samples, slices
+from benchbrief.runners.drivers.db_bench.rocksdb_statistics import Slice, make_samples, read_slices
 from benchbrief.runners.errors import BadOutput
 from benchbrief.runners.execution.driver_contexts import CellContext
 from benchbrief.runners.jobs.tasks import JobOutput
@@ -114,7 +114,7 @@ def test_an_output_without_the_history_is_an_error() -> None:
 def test_a_counter_that_the_output_lacks_is_missing_and_no_zero() -> None:
     names = ("rocksdb.stall.micros", "rocksdb.wal.bytes", "rocksdb.compact.write.bytes")
     kept = [line for line in (RECORDED / "stdout").read_text().splitlines() if not any(name in line for name in names)]
-    values = by_measure(samples(slices(kept), 1, "local", WINDOW))
+    values = by_measure(make_samples(read_slices(kept), 1, "local", WINDOW))
     gone = {"database.stalled", "database.wal_written", "database.compaction_written", "database.write_amplification"}
     assert not gone & values.keys()
     assert "database.flushed" in values
@@ -122,7 +122,7 @@ def test_a_counter_that_the_output_lacks_is_missing_and_no_zero() -> None:
 
 def test_what_nothing_was_written_to_has_no_amplification_and_what_nothing_was_looked_for_in_no_ratio() -> None:
     idle = re.sub(r"(rocksdb\.(?:block\.cache\.\w+|bytes\.written)) +\d+", r"\1  0", (RECORDED / "stdout").read_text())
-    values = by_measure(samples(slices(idle.splitlines()), 1, "local", WINDOW))
+    values = by_measure(make_samples(read_slices(idle.splitlines()), 1, "local", WINDOW))
     assert not {"database.write_amplification", "database.cache_hit_ratio"} & values.keys()
     assert values["database.cache_hits"] == [0, 0, 0, 0]
 
@@ -133,7 +133,7 @@ COUNTERS = ("block.cache.hit", "block.cache.miss", "stall.micros", "bytes.writte
 
 @given(st.lists(st.dictionaries(st.sampled_from([f"rocksdb.{name}" for name in COUNTERS]), COUNT), max_size=5))
 def test_shares_are_from_0_to_1_whatever_is_counted(grew: list[dict[str, int]]) -> None:
-    found = samples([Slice(FIRST + i, each) for i, each in enumerate(grew)], 1, "local", WINDOW)
+    found = make_samples([Slice(FIRST + i, each) for i, each in enumerate(grew)], 1, "local", WINDOW)
     for sample in found:
         assert sample.value >= 0
         if sample.measure in ("database.cache_hit_ratio", "database.stalled"):

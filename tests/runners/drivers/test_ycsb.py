@@ -10,9 +10,9 @@ from pathlib import Path
 
 import pytest
 
-from benchbrief.runners.drivers.output_evidence import best_line, lines
+from benchbrief.runners.drivers.output_evidence import best_line, read_output_lines
 from benchbrief.runners.drivers.ycsb import ycsb_log_invariants
-from benchbrief.runners.drivers.ycsb.ycsb_measurement import from_logs, logged_operations, transactions
+from benchbrief.runners.drivers.ycsb.ycsb_measurement import measurement_of_logs, read_logged_operations, transactions
 from benchbrief.runners.drivers.ycsb.ycsb_output import Slice, Text, operation_of, read_hdr_logs, read_text
 from benchbrief.runners.errors import BadOutput
 from benchbrief.runners.execution.driver_contexts import CellContext
@@ -258,7 +258,7 @@ def test_failures_of_an_operation_are_counted_once_and_also_without_a_success() 
         "Intended-READ": slices(10, 10),
         "UPDATE-FAILED": slices(0, 3),
     }
-    found = [(op.operation, op.kind, op.count, op.errors) for op in logged_operations(logs, None, 0.0, 2.0)]
+    found = [(op.operation, op.kind, op.count, op.errors) for op in read_logged_operations(logs, None, 0.0, 2.0)]
     assert found == [("read", "service", 20, 7), ("read", "intended", 20, 0), ("update", "service", 0, 3)]
 
 
@@ -284,9 +284,9 @@ def test_words_that_a_tool_repeats_are_not_its_complaint(tmp_path: Path) -> None
 
 def test_a_file_that_is_too_large_for_an_output_is_not_read(tmp_path: Path) -> None:
     (tmp_path / "stdout").write_text("one\ntwo\n")
-    assert list(lines(tmp_path / "stdout", limit=8)) == ["one", "two"]
+    assert list(read_output_lines(tmp_path / "stdout", limit=8)) == ["one", "two"]
     with pytest.raises(BadOutput, match="stdout has 8 bytes"):
-        list(lines(tmp_path / "stdout", limit=7))
+        list(read_output_lines(tmp_path / "stdout", limit=7))
 
 
 def test_failures_of_all_operations_add_up_to_those_of_the_window() -> None:
@@ -315,14 +315,14 @@ def test_a_log_may_end_before_another_by_what_slow_operations_allow_but_not_by_a
     begun = 1.8e9
     read = [0.5] * 20 + ([last] if last else [])
     logs = {"READ": _from(begun, read, 14, 0.004), "INSERT": _from(begun, [0.5] * 21, 1, insert_s)}
-    found = [each for each in ycsb_log_invariants.problems(logs) if "before that of INSERT" in each]
+    found = [each for each in ycsb_log_invariants.find_log_problems(logs) if "before that of INSERT" in each]
     assert bool(found) == cut, found
 
 
 @pytest.fixture
 def _logs_as_printed(monkeypatch: pytest.MonkeyPatch) -> None:
     """Logs that are made up need no rows that YCSB printed of them."""
-    monkeypatch.setattr(ycsb_log_invariants, "problems", lambda *_: ())
+    monkeypatch.setattr(ycsb_log_invariants, "find_log_problems", lambda *_: ())
 
 
 def read_from_logs(cell: CellContext, **logs: tuple[int, ...]) -> Measurement:
@@ -330,7 +330,7 @@ def read_from_logs(cell: CellContext, **logs: tuple[int, ...]) -> Measurement:
     seconds = max(map(len, logs.values()))
     found = Text({"RunTime(ms)": 1000.0 * seconds}, {}, (), {}, ())
     named = {name.replace("_FAILED", "-FAILED"): slices(*counts) for name, counts in logs.items()}
-    return from_logs(cell, output("read-modify-write"), found, named)
+    return measurement_of_logs(cell, output("read-modify-write"), found, named)
 
 
 @pytest.mark.usefixtures("_logs_as_printed")

@@ -20,8 +20,8 @@ import pymongo
 import pytest
 
 from benchbrief.compiler.planning.plan import Auth, Database, Host, Reference, ServerStart, Tls
-from benchbrief.runners.engines.mongodb.mongo_cluster import lagging
-from benchbrief.runners.engines.mongodb.mongo_layout import layout, unguarded
+from benchbrief.runners.engines.mongodb.mongo_cluster import find_lagging
+from benchbrief.runners.engines.mongodb.mongo_layout import layout, warn_of_unguarded
 from benchbrief.runners.engines.mongodb.mongodb import MongoDB
 from benchbrief.runners.errors import Interrupted, RunnerError, ServerFailed, ToolMissing
 from benchbrief.runners.execution.driver_contexts import CellContext, Endpoint
@@ -178,10 +178,10 @@ def test_servers_without_access_control_that_others_can_reach_are_reported() -> 
     database = cells.attached("", "replica_set(rs0)")
     far = [Host(id=name, transport="ssh", name=name) for name in ("db1", "db2")]
     near = [Host(id="here", transport="local", name="127.0.0.1")]
-    (text,) = unguarded(start, layout(database, far, 27017))
+    (text,) = warn_of_unguarded(start, layout(database, far, 27017))
     assert "without access control, and listened at db1, db2" in text
-    assert unguarded(start, layout(database, near, 27017)) == ()
-    assert unguarded(start.model_copy(update={"auth": AUTH}), layout(database, far, 27017)) == ()
+    assert warn_of_unguarded(start, layout(database, near, 27017)) == ()
+    assert warn_of_unguarded(start.model_copy(update={"auth": AUTH}), layout(database, far, 27017)) == ()
 
 
 def test_a_scripted_cluster_spreads_the_data_over_its_shards(make: Make, tmp_path: Path) -> None:
@@ -223,12 +223,12 @@ def test_a_measurement_waits_for_scripted_secondaries_to_catch_up(
     looks: list[int] = []
 
     def look(status: Mapping[str, Any], max_lag_s: float) -> list[str]:
-        found = lagging(status, max_lag_s)
+        found = find_lagging(status, max_lag_s)
         looks.append(len(found))
         lag.write_text("1")
         return found
 
-    monkeypatch.setattr("benchbrief.runners.engines.mongodb.mongo_cluster.lagging", look)
+    monkeypatch.setattr("benchbrief.runners.engines.mongodb.mongo_cluster.find_lagging", look)
     assert engine.settle(context.cell) == ()
     assert looks == [1, 0], "it was waited for"
 

@@ -10,7 +10,7 @@ import pytest
 
 from benchbrief.compiler.extensions.registry import ENGINE_SPECS
 from benchbrief.compiler.planning.plan import DatabaseKey, Reference, Template
-from benchbrief.runners.engines.connection_strings import resolved
+from benchbrief.runners.engines.connection_strings import resolve_uri
 from benchbrief.runners.engines.mongodb.mongo_uri import parse
 from benchbrief.runners.journal.secret_masking import Masking
 from tests.support import cells
@@ -59,7 +59,7 @@ def test_every_option_of_the_language_means_the_same_to_a_driver(tmp_path: Path)
     assert len(database.options) == len(ENGINE_SPECS.own["mongodb"].options)
     with warnings.catch_warnings():
         warnings.simplefilter("error")  # pymongo only warns of an option that it does not know
-        uri = parse(resolved(database.uri, database).value).having(database.options).text
+        uri = parse(resolve_uri(database.uri, database).value).having(database.options).text
         options = pymongo.uri_parser.parse_uri(uri)["options"]
     assert dict(options) == {
         "appname": "x",
@@ -87,7 +87,7 @@ def test_a_password_may_hold_any_character_and_is_masked_raw_and_encoded(
     password: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("PW", password)
-    uri = resolved(("mongodb://u:", PASSWORD, "@h:1/shop"), cells.embedded())
+    uri = resolve_uri(("mongodb://u:", PASSWORD, "@h:1/shop"), cells.embedded())
     parsed = pymongo.uri_parser.parse_uri(parse(uri.value).text)
     assert (parsed["username"], parsed["password"]) == ("u", password)
     encoded = uri.value.removeprefix("mongodb://u:").partition("@")[0]
@@ -110,7 +110,7 @@ def test_only_what_stands_before_the_at_sign_is_encoded(
     template: Template, whole: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("PW", "u:p@ss:")
-    assert resolved(template, cells.embedded()).value == whole
+    assert resolve_uri(template, cells.embedded()).value == whole
 
 
 @pytest.mark.parametrize(

@@ -27,7 +27,7 @@ from benchbrief.runners.probes.cpu.cpu_probe import Cpu
 from benchbrief.runners.probes.disk.disk_probe import Disk
 from benchbrief.runners.probes.memory.memory_probe import Memory
 from benchbrief.runners.probes.network.network_probe import Network
-from benchbrief.runners.sampling import FileReads, ReadsFiles, reading_job, readings, sampling_job
+from benchbrief.runners.sampling import FileReads, ReadsFiles, parse_readings, reading_job, sampling_job
 from benchbrief.runners.seams import ProbeKind, Transport
 from tests.support import cells
 from tests.support.waiting import until
@@ -198,7 +198,7 @@ def test_a_number_of_the_kernels_settings_is_read_and_a_missing_file_left_out(he
     running = here.start(reading_job([(probe("files", 0.2), reads)]))
     until(lambda: running.tail().count("\n.") >= 2)
     running.stop()
-    _, found = readings(running.collect(tmp_path / "kept"))
+    _, found = parse_readings(running.collect(tmp_path / "kept"))
     assert [re.sub(r"\d+", "N", " ".join(reading.lines)) for reading in found] == ["files N"] * len(found)
 
 
@@ -541,7 +541,7 @@ def test_counters_are_read_once_more_when_the_probe_is_stopped(here: Transport, 
     running.stop()
     kept = running.collect(tmp_path / "kept")
     running.discard()
-    first, last = readings(kept)[1]
+    first, last = parse_readings(kept)[1]
     assert last.time - first.time >= 1.0
     assert kept.stderr.read_text() == ""
     samples = Cpu().parse(what, kept, (first.time + 0.25, last.time - 0.25))

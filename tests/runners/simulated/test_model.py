@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from benchbrief.compiler.planning.plan import Fact, Quantity
-from benchbrief.runners.simulated.queueing_model import DEMANDS, Demand, Machine, Network, mixed
+from benchbrief.runners.simulated.queueing_model import DEMANDS, Demand, Machine, Network, mix
 from tests.support.cells import box
 
 MACHINES = st.builds(
@@ -24,7 +24,7 @@ MIXES = st.floats(0.0, 1.0).flatmap(
         lambda other: {"read": share, other: 1.0 - share}
     )
 )
-NETWORKS = st.builds(Network, machine=MACHINES, nodes=st.integers(1, 50), demand=MIXES.map(mixed), remote=st.booleans())
+NETWORKS = st.builds(Network, machine=MACHINES, nodes=st.integers(1, 50), demand=MIXES.map(mix), remote=st.booleans())
 
 
 @settings(max_examples=60, deadline=None)
@@ -78,7 +78,7 @@ def test_throughput_is_that_of_the_convolution_algorithm(threads: int, network_l
 
 
 def test_twice_the_nodes_do_twice_as_much_under_twice_the_load() -> None:
-    demand = mixed({"read": 0.5, "update": 0.5})
+    demand = mix({"read": 0.5, "update": 0.5})
     one, two = (Network(Machine(), nodes, demand, remote=False) for nodes in (1, 2))
     assert two.at(1000).ops_per_s == pytest.approx(2 * one.at(500).ops_per_s, rel=0.01)
 

@@ -27,7 +27,7 @@ from benchbrief.runners.journal.journal_file import JOURNAL
 from benchbrief.runners.journal.run_folder import SIMULATION, create_run
 from benchbrief.runners.journal.run_record import read_run
 from benchbrief.runners.simulated.queueing_model import Machine
-from benchbrief.runners.simulated.simulated_samples import Sampler, measures_of, sampled
+from benchbrief.runners.simulated.simulated_samples import Sampler, make_samples, measures_of
 from tests.support.plans import compile_spec
 
 SPEC = """
@@ -209,7 +209,7 @@ def test_a_probe_of_ours_may_say_in_its_spec_what_is_simulated(monkeypatch: pyte
     monkeypatch.setitem(vars(PROBE_SPECS), "own", {**PROBE_SPECS.own, "tasks": spec})
     assert measures_of("tasks") == ("tasks.running",)
     sampler = Sampler("tasks", "db-1", 1.0, Machine(), seed=0)
-    assert sampled(sampler, 0.0, 2.0, []).values["tasks.running"] == pytest.approx((3.0, 3.0, 3.0), rel=0.1)
+    assert make_samples(sampler, 0.0, 2.0, []).values["tasks.running"] == pytest.approx((3.0, 3.0, 3.0), rel=0.1)
 
 
 DATABASES = """

@@ -138,11 +138,11 @@ def test_an_openload_that_is_too_old_is_reported_before_anything_runs(
     version = json.loads(subprocess.check_output([real, "version"]))["version"]
     assert version == Openload.oldest, "raise both when a flag is new"
     # The version is the program's own text.
-    for text, version in ((b"1.0.9", ""), (b"1.4.0", "1.4.0")):
+    for text, found in ((b"1.0.9", ""), (b"1.4.0", "1.4.0")):
         old.write_bytes(real.read_bytes().replace(version.encode(), text))
         old.chmod(0o755)
-        if version:
-            assert tool_discovery.find(over_ssh, driver(tool), str(old)).version == version
+        if found:
+            assert tool_discovery.find(over_ssh, driver(tool), str(old)).version == found
             return
         with pytest.raises(
             ToolMissing, match=r"is version 1\.0\.9, and 1\.4\.0 is needed: build it again with `make setup`"

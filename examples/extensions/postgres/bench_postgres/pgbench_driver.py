@@ -21,9 +21,9 @@ from bench_postgres.postgres_messages import say_pg
 from bench_postgres.transaction_log import NotALog, Transactions, read_folded
 from benchbrief.compiler.messages.text import Text, figure
 from benchbrief.runners.drivers.output_evidence import (
-    bad,
+    bad_output,
     best_line,
-    lines,
+    read_output_lines,
     require_consistent,
     require_exit,
     require_few_errors,
@@ -87,10 +87,10 @@ class Pgbench:
         """Return how many accounts were made. Raises BadOutput."""
         del context
         require_exit(output, self.name)
-        text = [line.rpartition("\r")[2] for line in lines(output.stderr)]
+        text = [line.rpartition("\r")[2] for line in read_output_lines(output.stderr)]
         loaded = [match for line in text if (match := _LOADED.match(line))]
         if not loaded or loaded[-1][1] != loaded[-1][2] or not any(line.startswith("done in ") for line in text):
-            raise bad(output, say_pg.pg_load_cut(said=best_line(output)))
+            raise bad_output(output, say_pg.pg_load_cut(said=best_line(output)))
         return int(loaded[-1][1])
 
     def warm_up(self, context: CellContext) -> Job | None:
@@ -120,21 +120,21 @@ class Pgbench:
     def parse(self, context: CellContext, output: JobOutput) -> Measurement:
         require_exit(output, self.name)
         try:
-            found = read_summary(lines(output.stdout))
+            found = read_summary(read_output_lines(output.stdout))
             if not found.done:
-                raise bad(output, say.no_operations(tool=self.name, said=best_line(output)))
+                raise bad_output(output, say.no_operations(tool=self.name, said=best_line(output)))
             log = read_folded(output.directory / FOLDED)
         except TwoRuns as error:
-            raise bad(output, say_pg.pg_two_runs()) from error
+            raise bad_output(output, say_pg.pg_two_runs()) from error
         except NotALog as error:
-            raise bad(output, say_pg.pg_cut(what=str(error))) from error
+            raise bad_output(output, say_pg.pg_cut(what=str(error))) from error
         elapsed = output.ended_at - output.started_at
         problems = [*_foreign(context, found), *contradictions(found, elapsed), *against_log(found, log)]
         require_consistent(output, self.name, problems)
         wanted, seconds = context.cell.measure_s, log.measured_s
         if seconds < wanted - _SHORT_S:
             about = {"seconds": figure(seconds, ".1f"), "wanted": figure(wanted, "g"), "said": best_line(output)}
-            raise bad(output, say.ended_early(tool=self.name, **about))
+            raise bad_output(output, say.ended_early(tool=self.name, **about))
         return measurement(found, log, output, context)
 
     def interim(self, context: CellContext, text: str) -> Interim | None:
@@ -149,7 +149,7 @@ def measurement(found: Summary, log: Transactions, output: JobOutput, context: C
     operations = operations_of(log)
     count = operations[0].count if operations else 0
     if not count:
-        raise bad(output, say.no_operations(tool="pgbench", said=best_line(output)))
+        raise bad_output(output, say.no_operations(tool="pgbench", said=best_line(output)))
     require_few_errors(output, "pgbench", log.errors, count, context.experiment.max_error_share)
     intervals = log.intervals()
     unsteady, described = judge_window(intervals, say.remedy_warm_up(), context.cell.events)

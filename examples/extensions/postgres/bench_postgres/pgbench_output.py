@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 
 from bench_postgres.transaction_log import US_PER_S, NotALog, Transactions
-from benchbrief.runners.drivers.output_invariants import QUANTISED, number
+from benchbrief.runners.drivers.output_invariants import QUANTISED, format_number
 
 _MS = 1000.0
 _HALF_DIGIT_MS = 0.0005
@@ -120,18 +120,18 @@ def contradictions(found: Summary, elapsed_s: float | None = None) -> Iterator[s
     if not found.done:
         return
     run = found.seconds + found.connecting_ms / _MS
+    took = format_number(round(found.seconds, 3))
+    said = f"{found.done} transactions at {format_number(found.rate)} a second take {took} s"
     if found.asked_s is not None and run < found.asked_s * (1 - QUANTISED) - _SLACK_S:
-        said = f"{found.done} transactions at {number(found.rate)} a second take {number(round(found.seconds, 3))} s"
         yield f"{said}, and it ran for {found.asked_s} s"
     if elapsed_s is not None and found.seconds > elapsed_s + _SLACK_S:
-        said = f"{found.done} transactions at {number(found.rate)} a second take {number(round(found.seconds, 3))} s"
-        yield f"{said}, and pgbench ran for {number(round(elapsed_s, 3))} s"
+        yield f"{said}, and pgbench ran for {format_number(round(elapsed_s, 3))} s"
     if found.measured and found.mean_ms is not None:
         waited = found.lag_ms[0] if found.lag_ms else 0.0
         busy = found.done * max(0.0, found.mean_ms - waited - 2 * _HALF_DIGIT_MS) / _MS
         if busy > found.clients * (found.seconds + _SLACK_S) * (1 + QUANTISED):
-            have = f"{found.clients} clients have {number(round(found.clients * found.seconds, 3))} s"
-            yield f"its latencies add up to {number(round(busy, 3))} s, and its {have}"
+            have = f"{found.clients} clients have {format_number(round(found.clients * found.seconds, 3))} s"
+            yield f"its latencies add up to {format_number(round(busy, 3))} s, and its {have}"
     if found.lag_ms and found.lag_ms[0] > found.lag_ms[1]:
         yield f"its mean schedule lag of {found.lag_ms[0]} ms is above the longest of {found.lag_ms[1]} ms"
 
@@ -159,4 +159,4 @@ def against_log(found: Summary, log: Transactions) -> Iterator[str]:
 def _differ(what: str, printed_ms: float, logged_ms: float) -> Iterator[str]:
     # The log has whole microseconds.
     if not math.isclose(printed_ms, logged_ms, abs_tol=_HALF_DIGIT_MS + 1.1e-3, rel_tol=1e-6):
-        yield f"its {what} is {number(printed_ms)} ms, and {number(round(logged_ms, 4))} ms by its log"
+        yield f"its {what} is {format_number(printed_ms)} ms, and {format_number(round(logged_ms, 4))} ms by its log"

@@ -20,8 +20,8 @@ from bench_postgres.written_tables import written_tables
 from benchbrief.compiler.messages.text import Text, figure
 from benchbrief.compiler.planning.plan import Cell, Database, Dataset, Hardware, Plan, Workload
 from benchbrief.runners.engines.command_files import command_files
-from benchbrief.runners.engines.connection_strings import resolved
-from benchbrief.runners.engines.data_directories import aged
+from benchbrief.runners.engines.connection_strings import resolve_uri
+from benchbrief.runners.engines.data_directories import warn_of_aged
 from benchbrief.runners.engines.declared_hooks import run_hooks
 from benchbrief.runners.errors import Interrupted, LoadShort, RunnerError, ServerFailed
 from benchbrief.runners.execution.driver_contexts import Endpoint
@@ -185,7 +185,7 @@ class Postgresql:
             return ()
         if self._plan.workloads[cell.workload].writes:
             self._note(cell.dataset, writers + 1)
-        return aged(writers)
+        return warn_of_aged(writers)
 
     def settle(self, cell: Cell) -> tuple[str, ...]:
         """Implement `seams.Settles`. The accounts are not read: the measurement is to find the caches as they are."""
@@ -221,7 +221,7 @@ class Postgresql:
     # --- within ---
 
     def _uri(self) -> Secret:
-        return resolved(self._database.uri, self._database)
+        return resolve_uri(self._database.uri, self._database)
 
     def _reach(self) -> None:
         self._client = Client(self._plan, self._database, self._hardware, self._hosts, self._uri())

@@ -16,7 +16,7 @@ from benchbrief.compiler.planning.plan import Probe
 from benchbrief.runners.errors import BadOutput, RunnerError
 from benchbrief.runners.jobs.tasks import Job, JobOutput
 from benchbrief.runners.measurement.measurement import Sample
-from benchbrief.runners.sampling import Reading, Step, moments, readings, steps
+from benchbrief.runners.sampling import Reading, Step, parse_readings, readings_in_window, steps_in_window
 from benchbrief.runners.seams import Node
 
 Status = Mapping[str, float]
@@ -55,13 +55,13 @@ class PostgresProbe:
         raise RunnerError("the server is asked by the controller itself: there is no job for it")
 
     def parse(self, probe: Probe, output: JobOutput, window: tuple[float, float]) -> tuple[Sample, ...]:
-        _, found = readings(output)
+        _, found = parse_readings(output)
         if not any("wal_bytes" in _status(reading) for reading in found):
             raise BadOutput(say_pg.pg_no_status(host=output.host), say_pg.pg_hint_status())
-        taken = list(steps(probe, output, found, window))
+        taken = list(steps_in_window(probe, output, found, window))
         samples = [
             Sample(measure, output.host, "", time, status[name], unit)
-            for time, reading in moments(probe, output, found, window)
+            for time, reading in readings_in_window(probe, output, found, window)
             for status in [_status(reading)]
             for name, (measure, unit) in _GAUGES.items()
             if name in status

@@ -26,8 +26,8 @@ from benchbrief.results.imports.importer_seams import OutputImporter, Setting
 from benchbrief.results.imports.importers.db_bench.spec import SPEC
 from benchbrief.runners.drivers.db_bench import db_bench_invariants, db_bench_output
 from benchbrief.runners.drivers.db_bench.db_bench_messages import say
-from benchbrief.runners.drivers.db_bench.found_keys import few_found
-from benchbrief.runners.drivers.output_evidence import lines
+from benchbrief.runners.drivers.db_bench.found_keys import warn_of_few_found
+from benchbrief.runners.drivers.output_evidence import read_output_lines
 from benchbrief.runners.measurement.measurement import Measurement, PhaseThroughput
 
 _WITHOUT_HISTOGRAM = "db_bench was run without --histogram, so there is no latency"
@@ -78,7 +78,7 @@ class DbBenchImporter(OutputImporter):
         count = headline.operations if headline.operations is not None else sum(block.count for block in blocks)
         if not headline.ops_per_s or headline.operations == 0:
             raise OutputProblem(name, None, f"{benchmark} did no operations")
-        require_consistent(name, db_bench_invariants.problems(found, headline))
+        require_consistent(name, db_bench_invariants.find_problems(found, headline))
         exact = headline.seconds is not None and headline.ops_per_s < 1000
         seconds = headline.seconds if exact and headline.seconds else count / headline.ops_per_s
         operations = tuple(block.as_operation() for block in blocks)
@@ -89,7 +89,7 @@ class DbBenchImporter(OutputImporter):
             # Up to RocksDB 7.2, a result without a histogram has only the rate.
             throughput=(PhaseThroughput(None, count, 0, seconds, count / seconds if count else headline.ops_per_s),),
             operations=operations,
-            warnings=(*found.warnings, *few_found(headline), *missing),
+            warnings=(*found.warnings, *warn_of_few_found(headline), *missing),
             tool_version=f"db_bench {found.version}".strip(),
             properties=(
                 ("latency", say.latency_service() if operations else say.none()),
@@ -101,7 +101,7 @@ class DbBenchImporter(OutputImporter):
 
     def settings(self, path: Path) -> Mapping[str, Setting]:
         found: dict[str, Setting] = {}
-        for number, line in enumerate(islice(lines(path), _HEAD), start=1):
+        for number, line in enumerate(islice(read_output_lines(path), _HEAD), start=1):
             if match := _SIZES.match(line):
                 name, text = _SIZE_NAMES[match[1]]
                 found.setdefault(name, Setting(number, float(match[2]), text.format(match[2])))
@@ -118,7 +118,7 @@ class DbBenchImporter(OutputImporter):
         folder: tuple[int, str] | None = None
         headline: tuple[int, str, float, float] | None = None
         yield from _other_settings(path, cell, plan)
-        for number, line in enumerate(lines(path), start=1):
+        for number, line in enumerate(read_output_lines(path), start=1):
             if match := _DB_PATH.match(line):
                 folder = number, match[1]
             elif (match := _HEADLINE.match(line)) and match[2] == benchmark:
@@ -145,7 +145,7 @@ def _other_settings(path: Path, cell: Cell, plan: Plan) -> Iterator[Problem]:
     """
     workload, database = plan.workloads[cell.workload], plan.databases[cell.database]
     limit, compression = float(workload.properties.get("write_rate", 0.0)), database.options.get("compression")
-    for number, line in enumerate(islice(lines(path), _HEAD), start=1):
+    for number, line in enumerate(islice(read_output_lines(path), _HEAD), start=1):
         if (match := _WRITE_RATE.match(line)) and workload.writes and float(match[1]) != float(int(limit)):
             has = f"write_rate = {limit:.15g}" if limit else "no write_rate"
             text = f"it was run with a write rate of {match[1]} bytes/second, and workload {workload.name} has {has}"

@@ -25,7 +25,7 @@ from benchbrief.results.imports.imported_files import (
 from benchbrief.results.imports.importer_seams import OutputImporter, Setting
 from benchbrief.results.imports.importers.fio.spec import SPEC
 from benchbrief.runners.drivers.fio import fio_invariants, fio_output
-from benchbrief.runners.drivers.fio.fio import describe, operations_of, own_samples, tell_own
+from benchbrief.runners.drivers.fio.fio import describe, describe_own, read_operations, read_own_samples
 from benchbrief.runners.drivers.fio.fio_invariants import number_of
 from benchbrief.runners.drivers.fio.fio_output import DIRECTIONS, Job, NotFio, Output
 from benchbrief.runners.measurement.measurement import Measurement, PhaseThroughput
@@ -51,11 +51,11 @@ class FioImporter(OutputImporter):
         _require_alike(name, found)
         count = _completed(name, found)
         try:
-            require_consistent(name, fio_invariants.problems(found))
+            require_consistent(name, fio_invariants.find_problems(found))
         except NotFio as error:
             raise OutputProblem(name, None, f"not an output of fio: {error}") from error
         errors, seconds = sum(job.total_err for job in found.jobs), found.seconds
-        warnings, own = tell_own(found)
+        warnings, own = describe_own(found)
         offered = _target(found) is not None
         first = found.jobs[0]
         disclosed = {each: found.option(first, each) for each in _DISCLOSED if found.option(first, each)}
@@ -64,11 +64,11 @@ class FioImporter(OutputImporter):
         return Measurement(
             window=(end - seconds, end),
             throughput=(PhaseThroughput(None, count, errors, seconds, count / seconds),),
-            operations=tuple(operations_of(found)),
+            operations=tuple(read_operations(found)),
             warnings=warnings,
             tool_version=found.version.replace("-", " ", 1),
             properties=(*describe(offered=offered).items(), *own.items(), *window, *disclosed.items()),
-            samples=tuple(own_samples(found)),
+            samples=tuple(read_own_samples(found)),
         )
 
     def settings(self, path: Path) -> Mapping[str, Setting]:

@@ -27,7 +27,7 @@ from benchbrief.results.imports.importer_seams import OutputImporter, Setting
 from benchbrief.results.imports.importers.property_settings import HEAD, disclosed, planned
 from benchbrief.runners.drivers.go_ycsb import go_ycsb, go_ycsb_invariants, go_ycsb_output
 from benchbrief.runners.drivers.go_ycsb.go_ycsb_messages import say
-from benchbrief.runners.drivers.output_evidence import lines
+from benchbrief.runners.drivers.output_evidence import read_output_lines
 from benchbrief.runners.measurement.measurement import Measurement, PhaseThroughput
 
 _KEYS = re.compile(r"\s*Using request distribution '(\w+)' a keyrange of \[0 (\d+)\]")
@@ -50,7 +50,7 @@ class GoYcsbImporter(OutputImporter):
             problem = "not an output of go-ycsb in its plain style: it has no row such as `READ - Takes(s): ...`"
             raise OutputProblem(name, None, problem, tool_that_wrote(text))
         count, seconds = _total(name, text, found)
-        require_consistent(name, go_ycsb_invariants.problems(found))
+        require_consistent(name, go_ycsb_invariants.find_problems(found))
         failed = {row: each.count for row, each in found.final.items() if row.endswith("_ERROR")}
         printed = say.percentiles_go_ycsb()
         latencies = [value for row in found.final.values() for _, value in row.printed]
@@ -59,8 +59,8 @@ class GoYcsbImporter(OutputImporter):
         return Measurement(
             window=(0.0, seconds),
             throughput=(PhaseThroughput(None, count, sum(failed.values()), seconds, count / seconds),),
-            operations=tuple(go_ycsb.operations(found.final, failed)),
-            intervals=go_ycsb.intervals(found, seconds),
+            operations=tuple(go_ycsb.read_operations(found.final, failed)),
+            intervals=go_ycsb.read_intervals(found, seconds),
             tool_version="go-ycsb",
             properties=(
                 ("latency", say.latency_service()),
@@ -72,12 +72,12 @@ class GoYcsbImporter(OutputImporter):
 
     def settings(self, path: Path) -> Mapping[str, Setting]:
         """Its keys run from 0 to the record count, both included: the right count is one less than the records."""
-        return {name: each for name, each in planned(_properties(lines(path))).items() if name != "records"}
+        return {name: each for name, each in planned(_properties(read_output_lines(path))).items() if name != "records"}
 
     def contradictions(self, path: Path, cell: Cell, plan: Plan) -> Iterator[Problem]:
         """Yield what its first line and its properties tell of the keys, where the workload has another number of
         records or another distribution."""
-        workload, text = plan.workloads[cell.workload], list(islice(lines(path), HEAD))
+        workload, text = plan.workloads[cell.workload], list(islice(read_output_lines(path), HEAD))
         said = _properties(text)
         command = said.get("command")
         if command and command.value in ("load", "run") and command.value != workload.phase:
@@ -121,7 +121,7 @@ def _total(name: str, text: Sequence[str], found: go_ycsb_output.Output) -> tupl
     """
     total = found.final.get("TOTAL")
     if total is not None and total.count and total.seconds:
-        return go_ycsb.transactions(found.final), total.seconds
+        return go_ycsb.read_transactions(found.final), total.seconds
     # A row that can't be read is there, so the output is not cut off. Report the row instead.
     require_consistent(name, found.oddities)
     if total is not None or not found.final or any("TOTAL" in rows for rows in found.interim):

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from benchbrief.runners.drivers.output_evidence import lines
+from benchbrief.runners.drivers.output_evidence import read_output_lines
 from benchbrief.runners.drivers.ycsb.ycsb_output import OPERATIONS, Slice, line_of_log, log_start, operation_of
 from benchbrief.runners.errors import BadOutput
 from benchbrief.runners.measurement.histogram import scaled
@@ -38,7 +38,7 @@ def read(path: Path, name: str, unit_s: float = 1e-6) -> dict[str, tuple[Slice, 
     found: dict[str, list[Slice]] = {}
     base, number, logged = 0.0, 0, False
     try:
-        for number, line in enumerate(lines(path), start=1):
+        for number, line in enumerate(read_output_lines(path), start=1):
             start = log_start(line)
             base = base if start is None else start
             logged |= start is not None or line.startswith(('"StartTimestamp"', "#[Histogram log format"))

@@ -10,7 +10,7 @@ from benchbrief.results.imports.imported_files import OutputProblem, refuse_no_t
 from benchbrief.results.imports.importers.hdr import hdr_logs
 from benchbrief.results.messages.result_messages import say
 from benchbrief.runners.drivers.ycsb import ycsb_log_invariants, ycsb_output
-from benchbrief.runners.drivers.ycsb.ycsb_measurement import logged_operations, transactions
+from benchbrief.runners.drivers.ycsb.ycsb_measurement import read_logged_operations, transactions
 from benchbrief.runners.measurement.measurement import Interval, Measurement, Operation, PhaseThroughput
 
 _Logs = Mapping[str, Sequence[ycsb_output.Slice]]
@@ -49,8 +49,8 @@ def read_hdr(files: Mapping[str, Path], unit_s: float) -> Measurement:
     whole = [piece for pieces in logs.values() for piece in pieces]
     if not whole:
         raise OutputProblem(min(files), None, "no interval of an operation in it")
-    require_fitting(read_from, ycsb_log_invariants.problems(logs))
-    operations = tuple(logged_operations(logs, None, float("-inf"), float("inf")))
+    require_fitting(read_from, ycsb_log_invariants.find_log_problems(logs))
+    operations = tuple(read_logged_operations(logs, None, float("-inf"), float("inf")))
     start, end = min(piece.start for piece in whole), max(piece.end for piece in whole)
     count, errors = transactions(operations), sum(operation.errors for operation in operations)
     if end <= start or count <= 0:

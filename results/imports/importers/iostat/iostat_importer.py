@@ -18,7 +18,7 @@ from pathlib import Path
 
 from benchbrief.results.imports.importer_seams import BadLog, SampleImporter
 from benchbrief.results.imports.importers.log_times import parse_time
-from benchbrief.runners.drivers.output_evidence import lines
+from benchbrief.runners.drivers.output_evidence import read_output_lines
 from benchbrief.runners.measurement.measurement import Sample
 
 _COLUMNS = {
@@ -125,7 +125,7 @@ def _text_reports(path: Path) -> Iterator[_Report]:
     at: _Times | None = None
     columns: Sequence[str] = ()
     devices: list[tuple[str, dict[str, float]]] = []
-    for number, line in enumerate(lines(path), start=1):
+    for number, line in enumerate(read_output_lines(path), start=1):
         if not line.strip():
             columns = ()
             continue

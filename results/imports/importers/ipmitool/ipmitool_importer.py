@@ -13,7 +13,7 @@ from pathlib import Path
 
 from benchbrief.results.imports.importer_seams import BadLog, SampleImporter
 from benchbrief.results.imports.importers.log_times import parse_time
-from benchbrief.runners.drivers.output_evidence import lines
+from benchbrief.runners.drivers.output_evidence import read_output_lines
 from benchbrief.runners.measurement.measurement import Sample
 
 _WATTS = re.compile(r"((?<![\w.])-?\d+(?:\.\d+)?)\s*(?:\|\s*)?Watts", re.IGNORECASE)
@@ -31,7 +31,7 @@ class Ipmitool(SampleImporter):
         found: list[Sample] = []
         watts: float | None = None
         sensors: dict[str, int] = {}
-        for number, line in enumerate(lines(path), start=1):
+        for number, line in enumerate(read_output_lines(path), start=1):
             if match := _READING.match(line):
                 watts = _power(number, match[1])
             if match := _STAMP.search(line):

@@ -10,7 +10,7 @@ from benchbrief.results.imports.importer_seams import Setting
 from benchbrief.runners.drivers.openload.openload_log import OPERATIONS
 from benchbrief.runners.drivers.openload.openload_measurement import Asked
 from benchbrief.runners.drivers.openload.openload_record import Run
-from benchbrief.runners.drivers.output_invariants import printed
+from benchbrief.runners.drivers.output_invariants import parse_printed
 
 _NUMBERS = {
     "workers": "threads",
@@ -102,7 +102,7 @@ def _text(value: object) -> str:
 
 def _planned(run: Run) -> Iterator[tuple[str, Setting]]:
     for flag, name in _NUMBERS.items():
-        if (number := printed(run.settings.get(flag, ""))) is not None:
+        if (number := parse_printed(run.settings.get(flag, ""))) is not None:
             yield name, Setting(1, number.value, f"--{flag}={run.settings[flag]}")
     if _number(run, "scan"):
         yield "scan_length", Setting(1, _number(run, "scan-length"), f"--scan-length={run.settings['scan-length']}")
@@ -140,7 +140,9 @@ def _steps(run: Run) -> tuple[tuple[float, ...], float]:
     A step before them may be the warm-up.
     """
     parts = [each.partition("x") for each in run.settings.get("steps", "").split(",")]
-    steps = [(float(rate), float(seconds)) for rate, _, seconds in parts if printed(rate) and printed(seconds)]
+    steps = [
+        (float(rate), float(seconds)) for rate, _, seconds in parts if parse_printed(rate) and parse_printed(seconds)
+    ]
     if run.warm_up_s and steps and abs(steps[0][1] - run.warm_up_s) < _SAME:
         steps = steps[1:]
     alike = steps and all(abs(one[1] - other[1]) < _SAME for one, other in pairwise(steps))
@@ -148,5 +150,5 @@ def _steps(run: Run) -> tuple[tuple[float, ...], float]:
 
 
 def _number(run: Run, flag: str) -> float:
-    found = printed(run.settings.get(flag, ""))
+    found = parse_printed(run.settings.get(flag, ""))
     return found.value if found else 0.0

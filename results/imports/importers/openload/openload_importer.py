@@ -40,7 +40,7 @@ class OpenloadImporter(OutputImporter):
             log = read_log(files[LOG])
         except BadLog as error:
             raise OutputProblem(LOG, None, str(error)) from error
-        require_consistent(STDOUT, openload_invariants.problems(run, log))
+        require_consistent(STDOUT, openload_invariants.find_problems(run, log))
         measured = measurement_of(asked_of(run), run, log)
         if not measured.total.count:
             raise OutputProblem(STDOUT, None, "it completed no operation in its window")

@@ -16,7 +16,7 @@ from benchbrief.results.imports.imported_files import HDR, OutputProblem
 from benchbrief.results.imports.importers.hdr import hdr_logs
 from benchbrief.results.imports.importers.hdr.hdr_names import split
 from benchbrief.results.imports.importers.ycsb.ycsb_files import read_rows
-from benchbrief.runners.drivers.ycsb.ycsb_log_invariants import against_row
+from benchbrief.runners.drivers.ycsb.ycsb_log_invariants import check_against_row
 from benchbrief.runners.drivers.ycsb.ycsb_output import Row, Text, operation_of
 from benchbrief.runners.measurement import histogram as h
 from benchbrief.runners.measurement.measurement import Histogram
@@ -114,7 +114,7 @@ def _against(rows: Sequence[Row], paths: Mapping[str, Path], logged: dict[Path, 
             raise _Damaged(f"{path.name}{f':{line}' if line else ''}: {error}") from error
         if log.count != row.count:
             return f"it has {row.count} operations in [{row.name}], and {path.name} has {log.count}"
-        if why := next(against_row(row, log, path.name), ""):
+        if why := next(check_against_row(row, log, path.name), ""):
             return why
     return ""
 

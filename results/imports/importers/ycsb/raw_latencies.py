@@ -23,7 +23,7 @@ from benchbrief.results.imports.importers.property_settings import disclosed
 from benchbrief.results.imports.importers.ycsb.ycsb_command_line import of_command_line, tells_interval
 from benchbrief.results.messages.result_messages import say
 from benchbrief.results.quoted_sql import sql_text
-from benchbrief.runners.drivers.output_invariants import printed
+from benchbrief.runners.drivers.output_invariants import parse_printed
 from benchbrief.runners.drivers.ycsb.ycsb_output import Text, operation_of, read_text
 from benchbrief.runners.measurement.histogram import from_counts
 from benchbrief.runners.measurement.measurement import Interval, Measurement, Operation, PhaseThroughput
@@ -167,14 +167,14 @@ def _refuse_other_counts(rows: Mapping[str, _OfRow], text: Text) -> None:
     """
     for name, cells in text.cells.items():
         of = rows.get(name, _OfRow())
-        said = printed(cells.get("Total Operations", ""))
+        said = parse_printed(cells.get("Total Operations", ""))
         if said is None or operation_of(name) is None:
             continue
         if said.value != of.count:
             problem = f"YCSB counted {said} operations in [{name}], and {of.count} latencies are there: cut, or twice"
             raise BadLine(None, problem, "give the whole file of one run")
         for key, own in (("Average", of.sum_us / max(1, of.count)), ("Min", of.least_us), ("Max", of.most_us)):
-            value = printed(cells.get(key, ""))
+            value = parse_printed(cells.get(key, ""))
             if value is not None and of.count and abs(value.value - own) > value.off + 1e-6 * own:
                 raise BadLine(None, f"[{name}] has {key} = {value} us, and its latencies one of {own:.6g} us")
     counted = {name for name, cells in text.cells.items() if "Total Operations" in cells}

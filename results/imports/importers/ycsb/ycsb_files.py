@@ -33,7 +33,7 @@ from benchbrief.results.imports.importers.ycsb.spec import SPEC
 from benchbrief.results.imports.importers.ycsb.ycsb_command_line import of_command_line, tells_interval
 from benchbrief.results.messages.result_messages import say
 from benchbrief.runners.drivers.ycsb import ycsb_invariants, ycsb_log_invariants, ycsb_output
-from benchbrief.runners.drivers.ycsb.ycsb_measurement import logged_operations, row_operations, transactions
+from benchbrief.runners.drivers.ycsb.ycsb_measurement import read_logged_operations, read_row_operations, transactions
 from benchbrief.runners.drivers.ycsb.ycsb_messages import say as say_ycsb
 from benchbrief.runners.measurement.measurement import Measurement, Operation, PhaseThroughput
 
@@ -66,11 +66,11 @@ def _output(name: str, path: Path, logs: Mapping[str, Path]) -> Measurement:
     text, found = _rows(name, path)
     intended = _only_intended(name, text, found)
     seconds = found.runtime_s
-    rows = row_operations(found)
+    rows = read_row_operations(found)
     kept, files = read_logs(logs, 1e-6)
     if kept:
-        require_fitting(files, ycsb_log_invariants.problems(kept, found))
-        operations: tuple[Operation, ...] = tuple(logged_operations(kept, None, float("-inf"), float("inf")))
+        require_fitting(files, ycsb_log_invariants.find_log_problems(kept, found))
+        operations: tuple[Operation, ...] = tuple(read_logged_operations(kept, None, float("-inf"), float("inf")))
         start = min(pieces[0].start for pieces in kept.values() if pieces)
     else:
         operations, start = rows, 0.0
@@ -130,7 +130,7 @@ def _rows(name: str, path: Path) -> tuple[list[str], ycsb_output.Text]:
     threads = str(said.value) if said else ""
     at_once = int(threads) if threads.isdecimal() and len(threads) < 7 else None
     intended = _only_intended(name, text, found)
-    require_consistent(name, ycsb_invariants.problems(found, at_once, intended=intended))
+    require_consistent(name, ycsb_invariants.find_problems(found, at_once, intended=intended))
     return text, found
 
 
@@ -161,7 +161,7 @@ def _proven(name: str, text: Sequence[str], *, whole: bool) -> ycsb_output.Text:
         raise OutputProblem(name, len(text), _without(lacking, found))
     if not whole:
         raise OutputProblem(name, len(text), "cut in its last line")
-    operations = row_operations(found)
+    operations = read_row_operations(found)
     total = transactions(operations) + sum(operation.errors for operation in operations)
     said = found.overall["Throughput(ops/sec)"] * found.runtime_s
     if abs(total - said) > max(_TOLERANCE * abs(said), 2):

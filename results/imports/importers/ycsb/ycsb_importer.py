@@ -18,7 +18,7 @@ from benchbrief.results.imports.importers.ycsb.log_ownership import logs_of
 from benchbrief.results.imports.importers.ycsb.raw_latencies import is_raw
 from benchbrief.results.imports.importers.ycsb.ycsb_command_line import command_line, of_command_line
 from benchbrief.results.imports.importers.ycsb.ycsb_files import read_ycsb
-from benchbrief.runners.drivers.output_evidence import lines
+from benchbrief.runners.drivers.output_evidence import read_output_lines
 from benchbrief.runners.drivers.ycsb.spec import SPEC
 from benchbrief.runners.measurement.measurement import Measurement
 
@@ -30,11 +30,11 @@ class YcsbImporter(OutputImporter):
         return read_ycsb(files)
 
     def settings(self, path: Path) -> Mapping[str, Setting]:
-        return planned(of_command_line(islice(lines(path), HEAD)))
+        return planned(of_command_line(islice(read_output_lines(path), HEAD)))
 
     def contradictions(self, path: Path, cell: Cell, plan: Plan) -> Iterator[Problem]:
         """Yield a problem when the command line loads where the cell measures, or is of another stock workload."""
-        command, workload = command_line(islice(lines(path), HEAD)), plan.workloads[cell.workload]
+        command, workload = command_line(islice(read_output_lines(path), HEAD)), plan.workloads[cell.workload]
         if command.phase and command.phase != workload.phase:
             problem = f"it was run with {_FLAGS[command.phase]}, and workload {workload.name} is a {workload.phase}"
             yield Problem(str(path), command.line, problem, WRONG_CELL)

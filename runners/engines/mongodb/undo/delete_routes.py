@@ -43,7 +43,7 @@ class Server:
 
 
 @contextmanager
-def routes(own: Data, server: Server, cell: Cell, hosts: Hosts) -> Iterator[Routes]:
+def find_routes(own: Data, server: Server, cell: Cell, hosts: Hosts) -> Iterator[Routes]:
     """Yield routes from the hosts that load the cell's data set; from the controller where none of them can be one.
 
     `own` is the data set as the controller reaches it.

@@ -12,7 +12,7 @@ from benchbrief.runners.data_seams import NamesKeys
 from benchbrief.runners.engines.mongodb.mongo_data import Data
 from benchbrief.runners.engines.mongodb.mongo_messages import say
 from benchbrief.runners.engines.mongodb.undo.delete_routes import Routes
-from benchbrief.runners.engines.mongodb.undo.key_naming import naming
+from benchbrief.runners.engines.mongodb.undo.key_naming import find_naming
 from benchbrief.runners.errors import Interrupted
 from benchbrief.runners.plugins import driver
 from benchbrief.runners.seams import Stopping
@@ -42,7 +42,7 @@ def delete(data: Data, cell: Cell, routes: Routes, stopping: Stopping) -> tuple[
     names, dataset = driver(cell.tool.driver), cell.dataset
     if dataset is None or not isinstance(names, NamesKeys):
         return False, ""
-    key = naming(data, dataset, names)
+    key = find_naming(data, dataset, names)
     if key is None:
         return False, say.keys_unknown(name=data.name, tool=names.name)
     deleted = _delete(data, routes, dataset, key, stopping)

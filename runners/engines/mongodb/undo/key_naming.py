@@ -18,7 +18,7 @@ _LOOKED_AT = 1000
 """So many of the first records are looked through for the shortest key, which shows the padding best."""
 
 
-def naming(data: Data, dataset: Dataset, names: NamesKeys) -> Callable[[int], str] | None:
+def find_naming(data: Data, dataset: Dataset, names: NamesKeys) -> Callable[[int], str] | None:
     """Return the function from the number of a record to its key; None when the load's keys are not of this tool's.
 
     Raises ServerFailed.

@@ -7,7 +7,7 @@ from typing import ClassVar
 from benchbrief.compiler.planning.plan import Probe
 from benchbrief.runners.jobs.tasks import Job, JobOutput
 from benchbrief.runners.measurement.measurement import Sample
-from benchbrief.runners.sampling import moments, readings, sampling_job
+from benchbrief.runners.sampling import parse_readings, readings_in_window, sampling_job
 from benchbrief.runners.seams import Node
 
 _FILES = "/proc/sys/kernel/random"
@@ -21,10 +21,10 @@ class Entropy:
         return sampling_job(probe, f"cat {_FILES}/entropy_avail {_FILES}/poolsize")
 
     def parse(self, probe: Probe, output: JobOutput, window: tuple[float, float]) -> tuple[Sample, ...]:
-        _, found = readings(output, self.name)
+        _, found = parse_readings(output, self.name)
         return tuple(
             Sample(measure, output.host, "", time, float(line), "")
-            for time, reading in moments(probe, output, found, window)
+            for time, reading in readings_in_window(probe, output, found, window)
             for measure, line in zip(_MEASURES, reading.lines, strict=False)
             if line.isdecimal()
         )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from benchbrief.runners.jobs.commands import quote
-from benchbrief.runners.meters.meter_base import Meter, printed
+from benchbrief.runners.meters.meter_base import Meter, parse_watts
 from benchbrief.runners.meters.meter_points import Point, Reader, given
 from benchbrief.runners.sampling import Reading
 from benchbrief.runners.seams import Node
@@ -16,5 +16,5 @@ class Hwmon(Meter):
         return Reader("echo meter hwmon", tuple(f"cat {quote(given(each.meter, 'file'))}" for each in points))
 
     def watts(self, reading: Reading) -> float | None:
-        microwatts = printed(reading)
+        microwatts = parse_watts(reading)
         return None if microwatts is None else microwatts / 1e6

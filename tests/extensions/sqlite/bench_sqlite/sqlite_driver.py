@@ -8,7 +8,7 @@ from importlib.resources import files
 from typing import Any, ClassVar
 
 from benchbrief.compiler.planning.plan import StepKind
-from benchbrief.runners.drivers.output_evidence import bad, require_exit, require_few_errors, timeout_s
+from benchbrief.runners.drivers.output_evidence import bad_output, require_exit, require_few_errors, timeout_s
 from benchbrief.runners.execution.driver_contexts import CellContext
 from benchbrief.runners.jobs.tasks import Command, File, Job, JobOutput
 from benchbrief.runners.measurement.measurement import (
@@ -52,7 +52,7 @@ class SqliteLoad:
         count, errors, seconds = sum(each.count for each in operations), int(found["errors"]), float(found["seconds"])
         require_few_errors(output, self.name, errors, count, context.experiment.max_error_share)
         if not count or seconds < context.cell.measure_s:
-            raise bad(output, f"{self.name} did {count} operations in {seconds:.1f} s")
+            raise bad_output(output, f"{self.name} did {count} operations in {seconds:.1f} s")
         return Measurement(
             window=(found["began_at"], found["began_at"] + seconds),
             throughput=(PhaseThroughput(None, count, errors, seconds, count / seconds),),
@@ -101,5 +101,5 @@ def _printed(output: JobOutput) -> dict[str, Any]:
     try:
         found = json.loads(output.stdout.read_bytes())
     except ValueError as error:
-        raise bad(output, "sqlite_load printed no result") from error
+        raise bad_output(output, "sqlite_load printed no result") from error
     return dict(found)
