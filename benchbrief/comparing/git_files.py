@@ -66,20 +66,23 @@ class GitFiles:
 
     def sha256(self, path: Path) -> str | None:
         """Of a file as the revision has it; None when it has none."""
-        place = self._place(path)
-        found = _git(self.root, "cat-file", "blob", place) if place else None
-        return hashlib.sha256(found.stdout).hexdigest() if found is not None and found.returncode == 0 else None
+        content = self._content(path)
+        return hashlib.sha256(content).hexdigest() if content is not None else None
 
     def tree(self, path: Path, name: str) -> ast.File:
         """Messages say the revision as git does: `HEAD~1:brief.bench`."""
         shown = f"{self.revision}:{name}"
+        content = self._content(path)
+        if content is None:
+            raise file_errors.FileMissing(None, shown, None).error()
+        if len(content) > MAX_BYTES:
+            raise file_errors.TooLarge(None, shown, MAX_BYTES).error()
+        return parse(decode(content, shown))
+
+    def _content(self, path: Path) -> bytes | None:
         place = self._place(path)
         found = _git(self.root, "cat-file", "blob", place) if place else None
-        if found is None or found.returncode != 0:
-            raise file_errors.FileMissing(None, shown, None).error()
-        if len(found.stdout) > MAX_BYTES:
-            raise file_errors.TooLarge(None, shown, MAX_BYTES).error()
-        return parse(decode(found.stdout, shown))
+        return found.stdout if found is not None and found.returncode == 0 else None
 
     def _place(self, path: Path) -> str | None:
         """The name of a file in the commit; None for one outside of the repository."""

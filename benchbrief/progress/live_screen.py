@@ -140,7 +140,7 @@ def _hosts(view: RunView, readings: Sequence[Reading], columns: int, marks: Mark
     longest = max(display_width(step or "idle") for step in steps.values())
     lines = tuple(
         f"{padded(shortened(one_line(host), widest, marks), widest)}  {padded(step or 'idle', longest)}  "
-        f"{_measures(measures.get(host, {}))}".rstrip()
+        f"{host_numbers(measures.get(host, {}), 5)}".rstrip()
         for host, step in steps.items()
     )
     return _Hosts(lines, summary)
@@ -161,10 +161,7 @@ def host_summary(steps: dict[str, str], measures: dict[str, dict[str, float]]) -
     return "; ".join(parts)
 
 
-def _measures(said: dict[str, float]) -> str:
-    parts = []
-    if "cpu.utilisation" in said:
-        parts.append(f"cpu {share_text(said['cpu.utilisation']):>5}")
-    if "power" in said:
-        parts.append(power(said["power"]))
-    return "  ".join(parts)
+def host_numbers(said: dict[str, float], pad: int = 0) -> str:
+    """`cpu 43 %, 212 W`, as far as a host's probes say."""
+    numbers = [f"cpu {share_text(said['cpu.utilisation']):>{pad}}"] if "cpu.utilisation" in said else []
+    return "  ".join([*numbers, power(said["power"])] if "power" in said else numbers)

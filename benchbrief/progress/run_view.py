@@ -68,14 +68,17 @@ def known_by_estimate(plan: Plan, run_dir: Path) -> Known:
 
 class RunView:
     def __init__(self, plan: Plan, known: Known | None = None) -> None:
+        from benchbrief.compiler.estimates.budget_fit import without_budgets
+        from benchbrief.compiler.planning.planned_cells import UncountedCandidates
+        from benchbrief.results.runs.pace import Pace
+
         self.plan = plan
-        self._known = known
-        done = known.done if known else {}
+        self._known = known = known or Known(plan, {}, Pace())
+        done = known.done
         self.cells = {
             cell.id: CellView("ok", seconds=done[cell.id]) if cell.id in done else CellView() for cell in plan.cells
         }
-        left_out = known.left_out if known else ()
-        for name in left_out:
+        for name in known.left_out:
             self.cells[name].state = "not_chosen"
         self.counts: Counter[str] = Counter(cell.state for cell in self.cells.values())
         self.running: dict[str, CellView] = {}
@@ -90,23 +93,19 @@ class RunView:
         self._locks = {cell.id: cell.locks for cell in plan.cells}
         self._hosts = {host: None for cell in plan.cells for host in cell.locks}
         self._records = {cell.id: cell.dataset.records for cell in plan.cells if cell.dataset}
-        from benchbrief.compiler.estimates.budget_fit import without_budgets
-        from benchbrief.compiler.planning.planned_cells import UncountedCandidates
-        from benchbrief.results.runs.pace import Pace
-
-        self._uncounted = UncountedCandidates(plan, left_out)
-        self._timed = known.timed if known else plan
+        self._uncounted = UncountedCandidates(plan, known.left_out)
+        self._timed = known.timed
         self._planned = {cell.id: cell for cell in self._timed.cells}
-        self._pace = known.pace if known else Pace()
-        self.rendering_s = known.rendering_s if known else 0.0
+        self._pace = known.pace
+        self.rendering_s = known.rendering_s
         """How long the brief is expected to take after the last cell."""
         self._free = without_budgets(self._timed)
         self._budgeted = plan.budget_s is not None or any(e.budget_s is not None for e in plan.experiments.values())
         self._reused = {name for name, seconds in done.items() if seconds is None}
         self._by_budget = False
-        self._spent_before_s = known.spent_s if known else 0.0
+        self._spent_before_s = known.spent_s
         self._left: float | None = None
-        self._least = known.wall_s if known and known.wall_s is not None else float("inf")
+        self._least = known.wall_s if known.wall_s is not None else float("inf")
         self._left_at = 0.0
         self._left_cost = 0.0
 
@@ -168,10 +167,9 @@ class RunView:
         if record.step == "cool_down" and record.cell in self.cells:  # it has its verdict, and still keeps its hosts
             self.running[record.cell] = self.cells[record.cell]
         if cell := self.running.get(record.cell):
-            cell.step, cell.step_began, cell.step_s = record.step.replace("_", " "), record.at, record.seconds
-            if self._known:  # as the time left is estimated
-                steps = self._planned[record.cell].steps
-                cell.step_s = next((each.seconds for each in steps if each.kind == record.step), record.seconds)
+            cell.step, cell.step_began = record.step.replace("_", " "), record.at
+            steps = self._planned[record.cell].steps  # as the time left is estimated
+            cell.step_s = next((each.seconds for each in steps if each.kind == record.step), record.seconds)
 
     def _on_time_estimated(self, record: j.TimeEstimated) -> None:
         self.rendering_s = record.rendering_s
@@ -264,7 +262,7 @@ class RunView:
 
     def expected_s(self, now: float) -> float:
         """How long the run is expected to take, when it begins or goes on."""
-        said = self._known.wall_s if self._known else None
+        said = self._known.wall_s
         return said if said is not None else self.remaining_s(now) or 0.0
 
     def left_text(self, now: float) -> str:

@@ -14,44 +14,36 @@ if TYPE_CHECKING:
 _ENDED: tuple[CellState, ...] = ("ok", "failed", "no_room", "skipped")
 
 
+_FIELDS = {
+    "cell_started": ("cell", "attempt"),
+    "cell_resumed": ("cell", "attempt", "step", "began_at", "away_since"),
+    "cell_ended": ("cell", "attempt", "status", "ops_per_s", "reason", "origin"),
+    "cell_skipped": ("cell", "reason", "no_room"),
+    "search_ended": ("experiment", "hardware", "workload", "axis", "knee"),
+    "point_chosen": ("experiment", "hardware", "workload", "axis", "point", "number", "why"),
+    "remark": ("severity", "text", "cell", "origin"),
+    "run_ended": ("status", "message"),
+}
+"""What of a record is shown, by its type; an empty text is null."""
+
+
 def event(view: RunView, record: j.AnyRecord) -> dict[str, object] | None:
     """Of a journal record, None when it is of no interest to who watches."""
-    from benchbrief.runners.journal import events as j
-
-    base: dict[str, object] = {"at": record.at, "run": view.run_id}
-    match record:
-        case j.RunStarted():
-            return {"event": "run_started", **base, "total": view.total, "resumed": record.resumed}
-        case j.CellStarted():
-            return {"event": "cell_started", **base, "cell": record.cell, "attempt": record.attempt}
-        case j.CellResumed():
-            away = {"step": record.step, "began_at": record.began_at, "away_since": record.away_since}
-            return {"event": "cell_resumed", **base, "cell": record.cell, "attempt": record.attempt, **away}
-        case j.CellEnded():
-            ended = {"cell": record.cell, "attempt": record.attempt, "status": record.status}
-            found = {"ops_per_s": record.ops_per_s, "reason": record.reason or None, "origin": record.origin or None}
-            return {"event": "cell_ended", **base, **ended, **found}
-        case j.CellSkipped():
-            room = {"no_room": record.no_room or None}
-            return {"event": "cell_skipped", **base, "cell": record.cell, "reason": record.reason, **room}
-        case j.SearchEnded():
-            where = {"experiment": record.experiment, "hardware": record.hardware, "workload": record.workload}
-            return {"event": "search_ended", **base, **where, "axis": record.axis, "knee": record.knee}
-        case j.PointChosen():
-            ramp = {"experiment": record.experiment, "hardware": list(record.hardware), "workload": record.workload}
-            chosen = {"axis": record.axis, "point": record.point, "number": record.number, "why": record.why}
-            return {"event": "point_chosen", **base, **ramp, **chosen}
-        case j.PromiseEnded():
+    base: dict[str, object] = {"event": record.type, "at": record.at, "run": view.run_id}
+    match record.type:
+        case "run_started":
+            return {**base, "total": view.total, "resumed": record.resumed}
+        case "promise_ended":
             found = record.model_dump(mode="json", exclude={"type", "at"})
-            return {"event": "promise_ended", **base, **found, "sustained": record.sustained}
-        case j.MeasuringEnded():
-            return {"event": "measuring_ended", **base, **record.model_dump(mode="json", exclude={"type", "at"})}
-        case j.Remark():
-            said = {"severity": record.severity, "text": record.text}
-            return {"event": "remark", **base, **said, "cell": record.cell, "origin": record.origin or None}
-        case j.RunEnded():
-            return {"event": "run_ended", **base, "status": record.status, "message": record.message}
-    return None
+            return {**base, **found, "sustained": record.sustained}
+        case "measuring_ended":
+            return {**base, **record.model_dump(mode="json", exclude={"type", "at"})}
+    fields = _FIELDS.get(record.type)
+    return {**base, **{name: _shown(getattr(record, name)) for name in fields}} if fields else None
+
+
+def _shown(value: object) -> object:
+    return None if value == "" else list(value) if isinstance(value, tuple) else value
 
 
 def present(view: RunView, followed: Followed, now: float) -> dict[str, object]:

@@ -129,13 +129,9 @@ def _add_writing(server: BenchServer) -> None:
         files = used_files(view.file.text, params.position, view.file.path) if view else None
         if files is not None:
             return types.CompletionList(is_incomplete=False, items=files)
-        items = (
-            complete_word.complete(
-                view.file.text, params.position, view.index, snippets=server.takes_snippets, after=after
-            )
-            if view
-            else []
-        )
+        takes = server.takes_snippets
+        complete = complete_word.complete
+        items = complete(view.file.text, params.position, view.index, snippets=takes, after=after) if view else []
         return types.CompletionList(is_incomplete=False, items=items)
 
     @server.feature(types.TEXT_DOCUMENT_HOVER)

@@ -37,7 +37,7 @@ from benchbrief.server.spec_view import View
 from benchbrief.server.word_docs import attribute_doc, declared, family_at, markdown, schema_of
 
 _MOST_HOSTS = 8
-_TOLD = {
+_DOCS = {
     **word_meanings.ENGINES,
     **word_meanings.TOOLS,
     **word_meanings.PROBES,
@@ -149,8 +149,8 @@ def _of_plain(cursor: Cursor, word: str, follows: str) -> Iterator[str]:
         yield f"the meter `{word}`: {meter.doc}\n\nas in {meter.usage}"
     elif cursor.block.key == "hosts" and (scheduler := SCHEDULER_SPECS.usable(word)):
         yield f"`{word}`: hosts that {scheduler.label} is asked for when the run begins, as in {scheduler.usage}"
-    elif word in _TOLD and not in_report:
-        yield f"`{word}`: {_TOLD[word]}"
+    elif word in _DOCS and not in_report:
+        yield f"`{word}`: {_DOCS[word]}"
     elif cursor.block.key in ("engine", "tool") and (used := ENGINE_SPECS.usable(word) or TOOL_SPECS.usable(word)):
         yield f"`{word}`: {used.doc}"
     elif cursor.block.key in ("probes", "kind") and (probe := PROBE_SPECS.usable(word)):

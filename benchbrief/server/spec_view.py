@@ -41,10 +41,8 @@ class View:
         return None
 
     def location(self, span: Span) -> types.Location | None:
-        for file in (*self.files, *self.former):
-            if file.holds(span):
-                return types.Location(file.uri, file.range(span))
-        return None
+        place = self.place(span)
+        return types.Location(place[0].uri, place[0].range(span)) if place else None
 
     def occurrence(self, offset: int) -> Occurrence | None:
         """The name of something declared at an offset of the file."""

@@ -10,13 +10,12 @@ from typing import TYPE_CHECKING
 
 import click
 
-from benchbrief.cli.readable_quantities import duration, latency, power, rate
+from benchbrief.cli.readable_quantities import duration, latency, rate
 from benchbrief.cli.run_names import run_name
 from benchbrief.cli.run_options import chosen_run, out_option, run_argument
 from benchbrief.cli.simulation_options import SHORT
 from benchbrief.cli.terminal import fail, one_line, show, show_data, show_json, show_painted, use_colour, warn
 from benchbrief.cli.terminal_marks import marks, shortened
-from benchbrief.compiler.rounding import share_text
 from benchbrief.dsl.diagnostics.plain_amounts import plural
 from benchbrief.dsl.diagnostics.source_line import display_width
 from benchbrief.progress.compared_times import full_lines
@@ -222,14 +221,11 @@ def _tell_choices(run: RunStatus) -> None:
 
 
 def _tell_hosts(run: RunStatus) -> None:
+    from benchbrief.progress.live_screen import host_numbers
+
     for host, said_now in run.hosts.items():
-        parts = []
-        if (cpu := said_now.get("cpu.utilisation")) is not None:
-            parts.append(f"cpu {share_text(cpu)}")
-        if (watts := said_now.get("power")) is not None:
-            parts.append(power(watts))
-        if parts:
-            show(f"  host {one_line(host)}: {', '.join(parts)} now")
+        if numbers := host_numbers(said_now):
+            show(f"  host {one_line(host)}: {numbers.replace('  ', ', ')} now")
 
 
 def _openmetrics(run_dir: Path) -> str:

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 from benchbrief.compiler.frontend.declarations import TOP_LEVEL
+from benchbrief.server.completing.snippets import INNER
 
 _TOKEN = re.compile(
     r"(?P<space>\s+)"
@@ -22,21 +23,7 @@ _TOKEN = re.compile(
 _SPECIAL = re.compile(r"\\[\s\S]|\{\{|\}\}|[{}]")
 _VALUE_NEXT = re.compile(r'\s*("[^"\n]*"\s*)?=(?!=)')
 DECLARATIONS = (*TOP_LEVEL, "metric", "param", "expect", "use")
-_INNER = (
-    "variant",
-    "ssh",
-    "options",
-    "override",
-    "section",
-    "each",
-    "table",
-    "compare",
-    "figure",
-    "callout",
-    "formula",
-    "at",
-)
-_KEYWORDS = frozenset((*TOP_LEVEL, *_INNER))
+_KEYWORDS = frozenset((*TOP_LEVEL, *INNER))
 
 
 @dataclass(frozen=True)

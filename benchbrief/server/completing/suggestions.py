@@ -29,20 +29,13 @@ _CHOICES = {
     **word_meanings.LANGUAGES,
 }
 _ICONS: dict[Kind, types.CompletionItemKind] = {
-    "hardware": ItemKind.Class,
     "variant": ItemKind.EnumMember,
     "fact": ItemKind.Field,
-    "client": ItemKind.Class,
-    "database": ItemKind.Class,
-    "workload": ItemKind.Class,
     "probe": ItemKind.Event,
-    "experiment": ItemKind.Class,
-    "scheduler": ItemKind.Class,
-    "profile": ItemKind.Class,
-    "report": ItemKind.Class,
     "metric": ItemKind.Function,
     "param": ItemKind.Variable,
 }
+"""Other kinds of names are shown as classes."""
 
 
 @dataclass(frozen=True)
@@ -164,9 +157,8 @@ class Suggestions:
     def names(self, kind: str, but: str = "") -> Iterator[Item]:
         for symbol, node in self.index.nodes.items():
             if symbol.kind == kind and symbol.name != but:
-                yield Item(
-                    symbol.name, kind=_ICONS[symbol.kind], detail=symbol.kind, documentation=markdown(declared(node))
-                )
+                icon, doc = _ICONS.get(symbol.kind, ItemKind.Class), markdown(declared(node))
+                yield Item(symbol.name, kind=icon, detail=symbol.kind, documentation=doc)
 
     def hardware(self, *, with_variants: bool) -> Iterator[Item]:
         """Groups and variants; where one of them is wanted, only what is by itself one."""
