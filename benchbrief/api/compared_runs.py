@@ -6,14 +6,15 @@ from collections.abc import Sequence
 from functools import cached_property
 from html import escape
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from benchbrief.api.answer import Answer, html_table
 from benchbrief.cli.run_names import OUT
-
-if TYPE_CHECKING:
-    from benchbrief.comparing.judged_contenders import Judged
-    from benchbrief.results.compare.comparison import Comparison
+from benchbrief.comparing.compare_output import table_rows
+from benchbrief.comparing.judged_contenders import Judged, compare_named
+from benchbrief.comparing.print_comparison import named
+from benchbrief.comparing.ranking_output import ranking_rows
+from benchbrief.results.compare.comparison import Comparison
 
 _DIMS = ("experiment", "hardware", "workload", "phase", "threads", "target")
 
@@ -34,8 +35,6 @@ def compare(
     simulated or imported ones, `other_load` judges also points where the load is not the same. `out` is the folder that
     holds the runs. Raises BenchError when a run is not there, or when they have nothing in common.
     """
-    from benchbrief.comparing.judged_contenders import compare_named
-
     named = [str(each) for each in runs]
     return Compared(compare_named(named, Path(out), metrics, threshold, mixed=mixed, other_load=other_load))
 
@@ -49,8 +48,6 @@ class Compared:
     @property
     def runs(self) -> dict[str, str]:
         """The contenders by their letter: a run's name, with its hardware behind a colon."""
-        from benchbrief.comparing.print_comparison import named
-
         return dict(zip(self._judged.names, map(named, self._judged.references), strict=True))
 
     @property
@@ -106,9 +103,6 @@ class Compared:
         return f"<{', '.join(f'{letter}: {run}' for letter, run in self.runs.items())}; {self.worse} worse>"
 
     def _repr_html_(self) -> str:
-        from benchbrief.comparing.compare_output import table_rows
-        from benchbrief.comparing.ranking_output import ranking_rows
-
         named = "".join(f"<p>{letter}: {escape(run)}</p>" for letter, run in self.runs.items())
         if len(self.runs) == 2:
             (outcome,) = self._judged.outcomes.values()

@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Container, Iterator, Sequence
-from typing import TYPE_CHECKING
 
 from benchbrief.cli.terminal import one_line
 from benchbrief.comparing.compare_messages import listed, say, some_of
 from benchbrief.comparing.compare_output import point_of
+from benchbrief.comparing.load_differences import Loads
+from benchbrief.compiler.explain.explain_rules import measured_for
 from benchbrief.compiler.messages.text import figure
 from benchbrief.compiler.planning.budgets import is_budgeted
-
-if TYPE_CHECKING:
-    from benchbrief.comparing.load_differences import Loads
-    from benchbrief.results.compare.contender import Contender
 from benchbrief.results.compare.comparison import Comparison, Outcome, Values
+from benchbrief.results.compare.contender import Contender
+from benchbrief.results.compare.metric_definitions import defined_otherwise
+from benchbrief.results.compare.tail_percentiles import FEWEST, resting_on_few
 from benchbrief.results.store.searched_doubts import explain_marks
 
 _NAMED = 3
@@ -75,8 +75,6 @@ def warn_of_bounds(rows: Sequence[Comparison]) -> Iterator[str]:
 
 def warn_of_lengths(first: Contender, second: Contender, called: Sequence[str] = "AB") -> Iterator[str]:
     """That the cells of an experiment ended by another rule in one of two runs, so that their lengths may differ."""
-    from benchbrief.compiler.explain.explain_rules import measured_for
-
     for name, ours in first.plan.experiments.items():
         theirs = second.plan.experiments.get(name)
         rules = (ours.until_steady, ours.measure_s), (theirs and theirs.until_steady, theirs and theirs.measure_s)
@@ -120,8 +118,6 @@ def levels_of(rows: Sequence[Comparison]) -> str:
 
 
 def _warn_of_tails(first: Contender, second: Contender, rows: Sequence[Comparison]) -> Iterator[str]:
-    from benchbrief.results.compare.tail_percentiles import FEWEST, resting_on_few
-
     found = [row for side in (first, second) for row in resting_on_few(side, rows)]
     few = [row for row in rows if row in found]
     if few:
@@ -151,8 +147,6 @@ def warn_of_definitions(
     first: Contender, second: Contender, names: Container[str] | None = None, called: Sequence[str] = "AB"
 ) -> Iterator[str]:
     """The metrics (those of `names`) that are left out, since they are not the same in both."""
-    from benchbrief.results.compare.metric_definitions import defined_otherwise
-
     for name, of, one, other in defined_otherwise(first.plan, second.plan):
         if names is None or name in names:
             arguments = {"name": name, "one": one, "a": called[0], "other": other, "b": called[1]}

@@ -9,14 +9,13 @@ from benchbrief.ci.verdict_files import write_file
 from benchbrief.comparing.judged_contenders import Judged
 from benchbrief.comparing.ranking_output import explain_unranked
 from benchbrief.compiler.messages.text import mapped
+from benchbrief.reports.site.comparison_pages import ranking_view, step_view
+from benchbrief.reports.site.render_site import comparison_page
+from benchbrief.reports.words.brief_words import CATALOGUES
 
 
 def write_page(file: Path, judged: Judged, language: str) -> None:
     """Write the comparison as one page that needs no other file. Raises Stop when the file can't be written."""
-    from benchbrief.reports.site.comparison_pages import ranking_view, step_view
-    from benchbrief.reports.site.render_site import comparison_page
-    from benchbrief.reports.words.brief_words import CATALOGUES
-
     words = CATALOGUES[language]
     names = list(judged.names)
     differing = tuple((each.what, *each.each) for each in judged.differing)

@@ -5,14 +5,15 @@ from __future__ import annotations
 from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from benchbrief.cli.run_options import open_results
+from benchbrief.comparing.git_files import GitFiles
 from benchbrief.dsl.diagnostics.suggest import did_you_mean
+from benchbrief.results.compare.contender import Contender
+from benchbrief.results.runs.find_runs import find_run, list_real_runs
 from benchbrief.results.store_errors import ResultsError
-
-if TYPE_CHECKING:
-    from benchbrief.results.compare.contender import Contender
+from benchbrief.runners.errors import RunnerError
+from benchbrief.runners.journal.run_folder import load_plan
 
 _REVISION = "rev:"
 
@@ -41,8 +42,6 @@ def resolve(text: str, out: Path) -> Reference:
 
 
 def _run(name: str, out: Path) -> Path:
-    from benchbrief.results.runs.find_runs import find_run
-
     if name.startswith(_REVISION):
         return _of_revision(name.removeprefix(_REVISION), out)
     return find_run(out, name)
@@ -50,11 +49,6 @@ def _run(name: str, out: Path) -> Path:
 
 def _of_revision(revision: str, out: Path) -> Path:
     """The last run whose spec was, byte for byte, that of a git revision. Raises RunnerError."""
-    from benchbrief.comparing.git_files import GitFiles
-    from benchbrief.results.runs.find_runs import list_real_runs
-    from benchbrief.runners.errors import RunnerError
-    from benchbrief.runners.journal.run_folder import load_plan
-
     for run_dir in reversed(list_real_runs(out)):
         try:
             spec = load_plan(run_dir).spec
@@ -71,9 +65,6 @@ def _of_revision(revision: str, out: Path) -> Path:
 
 def contender(reference: Reference, opened: ExitStack) -> Contender:
     """Its results, open for as long as `opened` is. Raises RunnerError, NotComparable."""
-    from benchbrief.results.compare.contender import Contender
-    from benchbrief.runners.journal.run_folder import load_plan
-
     plan = load_plan(reference.run_dir)
     hardware = None
     if reference.hardware:

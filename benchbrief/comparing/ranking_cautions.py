@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING
 
 from benchbrief.comparing.compare_messages import say, some_of
 from benchbrief.comparing.comparison_cautions import (
@@ -13,13 +12,12 @@ from benchbrief.comparing.comparison_cautions import (
     warn_of_lengths,
     warn_of_origins,
 )
+from benchbrief.comparing.load_differences import Loads
 from benchbrief.compiler.messages.text import figure
-
-if TYPE_CHECKING:
-    from benchbrief.comparing.load_differences import Loads
-    from benchbrief.results.compare.comparison import Comparison
-    from benchbrief.results.compare.contender import Contender
-    from benchbrief.results.compare.rankings import Field, Pair
+from benchbrief.results.compare.comparison import Comparison
+from benchbrief.results.compare.contender import Contender
+from benchbrief.results.compare.rankings import Field, Pair
+from benchbrief.results.compare.tail_percentiles import FEWEST, resting_on_few
 
 _ENOUGH = 3
 _NAMED = 3
@@ -85,8 +83,6 @@ def _warn_of_loads(field: Field, loads: Mapping[Pair, Loads], *, judged: bool) -
 
 
 def _warn_of_tails(contenders: Sequence[Contender], field: Field) -> Iterator[str]:
-    from benchbrief.results.compare.tail_percentiles import FEWEST, resting_on_few
-
     few: set[tuple[str, object]] = set()
     for place, side in enumerate(contenders):
         rows = [next((row for pair, row in each.pairs.items() if place in pair), None) for each in field.rankings]

@@ -7,18 +7,18 @@ import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from benchbrief.cli.terminal import Stop, fail
+from benchbrief.compiler.planning.plan import Cell, Plan
 from benchbrief.dsl.bench_error import ExitCode
 from benchbrief.dsl.diagnostics.plain_amounts import plural
+from benchbrief.pipeline import run_plan
 from benchbrief.progress.run_progress import Progress
-
-if TYPE_CHECKING:
-    from benchbrief.compiler.planning.plan import Cell, Plan
-    from benchbrief.results.history.gate_rule import Again, Judged
-    from benchbrief.results.history.read_series import Part, Series
-    from benchbrief.results.history.series_rows import SeriesRow
+from benchbrief.results.history.environment import without_facts
+from benchbrief.results.history.gate_rule import Again, Judged
+from benchbrief.results.history.read_series import Part, Series, differences
+from benchbrief.results.history.series_rows import SeriesRow, canonical, cells_at, series_rows
+from benchbrief.runners.journal.run_folder import create_run, load_plan, revision_in, simulation_of
 
 FOLDER = "measured-again"
 """In the folder of runs, where no other command looks for runs."""
@@ -40,11 +40,6 @@ def measure_again(
 
     Raises RunnerError, and Stop when a run is interrupted.
     """
-    from benchbrief.pipeline import run_plan
-    from benchbrief.results.history.gate_rule import Again
-    from benchbrief.results.history.series_rows import series_rows
-    from benchbrief.runners.journal.run_folder import create_run, load_plan, revision_in, simulation_of
-
     plan = load_plan(run_dir)
     values: dict[int, list[float]] = {}
     of_controls: dict[tuple[str, str, str, str], list[float]] = {}
@@ -85,10 +80,6 @@ def _value(
     notes: dict[str, None],
 ) -> float:
     """Return a value of a run; NaN where there is none, or where environment or definition are not as they were."""
-    from benchbrief.results.history.environment import without_facts
-    from benchbrief.results.history.read_series import differences
-    from benchbrief.results.history.series_rows import canonical
-
     row = rows.get((series.quantity, canonical(dict(series.point))))
     if part is None or row is None or row.value is None:
         why = row.reason if row else "it has no such point"
@@ -105,8 +96,6 @@ def _value(
 
 def _cells(plan: Plan, series: Series, notes: dict[str, None]) -> list[Cell]:
     """Return the cells behind a value; none where they can't be measured apart."""
-    from benchbrief.results.history.series_rows import cells_at
-
     metric = next((each for each in plan.metrics if each.name == series.quantity), None)
     cells = list(cells_at(plan, tuple(series.point.items()), metric))
     alone = f"{series.quantity} at {series.at} can't be measured again alone"

@@ -7,14 +7,15 @@ import time
 from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from benchbrief.dsl.bench_error import BenchError, ExitCode
 from benchbrief.progress.follow_run import CODES, Followed, Follower, JournalTail, Looks
-
-if TYPE_CHECKING:
-    from benchbrief.runners.execution.live_numbers import Reading
-    from benchbrief.runners.journal import events as j
+from benchbrief.runners.execution.live_numbers import Reading, read_live
+from benchbrief.runners.fleet.lane_results import folders_in
+from benchbrief.runners.fleet.scheduler import scheduler_named
+from benchbrief.runners.fleet.submitted_run import is_driven, name_of_jobs, submitted_run
+from benchbrief.runners.journal import events as j
+from benchbrief.runners.journal.journal_file import JOURNAL, is_being_written, last_record
 
 _ASK_EVERY_S = 5.0
 """How often a scheduler is asked whether it has jobs of the run."""
@@ -31,10 +32,6 @@ class LaneTails:
 
     def new(self) -> list[j.AnyRecord]:
         """Raises RunnerError for a line that is no record."""
-        from benchbrief.runners.fleet.lane_results import folders_in
-        from benchbrief.runners.journal import events as j
-        from benchbrief.runners.journal.journal_file import JOURNAL
-
         found: list[list[j.AnyRecord]] = []
         for folder in folders_in(self.run_dir):
             found.append([])
@@ -47,9 +44,6 @@ class LaneTails:
         return list(heapq.merge(*found, key=lambda record: record.at))  # each lane in its order, whatever its clocks
 
     def readings(self) -> tuple[Reading, ...]:
-        from benchbrief.runners.execution.live_numbers import read_live
-        from benchbrief.runners.journal.journal_file import is_being_written
-
         found = [read_live(folder) for folder in self._tails if is_being_written(folder)]
         return tuple(reading for live in found if live is not None for reading in live.readings)
 
@@ -67,11 +61,6 @@ class LanesFollower(Looks):
         self._tails = LaneTails(self.run_dir)
 
     def look(self) -> Followed:
-        from benchbrief.runners.execution.live_numbers import read_live
-        from benchbrief.runners.fleet.submitted_run import is_driven
-        from benchbrief.runners.journal import events as j
-        from benchbrief.runners.journal.journal_file import JOURNAL, last_record
-
         driven = is_driven(self.run_dir)
         goes_on = driven or self._lanes_go_on() or self._jobs_are_there()
         records = self._tails.new()
@@ -89,15 +78,9 @@ class LanesFollower(Looks):
         return Followed([*records, end], (), "ended", CODES[end.status] if code is None else ExitCode(code))
 
     def _lanes_go_on(self) -> bool:
-        from benchbrief.runners.fleet.lane_results import folders_in
-        from benchbrief.runners.journal.journal_file import is_being_written
-
         return any(is_being_written(folder) for folder in folders_in(self.run_dir))
 
     def _jobs_are_there(self) -> bool:
-        from benchbrief.runners.fleet.scheduler import scheduler_named
-        from benchbrief.runners.fleet.submitted_run import name_of_jobs, submitted_run
-
         if time.monotonic() - self._asked_at >= _ASK_EVERY_S:
             self._asked_at = time.monotonic()
             submitted = submitted_run(self.run_dir)
@@ -108,6 +91,4 @@ class LanesFollower(Looks):
 
 
 def follower_of(run_dir: Path) -> Follower | LanesFollower:
-    from benchbrief.runners.fleet.submitted_run import submitted_run
-
     return Follower(run_dir) if submitted_run(run_dir) is None else LanesFollower(run_dir)

@@ -7,13 +7,16 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
 from benchbrief.dsl.bench_error import ExitCode
-
-if TYPE_CHECKING:
-    from benchbrief.runners.execution.live_numbers import Live, Reading
-    from benchbrief.runners.journal import events as j
+from benchbrief.runners.errors import RunnerError
+from benchbrief.runners.execution.live_numbers import Live, Reading, read_live
+from benchbrief.runners.journal import events as j
+from benchbrief.runners.journal.controller_clock import now_in_run
+from benchbrief.runners.journal.events import RECORD, ReportMade
+from benchbrief.runners.journal.journal_file import JOURNAL, is_being_written, read_whole
+from benchbrief.runners.journal.line_sums import START
 
 LOOK_S = 0.5
 """How often the journal is looked at."""
@@ -32,8 +35,6 @@ class JournalTail:
     """The records of a journal as they are added. A line that is not whole yet is left for the next look."""
 
     def __init__(self, path: Path) -> None:
-        from benchbrief.runners.journal.line_sums import START
-
         self._path = path
         self._chain = START
         self._read = 0
@@ -41,10 +42,6 @@ class JournalTail:
 
     def new(self) -> list[j.AnyRecord]:
         """Raises RunnerError for a line that is no record."""
-        from benchbrief.runners.errors import RunnerError
-        from benchbrief.runners.journal.events import RECORD, ReportMade
-        from benchbrief.runners.journal.journal_file import read_whole
-
         try:
             with self._path.open("rb") as file:
                 file.seek(self._read)
@@ -109,15 +106,9 @@ class Follower(Looks):
     _tail: JournalTail = field(init=False)
 
     def __post_init__(self) -> None:
-        from benchbrief.runners.journal.journal_file import JOURNAL
-
         self._tail = JournalTail(self.run_dir / JOURNAL)
 
     def look(self) -> Followed:
-        from benchbrief.runners.execution.live_numbers import read_live
-        from benchbrief.runners.journal import events as j
-        from benchbrief.runners.journal.journal_file import is_being_written
-
         # In this order: a controller that lets go of the journal has written all of it before.
         held = is_being_written(self.run_dir)
         live = read_live(self.run_dir)
@@ -135,8 +126,6 @@ class Follower(Looks):
 
     def _unheld(self, live: Live | None) -> tuple[Phase, ExitCode | None]:
         """No process holds the journal: the run has ended, its brief is being made, or its controller has gone."""
-        from benchbrief.runners.journal.controller_clock import now_in_run
-
         if self._end is not None:
             if live is not None and live.at >= self._end.at - 1:
                 if live.phase == "ended" and live.exit_code is not None:

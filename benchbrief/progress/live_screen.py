@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
+
+from rich.text import Text
 
 from benchbrief.cli.readable_quantities import duration, latency, power, progress_of_step
 from benchbrief.cli.terminal import one_line
@@ -14,11 +16,8 @@ from benchbrief.compiler.rounding import share_text
 from benchbrief.dsl.diagnostics.plain_amounts import plural
 from benchbrief.dsl.diagnostics.source_line import display_width
 from benchbrief.progress.run_view import CellView, RunView
-from benchbrief.runners.execution.live_numbers import load_of, measures_of
-
-if TYPE_CHECKING:
-    from benchbrief.results.runs.run_summary import CellState
-    from benchbrief.runners.execution.live_numbers import Reading
+from benchbrief.results.runs.run_summary import CellState
+from benchbrief.runners.execution.live_numbers import Reading, load_of, measures_of
 
 _BAR = 30
 _MOST_HOSTS = 12
@@ -29,8 +28,6 @@ def screen(
     view: RunView, readings: Sequence[Reading], now: float, size: tuple[int, int], marks: Marks, phase: str = ""
 ) -> Any:
     """A `rich` text of at most `size` (columns, rows), less one row for the cursor."""
-    from rich.text import Text
-
     columns, rows = size
     room = max(1, rows - 1)
     lines = [_head(view, now, columns, marks)]
@@ -50,8 +47,6 @@ def screen(
 
 
 def _head(view: RunView, now: float, columns: int, marks: Marks) -> Any:
-    from rich.text import Text
-
     parts = ["SIMULATED"] if view.simulated else []
     parts.append(f"{view.finished}/{plural(view.total, 'cell')}")
     ended: dict[CellState, str] = {"failed": "failed", "no_room": "without room", "skipped": "skipped"}
@@ -73,8 +68,6 @@ def _head(view: RunView, now: float, columns: int, marks: Marks) -> Any:
 
 def _cells(view: RunView, readings: Sequence[Reading], now: float, columns: int, marks: Marks) -> list[list[Any]]:
     """The lines of each running cell: one where all fits beside its name, else two."""
-    from rich.text import Text
-
     rows = [(one_line(cell_id), *_doing(view, cell_id, cell, readings, now)) for cell_id, cell in view.running.items()]
     widest = max((display_width(name) for name, *_ in rows), default=0)
     longest = max((display_width(step) + display_width(numbers) + 2 for _, step, numbers in rows), default=0)
@@ -104,8 +97,6 @@ def _doing(view: RunView, cell_id: str, cell: CellView, readings: Sequence[Readi
 
 def _fitted(cells: list[list[Any]], room: int, running: int) -> list[Any]:
     """Whole cells only, and how many more there are."""
-    from rich.text import Text
-
     lines = [line for cell in cells for line in cell]
     if len(lines) <= room:
         return lines

@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from benchbrief.progress.follow_run import Followed
-    from benchbrief.progress.run_view import RunView
-    from benchbrief.results.runs.run_summary import CellState
-    from benchbrief.runners.journal import events as j
-
+from benchbrief.progress.follow_run import Followed
+from benchbrief.progress.run_view import RunView
+from benchbrief.results.runs.run_summary import CellState
+from benchbrief.runners.execution.live_numbers import load_of, measures_of
+from benchbrief.runners.journal import events as j
 
 _ENDED: tuple[CellState, ...] = ("ok", "failed", "no_room", "skipped")
 
@@ -48,8 +45,6 @@ def _shown(value: object) -> object:
 
 def present(view: RunView, followed: Followed, now: float) -> dict[str, object]:
     """What goes on now. Times in seconds, latencies too; what is not known is null."""
-    from benchbrief.runners.execution.live_numbers import load_of, measures_of
-
     measures = measures_of(followed.readings)
     return {
         "event": "present",

@@ -5,19 +5,23 @@ from __future__ import annotations
 import hashlib
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING
 
+from benchbrief.compiler.planning.plan import Plan
+from benchbrief.progress.earlier_results import Retake
 from benchbrief.progress.finished_run import Finished
 from benchbrief.progress.run_progress import Progress
+from benchbrief.results.analysis.interim_answers import AskedSoFar
+from benchbrief.results.ingest.run_evidence import read_evidence
+from benchbrief.runners.errors import Outdated
+from benchbrief.runners.execution.executor import execute
+from benchbrief.runners.execution.live_numbers import Monitor
+from benchbrief.runners.hosts.kept_claim import KeptClaim
+from benchbrief.runners.journal.events import HostsGiven
+from benchbrief.runners.journal.run_folder import PLAN
+from benchbrief.runners.journal.run_record import read_run
+from benchbrief.runners.session.session import Session
 from benchbrief.running.stop_signals import stop_on_signals
 from benchbrief.running.times_before_run import expected_times, known_before
-
-if TYPE_CHECKING:
-    from benchbrief.compiler.planning.plan import Plan
-    from benchbrief.progress.earlier_results import Retake
-    from benchbrief.runners.execution.live_numbers import Monitor
-    from benchbrief.runners.hosts.kept_claim import KeptClaim
-    from benchbrief.runners.journal.events import HostsGiven
 
 
 def measure(
@@ -37,14 +41,6 @@ def measure(
     `report`: its reports will be rendered, which the recorded estimate covers. `wait_s`, `given` and `kept`
     are as for `execute`. `retake` decides again what is taken from earlier runs, after a wait for hosts.
     """
-    from benchbrief.results.analysis.interim_answers import AskedSoFar
-    from benchbrief.results.ingest.run_evidence import read_evidence
-    from benchbrief.runners.errors import Outdated
-    from benchbrief.runners.execution.executor import execute
-    from benchbrief.runners.journal.run_folder import PLAN
-    from benchbrief.runners.journal.run_record import read_run
-    from benchbrief.runners.session.session import Session
-
     digest = hashlib.sha256((run_dir / PLAN).read_bytes()).hexdigest()
     before = read_run(run_dir)
     expected = expected_times(plan, run_dir, before, report=report)

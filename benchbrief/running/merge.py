@@ -7,17 +7,19 @@ import shlex
 from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from benchbrief.cli.run_names import run_name
 from benchbrief.cli.scheduler_options import label_of
+from benchbrief.compiler.planning.plan import Plan
 from benchbrief.dsl.diagnostics.plain_amounts import plural
 from benchbrief.progress.finished_run import Finished
 from benchbrief.progress.run_progress import Progress
-
-if TYPE_CHECKING:
-    from benchbrief.compiler.planning.plan import Plan
-    from benchbrief.runners.fleet.merge_lanes import Merged
+from benchbrief.results.ingest.run_evidence import read_evidence
+from benchbrief.results.runs.find_runs import run_state
+from benchbrief.runners.errors import RunnerError
+from benchbrief.runners.fleet.merge_lanes import Merged, merge_lanes
+from benchbrief.runners.fleet.submitted_run import is_driven, submitted_run
+from benchbrief.runners.journal.run_folder import PLAN, load_plan
 
 _NAMED = 3
 """So many lanes that are not whole have their command shown."""
@@ -25,10 +27,6 @@ _NAMED = 3
 
 def merge(plan: Plan, run_dir: Path, folders: Sequence[Path], progress: Progress) -> Finished:
     """Merge the lanes that the run holds, and those in `folders`. Raises RunnerError."""
-    from benchbrief.results.ingest.run_evidence import read_evidence
-    from benchbrief.runners.fleet.merge_lanes import merge_lanes
-    from benchbrief.runners.journal.run_folder import PLAN
-
     digest = hashlib.sha256((run_dir / PLAN).read_bytes()).hexdigest()
     with progress.doing("merging the lanes"):
         merged = merge_lanes(run_dir, plan, digest, folders)
@@ -49,12 +47,6 @@ def merge(plan: Plan, run_dir: Path, folders: Sequence[Path], progress: Progress
 def merge_so_far(run_dir: Path) -> None:
     """Merge what the lanes of a run have, where they are jobs of a scheduler that goes on or was left: who asks after
     the run sees them all. Does nothing while another process does the same."""
-    from benchbrief.results.runs.find_runs import run_state
-    from benchbrief.runners.errors import RunnerError
-    from benchbrief.runners.fleet.merge_lanes import merge_lanes
-    from benchbrief.runners.fleet.submitted_run import is_driven, submitted_run
-    from benchbrief.runners.journal.run_folder import PLAN, load_plan
-
     if submitted_run(run_dir) is None:
         return
     if is_driven(run_dir) or run_state(run_dir) in ("running", "interrupted"):
@@ -64,8 +56,6 @@ def merge_so_far(run_dir: Path) -> None:
 
 
 def _next(run_dir: Path, merged: Merged) -> tuple[tuple[str, str], ...] | None:
-    from benchbrief.runners.fleet.submitted_run import submitted_run
-
     if not merged.missing:
         return None
     run = run_name(run_dir)

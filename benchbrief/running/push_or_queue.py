@@ -6,13 +6,16 @@ import shlex
 from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from benchbrief.dsl.bench_error import BenchError
-
-if TYPE_CHECKING:
-    from benchbrief.results.shared_store.push_run import Pushed
-    from benchbrief.results.shared_store.pushed_record import QueuedPush
+from benchbrief.results.history.series_rows import write_series
+from benchbrief.results.object_stores.object_store import StoreAway, StoreFull, StoreRefuses
+from benchbrief.results.runs.find_runs import list_runs
+from benchbrief.results.shared_store.push_run import Push, Pushed, push_run
+from benchbrief.results.shared_store.pushed_record import QueuedPush, dequeue, enqueue, queued
+from benchbrief.results.shared_store.shared_store import open_store
+from benchbrief.results.shared_store.signatures import sign
+from benchbrief.results.store_errors import ResultsError
 
 
 def push_now(
@@ -25,13 +28,6 @@ def push_now(
 
     Raises RunnerError, OSError.
     """
-    from benchbrief.results.history.series_rows import write_series
-    from benchbrief.results.object_stores.object_store import StoreAway, StoreFull, StoreRefuses
-    from benchbrief.results.shared_store.push_run import Push, push_run
-    from benchbrief.results.shared_store.pushed_record import dequeue, enqueue
-    from benchbrief.results.shared_store.shared_store import open_store
-    from benchbrief.results.shared_store.signatures import sign
-
     signed = partial(sign, key=Path(asked.key)) if asked.key else None
     push = Push(tags=asked.tags, sign=signed, told=progress, more={"series": write_series})
     try:
@@ -51,8 +47,6 @@ def push_now(
 
 def push_or_explain(run_dir: Path, url: str, tags: Sequence[str] = ()) -> str:
     """Push a run that has just ended. Returns why it could not be pushed, or "": no store makes a measurement fail."""
-    from benchbrief.results.shared_store.pushed_record import QueuedPush, enqueue
-
     asked = QueuedPush(url, tuple(tags))
     try:
         push_now(run_dir, asked)
@@ -67,9 +61,6 @@ def push_or_explain(run_dir: Path, url: str, tags: Sequence[str] = ()) -> str:
 
 def queued_pushes(out: Path) -> list[tuple[Path, QueuedPush]]:
     """Return the pushes that wait in a folder of runs, with their runs. Raises RunnerError, OSError."""
-    from benchbrief.results.runs.find_runs import list_runs
-    from benchbrief.results.shared_store.pushed_record import queued
-
     return [(run_dir, each) for run_dir in list_runs(out) for each in queued(run_dir)]
 
 
@@ -78,9 +69,6 @@ def forget_pushes(out: Path, url: str, run_dir: Path | None = None) -> list[Path
 
     Raises RunnerError, also when no push to it waits; OSError.
     """
-    from benchbrief.results.shared_store.pushed_record import dequeue, queued
-    from benchbrief.results.store_errors import ResultsError
-
     waiting = queued_pushes(out) if run_dir is None else [(run_dir, each) for each in queued(run_dir)]
     found = [(run, each.url) for run, each in waiting if each.url.rstrip("/") == url.rstrip("/")]
     if not found:

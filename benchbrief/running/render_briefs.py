@@ -8,14 +8,18 @@ from contextlib import contextmanager
 from functools import partial
 from itertools import pairwise
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal, NamedTuple
+from typing import Literal, NamedTuple
 
 from benchbrief.cli.terminal import warn
-
-if TYPE_CHECKING:
-    from benchbrief.compiler.planning.plan import Plan
-    from benchbrief.reports.render.render_report import Format
-    from benchbrief.results.store.store import Store
+from benchbrief.compiler.planning.plan import Plan
+from benchbrief.dsl.bench_error import FULL
+from benchbrief.reports.charts.svg_converter import Converter
+from benchbrief.reports.render.render_report import Format, render
+from benchbrief.results.building.open_store import open_store
+from benchbrief.results.runs.made_reports import ReportFiles, note_reports
+from benchbrief.results.store.store import Store
+from benchbrief.results.store_errors import NoRoom
+from benchbrief.runners.journal.run_folder import keep_plan, kept_content
 
 
 class Briefs(NamedTuple):
@@ -30,8 +34,6 @@ def render_stored(run_dir: Path, plan: Plan, began: float | None = None) -> Brie
 
     `began` is when the building of the tables for it began, by the monotonic clock.
     """
-    from benchbrief.results.building.open_store import open_store
-
     with open_store(run_dir) as results:
         return render_briefs(run_dir, plan, results, began=began)
 
@@ -56,11 +58,6 @@ def render_briefs(
 
     `reports_from` names the files, with their SHA-256, that the reports and metrics are from when not the run's own.
     """
-    from benchbrief.reports.charts.svg_converter import Converter
-    from benchbrief.reports.render.render_report import render
-    from benchbrief.results.runs.made_reports import ReportFiles, note_reports
-    from benchbrief.runners.journal.run_folder import keep_plan, kept_content
-
     if own_languages is not None:
         keep_plan(run_dir, plan)
     own = own_languages or {}
@@ -97,9 +94,6 @@ def render_briefs(
 @contextmanager
 def making_brief() -> Iterator[None]:
     """Within this, a file that finds no room keeps a brief of kept results from being made. Raises NoRoom."""
-    from benchbrief.dsl.bench_error import FULL
-    from benchbrief.results.store_errors import NoRoom
-
     try:
         yield
     except OSError as error:

@@ -5,22 +5,20 @@ from __future__ import annotations
 import time
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from benchbrief.cli.run_names import run_name
+from benchbrief.compiler.planning.plan import Plan
 from benchbrief.dsl.bench_error import ExitCode
 from benchbrief.progress.finished_run import Finished
 from benchbrief.progress.follow_lanes import LaneTails
 from benchbrief.progress.run_progress import Progress
+from benchbrief.progress.run_view import known_by_estimate
 from benchbrief.runners.errors import RunnerError
+from benchbrief.runners.fleet.drive_lanes import LaneDriver
 from benchbrief.runners.fleet.scheduler import SchedulerSilent
 from benchbrief.runners.journal.journal_file import is_being_written
 from benchbrief.running.merge import merge
 from benchbrief.running.stop_signals import stop_on_signals
-
-if TYPE_CHECKING:
-    from benchbrief.compiler.planning.plan import Plan
-    from benchbrief.runners.fleet.drive_lanes import LaneDriver
 
 _LOOK_S, _RARELY_S, _SHARE = 0.2, 2.0, 4.0
 """Between two looks at all lanes: so many seconds at least and at most, and so many times as long as a look took."""
@@ -40,9 +38,6 @@ def run_submitted(plan: Plan, run_dir: Path, progress: Progress) -> Finished:
 
     A signal cancels the jobs; a kill leaves them to themselves.
     """
-    from benchbrief.progress.run_view import known_by_estimate
-    from benchbrief.runners.fleet.drive_lanes import LaneDriver
-
     tails, driver = LaneTails(run_dir), LaneDriver(run_dir, plan, progress.note)
     with (
         stop_on_signals(progress, run_dir) as stopping,

@@ -3,14 +3,20 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING
 
+from benchbrief.compiler.estimates.budget_fit import most_s
+from benchbrief.compiler.estimates.counted_cells import counted_cells
+from benchbrief.compiler.estimates.estimate import alone
+from benchbrief.compiler.estimates.learned import with_history
+from benchbrief.compiler.estimates.time_spent import time_spent
+from benchbrief.compiler.planning.plan import Plan
 from benchbrief.progress.run_view import Known
-
-if TYPE_CHECKING:
-    from benchbrief.compiler.planning.plan import Plan
-    from benchbrief.runners.journal.events import TimeEstimated
-    from benchbrief.runners.journal.run_record import RunRecord
+from benchbrief.results.runs.find_runs import is_simulated
+from benchbrief.results.runs.learned_times import learned_times, timed_plan
+from benchbrief.results.runs.pace import Pace, pace_of
+from benchbrief.results.runs.times_taken import times_taken
+from benchbrief.runners.journal.events import TimeEstimated
+from benchbrief.runners.journal.run_record import RunRecord
 
 
 def expected_times(plan: Plan, run_dir: Path, before: RunRecord, *, report: bool) -> TimeEstimated | None:
@@ -18,15 +24,6 @@ def expected_times(plan: Plan, run_dir: Path, before: RunRecord, *, report: bool
 
     `report`: the reports will be rendered. Returns None for a simulated run, and for one that has begun before.
     """
-    from benchbrief.compiler.estimates.budget_fit import most_s
-    from benchbrief.compiler.estimates.counted_cells import counted_cells
-    from benchbrief.compiler.estimates.estimate import alone
-    from benchbrief.compiler.estimates.learned import with_history
-    from benchbrief.compiler.estimates.time_spent import time_spent
-    from benchbrief.results.runs.find_runs import is_simulated
-    from benchbrief.results.runs.learned_times import learned_times
-    from benchbrief.runners.journal.events import TimeEstimated
-
     if before.starts or is_simulated(run_dir):
         return None
     done = before.finished(plan)
@@ -45,10 +42,6 @@ def expected_times(plan: Plan, run_dir: Path, before: RunRecord, *, report: bool
 
 
 def known_before(plan: Plan, run_dir: Path, before: RunRecord, expected: TimeEstimated | None) -> Known:
-    from benchbrief.results.runs.learned_times import timed_plan
-    from benchbrief.results.runs.pace import Pace, pace_of
-    from benchbrief.results.runs.times_taken import times_taken
-
     timed = timed_plan(plan, run_dir)
     done = before.finished(plan) - before.not_chosen
     took = {name: None if name in before.reused else before.times.seconds.get(name) for name in done}

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import time
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
@@ -9,9 +10,10 @@ from benchbrief.cli.run_names import run_name
 from benchbrief.cli.run_options import chosen_run, out_option, run_argument
 from benchbrief.cli.terminal import ENDS, Stop, exit_codes, fail, show, show_json
 from benchbrief.dsl.bench_error import ExitCode
-from benchbrief.progress.follow_lanes import follower_of
-from benchbrief.progress.follow_run import Followed
 from benchbrief.progress.run_progress import Progress
+
+if TYPE_CHECKING:
+    from benchbrief.progress.follow_run import Followed
 
 _PHASES = {"tables": "building the tables", "reports": "rendering the brief"}
 
@@ -59,6 +61,7 @@ def command(run: str | None, out: Path, every: float, as_json: bool) -> None:
 
 
 def _shown(run_dir: Path) -> Followed:
+    from benchbrief.progress.follow_lanes import follower_of
     from benchbrief.progress.run_view import known_by_estimate
     from benchbrief.runners.execution.live_numbers import Reading
     from benchbrief.runners.journal.run_folder import load_plan
@@ -86,6 +89,8 @@ def _shown(run_dir: Path) -> Followed:
 
 
 def _as_json(run_dir: Path, every: float) -> Followed:
+    from benchbrief.progress.follow_lanes import follower_of
+    from benchbrief.progress.follow_run import Followed
     from benchbrief.progress.run_view import RunView, known_by_estimate
     from benchbrief.progress.watch_events import event, present
     from benchbrief.runners.journal.run_folder import load_plan
