@@ -73,6 +73,7 @@ class RunView:
         from benchbrief.results.runs.pace import Pace
 
         self.plan = plan
+        self._is_estimated = known is not None
         self._known = known = known or Known(plan, {}, Pace())
         done = known.done
         self.cells = {
@@ -167,9 +168,10 @@ class RunView:
         if record.step == "cool_down" and record.cell in self.cells:  # it has its verdict, and still keeps its hosts
             self.running[record.cell] = self.cells[record.cell]
         if cell := self.running.get(record.cell):
-            cell.step, cell.step_began = record.step.replace("_", " "), record.at
-            steps = self._planned[record.cell].steps  # as the time left is estimated
-            cell.step_s = next((each.seconds for each in steps if each.kind == record.step), record.seconds)
+            cell.step, cell.step_began, cell.step_s = record.step.replace("_", " "), record.at, record.seconds
+            if self._is_estimated:  # as the time left is
+                steps = self._planned[record.cell].steps
+                cell.step_s = next((each.seconds for each in steps if each.kind == record.step), record.seconds)
 
     def _on_time_estimated(self, record: j.TimeEstimated) -> None:
         self.rendering_s = record.rendering_s
