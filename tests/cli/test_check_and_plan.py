@@ -110,7 +110,7 @@ def test_an_unknown_profile_or_param_is_an_error_of_the_spec(bench: Bench) -> No
     done = bench("check", "brief.bench", "--param", "records=5")
     assert done.code == 1
     assert "records" in done.err
-    assert bench("check", "brief.bench", "--profile", "quick").out.startswith("brief.bench: ok, 2 cells, ")
+    assert bench("check", "brief.bench", "--profile", "quick").out.startswith("brief.bench: ok, 1 warning, 2 cells, ")
 
 
 @pytest.mark.parametrize("content", [b"\xff\xfe", b"hardware \x00", b"[" * 100_000])
