@@ -75,7 +75,9 @@ def pages_of(made: briefs.Made, *, simulated: bool) -> Iterator[str]:
         yield to_html(build(world.plan(chosen), store, chosen, words), template, words, "screen")
 
 
-@pytest.mark.parametrize("brief", [briefs.quickstart, briefs.three_ssds, briefs.cluster_shrink])
+@pytest.mark.parametrize(
+    "brief", [briefs.quickstart, briefs.three_ssds, pytest.param(briefs.cluster_shrink, marks=pytest.mark.long)]
+)
 def test_no_page_scrolls_sideways_but_in_its_own_boxes(brief: Callable[[], briefs.Made], tmp_path: Path) -> None:
     pages = pages_of(brief(), simulated=brief is briefs.three_ssds)
     *found, wide = on_phone([*pages, _WIDE], tmp_path)

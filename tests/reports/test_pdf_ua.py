@@ -20,7 +20,7 @@ from benchbrief.reports.render.render_report import Format, render
 from benchbrief.reports.render.watermark import sheet
 from benchbrief.reports.view.build_view import build
 from benchbrief.reports.words.brief_words import CATALOGUES
-from tests.reports import briefs
+from tests.reports import briefs, test_heat
 from tests.reports import world as w
 from tests.support import paging
 from tests.support.tools import built_tool
@@ -53,15 +53,20 @@ def sheets(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
     return found
 
 
-def test_every_layout_is_pdf_ua_1_and_what_is_not_is_reported(sheets: dict[str, Path], tmp_path: Path) -> None:
+def test_every_layout_and_a_heat_table_is_pdf_ua_1_and_what_is_not_is_reported(
+    sheets: dict[str, Path], tmp_path: Path
+) -> None:
     bad = tmp_path / "bad.pdf"
     weasyprint.HTML(string="<p>no title, no language, no tags</p>").write_pdf(bad)
     marked = tmp_path / "marked.pdf"
     marked.write_bytes(simulated())
-    command = (built_tool("verapdf/bin/pdf-check"), *sheets.values(), marked, bad)
+    heat = test_heat.made(tmp_path, "table", paper=True).pdf
+    assert heat
+    right = (*sheets.values(), marked, heat)
+    command = (built_tool("verapdf/bin/pdf-check"), *right, bad)
     done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=100)
     good, told = done.stdout.split(f"bad {bad}\n")
-    assert good.splitlines() == [f"ok {path}" for path in (*sheets.values(), marked)], done.stdout + done.stderr
+    assert good.splitlines() == [f"ok {path}" for path in right], done.stdout + done.stderr
     assert "7.1-10 The document catalog dictionary" in told
     assert done.returncode == 1
 
