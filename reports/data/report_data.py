@@ -118,6 +118,8 @@ class Results:
         self._read: dict[str, dict[tuple[Key, ...], float | None]] = {}
         self._reasons: dict[str, dict[tuple[Key, ...], str]] = {}
         self._behind: dict[str, list[tuple[CellRow, dict[str, Key]]]] = {}
+        self._behind_at: dict[tuple[str, tuple[str, ...]], dict[tuple[Key, ...], tuple[CellRow, ...]]] = {}
+        """By the dims that are asked for: a large brief asks thousands of times."""
         self._doubts: dict[str, dict[tuple[Key, ...], Doubt]] = {}
         self._made: dict[Callable[[Results], Any], Any] = {}
 
@@ -199,8 +201,13 @@ class Results:
         if query.sql not in self._behind:
             reads = reads_of(query)
             self._behind[query.sql] = [point for point in self._points if any(read.covers(point[1]) for read in reads)]
-        wanted = [(dim, _key(key)) for dim, key in where.items() if dim in _POINT]
-        return tuple(cell for cell, at in self._behind[query.sql] if all(at[dim] == key for dim, key in wanted))
+        dims = tuple(dim for dim in _POINT if dim in where)
+        if (query.sql, dims) not in self._behind_at:
+            found: dict[tuple[Key, ...], list[CellRow]] = {}
+            for cell, at in self._behind[query.sql]:
+                found.setdefault(tuple(at[dim] for dim in dims), []).append(cell)
+            self._behind_at[query.sql, dims] = {keys: tuple(cells) for keys, cells in found.items()}
+        return self._behind_at[query.sql, dims].get(tuple(_key(where[dim]) for dim in dims), ())
 
     def not_needed(self, query: Query, **where: Key) -> bool:
         """Return whether a search skipped all cells of the value, so that nothing is missing."""
