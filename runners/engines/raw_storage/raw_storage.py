@@ -11,15 +11,13 @@ Nothing on a device says what it holds, so that each run lays it out again.
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
-from pathlib import Path
-from typing import ClassVar, Literal
+from typing import ClassVar
 
 from benchbrief.compiler.planning.plan import Cell, Database, Hardware, Plan
 from benchbrief.compiler.resets.tolerated_changes import writes
 from benchbrief.runners.engines import data_directories
 from benchbrief.runners.engines.command_files import command_files
-from benchbrief.runners.engines.declared_hooks import run_hooks
+from benchbrief.runners.engines.directory_engine import DirectoryEngine
 from benchbrief.runners.engines.raw_storage.storage_messages import say_storage
 from benchbrief.runners.errors import LoadShort, PlanRefused, RunnerError, ServerFailed
 from benchbrief.runners.execution.driver_contexts import Endpoint
@@ -28,7 +26,7 @@ from benchbrief.runners.jobs.connection_retry import run_persistently
 from benchbrief.runners.jobs.shell_scripts import read_script
 from benchbrief.runners.jobs.tasks import Command, Completed
 from benchbrief.runners.messages.run_messages import say
-from benchbrief.runners.seams import GoesOn, Hosts, Stopping
+from benchbrief.runners.seams import Hosts
 
 FILE = "data"
 """The name of the file in the directory."""
@@ -50,21 +48,13 @@ def extent(database: Database) -> int:
     return int(database.size_bytes) // UNIT * UNIT
 
 
-class RawStorage:
+class RawStorage(DirectoryEngine):
     """The engine of files and block devices. Implements `seams.Engine` and `seams.ChecksPlace`."""
 
     name: ClassVar[str] = "raw_storage"
 
     def __init__(self, plan: Plan, database: Database, hardware: Hardware, hosts: Hosts) -> None:
-        self.keep: Path | None = None  # there is no server with output
-        self.stopping: Stopping = GoesOn()
-        self._plan = plan
-        self._database = database
-        self._hardware = hardware
-        self._hosts = hosts
-        self._host = hardware.hosts[0]
-        self._opened = False
-        self._entered = False
+        super().__init__(plan, database, hardware, hosts)
         self._on_device: tuple[str, int] | None = None
         """The data set that this run has laid out on the device, and how many cells wrote to it since."""
 
@@ -111,17 +101,9 @@ class RawStorage:
             self._hooks("prepare")
             self.check_place()
             if self._device is None:
-                said = data_directories.open_directory(self._hosts[self._host], self._path())
-                if said is not None:
-                    raise RunnerError(
-                        f"the directory of database {self._database.name} on {self._host} can't be used: {said}",
-                        f"name a new or empty directory as its `path` ({self._database.origin})",
-                    )
+                self._open_directory()
             self._opened = True
         return Endpoint(path=self._place)
-
-    def look(self) -> None:
-        """Does nothing: there is no server."""
 
     def describe(self) -> dict[str, str]:
         return {"server": say_storage.no_database(), "path": self._place, **self.shaping()}
@@ -180,12 +162,7 @@ class RawStorage:
             self._on_device = None
             self.check_place()
             return
-        said = data_directories.empty_directory(self._hosts[self._host], self._path())
-        if said is not None:
-            raise RunnerError(
-                f"refusing to empty the directory of database {self._database.name} on {self._host}: {said}",
-                "empty it by hand, or name another `path`",
-            )
+        self._empty_directory()
         self._require_room()
 
     def loaded(self, cell: Cell, records: int) -> None:
@@ -208,44 +185,16 @@ class RawStorage:
                     "is there room for a second copy of the data? A run with `reset = drop_and_load` needs none",
                 )
 
-    def counters(self) -> dict[str, float]:
-        """Returns none: there is no server."""
-        return {}
-
     def healthy(self) -> None:
         if self._run('[ -f "$1" ] || [ -b "$1" ]', self._place).exit_code != 0:
             raise ServerFailed(
                 say_storage.storage_gone(place=self._place, host=self._host), say_storage.hint_storage_gone()
             )
 
-    def take_over(self) -> None:
-        """Implement `seams.OutlivesController`."""
-        self._entered = True
-
-    def job_keys(self) -> Mapping[str, str]:
-        return {}
-
-    def require_running_since(self, at: float) -> None:
-        """Does nothing: there is no server."""
-
-    def stop(self) -> None:
-        """Run the teardown. The data stay for the next cell or run. Raises TeardownFailed."""
-        entered, self._entered, self._opened = self._entered, False, False
-        if entered:
-            self._hooks("teardown")
-
     @property
     def _place(self) -> str:
         """The path of the file or of the device."""
         return self._path() if self._device is not None else f"{self._path().rstrip('/')}/{FILE}"
-
-    def _path(self) -> str:
-        path = self._database.path
-        if not path:
-            raise PlanRefused(
-                f"database {self._database.name} has no path", f'add `path = "/directory"` ({self._database.origin})'
-            )
-        return path
 
     def _writers(self, dataset: str, *, snapshot: bool = False) -> int | None:
         """Return how many cells wrote to the data set since it was laid out; None when it is not there."""
@@ -292,9 +241,6 @@ class RawStorage:
                 f"and {size_text(free)} are free",
                 "make room, name another `path`, or declare a smaller `size`",
             )
-
-    def _hooks(self, when: Literal["prepare", "reset", "teardown"]) -> None:
-        run_hooks(when, self._database, self._hardware, self._hosts, self.keep, self.stopping)
 
     def _run(self, script: str, *arguments: str) -> Completed:
         command = Command(("sh", "-c", script, "sh", *arguments))

@@ -8,16 +8,14 @@ directory anew is noticed. It also counts the cells that have written to it sinc
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
-from pathlib import Path
-from typing import ClassVar, Literal
+from typing import ClassVar
 
-from benchbrief.compiler.planning.plan import Cell, Database, Hardware, Plan
+from benchbrief.compiler.planning.plan import Cell
 from benchbrief.compiler.resets.tolerated_changes import writes
 from benchbrief.runners.data_seams import Room
 from benchbrief.runners.engines import data_directories
 from benchbrief.runners.engines.command_files import command_files
-from benchbrief.runners.engines.declared_hooks import run_hooks
+from benchbrief.runners.engines.directory_engine import DirectoryEngine
 from benchbrief.runners.engines.rocksdb import database_files, linked_snapshots
 from benchbrief.runners.engines.rocksdb.load_room import record_size, room_for
 from benchbrief.runners.engines.rocksdb.rocksdb_messages import say
@@ -31,7 +29,7 @@ from benchbrief.runners.jobs.shell_scripts import read_script
 from benchbrief.runners.jobs.tasks import Command, Completed
 from benchbrief.runners.library_seams import HoldsEngine
 from benchbrief.runners.plugins import driver
-from benchbrief.runners.seams import GoesOn, Hosts, Size, Stopping
+from benchbrief.runners.seams import Size
 
 _MARKER = data_directories.MARKER
 _REMOVE_TIMEOUT_S = 600.0
@@ -54,21 +52,10 @@ _SIZE = read_script(__file__, "scripts/database_size.sh")
 _DIGEST = 'sha256sum <"$2" | cut -d " " -f 1'
 
 
-class RocksDB:
+class RocksDB(DirectoryEngine):
     """The RocksDB engine. Implements `seams.Engine`."""
 
     name: ClassVar[str] = "rocksdb"
-
-    def __init__(self, plan: Plan, database: Database, hardware: Hardware, hosts: Hosts) -> None:
-        self.keep: Path | None = None  # there is no server with output
-        self.stopping: Stopping = GoesOn()
-        self._plan = plan
-        self._database = database
-        self._hardware = hardware
-        self._hosts = hosts
-        self._host = hardware.hosts[0]
-        self._opened = False
-        self._entered = False
 
     def start(self) -> Endpoint:
         """Open the directory. Raises RunnerError when it can't be used, or is not ours."""
@@ -78,12 +65,7 @@ class RocksDB:
             self._hooks("prepare")
             if self._way and self._way.open:
                 self._require_place(self._way.open)
-            said = data_directories.open_directory(self._hosts[self._host], path)
-            if said is not None:
-                raise RunnerError(
-                    f"the directory of database {self._database.name} on {self._host} can't be used: {said}",
-                    f"name a new or empty directory as its `path` ({self._database.origin})",
-                )
+            self._open_directory()
             options = self._database.options_file
             if options and self._run('[ -r "$2" ]', options).exit_code != 0:
                 raise RunnerError(
@@ -109,9 +91,6 @@ class RocksDB:
     def room_for_load(self, cell: Cell) -> Room:
         """Implement `data_seams.KnowsRoom`."""
         return room_for(self._plan, cell)
-
-    def look(self) -> None:
-        """Does nothing: there is no server."""
 
     def describe(self) -> dict[str, str]:
         facts = {"server": say.no_server(), "path": self._path()}
@@ -217,12 +196,7 @@ class RocksDB:
     def reset(self, cell: Cell) -> None:
         """Empty the directory. Raises RunnerError when it is not ours, or has no room for the load."""
         said = self._script(self._way.forget) if self._way and self._way.forget else None
-        said = said or data_directories.empty_directory(self._hosts[self._host], self._path())
-        if said is not None:
-            raise RunnerError(
-                f"refusing to empty the directory of database {self._database.name} on {self._host}: {said}",
-                "empty it by hand, or name another `path`",
-            )
+        self._empty_directory(said)
         self._require_room(cell)
 
     def loaded(self, cell: Cell, records: int) -> None:
@@ -247,33 +221,12 @@ class RocksDB:
                     f"no snapshot can be taken of {self._path()} on {self._host}: {said}", self._room_hint()
                 )
 
-    def counters(self) -> dict[str, float]:
-        """Returns none: a library has no counters after its process has ended."""
-        return {}
-
     def healthy(self) -> None:
         if self._run('[ -f "$1/CURRENT" ]').exit_code != 0:
             raise ServerFailed(
                 say.database_gone(path=self._path(), host=self._host),
                 say.hint_unmounted(),
             )
-
-    def take_over(self) -> None:
-        """Implement `seams.OutlivesController`."""
-        self._entered = True
-
-    def job_keys(self) -> Mapping[str, str]:
-        return {}
-
-    def require_running_since(self, at: float) -> None:
-        """Does nothing: there is no server."""
-
-    def stop(self) -> None:
-        """Does nothing else than the teardown, as nothing runs. The data stay for the next cell or run. Raises
-        TeardownFailed."""
-        entered, self._entered, self._opened = self._entered, False, False
-        if entered:
-            self._hooks("teardown")
 
     def _writers(self, dataset: str, *, snapshot: bool = True, check: bool = True) -> int | None:
         """Return how many cells wrote to the data set since its load; None when it is not there.
@@ -316,17 +269,6 @@ class RocksDB:
         said = self._script(_REMEMBER, _MARKER, dataset, str(writers) if writers else "")
         if said is not None:
             raise LoadShort(say.load_left_nothing(host=self._host, said=said), say.hint_load())
-
-    def _hooks(self, when: Literal["prepare", "reset", "teardown"]) -> None:
-        run_hooks(when, self._database, self._hardware, self._hosts, self.keep, self.stopping)
-
-    def _path(self) -> str:
-        path = self._database.path
-        if not path:
-            raise PlanRefused(
-                f"database {self._database.name} has no path", f'add `path = "/directory"` ({self._database.origin})'
-            )
-        return path
 
     def _require_room(self, cell: Cell) -> None:
         room = room_for(self._plan, cell)

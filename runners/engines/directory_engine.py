@@ -1,0 +1,79 @@
+"""What engines have in common whose data are in a directory of one host, and that have no server of their own."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Literal
+
+from benchbrief.compiler.planning.plan import Database, Hardware, Plan
+from benchbrief.runners.engines import data_directories
+from benchbrief.runners.engines.declared_hooks import run_hooks
+from benchbrief.runners.errors import PlanRefused, RunnerError
+from benchbrief.runners.seams import GoesOn, Hosts, Stopping
+
+
+class DirectoryEngine:
+    """A part of `seams.Engine`, and of `seams.OutlivesController`."""
+
+    def __init__(self, plan: Plan, database: Database, hardware: Hardware, hosts: Hosts) -> None:
+        self.keep: Path | None = None  # there is no server with output
+        self.stopping: Stopping = GoesOn()
+        self._plan = plan
+        self._database = database
+        self._hardware = hardware
+        self._hosts = hosts
+        self._host = hardware.hosts[0]
+        self._opened = False
+        self._entered = False
+
+    def look(self) -> None:
+        """Does nothing: there is no server."""
+
+    def counters(self) -> dict[str, float]:
+        """Returns none: there is no server, and a library has no counters after its process has ended."""
+        return {}
+
+    def take_over(self) -> None:
+        self._entered = True
+
+    def job_keys(self) -> Mapping[str, str]:
+        return {}
+
+    def require_running_since(self, at: float) -> None:
+        """Does nothing: there is no server."""
+
+    def stop(self) -> None:
+        """Run the teardown. The data stay for the next cell or run. Raises TeardownFailed."""
+        entered, self._entered, self._opened = self._entered, False, False
+        if entered:
+            self._hooks("teardown")
+
+    def _open_directory(self) -> None:
+        """Raises RunnerError when the directory can't be used, or is not ours."""
+        said = data_directories.open_directory(self._hosts[self._host], self._path())
+        if said is not None:
+            raise RunnerError(
+                f"the directory of database {self._database.name} on {self._host} can't be used: {said}",
+                f"name a new or empty directory as its `path` ({self._database.origin})",
+            )
+
+    def _empty_directory(self, refused: str | None = None) -> None:
+        """Raises RunnerError for a directory that is not ours, or when it was `refused` before."""
+        said = refused or data_directories.empty_directory(self._hosts[self._host], self._path())
+        if said is not None:
+            raise RunnerError(
+                f"refusing to empty the directory of database {self._database.name} on {self._host}: {said}",
+                "empty it by hand, or name another `path`",
+            )
+
+    def _hooks(self, when: Literal["prepare", "reset", "teardown"]) -> None:
+        run_hooks(when, self._database, self._hardware, self._hosts, self.keep, self.stopping)
+
+    def _path(self) -> str:
+        path = self._database.path
+        if not path:
+            raise PlanRefused(
+                f"database {self._database.name} has no path", f'add `path = "/directory"` ({self._database.origin})'
+            )
+        return path
