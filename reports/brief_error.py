@@ -15,5 +15,5 @@ def hides(notice: str) -> ReportError:
     """Return whether the error is about a house style that hides part of a brief."""
     return ReportError(
         f"the house style hides what must be known before any number: {notice}",
-        "let its style sheet and its parts show all that stands in a box of class `notice`",
+        "let its style sheet and its parts show everything in a box of class `notice`",
     )

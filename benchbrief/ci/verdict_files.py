@@ -114,7 +114,7 @@ def run_cases(finished: Finished, evidence: Evidence) -> Iterator[Case]:
 
 def expect_case(verdict: Verdict, *, simulated: bool = False) -> Case:
     said = f"{verdict.text}: " if verdict.name != verdict.text else ""
-    detail = f"{said}{verdict.told} at {verdict.origin}"
+    detail = f"{said}{verdict.judged_detail} at {verdict.origin}"
     name = verdict.label
     if simulated:
         return Case("expect", name, "skipped", f"simulated, nothing was measured: {detail}")

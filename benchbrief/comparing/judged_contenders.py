@@ -62,7 +62,7 @@ class Judged:
 
     @property
     def unjudged(self) -> tuple[str, ...]:
-        return tuple(key for outcome in self.against_first.values() for key in outcome.untold)
+        return tuple(key for outcome in self.against_first.values() for key in outcome.unknown)
 
 
 def judge(

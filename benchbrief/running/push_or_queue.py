@@ -29,7 +29,7 @@ def push_now(
     Raises RunnerError, OSError.
     """
     signed = partial(sign, key=Path(asked.key)) if asked.key else None
-    push = Push(tags=asked.tags, sign=signed, told=progress, more={"series": write_series})
+    push = Push(tags=asked.tags, sign=signed, progress=progress, more={"series": write_series})
     try:
         pushed = push_run(run_dir, open_store(asked.url), push)
     except (StoreAway, StoreFull, StoreRefuses) as error:

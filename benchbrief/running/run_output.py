@@ -27,7 +27,7 @@ from benchbrief.progress.finished_run import Finished, not_run
 from benchbrief.progress.run_progress import Progress
 from benchbrief.reports.text.merged_remarks import merged
 from benchbrief.results.runs.estimate_and_actual import TimeCompared, compare_times
-from benchbrief.results.samples.sample_coverage import TOLD
+from benchbrief.results.samples.sample_coverage import COMPLETE
 from benchbrief.runners.execution.first_failures import NotTried, shape_of_failure
 from benchbrief.runners.journal.cell_history import is_candidate_left_out, is_refused
 
@@ -316,7 +316,7 @@ def _sampled(probe: Patchy) -> str:
         return f"{probe.probe} was not sampled in {probe.without} of {every}, such as {probe.cell}"
     return (
         f"{probe.probe} was sampled for {share_text(probe.share)} of the measured time in {probe.cell}, "
-        f"and for less than {share_text(TOLD)} in {probe.cells} of {every}"
+        f"and for less than {share_text(COMPLETE)} in {probe.cells} of {every}"
     )
 
 

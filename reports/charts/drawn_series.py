@@ -47,7 +47,7 @@ class Drawn:
     y: Scale = _AS_IT_IS
     x: Scale = _AS_IT_IS
     named: bool = False
-    """Whether its name tells its value."""
+    """Whether its name says its value."""
     along: str = ""
     """The dimension that the keys of its points are of."""
 

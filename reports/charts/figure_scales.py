@@ -16,7 +16,7 @@ from benchbrief.reports.words.locale_formats import locale
 def staircase(
     figure: plan.FigureElement, x_dim: str | None, results: Results
 ) -> tuple[str | None, dict[str, tuple[plan.Key, ...]]]:
-    """Return what the x axis tells, and its keys where these are the rates of a staircase's steps in place of their
+    """Return what the x axis shows, and its keys where these are the rates of a staircase's steps in place of their
     numbers. They are when every drawn experiment has the same steps."""
     if x_dim != "phase":
         return x_dim, {}

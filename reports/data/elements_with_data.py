@@ -23,7 +23,7 @@ def telling(elements: Sequence[p.Element], results: Results) -> tuple[p.Element,
 def _telling(element: p.Element, results: Results) -> p.Element | None:
     if isinstance(element, p.SectionElement):
         left = telling(element.elements, results)
-        shows = any(not isinstance(each, p.TextElement) or _tells_numbers(each, results) for each in left)
+        shows = any(not isinstance(each, p.TextElement) or _has_numbers(each, results) for each in left)
         if not left or (not shows and len(left) < len(element.elements)):
             return None
         return element.model_copy(update={"elements": left})
@@ -40,7 +40,7 @@ def _known(queries: Iterable[p.Query], results: Results) -> bool:
     return not measured or any(v is not None for query in measured for v in results.rows(query).values())
 
 
-def _tells_numbers(text: p.TextElement, results: Results) -> bool:
+def _has_numbers(text: p.TextElement, results: Results) -> bool:
     """Return whether the text has numbers of the imported figures, and lacks none."""
     measured = [query for query in queries_of_prose(text.prose) if results.cells_behind(query)]
     return bool(measured) and all(results.at(query) is not None for query in measured)

@@ -40,7 +40,7 @@ def judged(results: Results) -> list[Judged]:
     return [_judged(expect, results) for expect in results.plan.expects]
 
 
-def told(one: Judged, results: Results) -> str:
+def describe(one: Judged, results: Results) -> str:
     """Return `throughput > 10k ops/s: does not hold (First folder, threads 4: throughput = 8,200 ops/s)`."""
     said = "bound" if one.is_bound else one.verdict
     verdict = results.words[f"d_expect_{said}{'_undecided' if one.decided is False else ''}"]

@@ -83,7 +83,7 @@ class Published(NamedTuple):
     """
 
     label: str
-    told: str
+    text: str
     query: p.Query | None
     at: dict[str, Key]
     high: p.Query | None = None

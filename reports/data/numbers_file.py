@@ -1,7 +1,7 @@
 """The numbers of a brief as a file: each as shown, with its raw value, its origin, and how it is printed.
 
 `<brief>.json` beside a brief holds it, and so does an attachment of the PDF; `docs/verify.md` describes it. It has
-all that is needed to compute a number again from a store, and to print it again.
+what is needed to compute a number again from a store, and to print it again.
 """
 
 from __future__ import annotations
@@ -96,13 +96,13 @@ class Number(_Part):
     remarks: tuple[str, ...] = ()
     """What is not known of the searched rates behind it."""
     bound: Bound | None = None
-    """Whether the true value may be larger or smaller than a search tells: `shown` begins with a sign then. None in an
+    """Whether the true value may be larger or smaller than a search says: `shown` begins with a sign then. None in an
     early file."""
     decided: bool = True
     """Whether the searches behind it decided with their confidence."""
     printed: Printed
     letters: str = ""
-    """Of a comparison: contenders with a letter in common are not told apart."""
+    """Of a comparison: contenders with a letter in common do not differ by any test."""
     linked: bool = True
     """Whether the page marks it. It does not inside an author's link."""
 

@@ -52,15 +52,15 @@ class _Remembering:
 
     def __init__(self, store: Store) -> None:
         self._store = store
-        self._told: dict[str, Table] = {}
+        self._answers: dict[str, Table] = {}
 
     def query(self, query: Query) -> Sequence[Sequence[Any]]:
         return self._store.query(query)
 
     def sql(self, text: str) -> Table:
-        if text not in self._told:
-            self._told[text] = self._store.sql(text)
-        return self._told[text]
+        if text not in self._answers:
+            self._answers[text] = self._store.sql(text)
+        return self._answers[text]
 
     def each(self, text: str) -> AbstractContextManager[Iterable[Sequence[Any]]]:
         return self._store.each(text)
@@ -317,7 +317,7 @@ class Results:
         return published_values(rows)
 
     @cached_property
-    def told(self) -> tuple[tuple[str, str], ...]:
+    def stated(self) -> tuple[tuple[str, str], ...]:
         """The versions and settings that a table's source states, in its order."""
         rows = self.store.sql("SELECT name, value FROM facts WHERE kind = 'source'").rows
         return tuple((str(name), str(value)) for name, value in rows)

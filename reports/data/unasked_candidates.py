@@ -26,7 +26,7 @@ def asked_cells(results: Results) -> list[CellRow]:
     return [c for c in results.cells if c.cell_id not in open_ids and _code(c, results) not in _LEFT_OUT]
 
 
-def told(experiment: str, results: Results) -> str:
+def name_candidates(experiment: str, results: Results) -> str:
     """Return what stands for the candidates that an experiment would still ask for."""
     key = "d_unasked_rates" if results.plan.experiments[experiment].promise else "d_unasked_points"
     return results.words[key].format(experiment=experiment)

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from benchbrief.compiler.planning.budgets import LEVEL, Looks, looks_at
 from benchbrief.compiler.rounding import formatted
-from benchbrief.reports.data.expectations import judged, told
+from benchbrief.reports.data.expectations import describe, judged
 from benchbrief.reports.data.report_data import Results
 from benchbrief.reports.data.view_model import Item
 
@@ -16,7 +16,7 @@ def disclose_expectations(results: Results) -> Iterator[Item]:
     found = judged(results)
     for one in found:
         label = one.expect.label if one.expect.label != one.expect.text else ""
-        yield Item(label, told(one, results), emphasis=one.verdict != "holds" or one.decided is False)
+        yield Item(label, describe(one, results), emphasis=one.verdict != "holds" or one.decided is False)
     asked = [one for one in found if one.decided is not None]
     several = [looks for looks in (looks_at(results.plan, one.expect) for one in asked) if looks.count > 1]
     if several:

@@ -52,34 +52,34 @@ class _Property(NamedTuple):
 def items(results: Results) -> Iterable[Item]:
     """Return what the source states; of outputs also what it leaves open."""
     words = results.words
-    for name, text in results.told:
+    for name, text in results.stated:
         yield Item(name, text)
     if results.published:
-        yield Item("", words["d_told_rest" if results.told else "d_told_nothing"])
+        yield Item("", words["d_stated_rest" if results.stated else "d_stated_nothing"])
         return
     rows = results.store.sql("SELECT cell_id, source, name, value FROM properties ORDER BY ALL").rows
     known = [_Property((cell, source), name, value) for cell, source, name, value in rows]
     of_numbers = [each for each in known if each.name in (VERSION, *_OF_NUMBERS)]
     yield Item(words["d_load"], words["semicolon"].join(_of_numbers(of_numbers, words)))
     settings = [each for each in known if each not in of_numbers]
-    yield Item(words["d_told_outputs"], words["semicolon"].join(_settings(settings, words)))
-    open_topics = words.locale.listed(words[topic] for topic in untold(results, known))
-    yield Item(words["d_not_told"], open_topics, emphasis=True)
+    yield Item(words["d_stated_outputs"], words["semicolon"].join(_settings(settings, words)))
+    open_topics = words.locale.listed(words[topic] for topic in unstated(results, known))
+    yield Item(words["d_not_stated"], open_topics, emphasis=True)
 
 
-def untold(results: Results, known: Sequence[_Property]) -> Iterator[str]:
+def unstated(results: Results, known: Sequence[_Property]) -> Iterator[str]:
     """Return the topics that neither the importer nor every output covers."""
-    said = {name.casefold() for name, _ in results.told}
+    said = {name.casefold() for name, _ in results.stated}
     outputs = {each.output for each in known}
     for topic, names in TOPICS.items():
-        telling = {each.output for each in known if each.name in names and _tells(each)}
+        telling = {each.output for each in known if each.name in names and _states(each)}
         by_outputs = bool(outputs) and telling == outputs
         words = {results.words[topic].casefold(), CATALOGUES["en"][topic].casefold()}
         if not (by_outputs or words & said):
             yield topic
 
 
-def _tells(each: _Property) -> bool:
+def _states(each: _Property) -> bool:
     """Return the text. A version without a number is only the tool's name."""
     return each.name != VERSION or any(char.isdigit() for char in each.value)
 

@@ -11,7 +11,7 @@ from benchbrief.compiler.planning import plan as p
 from benchbrief.compiler.planning.budgets import is_budgeted
 from benchbrief.reports.data import imported_briefs
 from benchbrief.reports.data.report_data import NOT_PUBLISHED, CellRow, Results, Search
-from benchbrief.reports.data.unasked_candidates import told, unasked
+from benchbrief.reports.data.unasked_candidates import name_candidates, unasked
 from benchbrief.reports.data.view_model import CellLine, DisclosureGroup, DisclosureView, Item
 from benchbrief.reports.disclosure import disclosed_source, memory_fit, overlapped_groups, power_meters
 from benchbrief.reports.disclosure.disclosed_events import disclose_events
@@ -53,17 +53,17 @@ def disclosure(results: Results, *, facts_shown: bool, reports_from: Mapping[str
     for line, cell in zip(lines, results.cells, strict=True):
         if cell.cell_id in open_points.get(cell.experiment, ()):
             ids = bad.setdefault(f"{line.status}{words['colon']}{line.reason}", [])
-            if (name := told(cell.experiment, results)) not in ids:
+            if (name := name_candidates(cell.experiment, results)) not in ids:
                 ids.append(name)
         elif words.status_of(cell.status, cell.reason) not in ("ok", "skipped", "left_out"):
             bad.setdefault(f"{line.status}{words['colon']}{line.reason or words['no_reason']}", []).append(line.id)
     remarks = tuple(Item(text, words.locale.listed(ids), emphasis=True) for text, ids in bad.items())
     groups = (DisclosureGroup(g.title, tuple(item for item in g.items if item.text)) for g in made)
     needed = sum(cell.status != "skipped" for cell in results.cells)
-    untold = sum(cell.reason == NOT_PUBLISHED for cell in results.cells)
+    unpublished = sum(cell.reason == NOT_PUBLISHED for cell in results.cells)
     all_ok = counted(words, "d_all_ok", needed)
-    if untold:
-        all_ok = counted(words, "d_not_published", len(results.cells), missing=untold)
+    if unpublished:
+        all_ok = counted(words, "d_not_published", len(results.cells), missing=unpublished)
     return DisclosureView(tuple(group for group in groups if group.items), remarks, all_ok, lines)
 
 
@@ -73,7 +73,7 @@ def _conditions(results: Results, *, facts_shown: bool) -> Iterable[DisclosureGr
     if imported_briefs.is_imported(results):
         sampled = () if results.published else _sampled(results)
         made = (*_latency_origins(results), *_repeats_merged(results))
-        return [DisclosureGroup(words["d_told"], (*disclosed_source.items(results), *sampled, *made))]
+        return [DisclosureGroup(words["d_stated"], (*disclosed_source.items(results), *sampled, *made))]
     return [
         DisclosureGroup(words["d_systems"], tuple(systems(results))),
         DisclosureGroup(words["d_load"], tuple(_tools(results))),
@@ -256,8 +256,8 @@ def _hosts(results: Results, *, brief: bool) -> Iterable[Item]:
         facts = {k: v for k, v in facts.items() if k in _BRIEF or (not brief and k != "block_devices")}
         how = results.words["d_local"] if host.transport == "local" else f"{host.transport} {host.name}"
         if host.asked is not None:
-            told = (f"{name} {value}" for name, value in host.asked.options)
-            how = " ".join((host.asked.scheduler, host.asked.what, *told))
+            options = (f"{name} {value}" for name, value in host.asked.options)
+            how = " ".join((host.asked.scheduler, host.asked.what, *options))
         shown = [how, *(f"{fact_name(k, results.words)} {results.words.said(v)}" for k, v in facts.items())]
         yield Item(host.id, results.words["semicolon"].join(shown))
 

@@ -57,15 +57,15 @@ def _said(arrivals: p.Arrivals, bounds: Sequence[Bound], experiment: p.Experimen
 
 def _seen(spec: ToolSpec, experiment: p.Experiment, results: Results) -> Iterator[str]:
     """Yield the most that a run had of each number by which a load generator judges itself."""
-    told = {name: said for name, said in spec.measures.items() if said.disclosed}
-    if not told:
+    disclosed = {name: said for name, said in spec.measures.items() if said.disclosed}
+    if not disclosed:
         return
     rows = results.store.sql(
         "SELECT experiment, measure, max(value) FROM samples JOIN cells USING (run_id, cell_id) "
         "WHERE status = 'ok' AND value IS NOT NULL GROUP BY ALL"
     ).rows
     most = {measure: float(value) for of, measure, value in rows if of == experiment.name}
-    for name, said in told.items():
+    for name, said in disclosed.items():
         if name in most:
             text = _share(most[name]) if said.disclosed == "share" else quantity(most[name], said.unit)
             yield f"{said.label(results.words.language)} {text}"

@@ -20,7 +20,7 @@ _BYTES = frozenset(
     ]
 )
 """Settings in bytes: a plan has base units without their names."""
-_UNTOLD = ("stand_in", "size on disk")
+_LEFT_OUT = ("stand_in", "size on disk")
 """Facts that stand elsewhere, or that earlier versions observed before a cell had loaded its own data."""
 
 
@@ -32,8 +32,8 @@ def systems(results: Results) -> Iterable[Item]:
         by_name.setdefault(database.name, []).append((key, database))
     for same in by_name.values():
         label = same[0][1].label
-        found = {key: _Told.of(key, database, results) for key, database in same}
-        shared = _Told.shared(list(found.values()))
+        found = {key: _Described.of(key, database, results) for key, database in same}
+        shared = _Described.shared(list(found.values()))
         yield Item(label, shared.text(words))
         for key, one in found.items():
             if own := one.without(shared).text(words):
@@ -60,21 +60,21 @@ def settings_text(settings: Mapping[str, p.Option]) -> str:
     return locale().listed(_setting(name, value) for name, value in settings.items())
 
 
-class _Told:
+class _Described:
     """A database on a hardware group for the disclosure: parts, options, and the reset of its data."""
 
     def __init__(self, before: Sequence[str], options: Sequence[str], after: Sequence[str]) -> None:
         self.before, self.options, self.after = before, options, after
 
     @classmethod
-    def of(cls, key: p.DatabaseKey, database: p.Database, results: Results) -> _Told:
+    def of(cls, key: p.DatabaseKey, database: p.Database, results: Results) -> _Described:
         words = results.words
         what = engine_text(database.engine, results) or words[f"d_server_{database.server}"]
         before = [words.locale.listed((database.engine, what))]
         facts = {f.name: f.value for f in results.observed if f.kind == "database" and f.node == key}
         hosts = results.plan.hardware[key.hardware].hosts
         shown = folded(facts, hosts)
-        before += [f"{fact_name(n, words)} {words.said(v)}" for n, v in shown.items() if n not in _UNTOLD]
+        before += [f"{fact_name(n, words)} {words.said(v)}" for n, v in shown.items() if n not in _LEFT_OUT]
         before += [database.topology] if database.topology and database.topology != facts.get("topology") else []
         options = [_setting(name, value) for name, value in database.options.items()]
         options += [f"options_file = {database.options_file}"] if database.options_file else []
@@ -84,7 +84,7 @@ class _Told:
         return cls(before, options, after)
 
     @classmethod
-    def shared(cls, all_of_them: Sequence[_Told]) -> _Told:
+    def shared(cls, all_of_them: Sequence[_Described]) -> _Described:
         def common(lists: Sequence[Sequence[str]]) -> list[str]:
             return [text for text in lists[0] if all(text in other for other in lists[1:])]
 
@@ -94,8 +94,8 @@ class _Told:
             common([t.after for t in all_of_them]),
         )
 
-    def without(self, shared: _Told) -> _Told:
-        return _Told(
+    def without(self, shared: _Described) -> _Described:
+        return _Described(
             [t for t in self.before if t not in shared.before],
             [t for t in self.options if t not in shared.options],
             [t for t in self.after if t not in shared.after],

@@ -12,7 +12,7 @@ from benchbrief.reports.data.report_data import Results
 from benchbrief.reports.data.view_model import FactGroup, FactLine
 from benchbrief.reports.words.brief_words import Words
 
-_UNTOLD = frozenset({"block_devices"})  # for checks, and of no use to a reader
+_LEFT_OUT = frozenset({"block_devices"})  # for checks, and of no use to a reader
 _FILE = "file "
 _ORDER = (
     "hostname", "os", "kernel", "virtualization", "cpu", "sockets", "cores", "threads", "usable_threads", "numa_nodes",
@@ -117,7 +117,7 @@ def _observed(hardware: Hardware, results: Results, *, of_paths: bool = False) -
     found: dict[str, dict[str, list[str]]] = {}
     for fact in results.observed:
         of_group = fact.hardware == hardware.key or (fact.node or "") in hardware.hosts
-        wanted = fact.name not in _UNTOLD and (" of /" in fact.name) == of_paths
+        wanted = fact.name not in _LEFT_OUT and (" of /" in fact.name) == of_paths
         if fact.kind == "host" and wanted and of_group:
             nodes = found.setdefault(fact.name, {}).setdefault(results.words.said(fact.value), [])
             if fact.node and fact.node not in nodes:

@@ -1,4 +1,4 @@
-"""A comparison's letters: contenders with one in common are not told apart by any test of their repeats.
+"""A comparison's letters: no test of their repeats finds a difference between contenders with one in common.
 
 All pairs of contenders in all rows of a quantity are one family, which `results/compare/rankings.py` corrects together.
 """

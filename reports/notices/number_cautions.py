@@ -13,7 +13,7 @@ from benchbrief.reports.data.report_data import CellRow, Key, Results, reads_of
 from benchbrief.reports.notices.open_searches import open_searches
 from benchbrief.reports.text.number_format import duration, percent
 from benchbrief.results.compare.tail_percentiles import FEWEST, Beyond
-from benchbrief.results.samples.sample_coverage import TOLD, shares
+from benchbrief.results.samples.sample_coverage import COMPLETE, shares
 
 ALIKE = 1.1
 """How many times longer an imported measurement may be than another one without a caution."""
@@ -71,8 +71,8 @@ class Cautions:
         yield from self._lengths(cells)
         for probe in dict.fromkeys(read.probe for read in reads_of(query) if read.probe):
             known = [self._shares[probe, cell.cell_id] for cell in cells if (probe, cell.cell_id) in self._shares]
-            if known and 0 < min(known) < TOLD:
-                share = percent(min(known), unlike=TOLD)
+            if known and 0 < min(known) < COMPLETE:
+                share = percent(min(known), unlike=COMPLETE)
                 yield words["c_sampled"].format(probe=probe, share=share)
 
     def in_text(self, query: Query) -> Iterator[str]:
@@ -101,7 +101,7 @@ class Cautions:
             )
             for each in found.values()
         )
-        yield words["c_lengths"].format(told=words.locale.listed(lengths))
+        yield words["c_lengths"].format(lengths=words.locale.listed(lengths))
 
     def _measured_for(self, experiment: Experiment) -> str:
         if experiment.until_steady is None:

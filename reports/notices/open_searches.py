@@ -19,17 +19,17 @@ def open_searches(results: Results, query: Query, where: Mapping[str, Key]) -> I
     for found in results.promises if reads else ():
         place = dict(zip(("experiment", "hardware", "workload"), found.place, strict=True))
         if all(where.get(dim, key) == key for dim, key in place.items()) and any(read.covers(place) for read in reads):
-            yield from _told(found, results)
+            yield from _sentences(found, results)
 
 
 def by_cell(results: Results) -> dict[str, str]:
     """Return the same for the cells of such searches, by their ids."""
-    told = {found.place: " ".join(_told(found, results)) for found in results.promises}
+    texts = {found.place: " ".join(_sentences(found, results)) for found in results.promises}
     places = {cell.cell_id: (cell.experiment, cell.hardware, cell.workload) for cell in results.cells}
-    return {cell_id: told[place] for cell_id, place in places.items() if told.get(place)}
+    return {cell_id: texts[place] for cell_id, place in places.items() if texts.get(place)}
 
 
-def _told(found: Promised, results: Results) -> Iterator[str]:
+def _sentences(found: Promised, results: Results) -> Iterator[str]:
     hardware, workload = results.plan.hardware[found.hardware].label, results.plan.workloads[found.workload].label
     where = {"rate": points([found.sustained or 0.0]), "hardware": hardware, "workload": workload}
     if found.is_lower_bound:

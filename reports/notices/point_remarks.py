@@ -39,8 +39,8 @@ def of_figure(element: p.FigureElement, charts: Iterable[Chart], results: Result
 def _fixed(queries: Sequence[p.Query], shown: str, results: Results) -> Iterator[str]:
     """Say at which point all values are, as far as nothing that is `shown` beside them says so."""
     found = [*_loads(queries, results), *_places(queries, results)]
-    if untold := [text for text in found if text.casefold() not in shown.casefold()]:
-        yield results.words["at_fixed"].format(points=results.words.locale.listed(untold))
+    if unshown := [text for text in found if text.casefold() not in shown.casefold()]:
+        yield results.words["at_fixed"].format(points=results.words.locale.listed(unshown))
 
 
 def _loads(queries: Sequence[p.Query], results: Results) -> Iterator[str]:

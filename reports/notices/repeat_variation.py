@@ -89,7 +89,7 @@ def paragraph(results: Results) -> Iterable[Item]:
         text = counted(results.words, "d_spread", len(found), median=median, **_worst(found, results))
         yield Item("", text, emphasis=wide)
         yield from _percentiles(results)
-        for text in _told(results.once(_differences), results):
+        for text in _sentences(results.once(_differences), results):
             yield Item("", text)
         if len(results.plan.hardware) > MOST_COMPARED:
             yield Item("", results.words["d_noise_many"].format(n=len(results.plan.hardware)))
@@ -136,7 +136,7 @@ def _differences(results: Results) -> list[_Differences]:
     return [each for each in tests if each.tested]
 
 
-def _told(differences: Sequence[_Differences], results: Results) -> Iterable[str]:
+def _sentences(differences: Sequence[_Differences], results: Results) -> Iterable[str]:
     """Return a sentence for each pair; for many pairs, one sentence, and the pairs with differences within noise."""
     words = results.words
     if len(differences) <= MOST_SENTENCES:

@@ -162,14 +162,14 @@ def _other_work(results: Results) -> Iterator[Limit]:
     if not busy:
         return
     unjudged = {cell.id for cell in results.plan.cells if _shares_hosts(cell, results.plan)}
-    untold = sum(cell in unjudged and cores is None for cell, cores in rows)
+    unjudged_count = sum(cell in unjudged and cores is None for cell, cores in rows)
     words, cells = results.words, len(busy)
-    which = some_of(words, cells, len(rows) - untold, "judged" if untold else "measurement")
+    which = some_of(words, cells, len(rows) - unjudged_count, "judged" if unjudged_count else "measurement")
     holes = {"which": which, "most": fixed(max(busy), 1)}
     short, full = (counted(words, key, cells, **holes) for key in ("l_other_work", "l_other_work_full"))
-    if untold:
-        short += counted(words, "l_other_work_untold", untold)
-        full += " " + counted(words, "l_other_work_untold_full", untold)
+    if unjudged_count:
+        short += counted(words, "l_other_work_unjudged", unjudged_count)
+        full += " " + counted(words, "l_other_work_unjudged_full", unjudged_count)
     yield Limit(short, full)
 
 

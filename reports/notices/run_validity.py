@@ -14,7 +14,7 @@ from benchbrief.reports.data.view_model import Item, Notice
 from benchbrief.reports.notices.budget_notice import budgeted
 from benchbrief.reports.text.number_format import NBSP, duration, percent, quantity
 from benchbrief.reports.words.brief_words import counted, some_of
-from benchbrief.results.samples.sample_coverage import TOLD, patchy
+from benchbrief.results.samples.sample_coverage import COMPLETE, patchy
 from benchbrief.results.statistics.repeat_spread import t_interval
 
 
@@ -88,7 +88,7 @@ def _sampled(results: Results) -> Iterable[str]:
     for found in patchy(results.store):
         if found.without and is_imported(results):  # the plan has this probe, and the source has no samples of it
             continue
-        holes = {**found._asdict(), "share": percent(found.share, unlike=TOLD)}
+        holes = {**found._asdict(), "share": percent(found.share, unlike=COMPLETE)}
         yield results.words.form("v_unsampled" if found.without else "v_sampled", found.of).format(**holes)
 
 

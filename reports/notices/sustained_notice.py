@@ -20,10 +20,10 @@ def notice(results: Results) -> Iterator[Notice]:
     words, promises = results.words, results.promises
     if not promises or is_imported(results):
         return
-    told = [" ".join(_sentences(each, results)) for each in promises[:_MOST]]
+    texts = [" ".join(_sentences(each, results)) for each in promises[:_MOST]]
     if len(promises) > _MOST:
-        told.append(counted(words, "notice_promise_others", len(promises) - _MOST))
-    yield Notice(words["notice_promise"], " ".join(told), "info")
+        texts.append(counted(words, "notice_promise_others", len(promises) - _MOST))
+    yield Notice(words["notice_promise"], " ".join(texts), "info")
 
 
 def _sentences(found: Promised, results: Results) -> Iterator[str]:

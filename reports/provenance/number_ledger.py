@@ -137,11 +137,11 @@ class Ledger:
             letters=letters,
         )
         self._numbers.append(number)
-        row.links.setdefault(self._told_place(text if value is not None else ""), number.id)
+        row.links.setdefault(self._place_in_text(text if value is not None else ""), number.id)
         row.values += 1
         return Shown(text, number.id, entry.source, " ".join(found), query.text)
 
-    def _told_place(self, shown: str) -> str:
+    def _place_in_text(self, shown: str) -> str:
         """Return the place of a number in running text: the number itself, unless it is missing."""
         words = self._results.words
         if self._detail == "compact":
@@ -226,7 +226,7 @@ class Ledger:
         ]
         outputs = outputs_of(self._results.store, {cell: self._measurement[cell] for cell in self._used})
         apart = tuple(
-            self._told(at, cells, *outputs.manifests.get(of, (0, "")))
+            self._line(at, cells, *outputs.manifests.get(of, (0, "")))
             for (of, cells), at in zip(self._measurements.items(), numbers.values(), strict=True)
         )
         places = {
@@ -295,17 +295,17 @@ class Ledger:
                 found.setdefault(self._measurement[cell.cell_id], []).append(cell)
         return found
 
-    def _told(self, number: int, cells: Sequence[CellRow], files: int, sha256: str) -> MeasurementLine:
+    def _line(self, number: int, cells: Sequence[CellRow], files: int, sha256: str) -> MeasurementLine:
         plan, words, first = self._results.plan, self._results.words, cells[0]
         known = [cell for cell in cells if cell.status == "ok"]
-        untold = all(cell.reason == NOT_PUBLISHED for cell in cells)
+        unpublished = all(cell.reason == NOT_PUBLISHED for cell in cells)
         return MeasurementLine(
             f"measurement-{number}",
             f"M{number}",
             plan.experiments[first.experiment].label,
             plan.hardware[first.hardware].label,
             plan.workloads[first.workload].label,
-            _points(known) or words["not_published" if untold else "p_none_measured"],
+            _points(known) or words["not_published" if unpublished else "p_none_measured"],
             self._runs(known),
             counted(words, "p_files", files, sha256=sha256[:16]) if files else "",
         )

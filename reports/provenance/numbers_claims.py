@@ -45,7 +45,7 @@ def unfounded(numbers: NumbersFile, report: p.Report | None, results: Results) -
             if (why := changed(numbers.cells.get(cell), entries.get(cell)))]  # fmt: skip
     if damaged:
         (cell, why), cells = damaged[0], plural(len(damaged), "cell")
-        yield f"the file of its numbers tells {cells} otherwise than the run, first {cell}, which {why}"
+        yield f"the file of its numbers says another thing of {cells} than the run, first {cell}, which {why}"
 
 
 def changed(then: CellEntry | None, now: CellEntry | None) -> str:

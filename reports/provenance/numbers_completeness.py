@@ -47,11 +47,11 @@ def lacking(numbers: NumbersFile, report: p.Report | None, results: Results) -> 
             asked_for = {(identity(one.query), one.at): one for one in wanted}
             lost = [one for key, one in asked_for.items() if key not in known]
             if lost:
-                yield f"the file of its numbers lacks {len(lost):,} of those of its {kind}, first {_told(lost[0])}"
+                yield f"the file of its numbers lacks {len(lost):,} of those of its {kind}, first {_describe(lost[0])}"
         lettered = {(queries[number.query], _at(number.at)) for number in numbers.numbers if number.letters}
-        told = [_Wanted(query, _at(at)) for query, at, _ in letters_in(elements, results)]
-        if bare := [one for one in told if (identity(one.query), one.at) not in lettered]:
-            yield f"the file of its numbers lacks {len(bare):,} letters of its comparisons, first of {_told(bare[0])}"
+        compared = [_Wanted(query, _at(at)) for query, at, _ in letters_in(elements, results)]
+        if bare := [one for one in compared if (identity(one.query), one.at) not in lettered]:
+            yield f"the file of its numbers lacks {len(bare):,} letters of its comparisons, first {_describe(bare[0])}"
     for figure in within(elements, p.FigureElement):
         drawn = [series for found in numbers.figures if found.title == figure.title for series in found.series]
         points = {(queries[series.query], _keys(row[:-1])) for series in drawn for row in series.rows}
@@ -63,7 +63,7 @@ def lacking(numbers: NumbersFile, report: p.Report | None, results: Results) -> 
             if (identity(query), _keys(keys)) not in points
         ]
         if lost_points:
-            count, first = plural(len(lost_points), "point"), _told(lost_points[0])
+            count, first = plural(len(lost_points), "point"), _describe(lost_points[0])
             yield f"the file of its numbers lacks {count} of the figure “{figure.title}”, first {first}"
 
 
@@ -121,6 +121,6 @@ def _hashed(key: Key | int | None) -> Key:
     return "" if isinstance(found, float) and math.isnan(found) else found
 
 
-def _told(wanted: _Wanted) -> str:
+def _describe(wanted: _Wanted) -> str:
     where = ", ".join(f"{dim} {key:g}" if isinstance(key, float) else f"{dim} {key}" for dim, key in wanted.at)
     return f"{wanted.query.text} at {where}" if where else wanted.query.text

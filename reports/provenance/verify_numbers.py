@@ -145,7 +145,7 @@ def _foreign(numbers: NumbersFile, results: Results, *, known: bool) -> Iterator
         yield f"the brief names a plan (SHA-256 {digest}) that neither {run} nor a report of it was made from"
     elif run == numbers.run and numbers.origin != (stated := tuple(origin(results))):
         other = next((text for term, text in numbers.origin if (term, text) not in stated), "it leaves something out")
-        yield f"the brief tells another origin than {run} has ({other}): edited, or written by another benchbrief"
+        yield f"the brief has another origin than {run} has ({other}): edited, or written by another benchbrief"
 
 
 class _Check:

@@ -35,7 +35,7 @@ def to_pdf(
     must_say: Sequence[str] = (),
     redraw: Callable[[Mapping[str, float]], str] | None = None,
 ) -> bytes:
-    """Return the document, with attached text files. It loads nothing: the page contains all that it shows.
+    """Return the document, with attached text files. It loads nothing: the page contains everything that it shows.
 
     `over` gives the HTML drawn over each finished sheet, by its width and height in CSS pixels, out of reach of the
     document's style sheets and of screen readers. `redraw` gives the page with figures drawn at these shares of their

@@ -67,7 +67,7 @@ _MOST_TILES = 40
 
 def titled(page: str, words: Words) -> str:
     """Return the page of a simulated run, with the mark in its title."""
-    return page.replace("<title>", f"<title>{escape(_told('watermark', words)[0])}: ", 1)
+    return page.replace("<title>", f"<title>{escape(_texts('watermark', words)[0])}: ", 1)
 
 
 def marked(page: str, words: Words) -> str:
@@ -144,7 +144,7 @@ def held(page: str, paths: tuple[str, ...]) -> None:
 
 def _simulated(words: Words) -> list[str]:
     """Return the lines of the mark, the first one large."""
-    return [*_told("watermark", words), _told("watermark_below", words)[0]]
+    return [*_texts("watermark", words), _texts("watermark_below", words)[0]]
 
 
 def _at_the_end(page: str, mark: Markup) -> str:
@@ -153,11 +153,11 @@ def _at_the_end(page: str, mark: Markup) -> str:
 
 
 def _in_one_line(key: str, words: Words) -> str:
-    own, *ours = _told(key, words)
+    own, *ours = _texts(key, words)
     return f"{own} ({ours[0]})" if ours else own
 
 
-def _told(key: str, words: Words) -> list[str]:
+def _texts(key: str, words: Words) -> list[str]:
     """Return the words of the mark, with ours where the catalogue's differ."""
     ours, own = CATALOGUES.get(words.language, CATALOGUES["en"])[key], words[key].strip()
     return [own, ours] if own and own != ours else [ours]

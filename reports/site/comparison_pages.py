@@ -45,8 +45,8 @@ def ranking_view(
         for name, found in by_quantity.items()
     ]
     tests = sum(row.p is not None for each in rankings for row in each.pairs.values())
-    told = [counted(words, "compared", tests) if tests else words["compared_none"]]
-    return ComparisonView(title, tuple(heads), tuple(tables), (*notes, *told), words["site_best"])
+    tested = [counted(words, "compared", tests) if tests else words["compared_none"]]
+    return ComparisonView(title, tuple(heads), tuple(tables), (*notes, *tested), words["site_best"])
 
 
 def _ranked_row(

@@ -150,8 +150,8 @@ def _index(suites: Mapping[Suite, Sequence[SiteRun]], runs: Sequence[SiteRun], w
     rows = [[suite_name(suite, words), suite_href(suite), words["site_suite"]] for suite in suites]
     for run in runs:
         line = run_line(run, words)
-        told = (run.title, run.spec, run.profile, line.state, line.date, run.revision[:12], *run.tags)
-        rows.append([run.id, run_href(run), " ".join((*told, *run.hardware.values()))])
+        searched = (run.title, run.spec, run.profile, line.state, line.date, run.revision[:12], *run.tags)
+        rows.append([run.id, run_href(run), " ".join((*searched, *run.hardware.values()))])
     text = json.dumps(rows, ensure_ascii=True, separators=(",", ":")).replace("<", "\\u003c")
     return f"window.benchSite = {text};\n".encode()
 
@@ -169,8 +169,8 @@ class Pages:
         self._environment = environment({})
         texts = [file.read_text("utf-8") for file in _TEMPLATES.iterdir() if file.name.endswith(".html.j2")]
         self._version = version("benchbrief")
-        told = (self._version, title, words.language, *sorted(texts))
-        self.made_of = hashlib.sha256("\0".join(told).encode()).digest()
+        parts = (self._version, title, words.language, *sorted(texts))
+        self.made_of = hashlib.sha256("\0".join(parts).encode()).digest()
 
     def assets(self) -> Iterator[tuple[str, bytes]]:
         for name in _ASSETS:
@@ -178,10 +178,10 @@ class Pages:
 
     def page(self, name: str, title: str, context: Mapping[str, Any], depth: int = 0, own_style: str = "") -> bytes:
         """Return a page that lies so many folders deep; with a style of its own, one that needs no other file."""
-        told = {"w": self.words, "language": self.words.language, "site": self.title, "title": title, "here": name}
-        told |= {"root": "../" * depth, "version": self._version}
-        told |= {"own_style": Markup(own_style)}  # noqa: S704  # a file of ours
-        return writable(rendered(f"site/{name}.html.j2", self._environment, (), {**context, **told})).encode()
+        common = {"w": self.words, "language": self.words.language, "site": self.title, "title": title, "here": name}
+        common |= {"root": "../" * depth, "version": self._version}
+        common |= {"own_style": Markup(own_style)}  # noqa: S704  # a file of ours
+        return writable(rendered(f"site/{name}.html.j2", self._environment, (), {**context, **common})).encode()
 
 
 def comparison_page(view: ComparisonView, title: str, words: Words) -> bytes:

@@ -104,8 +104,8 @@ class SiteFolder:
     def save(self, files: Mapping[str, str]) -> None:
         """Write the manifest. Raises ReportError."""
         made_of = {name: digest for name, digest in sorted(self._made_of.items()) if name in files}
-        told = {"format": _FORMAT, "version": _VERSION, "files": dict(sorted(files.items())), "made_of": made_of}
-        text = json.dumps(told, indent=0)
+        manifest = {"format": _FORMAT, "version": _VERSION, "files": dict(sorted(files.items())), "made_of": made_of}
+        text = json.dumps(manifest, indent=0)
         path = self.root / MANIFEST
         temporary = path.with_name(f"{MANIFEST}.{os.getpid()}")
         try:
@@ -138,13 +138,13 @@ def open_site(root: Path, place: str) -> SiteFolder:
             folder = SiteFolder(root, {})
             folder.save({})
             return folder
-        told = json.loads(known.read_bytes())
-        if not isinstance(told, dict) or told.get("format") != _FORMAT:
+        manifest = json.loads(known.read_bytes())
+        if not isinstance(manifest, dict) or manifest.get("format") != _FORMAT:
             raise ValueError
-        if told.get("version") != _VERSION:
+        if manifest.get("version") != _VERSION:
             raise ReportError(f"{known} was written by another benchbrief", "name another folder with --to")
-        files = {str(name): str(digest) for name, digest in dict(told["files"]).items()}
-        made_of = {str(name): str(digest) for name, digest in dict(told.get("made_of", {})).items()}
+        files = {str(name): str(digest) for name, digest in dict(manifest["files"]).items()}
+        made_of = {str(name): str(digest) for name, digest in dict(manifest.get("made_of", {})).items()}
     except OSError as error:
         raise cannot_write(root, error) from error
     except (ValueError, KeyError, TypeError) as error:

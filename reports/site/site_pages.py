@@ -56,8 +56,8 @@ def suite_href(suite: Suite) -> str:
 def suite_name(suite: Suite, words: Words) -> str:
     spec, profile, origin = suite
     parts = [profile, "" if origin == "measured" else words[f"site_{origin}"]]
-    told = ", ".join(part for part in parts if part)
-    return words["aside"].join((spec, "")).replace("{text}", told) if told else spec
+    aside = ", ".join(part for part in parts if part)
+    return words["aside"].join((spec, "")).replace("{text}", aside) if aside else spec
 
 
 def in_suites(runs: Sequence[SiteRun]) -> dict[Suite, list[SiteRun]]:
@@ -99,8 +99,8 @@ def home_view(title: str, runs: Sequence[SiteRun], cards: Sequence[SuiteCard], w
         (words["site_last_run"], date_of(good[0].at) if good else MISSING),
         (words["site_unreadable"], f"{len(broken):,}"),
     )
-    told = counted(words, "site_told", len(runs), suites=counted(words, "site_told_suites", len(cards)))
-    return HomeView(title, told, tuple(cards), tuple(run_line(run, words) for run in good[:RECENT]), broken, counts)
+    summary = counted(words, "site_counts", len(runs), suites=counted(words, "site_counts_suites", len(cards)))
+    return HomeView(title, summary, tuple(cards), tuple(run_line(run, words) for run in good[:RECENT]), broken, counts)
 
 
 def suite_view(suite: Suite, runs: Sequence[SiteRun], words: Words, trends: SuiteTrends) -> SuiteView:
@@ -114,16 +114,17 @@ def suite_view(suite: Suite, runs: Sequence[SiteRun], words: Words, trends: Suit
         grouped.setdefault(f"{card.title} · {sense}", []).append(card)
     named = suite_name(last.suite, words)
     worse = sum(card.state == "worse" for card in cards)
-    told = counted(words, "site_trends", len(lines), changed=sum(bool(line.changes) for line in lines)) if lines else ""
+    changed = sum(bool(line.changes) for line in lines)
+    summary = counted(words, "site_trends", len(lines), changed=changed) if lines else ""
     if lines and all(map(has_few_runs, lines)):
-        told = counted(words, "site_trends_few", len(lines))
+        summary = counted(words, "site_trends_few", len(lines))
     card_of = SuiteCard(
         Link(last.title or suite[0], suite_href(suite)),
         named,
         counted(words, "site_run_count", len(runs)),
         date_of(last.at),
         "worse" if worse else "failed" if last.failed or last.state != "done" else "steady",
-        f"{told} {counted(words, 'site_worse_now', worse)}" if worse else told,
+        f"{summary} {counted(words, 'site_worse_now', worse)}" if worse else summary,
         next((card for card in cards if card.state == "worse"), cards[0] if cards else None),
     )
     return SuiteView(
@@ -215,12 +216,12 @@ def hardware_lines(runs: Sequence[SiteRun], words: Words) -> list[HardwareLine]:
     """Return each hardware that was measured, by its name and its facts, the last one first."""
     found: dict[tuple[str, tuple[tuple[str, str], ...]], list[SiteRun]] = {}
     for run in sorted(runs, key=lambda run: (run.at, run.id)):
-        told: dict[str, dict[str, str]] = {}
+        facts_of: dict[str, dict[str, str]] = {}
         for value in run.values:
             if isinstance(key := value.point.get("hardware"), str):
                 facts = run.facts.get(value.environment, {})
-                told[key] = {name: text for name, text in facts.items() if not name.startswith(_SHARED)}
-        for key, facts in told.items():
+                facts_of[key] = {name: text for name, text in facts.items() if not name.startswith(_SHARED)}
+        for key, facts in facts_of.items():
             found.setdefault((run.hardware.get(key, key), tuple(facts.items())), []).append(run)
     lines = [
         HardwareLine(

@@ -92,7 +92,7 @@ class SuiteCard:
     runs: str
     last: str
     state: str
-    told: str
+    summary: str
     trend: TrendCard | None = None
 
 
@@ -141,7 +141,7 @@ class HardwareLine:
 @dataclass(frozen=True)
 class HomeView:
     title: str
-    told: str
+    summary: str
     suites: tuple[SuiteCard, ...]
     runs: tuple[RunLine, ...]
     broken: tuple[RunLine, ...]

@@ -26,17 +26,17 @@ def trend_cards(lines: Sequence[TrendLine], labels: Mapping[str, str], words: Wo
 
 
 def _card(line: TrendLine, point: str, words: Words) -> TrendCard:
-    told = words["site_too_few_runs" if has_few_runs(line) else "site_no_change"]
+    text = words["site_too_few_runs" if has_few_runs(line) else "site_no_change"]
     is_noise = bool(line.changes) and line.changes[-1].change.is_noise
     if (shown := line.current or (line.changes[-1] if is_noise else None)) is not None:
-        told = words["site_last_change"].format(change=_by(shown), date=f"{shown.change.first.at:%Y-%m-%d}")
-        told = " · ".join((told, *_known(shown, words)))
+        text = words["site_last_change"].format(change=_by(shown), date=f"{shown.change.first.at:%Y-%m-%d}")
+        text = " · ".join((text, *_known(shown, words)))
     last = [each for each in line.values if each.value is not None][-1]
     return TrendCard(
         quantity_name(line.series.quantity, line.series.label, words),
         point,
         last.doubt.mark + value_text(last.value, line.unit),
-        told,
+        text,
         _state(line, line.current) if line.current else "steady",
         _svg(line, point, words),
         tuple(
@@ -88,8 +88,8 @@ def _known(placed: PlacedChange, words: Words) -> Iterator[str]:
     elif lab is not None and lab.is_part:
         yield words["site_lab_part"].format(change=change_text(lab.change), rest=change_text(lab.rest))
     if verdict is not None:
-        told = words[f"site_said_{verdict.verdict}"]
-        yield f"{told}{words['colon']}{verdict.note}" if verdict.note else told
+        text = words[f"site_said_{verdict.verdict}"]
+        yield f"{text}{words['colon']}{verdict.note}" if verdict.note else text
 
 
 def _svg(line: TrendLine, point: str, words: Words) -> Markup:

@@ -50,7 +50,7 @@ def _section(trend: Trend, converter: Converter) -> dict[str, Any]:
         "control": series.control,
         "svg": Markup(svg),  # noqa: S704  # drawn by our converter, which escapes texts
         "alt": writable(_alt(trend)),
-        "told": writable(_told(trend)),
+        "last": writable(_last_text(trend)),
         "problem": writable(problem),
         "changes": [
             {
@@ -87,7 +87,7 @@ def _valued(each: Measured, unit: str) -> str:
     return each.doubt.mark + amount(each.value or 0.0, unit)
 
 
-def _told(trend: Trend) -> str:
+def _last_text(trend: Trend) -> str:
     """Return the last value, and from when to when it was measured; "" without a value."""
     every = sorted((each.at, each.run_id, each, part.part.unit) for part in trend.parts for each in part.part.known)
     if not every:
@@ -103,7 +103,7 @@ def _alt(trend: Trend) -> str:
         return f"{trend.series.quantity} at {trend.series.at}: no run has a value"
     unit = trend.parts[-1].part.unit
     last = max(known, key=lambda each: each.at)
-    told = [f"{change.first.at:%Y-%m-%d} {changed_by(change, unit)}" for change in trend.changes]
-    changes = f"changes: {'; '.join(told)}" if told else "no change"
+    changed = [f"{change.first.at:%Y-%m-%d} {changed_by(change, unit)}" for change in trend.changes]
+    changes = f"changes: {'; '.join(changed)}" if changed else "no change"
     value = _valued(last, unit) if last.value is not None else ""
     return f"{trend.series.quantity} at {trend.series.at or 'all points'}, {len(known)} runs, last {value}; {changes}"

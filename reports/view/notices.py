@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from benchbrief.reports.data import imported_briefs
-from benchbrief.reports.data.expectations import Judged, judged, told
+from benchbrief.reports.data.expectations import Judged, describe, judged
 from benchbrief.reports.data.report_data import Results
 from benchbrief.reports.data.unasked_candidates import asked_cells
 from benchbrief.reports.data.view_model import Notice, Severity
@@ -75,7 +75,7 @@ def _expectations(results: Results) -> Iterator[Notice]:
     alone."""
     words, found = results.words, judged(results)
     unmet = [one for one in found if one.verdict == "fails"]
-    untold = [one for one in found if one.verdict == "unknown"]
+    unknown = [one for one in found if one.verdict == "unknown"]
     vague = [one for one in found if one.verdict == "holds" and one.decided is False]
 
     def notice(key: str, some: Sequence[Judged], severity: Severity) -> Notice:
@@ -84,15 +84,15 @@ def _expectations(results: Results) -> Iterator[Notice]:
 
     if unmet:
         yield notice("notice_expect", unmet, "error")
-    if untold:
-        yield notice("notice_expect_unknown", untold, "warning")
+    if unknown:
+        yield notice("notice_expect_unknown", unknown, "warning")
     if vague:
         yield notice("notice_expect_undecided", vague, "warning")
 
 
 def _listed(found: Iterable[Judged], results: Results) -> str:
     words = results.words
-    named = [(one.expect.label if one.expect.label != one.expect.text else "", told(one, results)) for one in found]
+    named = [(one.expect.label if one.expect.label != one.expect.text else "", describe(one, results)) for one in found]
     return _shortened([words["colon"].join(part for part in parts if part) for parts in named], _NOTICED_CELLS, results)
 
 

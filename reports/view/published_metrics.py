@@ -26,7 +26,7 @@ def table(results: Results, ledger: Ledger, number: int, room: Room) -> TableVie
     columns = [Head(words["published"]), *([Head(words["published_computed"])] if computed else [])]
     rows = [
         Row(
-            Head(each.label, numeric=False), (_cell(each.told), *([_computed(each, ledger, words)] if computed else []))
+            Head(each.label, numeric=False), (_cell(each.text), *([_computed(each, ledger, words)] if computed else []))
         )
         for each in metrics
     ]

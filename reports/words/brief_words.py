@@ -92,7 +92,7 @@ class Words(Mapping[str, str]):
         )
 
     def status_of(self, status: str, reason: str) -> str:
-        """Return the status of a cell as a brief tells it: one that the store calls skipped may have failed, or be left
+        """Return the status of a cell as a brief says it: one that the store calls skipped may have failed, or be left
         out, by its reason."""
         said = self.sentences.get(reason)
         return _SKIPPED.get(said.code, status) if status == "skipped" and isinstance(said, Text) else status

@@ -46,7 +46,7 @@ class Verdict:
         return f"{said}, but the repeats do not decide it" if self.decided is False else said
 
     @property
-    def told(self) -> str:
+    def judged_detail(self) -> str:
         """Return the detail, beginning with how it is judged."""
         return f"{self.judged}{self._why(_SAID[self.holds])}" if self.decided is False else self.detail
 
@@ -135,7 +135,7 @@ def _detail(expect: Expect, rows: Sequence[Row], holds: bool | None, sides: Side
         return "there is no result to judge it by"
     dims = expect.query.dims
     deciding = [row for row in rows if (row.value == 0 if holds is False else (row.value is None) == (holds is None))]
-    texts = [_told(dims, row, sides) for row in deciding[:_SHOWN]]
+    texts = [_row_text(dims, row, sides) for row in deciding[:_SHOWN]]
     more = f"; and {len(deciding) - _SHOWN} more" if len(deciding) > _SHOWN else ""
     words = _SAID[holds]
     count = f" for {len(deciding)} of {len(rows)}" if dims else ""
@@ -143,7 +143,7 @@ def _detail(expect: Expect, rows: Sequence[Row], holds: bool | None, sides: Side
     return f"{words}{count}: {listed}{more}" if listed else words + count
 
 
-def _told(dims: Sequence[Dimension], row: Row, sides: Sides) -> str:
+def _row_text(dims: Sequence[Dimension], row: Row, sides: Sides) -> str:
     """Say `hardware nvme, threads 4: throughput is 12.5 ops/s, limit is 15 ops/s`, or why it is unknown."""
     keys = dict(zip(dims, row.keys, strict=True))
     place = _place(keys)

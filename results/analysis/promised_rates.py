@@ -81,7 +81,7 @@ class Promised(NamedTuple):
 
     @property
     def is_lower_bound(self) -> bool:
-        """Whether the search tells no more than that the rate, or more, is sustained."""
+        """Whether the search says no more than that the rate, or more, is sustained."""
         return self.sustained is not None and is_lower_bound(self.kind, by_generator=self.by_generator)
 
     @property

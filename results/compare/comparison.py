@@ -178,7 +178,7 @@ class Outcome:
         return tuple(each for each in self.comparisons if each.verdict == "worse")
 
     @property
-    def untold(self) -> tuple[str, ...]:
+    def unknown(self) -> tuple[str, ...]:
         """Return the first contender's points for which it is unknown whether something got worse."""
         return (*(each.key for each in self.comparisons if each.verdict == "unknown"), *self.only_first)
 

@@ -34,8 +34,8 @@ def defined_otherwise(first: Plan, second: Plan) -> Iterator[DefinedOtherwise]:
         if of := next((of for of, (one, other) in texts.items() if one != other), None):
             yield DefinedOtherwise(name, of, *texts[of])
         elif None not in kinds and kinds[0] != kinds[1]:
-            told = ("a percentile" if kind else "no percentile" for kind in kinds)
-            yield DefinedOtherwise(name, name, *told)
+            words = ("a percentile" if kind else "no percentile" for kind in kinds)
+            yield DefinedOtherwise(name, name, *words)
 
 
 def definition_of(name: str, plan: Plan) -> dict[str, str]:

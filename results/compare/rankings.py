@@ -1,8 +1,8 @@
-"""Several contenders at once: each pair tested, and a ranking at each point that says which are not told apart.
+"""Several contenders at once: each pair tested, and a ranking at each point that shows which of them differ.
 
 All pairs at all points of a quantity are one family of tests (`comparison.compare_all`), corrected together by Holm's
-procedure. Contenders that no test tells apart have a letter in common: H.-P. Piepho, "An Algorithm for a Letter-Based
-Representation of All-Pairwise Comparisons", Journal of Computational and Graphical Statistics 13 (2004).
+procedure. Contenders between which no test finds a difference have a letter in common: H.-P. Piepho, "An Algorithm for
+a Letter-Based Representation of All-Pairwise Comparisons", Journal of Computational and Graphical Statistics 13 (2004).
 """
 
 from __future__ import annotations
@@ -45,13 +45,13 @@ class Ranking:
         """Return `experiment/hardware/workload/threads=4`, as in a cell's id."""
         return next(iter(self.pairs.values())).key
 
-    def are_told_apart(self, one: int, other: int) -> bool:
+    def are_apart(self, one: int, other: int) -> bool:
         return not set(self.letters[one]) & set(self.letters[other])
 
     @property
     def leading(self) -> tuple[int, ...]:
-        """Return the first of the order, and those that are not told apart from it."""
-        return tuple(each for each in self.order if not self.are_told_apart(self.order[0], each))
+        """Return the first of the order, and those that do not differ from it."""
+        return tuple(each for each in self.order if not self.are_apart(self.order[0], each))
 
 
 class Field(NamedTuple):
@@ -64,7 +64,7 @@ class Field(NamedTuple):
 def rank(pairs: Mapping[Pair, Iterable[Quantity]], threshold: float = 0.0) -> Field:
     """Judge all pairs as one set of comparisons, and rank the contenders at each point that two of them have.
 
-    A change below `threshold`, a share, tells no two apart.
+    A change below `threshold`, a share, is no difference.
     """
     outcomes = dict(zip(pairs, compare_all(pairs.values(), threshold), strict=True))
     count = 1 + max(second for _, second in pairs)
@@ -105,7 +105,7 @@ def _spread(groups: Sequence[frozenset[int]], count: int) -> tuple[str, ...]:
 
 
 def letter_groups(order: Sequence[int], apart: Iterable[Pair]) -> list[frozenset[int]]:
-    """Return groups of which the members are not told apart: two share a group exactly where they are not in `apart`.
+    """Return groups of which the members do not differ: two share a group exactly where they are not in `apart`.
 
     This is Piepho's insert and absorb. A group for each letter, in the order of their best members.
     """

@@ -52,15 +52,15 @@ class ChangeVerdict(BaseModel):
 def read_verdicts(path: Path) -> tuple[ChangeVerdict, ...]:
     """Return the verdicts of a file; none when it is not there. Raises ResultsError for a wrong one."""
     try:
-        told = tomllib.loads(path.read_text(encoding="utf-8"))
+        content = tomllib.loads(path.read_text(encoding="utf-8"))
     except FileNotFoundError:
         return ()
     except OSError as error:
         raise ResultsError(f"{path} can't be read: {error.strerror}", "check its permissions") from error
     except ValueError as error:
         raise ResultsError(f"{path} is no TOML: {error}", "mend it, or take it back from git") from error
-    strange = ", ".join(name for name in told if name != "change")
-    changes = told.get("change", [])
+    strange = ", ".join(name for name in content if name != "change")
+    changes = content.get("change", [])
     if strange or not isinstance(changes, list):
         raise ResultsError(f"{path} has {strange or 'a wrong `change`'}", "each verdict is a table [[change]]")
     found = []

@@ -327,16 +327,16 @@ def _in_order(point: Mapping[str, Any]) -> list[tuple[str, float, str]]:
 
 def differences(before: Part, after: Part) -> list[str]:
     """Return in words what sets two parts apart."""
-    told = []
+    found = []
     if before.unit != after.unit:
-        told.append(f"the unit was {before.unit or 'none'}, and is {after.unit or 'none'}")
+        found.append(f"the unit was {before.unit or 'none'}, and is {after.unit or 'none'}")
     if before.definition != after.definition and before.unit == after.unit:
-        told.append("its definition, workload, promise or database, or the way of measuring has changed")
-    told += [
+        found.append("its definition, workload, promise or database, or the way of measuring has changed")
+    found += [
         f"{name}: {was or 'not known'} → {now or 'not known'}"
         for name, was, now in changed_facts(before.facts, after.facts)
     ]
-    return told
+    return found
 
 
 def _new_by_version(series: Sequence[Series]) -> list[str]:

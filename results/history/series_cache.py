@@ -90,9 +90,9 @@ def _folder(name: str) -> Iterator[Path]:
 def _read_index(folder: Path) -> dict[str, _Entry]:
     """Return the runs that are known; {} where there is no index, or one of another version."""
     try:
-        told = json.loads((folder / _INDEX).read_bytes())
+        index = json.loads((folder / _INDEX).read_bytes())
         found = (
-            {run: _Entry(*entry) for run, entry in told["runs"].items()} if told["version"] == _INDEX_VERSION else {}
+            {run: _Entry(*entry) for run, entry in index["runs"].items()} if index["version"] == _INDEX_VERSION else {}
         )
     except (OSError, ValueError, KeyError, TypeError, AttributeError):
         return {}

@@ -79,13 +79,13 @@ def _changes(
     values = [each.value for each in known if each.value is not None]
     found = change_points(scaled(values), level=level)
     ends = [0, *(each.index for each in found), len(values)]
-    told = []
+    changes = []
     for low, each, high in zip(ends, found, ends[2:], strict=False):
         before, after = values[low : each.index], values[each.index : high]
         ratio = ratio_of_means(before, after) if min(before) > 0 else None
         bounded = ratio is not None and ratio.low is not None and ratio.high is not None
         rises = fmean(after) > fmean(before)
-        told.append(
+        changes.append(
             Change(
                 each.index,
                 known[each.index - 1],
@@ -100,4 +100,4 @@ def _changes(
                 verdict_on(verdicts, series, known, each.index),
             )
         )
-    return tuple(told)
+    return tuple(changes)

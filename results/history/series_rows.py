@@ -1,4 +1,4 @@
-"""A run's `series.parquet`: each quantity at each point, with all that says which series it belongs to.
+"""A run's `series.parquet`: each quantity at each point, with what says which series it belongs to.
 
 It is small, and is read for thousands of runs without their tables. `environment.py` says what the environment is.
 """
@@ -135,8 +135,8 @@ def labels_of(plan: Plan) -> dict[str, dict[str, str]]:
 
 def labels_in(metadata: Mapping[bytes, bytes] | None) -> dict[str, dict[str, str]]:
     """Return the labels in a series file's metadata; {} where it has none. Raises ValueError."""
-    told = (metadata or {}).get(LABELS_KEY)
-    return dict(json.loads(told)) if told else {}
+    labels = (metadata or {}).get(LABELS_KEY)
+    return dict(json.loads(labels)) if labels else {}
 
 
 def series_rows(run_dir: Path) -> list[SeriesRow]:
@@ -226,9 +226,9 @@ def canonical(content: Mapping[str, object]) -> str:
 
 def _measured(side: Contender) -> Iterator[_Measured]:
     metrics = {metric.name: metric for metric in side.plan.metrics}
-    told = set()
+    names = set()
     for quantity in own_quantities(side):
-        told.add(quantity.name)
+        names.add(quantity.name)
         metric = metrics.get(quantity.name)
         for point, (values, _) in quantity.points.items():
             if values is None:
@@ -246,7 +246,7 @@ def _measured(side: Contender) -> Iterator[_Measured]:
                 values.doubt,
             )
     for name, metric in metrics.items():  # those with one value over all repeats
-        for row in side.store.query(metric.query) if name not in told else ():
+        for row in side.store.query(metric.query) if name not in names else ():
             point = tuple(zip(metric.query.dims, row[:-1], strict=True))
             reason = str(getattr(row, "reason", None) or "")
             yield _Measured(
@@ -283,7 +283,7 @@ _Behind = frozenset[tuple[str, DatabaseKey, str]]
 
 
 def _definition(each: _Measured, behind: _Behind, plan: Plan, ways: list[int | Way]) -> str:
-    """Return the hash of all that would make values of one name incomparable."""
+    """Return the hash of everything that would make values of one name incomparable."""
     promises = [_promise_parts(plan.experiments[name]) for name in {experiment for experiment, _, _ in behind}]
     databases = [
         {**_database_parts(plan.databases[key]), **size_parts(plan.databases[key], plan.workloads[workload])}

@@ -48,7 +48,7 @@ class CellFiles:
 
     cell: Cell
     files: dict[str, dict[str, Path]] = field(default_factory=dict)
-    told_repeat: bool = False
+    has_repeat: bool = False
     remarks: dict[str, str] = field(default_factory=dict)
 
 

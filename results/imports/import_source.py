@@ -83,7 +83,7 @@ def require(source: Source, file: str) -> None:
             "say it in lines before the table's head, as `# title: ...`, or by options, as --title and --licence "
             "(what its publisher lets others do with the numbers)"
         )
-        raise ImportRefused([Problem(file, None, f"who tells these numbers is not said: {lacking}", hint)])
+        raise ImportRefused([Problem(file, None, f"who published these numbers is not said: {lacking}", hint)])
 
 
 def source_of_options(
@@ -95,11 +95,11 @@ def source_of_options(
 ) -> Source:
     """Return the source from the command line. `told` and `facts` are written as in a table's comment lines.
 
-    `topics` are what a brief names as not told. Raises ImportRefused with all problems, also for a name in `told`
-    that is one of these but for a slip: the brief would go on saying that it is not told.
+    `topics` are what a brief names as not stated. Raises ImportRefused with all problems, also for a name in `told`
+    that is one of these but for a slip: the brief would still say that it is not stated.
     """
     problems: list[Problem] = []
-    settings = [_told(text, "--told", None, problems) for text in told]
+    settings = [_setting(text, "--told", None, problems) for text in told]
     for name, _ in settings:
         if (meant := _slip(name, topics)) is not None:
             what = f"a brief has no topic `{name}`, so it would still say that the source does not tell its {meant}"
@@ -130,7 +130,7 @@ def read_source(
         if key == STATEMENT:
             statements.append(text)
         elif key == TOLD:
-            told.append(_told(text, file, number, problems))
+            told.append(_setting(text, file, number, problems))
         elif key == FACTS:
             facts = (*(facts or ()), *_facts(text, file, number, known_facts, problems))
         elif key == REST:
@@ -151,8 +151,8 @@ def read_source(
 def long_lines(lines: Sequence[tuple[int, str]], file: str) -> list[Problem]:
     """Return problems for the comment lines that are too long."""
     found = [(number, match) for number, line in lines if (match := _LINE.match(line))]
-    told = [(number, too_long(_key(match), match[2].strip())) for number, match in found]
-    return [Problem(file, number, f"the source's {why}", "shorten it") for number, why in told if why]
+    reasons = [(number, too_long(_key(match), match[2].strip())) for number, match in found]
+    return [Problem(file, number, f"the source's {why}", "shorten it") for number, why in reasons if why]
 
 
 def _key(match: re.Match[str]) -> str:
@@ -165,7 +165,7 @@ def too_long(key: str, text: str) -> str:
     return "" if most is None or len(text) <= most else f"{key} has {len(text):,} characters; the limit is {most:,}"
 
 
-def _told(text: str, file: str, line: int | None, problems: list[Problem]) -> tuple[str, str]:
+def _setting(text: str, file: str, line: int | None, problems: list[Problem]) -> tuple[str, str]:
     """Split `Load generator: YCSB 0.17.0` into a name and a text."""
     name, colon, value = (part.strip() for part in text.partition(":"))
     if not (colon and name and value):

@@ -21,7 +21,7 @@ def whole_run() -> tuple[str, str]:
     return "window", say.whole_run()
 
 
-"""The property of a measurement that has all that an output tells."""
+"""The property of a measurement that has everything that an output says."""
 
 
 class OutputProblem(Exception):

@@ -114,7 +114,7 @@ def _by_cell(
             problems.append(Problem(str(path), None, str(error), error.hint))
             continue
         of = cells.setdefault(cell.id, CellFiles(cell))
-        of.told_repeat |= "repeat" in said
+        of.has_repeat |= "repeat" in said
         host = said.get("host") or cell.load_hosts[0]
         name = importer.kept_name(path, said)
         files = of.files.setdefault(host, {})
@@ -151,7 +151,7 @@ def _short(of: CellFiles, host: str, measured: Measurement) -> str:
     seconds, asked = measured.total.seconds, of.cell.measure_s
     if STDOUT in of.files[host] or not seconds or seconds >= _LEAST_SHARE * asked:
         return ""
-    return f"it tells of {seconds:.1f} s, and {of.cell.experiment} measures {asked:g} s: was it cut?"
+    return f"it covers {seconds:.1f} s, and {of.cell.experiment} measures {asked:g} s: was it cut?"
 
 
 def _the_same(importer: OutputImporter, cells: Iterable[CellFiles]) -> dict[Path, Problem]:
@@ -178,7 +178,7 @@ def _kept(
         manifest = Manifest(kind=kind, names=names, options=dict(options), remark=of.remarks.get(host, ""))
         jobs.append(KeptJob(MEASURE, host, manifest, files, window if window[0] else None))
     together = Together(tuple(measured.values()), load=False).throughput(None)
-    others = () if of.told_repeat else tuple(places.repeats(of.cell))
+    others = () if of.has_repeat else tuple(places.repeats(of.cell))
     if together is None:
         return CellImport(of.cell, tuple(jobs), None, others)
     failed = together.errors / max(1, together.count + together.errors)

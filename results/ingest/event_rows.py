@@ -62,7 +62,7 @@ def why_no_latency(event: Event, found: Recovery | None, left_s: float) -> str |
     """Say why the time until the latency was back is missing; None when it is not."""
     if found is None or found.latency_s is not None:
         return why_missing(event, found, left_s) if found is None else None
-    if not found.tells_latency:
+    if not found.has_latency:
         return say.event_latency_untold(label=event.label)
     share, seconds = share_figure(event.within), figure(left_s, ".0f")
     return say.event_latency_not_back(label=event.label, share=share, seconds=seconds)

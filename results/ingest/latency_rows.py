@@ -76,8 +76,8 @@ def _percentiles(some: Sequence[Operation]) -> list[Statistic]:
             Statistic(percentile_name(p), printed[0].get(p), "printed", None if p in printed[0] else missing)
             for p in sorted({*PERCENTILES, *printed[0]})
         ]
-    told = {p for each in printed for p in each}
-    reasons = {p: say.unmergeable() if p in told or len(histograms) > 0 else missing for p in PERCENTILES}
+    reported = {p for each in printed for p in each}
+    reasons = {p: say.unmergeable() if p in reported or len(histograms) > 0 else missing for p in PERCENTILES}
     return [Statistic(percentile_name(p), None, "printed", reasons[p]) for p in PERCENTILES]
 
 

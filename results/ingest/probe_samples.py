@@ -20,7 +20,7 @@ from benchbrief.results.ingest.tool_samples import tool_samples
 from benchbrief.results.kept_jobs import MEASURE, PROBE, probes_of
 from benchbrief.results.messages.result_messages import say
 from benchbrief.results.samples.declared_samples import broken_alone, require_declared, require_declared_by_tool
-from benchbrief.results.samples.sample_coverage import TOLD
+from benchbrief.results.samples.sample_coverage import COMPLETE
 from benchbrief.results.samples.window_stretches import (
     FEWEST,
     Coverage,
@@ -92,7 +92,7 @@ def sampled(
             covered = _coverage(times, over, of, every_s, seconds)
             row = CoverageRow(run_id, cell_id, probe.name, host, covered.share, covered.longest_s)
             found.coverage.append(row)
-            patchy = covered.share < TOLD and _is_worth_a_note(samples, covered, every_s, seconds)
+            patchy = covered.share < COMPLETE and _is_worth_a_note(samples, covered, every_s, seconds)
             if not samples:
                 without.append(host)
             elif patchy:

@@ -63,8 +63,8 @@ class Evidence:
     @cached_property
     def simulated(self) -> j.Simulated | None:
         """Return how the run was simulated; None when it was measured on real hosts."""
-        told = (start.simulated for start in self.starts if start.simulated)
-        return next(told, None) or simulation_of(self.run_dir)
+        models = (start.simulated for start in self.starts if start.simulated)
+        return next(models, None) or simulation_of(self.run_dir)
 
     @property
     def imported(self) -> j.Imported | None:

@@ -63,12 +63,12 @@ class FolderOfRuns:
         found = {}
         for journal in self.out.glob(f"*/{JOURNAL}"):
             try:
-                told = journal.stat()
+                state = journal.stat()
                 plan = (journal.parent / PLAN).stat().st_mtime_ns if (journal.parent / PLAN).exists() else 0
             except OSError as error:
                 found[journal.parent.name] = f"{error.strerror}"
             else:
-                found[journal.parent.name] = f"{told.st_size} {told.st_mtime_ns} {plan}"
+                found[journal.parent.name] = f"{state.st_size} {state.st_mtime_ns} {plan}"
         for lost in self.out.glob(f"*/{PLAN}"):
             found.setdefault(lost.parent.name, "without a journal")
         return found
@@ -170,7 +170,7 @@ class StoreOfRuns:
 
         from benchbrief.results.object_stores.object_store import NoObject, StoreDamaged
 
-        told = SiteRun(
+        run = SiteRun(
             id=manifest.id,
             stamp=stamp,
             title=manifest.title,
@@ -196,10 +196,10 @@ class StoreOfRuns:
             rows = table.to_pylist()
             values, facts = values_of(rows)
             known = {"values": values, "facts": facts, **labels_in(table.schema.metadata)}
-            return SiteRun(**{**dict(told), **known, "revision": about(rows).get("revision", "")})
+            return SiteRun(**{**dict(run), **known, "revision": about(rows).get("revision", "")})
         except (StoreDamaged, NoObject, pa.ArrowException, ValueError, KeyError, TypeError) as error:
             message = error.message if isinstance(error, BenchError) else "its series file can't be read"
-            return told.model_copy(update={"problem": message})
+            return run.model_copy(update={"problem": message})
 
     def fetch(self, run: SiteRun, brief: Brief, into: Path) -> None:
         (manifest,) = self.store.manifests([run.id])

@@ -42,7 +42,7 @@ class FileObjects:
         folder, _, begin = prefix.rpartition("/")
         if not self.root.is_dir():
             raise self._away()
-        with self._told():
+        with self._explaining():
             yield from self._below(self.root / folder, f"{folder}/" if folder else "", begin)
 
     def _below(self, folder: Path, above: str, begin: str = "") -> Iterator[Listed]:
@@ -68,7 +68,7 @@ class FileObjects:
             return
         if not self.root.is_dir():
             raise self._away()
-        with self._told():
+        with self._explaining():
             try:
                 names = os.listdir(self.root / prefix)  # noqa: PTH208 - Path.iterdir makes an object of each
             except FileNotFoundError:
@@ -76,7 +76,7 @@ class FileObjects:
         yield from (prefix + name for name in names)
 
     def look(self, key: str) -> Listed | None:
-        with self._told():
+        with self._explaining():
             try:
                 found = (self.root / key).stat()
             except (FileNotFoundError, NotADirectoryError):
@@ -84,7 +84,7 @@ class FileObjects:
         return Listed(key, found.st_size, found.st_mtime, str(found.st_ino))
 
     def read(self, key: str) -> bytes:
-        with self._told():
+        with self._explaining():
             try:
                 return (self.root / key).read_bytes()
             except FileNotFoundError as error:
@@ -92,14 +92,14 @@ class FileObjects:
 
     def download(self, key: str, path: Path) -> str:
         digest = hashlib.sha256()
-        with self._told():
+        with self._explaining():
             try:
                 source = (self.root / key).open("rb")
             except FileNotFoundError as error:
                 raise self._missing(key) from error
         with source, path.open("xb") as target:
             while True:
-                with self._told():
+                with self._explaining():
                     block = source.read(_BLOCK)
                 if not block:
                     return digest.hexdigest()
@@ -107,7 +107,7 @@ class FileObjects:
                 target.write(block)
 
     def create(self, key: str, content: bytes) -> bool:
-        with self._told(), self._incoming() as temporary:
+        with self._explaining(), self._incoming() as temporary:
             with temporary.open("xb") as file:
                 file.write(content)
                 file.flush()
@@ -116,7 +116,7 @@ class FileObjects:
 
     def upload(self, key: str, file: HashedFile) -> None:
         digest = hashlib.sha256()
-        with file.path.open("rb") as source, self._told(), self._incoming() as temporary:
+        with file.path.open("rb") as source, self._explaining(), self._incoming() as temporary:
             with temporary.open("xb") as target:
                 while block := source.read(_BLOCK):
                     digest.update(block)
@@ -129,14 +129,14 @@ class FileObjects:
 
     def delete(self, keys: Iterable[str]) -> None:
         for key in keys:
-            with self._told(), suppress(FileNotFoundError):
+            with self._explaining(), suppress(FileNotFoundError):
                 (self.root / key).unlink()
             if not key.startswith(INCOMING):  # a push may be about to write there
                 with suppress(OSError):  # other files are in it
                     (self.root / key).parent.rmdir()
 
     def now(self) -> float:
-        with self._told(), self._incoming() as temporary:
+        with self._explaining(), self._incoming() as temporary:
             temporary.touch()
             return temporary.stat().st_mtime
 
@@ -190,7 +190,7 @@ class FileObjects:
                 temporary.unlink()
 
     @contextmanager
-    def _told(self) -> Iterator[None]:
+    def _explaining(self) -> Iterator[None]:
         """Within this, an OSError is the store's."""
         try:
             yield

@@ -19,14 +19,14 @@ _SKEWED = ("RequestTimeTooSkewed", "RequestInTheFuture")
 
 def code_of(error: BaseException) -> str:
     """Return the code that the server gave, such as `NoSuchKey` or `404`; "" when it did not answer."""
-    told: Any = getattr(error, "response", None)
-    return str(told.get("Error", {}).get("Code", "")) if isinstance(told, dict) else ""
+    response: Any = getattr(error, "response", None)
+    return str(response.get("Error", {}).get("Code", "")) if isinstance(response, dict) else ""
 
 
 def status_of(error: BaseException) -> int:
     """Return the HTTP status of the answer; 0 without one."""
-    told: Any = getattr(error, "response", None)
-    return int(told.get("ResponseMetadata", {}).get("HTTPStatusCode", 0)) if isinstance(told, dict) else 0
+    response: Any = getattr(error, "response", None)
+    return int(response.get("ResponseMetadata", {}).get("HTTPStatusCode", 0)) if isinstance(response, dict) else 0
 
 
 def is_missing(error: BaseException) -> bool:

@@ -50,7 +50,7 @@ class S3Objects:
         self._making = threading.Lock()
 
     def list(self, prefix: str) -> Iterator[Listed]:
-        with self._told():
+        with self._explaining():
             pages = self._client.get_paginator("list_objects_v2")
             for page in pages.paginate(Bucket=self._bucket, Prefix=self._above + prefix):
                 for each in page.get("Contents", ()):
@@ -61,7 +61,7 @@ class S3Objects:
         yield from (each.key for each in self.list(prefix))
 
     def look(self, key: str) -> Listed | None:
-        with self._told():
+        with self._explaining():
             try:
                 found = self._client.head_object(**self._at(key))
             except Exception as error:
@@ -71,20 +71,20 @@ class S3Objects:
         return Listed(key, found["ContentLength"], found["LastModified"].timestamp(), found.get("ETag", ""))
 
     def read(self, key: str) -> bytes:
-        with self._told(), self._open(key) as body:
+        with self._explaining(), self._open(key) as body:
             content: bytes = body.read()
         return content
 
     def download(self, key: str, path: Path) -> str:
         digest = hashlib.sha256()
-        with path.open("xb") as target, self._told(), self._open(key) as body:
+        with path.open("xb") as target, self._explaining(), self._open(key) as body:
             for block in body.iter_chunks(_BLOCK):
                 digest.update(block)
                 target.write(block)
         return digest.hexdigest()
 
     def create(self, key: str, content: bytes) -> bool:
-        with self._told():
+        with self._explaining():
             for waited in range(_TAKEN_AGAIN):
                 try:
                     self._client.put_object(
@@ -107,7 +107,7 @@ class S3Objects:
             return
         content = file.path.read_bytes()
         file.require_unchanged()
-        with self._told():
+        with self._explaining():
             self._client.put_object(**self._at(key), Body=content, **_sum(bytes.fromhex(file.sha256)))
 
     def _upload_parts(self, key: str, file: HashedFile) -> None:
@@ -116,7 +116,7 @@ class S3Objects:
 
         at, path = self._at(key), str(file.path)
         size = max(_PART, -(-file.size // _MOST_PARTS))
-        with self._told():
+        with self._explaining():
             upload = {**at, "UploadId": self._client.create_multipart_upload(**at)["UploadId"]}
 
         def send(number: int) -> dict[str, Any]:
@@ -126,10 +126,10 @@ class S3Objects:
 
         pool = ThreadPoolExecutor(_AT_ONCE)
         try:
-            with self._told():
+            with self._explaining():
                 parts = list(pool.map(send, range(1, -(-file.size // size) + 1)))
             file.require_unchanged()
-            with self._told():
+            with self._explaining():
                 self._client.complete_multipart_upload(**upload, MultipartUpload={"Parts": parts})
         except BaseException:
             pool.shutdown(cancel_futures=True)
@@ -145,7 +145,7 @@ class S3Objects:
     def delete(self, keys: Iterable[str]) -> None:
         left = iter(keys)
         while some := tuple(islice(left, _DELETED_AT_ONCE)):
-            with self._told():
+            with self._explaining():
                 named = {"Objects": [{"Key": self._above + key} for key in some], "Quiet": True}
                 failed = self._client.delete_objects(Bucket=self._bucket, Delete=named).get("Errors", ())
             for each in failed:
@@ -153,10 +153,10 @@ class S3Objects:
                 raise SharedStoreError(what, "check what the credentials allow")
 
     def now(self) -> float:
-        with self._told():
+        with self._explaining():
             found = self._client.list_objects_v2(Bucket=self._bucket, Prefix=self._above, MaxKeys=1)
-        told = found["ResponseMetadata"]["HTTPHeaders"].get("date")
-        return parsedate_to_datetime(told).timestamp() if told else datetime.now(UTC).timestamp()
+        date = found["ResponseMetadata"]["HTTPHeaders"].get("date")
+        return parsedate_to_datetime(date).timestamp() if date else datetime.now(UTC).timestamp()
 
     def _at(self, key: str) -> dict[str, str]:
         return {"Bucket": self._bucket, "Key": self._above + key}
@@ -181,7 +181,7 @@ class S3Objects:
             return self._made
 
     @contextmanager
-    def _told(self) -> Iterator[None]:
+    def _explaining(self) -> Iterator[None]:
         """Within this, an error of boto3 is the store's. An error of ours, or of a file of ours, stays as it is."""
         try:
             yield
@@ -212,12 +212,12 @@ def _new_client() -> Any:
 
 
 def _timeout_s() -> float:
-    told = os.environ.get(TIMEOUT, "")
+    text = os.environ.get(TIMEOUT, "")
     try:
-        return max(0.1, float(told)) if told else _TIMEOUT_S
+        return max(0.1, float(text)) if text else _TIMEOUT_S
     except ValueError as error:
         raise SharedStoreError(
-            f"{TIMEOUT} is {told!r}, which is no number of seconds", "unset it, or say 60"
+            f"{TIMEOUT} is {text!r}, which is no number of seconds", "unset it, or say 60"
         ) from error
 
 

@@ -1,4 +1,4 @@
-"""The units of an answer's columns, as far as the question tells: columns of one view, and their averages.
+"""The units of an answer's columns, as far as the question shows: columns of one view, and their averages.
 
 What is computed of columns, and an answer out of several tables, has no unit here: none is better than a wrong one.
 Columns of tables have their unit in their name: `value_s`.
@@ -41,8 +41,8 @@ def units_of(answer: Table, sql: str, store: Asked) -> tuple[str, ...]:
         ((text,),) = store.sql(f"SELECT json_serialize_sql({sql_text(sql)})").rows  # it is read, and not run
     except (ResultsError, ValueError):
         return unknown
-    told = json.loads(text)
-    nodes = [each["node"] for each in told.get("statements", ())]
+    parsed = json.loads(text)
+    nodes = [each["node"] for each in parsed.get("statements", ())]
     if len(nodes) != 1 or nodes[0].get("type") != "SELECT_NODE" or nodes[0].get("cte_map", {}).get("map"):
         return unknown
     source = nodes[0]["from_table"]

@@ -22,7 +22,7 @@ class Choice:
     why: str
 
 
-def choices_told(evidence: Evidence) -> Iterator[Choice]:
+def explain_choices(evidence: Evidence) -> Iterator[Choice]:
     """Yield the choices ramp by ramp, in their order."""
     for of_ramp in evidence.record.choices.values():
         for each in of_ramp.values():

@@ -1,6 +1,6 @@
 """How long the steps of a run take, against what its plan gives them: so the time left is learned from the run itself.
 
-Each kind of step has a pace of its own on each database. A load that takes a tenth of its estimate tells nothing of the
+Each kind of step has a pace of its own on each database. A load that takes a tenth of its estimate says nothing of the
 measurements, which take what is declared.
 """
 
@@ -29,7 +29,7 @@ class Pace:
         self._cells.pop(cell_id, None)
 
     def note(self, cell: Cell, kind: str, seconds: float) -> None:
-        """Take note of a step that ended; one that was skipped took 0 s, and tells nothing of others."""
+        """Take note of a step that ended; one that was skipped took 0 s, and says nothing of others."""
         self._cells[cell.id] += seconds
         step = next((each for each in cell.steps if each.kind == kind), None)
         if step is not None and seconds and step.seconds:

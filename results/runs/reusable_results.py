@@ -247,8 +247,8 @@ class _EarlierRun:
         measured = [verdict for verdict in self._good.get(cell.hash, ()) if verdict.status != "skipped"]
         if search is None or not measured or any(self._stands_for(verdict, cell) for verdict in measured):
             return []
-        told = f"did not note the {search.latency} latency, by which the search {cell.experiment} is decided"
-        return [f"run {self._evidence.run_id} {told}"]
+        problem = f"did not note the {search.latency} latency, by which the search {cell.experiment} is decided"
+        return [f"run {self._evidence.run_id} {problem}"]
 
     def _problem(self, each: Carried) -> str:
         run_id = self._evidence.run_id

@@ -16,7 +16,7 @@ from benchbrief.results.ingest.run_evidence import Evidence, read_evidence
 from benchbrief.results.ingest.source_rows import origin_of
 from benchbrief.results.messages.result_messages import say
 from benchbrief.results.runs.budgets_spent import BudgetSpent, budgets_spent
-from benchbrief.results.runs.choice_reasons import Choice, choices_told
+from benchbrief.results.runs.choice_reasons import Choice, explain_choices
 from benchbrief.results.runs.find_runs import RunState, run_state
 from benchbrief.results.runs.learned_times import timed_plan
 from benchbrief.results.runs.pace import Pace, pace_of
@@ -132,7 +132,7 @@ def summarise(run_dir: Path) -> RunStatus:
         cells=cells,
         hosts=measures_of(readings),
         budgets=budgets_spent(evidence),
-        choices=tuple(choices_told(evidence)),
+        choices=tuple(explain_choices(evidence)),
         waits=live.waits if status == "running" and (live := read_live(run_dir)) else (),
     )
 

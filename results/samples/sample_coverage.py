@@ -7,7 +7,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, NamedTuple, Protocol
 
-TOLD = 0.95
+COMPLETE = 0.95
 """With less coverage than this, the brief says so. With more than the rest in gaps, there is no energy."""
 
 
@@ -36,11 +36,11 @@ def shares(store: _Store) -> dict[tuple[str, str], float]:
     """
     rows: Sequence[Sequence[Any]] = store.sql(
         "SELECT probe, cell_id, "  # noqa: S608  # our own number
-        "min(CASE WHEN share = 0 OR told.origin IS NOT NULL THEN share ELSE 1.0 END) AS least "
+        "min(CASE WHEN share = 0 OR noted.origin IS NOT NULL THEN share ELSE 1.0 END) AS least "
         "FROM coverage JOIN cells USING (run_id, cell_id) "
-        "LEFT JOIN (SELECT DISTINCT cell_id AS of_cell, origin FROM notes WHERE severity <> 'info') AS told "
-        "ON of_cell = cell_id AND told.origin = concat('probe:', probe, ':', node) "
-        f"WHERE status = 'ok' GROUP BY probe, cell_id HAVING least < {TOLD} ORDER BY probe, least, cell_id"
+        "LEFT JOIN (SELECT DISTINCT cell_id AS of_cell, origin FROM notes WHERE severity <> 'info') AS noted "
+        "ON of_cell = cell_id AND noted.origin = concat('probe:', probe, ':', node) "
+        f"WHERE status = 'ok' GROUP BY probe, cell_id HAVING least < {COMPLETE} ORDER BY probe, least, cell_id"
     ).rows
     return {(str(probe), str(cell)): float(share) for probe, cell, share in rows}
 

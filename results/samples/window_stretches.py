@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import NamedTuple
 
-from benchbrief.results.samples.sample_coverage import TOLD
+from benchbrief.results.samples.sample_coverage import COMPLETE
 from benchbrief.runners.measurement.measurement import Sample
 from benchbrief.runners.sampling import longest_step
 
@@ -135,6 +135,6 @@ def energy(watts: Sequence[tuple[Stretch, float]], seconds: float) -> float | No
     A small gap gets the mean of the rest. None when more than 5 % is missing, or with fewer than three readings.
     """
     covered = sum(part.seconds for part, _ in watts)
-    if len(watts) < FEWEST or covered < TOLD * seconds or covered <= 0:
+    if len(watts) < FEWEST or covered < COMPLETE * seconds or covered <= 0:
         return None
     return sum(part.seconds * each for part, each in watts) * (seconds / covered)

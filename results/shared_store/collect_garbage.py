@@ -65,11 +65,11 @@ def collect_garbage(
     retention: Retention,
     *,
     remove: bool,
-    told: Callable[[int, int], None] = lambda _done, _all: None,
+    progress: Callable[[int, int], None] = lambda _done, _all: None,
 ) -> Garbage:
     """Find what need not be kept, and with `remove` remove it: manifests first, then what they alone referred to.
 
-    `told` is called with the objects that are removed and all of them. Raises SharedStoreError, without removing
+    `progress` is called with the objects that are removed and all of them. Raises SharedStoreError, without removing
     anything when a manifest can't be read: what it refers to is not known.
     """
     if retention.grace_s < LEAST_GRACE_S:
@@ -103,7 +103,7 @@ def collect_garbage(
     if remove:
         store.objects.delete(sorted(lost))  # a run without its manifest is gone
         store.objects.delete(sorted(key for key in (name + SIGNATURE for name in lost) if key in listed))
-        _remove(store, found, retention, told)
+        _remove(store, found, retention, progress)
     return found
 
 
@@ -144,7 +144,7 @@ def _objects(store: SharedStore, found: Garbage) -> Iterator[Listed]:
             found.foreign.append(each.key)
 
 
-def _remove(store: SharedStore, found: Garbage, retention: Retention, told: Callable[[int, int], None]) -> None:
+def _remove(store: SharedStore, found: Garbage, retention: Retention, progress: Callable[[int, int], None]) -> None:
     """Remove objects, each right after another look: a push may have written it again."""
     removed: list[Listed] = []
     for at in range(0, len(found.objects), _AT_ONCE):
@@ -154,5 +154,5 @@ def _remove(store: SharedStore, found: Garbage, retention: Retention, told: Call
         still = [each for each in again if each is not None and now - each.modified_at > retention.grace_s]
         store.objects.delete([each.key for each in still])
         removed += still
-        told(at + len(some), len(found.objects))
+        progress(at + len(some), len(found.objects))
     found.objects = removed

@@ -21,9 +21,9 @@ _PULLING = ".pulling-"
 
 
 def pull_run(
-    store: SharedStore, manifest: Manifest, out: Path, told: Callable[[int, int], None] = lambda _done, _all: None
+    store: SharedStore, manifest: Manifest, out: Path, progress: Callable[[int, int], None] = lambda _done, _all: None
 ) -> Path:
-    """Write a run's folder into `out`, and return it. `told` is called with the bytes that are done and all bytes.
+    """Write a run's folder into `out`, and return it. `progress` is called with the bytes that are done and all bytes.
 
     The folder is filled beside its place and renamed when it is whole. Raises StoreDamaged for a file that is not what
     was pushed, SharedStoreError when another run has the folder, NoRoom.
@@ -46,7 +46,7 @@ def pull_run(
         folder.mkdir(parents=True)
         for size in store.at_once(fetch, files.items()):
             done += size
-            told(done, manifest.size)
+            progress(done, manifest.size)
         write_pushed(folder, store, manifest)
         try:
             folder.rename(target)

@@ -47,12 +47,12 @@ _REVISIONS = 20
 
 @dataclass
 class Push:
-    """What a push does. `told` is called with the bytes that are done and all bytes."""
+    """What a push does. `progress` is called with the bytes that are done and all bytes."""
 
     tags: Sequence[str] = ()
     sign: Callable[[bytes], bytes] | None = None
     """Makes a signature of a manifest's bytes."""
-    told: Callable[[int, int], None] = lambda _done, _all: None
+    progress: Callable[[int, int], None] = lambda _done, _all: None
     more: Mapping[str, WriteTable] = field(default_factory=dict)
     """Further tables of the run, by name: those that other rooms make of its results."""
     cautions: list[str] = field(default_factory=list)
@@ -281,7 +281,7 @@ def _send(store: SharedStore, local: Local, push: Push, now: float) -> tuple[int
         done, sent = done + file.size, sent + file.size * was_sent
         if not was_sent:
             relied_on[key] = file
-        push.told(done, total)
+        push.progress(done, total)
     return sent, relied_on
 
 

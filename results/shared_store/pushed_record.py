@@ -100,8 +100,8 @@ def queued(run_dir: Path) -> tuple[QueuedPush, ...]:
     """Return the pushes of a run that wait for their store. Raises StoreDamaged, OSError."""
     path = run_dir / PUSHED / _QUEUE
     try:
-        told = json.loads(path.read_bytes())
-        return tuple(QueuedPush(str(each["url"]), tuple(map(str, each["tags"])), str(each["key"])) for each in told)
+        pushes = json.loads(path.read_bytes())
+        return tuple(QueuedPush(str(each["url"]), tuple(map(str, each["tags"])), str(each["key"])) for each in pushes)
     except FileNotFoundError:
         return ()
     except (ValueError, KeyError, TypeError) as error:

@@ -251,13 +251,13 @@ class _Partitions:
         return bool(self._used) and all(each.origin == origin for each in self._used.values())
 
     def cautions(self) -> list[str]:
-        told = [str(problem) for problem in self._store.problems]
+        found = [str(problem) for problem in self._store.problems]
         others = [each.id for each in self._used.values() if each.origin != "measured"]
         if self._left_out:
-            told.append(f"{len(self._left_out):,} simulated or imported runs are left out; --all reads them too")
+            found.append(f"{len(self._left_out):,} simulated or imported runs are left out; --all reads them too")
         if others and len(others) < len(self._used):
-            told.append(f"{len(others):,} of the {len(self._used):,} runs that were read are simulated or imported")
-        return told
+            found.append(f"{len(others):,} of the {len(self._used):,} runs that were read are simulated or imported")
+        return found
 
 
 class _Table(ds.Dataset):  # type: ignore[misc]  # pyarrow has no types

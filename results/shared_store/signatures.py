@@ -79,6 +79,6 @@ def _ssh_keygen(words: list[str], content: bytes) -> subprocess.CompletedProcess
         ) from error
 
 
-def _last_line(told: bytes) -> str:
-    lines = told.decode(errors="replace").strip().splitlines()
+def _last_line(output: bytes) -> str:
+    lines = output.decode(errors="replace").strip().splitlines()
     return lines[-1].strip() if lines else "ssh-keygen says nothing"

@@ -157,11 +157,11 @@ def _peak(values: NDArray[np.float64], least: int) -> tuple[float, int]:
 
 def _tested(series: NDArray[np.float64], found: Sequence[int]) -> list[ChangePoint]:
     ends = [0, *found, len(series)]
-    told = []
+    tested = []
     for low, at, high in zip(ends, ends[1:], ends[2:], strict=False):
         before, after = series[low:at], series[at:high]
-        told.append(ChangePoint(at, p_of_means(before, after), float(before.mean()), float(after.mean())))
-    return told
+        tested.append(ChangePoint(at, p_of_means(before, after), float(before.mean()), float(after.mean())))
+    return tested
 
 
 def _shorter(found: Sequence[int], size: int) -> list[int]:

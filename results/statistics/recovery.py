@@ -58,14 +58,14 @@ class Sample:
 @dataclass(frozen=True)
 class Recovery:
     """Rates in ops/s, times in seconds. `recovery_s` is None when the throughput did not come back, and `latency_s`
-    when the latency did not, or, without `tells_latency`, has too few percentiles by second before the event."""
+    when the latency did not, or, without `has_latency`, has too few percentiles by second before the event."""
 
     before: float
     lowest: float
     recovery_s: float | None
     outage_s: float
     latency_s: float | None = None
-    tells_latency: bool = False
+    has_latency: bool = False
 
     @property
     def dip(self) -> float:
@@ -124,8 +124,8 @@ def _chance_of_rates(before: Sequence[Sample], after: Sequence[Sample], event: E
     each_s = min(sample.seconds for sample in after)
     rates = [sample.rate for sample in before]
     counted = _quantile(inf, event, each_s) * sqrt(fmean(rates) / each_s)
-    told = _quantile(len(rates) - 1, event, each_s) * stdev(rates) if len(rates) >= _LEAST else 0.0
-    return max(counted, told) * sqrt(1 + 1 / len(rates))
+    observed = _quantile(len(rates) - 1, event, each_s) * stdev(rates) if len(rates) >= _LEAST else 0.0
+    return max(counted, observed) * sqrt(1 + 1 / len(rates))
 
 
 def _quantile(freedom: float, event: Event, each_s: float) -> float:

@@ -82,12 +82,12 @@ def fit_usl(loads: Sequence[float], rates: Sequence[float]) -> Usl | NoFit:
     if not r2 >= LEAST_R2:
         explained = f"the law explains {share_text(max(r2, 0.0))} of the throughput's variance"
         return NoFit(f"{explained}, and {share_text(LEAST_R2)} is asked for")
-    at = math.sqrt((1 - sigma) / kappa) if _told_from_zero(kappa, errors[2], len(loads) - 3) else None
+    at = math.sqrt((1 - sigma) / kappa) if _differs_from_zero(kappa, errors[2], len(loads) - 3) else None
     peak = _law(at, ideal, sigma, kappa) if at is not None and 1 <= at <= FARTHEST * max(loads) else None
     return Usl(ideal, sigma, kappa, errors[0] * scale, errors[1], errors[2], r2, peak, at if peak is not None else None)
 
 
-def _told_from_zero(value: float, error: float, freedom: int) -> bool:
+def _differs_from_zero(value: float, error: float, freedom: int) -> bool:
     from scipy.special import stdtrit
 
     return value > float(stdtrit(freedom, LEVEL)) * error

@@ -41,7 +41,7 @@ VIEWS = (
     """
 CREATE SCHEMA measure;
 
--- The mean of samples over the time that they stand for; where that is not told, all are alike.
+-- The mean of samples over the time that they stand for; where that is not known, all are alike.
 CREATE MACRO measure.over_time(value, from_s, to_s) AS
 coalesce(sum(value * (to_s - from_s)) / nullif(sum(to_s - from_s) FILTER (WHERE value IS NOT NULL), 0), avg(value));
 

@@ -34,7 +34,7 @@ def asks_for_metrics(text: str) -> bool:
 
 
 def bounded_metrics(text: str, ask: Callable[[str], Iterable[Sequence[object]]]) -> list[str]:
-    """Return the metrics that a statement names as `metric.NAME` and that rest on rates of which a search tells a bound
+    """Return the metrics that a statement names as `metric.NAME` and that rest on rates of which a search knows a bound
     alone. `ask` answers SQL over one run."""
     if not _NAMED.search(text):
         return []

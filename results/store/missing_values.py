@@ -32,10 +32,10 @@ class MissingValues:
         for search in self._searches if any(read.view == "sustained" for read in reads) else ():
             if _concerns(search, known, [read for read in reads if read.view == "sustained"]):
                 return self._said(search["reason"])
-        told = query.reads is not None  # by keys alone, as an older plan has no `reads`
-        bad = [cell for cell in self._bad_cells if _concerns(cell, known, reads if told else None)]
+        by_reads = query.reads is not None  # by keys alone, as an older plan has no `reads`
+        bad = [cell for cell in self._bad_cells if _concerns(cell, known, reads if by_reads else None)]
         needed = [cell for cell in bad if cell["status"] != "skipped" or cell["reason"] == str(say.not_published())]
-        if needed or any(_concerns(cell, known, reads if told else None) for cell in self._good_cells):
+        if needed or any(_concerns(cell, known, reads if by_reads else None) for cell in self._good_cells):
             bad = needed  # what was not needed explains nothing where other cells were
         if bad:
             first = bad[0]
@@ -56,7 +56,7 @@ class MissingValues:
         for gap in sorted(self._unsampled, key=lambda gap: gap["probe"] not in measures):
             if _concerns(gap, known, [read for read in reads if gap["probe"] in (read.measure, read.probe)]):
                 return self._said(gap["text"])
-        if not told and not query.absent:
+        if not by_reads and not query.absent:
             return say.no_value_of_plan()
         if query.absent:
             # An earlier version kept the sentence itself.

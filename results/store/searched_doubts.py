@@ -1,7 +1,7 @@
 """What is not known of values that rest on searches for a promise: whether they are bounds, and whether the searches
 decided.
 
-A search whose highest candidate kept the promise, or whose load generator was late at the next one, tells a rate "or
+A search whose highest candidate kept the promise, or whose load generator was late at the next one, gives a rate "or
 more". A metric of such a rate is a bound, too: of a price per operation, an upper one. The metric is computed again
 with a far higher rate, which shows to which side it goes.
 """

@@ -49,7 +49,9 @@ def write_store_manifest(folder: Path, build: str, names: Iterable[str]) -> None
 def read_store_manifest(store: Path) -> StoreManifest | None:
     """Read the manifest. None when it is missing or unreadable. Raises OSError for other failures."""
     try:
-        told = json.loads((store / MANIFEST).read_bytes())
-        return StoreManifest(str(told["build"]), {str(name): str(digest) for name, digest in told["files"].items()})
+        content = json.loads((store / MANIFEST).read_bytes())
+        return StoreManifest(
+            str(content["build"]), {str(name): str(digest) for name, digest in content["files"].items()}
+        )
     except (FileNotFoundError, ValueError, KeyError, TypeError, AttributeError):
         return None

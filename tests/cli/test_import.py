@@ -210,7 +210,7 @@ def test_an_output_without_its_source_or_its_cell_is_refused(bench: Bench) -> No
     (bench.folder / "run.txt").write_text("nothing\n")
     ended = bench("import", "ycsb", "run.txt", "--spec", spec.name)
     assert ended.code == 2
-    assert "who tells these numbers is not said: title, publisher, licence, url or document" in ended.err
+    assert "who published these numbers is not said: title, publisher, licence, url or document" in ended.err
     source = ("--title", "x", "--publisher", "y", "--url", "z", "--licence", "w")
     assert (
         "which cells these files are of is not said"

@@ -110,7 +110,7 @@ def test_nothing_is_said_of_single_measurements(tmp_path: Path) -> None:
 def test_other_pairs_are_reported_only_where_there_are_any(noisy: int, rest: bool) -> None:
     results = SimpleNamespace(words=CATALOGUES["en"])
     pairs = [repeat_variation._Differences("A", "B", 4, int(at < noisy), 0) for at in range(6)]
-    told = " ".join(repeat_variation._told(pairs, cast(Results, results)))
+    told = " ".join(repeat_variation._sentences(pairs, cast(Results, results)))
     assert "Within noise are: A and B, 1 of 4" in told
     assert ("Between all other pairs" in told) == rest
 

@@ -10,7 +10,7 @@ import pytest
 
 from benchbrief.compiler.planning import plan as p
 from benchbrief.reports.data.report_data import Results
-from benchbrief.reports.data.unasked_candidates import asked_cells, told, unasked
+from benchbrief.reports.data.unasked_candidates import asked_cells, name_candidates, unasked
 from benchbrief.reports.data.view_model import DisclosureView, TextView, figures_of
 from benchbrief.reports.disclosure.disclosure import disclosure
 from benchbrief.reports.text.number_format import belonging
@@ -65,7 +65,7 @@ def test_the_candidates_of_a_search_that_did_not_end_are_one_line_and_no_missing
     results = Results(plan.model_copy(update={"experiments": {name: search}}), w.make_store(rows), words)
     assert [cell.threads for cell in asked_cells(results)] == [1, 1]
     assert {name: len(ids) for name, ids in unasked(results).items()} == {name: 4}
-    assert told(name, results) == named
+    assert name_candidates(name, results) == named
     whole = Results(plan, w.make_store(rows), words)
     assert len(asked_cells(whole)) == 6, "those of a list of points are missing"
 

@@ -292,4 +292,4 @@ def test_points_that_one_side_lacks_are_reported_once_and_only_for_that_side() -
     assert (outcome.only_first, outcome.only_second) == (("e/threads=2",), ("e/threads=3",))
     assert [row.verdict for row in outcome.comparisons] == ["better", "differs"]
     assert outcome.worse == ()
-    assert outcome.untold == ("e/threads=2",)
+    assert outcome.unknown == ("e/threads=2",)

@@ -468,7 +468,7 @@ def test_rows_of_ycsb_with_other_blanks_are_the_same(tmp_path: Path, pattern: st
 def test_a_run_time_that_is_no_number_is_reported_as_such(tmp_path: Path) -> None:
     path = copied(tmp_path, "ycsb/offered-load")["stdout"]
     replaced(path, (r"RunTime\(ms\), 4024", "RunTime(ms), 4.024,0"))
-    with pytest.raises(OutputProblem, match=r"\[OVERALL\] block has RunTime\(ms\) = 4\.024,0, which tells nothing"):
+    with pytest.raises(OutputProblem, match=r"\[OVERALL\] block has RunTime\(ms\) = 4\.024,0, which says nothing"):
         read_output("ycsb", {"stdout": path}, "f")
 
 
@@ -501,7 +501,7 @@ def test_logs_that_are_shorter_than_the_spec_measures_are_reported(tmp_path: Pat
     logs = [path for name, path in files.items() if name.endswith(".hdr") and "CLEANUP" not in name]
     what = prepare_outputs("hdr", logs, plan_of(tmp_path), TOLD, CELL)
     assert [text.partition(": ")[2] for text in what.remarks] == [
-        "it tells of 3.5 s, and closed measures 5 s: was it cut?"
+        "it covers 3.5 s, and closed measures 5 s: was it cut?"
     ]
 
 

@@ -234,7 +234,7 @@ def test_a_table_that_was_changed_in_the_run_takes_its_numbers_along(tmp_path: P
 def test_a_table_without_its_source_is_refused(tmp_path: Path, plan: Plan) -> None:
     text = "# title: A brief\nhardware, workload, threads, throughput (ops/s)\neco, a, 96, 700\n"
     told = refused(tmp_path, plan, text)
-    assert "published.csv: who tells these numbers is not said: publisher, licence, url or document" in told
+    assert "published.csv: who published these numbers is not said: publisher, licence, url or document" in told
     assert "--licence" in told
 
 
@@ -259,9 +259,9 @@ def test_a_table_without_its_source_is_refused(tmp_path: Path, plan: Plan) -> No
         ("hardware, workload, threads, power (W)", "eco, a, 96, 1", "power is of one node: which of 2?"),
         ("hardware, workload, threads, repeat, throughput (ops/s)", "eco, a, 96, 4, 1", "the plan has no repeat 4"),
         ("hardware, workload, threads, errors (%)", "eco, a, 96, 1", "without the number of operations"),
-        ("workload, threads, gain", "a, 96, 0.5", "5: `gain`: whether gain is in % can't be told"),
+        ("workload, threads, gain", "a, 96, 0.5", "5: `gain`: whether gain is in % is not clear"),
         ("workload, threads, gain", "a, 96, 0.5", "gain (%), or gain (x) for a number that is not in %"),
-        ("workload, threads, gain (ms)", "a, 96, 0.5", "whether gain is in % can't be told, or it is in another unit"),
+        ("workload, threads, gain (ms)", "a, 96, 0.5", "whether gain is in % is not clear, or it is in another unit"),
         ("workload, threads, multiplier", "a, 96, 8", "multiplier (%), or multiplier (x)"),
         ("workload, threads, best", "a, 96, 8", "name its unit, as in best (ops/s)"),
         ("workload, threads, cpu.utilisation", "a, 96, 0.5", "cpu.utilisation (%), or cpu.utilisation (x)"),
@@ -403,10 +403,10 @@ def test_a_table_is_read_as_spreadsheets_save_it(
 @pytest.mark.parametrize(
     ("content", "told"),
     [
-        (HEAD.format(";") + "\neco;a;48;7,120\n", "whether 7,120 is 7120 or 7.120 can't be told"),
-        (HEAD.format(";") + "\neco;a;48;818,3\neco;a;96;7.120\n", "what the point in 7.120 is can't be told"),
-        (HEAD.format(";") + "\neco;a;48;7.120\n", "whether 7.120 is 7120 or 7.1200 can't be told"),
-        (HEAD.format("\t") + "\neco\ta\t48\t7.120\n", "whether 7.120 is 7120 or 7.1200 can't be told"),
+        (HEAD.format(";") + "\neco;a;48;7,120\n", "whether 7,120 is 7120 or 7.120 is not clear"),
+        (HEAD.format(";") + "\neco;a;48;818,3\neco;a;96;7.120\n", "what the point in 7.120 is, is not clear"),
+        (HEAD.format(";") + "\neco;a;48;7.120\n", "whether 7.120 is 7120 or 7.1200 is not clear"),
+        (HEAD.format("\t") + "\neco\ta\t48\t7.120\n", "whether 7.120 is 7120 or 7.1200 is not clear"),
         (HEAD.format(",") + "\neco,a,48,7_120\n", "`7_120` is not a number"),
         (HEAD.format(",") + "\neco,a,48,\uff17\n", "`\uff17` is not a number"),
         (HEAD.format(",") + "\neco,a,48,7120.5 ops/s\n", "`7120.5 ops/s` is not a number"),

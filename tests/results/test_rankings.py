@@ -51,8 +51,8 @@ def test_the_best_has_the_first_letter_and_those_that_no_test_tells_apart_share_
     assert ranking.letters == ("b", "a", "a")
     assert ranking.order == (1, 2, 0)
     assert ranking.leading == (1, 2)
-    assert not ranking.are_told_apart(1, 2)
-    assert ranking.are_told_apart(0, 1)
+    assert not ranking.are_apart(1, 2)
+    assert ranking.are_apart(0, 1)
 
 
 def test_lower_is_better_turns_the_order_round() -> None:

@@ -52,7 +52,7 @@ def command(
     from benchbrief.results.shared_store.shared_store import open_store
 
     with byte_progress("removing", quiet=quiet) as show_bytes:
-        found = collect_garbage(open_store(url), Retention(older_than, keep, grace), remove=remove, told=show_bytes)
+        found = collect_garbage(open_store(url), Retention(older_than, keep, grace), remove=remove, progress=show_bytes)
     if as_json:
         show_json(
             {"removed": remove, "runs": [each.id for each in found.runs], "revisions": found.revisions,

@@ -31,7 +31,7 @@ from benchbrief.runners.drivers.output_evidence import read_output_lines
 from benchbrief.runners.measurement.measurement import Measurement, PhaseThroughput
 
 _WITHOUT_HISTOGRAM = "db_bench was run without --histogram, so there is no latency"
-_RATE_ALONE = f"{_WITHOUT_HISTOGRAM}, and its version tells neither the operations nor the time: the rate is all"
+_RATE_ALONE = f"{_WITHOUT_HISTOGRAM}, and its version prints neither the operations nor the time: the rate is all"
 _HEAD = 200
 """The first lines, in which it prints its settings."""
 _RESULT = re.compile(SPEC.line)

@@ -84,10 +84,10 @@ def intervals(logs: _Logs, start: float) -> tuple[Interval, ...]:
     return tuple(Interval(a - start, b - a, count) for (a, b), count in counts.items() if b > a)
 
 
-def latency_kinds(operations: Iterable[Operation], *, told: bool = False) -> str:
-    """Return the kinds of latencies. Service time must be `told`: YCSB gives intended latencies the same names
+def latency_kinds(operations: Iterable[Operation], *, is_known: bool = False) -> str:
+    """Return the kinds of latencies. Service time must be `is_known`: YCSB gives intended latencies the same names
     with `measurement.interval=intended`."""
     kinds = {each.kind for each in operations}
-    if kinds <= {"service"} and not told:
+    if kinds <= {"service"} and not is_known:
         return say.latency_unknown()
     return say.latency_both() if len(kinds) > 1 else word(f"latency_{next(iter(kinds), 'service')}")

@@ -53,7 +53,7 @@ class Iostat(SampleImporter):
         reports = _json_reports(path) if is_json else list(_text_reports(path))
         if not reports:
             raise BadLog(None, "not a log of iostat -x -t: it has no report of devices with its time")
-        times = _told_times([at for at, _ in reports], window)
+        times = _times_by_window([at for at, _ in reports], window)
         counted = _counted(list(dict.fromkeys(name for _, devices in reports for name, _ in devices)), device)
         found = []
         for before, at, (_, devices) in zip(times, times[1:], reports[1:], strict=False):
@@ -74,15 +74,15 @@ def _counted(names: Sequence[str], device: str) -> Sequence[str]:
         return (Path(device).name,)
     whole = [name for name in names if re.fullmatch(_WHOLE, name)]
     if unknown := [name for name in names if name not in whole and not _NOT_WHOLE.fullmatch(name)]:
-        raise BadLog(None, f"whether {', '.join(unknown)} is a disk or a part of one is not told by its name", hint)
+        raise BadLog(None, f"whether {', '.join(unknown)} is a disk or a part of one is not clear from its name", hint)
     if not whole:
         raise BadLog(None, f"it has no whole disk, but {', '.join(names)}", hint)
     if device and len(whole) > 1:
-        raise BadLog(None, f"which of {', '.join(whole)} holds {device} is not told by the log", hint)
+        raise BadLog(None, f"which of {', '.join(whole)} holds {device} is not clear from the log", hint)
     return whole
 
 
-def _told_times(times: Sequence[_Times], window: tuple[float, float]) -> Sequence[float]:
+def _times_by_window(times: Sequence[_Times], window: tuple[float, float]) -> Sequence[float]:
     """Return the reading of all stamps that gives valid dates. If both do, the measurement's time decides."""
     ways = {tuple(way) for way in zip(*times, strict=True) if None not in way}
     if len(ways) > 1:

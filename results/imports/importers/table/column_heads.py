@@ -127,7 +127,7 @@ def _unit(text: str, name: str, dimension: Dimension, shown: str, wrong: _Wrong)
     if dimension != DIMENSIONLESS:
         return wrong(f"`{text}`: {name} is {dimension_name(dimension)}", f"name its unit, as in {name} ({shown})")
     hint = f"name its unit: {name} (%), or {name} (x) for a number that is not in %"
-    return wrong(f"`{text}`: whether {name} is in % can't be told, or it is in another unit", hint)
+    return wrong(f"`{text}`: whether {name} is in % is not clear, or it is in another unit", hint)
 
 
 def _coordinate(name: str, key: str, unit: Unit | None, text: str, wrong: _Wrong) -> Column | Problem:

@@ -66,14 +66,14 @@ class Sheet:
             if not _POINT.fullmatch(text) and not _NEVER.fullmatch(text):
                 raise ValueError(text)
             if "." in text and self._decimal_comma:
-                raise UnclearNumber(f"what the point in {text} is can't be told: other numbers have a comma")
+                raise UnclearNumber(f"what the point in {text} is, is not clear: other numbers have a comma")
             if _THOUSANDS.fullmatch(text) and not self._decimal_point:
                 whole = text.replace(".", "")
-                raise UnclearNumber(f"whether {text} is {whole} or {text}0 can't be told: write one of them")
+                raise UnclearNumber(f"whether {text} is {whole} or {text}0 is not clear: write one of them")
             return float(text)
         if len(match[1]) == 3:
             point, whole = text.replace(",", "."), text.replace(",", "")
-            raise UnclearNumber(f"whether {text} is {whole} or {point} can't be told: write one of them")
+            raise UnclearNumber(f"whether {text} is {whole} or {point} is not clear: write one of them")
         return float(text.replace(",", "."))
 
 

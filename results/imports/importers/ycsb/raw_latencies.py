@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from benchbrief.results.imports.importers.property_settings import disclosed
-from benchbrief.results.imports.importers.ycsb.ycsb_command_line import of_command_line, tells_interval
+from benchbrief.results.imports.importers.ycsb.ycsb_command_line import has_interval, of_command_line
 from benchbrief.results.messages.result_messages import say
 from benchbrief.results.quoted_sql import sql_text
 from benchbrief.runners.drivers.output_invariants import parse_printed
@@ -94,7 +94,7 @@ def read(path: Path, beside: Sequence[str] = ()) -> Measurement:
     _refuse_gaps(rows, groups)
     _refuse_twice(groups)
     printed_lines = (*among, *beside)
-    kind = say.latency_service() if tells_interval(printed_lines) else say.latency_unknown()
+    kind = say.latency_service() if has_interval(printed_lines) else say.latency_unknown()
     settings = (("latency", kind), *disclosed(of_command_line(printed_lines)))
     return _measurement(groups, rows, settings)
 

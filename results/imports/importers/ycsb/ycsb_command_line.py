@@ -64,8 +64,8 @@ def command_line(text: Iterable[str]) -> CommandLine:
     return CommandLine(0, ())
 
 
-def tells_interval(text: Iterable[str]) -> bool:
-    """Return whether the first command line in an output tells `measurement.interval`, whose default is `op`.
+def has_interval(text: Iterable[str]) -> bool:
+    """Return whether the first command line in an output has `measurement.interval`, whose default is `op`.
 
     A properties file of the user's own may set it, which the output does not show.
     """

@@ -30,7 +30,7 @@ from benchbrief.results.imports.importers.hdr.hdr_measurement import (
 from benchbrief.results.imports.importers.property_settings import disclosed
 from benchbrief.results.imports.importers.ycsb import raw_latencies
 from benchbrief.results.imports.importers.ycsb.spec import SPEC
-from benchbrief.results.imports.importers.ycsb.ycsb_command_line import of_command_line, tells_interval
+from benchbrief.results.imports.importers.ycsb.ycsb_command_line import has_interval, of_command_line
 from benchbrief.results.messages.result_messages import say
 from benchbrief.runners.drivers.ycsb import ycsb_invariants, ycsb_log_invariants, ycsb_output
 from benchbrief.runners.drivers.ycsb.ycsb_measurement import read_logged_operations, read_row_operations, transactions
@@ -85,7 +85,7 @@ def _output(name: str, path: Path, logs: Mapping[str, Path]) -> Measurement:
         warnings=found.warnings,
         tool_version=f"YCSB {ycsb_output.version(text)}".strip(),
         properties=(
-            ("latency", latency_kinds(operations, told=tells_interval(text))),
+            ("latency", latency_kinds(operations, is_known=has_interval(text))),
             ("percentiles", _percentiles_from(rows, found, logged=bool(kept))),
             whole_run(),
             *disclosed(of_command_line(text)),
@@ -184,7 +184,7 @@ def _without(lacking: Sequence[str], found: ycsb_output.Text) -> str:
     overall = found.cells.get("OVERALL", {})
     there = next((key for key in lacking if key in overall), None)
     if there is not None:
-        return f"its [OVERALL] block has {there} = {overall[there]}, which tells nothing"
+        return f"its [OVERALL] block has {there} = {overall[there]}, which says nothing"
     return f"its [OVERALL] block has no {' and no '.join(lacking)}: it is cut, or a row was taken out"
 
 
