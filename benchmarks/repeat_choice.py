@@ -14,7 +14,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from benchbrief.compiler.compile import check
-from benchbrief.results.analysis.interim_answers import AskedSoFar
+from benchbrief.results.analysis.interim_samples import AskedSoFar
 from benchbrief.results.building.open_store import rebuilt_store
 from benchbrief.runners.execution.executor import execute
 from benchbrief.runners.journal import events as j

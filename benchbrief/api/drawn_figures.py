@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from benchbrief.compiler.planning import plan as p
 from benchbrief.reports.charts.build_figure import drawing
 from benchbrief.reports.charts.chart_layers import altair_chart
-from benchbrief.reports.charts.figure_sizes import FULL, height_for
+from benchbrief.reports.charts.draw_chart import FULL, height_for
 from benchbrief.reports.data.elements_with_data import telling
 from benchbrief.reports.data.report_data import Results
 from benchbrief.reports.words.brief_words import words_of

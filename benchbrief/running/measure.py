@@ -10,7 +10,7 @@ from benchbrief.compiler.planning.plan import Plan
 from benchbrief.progress.earlier_results import Retake
 from benchbrief.progress.finished_run import Finished
 from benchbrief.progress.run_progress import Progress
-from benchbrief.results.analysis.interim_answers import AskedSoFar
+from benchbrief.results.analysis.interim_samples import AskedSoFar
 from benchbrief.results.ingest.run_evidence import read_evidence
 from benchbrief.runners.errors import Outdated
 from benchbrief.runners.execution.executor import execute

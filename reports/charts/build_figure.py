@@ -32,8 +32,8 @@ from benchbrief.reports.data.measure_labels import readable
 from benchbrief.reports.data.report_data import Key, Results
 from benchbrief.reports.text.merged_remarks import merged
 from benchbrief.reports.text.number_format import Scale, is_counted, key_text, scale_for, with_unit
-from benchbrief.reports.text.signed_quantities import may_be_negative
 from benchbrief.reports.words.brief_words import Words, counted
+from benchbrief.results.compare.compared_quantities import may_be_below_0
 from benchbrief.results.statistics.repeat_spread import t_interval
 
 FEWEST_FOR_INTERVAL = 3
@@ -313,7 +313,7 @@ def _interval(
     mean.
     """
     low, high = t_interval(len(values), drawn, statistics.stdev(values), strictest_level(results.plan))
-    if low is None or high is None or may_be_negative(series.query.text, results.plan):
+    if low is None or high is None or may_be_below_0(series.query):
         return low, high  # type: ignore[return-value]  # both are known, or neither
     return max(low, 0.0), high
 

@@ -11,8 +11,7 @@ from benchbrief.results.compare.comparison import Point
 from benchbrief.results.history.change_verdicts import ChangeVerdict
 from benchbrief.results.history.read_series import Choice, Found, Measured, Series, read_series
 from benchbrief.results.history.series_changes import Change, trend_of
-from benchbrief.results.many_runs.kept_runs import RunValue, SiteRun, Suite, in_order
-from benchbrief.results.many_runs.kept_series import kept_series
+from benchbrief.results.many_runs.kept_runs import RunValue, SiteRun, Suite, in_order, kept_series
 from benchbrief.results.store_errors import ResultsError
 
 FIRST = ("throughput", "sustained")

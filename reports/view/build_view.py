@@ -14,9 +14,17 @@ from markupsafe import Markup
 from benchbrief.compiler.planning import plan as p
 from benchbrief.reports.charts.build_figure import drawing
 from benchbrief.reports.charts.chart_script import for_script
-from benchbrief.reports.charts.draw_chart import draw, lower_drawing
+from benchbrief.reports.charts.draw_chart import (
+    FULL,
+    HALF,
+    card_size,
+    draw,
+    height_for,
+    lower_drawing,
+    run_of_figures,
+    slide_size,
+)
 from benchbrief.reports.charts.drawn_series import figure_csv
-from benchbrief.reports.charts.figure_sizes import FULL, HALF, card_size, height_for, run_of_figures, slide_size
 from benchbrief.reports.charts.svg_converter import Converter, NotDrawn
 from benchbrief.reports.data.elements_with_data import parted, telling
 from benchbrief.reports.data.imported_briefs import is_imported

@@ -8,14 +8,19 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
 
 from benchbrief.compiler.measure_catalogue import KINDS, SAMPLED
 from benchbrief.compiler.planning.budgets import Point, budgeted_cells, keys_of, point_of
 from benchbrief.compiler.planning.plan import Cell, Dimension, Plan, Query
 from benchbrief.compiler.units import DIMENSIONLESS, parse_unit
+from benchbrief.results.analysis.open_expectations import OpenExpectations
+from benchbrief.results.building.growing_tables import GrowingTables
 from benchbrief.results.store.store import Key, Store
+from benchbrief.runners.journal.run_record import RunRecord
 from benchbrief.runners.scheduling.reported_statistics import asked_queries
-from benchbrief.runners.scheduling.table_readings import Sampled
+from benchbrief.runners.scheduling.table_readings import Readings, Sampled
 
 _LEAST_SHARE = 0.01
 """A mean below this share of the largest one counts as that share: nobody sees its interval beside the others."""
@@ -106,3 +111,19 @@ def _points(plan: Plan, queries: Iterable[Query]) -> dict[Point, Mapping[Dimensi
 def _is_sampled(query: Query) -> bool:
     """Return whether the query reads samples, as numbers of whole cells."""
     return any(read.view == "sample" for read in query.reads or ()) and SAMPLED.isdisjoint(query.dims)
+
+
+class AskedSoFar:
+    """Reads the tables look after look: only what changed since the last one is read again."""
+
+    def __init__(self, run_dir: Path, plan: Plan) -> None:
+        self._expectations, self._samples = OpenExpectations(plan), AskedSamples(plan)
+        samples = bool(self._samples) or self._expectations.read_samples
+        self._tables = GrowingTables(run_dir, plan, samples=samples)
+
+    def read(self, record: RunRecord) -> Readings:
+        """Return what the run's journal and raw outputs say now. Raises RunnerError, OSError."""
+        if not self._expectations and not self._samples:
+            return Readings()
+        with self._tables.store(record) as store:
+            return replace(self._expectations.read(store, record), sampled=self._samples.read(store))

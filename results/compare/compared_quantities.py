@@ -118,7 +118,7 @@ def _in_common(*sides: _Side, names: tuple[str, str] = ("A", "B"), without_error
             continue
         found = [metric_values(side.of, side.metrics[name].query, side.metrics[name].repeats) for side in sides]
         compared = quantity(
-            name, metric.query.unit, metric.better, found, bool(metric.percentile), signed=_may_be_below_0(metric.query)
+            name, metric.query.unit, metric.better, found, bool(metric.percentile), signed=may_be_below_0(metric.query)
         )
         if is_searched(metric.query):
             why = why_not_judged(metric.query, [side.of.plan for side in sides], names)
@@ -138,7 +138,7 @@ def _other_promises(
             yield point, why
 
 
-def _may_be_below_0(query: Query) -> bool:
+def may_be_below_0(query: Query) -> bool:
     """Return whether it subtracts, or reads a temperature or a logarithm: other measures start at 0."""
     return bool(_MINUS.search(_QUOTED.sub("", query.sql))) or "degC" in query.unit
 

@@ -5,18 +5,15 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property
-from typing import Any, NamedTuple, Protocol
+from typing import NamedTuple
 
 from benchbrief.compiler.planning.plan import Read
 from benchbrief.compiler.tail_operations import FEWEST, are_few, share_beyond
 from benchbrief.results.compare.comparison import Comparison
 from benchbrief.results.compare.contender import Contender
+from benchbrief.results.store.searched_doubts import Answering
 
 __all__ = ["FEWEST", "Beyond", "resting_on_few"]
-
-
-class _Store(Protocol):
-    def sql(self, text: str) -> Any: ...
 
 
 class _Counted(NamedTuple):
@@ -30,7 +27,7 @@ class _Counted(NamedTuple):
 class Beyond:
     """Counts operations beyond percentiles. Reads the counts of a store once, and only for a percentile."""
 
-    def __init__(self, store: _Store) -> None:
+    def __init__(self, store: Answering) -> None:
         self._store = store
 
     @cached_property

@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from benchbrief.compiler.extensions.registry import IMPORTER_SPECS
-from benchbrief.results.imports.packed_files import packed
+from benchbrief.results.imports.import_problems import packed
 from benchbrief.results.messages.result_messages import say
 from benchbrief.runners.drivers.output_evidence import read_output_lines
 from benchbrief.runners.errors import BadOutput

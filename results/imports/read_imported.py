@@ -9,8 +9,8 @@ from typing import cast
 
 from benchbrief.compiler.extensions.registry import IMPORTER_SPECS
 from benchbrief.results.imports.cell_files import Options
+from benchbrief.results.imports.import_problems import packed
 from benchbrief.results.imports.importer_seams import BadLog, OutputImporter, SampleImporter, TableImporter
-from benchbrief.results.imports.packed_files import packed
 from benchbrief.results.store_errors import ResultsError
 from benchbrief.runners.errors import BadOutput
 from benchbrief.runners.measurement.measurement import Measurement, Sample

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Container, Iterable, Mapping, Sequence
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from pathlib import Path
 from typing import Literal
@@ -16,7 +16,6 @@ from benchbrief.results.ingest.run_evidence import Evidence, read_evidence
 from benchbrief.results.ingest.source_rows import origin_of
 from benchbrief.results.messages.result_messages import say
 from benchbrief.results.runs.budgets_spent import BudgetSpent, budgets_spent
-from benchbrief.results.runs.choice_reasons import Choice, explain_choices
 from benchbrief.results.runs.find_runs import RunState, run_state
 from benchbrief.results.runs.learned_times import timed_plan
 from benchbrief.results.runs.pace import Pace, pace_of
@@ -285,3 +284,24 @@ def _within_budgets(needed: Mapping[str, float], spent: Mapping[str, float], pla
         budget_s = plan.experiments[name].budget_s
         total += left if budget_s is None else min(left, max(0.0, budget_s - spent.get(name, 0.0)))
     return total if plan.budget_s is None else min(total, max(0.0, plan.budget_s - sum(spent.values())))
+
+
+@dataclass(frozen=True)
+class Choice:
+    """The `number`th point of a ramp, which its hardware shares."""
+
+    experiment: str
+    hardware: tuple[str, ...]
+    workload: str
+    axis: Literal["threads", "target"]
+    point: float
+    number: int
+    why: str
+
+
+def explain_choices(evidence: Evidence) -> Iterator[Choice]:
+    """Yield the choices ramp by ramp, in their order."""
+    for of_ramp in evidence.record.choices.values():
+        for each in of_ramp.values():
+            place = (each.experiment, each.hardware, each.workload, each.axis)
+            yield Choice(*place, each.point, each.number, each.why)

@@ -5,14 +5,12 @@ window.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple
+
+from benchbrief.results.store.searched_doubts import Answering
 
 COMPLETE = 0.95
 """With less coverage than this, the brief says so. With more than the rest in gaps, there is no energy."""
-
-
-class _Store(Protocol):
-    def sql(self, text: str) -> Any: ...
 
 
 class Patchy(NamedTuple):
@@ -29,7 +27,7 @@ class Patchy(NamedTuple):
     cell: str
 
 
-def shares(store: _Store) -> dict[tuple[str, str], float]:
+def shares(store: Answering) -> dict[tuple[str, str], float]:
     """Return each coverage below 95 %, by probe and measured cell, the least of each probe first.
 
     It is 1 when no note reports a gap, as a late reading is none.
@@ -45,7 +43,7 @@ def shares(store: _Store) -> dict[tuple[str, str], float]:
     return {(str(probe), str(cell)): float(share) for probe, cell, share in rows}
 
 
-def patchy(store: _Store) -> list[Patchy]:
+def patchy(store: Answering) -> list[Patchy]:
     """Return the probes that sampled less than 95 % of the measured window of some cell, by name."""
     by_probe: dict[str, list[tuple[float, str]]] = {}
     for (probe, cell), share in shares(store).items():

@@ -10,7 +10,7 @@ from xml.etree import ElementTree as ET
 
 import pytest
 
-from benchbrief.results.analysis.interim_answers import AskedSoFar
+from benchbrief.results.analysis.interim_samples import AskedSoFar
 from benchbrief.runners.journal import events as j
 from benchbrief.runners.journal.journal_file import JOURNAL, read_journal
 from benchbrief.runners.journal.run_folder import load_plan

@@ -17,9 +17,9 @@ from benchbrief.compiler.planning import plan as p
 from benchbrief.reports.data.report_data import Results, Store, Table
 from benchbrief.reports.render.render_report import render
 from benchbrief.reports.text.html_markup import ticked, traced
-from benchbrief.reports.text.signed_quantities import may_be_negative
 from benchbrief.reports.view.build_view import build
 from benchbrief.reports.words.brief_words import CATALOGUES
+from benchbrief.results.compare.compared_quantities import may_be_below_0
 from benchbrief.results.store import store_schema as s
 from benchbrief.runners.engines.mongodb.mongo_messages import say
 from tests.reports import world as w
@@ -178,25 +178,25 @@ def test_words_in_backticks_become_code_and_nothing_else_becomes_markup() -> Non
 
 
 @pytest.mark.parametrize(
-    ("text", "below_zero"),
+    ("sql", "below_zero"),
     [
-        ("throughput", False),
-        ("throughput / power", False),
-        ("latency.p99[read]", False),
-        ('throughput["a-b"]', False),
-        ("throughput[one] / throughput[two] - 1", True),
+        ("SELECT value FROM measure.throughput", False),
+        ("SELECT a.value / b.value FROM a, b", False),
+        ("SELECT value FROM measure.throughput WHERE hardware = 'a-b'", False),
+        ("SELECT a.value / b.value - 1 FROM a, b", True),
     ],
 )
-def test_only_a_subtraction_gives_what_may_be_below_zero(text: str, below_zero: bool) -> None:
-    assert may_be_negative(text, compile_spec(QUICKSTART)) is below_zero
+def test_only_a_subtraction_gives_what_may_be_below_zero(sql: str, below_zero: bool) -> None:
+    assert may_be_below_0(w.query(sql, (), "ops/s", "x")) is below_zero
 
 
-def test_a_metric_that_subtracts_may_be_below_zero_under_its_name() -> None:
-    plan = compile_spec(QUICKSTART)
-    gain = p.Metric(name="gain", label="Gain", better="higher", query=w.query("", (), "%", "a - b"), origin=ORIGIN)
-    plan = plan.model_copy(update={"metrics": (gain,)})
-    assert may_be_negative("max(gain over threads)", plan)
-    assert not may_be_negative("gains", plan)
+def test_a_metric_that_subtracts_may_be_below_zero() -> None:
+    metrics = compile_spec(QUICKSTART).metrics
+    assert {each.name: may_be_below_0(each.query) for each in metrics} == {
+        "gain": True,
+        "efficiency": False,
+        "written": False,
+    }
 
 
 @pytest.mark.parametrize("observed", [True, False])

@@ -9,8 +9,7 @@ import pytest
 
 from benchbrief.compiler.planning.budgets import point_of
 from benchbrief.compiler.planning.plan import Plan
-from benchbrief.results.analysis.interim_answers import AskedSoFar
-from benchbrief.results.analysis.interim_samples import AskedSamples
+from benchbrief.results.analysis.interim_samples import AskedSamples, AskedSoFar
 from benchbrief.results.building.build_store import rebuild
 from benchbrief.results.building.open_store import open_store
 from benchbrief.runners.execution.executor import execute

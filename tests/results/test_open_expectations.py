@@ -9,7 +9,7 @@ import pytest
 from benchbrief.compiler.planning.budgets import Looks, Point, looks_at, point_of
 from benchbrief.compiler.planning.plan import Plan
 from benchbrief.results.analysis.expectation_verdicts import evaluate
-from benchbrief.results.analysis.interim_answers import AskedSoFar
+from benchbrief.results.analysis.interim_samples import AskedSoFar
 from benchbrief.results.building.growing_tables import GrowingTables
 from benchbrief.runners.execution.executor import execute
 from benchbrief.runners.journal import events as j

@@ -8,8 +8,8 @@ from pathlib import Path
 from benchbrief.results.imports.cell_files import Options
 from benchbrief.results.imports.imported_files import HDR
 from benchbrief.results.imports.importer_seams import OutputImporter
+from benchbrief.results.imports.importers.hdr.hdr_logs import row_of
 from benchbrief.results.imports.importers.hdr.hdr_measurement import read_hdr
-from benchbrief.results.imports.importers.hdr.hdr_names import row_of
 from benchbrief.runners.measurement.measurement import Measurement
 
 _UNITS_S = {"ns": 1e-9, "us": 1e-6, "ms": 1e-3}

@@ -64,3 +64,14 @@ def _row(name: str, line: int) -> str:
         known = ", ".join(_ROWS)
         raise BadLine(line, f"`{name}` is no operation; these are {known}")
     return row
+
+
+def row_of(path: Path) -> str:
+    """Return the row of a log, from its name: `READ` for `t8-READ.hdr`; the full name when it ends with no row."""
+    return split(path.stem)[1] or path.stem
+
+
+def split(stem: str) -> tuple[str, str]:
+    """Return the prefix and the row's name; "" as the second when no row of YCSB has such a name."""
+    at = next((at for at in range(len(stem)) if stem[at:] in OTHERS or operation_of(stem[at:])), len(stem))
+    return stem[:at], stem[at:]

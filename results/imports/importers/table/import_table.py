@@ -9,8 +9,9 @@ from __future__ import annotations
 
 import csv
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
+from itertools import pairwise
 from pathlib import Path
 
 from benchbrief.compiler.measure_catalogue import KINDS
@@ -19,13 +20,11 @@ from benchbrief.compiler.shapes.lengths import PARAGRAPH
 from benchbrief.compiler.units import Unit
 from benchbrief.results.imports.cell_matching import Coordinates, NoPlace, Places
 from benchbrief.results.imports.import_manifest import CellValue
-from benchbrief.results.imports.import_problems import Problem
+from benchbrief.results.imports.import_problems import Problem, Unreadable
 from benchbrief.results.imports.import_source import Source, long_lines, read_source
 from benchbrief.results.imports.importer_seams import CellNumbers
 from benchbrief.results.imports.importers.table import column_heads
-from benchbrief.results.imports.importers.table.latency_order import out_of_order
 from benchbrief.results.imports.importers.table.spreadsheet_text import SEPARATORS, Sheet, UnclearNumber, read_sheet
-from benchbrief.results.imports.packed_files import Unreadable
 
 EACH_NODE = "each"
 """In the column `node`: the number holds for each host of the hardware."""
@@ -315,3 +314,29 @@ def _bounds_apart(columns: Sequence[column_heads.Column | Problem], file: str, l
             if units.setdefault(name, unit) != unit:
                 text = f"{name} has values in {units[name] or 'x'} and in {unit or 'x'}"
                 yield Problem(file, line, text, "give its values in one unit")
+
+
+_MEAN = 50.5
+"""A place between the ends: the mean can be below or above any percentile."""
+_ENDS = {"min": 0.0, "mean": _MEAN, "max": 101.0}
+
+
+def out_of_order(values: Iterable[CellValue]) -> tuple[CellValue, CellValue] | None:
+    """Return the lower and the higher statistic of which the higher has the smaller value; None if none has."""
+    by_phase: dict[tuple[str, int | None], list[CellValue]] = {}
+    for value in values:
+        if KINDS[value.measure].view == "latency":
+            by_phase.setdefault((value.operation, value.phase), []).append(value)
+    for each in by_phase.values():
+        ranked = sorted(((_rank(value), value) for value in each), key=lambda pair: pair[0])
+        percentiles = [value for rank, value in ranked if rank != _MEAN]
+        ends = [value for rank, value in ranked if rank in _ENDS.values()]
+        for lower, higher in (*pairwise(percentiles), *pairwise(ends)):
+            if lower.value > higher.value:
+                return lower, higher
+    return None
+
+
+def _rank(value: CellValue) -> float:
+    statistic = KINDS[value.measure].statistic
+    return _ENDS[statistic] if statistic in _ENDS else float(statistic.removeprefix("p"))

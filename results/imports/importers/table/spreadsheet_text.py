@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 
-from benchbrief.results.imports.packed_files import Unreadable, packed
+from benchbrief.results.imports.import_problems import Unreadable, packed
 
 SEPARATORS = {",": "commas", ";": "semicolons", "\t": "tabs"}
 _SEP = re.compile(r"sep=(.)\s*", re.IGNORECASE)

@@ -14,7 +14,7 @@ from pathlib import Path
 
 from benchbrief.results.imports.imported_files import HDR, OutputProblem
 from benchbrief.results.imports.importers.hdr import hdr_logs
-from benchbrief.results.imports.importers.hdr.hdr_names import split
+from benchbrief.results.imports.importers.hdr.hdr_logs import split
 from benchbrief.results.imports.importers.ycsb.ycsb_files import read_rows
 from benchbrief.runners.drivers.ycsb.ycsb_log_invariants import check_against_row
 from benchbrief.runners.drivers.ycsb.ycsb_output import Row, Text, operation_of

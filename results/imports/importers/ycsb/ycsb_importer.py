@@ -12,7 +12,7 @@ from benchbrief.results.imports.cell_matching import Places
 from benchbrief.results.imports.import_problems import WRONG_CELL, Problem
 from benchbrief.results.imports.imported_files import HDR
 from benchbrief.results.imports.importer_seams import OutputImporter, Setting
-from benchbrief.results.imports.importers.hdr.hdr_names import row_of, split
+from benchbrief.results.imports.importers.hdr.hdr_logs import row_of, split
 from benchbrief.results.imports.importers.property_settings import HEAD, planned
 from benchbrief.results.imports.importers.ycsb.log_ownership import logs_of
 from benchbrief.results.imports.importers.ycsb.raw_latencies import is_raw
