@@ -9,7 +9,7 @@ from benchbrief.compiler.planning import plan as p
 from benchbrief.reports.charts.build_figure import drawing
 from benchbrief.reports.charts.chart_layers import altair_chart
 from benchbrief.reports.charts.draw_chart import FULL, height_for
-from benchbrief.reports.data.elements_with_data import telling
+from benchbrief.reports.data.elements_with_data import keep_elements_with_data
 from benchbrief.reports.data.report_data import Results
 from benchbrief.reports.words.brief_words import words_of
 from benchbrief.reports.words.locale_formats import written_as
@@ -35,7 +35,7 @@ class Figure(NamedTuple):
 def figures_in(plan: p.Plan, store: Store) -> Iterator[tuple[Figure, p.FigureElement]]:
     """Yield the figures of each report, in reading order, as the brief numbers them."""
     for report in plan.reports:
-        elements = telling(report.elements, Results(plan, store, words_of(report)))
+        elements = keep_elements_with_data(report.elements, Results(plan, store, words_of(report)))
         for number, element in enumerate(_figures(elements), start=1):
             yield Figure(report.name, number, element.title), element
 

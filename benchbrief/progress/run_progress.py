@@ -231,7 +231,7 @@ class Progress:
         self._say(one_line(f"going on with {record.cell} in its {step} step: {what}"))
 
     def _on_cell_ended(self, record: j.CellEnded) -> None:
-        from benchbrief.results.messages.brief_reasons import briefly
+        from benchbrief.results.messages.brief_reasons import shorten_reason
 
         view = self.view
         if view is None or record.cell not in view.cells:
@@ -247,7 +247,7 @@ class Progress:
             if view.is_answer(record) and not record.retried:
                 word = self._style("not offered" if record.refused == "generator" else "promise broken", "yellow")
             self._say(f"{one_line(self._name(count, record.cell))} {word}  {one_line(record.origin)}")
-            self._say(f"    {one_line(briefly(record.reason))}")
+            self._say(f"    {one_line(shorten_reason(record.reason))}")
 
     def _finished(self, count: str, cell: str, numbers: str, left: str) -> str:
         """A cell's line. On a terminal without room for it, it says no time that is left, then a shorter name."""

@@ -25,7 +25,7 @@ from benchbrief.progress.compared_times import short_text
 from benchbrief.progress.earlier_results import Retake, reused_as_dict
 from benchbrief.progress.finished_run import Finished, not_run
 from benchbrief.progress.run_progress import Progress
-from benchbrief.reports.text.merged_remarks import merged
+from benchbrief.reports.text.merged_remarks import merge_remarks
 from benchbrief.results.runs.estimate_and_actual import TimeCompared, compare_times
 from benchbrief.results.samples.sample_coverage import COMPLETE
 from benchbrief.runners.execution.first_failures import NotTried, shape_of_failure
@@ -274,7 +274,7 @@ def tell(finished: Finished, summary: Summary) -> None:
                     show(f"  {what} {cell}: {missing[cell]}", colour="red")
             else:
                 show(f"  {what} {len(cells)} cells, from {cells[0]} to {cells[-1]}: {reason}", colour="red")
-    warnings = merged(("warning", text, cells) for text, cells in summary.warnings)
+    warnings = merge_remarks(("warning", text, cells) for text, cells in summary.warnings)
     for _, text, count in warnings[:_MOST]:
         show(f"  warning {text}" + (f" ({count} cells)" if count > 1 else ""), colour="yellow")
     if len(warnings) > _MOST:

@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 
 from benchbrief.compiler.rounding import magnitude, to_digits
 from benchbrief.reports.charts.chart import Chart
-from benchbrief.reports.charts.drawn_series import Drawn, written
+from benchbrief.reports.charts.drawn_series import Drawn, value_writers
 from benchbrief.reports.data.report_data import Results
 from benchbrief.reports.text.number_format import fixed, points, with_unit
 from benchbrief.reports.words.brief_words import Words, counted
@@ -17,7 +17,7 @@ _MOST_LEADERS = 4
 """The most series that a finding names where none is the highest everywhere."""
 
 
-def alternative(charts: Sequence[Chart], drawn: Sequence[Drawn], results: Results, x_dim: str | None) -> str:
+def describe_figure(charts: Sequence[Chart], drawn: Sequence[Drawn], results: Results, x_dim: str | None) -> str:
     """Return kind, axes, the ends of each series, and the highest series, panel by panel."""
     words, chart = results.words, charts[0]
     marks = {d.trace.mark for d in drawn} - {"rule"}
@@ -37,7 +37,7 @@ def alternative(charts: Sequence[Chart], drawn: Sequence[Drawn], results: Result
             sentences.append(words["alt_panel"].format(name=panel.heading))
         sentences += _findings(own, words)
         if len(drawn) <= _MANY:
-            named = zip(drawn, written(drawn), strict=True)
+            named = zip(drawn, value_writers(drawn), strict=True)
             for d, text in named:
                 if d.panel == panel.heading:
                     sentences += [_ends(d, text, words), *_verdicts(d, words)]

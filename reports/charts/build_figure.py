@@ -9,15 +9,15 @@ from itertools import pairwise
 
 from benchbrief.compiler.planning import plan
 from benchbrief.compiler.planning.budgets import strictest_level
-from benchbrief.reports.charts.alt_text import alternative
+from benchbrief.reports.charts.alt_text import describe_figure
 from benchbrief.reports.charts.chart import Chart, Point, Trace, XAxis, XKind
-from benchbrief.reports.charts.drawn_series import Detail, Drawn, column, written
+from benchbrief.reports.charts.drawn_series import Detail, Drawn, column_writer, value_writers
 from benchbrief.reports.charts.figure_scales import (
     axis_scale,
     axis_title,
     in_scale,
     label_with_unit,
-    staircase,
+    staircase_axis,
     without_shared_end,
 )
 from benchbrief.reports.charts.searched_points import (
@@ -28,9 +28,9 @@ from benchbrief.reports.charts.searched_points import (
     with_rules,
     with_verdicts,
 )
-from benchbrief.reports.data.measure_labels import readable
+from benchbrief.reports.data.measure_labels import readable_label
 from benchbrief.reports.data.report_data import Key, Results
-from benchbrief.reports.text.merged_remarks import merged
+from benchbrief.reports.text.merged_remarks import merge_remarks
 from benchbrief.reports.text.number_format import Scale, is_counted, key_text, scale_for, with_unit
 from benchbrief.reports.words.brief_words import Words, counted
 from benchbrief.results.compare.compared_quantities import may_be_below_0
@@ -74,7 +74,7 @@ class _Remarks:
         breaks = (counted(words, "breaks", self.breaks),) if self.breaks else ()
         if not self.missing:
             return (*breaks, *self.notes)
-        kinds = [text for _, text, _ in merged(("", reason, 1) for reason in self.reasons)]
+        kinds = [text for _, text, _ in merge_remarks(("", reason, 1) for reason in self.reasons)]
         shown = kinds[:_MOST_REASONS]
         if len(kinds) > len(shown):
             shown.append(words["notice_and_more"].format(n=len(kinds) - len(shown)))
@@ -97,7 +97,7 @@ def drawing(figure: plan.FigureElement, results: Results) -> Drawing:
     x_dim = next((s.x_dim for s in figure.series if s.x_dim), None)
     planned = _keys(figure, x_dim)
     figure = figure.model_copy(update={"keys": _all_keys(figure, results)})
-    along, stairs = staircase(figure, x_dim, results)
+    along, stairs = staircase_axis(figure, x_dim, results)
     figure = figure.model_copy(update={"keys": {**figure.keys, **stairs}})
     remarks = _Remarks()
     chosen = chosen_ramp(figure, x_dim, results)
@@ -121,7 +121,7 @@ def drawing(figure: plan.FigureElement, results: Results) -> Drawing:
     scaled = tuple(
         in_scale(d, y_right if d.trace.right else y_scale, x_scale if curve else Scale(1.0, "")) for d in drawn
     )
-    x_label = figure.x_label or next((readable(s.x_label, results.words) for s in figure.series if s.x_label), "")
+    x_label = figure.x_label or next((readable_label(s.x_label, results.words) for s in figure.series if s.x_label), "")
     x_label = x_label or results.words.get(along or "", "")
     x_keys = _keys(figure, x_dim)
     labels = (f"{float(k.label):,.12g}" if stairs else k.label for k in x_keys)
@@ -129,7 +129,7 @@ def drawing(figure: plan.FigureElement, results: Results) -> Drawing:
     places = () if curve or kind == "category" else tuple(float(k.value) for k in x_keys)
     ticks = round_rates(places) if chosen == "searched" else places
     if curve:
-        x_label = without_shared_end(x_label, readable(curve.label, results.words))
+        x_label = without_shared_end(x_label, readable_label(curve.label, results.words))
     left_out = not_chosen(planned, x_keys) if chosen and kind == "log" and not curve else ()
     open_ticks = left_out if chosen == "adaptive" else ()
     axis = XAxis(label_with_unit(x_label, x_scale.unit), kind, categories, ticks, open_ticks)
@@ -144,7 +144,7 @@ def drawing(figure: plan.FigureElement, results: Results) -> Drawing:
     return Drawing(
         charts if any(p.y is not None for d in scaled for p in d.trace.points) else (),
         scaled,
-        alternative(charts, scaled, results, x_dim),
+        describe_figure(charts, scaled, results, x_dim),
         _data_head(charts[0], results, x_dim, figure.panel_dim, curve=curve is not None),
         tuple(_data(scaled, curve=curve is not None, panels=figure.panel_dim is not None)),
         remarks.texts(results.words),
@@ -170,7 +170,7 @@ def _numbered(value: Key) -> plan.Key:
     return plan.Key(value=value, label=value if isinstance(value, str) else f"{value:.12g}")
 
 
-def unsampled(seconds: Iterable[float]) -> set[float]:
+def moments_in_gaps(seconds: Iterable[float]) -> set[float]:
     """Return a moment within each gap, which breaks the line: a step of over 2.5 times the median one."""
     steps = list(pairwise(sorted(seconds)))
     usual = statistics.median(b - a for a, b in steps) if steps else 0.0
@@ -219,7 +219,7 @@ def _traces(
 ) -> Iterable[Drawn]:
     coloured = sum(1 for s in figure.series if s.color_dim)
     plain = [s for s in figure.series if not s.color_dim]
-    label = readable(series.label, results.words)
+    label = readable_label(series.label, results.words)
     for index, key in enumerate(_keys(figure, series.color_dim) or (None,)):
         if key is None:
             name, color = label, (None if coloured else plain.index(series))
@@ -258,7 +258,7 @@ def _moments(
 ) -> tuple[plan.Key, ...]:
     """Return the moments of a series, and one in each of its gaps."""
     own = results.keys(series.query, "time", **where)
-    gaps = (_numbered(at) for at in unsampled([v for v in own if not isinstance(v, str)]))
+    gaps = (_numbered(at) for at in moments_in_gaps([v for v in own if not isinstance(v, str)]))
     return tuple(sorted((*(key for key in keys if key.value in own), *gaps), key=lambda key: key.value))
 
 
@@ -392,8 +392,8 @@ def _data_head(
 
 
 def _data(drawn: Sequence[Drawn], *, curve: bool, panels: bool) -> Iterable[tuple[str, ...]]:
-    y_texts, x_text = written(drawn), column([p.x for d in drawn for p in d.trace.points if p.y is not None])
-    for d, y_text in zip(drawn, y_texts, strict=True):
+    x_text = column_writer([p.x for d in drawn for p in d.trace.points if p.y is not None])
+    for d, y_text in zip(drawn, value_writers(drawn), strict=True):
         for point, label in zip(d.trace.points, d.labels, strict=True):
             shown = "–" if point.y is None else point.mark + with_unit(y_text(point.y), d.unit)
             x = ["–" if point.y is None else x_text(point.x)] if curve else []

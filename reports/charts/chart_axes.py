@@ -90,7 +90,7 @@ def _ticks(first: int, last: int, step: float) -> Ticks:
 
 def tick_labels(values: Sequence[float]) -> tuple[str, ...]:
     """Return labels of one size: 0, 10k, 20k; or 0, 0.5, 1.0; with thousands separators below ten thousand."""
-    size, letter = size_of(max((abs(v) for v in values), default=0.0))
+    size, letter = divisor_for(max((abs(v) for v in values), default=0.0))
     scaled = [v / size for v in values]
     return tuple("0" if v == 0 and letter else f"{_trimmed(v, scaled)}{letter}" for v in scaled)
 
@@ -104,7 +104,7 @@ def _power_label(value: float) -> str:
     return locale().numerals(f"{digits:g}e{power}".replace("-", "−"))
 
 
-def size_of(largest: float) -> tuple[float, str]:
+def divisor_for(largest: float) -> tuple[float, str]:
     """Return the divisor for numbers up to this one, and its letter: from ten thousand on."""
     for size, letter in ((1e12, "T"), (1e9, "G"), (1e6, "M"), (1e3, "k")):
         if largest >= size and largest >= 1e4:
@@ -224,7 +224,7 @@ def _box(label: Label, place: Place, size: float) -> Box:
     return Box(left, y - size / 2, left + width, y + size / 2)
 
 
-def spread(positions: Sequence[float], gap: float) -> bool:
+def are_spaced(positions: Sequence[float], gap: float) -> bool:
     """Return whether positions lie at least `gap` apart."""
     ordered = sorted(positions)
     return all(b - a >= gap for a, b in pairwise(ordered))

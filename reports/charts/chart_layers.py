@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from benchbrief.reports.charts import chart_axes
 from benchbrief.reports.charts.chart import GRID, INK, PAPER, SMALL, SOFT, TEXT, Chart, Trace
 from benchbrief.reports.charts.chart_axes import Ticks
-from benchbrief.reports.charts.chart_layout import BAR_GAP, SLOT_GAP, LegendItem, Plot, shortened
+from benchbrief.reports.charts.chart_layout import BAR_GAP, SLOT_GAP, LegendItem, Plot, shorten
 from benchbrief.reports.charts.chart_texts import Text, texts
 from benchbrief.reports.charts.small_multiples import Panel, arrange, columns_for
 from benchbrief.reports.text.writable_text import writable
@@ -336,7 +336,7 @@ def _write(texts: Sequence[Text]) -> list[Layer]:
 
 
 def _datum(text: Text) -> dict[str, Any]:
-    return {"text": shortened(text.text, _WIDEST, text.size), "px": text.x, "py": text.y, "color": text.color}
+    return {"text": shorten(text.text, _WIDEST, text.size), "px": text.x, "py": text.y, "color": text.color}
 
 
 def _legend_sample(item: LegendItem) -> list[Any]:

@@ -207,7 +207,7 @@ class Plot:
         if any(t.points[-1].x != last_x for t in lines if t.points) or any(p.y is None for p in ends):
             return False
         pixel = self.y_pixel(traces[0])
-        return len(ends) == len(traces) and chart_axes.spread([pixel(p.y) for p in ends if p.y is not None], 13)
+        return len(ends) == len(traces) and chart_axes.are_spaced([pixel(p.y) for p in ends if p.y is not None], 13)
 
 
 def needs_legend(chart: Chart) -> bool:
@@ -221,7 +221,7 @@ def legend(chart: Chart, width: float, left: float, below: float) -> tuple[Legen
     items: list[LegendItem] = []
     x, row = 0.0, 0
     for series, trace in enumerate(chart.traces):
-        name = shortened(trace.name, width - 24)
+        name = shorten(trace.name, width - 24)
         needed = 24 + text_width(name, TEXT) + 16
         if x and x + needed > width + 16:
             x, row = 0.0, row + 1
@@ -234,7 +234,7 @@ def rows_of(items: Sequence[LegendItem]) -> int:
     return len({item.y for item in items})
 
 
-def shortened(text: str, width: float, size: float = TEXT) -> str:
+def shorten(text: str, width: float, size: float = TEXT) -> str:
     """Return the text, shortened to fit by an ellipsis in its middle: ends often distinguish names.
 
     Drops whole words where there are enough of them, else characters.
@@ -296,7 +296,7 @@ def bar_text(value: float | None, among: Sequence[float]) -> str:
     if not value:
         return "" if value is None else "0"
     sizes = [abs(v) for v in among if v]
-    size, letter = chart_axes.size_of(max(sizes, default=0.0))
+    size, letter = chart_axes.divisor_for(max(sizes, default=0.0))
     if size == 1 and all(v == int(v) for v in sizes):
         return locale().numerals(f"{int(value):,}".replace("-", "−"))
     wanted = (3 - _whole_digits(max(sizes) / size), 2 - _whole_digits(min(sizes) / size)) if sizes else (0,)
@@ -317,4 +317,4 @@ def _wrap(text: str, width: float, lines: int = 3) -> list[str]:
         if found[-1] and len(found) < lines and text_width((found[-1] + part).rstrip(), TEXT) > width:
             found.append("")
         found[-1] += part
-    return [shortened(line.strip(), max(width, 3 * TEXT)) for line in found]
+    return [shorten(line.strip(), max(width, 3 * TEXT)) for line in found]

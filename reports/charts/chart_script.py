@@ -19,7 +19,7 @@ from benchbrief.reports.words.brief_words import Words, counted
 _NAMED_CELLS = 3
 
 
-def for_script(
+def script_data(
     panels: Sequence[Panel], drawn: Sequence[Drawn], number: int, words: Words, size: tuple[float, float]
 ) -> Mapping[str, object]:
     """Return `series`: each toggle's name and box; `points`: each point's series, box and tooltip lines.

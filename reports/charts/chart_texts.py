@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from benchbrief.reports.charts import chart_axes
 from benchbrief.reports.charts.chart import INK, SMALL, SOFT, TEXT, Chart
 from benchbrief.reports.charts.chart_axes import Box, text_width
-from benchbrief.reports.charts.chart_layout import LINE, LegendItem, Plot, heading_lines, shortened
+from benchbrief.reports.charts.chart_layout import LINE, LegendItem, Plot, heading_lines, shorten
 
 
 @dataclass(frozen=True)
@@ -44,15 +44,15 @@ def texts(plot: Plot) -> list[Text]:
         if end.y is not None:
             at = plot.width if trace.mark == "rule" else x(end.x) + 3
             y = plot.y_pixel(trace)(end.y)
-            found.append(Text(trace.name, at + 5, y, "left", readable(trace.paint), bold=True, series=series))
+            found.append(Text(trace.name, at + 5, y, "left", darken_for_text(trace.paint), bold=True, series=series))
     return [*found, *_point_labels(plot)]
 
 
 def axis_titles(chart: Chart, width: float, left: float, y: float) -> list[Text]:
     """Return titles above the plot area, from `left` on and as wide as `width`, so that nobody has to turn the head."""
-    right = shortened(chart.right, width / 2 if chart.left else width) if chart.right else ""
+    right = shorten(chart.right, width / 2 if chart.left else width) if chart.right else ""
     room = width - (text_width(right, TEXT) + 12 if right else 0)
-    found = [Text(shortened(chart.left, room), left, y, "left", SOFT)]
+    found = [Text(shorten(chart.left, room), left, y, "left", SOFT)]
     if right:
         found.append(Text(right, left + width, y, "right", SOFT))
     return found
@@ -76,13 +76,13 @@ def _point_labels(plot: Plot) -> list[Text]:
         [chart_axes.Label(text, px, py) for _, _, text, px, py in named], SMALL, area, lines
     )
     return [
-        Text(text, px + place.dx, py + place.dy, place.align, readable(trace.paint), SMALL, series=series)
+        Text(text, px + place.dx, py + place.dy, place.align, darken_for_text(trace.paint), SMALL, series=series)
         for (series, trace, text, px, py), place in zip(named, places, strict=True)
         if place is not None
     ]
 
 
-def readable(color: str) -> str:
+def darken_for_text(color: str) -> str:
     """Return the colour, darkened to a contrast of 4.5 to 1 on white (WCAG 2.2, 1.4.3)."""
     channels = [int(color[i : i + 2], 16) / 255 for i in (1, 3, 5)]
     while 1.05 / (_luminance(channels) + 0.05) < 4.5:

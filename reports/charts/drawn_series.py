@@ -12,7 +12,7 @@ from benchbrief.compiler.planning import plan
 from benchbrief.reports.charts.chart import Point, Trace
 from benchbrief.reports.data.report_data import Results
 from benchbrief.reports.text.number_format import Scale, automatic, decimals_for, in_column
-from benchbrief.results.query.export import defused
+from benchbrief.results.query.export import defuse_formula
 
 _AS_IT_IS = Scale(1.0, "")
 
@@ -98,17 +98,19 @@ def event_rules(figure: plan.FigureElement, panels: Sequence[plan.Key | None], r
             yield Drawn(rule, name, trace, (detail,), panel.label if panel else "", named=True)
 
 
-def written(drawn: Sequence[Drawn]) -> list[Callable[[float], str]]:
+def value_writers(drawn: Sequence[Drawn]) -> list[Callable[[float], str]]:
     """Return how to write the values of each series: equal decimals on one axis; a mark, or whole counts, by itself."""
     axes = {
-        right: column([p.y for d in drawn if d.trace.right == right and d.trace.mark != "rule" for p in d.trace.points])
+        right: column_writer(
+            [p.y for d in drawn if d.trace.right == right and d.trace.mark != "rule" for p in d.trace.points]
+        )
         for right in (False, True)
     }
     alone = [d.trace.mark == "rule" or d.trace.whole for d in drawn]
     return [automatic if one else axes[d.trace.right] for one, d in zip(alone, drawn, strict=True)]
 
 
-def column(values: Iterable[float | None]) -> Callable[[float], str]:
+def column_writer(values: Iterable[float | None]) -> Callable[[float], str]:
     """Return how to write compared numbers: with the same decimals."""
     decimals = decimals_for(values)
     return lambda value: in_column(value, decimals)
@@ -165,5 +167,5 @@ def _remarked(detail: Detail, remarks: Mapping[str, str]) -> str:
 def _csv_text(value: object) -> object:
     """Return a number in full, or a text that no spreadsheet computes; "" for a missing value."""
     if isinstance(value, str):
-        return defused(value)
+        return defuse_formula(value)
     return "" if value is None else repr(value) if isinstance(value, float) else value

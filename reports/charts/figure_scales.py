@@ -13,7 +13,7 @@ from benchbrief.reports.text.number_format import Scale, scale_for, unit_text
 from benchbrief.reports.words.locale_formats import locale
 
 
-def staircase(
+def staircase_axis(
     figure: plan.FigureElement, x_dim: str | None, results: Results
 ) -> tuple[str | None, dict[str, tuple[plan.Key, ...]]]:
     """Return what the x axis shows, and its keys where these are the rates of a staircase's steps in place of their

@@ -12,7 +12,7 @@ from benchbrief.compiler.rounding import magnitude
 from benchbrief.compiler.units import parse_unit
 from benchbrief.reports.charts.chart import Point, Refused, Trace, XKind
 from benchbrief.reports.charts.drawn_series import Detail, Drawn, event_rules
-from benchbrief.reports.data.measure_labels import readable
+from benchbrief.reports.data.measure_labels import readable_label
 from benchbrief.reports.data.report_data import Key, Results
 from benchbrief.reports.text.number_format import points, quantity
 from benchbrief.reports.words.brief_words import Words
@@ -126,9 +126,8 @@ def _limit_rules(figure: plan.FigureElement, panels: Sequence[plan.Key | None], 
                         continue
                     value = limit.most / factor
                     wording = results.words["promise_limit"].format(value=quantity(value, line.query.unit))
-                    drawn = _rule(
-                        line, line.query, wording, Point(0.0, value), None, panel, readable(line.label, results.words)
-                    )
+                    label = readable_label(line.label, results.words)
+                    drawn = _rule(line, line.query, wording, Point(0.0, value), None, panel, label)
                     found.setdefault((limit.most, line.axis), drawn)
         yield from found.values()
 

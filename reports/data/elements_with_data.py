@@ -10,7 +10,7 @@ from benchbrief.reports.data.report_data import Results
 from benchbrief.reports.data.tables import queries_of_prose, table_queries
 
 
-def telling(elements: Sequence[p.Element], results: Results) -> tuple[p.Element, ...]:
+def keep_elements_with_data(elements: Sequence[p.Element], results: Results) -> tuple[p.Element, ...]:
     """Return the elements, without those whose numbers were not imported.
 
     A section goes with its figures and tables, unless one of its texts has numbers of its own.
@@ -22,7 +22,7 @@ def telling(elements: Sequence[p.Element], results: Results) -> tuple[p.Element,
 
 def _telling(element: p.Element, results: Results) -> p.Element | None:
     if isinstance(element, p.SectionElement):
-        left = telling(element.elements, results)
+        left = keep_elements_with_data(element.elements, results)
         shows = any(not isinstance(each, p.TextElement) or _has_numbers(each, results) for each in left)
         if not left or (not shows and len(left) < len(element.elements)):
             return None
@@ -57,7 +57,7 @@ def _queries(element: p.Element) -> Iterator[p.Query]:
         yield element.result
 
 
-def parted(elements: Sequence[p.Element]) -> tuple[Sequence[p.Element], Sequence[p.Element]]:
+def split_brief(elements: Sequence[p.Element]) -> tuple[Sequence[p.Element], Sequence[p.Element]]:
     """Split a brief into its first texts and boxes, and the rest."""
     at = next(
         (i for i, each in enumerate(elements) if not isinstance(each, p.TextElement | p.CalloutElement)), len(elements)

@@ -36,7 +36,7 @@ class Judged:
     """Whether it is unknown as a search knows a rate from one side only."""
 
 
-def judged(results: Results) -> list[Judged]:
+def judge_expectations(results: Results) -> list[Judged]:
     return [_judged(expect, results) for expect in results.plan.expects]
 
 

@@ -23,7 +23,7 @@ _SEPARATOR = re.compile(rf"^, |(?<={_CJK}), |, (?={_CJK})")
 """Between a measure and its fixed keys. A comma inside a name outside Japanese belongs to the name."""
 
 
-def readable(label: Label, words: Words) -> str:
+def readable_label(label: Label, words: Words) -> str:
     """Return a label in words. A label that begins with a measure, a fact or a reduction of the language, or is a
     metric's name, is translated; any other text stays unchanged."""
     if isinstance(label, Wording):
@@ -111,7 +111,7 @@ _SIGNS = {"<=": "≤", ">=": "≥", "==": "=", "!=": "≠"}
 def _readable(label: str, words: Words) -> str:
     if reduced := _reduced(label):
         function, inner, over = reduced.groups()
-        of = readable(inner, words)
+        of = readable_label(inner, words)
         if of == inner and not inner[:1].isupper():
             return label
         dims = _over(over.split(", "), words)
@@ -161,7 +161,7 @@ def line_label(label: Label, query: Query, words: Words) -> str:
             for key in read.keys.get(dim, ()):
                 if isinstance(key, float) and isinstance(label, str) and label.replace(",", "") == f"{key:.15g}":
                     return counted(words, f"at_{dim}", key)
-    return readable(label, words)
+    return readable_label(label, words)
 
 
 def _split_kind(names: str) -> tuple[str, str]:

@@ -16,7 +16,7 @@ _FIXED = re.compile(r"\b(threads|target)\s*:")
 """A point in brackets: who writes it asks for it."""
 
 
-def needed(element: p.TableElement, results: Results) -> p.TableElement:
+def drop_undue(element: p.TableElement, results: Results) -> p.TableElement:
     """Return the table without the points of a ramp at which no value is due: neither along its lines nor across."""
     due = tuple(line for line in element.lines if not (line.query and _is_not_needed(line.query, results)))
     element = element.model_copy(update={"lines": due or element.lines})
@@ -58,7 +58,8 @@ class Columns:
 
     def __init__(self, elements: Sequence[p.Element], results: Results) -> None:
         self._results = results
-        self._all = [column for table in tables_of(elements) for column in self._own(needed(table, results)).values()]
+        tables = (drop_undue(table, results) for table in tables_of(elements))
+        self._all = [column for table in tables for column in self._own(table).values()]
 
     def of(self, table: p.TableElement) -> dict[str, Column]:
         """Return a column for each unit of the table that has no format of its own."""

@@ -9,7 +9,7 @@ _NEVER_BEGAN = ("not_run_yet", "not_run_because", "not_run_as")
 _LEFT_OUT = ("point_not_needed", "rate_not_needed", "rate_unanswered")
 
 
-def unasked(results: Results) -> dict[str, frozenset[str]]:
+def find_unasked(results: Results) -> dict[str, frozenset[str]]:
     """Return the ids of the candidates that each search or adaptive ramp would still ask for, by its experiment."""
     found: dict[str, set[str]] = {}
     for cell in results.cells:
@@ -22,7 +22,7 @@ def unasked(results: Results) -> dict[str, frozenset[str]]:
 
 def asked_cells(results: Results) -> list[CellRow]:
     """Return all planned cells but such candidates, and those that were not chosen."""
-    open_ids = frozenset[str]().union(*results.once(unasked).values())
+    open_ids = frozenset[str]().union(*results.once(find_unasked).values())
     return [c for c in results.cells if c.cell_id not in open_ids and _code(c, results) not in _LEFT_OUT]
 
 

@@ -6,14 +6,14 @@ from collections.abc import Iterator
 
 from benchbrief.compiler.planning.budgets import LEVEL, Looks, looks_at
 from benchbrief.compiler.rounding import formatted
-from benchbrief.reports.data.expectations import describe, judged
+from benchbrief.reports.data.expectations import describe, judge_expectations
 from benchbrief.reports.data.report_data import Results
 from benchbrief.reports.data.view_model import Item
 
 
 def disclose_expectations(results: Results) -> Iterator[Item]:
     """Yield each verdict, then how several looks and several places are judged, where an expectation has them."""
-    found = judged(results)
+    found = judge_expectations(results)
     for one in found:
         label = one.expect.label if one.expect.label != one.expect.text else ""
         yield Item(label, describe(one, results), emphasis=one.verdict != "holds" or one.decided is False)

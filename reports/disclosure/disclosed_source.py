@@ -49,7 +49,7 @@ class _Property(NamedTuple):
     value: str
 
 
-def items(results: Results) -> Iterable[Item]:
+def disclose_source(results: Results) -> Iterable[Item]:
     """Return what the source states; of outputs also what it leaves open."""
     words = results.words
     for name, text in results.stated:
@@ -63,11 +63,11 @@ def items(results: Results) -> Iterable[Item]:
     yield Item(words["d_load"], words["semicolon"].join(_of_numbers(of_numbers, words)))
     settings = [each for each in known if each not in of_numbers]
     yield Item(words["d_stated_outputs"], words["semicolon"].join(_settings(settings, words)))
-    open_topics = words.locale.listed(words[topic] for topic in unstated(results, known))
+    open_topics = words.locale.listed(words[topic] for topic in unstated_topics(results, known))
     yield Item(words["d_not_stated"], open_topics, emphasis=True)
 
 
-def unstated(results: Results, known: Sequence[_Property]) -> Iterator[str]:
+def unstated_topics(results: Results, known: Sequence[_Property]) -> Iterator[str]:
     """Return the topics that neither the importer nor every output covers."""
     said = {name.casefold() for name, _ in results.stated}
     outputs = {each.output for each in known}

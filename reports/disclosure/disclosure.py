@@ -11,28 +11,28 @@ from benchbrief.compiler.planning import plan as p
 from benchbrief.compiler.planning.budgets import is_budgeted
 from benchbrief.reports.data import imported_briefs
 from benchbrief.reports.data.report_data import NOT_PUBLISHED, CellRow, Results, Search
-from benchbrief.reports.data.unasked_candidates import name_candidates, unasked
+from benchbrief.reports.data.unasked_candidates import find_unasked, name_candidates
 from benchbrief.reports.data.view_model import CellLine, DisclosureGroup, DisclosureView, Item
 from benchbrief.reports.disclosure import disclosed_source, memory_fit, overlapped_groups, power_meters
 from benchbrief.reports.disclosure.disclosed_events import disclose_events
 from benchbrief.reports.disclosure.disclosed_expectations import disclose_expectations
 from benchbrief.reports.disclosure.disclosed_steadiness import disclose_steadiness, measured_for
-from benchbrief.reports.disclosure.load_spacing import spacing
-from benchbrief.reports.disclosure.measured_points import chosen_points, tried
-from benchbrief.reports.disclosure.run_origin import reused, run_row, time_text
-from benchbrief.reports.disclosure.systems_under_test import settings_text, systems
+from benchbrief.reports.disclosure.load_spacing import disclose_spacing
+from benchbrief.reports.disclosure.measured_points import chosen_points, tried_points
+from benchbrief.reports.disclosure.run_origin import reused_runs, run_row, time_text
+from benchbrief.reports.disclosure.systems_under_test import disclose_systems, settings_text
 from benchbrief.reports.disclosure.test_configuration import fact_name
 from benchbrief.reports.disclosure.tool_texts import always_texts, data_set_text, property_texts
 from benchbrief.reports.notices import result_limits, run_validity
-from benchbrief.reports.notices.budget_notice import rule
+from benchbrief.reports.notices.budget_notice import budget_setting
 from benchbrief.reports.notices.repeat_variation import paragraph
 from benchbrief.reports.text.document_names import shown_names
-from benchbrief.reports.text.merged_remarks import merged
+from benchbrief.reports.text.merged_remarks import merge_remarks
 from benchbrief.reports.text.number_format import NBSP, duration, fixed, points
 from benchbrief.reports.words.brief_words import Words, counted, some_of
 
 
-def disclosure(results: Results, *, facts_shown: bool, reports_from: Mapping[str, str] | None) -> DisclosureView:
+def build_disclosure(results: Results, *, facts_shown: bool, reports_from: Mapping[str, str] | None) -> DisclosureView:
     """`facts_shown`: the report has a table of the hosts' facts, so the disclosure has none.
 
     `reports_from`: the files of reports and metrics, if not the run's own spec, with their SHA-256.
@@ -49,7 +49,7 @@ def disclosure(results: Results, *, facts_shown: bool, reports_from: Mapping[str
     ]
     lines = tuple(CellLine(c.cell_id, *_outcome(c, words), c.raw_dir) for c in results.cells)
     bad: dict[str, list[str]] = {}
-    open_points = results.once(unasked)
+    open_points = results.once(find_unasked)
     for line, cell in zip(lines, results.cells, strict=True):
         if cell.cell_id in open_points.get(cell.experiment, ()):
             ids = bad.setdefault(f"{line.status}{words['colon']}{line.reason}", [])
@@ -73,9 +73,9 @@ def _conditions(results: Results, *, facts_shown: bool) -> Iterable[DisclosureGr
     if imported_briefs.is_imported(results):
         sampled = () if results.published else _sampled(results)
         made = (*_latency_origins(results), *_repeats_merged(results))
-        return [DisclosureGroup(words["d_stated"], (*disclosed_source.items(results), *sampled, *made))]
+        return [DisclosureGroup(words["d_stated"], (*disclosed_source.disclose_source(results), *sampled, *made))]
     return [
-        DisclosureGroup(words["d_systems"], tuple(systems(results))),
+        DisclosureGroup(words["d_systems"], tuple(disclose_systems(results))),
         DisclosureGroup(words["d_load"], tuple(_tools(results))),
         DisclosureGroup(words["d_settings"], tuple(_settings(results))),
         DisclosureGroup(words["d_workloads"], tuple(_workloads(results))),
@@ -106,7 +106,7 @@ def _run(results: Results, reports_from: Mapping[str, str]) -> Iterable[Item]:
     else:
         yield Item(words["d_started"], time_text(run["started_at"]))
         yield Item(words["d_ended"], time_text(run["ended_at"]))
-    for earlier in reused(results):
+    for earlier in reused_runs(results):
         times = {"first": time_text(earlier.first), "last": time_text(earlier.last)}
         which = some_of(words, earlier.cells, len(results.cells))
         text = counted(words, "d_reused_run", earlier.cells, which=which, run=earlier.run_id, **times)
@@ -150,9 +150,9 @@ def _settings(results: Results) -> Iterable[Item]:
         warm_up = words["d_warm_up"].format(time=duration(experiment.warm_up_s))
         parts.append(warm_up if experiment.warm_up_s else words["d_no_warm_up"])
         parts += measured_for(experiment, results)
-        parts += spacing(experiment, results)
+        parts += disclose_spacing(experiment, results)
         if is_budgeted(results.plan, experiment):
-            parts.append(rule(experiment, results))
+            parts.append(budget_setting(experiment, results))
         elif experiment.confident:
             ends = {"low": experiment.confident.at_least, "high": experiment.repeats}
             parts.append(words["d_repeats_until"].format(within=f"{100 * experiment.confident.within:g} %", **ends))
@@ -204,7 +204,7 @@ def _knee(search: Search, axis: str, results: Results) -> str:
     key = "d_no_knee" if search.knee is None else f"d_knee_{axis}"
     return words[key].format(
         knee=points([search.knee or 0.0]),
-        tried=points(tried(search, axis, results)) or words["missing"],
+        tried=points(tried_points(search, axis, results)) or words["missing"],
         hardware=plan.hardware[search.hardware].label,
         workload=plan.workloads[search.workload].label,
     )
@@ -268,11 +268,11 @@ def _method(results: Results) -> Iterable[Item]:
         yield Item("", words["d_closed"])
     if any(e.axis == "target" for e in experiments):
         yield Item("", words["d_open"])
-    yield from overlapped_groups.items(results)
+    yield from overlapped_groups.disclose_overlaps(results)
     yield from _sampled(results)
     yield from disclose_events(results)
     yield from disclose_steadiness(results)
-    yield from memory_fit.items(results)
+    yield from memory_fit.disclose_memory_fit(results)
     yield from (Item("", text) for text in always_texts(results))
     yield from _latency_origins(results)
     yield Item("", words["d_repeat_mean" if any(e.repeats > 1 for e in experiments) else "d_single"])
@@ -280,9 +280,9 @@ def _method(results: Results) -> Iterable[Item]:
 
 def _sampled(results: Results) -> Iterable[Item]:
     """Return what the samples of processors and of power cover."""
-    if power_meters.probed("cpu", results):
+    if power_meters.probed_hardware("cpu", results):
         yield Item("", results.words["d_cpu"])
-    yield from power_meters.items(results)
+    yield from power_meters.disclose_power_meters(results)
 
 
 def _latency_origins(results: Results) -> Iterable[Item]:
@@ -314,7 +314,7 @@ def _repeats_merged(results: Results) -> Iterable[Item]:
 def _warnings(results: Results) -> Iterable[Item]:
     words = results.words
     notes = results.store.sql("SELECT severity, text, count(DISTINCT cell_id) FROM notes GROUP BY severity, text").rows
-    rows = merged((severity, words.sentences.get(text, text), cells) for severity, text, cells in notes)
+    rows = merge_remarks((severity, words.sentences.get(text, text), cells) for severity, text, cells in notes)
     order = {"error": 0, "warning": 1, "info": 2}
     for severity, text, cells in sorted(rows, key=lambda row: (order.get(row[0], 3), row[1])):
         where = words["aside"].format(text=words["d_occurrences"].format(n=fixed(cells, 0))) if cells > 1 else ""
@@ -339,7 +339,7 @@ def date_text(results: Results) -> str:
     if not isinstance(started, datetime) or imported_briefs.is_imported(results):
         return ""
     first, last = started, started
-    if reused(results):
+    if reused_runs(results):
         first, last = results.store.sql("SELECT min(started_at), max(started_at) FROM cells WHERE status = 'ok'").rows[
             0
         ]

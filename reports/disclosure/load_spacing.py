@@ -12,7 +12,7 @@ from benchbrief.reports.data.report_data import Results
 from benchbrief.reports.text.number_format import NBSP, duration, percent, quantity
 
 
-def spacing(experiment: p.Experiment, results: Results) -> Iterator[str]:
+def disclose_spacing(experiment: p.Experiment, results: Results) -> Iterator[str]:
     """Yield what a disclosure says of an experiment's arrivals; nothing of a closed loop, nor of a tool's only way."""
     words, arrivals = results.words, experiment.arrivals
     tools = {cell.tool.driver for cell in results.plan.cells if cell.experiment == experiment.name}

@@ -25,7 +25,7 @@ def adaptive_ramp(experiment: p.Experiment, rule: p.Adaptive, results: Results) 
     words, plan = results.words, results.plan
     items = [
         words[f"d_points_on_{experiment.axis}"].format(
-            points=points(tried(Search(experiment.name, hardware, workload, None), experiment.axis, results))
+            points=points(tried_points(Search(experiment.name, hardware, workload, None), experiment.axis, results))
             or words["missing"],
             hardware=plan.hardware[hardware].label,
             workload=plan.workloads[workload].label,
@@ -99,7 +99,7 @@ def _remarkable(found: Promised, results: Results) -> Iterator[str]:
         yield words["d_contradicted"].format(**where, broken=points([broken]), kept=points([kept]))
 
 
-def tried(search: Search, axis: str, results: Results) -> list[float]:
+def tried_points(search: Search, axis: str, results: Results) -> list[float]:
     """Return the points that the search measured."""
     key = (search.experiment, search.hardware, search.workload)
     cells = (c for c in results.cells if (c.experiment, c.hardware, c.workload) == key and c.status == "ok")

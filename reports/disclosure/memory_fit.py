@@ -17,7 +17,7 @@ _MEMORY = ("memory", "memory_limit")
 """The host's memory, and the limit of the tool's control group; the page cache counts as used."""
 
 
-def items(results: Results) -> Iterator[Item]:
+def disclose_memory_fit(results: Results) -> Iterator[Item]:
     """Return both measured sizes for each hardware whose databases fit in the memory of its smallest host.
 
     Databases that bypass the page cache, or lie in memory anyway, are left out.

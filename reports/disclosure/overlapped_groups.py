@@ -10,7 +10,7 @@ from benchbrief.reports.data.report_data import Results
 from benchbrief.reports.data.view_model import Item
 
 
-def items(results: Results) -> Iterable[Item]:
+def disclose_overlaps(results: Results) -> Iterable[Item]:
     """Return a sentence for all experiments in which the same was allowed beside a measurement."""
     words = results.words
     found: dict[str, list[str]] = {}

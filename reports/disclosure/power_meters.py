@@ -10,9 +10,9 @@ from benchbrief.reports.data.report_data import Results, reads_of
 from benchbrief.reports.data.view_model import Item
 
 
-def items(results: Results) -> Iterable[Item]:
+def disclose_power_meters(results: Results) -> Iterable[Item]:
     """Return the boundary of each meter that was read, and the watts without a meter."""
-    read = probed("power", results)
+    read = probed_hardware("power", results)
     for key, hardware in results.plan.hardware.items():
         if key in read and hardware.power:
             meter = hardware.power[0]
@@ -27,7 +27,7 @@ def items(results: Results) -> Iterable[Item]:
             yield Item("", results.words["d_power_declared"].format(hardware=hardware.label, power=declared.text))
 
 
-def probed(name: str, results: Results) -> set[str]:
+def probed_hardware(name: str, results: Results) -> set[str]:
     """Return the hardware with a planned probe; for imported results, whose plan did not run, with its samples."""
     if is_imported(results):
         rows = results.store.sql(
@@ -45,7 +45,7 @@ def is_of_power(query: p.Query) -> bool:
 
 def cpu_packages_only(results: Results) -> Iterator[str]:
     """Return a remark on each hardware whose watts cover only its processors."""
-    read = probed("power", results)
+    read = probed_hardware("power", results)
     for key, hardware in results.plan.hardware.items():
         if key in read and hardware.power and hardware.power[0].boundary == "cpu":
             yield results.words["d_power_cpu"].format(hardware=hardware.label, meter=hardware.power[0].kind)

@@ -13,7 +13,7 @@ from benchbrief.reports.text.document_names import shown_names
 from benchbrief.reports.words.locale_formats import locale
 
 
-def origin(results: Results) -> Iterable[tuple[str, str]]:
+def disclose_origin(results: Results) -> Iterable[tuple[str, str]]:
     """Return terms and texts, without empty texts."""
     words, run, spec = results.words, run_row(results), results.plan.spec
     shown = shown_names(spec.files)
@@ -74,7 +74,7 @@ class Reused(NamedTuple):
     last: datetime
 
 
-def reused(results: Results) -> list[Reused]:
+def reused_runs(results: Results) -> list[Reused]:
     """Return the earlier runs whose results are used, the oldest first."""
     rows = results.store.sql(
         "SELECT reused_from, count(*), min(started_at), max(started_at) FROM cells "

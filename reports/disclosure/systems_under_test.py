@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from benchbrief.compiler.planning import plan as p
 from benchbrief.reports.data.report_data import Results
 from benchbrief.reports.data.view_model import Item
-from benchbrief.reports.disclosure.test_configuration import fact_name, folded
+from benchbrief.reports.disclosure.test_configuration import fact_name, fold_facts
 from benchbrief.reports.disclosure.tool_texts import engine_text
 from benchbrief.reports.text.number_format import bytes_text
 from benchbrief.reports.words.brief_words import Words
@@ -24,7 +24,7 @@ _LEFT_OUT = ("stand_in", "size on disk")
 """Facts that stand elsewhere, or that earlier versions observed before a cell had loaded its own data."""
 
 
-def systems(results: Results) -> Iterable[Item]:
+def disclose_systems(results: Results) -> Iterable[Item]:
     """Return for each database an item with its common settings, then one for each differing hardware group."""
     words = results.words
     by_name: dict[str, list[tuple[p.DatabaseKey, p.Database]]] = {}
@@ -73,7 +73,7 @@ class _Described:
         before = [words.locale.listed((database.engine, what))]
         facts = {f.name: f.value for f in results.observed if f.kind == "database" and f.node == key}
         hosts = results.plan.hardware[key.hardware].hosts
-        shown = folded(facts, hosts)
+        shown = fold_facts(facts, hosts)
         before += [f"{fact_name(n, words)} {words.said(v)}" for n, v in shown.items() if n not in _LEFT_OUT]
         before += [database.topology] if database.topology and database.topology != facts.get("topology") else []
         options = [_setting(name, value) for name, value in database.options.items()]

@@ -93,7 +93,7 @@ def fact_name(name: str, words: Words) -> str:
     return words["fact_of"].format(fact=known, place=place) if of else known
 
 
-def folded(facts: Mapping[str, str], hosts: Sequence[str]) -> dict[str, str]:
+def fold_facts(facts: Mapping[str, str], hosts: Sequence[str]) -> dict[str, str]:
     """Return facts of files once, and without a host, where all hosts have the same file."""
     found: dict[str, str] = {}
     for name, value in facts.items():

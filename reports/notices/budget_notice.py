@@ -17,7 +17,7 @@ _MOST_REASONS = 3
 """A notice lists so many reasons at most, and counts the rest."""
 
 
-def budgeted(experiment: p.Experiment, results: Results) -> Iterable[Item]:
+def disclose_budget(experiment: p.Experiment, results: Results) -> Iterable[Item]:
     """Return the rule, how often points were measured, the level of the intervals, and why no repeat followed."""
     words, rows = results.words, _rows(experiment, results)
     if not rows:
@@ -44,7 +44,7 @@ def budgeted(experiment: p.Experiment, results: Results) -> Iterable[Item]:
         yield Item("", counted(words, "v_budget_more_ends", more))
 
 
-def rule(experiment: p.Experiment, results: Results) -> str:
+def budget_setting(experiment: p.Experiment, results: Results) -> str:
     """Return the setting of the experiment in the disclosure."""
     return results.words["d_budget"].format(budget=_budget(experiment, results.plan), high=experiment.repeats)
 

@@ -60,7 +60,7 @@ def letters_of(element: p.TableElement, results: Results) -> Letters:
     return Letters(found, note)
 
 
-def lettered(line: p.Line, letters: str) -> Markup:
+def letters_beside(line: p.Line, letters: str) -> Markup:
     """Return the letters beside a number: also of none, so that the numbers of a column stay below each other."""
     return Markup(' <span class="letters">{}</span>').format(letters) if line.tested else Markup("")
 

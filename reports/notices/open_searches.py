@@ -22,7 +22,7 @@ def open_searches(results: Results, query: Query, where: Mapping[str, Key]) -> I
             yield from _sentences(found, results)
 
 
-def by_cell(results: Results) -> dict[str, str]:
+def sentences_by_cell(results: Results) -> dict[str, str]:
     """Return the same for the cells of such searches, by their ids."""
     texts = {found.place: " ".join(_sentences(found, results)) for found in results.promises}
     places = {cell.cell_id: (cell.experiment, cell.hardware, cell.workload) for cell in results.cells}

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from benchbrief.compiler.planning import plan as p
 from benchbrief.reports.charts.chart import Chart
-from benchbrief.reports.data.measure_labels import readable
+from benchbrief.reports.data.measure_labels import readable_label
 from benchbrief.reports.data.report_data import CellRow, Results, reads_of
 from benchbrief.reports.text.number_format import points
 from benchbrief.reports.words.brief_words import counted
@@ -17,20 +17,20 @@ _BRACKETS = re.compile(r"\[([^\]]*)\]")
 _WORD = re.compile(r"\w+")
 
 
-def of_table(element: p.TableElement, results: Results) -> Iterator[str]:
+def table_remarks(element: p.TableElement, results: Results) -> Iterator[str]:
     shown = [line.query for line in element.lines if line.query]
     labels = [element.title, *(key.label for key in element.keys)]
-    labels += [readable(label, results.words) for line in element.lines for label in (line.label, *line.heads)]
+    labels += [readable_label(label, results.words) for line in element.lines for label in (line.label, *line.heads)]
     if len(shown) == len(element.lines):
         yield from _fixed(shown, " ".join(labels), results)
     yield from not_chosen(shown, results)
 
 
-def of_figure(element: p.FigureElement, charts: Iterable[Chart], results: Results) -> Iterator[str]:
+def figure_remarks(element: p.FigureElement, charts: Iterable[Chart], results: Results) -> Iterator[str]:
     """The axis of a line chart marks the candidates that were not measured itself."""
     queries = [query for series in element.series for query in (series.query, series.x_query) if query]
     shown = [element.title, element.x_label, *(key.label for keys in element.keys.values() for key in keys)]
-    shown += [readable(series.label, results.words) for series in element.series]
+    shown += [readable_label(series.label, results.words) for series in element.series]
     yield from _fixed(queries, " ".join(shown), results)
     if not any(chart.x.open for chart in charts):
         yield from not_chosen(queries, results)

@@ -11,7 +11,7 @@ from benchbrief.compiler.rounding import formatted
 from benchbrief.reports.data.imported_briefs import cells_of_unknown_kind, is_imported
 from benchbrief.reports.data.report_data import Results
 from benchbrief.reports.data.view_model import Item, Notice
-from benchbrief.reports.notices.budget_notice import budgeted
+from benchbrief.reports.notices.budget_notice import disclose_budget
 from benchbrief.reports.text.number_format import NBSP, duration, percent, quantity
 from benchbrief.reports.words.brief_words import counted, some_of
 from benchbrief.results.samples.sample_coverage import COMPLETE, patchy
@@ -49,7 +49,7 @@ def paragraphs(results: Results) -> Iterable[Item]:
     yield from _service_only(results)
     for experiment in results.plan.experiments.values():
         if is_budgeted(results.plan, experiment) and not is_imported(results):
-            yield from budgeted(experiment, results)
+            yield from disclose_budget(experiment, results)
         elif experiment.confident and not is_imported(results):
             yield from _confident(experiment, experiment.confident, results)
 

@@ -9,7 +9,7 @@ from benchbrief.compiler.planning import plan as p
 from benchbrief.dsl.diagnostics.plain_amounts import plural
 from benchbrief.reports.data.numbers_file import CellEntry, NumbersFile
 from benchbrief.reports.data.report_data import Results
-from benchbrief.reports.provenance.numbers_completeness import Identity, identity, within
+from benchbrief.reports.provenance.numbers_completeness import Identity, identity, objects_within
 from benchbrief.reports.provenance.raw_outputs import each_entry
 from benchbrief.results.store.digests import changed_text, sha256_of
 
@@ -18,10 +18,10 @@ Known = Mapping[Identity, p.Query]
 
 
 def known_queries(plan: p.Plan) -> Known:
-    return {identity(query): query for query in within((plan.metrics, plan.expects, plan.reports), p.Query)}
+    return {identity(query): query for query in objects_within((plan.metrics, plan.expects, plan.reports), p.Query)}
 
 
-def unfounded(numbers: NumbersFile, report: p.Report | None, results: Results) -> Iterator[str]:
+def find_unfounded(numbers: NumbersFile, report: p.Report | None, results: Results) -> Iterator[str]:
     """Return the claims that differ from the plan's report and the store: the title, the cells behind its numbers,
     and their details."""
     if report and numbers.title != report.title:
@@ -42,18 +42,18 @@ def unfounded(numbers: NumbersFile, report: p.Report | None, results: Results) -
     entries = dict(each_entry(results.store))
     used = set().union(*(_ids(query, results) for query in queries.values())) & set(entries)
     damaged = [(cell, why) for cell in sorted(used | set(numbers.cells))
-            if (why := changed(numbers.cells.get(cell), entries.get(cell)))]  # fmt: skip
+            if (why := describe_change(numbers.cells.get(cell), entries.get(cell)))]  # fmt: skip
     if damaged:
         (cell, why), cells = damaged[0], plural(len(damaged), "cell")
         yield f"the file of its numbers says another thing of {cells} than the run, first {cell}, which {why}"
 
 
-def changed(then: CellEntry | None, now: CellEntry | None) -> str:
+def describe_change(then: CellEntry | None, now: CellEntry | None) -> str:
     """Return how a cell has changed since the file was written; "" for an unchanged one."""
     if now is None:
         return "is not in the store"
     if then is None:
-        return "it does not tell of"
+        return "it does not have"
     if now.hash != then.hash:
         return "is another measurement: the spec was changed"
     if now.status != then.status:
@@ -76,7 +76,7 @@ def raw_problems(numbers: NumbersFile, results: Results, run_dir: Path) -> dict[
     known = known_queries(results.plan)
     report = next((each for each in results.plan.reports if each.name == numbers.report), None)
     of_file = (found for query in numbers.queries if (found := known.get(identity(query.query))))
-    cells = set().union(*(_ids(query, results) for query in (*within(report, p.Query), *of_file)))
+    cells = set().union(*(_ids(query, results) for query in (*objects_within(report, p.Query), *of_file)))
     evidence = read_evidence(run_dir)
     recorded = {
         f"{job.directory}/{name}": (digest, verdict.cell.id)

@@ -13,10 +13,10 @@ from pydantic import BaseModel
 
 from benchbrief.compiler.planning import plan as p
 from benchbrief.dsl.diagnostics.plain_amounts import plural
-from benchbrief.reports.data.elements_with_data import telling
+from benchbrief.reports.data.elements_with_data import keep_elements_with_data
 from benchbrief.reports.data.numbers_file import Key, NumbersFile
 from benchbrief.reports.data.report_data import Results
-from benchbrief.reports.data.tables import needed
+from benchbrief.reports.data.tables import drop_undue
 from benchbrief.reports.notices.contender_letters import letters_in
 
 Found = TypeVar("Found")
@@ -29,14 +29,14 @@ class _Wanted(NamedTuple):
     at: At = ()
 
 
-def lacking(numbers: NumbersFile, report: p.Report | None, results: Results) -> Iterator[str]:
+def find_lacking(numbers: NumbersFile, report: p.Report | None, results: Results) -> Iterator[str]:
     """Return what the report's texts, tables and figures compute and the file lacks. A user's parts may omit
     numbers, but no points of figures."""
     if report is None:
         yield f"the plan has no report {numbers.report}"
         return
     queries = {query.id: identity(query.query) for query in numbers.queries}
-    elements = telling(report.elements, results)
+    elements = keep_elements_with_data(report.elements, results)
     if not report.parts:
         known = {(queries[number.query], _at(number.at)) for number in numbers.numbers}
         known |= {(queries[number.high_query], _at(number.at)) for number in numbers.numbers if number.high_query}
@@ -52,7 +52,7 @@ def lacking(numbers: NumbersFile, report: p.Report | None, results: Results) -> 
         compared = [_Wanted(query, _at(at)) for query, at, _ in letters_in(elements, results)]
         if bare := [one for one in compared if (identity(one.query), one.at) not in lettered]:
             yield f"the file of its numbers lacks {len(bare):,} letters of its comparisons, first {_describe(bare[0])}"
-    for figure in within(elements, p.FigureElement):
+    for figure in objects_within(elements, p.FigureElement):
         drawn = [series for found in numbers.figures if found.title == figure.title for series in found.series]
         points = {(queries[series.query], _keys(row[:-1])) for series in drawn for row in series.rows}
         asked = {q.sql: q for s in figure.series for q in (s.query, s.x_query, s.repeats) if q}.values()
@@ -67,19 +67,19 @@ def lacking(numbers: NumbersFile, report: p.Report | None, results: Results) -> 
             yield f"the file of its numbers lacks {count} of the figure “{figure.title}”, first {first}"
 
 
-def within(part: object, kind: type[Found]) -> Iterator[Found]:
+def objects_within(part: object, kind: type[Found]) -> Iterator[Found]:
     """Return all objects of a kind in a part of the plan."""
     if isinstance(part, kind):
         yield part
     elif isinstance(part, BaseModel):
         for name in type(part).model_fields:
-            yield from within(getattr(part, name), kind)
+            yield from objects_within(getattr(part, name), kind)
     elif isinstance(part, Mapping):
         for each in part.values():
-            yield from within(each, kind)
+            yield from objects_within(each, kind)
     elif isinstance(part, tuple | list):
         for each in part:
-            yield from within(each, kind)
+            yield from objects_within(each, kind)
 
 
 def identity(query: p.Query) -> Identity:
@@ -91,15 +91,15 @@ def key_of(key: Key | int | None) -> Key:
 
 
 def _of_texts(part: object) -> Iterator[_Wanted]:
-    for value in within(part, p.Value):
+    for value in objects_within(part, p.Value):
         yield _Wanted(value.query)
         if value.high:
             yield _Wanted(value.high)
 
 
 def _of_tables(elements: Iterable[p.Element], results: Results) -> Iterator[_Wanted]:
-    for whole in within(tuple(elements), p.TableElement):
-        table = needed(whole, results)
+    for whole in objects_within(tuple(elements), p.TableElement):
+        table = drop_undue(whole, results)
         for line in table.lines:
             for key in table.keys if line.query else ():
                 at = {table.dim: key.value} if line.query and table.dim in line.query.dims else {}

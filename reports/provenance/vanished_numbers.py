@@ -11,7 +11,7 @@ _MOST = 3
 """The most warnings; further ones are counted."""
 
 
-def vanished(file: NumbersFile) -> Iterator[str]:
+def warn_of_vanished(file: NumbersFile) -> Iterator[str]:
     """Yield a warning for each of the first numbers that a format of the spec prints as 0."""
     texts = {query.id: query.expression for query in file.queries}
     found: dict[tuple[str, str], Number] = {}

@@ -12,13 +12,13 @@ from benchbrief.compiler.planning.plan import Plan
 from benchbrief.compiler.rounding import printed_as
 from benchbrief.reports.data.numbers_file import Key, Number, NumbersFile, QueryEntry
 from benchbrief.reports.data.report_data import Results, Store
-from benchbrief.reports.disclosure.run_origin import origin, run_row
+from benchbrief.reports.disclosure.run_origin import disclose_origin, run_row
 from benchbrief.reports.notices.contender_letters import letters_in
 from benchbrief.reports.provenance.finished_brief import Brief, Edited
 from benchbrief.reports.provenance.made_files import look_beside
 from benchbrief.reports.provenance.number_ledger import kind_of
-from benchbrief.reports.provenance.numbers_claims import changed, known_queries, raw_problems, unfounded
-from benchbrief.reports.provenance.numbers_completeness import identity, key_of, lacking
+from benchbrief.reports.provenance.numbers_claims import describe_change, find_unfounded, known_queries, raw_problems
+from benchbrief.reports.provenance.numbers_completeness import find_lacking, identity, key_of
 from benchbrief.reports.provenance.raw_outputs import each_entry
 from benchbrief.reports.words.brief_words import CATALOGUES, words_of
 from benchbrief.reports.words.locale_formats import Locale, written_as
@@ -101,7 +101,8 @@ def verify(brief: Brief, plan: Plan, store: Store, run_dir: Path | None = None, 
         differing = tuple(check.numbers())
         foreign = (
             *_foreign(brief.numbers, results, known=known),
-            *((*lacking(brief.numbers, report, results), *unfounded(brief.numbers, report, results)) if known else ()),
+            *(find_lacking(brief.numbers, report, results) if known else ()),
+            *(find_unfounded(brief.numbers, report, results) if known else ()),
         )
     return Verification(
         numbers=len(brief.numbers.numbers),
@@ -116,9 +117,7 @@ def verify(brief: Brief, plan: Plan, store: Store, run_dir: Path | None = None, 
     )
 
 
-def against_journal(
-    found: Verification, path: Path, brief: Brief, plan: Plan, run_dir: Path, made: Made
-) -> Verification:
+def check_journal(found: Verification, path: Path, brief: Brief, plan: Plan, run_dir: Path, made: Made) -> Verification:
     """Add what the run's journal knows of the brief at `path`, of the files made with it, and of the run's other
     files. `plan` is the run's own."""
     spec = tuple(plan.spec.files.items())
@@ -143,7 +142,7 @@ def _foreign(numbers: NumbersFile, results: Results, *, known: bool) -> Iterator
     if not known:
         digest = numbers.plan_sha256[:12]
         yield f"the brief names a plan (SHA-256 {digest}) that neither {run} nor a report of it was made from"
-    elif run == numbers.run and numbers.origin != (stated := tuple(origin(results))):
+    elif run == numbers.run and numbers.origin != (stated := tuple(disclose_origin(results))):
         other = next((text for term, text in numbers.origin if (term, text) not in stated), "it leaves something out")
         yield f"the brief has another origin than {run} has ({other}): edited, or written by another benchbrief"
 
@@ -264,7 +263,7 @@ class _Check:
         if then is None:
             return ""
         raw = next((path for path in then.files if path in self._raw), None)
-        what = changed(then, self._cells.get(cell))
+        what = describe_change(then, self._cells.get(cell))
         if raw and (not what or what.startswith("has other raw outputs")):
             return f"has a raw output that {self._raw[raw]}: {raw}"
         return what

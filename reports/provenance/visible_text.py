@@ -28,7 +28,7 @@ class _Around:
     ground: tuple[float, float, float] = (1.0, 1.0, 1.0)
 
 
-def lacking(pages: Iterable[Any], wanted: Iterable[str]) -> list[str]:
+def find_unseen(pages: Iterable[Any], wanted: Iterable[str]) -> list[str]:
     """Return the texts that no reader of the pages sees, however they are broken into lines, hyphenated or cased."""
     shown = letters("".join(text for page in pages for text in _of_page(page._page_box)))
     return [text for text in wanted if letters(text) not in shown]

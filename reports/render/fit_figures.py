@@ -23,7 +23,7 @@ _FIGURE = re.compile(r"figure-\d+")
 _FORCED = ("page", "left", "right", "recto", "verso", "always")
 
 
-def fitted(document: Any, again: Callable[[Mapping[str, float]], Any]) -> Any:
+def fit_figures(document: Any, again: Callable[[Mapping[str, float]], Any]) -> Any:
     """Return the first layout with the fewest pages that end in a blank.
 
     `again` lays the document out with figures drawn at these shares of their heights, by the figures' ids.
@@ -34,7 +34,7 @@ def fitted(document: Any, again: Callable[[Mapping[str, float]], Any]) -> Any:
     while len(tried) <= _LAYOUTS and (lower := _too_high(tried[-1], shares)):
         shares |= lower
         tried.append(again(shares))
-    return min(tried, key=lambda each: sum(blank > _BLANK for blank in blanks(each)))
+    return min(tried, key=lambda each: sum(blank > _BLANK for blank in blank_shares(each)))
 
 
 def _grown(document: Any) -> dict[str, float]:
@@ -49,7 +49,7 @@ def _grown(document: Any) -> dict[str, float]:
     return shares
 
 
-def blanks(document: Any) -> list[float]:
+def blank_shares(document: Any) -> list[float]:
     """Return, for each page but the last, the blank share of its height."""
     return [
         _blank(sheet, following) / sheet._page_box.height
@@ -60,7 +60,7 @@ def blanks(document: Any) -> list[float]:
 def _too_high(document: Any, lowered: Mapping[str, float]) -> dict[str, float]:
     """Return the first figure, or row of figures, that would fit the page before its own if it were lower, with the
     shares of their heights for that."""
-    for sheet, following, blank in zip(document.pages, document.pages[1:], blanks(document), strict=False):
+    for sheet, following, blank in zip(document.pages, document.pages[1:], blank_shares(document), strict=False):
         if blank <= _BLANK:
             continue
         head = _first(following._page_box.children[0])

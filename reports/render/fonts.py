@@ -16,13 +16,13 @@ _PACKAGES = {
 }
 
 
-def missing_for(report: Report) -> str:
+def missing_typefaces(report: Report) -> str:
     """Return the missing typefaces of a report, in words; "" for none."""
-    own = "" if report.theme.font_files else unknown(family_of(report.theme))
-    return "; ".join(filter(None, (own, lacking(report.language))))
+    own = "" if report.theme.font_files else unknown_typeface(family_of(report.theme))
+    return "; ".join(filter(None, (own, hint_for_letters(report.language))))
 
 
-def unknown(font: str, fc_list: str | None = None) -> str:
+def unknown_typeface(font: str, fc_list: str | None = None) -> str:
     """Return that a house style's typeface is not installed here; "" when it is, or that is unknown."""
     found = _families(f":family={re.escape(font)}", fc_list) if font else None
     if found is None or found:
@@ -30,7 +30,7 @@ def unknown(font: str, fc_list: str | None = None) -> str:
     return f"no typeface `{font}` is installed here, so the PDF is in another: install it, or give its `font_files`"
 
 
-def lacking(language: str, fc_list: str | None = None) -> str:
+def hint_for_letters(language: str, fc_list: str | None = None) -> str:
     """Return the next step when no installed typeface has the letters of the language; else "".
 
     Also "" without `fc-list`: the brief then shows it.

@@ -16,8 +16,14 @@ from benchbrief.compiler.extensions.registry import TEMPLATE_SPECS
 from benchbrief.reports.brief_error import ReportError
 from benchbrief.reports.data.view_model import FigureView, ReportView
 from benchbrief.reports.render.page_pdf import require_on_screen
-from benchbrief.reports.render.templating import environment, rendered
-from benchbrief.reports.render.watermark import around, held, marked, marked_imported, titled
+from benchbrief.reports.render.templating import make_environment, render_template
+from benchbrief.reports.render.watermark import (
+    mark_imported_page,
+    mark_page,
+    mark_title,
+    page_style,
+    require_closed_parts,
+)
 from benchbrief.reports.text.writable_text import writable
 from benchbrief.reports.view.arrange_elements import lead_of, opening_of, slides_of
 from benchbrief.reports.view.house_style import House
@@ -68,20 +74,20 @@ def to_html(
         "slides": slides_of(view.blocks) if layout.slides else (),
         "slides_of_result": len(slides_of(opening)) if layout.slides else 0,
         "script": _script(),
-        "policy": policy(_script()),
-        "around": around(view, medium),
+        "policy": content_policy(_script()),
+        "around": page_style(view, medium),
     }
     parts = {name: (path, text) for name, path, text in house.parts}
-    made = environment(parts) if parts else _ours()
+    made = make_environment(parts) if parts else _ours()
     paths = (*(path for path, _ in parts.values()), *files_of_others(layout))
-    page = writable(rendered(f"{template}/brief.html.j2", made, paths, context))
+    page = writable(render_template(f"{template}/brief.html.j2", made, paths, context))
     if view.simulated and medium != "markdown":
-        page = titled(page, words)
+        page = mark_title(page, words)
     if medium != "screen" or not (view.simulated or view.imported):
         return page
-    page = marked(page, words) if view.simulated else marked_imported(page, words)
+    page = mark_page(page, words) if view.simulated else mark_imported_page(page, words)
     if parts:
-        held(page, tuple(path for path, _ in parts.values()))
+        require_closed_parts(page, tuple(path for path, _ in parts.values()))
     return page
 
 
@@ -93,10 +99,10 @@ def require_notices(page: str, view: ReportView) -> None:
     if view.notices:
         start = page.find(f'<div id="notice-{len(view.notices)}"')
         end = page.find("</div>\n</div>", start)
-        require_on_screen(page if start < 0 or end < 0 else page[:end], said(view))
+        require_on_screen(page if start < 0 or end < 0 else page[:end], notice_lines(view))
 
 
-def said(view: ReportView) -> list[str]:
+def notice_lines(view: ReportView) -> list[str]:
     """Return the text of the notices, in pieces of one line each."""
     return [text for notice in view.notices for text in (notice.title, notice.text.replace("`", ""))]
 
@@ -105,7 +111,7 @@ def _no_results(_text: str) -> Sequence[Mapping[str, Any]]:
     raise ReportError("there are no results to ask")
 
 
-def policy(script: str) -> str:
+def content_policy(script: str) -> str:
     """Return the page's Content-Security-Policy: this one script, the page's own styles and pictures, and no
     request."""
     digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
@@ -122,7 +128,7 @@ def _script() -> Markup:
 
 @lru_cache(maxsize=1)
 def _ours() -> SandboxedEnvironment:
-    return environment({})
+    return make_environment({})
 
 
 def _as_image(figure: FigureView) -> Markup:

@@ -10,8 +10,8 @@ from functools import lru_cache, partial
 from typing import TYPE_CHECKING, Any
 
 from benchbrief.reports.brief_error import ReportError, hides
-from benchbrief.reports.provenance.visible_text import lacking
-from benchbrief.reports.render.fit_figures import fitted
+from benchbrief.reports.provenance.visible_text import find_unseen
+from benchbrief.reports.render.fit_figures import fit_figures
 
 if TYPE_CHECKING:
     from xml.etree.ElementTree import Element
@@ -20,7 +20,7 @@ _WATERMARK = b"<</Type/Pagination/Subtype/Watermark>>"
 """The kind of a stamp among a page's artifacts (ISO 32000-1, 14.8.2.2.2)."""
 
 
-def parsed(html: str) -> Element:
+def parse_page(html: str) -> Element:
     """Parse the page as browsers and the PDF writer do, by HTML's rules for omitted tags."""
     weasyprint = _weasyprint()
     tree: Element = weasyprint.HTML(string=html, url_fetcher=_fetcher()).etree_element
@@ -55,7 +55,7 @@ def to_pdf(
 
     document = laid_out(html)
     if redraw:
-        document = fitted(document, lambda shares: laid_out(redraw(shares)))
+        document = fit_figures(document, lambda shares: laid_out(redraw(shares)))
     _require(document, must_say)
     if over:
         _stamp(document, over)
@@ -72,7 +72,7 @@ def require_on_screen(html: str, texts: Sequence[str]) -> None:
 
 
 def _require(document: Any, texts: Sequence[str]) -> None:
-    if texts and (hidden := lacking(document.pages, texts)):
+    if texts and (hidden := find_unseen(document.pages, texts)):
         raise hides(hidden[0])
 
 

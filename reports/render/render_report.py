@@ -19,9 +19,9 @@ from benchbrief.reports.charts.svg_converter import Converter
 from benchbrief.reports.data.numbers_file import ATTACHMENT
 from benchbrief.reports.data.report_data import Store
 from benchbrief.reports.data.view_model import ReportView, figures_of, with_redrawn_figures
-from benchbrief.reports.provenance.vanished_numbers import vanished
-from benchbrief.reports.render.fonts import missing_for
-from benchbrief.reports.render.watermark import Sheet, marked_markdown, sheet
+from benchbrief.reports.provenance.vanished_numbers import warn_of_vanished
+from benchbrief.reports.render.fonts import missing_typefaces
+from benchbrief.reports.render.watermark import Sheet, draw_sheet, mark_markdown
 from benchbrief.reports.view.house_style import Kept, house_of
 from benchbrief.reports.view.layouts import template_of
 from benchbrief.reports.words.brief_words import CATALOGUES, words_of
@@ -73,7 +73,7 @@ def render(
     language than the run's own, the files are `<report>.<language>.pdf` and so on. `converter` draws the figures, and
     stays open for the next report.
     """
-    from benchbrief.reports.render.page_html import require_notices, said, to_html
+    from benchbrief.reports.render.page_html import notice_lines, require_notices, to_html
     from benchbrief.reports.view.build_view import build
 
     report = _find(plan, report_name)
@@ -113,7 +113,7 @@ def render(
         def redraw(shares: Mapping[str, float]) -> str:
             return page_of(replace(view, blocks=with_redrawn_figures(view.blocks, shares)), medium="paper")
 
-        made = _pdf(page(medium="paper"), redraw, attached, sheet(view, catalogue), report, said(view))
+        made = _pdf(page(medium="paper"), redraw, attached, draw_sheet(view, catalogue), report, notice_lines(view))
         files.append(_write(pdf, made))
     if "html" in chosen:
         files.append(_write(html, screen.encode()))
@@ -123,17 +123,17 @@ def render(
         folder = f"{stem}-figures"
         text = to_markdown(page(medium="markdown", figures=folder, house=house.with_logo_in(folder)))
         if report.parts:
-            require_in_markdown(text, said(view))
+            require_in_markdown(text, notice_lines(view))
         if view.simulated or view.imported:
-            text = marked_markdown(text, catalogue, "notice_simulated" if view.simulated else "imported_mark")
+            text = mark_markdown(text, catalogue, "notice_simulated" if view.simulated else "imported_mark")
         files.append(_write(out_dir / f"{stem}.md", text.encode()))
         beside += [_write(out_dir / folder / f"{figure.id}.svg", figure.svg.encode()) for figure in drawn]
         if house.logo_file:
             beside.append(_write(out_dir / folder / house.logo_file[0], house.logo_file[1]))
     if {"pdf", "markdown"} & set(chosen):
         beside += [_write(out_dir / f"{stem}-figures" / name, content) for name, content in data.items()]
-    typeface = missing_for(report) if pdf else ""
-    warnings = (*([typeface] if typeface else []), *vanished(view.numbers))
+    typeface = missing_typefaces(report) if pdf else ""
+    warnings = (*([typeface] if typeface else []), *warn_of_vanished(view.numbers))
     return Rendered(html, pdf, numbers_path, (*files, *beside), warnings, undrawn)
 
 

@@ -20,7 +20,13 @@ from benchbrief.compiler.extensions.registry import TEMPLATE_SPECS
 from benchbrief.dsl.diagnostics.suggest import did_you_mean
 from benchbrief.reports.brief_error import ReportError
 from benchbrief.reports.data.view_model import Note
-from benchbrief.reports.text.html_markup import abridged, marks, ticked, traced, unparted
+from benchbrief.reports.text.html_markup import (
+    code_in_backticks,
+    keep_units_whole,
+    link_cells,
+    note_marks,
+    shorten_digests_in,
+)
 from benchbrief.reports.view.layouts import folder_of
 from benchbrief.reports.words.brief_words import Words
 
@@ -43,7 +49,7 @@ _TEXTS = ("html", "label", "text", "title")
 _NAME = re.compile(r"'(\w+)' is undefined")
 
 
-def environment(parts: Mapping[str, tuple[str, str]]) -> SandboxedEnvironment:
+def make_environment(parts: Mapping[str, tuple[str, str]]) -> SandboxedEnvironment:
     """Return the environment with the user's parts by name, each with its path for messages and its text."""
     from jinja2 import FunctionLoader, StrictUndefined
     from jinja2.environment import TemplateModule
@@ -102,7 +108,7 @@ def environment(parts: Mapping[str, tuple[str, str]]) -> SandboxedEnvironment:
         cache_size=-1,
         finalize=printable,
     )
-    own = (ticked, marks, footed, traced, abridged, unparted)
+    own = (code_in_backticks, note_marks, move_notes_to_foot, link_cells, shorten_digests_in, keep_units_whole)
     made.filters |= {each.__name__: each for each in own}
     return made
 
@@ -125,7 +131,9 @@ def printable(value: Any) -> Any:
     return value
 
 
-def rendered(template: str, made: SandboxedEnvironment, paths: tuple[str, ...], context: Mapping[str, Any]) -> str:
+def render_template(
+    template: str, made: SandboxedEnvironment, paths: tuple[str, ...], context: Mapping[str, Any]
+) -> str:
     """Return the page. Raises ReportError for a mistake in a user's part, with its file (one of `paths`) and line."""
     from jinja2 import TemplateSyntaxError
 
@@ -187,7 +195,7 @@ def _wrong(where: str, message: str) -> ReportError:
     return ReportError(f"{where}: {message}", "mend the part, or take it out of the folder to have ours")
 
 
-def footed(html: Markup, notes: Sequence[Note]) -> Markup:
+def move_notes_to_foot(html: Markup, notes: Sequence[Note]) -> Markup:
     """Put each note behind its mark, from where the style sheet of paper moves it to the page's foot.
 
     CSS has footnotes in this way (Generated Content for Paged Media): the note comes to stand on its mark's page.
@@ -195,7 +203,7 @@ def footed(html: Markup, notes: Sequence[Note]) -> Markup:
     text = str(escape(html))  # HTML stays unchanged
     for note in notes:
         foot = Markup('<span class="footnote" id="note-{}"><sup>{}</sup> {}</span>')
-        shown = str(foot.format(note.number, note.number, ticked(note.text)))
+        shown = str(foot.format(note.number, note.number, code_in_backticks(note.text)))
         mark = re.search(rf'<a href="#note-{note.number}"[^>]*>{note.number}</a>.*?</sup>', text)
         at = mark.end() if mark else len(text)  # no number within an author's link
         text = text[:at] + shown + text[at:]

@@ -65,12 +65,12 @@ _MOST_TILES = 40
 """The most tiles each way; beyond, they grow."""
 
 
-def titled(page: str, words: Words) -> str:
+def mark_title(page: str, words: Words) -> str:
     """Return the page of a simulated run, with the mark in its title."""
     return page.replace("<title>", f"<title>{escape(_texts('watermark', words)[0])}: ", 1)
 
 
-def marked(page: str, words: Words) -> str:
+def mark_page(page: str, words: Words) -> str:
     """Return the page for the screen with the mark across it."""
     large, *small = _simulated(words)
     lines = (
@@ -83,7 +83,7 @@ def marked(page: str, words: Words) -> str:
     return _at_the_end(page, mark)
 
 
-def marked_imported(page: str, words: Words) -> str:
+def mark_imported_page(page: str, words: Words) -> str:
     """Return the page for the screen with a line in its foot on the origin of the numbers."""
     mark = Markup('<div class="imported-mark" style="{}">{}</div>').format(
         _important(_FOOT), _in_one_line("imported_mark", words)
@@ -91,12 +91,12 @@ def marked_imported(page: str, words: Words) -> str:
     return _at_the_end(page, mark)
 
 
-def around(view: ReportView, medium: str) -> str:
+def page_style(view: ReportView, medium: str) -> str:
     """Return the style of the page and its body, so that a style sheet can't hide the mark with them."""
     return _important(_AROUND) if medium == "screen" and (view.simulated or view.imported) else ""
 
 
-def sheet(view: ReportView, words: Words) -> Sheet | None:
+def draw_sheet(view: ReportView, words: Words) -> Sheet | None:
     """Return the sheet drawn over each page of paper; None when everything was measured here."""
     if view.simulated:
         large, *small = _simulated(words)
@@ -123,16 +123,16 @@ def sheet(view: ReportView, words: Words) -> Sheet | None:
     return over
 
 
-def marked_markdown(text: str, words: Words, key: str) -> str:
+def mark_markdown(text: str, words: Words, key: str) -> str:
     """Return a page's Markdown under a line of the mark. `key` is a word of the catalogue."""
     return f"**{_in_one_line(key, words)}**\n\n{text}"
 
 
-def held(page: str, paths: tuple[str, ...]) -> None:
+def require_closed_parts(page: str, paths: tuple[str, ...]) -> None:
     """Raise ReportError when a user's parts (`paths`) leave an element open that swallows the mark."""
-    from benchbrief.reports.render.page_pdf import parsed
+    from benchbrief.reports.render.page_pdf import parse_page
 
-    for element in parsed(page).findall("./body/div"):
+    for element in parse_page(page).findall("./body/div"):
         wanted = {"simulated-mark": _PLACE, "imported-mark": _FOOT}.get(element.get("class") or "")
         if wanted and element.get("style") == _important(wanted):
             return

@@ -15,7 +15,7 @@ from markupsafe import Markup
 
 from benchbrief.dsl.bench_error import BenchError
 from benchbrief.reports.brief_error import ReportError
-from benchbrief.reports.render.templating import environment, rendered
+from benchbrief.reports.render.templating import make_environment, render_template
 from benchbrief.reports.site.site_folder import SiteFolder
 from benchbrief.reports.site.site_pages import (
     brief_href,
@@ -166,7 +166,7 @@ class Pages:
     def __init__(self, title: str, words: Words) -> None:
         self.title = title
         self.words = words
-        self._environment = environment({})
+        self._environment = make_environment({})
         texts = [file.read_text("utf-8") for file in _TEMPLATES.iterdir() if file.name.endswith(".html.j2")]
         self._version = version("benchbrief")
         parts = (self._version, title, words.language, *sorted(texts))
@@ -181,7 +181,7 @@ class Pages:
         common = {"w": self.words, "language": self.words.language, "site": self.title, "title": title, "here": name}
         common |= {"root": "../" * depth, "version": self._version}
         common |= {"own_style": Markup(own_style)}  # noqa: S704  # a file of ours
-        return writable(rendered(f"site/{name}.html.j2", self._environment, (), {**context, **common})).encode()
+        return writable(render_template(f"site/{name}.html.j2", self._environment, (), {**context, **common})).encode()
 
 
 def comparison_page(view: ComparisonView, title: str, words: Words) -> bytes:

@@ -28,7 +28,7 @@ def hardware_rankings(run: SiteRun) -> list[Ranking]:
     return list(rank(pairs).rankings)
 
 
-def against_before(run: SiteRun, before: SiteRun) -> list[Comparison]:
+def judge_by_earlier(run: SiteRun, before: SiteRun) -> list[Comparison]:
     """Return the run judged by an earlier one of its suite, point by point."""
     sides = [_by_point(each.values, lambda value: value.at) for each in (before, run)]
     return list(compare(_quantities(sides, (0, 1), (before.id, run.id))).comparisons)

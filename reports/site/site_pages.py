@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from benchbrief.reports.site.comparison_pages import ranking_view, step_view
-from benchbrief.reports.site.site_comparisons import against_before, changed_facts, hardware_rankings
+from benchbrief.reports.site.site_comparisons import changed_facts, hardware_rankings, judge_by_earlier
 from benchbrief.reports.site.site_texts import (
     MISSING,
     date_of,
@@ -159,7 +159,7 @@ def _ranking(run: SiteRun, title: str, words: Words) -> ComparisonView | None:
 def _step(run: SiteRun, before: SiteRun, words: Words) -> ComparisonView | None:
     return step_view(
         words["site_step_of"].format(run=run.id, before=before.id),
-        against_before(run, before),
+        judge_by_earlier(run, before),
         (words["site_before"], words["site_now"]),
         words,
         _labels(run),

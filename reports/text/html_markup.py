@@ -16,14 +16,14 @@ _CELL = re.compile(r"[^\s(<>、，；：（][^\s<>、，；：]*/r?\d+\b")
 """A cell's name: without blanks, and with a repeat at its end."""
 
 
-def marks(numbers: Iterable[int]) -> Markup:
+def note_marks(numbers: Iterable[int]) -> Markup:
     """Return the raised numbers of footnotes, as links to them; "" for none."""
     one = Markup('<a href="#note-{0}" role="doc-noteref">{0}</a>')
     links = Markup(",").join(one.format(number) for number in numbers)
     return Markup("<sup>{}{}</sup>").format(_GAP, links) if links else Markup("")
 
 
-def ticked(text: str) -> Markup:
+def code_in_backticks(text: str) -> Markup:
     """Turn words in backticks of our sentences into code.
 
     HTML, a note of the spec's author, stays unchanged.
@@ -36,7 +36,7 @@ def ticked(text: str) -> Markup:
     )
 
 
-def traced(html: Markup, places: Mapping[str, str]) -> Markup:
+def link_cells(html: Markup, places: Mapping[str, str]) -> Markup:
     """Link the names of cells in our sentences to the appendix. `places` has their ids."""
 
     def link(match: re.Match[str]) -> str:
@@ -46,12 +46,12 @@ def traced(html: Markup, places: Mapping[str, str]) -> Markup:
     return Markup(_CELL.sub(link, str(html)))  # noqa: S704  # HTML before, and part of a sentence after
 
 
-def abridged(text: str) -> str:
+def shorten_digests_in(text: str) -> str:
     """Shorten a text for paper: the first 12 digits of each digest. The HTML and the side file have all."""
     return _DIGEST.sub(lambda match: f"{match.group()[:12]}…", text)
 
 
-def unparted(text: str) -> Markup:
+def keep_units_whole(text: str) -> Markup:
     """Keep units with a stroke whole at the end of a line: USD/Mop."""
     if isinstance(text, Markup):
         return text

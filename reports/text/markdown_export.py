@@ -32,7 +32,7 @@ def to_markdown(html: str) -> str:
 
     class Converter(markdownify.MarkdownConverter):
         def escape(self, text: str, parent_tags: set[str]) -> str:
-            return escaped(text) if text else ""
+            return escape_markdown(text) if text else ""
 
         def convert_a(self, tag: Any, text: str, parent_tags: set[str]) -> str:
             """Convert a link. Within the page, only table rows and footnotes can be targets."""
@@ -44,7 +44,7 @@ def to_markdown(html: str) -> str:
             return str(super().convert_a(tag, text, parent_tags))  # type: ignore[misc]  # it ships no types
 
         def convert_img(self, tag: Any, _text: str, parent_tags: set[str]) -> str:
-            return f"![{escaped(' '.join(str(tag.get('alt') or '').split()))}]({tag.get('src')})"
+            return f"![{escape_markdown(' '.join(str(tag.get('alt') or '').split()))}]({tag.get('src')})"
 
         def convert_b(self, tag: Any, text: str, parent_tags: set[str]) -> str:
             return text if "_noformat" in parent_tags else _emphasis("**", "strong", tag, text)
@@ -91,7 +91,7 @@ def require_in_markdown(markdown: str, texts: Iterable[str]) -> None:
             raise hides(text)
 
 
-def escaped(text: str) -> str:
+def escape_markdown(text: str) -> str:
     """Escape plain text for CommonMark: no part of it is HTML, a link, a picture, code or a block mark."""
     text = re.sub(r"([\\`*_\[\]])", r"\\\1", text)
     text = re.sub(r"&(?=#?\w+;)", "&amp;", text).replace("<", "&lt;")

@@ -8,7 +8,7 @@ from benchbrief.compiler.messages.text import Text, spanning
 from benchbrief.results.messages.result_messages import say
 
 
-def merged(rows: Iterable[tuple[str, str, int]]) -> list[tuple[str, str, int]]:
+def merge_remarks(rows: Iterable[tuple[str, str, int]]) -> list[tuple[str, str, int]]:
     """Merge remarks (severity, text, cells) that differ only in their numbers, with the range of each number.
 
     A text without a code, such as the words of a tool, stays unchanged.

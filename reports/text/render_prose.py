@@ -17,7 +17,7 @@ from urllib.parse import quote, urlsplit
 from markupsafe import Markup
 
 from benchbrief.compiler.planning.plan import Prose, Value
-from benchbrief.reports.text.html_markup import marks
+from benchbrief.reports.text.html_markup import note_marks
 
 if TYPE_CHECKING:
     from markdown_it import MarkdownIt
@@ -106,7 +106,7 @@ def _render(tokens: list[Token], numbers: list[Inserted]) -> Markup:
         found = numbers[number]
         if number in in_link:  # no link stands in another
             return _MARKED.sub(r"\1\2</span>", _ANCHOR.sub(r"<span \1\2</span>", str(found.html)))
-        return str(found.html + marks(() if found.note is None else (found.note,)))
+        return str(found.html + note_marks(() if found.note is None else (found.note,)))
 
     in_link: set[int] = set()
     links = 0

@@ -12,26 +12,17 @@ from importlib.metadata import version
 from markupsafe import Markup
 
 from benchbrief.compiler.planning import plan as p
+from benchbrief.reports.charts import draw_chart
 from benchbrief.reports.charts.build_figure import drawing
-from benchbrief.reports.charts.chart_script import for_script
-from benchbrief.reports.charts.draw_chart import (
-    FULL,
-    HALF,
-    card_size,
-    draw,
-    height_for,
-    lower_drawing,
-    run_of_figures,
-    slide_size,
-)
+from benchbrief.reports.charts.chart_script import script_data
 from benchbrief.reports.charts.drawn_series import figure_csv
 from benchbrief.reports.charts.svg_converter import Converter, NotDrawn
-from benchbrief.reports.data.elements_with_data import parted, telling
+from benchbrief.reports.data.elements_with_data import keep_elements_with_data, split_brief
 from benchbrief.reports.data.imported_briefs import is_imported
-from benchbrief.reports.data.measure_labels import line_label, readable
+from benchbrief.reports.data.measure_labels import line_label, readable_label
 from benchbrief.reports.data.numbers_file import Printed
 from benchbrief.reports.data.report_data import Key, Results, Store
-from benchbrief.reports.data.tables import Column, Columns, has, needed, queries_of_prose, sources_of, table_queries
+from benchbrief.reports.data.tables import Column, Columns, drop_undue, has, queries_of_prose, sources_of, table_queries
 from benchbrief.reports.data.view_model import (
     Block,
     CalloutView,
@@ -48,19 +39,19 @@ from benchbrief.reports.data.view_model import (
     TextView,
 )
 from benchbrief.reports.disclosure import disclosure as d
-from benchbrief.reports.disclosure.run_origin import origin, run_row
+from benchbrief.reports.disclosure.run_origin import disclose_origin, run_row
 from benchbrief.reports.disclosure.test_configuration import fact_groups
 from benchbrief.reports.notices import contender_letters, point_remarks
-from benchbrief.reports.notices.open_searches import by_cell
+from benchbrief.reports.notices.open_searches import sentences_by_cell
 from benchbrief.reports.provenance.number_ledger import Ledger
 from benchbrief.reports.text import render_prose
-from benchbrief.reports.text.html_markup import marks
+from benchbrief.reports.text.html_markup import note_marks
 from benchbrief.reports.text.number_format import Scale, belonging, key_text, spelled_unit, unit_text
 from benchbrief.reports.view import published_metrics
 from benchbrief.reports.view.arrange_elements import with_leads
 from benchbrief.reports.view.footnotes import Footnotes
 from benchbrief.reports.view.formula_texts import as_written, declared_text, subtracts
-from benchbrief.reports.view.heat_table import key_of, shaded
+from benchbrief.reports.view.heat_table import key_of, shade_rows
 from benchbrief.reports.view.house_style import font_of
 from benchbrief.reports.view.layouts import template_of
 from benchbrief.reports.view.notices import notices
@@ -90,12 +81,12 @@ def _view(builder: _Builder) -> ReportView:
     results, report = builder.results, builder.report
     if has(p.FigureElement, report.elements):
         builder.converter.start()
-    lead, rest = parted(telling(report.elements, results))
+    lead, rest = split_brief(keep_elements_with_data(report.elements, results))
     blocks = with_leads((*builder.blocks(lead, level=2), *builder.published(), *builder.blocks(rest, level=2)))
     legal = builder.legal()
     legal_notes = builder.foot.taken()
     details = "disclosure" if has(p.DisclosureElement, report.elements) else ""
-    common, run = tuple(origin(results)), run_row(results)
+    common, run = tuple(disclose_origin(results)), run_row(results)
     return ReportView(
         title=report.title,
         subtitle=report.subtitle,
@@ -143,7 +134,7 @@ class _Builder:
     def blocks(self, elements: Sequence[p.Element], level: int) -> Iterable[Block]:
         index = 0
         while index < len(elements):
-            run = run_of_figures(elements[index:])
+            run = draw_chart.run_of_figures(elements[index:])
             if len(run) in (0, 1, 3) or self.slides:  # three compared figures have one size
                 count = max(1, len(run))
                 yield from (self.block(element, level) for element in elements[index : index + count])
@@ -174,7 +165,7 @@ class _Builder:
                 return FactsView(self.tables, element.title or self.words["configuration"], groups)
             case p.DisclosureElement():
                 shown = has(p.FactsElement, self.report.elements)
-                return d.disclosure(self.results, facts_shown=shown, reports_from=self.reports_from)
+                return d.build_disclosure(self.results, facts_shown=shown, reports_from=self.reports_from)
             case p.SectionElement():
                 self.sections += 1
                 anchor = f"section-{self.sections}"
@@ -237,8 +228,8 @@ class _Builder:
         if numbered:
             self.tables += 1
             self.ledger.at(f"{self.words['table']} {self.tables}")
-        footnotes = self.foot.numbered(point_remarks.of_table(element, self.results))
-        element = needed(element, self.results)
+        footnotes = self.foot.numbered(point_remarks.table_remarks(element, self.results))
+        element = drop_undue(element, self.results)
         columns_by_unit = self.columns.of(element)
         self.letters = contender_letters.letters_of(element, self.results)
         lines = [self.line(element, line, columns_by_unit) for line in element.lines]
@@ -250,7 +241,7 @@ class _Builder:
         else:
             columns = [head for head, _ in lines]
             rows = [Row(key, tuple(cells[i] for _, cells in lines)) for i, key in enumerate(keys)]
-        rows = shaded(rows, element.heat) if element.heat else rows
+        rows = shade_rows(rows, element.heat) if element.heat else rows
         self.foot.tell_boundaries([line.query for line in element.lines if line.query])
         note = self.optional_prose(element.note)
         corner = element.dim_label or self.words.get(element.dim, element.dim)
@@ -273,7 +264,7 @@ class _Builder:
     def published(self) -> Iterable[TableView]:
         """Return the metrics that the source of imported results states."""
         room = room_of(self.slides, boxed=False)
-        if table := published_metrics.table(self.results, self.ledger, self.tables + 1, room):
+        if table := published_metrics.published_table(self.results, self.ledger, self.tables + 1, room):
             self.tables += 1
             yield table
 
@@ -286,7 +277,7 @@ class _Builder:
             insert = self.insert if all(quoted) else self.insert_quoted
             cells = [Cell(render_prose.inline(text, insert), numeric) for text in line.texts]
             notes = self.foot.numbered([self.words["as_published"]] if all(quoted) else [])
-            return Head(readable(line.label, self.words), unit_text(line.unit), numeric, notes), tuple(cells)
+            return Head(readable_label(line.label, self.words), unit_text(line.unit), numeric, notes), tuple(cells)
         above = tuple(line_label(head, line.query, self.words) for head in line.heads)
         label = line_label(line.label, line.query, self.words)
         values = [self.results.at(line.query, **{element.dim: key.value}) for key in element.keys]
@@ -309,7 +300,8 @@ class _Builder:
                 notes = self.foot.numbered((*footnotes, *self.foot.cautions.at(line.query, **where)))
             beside = self.letters.of.get((line.query.sql, key.value), "")
             shown = self.ledger.number(line.query, printed, at=where, letters=beside)
-            html = shown.html(missing=value is None) + marks(notes) + contender_letters.lettered(line, beside)
+            letters = contender_letters.letters_beside(line, beside)
+            html = shown.html(missing=value is None) + note_marks(notes) + letters
             found.append(Cell(html, True, shown.cells, value, unit))
         shown_unit = "" if line.format.endswith("%") else column.scale.unit
         of_all = self.foot.numbered(self.foot.cautions.of(line.query))
@@ -326,7 +318,7 @@ class _Builder:
             element.title,
             column,
             cards,
-            card_size(cards),
+            draw_chart.card_size(cards),
             None if cards else table,
             html,
             note,
@@ -338,10 +330,10 @@ class _Builder:
         self.figures += 1
         self.ledger.at(f"{self.words['figure']} {self.figures}", of_text=True)
         found = drawing(element, self.results)
-        drawn_size = (FULL[0], height_for(len(found.charts)))
-        width, height = HALF if half else slide_size(drawn_size) if self.slides else drawn_size
+        drawn_size = (draw_chart.FULL[0], draw_chart.height_for(len(found.charts)))
+        width, height = draw_chart.HALF if half else draw_chart.slide_size(drawn_size) if self.slides else drawn_size
         try:
-            drawn = draw(found.charts, width, height, self.font, self.converter) if found.charts else None
+            drawn = draw_chart.draw(found.charts, width, height, self.font, self.converter) if found.charts else None
         except NotDrawn as error:
             drawn, self.undrawn[self.figures] = None, str(error)
         for text in found.notes:
@@ -351,7 +343,7 @@ class _Builder:
         queries = [q for s in element.series for q in (s.query, s.x_query) if q]
         entered = [q for s in element.series for q in (s.query, s.x_query, s.repeats) if q]
         row = self.ledger.figure(f"figure-{self.figures}", element.title, entered)
-        self.foot.numbered(point_remarks.of_figure(element, found.charts, self.results))
+        self.foot.numbered(point_remarks.figure_remarks(element, found.charts, self.results))
         self.foot.tell_boundaries(queries)
         self.foot.tell_quoted(queries)
         self.foot.tell_cautions(queries)
@@ -369,16 +361,16 @@ class _Builder:
             self.cells(queries),
             tuple(sources_of(queries)),
             row,
-            figure_csv(found.series, element, self.mark, self.results.once(by_cell)),
-            for_script(drawn.panels, found.series, self.figures, self.words, (width, height)) if drawn else {},
+            figure_csv(found.series, element, self.mark, self.results.once(sentences_by_cell)),
+            script_data(drawn.panels, found.series, self.figures, self.words, (width, height)) if drawn else {},
             claim,
             found.key if drawn else "",
             self.undrawn.get(self.figures, ""),
-            lower_drawing(found.charts, drawn, self.font, self.converter) if drawn else None,
+            draw_chart.lower_drawing(found.charts, drawn, self.font, self.converter) if drawn else None,
         )
 
     def formula(self, element: p.FormulaElement) -> FormulaView:
-        words = as_written(element.text.format(*(readable(term.text, self.words) for term in element.terms)))
+        words = as_written(element.text.format(*(readable_label(term.text, self.words) for term in element.terms)))
         significant = 6 if subtracts(element.text) else 4  # a difference of near values needs more digits
         self.ledger.at(self.words["formula"])
         amounts = [self.amount(t.query, significant, declared_text(self.results, t.query)) for t in element.terms]
@@ -387,7 +379,7 @@ class _Builder:
         queries = [*(term.query for term in element.terms), element.result]
         self.foot.tell_cautions(queries)
         cells, sources = self.cells(queries), tuple(sources_of(queries))
-        name, key = readable(element.name, self.words), element.for_label
+        name, key = readable_label(element.name, self.words), element.for_label
         title = self.words["for_key"].format(name=name, key=key) if key else name
         return FormulaView(title, name, key, steps, self.foot.taken(), cells, sources)
 

@@ -14,7 +14,7 @@ _FEWEST = 3
 """The fewest shaded values: of two, the numbers show the higher one."""
 
 
-def shaded(rows: Sequence[Row], among: Among) -> list[Row]:
+def shade_rows(rows: Sequence[Row], among: Among) -> list[Row]:
     """Return the rows with the shades of their cells.
 
     Compares values of one unit in the whole table, in each row, or in each column.

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from benchbrief.reports.data import imported_briefs
-from benchbrief.reports.data.expectations import Judged, describe, judged
+from benchbrief.reports.data.expectations import Judged, describe, judge_expectations
 from benchbrief.reports.data.report_data import Results
 from benchbrief.reports.data.unasked_candidates import asked_cells
 from benchbrief.reports.data.view_model import Notice, Severity
@@ -73,7 +73,7 @@ def _notices(results: Results, undrawn: Mapping[int, str], *, detailed: bool) ->
 def _expectations(results: Results) -> Iterator[Notice]:
     """Return the failed expectations, and separately those that lack a value, and those that hold by their value
     alone."""
-    words, found = results.words, judged(results)
+    words, found = results.words, judge_expectations(results)
     unmet = [one for one in found if one.verdict == "fails"]
     unknown = [one for one in found if one.verdict == "unknown"]
     vague = [one for one in found if one.verdict == "holds" and one.decided is False]

@@ -13,7 +13,7 @@ from benchbrief.reports.view.table_heads import Room, head_rows, parts_of
 from benchbrief.reports.words.brief_words import Words
 
 
-def table(results: Results, ledger: Ledger, number: int, room: Room) -> TableView | None:
+def published_table(results: Results, ledger: Ledger, number: int, room: Room) -> TableView | None:
     """Return the metrics of the source beside those computed from the imported figures; None without any.
 
     Computed numbers are entered as all others; the published ones have only their source.

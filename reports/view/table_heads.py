@@ -13,7 +13,7 @@ from markupsafe import Markup
 from benchbrief.compiler.planning.plan import MOST_COLUMNS
 from benchbrief.reports.charts.chart_axes import text_width
 from benchbrief.reports.data.view_model import Card, Cell, Head, HeadCell, Row, TablePart, TableView
-from benchbrief.reports.text.html_markup import marks
+from benchbrief.reports.text.html_markup import note_marks
 from benchbrief.reports.words.brief_words import Words
 
 _GAP, _FIRST = 0.9, 0.34
@@ -195,7 +195,7 @@ def cards_of(table: TableView) -> tuple[str, tuple[Card, ...]]:
     if len(table.columns) != 1 or len(table.rows) > _MOST_CARDS:
         return "", ()
     head = table.columns[0]
-    column = Markup.escape(f"{head.label} ({head.unit})" if head.unit else head.label) + marks(head.notes)
+    column = Markup.escape(f"{head.label} ({head.unit})" if head.unit else head.label) + note_marks(head.notes)
     return column, tuple(
         Card(row.head.label, row.cells[0].html, row.cells[0].value, row.cells[0].unit) for row in table.rows
     )

@@ -18,7 +18,7 @@ from benchbrief.compiler.planning.budgets import LEVEL
 from benchbrief.compiler.planning.plan import Report
 from benchbrief.compiler.rounding import formatted
 from benchbrief.reports.words.locale_formats import Locale
-from benchbrief.results.messages.brief_reasons import briefly
+from benchbrief.results.messages.brief_reasons import shorten_reason
 
 Entry: TypeAlias = str | Mapping[str, str]
 """A text, or texts by plural category of CLDR (`one`, `few`, `other`) and for single numbers (`=1`)."""
@@ -86,7 +86,7 @@ class Words(Mapping[str, str]):
     def said_briefly(self, text: str) -> str:
         """Return a reason as `said` does; of more than two findings, the first one and the number of the others."""
         known = self.sentences.get(text, text)
-        short = briefly(known)
+        short = shorten_reason(known)
         return (
             self.said(text) if not isinstance(short, Text) or short is known else _unbroken(short.in_words(self), short)
         )

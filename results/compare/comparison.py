@@ -17,7 +17,7 @@ from benchbrief.compiler.planning.budgets import LEVEL
 from benchbrief.results.messages.result_messages import say
 from benchbrief.results.statistics.significance import (
     Estimate,
-    corrected,
+    correct_p_value,
     difference,
     difference_of,
     do_not_vary,
@@ -259,7 +259,7 @@ def _compared(quantity: Quantity, point: Point, first: Values | None, second: Va
     alike = point not in quantity.unlike and not _same_measurement(first, second)
     if len({*first.repeats, *second.repeats}) > 1 and alike:
         p = p_value(first.repeats, second.repeats, percentile=first.percentile)
-        return replace(row, p=None if p is None else corrected(p, level))
+        return replace(row, p=None if p is None else correct_p_value(p, level))
     return row
 
 

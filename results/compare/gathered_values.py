@@ -12,7 +12,7 @@ from benchbrief.compiler.planning.budgets import strictest_level
 from benchbrief.compiler.planning.plan import Query
 from benchbrief.results.compare.comparison import Point, Values
 from benchbrief.results.compare.contender import Contender
-from benchbrief.results.compare.searched_metrics import is_searched, mixed, searched_bounds
+from benchbrief.results.compare.searched_metrics import is_searched, searched_bounds, why_mixed
 from benchbrief.results.messages.result_messages import say
 from benchbrief.results.store.searched_doubts import KNOWN, Doubt, doubts, of_search
 from benchbrief.results.store.store import Key
@@ -175,7 +175,7 @@ def metric_values(side: Contender, query: Query, repeats: Query | None) -> Gathe
                 at[_point(side, of)] = known
 
     keep(doubts(side.store, query.sql), found.doubts)
-    if is_searched(query) and not mixed(query):
+    if is_searched(query) and not why_mixed(query):
         keep(searched_bounds(side.store, query), found.bounds)
     return found
 

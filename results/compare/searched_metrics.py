@@ -32,10 +32,10 @@ def why_not_judged(query: Query, plans: Sequence[Plan], names: Sequence[str]) ->
     """Return why a metric that reads what searches found can't be judged in two plans; "" where it can."""
     named = [read.keys.get("experiment") for read in query.reads or () if read.view == "sustained"]
     read = (name for name in plans[0].experiments if any(keys is None or name in keys for keys in named))
-    return mixed(query) or next(filter(None, (other_promise(name, plans, names) for name in read)), "")
+    return why_mixed(query) or next(filter(None, (other_promise(name, plans, names) for name in read)), "")
 
 
-def mixed(query: Query) -> str:
+def why_mixed(query: Query) -> str:
     """Return that a query reads what searches found and measures that each repeat has; "" where it does not."""
     others = dict.fromkeys(read.measure for read in query.reads or () if read.view != "sustained")
     if not others:

@@ -55,7 +55,7 @@ class Unreadable(Exception):
         self.hint = hint
 
 
-def packed(path: Path) -> Unreadable | None:
+def why_packed(path: Path) -> Unreadable | None:
     """Return why a file must be unpacked before it can be read. Raises OSError."""
     with path.open("rb") as file:
         begin = file.read(8)

@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from benchbrief.compiler.extensions.registry import IMPORTER_SPECS
-from benchbrief.results.imports.import_problems import packed
+from benchbrief.results.imports.import_problems import why_packed
 from benchbrief.results.messages.result_messages import say
 from benchbrief.runners.drivers.output_evidence import read_output_lines
 from benchbrief.runners.errors import BadOutput
@@ -52,7 +52,7 @@ def read_lines(name: str, path: Path) -> list[str]:
 def refuse_no_text(name: str, path: Path) -> None:
     """Raises OutputProblem for a file that is missing, empty, compressed, or not in a tool's encoding."""
     try:
-        problem = packed(path)
+        problem = why_packed(path)
         with path.open("rb") as file:
             begin = file.read(2)
     except OSError as error:

@@ -211,7 +211,7 @@ def _copy(path: Path, to: Path) -> None:
     shutil.copyfile(path, to)
 
 
-def described(path: Path) -> j.ImportedFile:
+def describe_file(path: Path) -> j.ImportedFile:
     """Describe the file in its current state. Raises ResultsError when it can't be read."""
     try:
         return j.ImportedFile(name=str(path), sha256=sha256_of(path), size=path.stat().st_size)

@@ -14,7 +14,7 @@ from benchbrief.results.imports.import_problems import ImportRefused, Problem
 from benchbrief.results.imports.import_source import Source, require
 from benchbrief.results.imports.imported_files import OutputProblem
 from benchbrief.results.imports.importer_seams import OutputImporter
-from benchbrief.results.imports.keep_import import CellImport, KeptJob, Prepared, described
+from benchbrief.results.imports.keep_import import CellImport, KeptJob, Prepared, describe_file
 from benchbrief.results.imports.output_contradictions import contradictions
 from benchbrief.results.imports.path_patterns import compile_pattern, coordinates, given_cell, read_coordinates
 from benchbrief.results.imports.prepare_samples import with_samples
@@ -82,7 +82,7 @@ def prepare_outputs(
     if problems and not (skip_bad and kept):
         raise ImportRefused(problems)
     used = dict.fromkeys(path for each in kept for job in each.jobs for path in job.files.values())
-    described_files = tuple((path, described(path)) for path in used)
+    described_files = tuple((path, describe_file(path)) for path in used)
     remarks = tuple(_remarks(kept))
     return Prepared(kind, source, described_files, tuple(kept), problems=tuple(problems), remarks=remarks)
 

@@ -9,7 +9,7 @@ from typing import cast
 
 from benchbrief.compiler.extensions.registry import IMPORTER_SPECS
 from benchbrief.results.imports.cell_files import Options
-from benchbrief.results.imports.import_problems import packed
+from benchbrief.results.imports.import_problems import why_packed
 from benchbrief.results.imports.importer_seams import BadLog, OutputImporter, SampleImporter, TableImporter
 from benchbrief.results.store_errors import ResultsError
 from benchbrief.runners.errors import BadOutput
@@ -57,7 +57,7 @@ def read_samples(kind: str, path: Path, node: str, window: tuple[float, float], 
     Raises BadLog for a file that is no such log, that does not show which device or day is meant, or that is from
     another time.
     """
-    if (problem := packed(path)) is not None:
+    if (problem := why_packed(path)) is not None:
         raise BadLog(None, str(problem), problem.hint)
     try:
         found = sample_importer(kind).read(path, node, window, device)

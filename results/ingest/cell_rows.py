@@ -11,7 +11,7 @@ from benchbrief.results.ingest.cell_measurement import Measured, parse_cell, thr
 from benchbrief.results.ingest.cell_verdicts import Verdict
 from benchbrief.results.ingest.database_sizes import size_rows
 from benchbrief.results.ingest.event_rows import event_rows
-from benchbrief.results.ingest.probe_samples import Gap, Sampled, sampled
+from benchbrief.results.ingest.probe_samples import Gap, Sampled, read_samples
 from benchbrief.results.ingest.run_evidence import Evidence, Problem, check_files
 from benchbrief.results.kept_jobs import MEASURE
 from benchbrief.results.messages.result_messages import say
@@ -46,7 +46,7 @@ def cell_rows(evidence: Evidence, verdict: Verdict) -> tuple[Measured, list[Row]
     for job in verdict.jobs:
         problems |= check_files(evidence.root, job)
     measured = parse_cell(evidence, verdict, problems) if verdict.status == "ok" else Measured({})
-    beside = sampled(evidence, verdict, measured, problems) if measured.sources else Sampled()
+    beside = read_samples(evidence, verdict, measured, problems) if measured.sources else Sampled()
     events = list(event_rows(run_id, verdict, measured))
     return measured, [
         cell_row(evidence, verdict, measured),

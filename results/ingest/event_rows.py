@@ -8,7 +8,7 @@ from benchbrief.compiler.messages.text import figure, share_figure
 from benchbrief.compiler.planning.plan import Event
 from benchbrief.results.ingest.cell_measurement import Measured
 from benchbrief.results.ingest.cell_verdicts import Verdict
-from benchbrief.results.statistics.recovery import Recovery, Sample, recovery, together
+from benchbrief.results.statistics.recovery import Recovery, Sample, add_sources, recovery
 from benchbrief.results.store.cell_tables import EventRow
 from benchbrief.runners.messages.run_messages import say
 
@@ -70,7 +70,7 @@ def why_no_latency(event: Event, found: Recovery | None, left_s: float) -> str |
 
 def _samples(measured: Measured) -> list[Sample]:
     start, _ = measured.window
-    return together(
+    return add_sources(
         [
             [
                 Sample(at, at + each.seconds, each.count / each.seconds, each.p99_s)

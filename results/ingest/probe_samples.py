@@ -29,7 +29,7 @@ from benchbrief.results.samples.window_stretches import (
     coverage,
     covered_by,
     energy,
-    spanned,
+    share_spanned,
     stretches,
 )
 from benchbrief.results.store.sample_table import SampleBlock, SampleRow
@@ -59,7 +59,7 @@ class Sampled:
     gaps: dict[str, Gap] = field(default_factory=dict)
 
 
-def sampled(
+def read_samples(
     evidence: Evidence, verdict: Verdict, measured: Measured, problems: Mapping[str, Problem | None]
 ) -> Sampled:
     """Return the samples of a cell, with the tools' own intervals.
@@ -174,7 +174,7 @@ def why_no_energy(host: str, of: Sequence[Stretch], covered: Coverage, seconds: 
     """Say why there are no joules for at least one reading: too few, or too little of the window sampled."""
     if len(of) < FEWEST:
         return say.energy_readings(host=host, least=FEWEST, readings=len(of))
-    share = min(covered.share, spanned(of, seconds))
+    share = min(covered.share, share_spanned(of, seconds))
     return say.energy_gaps(host=host, share=share_figure(share))
 
 

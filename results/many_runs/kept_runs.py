@@ -140,7 +140,7 @@ def values_of(rows: Iterable[SeriesRow | Mapping[str, Any]]) -> tuple[tuple[RunV
     return tuple(RunValue(**each) for each in made.values()), facts
 
 
-def about(rows: Iterable[SeriesRow | Mapping[str, Any]]) -> dict[str, Any]:
+def run_details(rows: Iterable[SeriesRow | Mapping[str, Any]]) -> dict[str, Any]:
     """Return what the rows say of the run itself; {} without rows."""
     for each in rows:
         row: Mapping[str, Any] = each._asdict() if isinstance(each, SeriesRow) else each

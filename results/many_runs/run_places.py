@@ -15,7 +15,7 @@ from benchbrief.compiler.planning.planned_cells import planned_cells
 from benchbrief.dsl.bench_error import BenchError
 from benchbrief.results.building.open_store import unchanged_store
 from benchbrief.results.history.series_rows import SERIES, labels_in, labels_of, rows_in
-from benchbrief.results.many_runs.kept_runs import Brief, SiteRun, about, values_of
+from benchbrief.results.many_runs.kept_runs import Brief, SiteRun, run_details, values_of
 from benchbrief.results.runs.find_runs import require_folder, run_state
 from benchbrief.results.store_errors import ResultsError
 from benchbrief.runners.journal.file_digests import sha256_of
@@ -102,7 +102,7 @@ def _read_folder(of: tuple[str, str | None]) -> SiteRun:
         return SiteRun(
             id=run_dir.name,
             stamp=stamp,
-            **{"title": Path(plan.spec.name).name, "spec": Path(plan.spec.name).name, **about(rows)},
+            **{"title": Path(plan.spec.name).name, "spec": Path(plan.spec.name).name, **run_details(rows)},
             state=state,
             good=cells.get("ok", 0),
             failed=cells.get("failed", 0),
@@ -196,7 +196,7 @@ class StoreOfRuns:
             rows = table.to_pylist()
             values, facts = values_of(rows)
             known = {"values": values, "facts": facts, **labels_in(table.schema.metadata)}
-            return SiteRun(**{**dict(run), **known, "revision": about(rows).get("revision", "")})
+            return SiteRun(**{**dict(run), **known, "revision": run_details(rows).get("revision", "")})
         except (StoreDamaged, NoObject, pa.ArrowException, ValueError, KeyError, TypeError) as error:
             message = error.message if isinstance(error, BenchError) else "its series file can't be read"
             return run.model_copy(update={"problem": message})

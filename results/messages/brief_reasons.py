@@ -8,7 +8,7 @@ from benchbrief.results.messages.result_messages import say
 _MOST = 2
 
 
-def briefly(reason: str) -> str:
+def shorten_reason(reason: str) -> str:
     """Return a reason whose findings are more than two with the first of them and the number of the others. Other
     reasons, and texts without a code, stay as they are."""
     if not isinstance(reason, Text):

@@ -54,7 +54,7 @@ def _marks_of(path: Path) -> tuple[int, int, int, int]:
 
 
 @contextmanager
-def hashing(paths: Iterable[Path]) -> Iterator[Mapping[Path, Future[HashedFile]]]:
+def hash_beside(paths: Iterable[Path]) -> Iterator[Mapping[Path, Future[HashedFile]]]:
     """Hash files beside other work. At the end, those that were not begun are left."""
     pool = ThreadPoolExecutor(_AT_ONCE)
     try:

@@ -42,7 +42,7 @@ def is_taken(error: BaseException) -> bool | None:
     return False if code in ("ConditionalRequestConflict", "OperationAborted") else None
 
 
-def explained(error: Exception, url: str, bucket: str) -> SharedStoreError | None:
+def explain_error(error: Exception, url: str, bucket: str) -> SharedStoreError | None:
     """Return an error of boto3 in our words; None for any other error."""
     import botocore.exceptions as boto
     from boto3.exceptions import Boto3Error

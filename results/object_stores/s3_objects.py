@@ -22,7 +22,7 @@ from typing import Any
 
 from benchbrief.results.object_stores.hashed_file import HashedFile
 from benchbrief.results.object_stores.object_store import Listed, NoObject, SharedStoreError
-from benchbrief.results.object_stores.s3_errors import explained, is_missing, is_taken
+from benchbrief.results.object_stores.s3_errors import explain_error, is_missing, is_taken
 
 _PART = 16 << 20
 """Larger files go up in parts of this size, in bytes, several at once."""
@@ -186,7 +186,7 @@ class S3Objects:
         try:
             yield
         except Exception as error:
-            found = explained(error, self.url, self._bucket)
+            found = explain_error(error, self.url, self._bucket)
             if found is None:
                 raise
             raise found from error

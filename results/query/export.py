@@ -53,7 +53,7 @@ def mark_of(store: Answers) -> str:
     return SIMULATED if store.simulated else IMPORTED if store.imported else ""
 
 
-def marked(table: Table, mark: str = SIMULATED) -> Table:
+def with_mark(table: Table, mark: str = SIMULATED) -> Table:
     """Return the answer with the mark in each row, or unchanged without a mark."""
     known = zip(table.columns, table.types, strict=True)
     if not mark or any(name == mark and kind == "BOOLEAN" for name, kind in known):
@@ -168,7 +168,7 @@ def to_csv(table: Table) -> str:
     """
     out = io.StringIO()
     writer = csv.writer(out, lineterminator="\n")
-    writer.writerow(defused(_shown(name)) for name in table.columns)
+    writer.writerow(defuse_formula(_shown(name)) for name in table.columns)
     for row in table.rows:
         writer.writerow(map(_field, row))
     return out.getvalue()
@@ -177,7 +177,7 @@ def to_csv(table: Table) -> str:
 def _field(value: object) -> object:
     value = plain(value)
     if isinstance(value, str):
-        return defused("\n".join(map(_shown, value.split("\n"))))
+        return defuse_formula("\n".join(map(_shown, value.split("\n"))))
     return json.dumps(value, ensure_ascii=False) if isinstance(value, list | dict | bool) else value
 
 
@@ -185,7 +185,7 @@ _FORMULA = re.compile(r"[\t\r\n]|\s*[=+\-@\uff1d\uff0b\uff0d\uff20].")
 _NUMBER = re.compile(r"[-+]?(\d+(\.\d*)?|\.\d+)([eE][-+]?\d+)?")
 
 
-def defused(text: str) -> str:
+def defuse_formula(text: str) -> str:
     """Put an apostrophe before text that a spreadsheet would take for a formula. Numbers stay numbers.
 
     See https://owasp.org/www-community/attacks/CSV_Injection.

@@ -52,7 +52,7 @@ def patchy(store: Answering) -> list[Patchy]:
         "SELECT probe, count(DISTINCT cell_id) FROM coverage JOIN cells USING (run_id, cell_id) "
         "WHERE status = 'ok' GROUP BY probe"
     )
-    measured: dict[str, int] = dict(store.sql(of).rows) if by_probe else {}
+    measured: dict[str, int] = {str(probe): count for probe, count in store.sql(of).rows} if by_probe else {}
     return [
         Patchy(probe, len(known), measured[probe], sum(share == 0.0 for share, _ in known), *known[0])
         for probe, known in by_probe.items()

@@ -58,13 +58,13 @@ def stretches(samples: Sequence[Sample], every_s: float, seconds: float) -> list
         places.sort(key=at.__getitem__)
         times = tuple(at[place] for place in places)
         if times not in read:
-            read[times] = held(times, every_s, seconds)
+            read[times] = gauge_stretches(times, every_s, seconds)
         for place, part in zip(places, read[times], strict=True):
             found[place] = part
     return found
 
 
-def held(times: Sequence[float], every_s: float, seconds: float) -> list[Stretch]:
+def gauge_stretches(times: Sequence[float], every_s: float, seconds: float) -> list[Stretch]:
     """Return the stretches of gauges read at these times, in rising order."""
     longest = longest_step(every_s)
     ends = [0.0, *times, seconds]
@@ -84,7 +84,7 @@ def coverage(times: Sequence[float], every_s: float, seconds: float) -> Coverage
     if not found or seconds <= 0:
         return Coverage(0.0, max(seconds, 0.0))
     due = 1 + round((found[-1] - found[0]) / every_s) if len(found) > 1 else seconds / every_s
-    share = min(spanned(held(found, every_s, seconds), seconds), _taken(found, every_s) / due)
+    share = min(share_spanned(gauge_stretches(found, every_s, seconds), seconds), _taken(found, every_s) / due)
     longest = max(b - a for a, b in pairwise([0.0, *found, seconds]))
     return Coverage(min(share, 1.0), longest if share < 1 else 0.0)
 
@@ -124,7 +124,7 @@ def both(first: Coverage, second: Coverage) -> Coverage:
     return Coverage(min(first.share, second.share), max(first.longest_s, second.longest_s))
 
 
-def spanned(parts: Sequence[Stretch], seconds: float) -> float:
+def share_spanned(parts: Sequence[Stretch], seconds: float) -> float:
     """Return the share of the window that readings, which do not overlap, stand for."""
     return sum(part.seconds for part in parts) / seconds if seconds > 0 else 0.0
 

@@ -17,7 +17,7 @@ from typing import Literal
 from benchbrief.results.building.build_store import STORE
 from benchbrief.results.building.open_store import fresh_store
 from benchbrief.results.ingest.unchanged_outputs import kept_outputs
-from benchbrief.results.object_stores.hashed_file import HashedFile, hash_file, hashing
+from benchbrief.results.object_stores.hashed_file import HashedFile, hash_beside, hash_file
 from benchbrief.results.object_stores.object_store import NoObject, SharedStoreError, StoreDamaged
 from benchbrief.results.runs.find_runs import imported_from, run_state, started_at
 from benchbrief.results.runs.run_summary import summarise
@@ -82,7 +82,7 @@ def push_run(run_dir: Path, store: SharedStore, push: Push) -> Pushed:
         push.cautions.append(f"{store.url} is a new store: if others push there already, the address is another")
     begun = [run_dir / path for path in run_files(run_dir) if not path.startswith(f"{STORE}/")]  # the rest may be built
     with (
-        hashing(begun) as early,
+        hash_beside(begun) as early,
         fresh_store(run_dir) as results,
         tempfile.TemporaryDirectory(prefix="benchbrief-push-") as folder,
     ):

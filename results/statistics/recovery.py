@@ -73,7 +73,7 @@ class Recovery:
         return 1.0 - self.lowest / self.before
 
 
-def together(sources: Sequence[Sequence[Sample]]) -> list[Sample]:
+def add_sources(sources: Sequence[Sequence[Sample]]) -> list[Sample]:
     """Return the sum of the sources' rates wherever all have one, in samples that end where one of theirs does, with
     the highest of their percentiles."""
     if len(sources) == 1:

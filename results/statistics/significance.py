@@ -132,7 +132,7 @@ def _half_width(a: Sequence[float], b: Sequence[float], level: float) -> float |
     return None if math.isinf(freedom) else float(stdtrit(freedom, (1 + level) / 2)) * error
 
 
-def corrected(p: float, level: float) -> float:
+def correct_p_value(p: float, level: float) -> float:
     """Return a p-value that is as strict as intervals of `level`: where repeats were looked at several times, above
     `LEVEL`, each look has a part of the 5 % (`compiler/planning/budgets.py`)."""
     return min(1.0, p * (1 - LEVEL) / (1 - level))

@@ -8,7 +8,7 @@ from typing import Any
 
 from benchbrief.compiler.messages.text import Text, joined, word
 from benchbrief.compiler.planning.plan import Query, Read
-from benchbrief.results.messages.brief_reasons import briefly
+from benchbrief.results.messages.brief_reasons import shorten_reason
 from benchbrief.results.messages.result_messages import say
 from benchbrief.results.store.run_sentences import read_sentences
 from benchbrief.results.store.user_query import Table
@@ -39,7 +39,7 @@ class MissingValues:
             bad = needed  # what was not needed explains nothing where other cells were
         if bad:
             first = bad[0]
-            status, what = word(first["status"]), briefly(self._said(first["reason"]))
+            status, what = word(first["status"]), shorten_reason(self._said(first["reason"]))
             said = say.cell_bad(cell=first["cell_id"], status=status, what=what)
             return say.and_more(said=said, n=len(bad) - 1) if len(bad) > 1 else said
         for gap in self._gaps:

@@ -16,7 +16,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from benchbrief.results.statistics.scalability import NoFit, fit_usl
-from benchbrief.results.statistics.significance import corrected, p_value
+from benchbrief.results.statistics.significance import correct_p_value, p_value
 from benchbrief.runners.measurement.confidence_interval import t_interval
 
 if TYPE_CHECKING:
@@ -37,7 +37,7 @@ def _half_width(level: float, values: _List) -> float | None:
 def _p_value(level: float, a: _List, b: _List, percentile: bool) -> float | None:
     left, right = _known(a), _known(b)
     found = None if left is None or right is None else p_value(left, right, percentile=percentile)
-    return None if found is None else corrected(found, level)
+    return None if found is None else correct_p_value(found, level)
 
 
 def _usl(loads: _List, rates: _List, field: str) -> float | None:

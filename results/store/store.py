@@ -16,7 +16,7 @@ from benchbrief.results.statistics.repeat_spread import Confidence, t_interval
 from benchbrief.results.store import sql_functions
 from benchbrief.results.store.metric_views import asks_for_metrics, create_views, planned_metrics
 from benchbrief.results.store.missing_values import MissingValues
-from benchbrief.results.store.user_query import Table, ask, ask_in_batches, ask_in_rows, checked
+from benchbrief.results.store.user_query import Table, ask, ask_in_batches, ask_in_rows, require_reading
 from benchbrief.results.store_errors import ResultsError
 
 if TYPE_CHECKING:
@@ -120,7 +120,7 @@ class Store:
         if metrics:
             create_views(self._connection, metrics)
         if _MEANS in text and not self._has_means:
-            checked(self._connection, text)
+            require_reading(self._connection, text)
             self._keep_means()
 
     def _keep_means(self) -> None:

@@ -60,7 +60,7 @@ class Table(Sequence[tuple[Any, ...]]):
         return self.rows[index]
 
 
-def checked(connection: duckdb.DuckDBPyConnection, text: str) -> str:
+def require_reading(connection: duckdb.DuckDBPyConnection, text: str) -> str:
     """Return the one statement that only reads. Raises ResultsError for several, for none, and for any other kind."""
     import duckdb
 
@@ -112,7 +112,7 @@ def _reading(connection: duckdb.DuckDBPyConnection, text: str) -> Iterator[str]:
     """Open a read-only transaction, and yield the one statement in the text. Raises ResultsError."""
     import duckdb
 
-    statement = checked(connection, text)
+    statement = require_reading(connection, text)
     # EXPLAIN ANALYZE runs what it explains. The transaction keeps it from writing.
     connection.execute("BEGIN TRANSACTION READ ONLY")
     try:

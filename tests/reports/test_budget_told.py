@@ -12,8 +12,8 @@ import pytest
 from benchbrief.compiler.messages.text import duration_figure
 from benchbrief.compiler.planning import plan as p
 from benchbrief.reports.data.report_data import Results
-from benchbrief.reports.disclosure.disclosure import disclosure
-from benchbrief.reports.notices.budget_notice import budgeted as notice
+from benchbrief.reports.disclosure.disclosure import build_disclosure
+from benchbrief.reports.notices.budget_notice import disclose_budget as notice
 from benchbrief.reports.render.render_report import render
 from benchbrief.reports.words.brief_words import CATALOGUES
 from benchbrief.results.store import store_schema as s
@@ -103,7 +103,7 @@ def test_points_that_had_no_room_are_told_apart_from_repeats_that_had_none() -> 
     assert str(lost.text) == "One point was not measured, as the budget had no room for it."
     assert lost.emphasis
     assert [each.text for each in items if "point takes about" in str(each.text)] == []
-    cells = {line.id: line.status for line in disclosure(results, facts_shown=False, reports_from=None).cells}
+    cells = {line.id: line.status for line in build_disclosure(results, facts_shown=False, reports_from=None).cells}
     assert list(cells.values())[6:] == ["missing", "left out", "left out"]
 
 

@@ -7,7 +7,7 @@ import re
 import pytest
 
 from benchbrief.compiler.planning import plan as p
-from benchbrief.reports.data.measure_labels import readable
+from benchbrief.reports.data.measure_labels import readable_label
 from benchbrief.reports.words.brief_words import words
 from tests.compiler.metrics.lowering import lowered
 
@@ -91,8 +91,8 @@ def label(expression: str, warns: tuple[str, ...] = ()) -> p.Label:
 )
 def test_arithmetic_is_named_in_the_language_of_the_brief(expression: str, english: str, japanese: str) -> None:
     found = label(expression)
-    assert readable(found, words("en")) == english
-    assert readable(found, words("ja")) == japanese
+    assert readable_label(found, words("en")) == english
+    assert readable_label(found, words("ja")) == japanese
     assert not CODE.search(english + japanese)
 
 

@@ -12,7 +12,7 @@ from PIL import Image, ImageChops, ImageFilter
 
 from benchbrief.reports.charts.chart import DASHES, INK, PALETTE, SHAPES, TEXT, Chart, Point, Trace, XAxis
 from benchbrief.reports.charts.chart_axes import Box, text_width, tick_labels
-from benchbrief.reports.charts.chart_layout import shortened
+from benchbrief.reports.charts.chart_layout import shorten
 from benchbrief.reports.charts.chart_texts import Text, texts
 from benchbrief.reports.charts.draw_chart import draw
 from benchbrief.reports.charts.small_multiples import arrange
@@ -85,11 +85,11 @@ def _box(text: Text, x: float, y: float) -> Box:
 
 
 def test_a_long_name_keeps_its_ends() -> None:
-    short = shortened(LONG, 200)
+    short = shorten(LONG, 200)
     assert text_width(short, 10.5) <= 200
     assert short.startswith("Micron 7450")
     assert short.endswith("0092")
-    assert shortened("Short", 200) == "Short"
+    assert shorten("Short", 200) == "Short"
 
 
 # Machado, Oliveira and Fernandes, "A Physiologically-based Model for Simulation of Color Vision Deficiency" (2009), at

@@ -6,30 +6,30 @@ from pathlib import Path
 
 import pytest
 
-from benchbrief.reports.render.fonts import lacking, unknown
+from benchbrief.reports.render.fonts import hint_for_letters, unknown_typeface
 
 
 @pytest.mark.parametrize("language", ["ja", "en", "de", "pt_BR"])
 def test_nothing_is_said_of_a_language_whose_letters_are_installed(language: str) -> None:
-    assert lacking(language) == ""
+    assert hint_for_letters(language) == ""
 
 
 def test_a_language_that_no_installed_typeface_has_is_named_with_what_to_install(tmp_path: Path) -> None:
     empty = tmp_path / "fc-list"  # what the real one prints where no typeface matches: nothing
     empty.write_text("#!/bin/sh\n")
     empty.chmod(0o755)
-    assert "`ja`" in lacking("ja", str(empty))
-    assert "fonts-noto-cjk" in lacking("ja", str(empty))
-    assert "Noto" in lacking("th", str(empty))
+    assert "`ja`" in hint_for_letters("ja", str(empty))
+    assert "fonts-noto-cjk" in hint_for_letters("ja", str(empty))
+    assert "Noto" in hint_for_letters("th", str(empty))
 
 
 def test_nothing_is_said_where_fontconfig_can_not_be_asked(tmp_path: Path) -> None:
-    assert lacking("ja", str(tmp_path / "missing")) == ""
-    assert unknown("Inter", str(tmp_path / "missing")) == ""
+    assert hint_for_letters("ja", str(tmp_path / "missing")) == ""
+    assert unknown_typeface("Inter", str(tmp_path / "missing")) == ""
 
 
 def test_a_typeface_of_a_house_style_that_is_not_installed_is_named() -> None:
-    assert unknown("Inter") == ""
-    assert unknown("dejavu sans") == ""
-    assert unknown("") == ""
-    assert "`No Such Face`" in unknown("No Such Face")
+    assert unknown_typeface("Inter") == ""
+    assert unknown_typeface("dejavu sans") == ""
+    assert unknown_typeface("") == ""
+    assert "`No Such Face`" in unknown_typeface("No Such Face")

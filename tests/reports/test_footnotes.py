@@ -11,8 +11,8 @@ from markupsafe import Markup
 from benchbrief.compiler.planning import plan as p
 from benchbrief.reports.data.view_model import Note
 from benchbrief.reports.render.render_report import Format, render
-from benchbrief.reports.render.templating import footed
-from benchbrief.reports.text.html_markup import marks
+from benchbrief.reports.render.templating import move_notes_to_foot
+from benchbrief.reports.text.html_markup import note_marks
 from tests.reports import world as w
 from tests.reports.briefs import value
 from tests.support import paging
@@ -78,17 +78,17 @@ def test_on_a_screen_each_note_stands_under_its_text(folder: Path) -> None:
 
 def test_marks_of_several_notes_are_one() -> None:
     one, two = (f'<a href="#note-{n}" role="doc-noteref">{n}</a>' for n in (3, 14))
-    assert marks((3, 14)) == f"<sup>\N{NO-BREAK SPACE}{one},{two}</sup>"
-    assert marks(()) == ""
+    assert note_marks((3, 14)) == f"<sup>\N{NO-BREAK SPACE}{one},{two}</sup>"
+    assert note_marks(()) == ""
 
 
 def test_a_note_is_put_behind_the_first_of_its_marks_and_nothing_else_is_taken_for_it() -> None:
-    text = Markup("<p>1{} and 12{}</p>").format(marks((12,)), marks((1,)))
-    both = footed(text, (Note(1, "of `one`"), Note(12, "<b>")))
+    text = Markup("<p>1{} and 12{}</p>").format(note_marks((12,)), note_marks((1,)))
+    both = move_notes_to_foot(text, (Note(1, "of `one`"), Note(12, "<b>")))
     first, second = both.split(" and 12")
     assert first.endswith('12</a></sup><span class="footnote" id="note-12"><sup>12</sup> &lt;b&gt;</span>')
     assert second.endswith('<span class="footnote" id="note-1"><sup>1</sup> of <code>one</code></span></p>')
-    assert footed(Markup("<p>x</p>"), (Note(1, "y"),)).endswith(
+    assert move_notes_to_foot(Markup("<p>x</p>"), (Note(1, "y"),)).endswith(
         '<span class="footnote" id="note-1"><sup>1</sup> y</span>'
     )
-    assert footed("<i>", ()) == "&lt;i&gt;"  # type: ignore[arg-type]  # of a user's part
+    assert move_notes_to_foot("<i>", ()) == "&lt;i&gt;"  # type: ignore[arg-type]  # of a user's part

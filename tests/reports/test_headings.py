@@ -6,7 +6,7 @@ import pytest
 
 from benchbrief.reports.charts.chart import TEXT
 from benchbrief.reports.charts.chart_axes import text_width
-from benchbrief.reports.charts.chart_layout import heading_lines, shortened
+from benchbrief.reports.charts.chart_layout import heading_lines, shorten
 
 LONG = "Recommendations for returning customers with an empty basket in winter"
 
@@ -18,7 +18,7 @@ def test_a_heading_takes_two_lines_before_anything_is_left_out() -> None:
 
 def test_what_is_left_out_are_whole_words() -> None:
     for width in range(160, 400, 10):
-        pieces = shortened(LONG, width).split()
+        pieces = shorten(LONG, width).split()
         assert set(pieces) <= {*LONG.split(), "…"}, width
         assert (pieces[0], pieces[-1]) == ("Recommendations", "winter")
         assert text_width(" ".join(pieces), TEXT) <= width
@@ -26,7 +26,7 @@ def test_what_is_left_out_are_whole_words() -> None:
 
 
 def test_a_single_long_word_still_fits() -> None:
-    assert text_width(shortened("Donaudampfschifffahrtsgesellschaft", 80), TEXT) <= 80
+    assert text_width(shorten("Donaudampfschifffahrtsgesellschaft", 80), TEXT) <= 80
 
 
 @pytest.mark.parametrize("width", [60, 90, 120, 150])

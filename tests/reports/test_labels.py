@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from benchbrief.reports.data.measure_labels import readable
+from benchbrief.reports.data.measure_labels import readable_label
 from benchbrief.reports.words.brief_words import words
 
 
@@ -61,5 +61,5 @@ from benchbrief.reports.words.brief_words import words
 def test_a_measure_is_named_in_the_language_and_other_labels_are_left_alone(
     label: str, english: str, japanese: str
 ) -> None:
-    assert readable(label, words("en")) == english
-    assert readable(label, words("ja")) == japanese
+    assert readable_label(label, words("en")) == english
+    assert readable_label(label, words("ja")) == japanese

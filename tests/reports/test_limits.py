@@ -10,7 +10,7 @@ from benchbrief.compiler.messages.text import figure
 from benchbrief.compiler.planning import plan as p
 from benchbrief.reports.data.report_data import Results
 from benchbrief.reports.notices import result_limits
-from benchbrief.reports.text.merged_remarks import merged
+from benchbrief.reports.text.merged_remarks import merge_remarks
 from benchbrief.reports.view.build_view import build
 from benchbrief.reports.words.brief_words import CATALOGUES
 from benchbrief.results.messages.result_messages import say
@@ -202,7 +202,7 @@ def test_remarks_that_differ_in_a_number_are_one_with_its_range() -> None:
         ("info", "db_bench 7.8.3 says 4 of 10", 1),
         ("info", "db_bench 7.8.4 says 5 of 10", 1),
     ]
-    assert merged(rows) == [
+    assert merge_remarks(rows) == [
         ("info", words.format("db-1", "20–1,000"), 3),
         ("info", words.format("db-2", "20"), 1),
         ("warning", words.format("db-1", "30"), 1),

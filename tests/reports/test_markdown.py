@@ -11,7 +11,7 @@ from markdown_it import MarkdownIt
 from markupsafe import Markup
 
 from benchbrief.reports.render.render_report import Format, render
-from benchbrief.reports.text.markdown_export import escaped, to_markdown
+from benchbrief.reports.text.markdown_export import escape_markdown, to_markdown
 from tests.reports import briefs
 
 FORMATS: tuple[Format, ...] = ("markdown",)
@@ -49,7 +49,7 @@ def test_the_alternative_text_of_a_figure_can_not_leave_it() -> None:
     html = COMMONMARK.render(text)
     assert 'src="f/figure-1.svg"' in html
     assert "<a" not in html
-    assert escaped("x]") in text
+    assert escape_markdown("x]") in text
 
 
 @pytest.mark.parametrize(

@@ -6,7 +6,7 @@ import pytest
 
 from benchbrief.reports.data.report_data import Results
 from benchbrief.reports.disclosure import memory_fit
-from benchbrief.reports.disclosure.disclosure import disclosure
+from benchbrief.reports.disclosure.disclosure import build_disclosure
 from benchbrief.reports.words.brief_words import CATALOGUES
 from benchbrief.results.store import store_schema as s
 from benchbrief.results.store.cell_tables import SizeRow
@@ -38,13 +38,13 @@ def results(size: float | None, observed: dict[str, str], language: str = "en") 
 def test_data_fit_where_they_are_not_larger_than_the_memory_that_the_host_may_use(
     size: float | None, observed: dict[str, str], fits: bool
 ) -> None:
-    assert bool(list(memory_fit.items(results(size, observed)))) == fits
+    assert bool(list(memory_fit.disclose_memory_fit(results(size, observed)))) == fits
 
 
 @pytest.mark.parametrize(("kind", "told"), [("tmpfs", False), ("ramfs", False), ("ext4", True)])
 def test_nothing_is_said_of_data_on_a_file_system_in_memory(kind: str, told: bool) -> None:
     found = results(5 * GIB, {"memory": "16 GiB", "filesystem": kind})
-    assert bool(list(memory_fit.items(found))) == told
+    assert bool(list(memory_fit.disclose_memory_fit(found))) == told
 
 
 def test_nothing_is_said_of_data_that_are_read_around_the_page_cache() -> None:
@@ -54,15 +54,15 @@ def test_nothing_is_said_of_data_that_are_read_around_the_page_cache() -> None:
         for key, each in found.plan.databases.items()
     }
     plan = found.plan.model_copy(update={"databases": around})
-    assert list(memory_fit.items(found))
-    assert not list(memory_fit.items(Results(plan, found.store, found.words)))
+    assert list(memory_fit.disclose_memory_fit(found))
+    assert not list(memory_fit.disclose_memory_fit(Results(plan, found.store, found.words)))
 
 
 @pytest.mark.parametrize(
     ("language", "told"), [("en", "The data of Disk take 5 GiB on disk"), ("ja", "Disk のデータは")]
 )
 def test_the_disclosure_has_both_sizes(language: str, told: str) -> None:
-    view = disclosure(results(5 * GIB, {"memory": "16 GiB"}, language), facts_shown=False, reports_from=None)
+    view = build_disclosure(results(5 * GIB, {"memory": "16 GiB"}, language), facts_shown=False, reports_from=None)
     text = " ".join(item.text for group in view.groups for item in group.items).replace("\u00a0", " ")
     assert told in text
     assert "16 GiB" in text

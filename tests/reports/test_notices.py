@@ -16,7 +16,7 @@ from pypdf import PdfReader
 from benchbrief.compiler.planning import plan as p
 from benchbrief.reports.data.report_data import Results, Store, Table
 from benchbrief.reports.render.render_report import render
-from benchbrief.reports.text.html_markup import ticked, traced
+from benchbrief.reports.text.html_markup import code_in_backticks, link_cells
 from benchbrief.reports.view.build_view import build
 from benchbrief.reports.words.brief_words import CATALOGUES
 from benchbrief.results.compare.compared_quantities import may_be_below_0
@@ -172,9 +172,9 @@ def test_notices_footnotes_and_the_disclosure_of_a_brief_ask_the_store_for_the_s
 
 
 def test_words_in_backticks_become_code_and_nothing_else_becomes_markup() -> None:
-    assert ticked("say `bench <run>` & more") == "say <code>bench &lt;run&gt;</code> &amp; more"
-    assert ticked("a lone ` stays") == "a lone ` stays"
-    assert ticked(Markup("Tom&#x27;s <em>own</em>")) == "Tom&#x27;s <em>own</em>"
+    assert code_in_backticks("say `bench <run>` & more") == "say <code>bench &lt;run&gt;</code> &amp; more"
+    assert code_in_backticks("a lone ` stays") == "a lone ` stays"
+    assert code_in_backticks(Markup("Tom&#x27;s <em>own</em>")) == "Tom&#x27;s <em>own</em>"
 
 
 @pytest.mark.parametrize(
@@ -229,7 +229,7 @@ def test_a_cell_that_a_notice_or_the_disclosure_names_leads_to_its_line_of_the_a
 
 def test_only_cells_that_the_appendix_has_are_led_to() -> None:
     said = Markup("In x/h/load(f)/target=2000/r1、x/h/a/r2; not (e/h/a/r1).")
-    assert traced(said, {"x/h/load(f)/target=2000/r1": "m1", "x/h/a/r2": "m2"}) == (
+    assert link_cells(said, {"x/h/load(f)/target=2000/r1": "m1", "x/h/a/r2": "m2"}) == (
         'In <a class="traced" href="#m1">x/h/load(f)/target=2000/r1</a>、'
         '<a class="traced" href="#m2">x/h/a/r2</a>; not (e/h/a/r1).'
     )

@@ -12,8 +12,8 @@ from benchbrief.compiler.briefs.style.confined_styles import PROTECTED, refused
 from benchbrief.compiler.planning import plan as p
 from benchbrief.reports.brief_error import ReportError
 from benchbrief.reports.data.view_model import ReportView
-from benchbrief.reports.render.page_html import TEMPLATES, Medium, require_notices, said, to_html
-from benchbrief.reports.render.page_pdf import parsed, to_pdf
+from benchbrief.reports.render.page_html import TEMPLATES, Medium, notice_lines, require_notices, to_html
+from benchbrief.reports.render.page_pdf import parse_page, to_pdf
 from benchbrief.reports.render.render_report import Format, render
 from benchbrief.reports.view.build_view import build
 from benchbrief.reports.view.house_style import House
@@ -66,7 +66,7 @@ def test_a_style_sheet_that_hides_a_notice_ends_the_rendering(css: str) -> None:
         show_on_screen(css)
     assert "`notice`" in (shown.value.hint or "")
     with pytest.raises(ReportError, match="hides what must be known"):
-        to_pdf(page(css, "paper"), must_say=said(view()))
+        to_pdf(page(css, "paper"), must_say=notice_lines(view()))
 
 
 def test_a_report_with_such_a_style_sheet_is_not_written(tmp_path: Path) -> None:
@@ -88,7 +88,7 @@ def test_one_that_hides_it_in_some_windows_only_does_too(media: str) -> None:
 
 def test_one_that_changes_its_looks_does_not() -> None:
     show_on_screen(HARMLESS)
-    assert to_pdf(page(HARMLESS, "paper"), must_say=said(view())).startswith(b"%PDF")
+    assert to_pdf(page(HARMLESS, "paper"), must_say=notice_lines(view())).startswith(b"%PDF")
 
 
 def test_what_changes_its_looks_may_stand_in_a_style_sheet() -> None:
@@ -98,7 +98,7 @@ def test_what_changes_its_looks_may_stand_in_a_style_sheet() -> None:
 @pytest.mark.parametrize("template", TEMPLATES)
 def test_pictures_are_for_no_class_of_a_notice_or_of_what_is_around_it(template: str) -> None:
     html = to_html(view(), template, CATALOGUES["en"], "screen")
-    tree = parsed(html)
+    tree = parse_page(html)
     around = {child: parent for parent in tree.iter() for child in parent}
     notices = [element for element in tree.iter() if "notice" in (element.get("class") or "").split()]
     assert notices

@@ -45,7 +45,7 @@ def test_the_fields_are_those_of_the_view_model() -> None:
 
 
 def test_filters_templates_and_macros_are_those_that_there_are() -> None:
-    made = templating.environment({})
+    made = templating.make_environment({})
     assert set(made.filters) - set(Environment(autoescape=True).filters) == set(known.FILTERS)
     assert all((TEMPLATES / file).is_file() for file in known.BASE)
     macros = (TEMPLATES / known.BASE[1]).read_text("utf-8")
@@ -119,8 +119,8 @@ def test_a_number_of_too_many_digits_is_reported_with_its_line(digits: str) -> N
 
 def printed(text: str, **given: object) -> str:
     """What a user's part of this text makes of what it is given."""
-    made = templating.environment({"legal.html.j2": ("house/legal.html.j2", text)})
-    return templating.rendered("legal.html.j2", made, ("house/legal.html.j2",), given)
+    made = templating.make_environment({"legal.html.j2": ("house/legal.html.j2", text)})
+    return templating.render_template("legal.html.j2", made, ("house/legal.html.j2",), given)
 
 
 def test_an_object_that_is_printed_as_a_whole_gives_its_text() -> None:

@@ -17,7 +17,7 @@ from benchbrief.compiler.planning import plan as p
 from benchbrief.reports.render.page_html import TEMPLATES, to_html
 from benchbrief.reports.render.page_pdf import to_pdf
 from benchbrief.reports.render.render_report import Format, render
-from benchbrief.reports.render.watermark import sheet
+from benchbrief.reports.render.watermark import draw_sheet
 from benchbrief.reports.view.build_view import build
 from benchbrief.reports.words.brief_words import CATALOGUES
 from tests.reports import briefs, test_heat
@@ -142,7 +142,7 @@ def simulated() -> bytes:
     report = w.report("A report", p.CalloutElement(title="Lead", prose=w.text("Words.")))
     words = CATALOGUES["en"]
     view = replace(build(world.plan(report), world.store(), report, words), simulated=True)
-    return to_pdf(to_html(view, "technical_brief", words, "paper"), over=sheet(view, words))
+    return to_pdf(to_html(view, "technical_brief", words, "paper"), over=draw_sheet(view, words))
 
 
 def read(path: Path) -> Any:

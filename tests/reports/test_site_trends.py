@@ -17,7 +17,7 @@ from benchbrief.results.history.change_verdicts import ChangeVerdict
 from benchbrief.results.history.read_series import Choice
 from benchbrief.results.history.series_changes import trend_of
 from benchbrief.results.history.series_rows import SeriesRow
-from benchbrief.results.many_runs.kept_runs import SiteRun, about, values_of
+from benchbrief.results.many_runs.kept_runs import SiteRun, run_details, values_of
 from tests.results.history.histories import FIRST_NIGHT, a_row, found
 
 REFERENCE = {"hardware": "reference", "threads": 4}
@@ -31,7 +31,7 @@ def site_runs(rows: Sequence[SeriesRow]) -> list[SiteRun]:
     for run, of_run in groupby(sorted(rows, key=lambda row: (row.measured_at, row.run_id)), lambda row: row.run_id):
         kept = list(of_run)
         values, facts = values_of(kept)
-        made.append(SiteRun(id=run, stamp="", state="done", values=values, facts=facts, **about(kept)))
+        made.append(SiteRun(id=run, stamp="", state="done", values=values, facts=facts, **run_details(kept)))
     return made
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from benchbrief.compiler.planning import plan as p
-from benchbrief.reports.charts.build_figure import unsampled
+from benchbrief.reports.charts.build_figure import moments_in_gaps
 from benchbrief.reports.data.view_model import TableView
 from benchbrief.reports.text.number_format import (
     NBSP,
@@ -162,7 +162,7 @@ def test_the_scale_follows_the_largest_value_and_ignores_what_is_missing() -> No
     ],
 )
 def test_a_line_through_time_breaks_where_readings_were_missed(seconds: list[float], expected: set[float]) -> None:
-    assert unsampled(seconds) == expected
+    assert moments_in_gaps(seconds) == expected
 
 
 def test_zero_in_a_column_has_the_decimals_of_the_column() -> None:

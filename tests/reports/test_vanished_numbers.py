@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from benchbrief.reports.data.numbers_file import Number, NumbersFile, Printed, QueryEntry
-from benchbrief.reports.provenance.vanished_numbers import vanished
+from benchbrief.reports.provenance.vanished_numbers import warn_of_vanished
 
 
 def file(*numbers: tuple[float | None, float | None, str]) -> NumbersFile:
@@ -39,7 +39,7 @@ def file(*numbers: tuple[float | None, float | None, str]) -> NumbersFile:
 
 
 def test_a_format_that_makes_0_of_a_number_is_reported_with_the_number() -> None:
-    (text,) = vanished(file((0.04, None, ".1f")))
+    (text,) = warn_of_vanished(file((0.04, None, ".1f")))
     assert text.startswith("report `brief`: `latency.p0[read]` is not 0, and its format `.1f` prints 0.0: ")
 
 
@@ -55,12 +55,12 @@ def test_a_format_that_makes_0_of_a_number_is_reported_with_the_number() -> None
     ],
 )
 def test_what_is_0_or_shown_with_a_digit_is_not_reported(value: float | None, high: float | None, form: str) -> None:
-    assert list(vanished(file((value, high, form)))) == []
+    assert list(warn_of_vanished(file((value, high, form)))) == []
 
 
 def test_both_ends_of_a_range_and_many_numbers_are_reported_in_short() -> None:
-    (text,) = vanished(file((0.01, 0.04, ".1f")))
+    (text,) = warn_of_vanished(file((0.01, 0.04, ".1f")))
     assert "prints 0.0" in text
-    *first, last = vanished(file(*[(0.04, None, ".1f")] * 6))
+    *first, last = warn_of_vanished(file(*[(0.04, None, ".1f")] * 6))
     assert len(first) == 3
     assert last == "report `brief`: of numbers that are not 0 and are printed as 0, 3 more"

@@ -123,10 +123,10 @@ def without_a_point(file: NumbersFile) -> dict[str, Any]:
         (without_a_point, "lacks 1 point of the figure “"),
         (lambda _: {"report": "other"}, "no report other"),
         (lambda _: {"title": "Twice as fast"}, "is called “Twice as fast”, and its report in the plan “"),
-        (lambda _: {"cells": {}}, r"tells \d+ cells otherwise than the run, first .*, which it does not tell of"),
+        (lambda _: {"cells": {}}, r"says another thing of \d+ cells than the run, first .*, which it does not have"),
         (
             lambda file: {"cells": file.cells | {CELL: file.cells[CELL].model_copy(update={"files": {"raw/x": "00"}})}},
-            f"tells 1 cell otherwise than the run, first {CELL}, which has other raw outputs, first raw/x",
+            f"says another thing of 1 cell than the run, first {CELL}, which has other raw outputs, first raw/x",
         ),
         (
             lambda file: {"numbers": tuple(n.model_copy(update={"cells": ()}) for n in file.numbers)},

@@ -21,9 +21,9 @@ from benchbrief.compiler.planning import plan as p
 from benchbrief.reports.brief_error import ReportError
 from benchbrief.reports.data.view_model import ReportView
 from benchbrief.reports.render.page_html import Medium, to_html
-from benchbrief.reports.render.page_pdf import parsed, to_pdf
+from benchbrief.reports.render.page_pdf import parse_page, to_pdf
 from benchbrief.reports.render.render_report import Format, render
-from benchbrief.reports.render.watermark import marked_markdown, sheet
+from benchbrief.reports.render.watermark import draw_sheet, mark_markdown
 from benchbrief.reports.view.build_view import build
 from benchbrief.reports.view.house_style import House
 from benchbrief.reports.words.brief_words import CATALOGUES, Words
@@ -117,7 +117,7 @@ def of_kind(view: ReportView, kind: str) -> ReportView:
 
 
 def mark_on(html: str, kind: str) -> str:
-    (element,) = parsed(html).findall(f"./body/div[@class='{kind}-mark']")
+    (element,) = parse_page(html).findall(f"./body/div[@class='{kind}-mark']")
     return "".join(element.itertext())
 
 
@@ -138,7 +138,7 @@ def test_a_part_that_closes_what_it_opens_leaves_the_mark(page: Page, kind: str)
 @pytest.mark.parametrize("kind", KINDS)
 def test_a_catalogue_without_the_words_of_the_mark_has_ours(page: Page, kind: str) -> None:
     assert KINDS[kind] in mark_on(page(kind, words=BLANK), kind)
-    assert KINDS["imported"] in marked_markdown("# A report", BLANK, "imported_mark")
+    assert KINDS["imported"] in mark_markdown("# A report", BLANK, "imported_mark")
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -155,7 +155,7 @@ def test_no_style_sheet_takes_the_mark_from_a_sheet_of_paper(
     page: Page, view: ReportView, kind: str, hostile: str, tmp_path: Path
 ) -> None:
     html = page(kind, medium="paper", template="slide", css=HOSTILE[hostile])
-    over = sheet(of_kind(view, kind), CATALOGUES["en"])
+    over = draw_sheet(of_kind(view, kind), CATALOGUES["en"])
     seen = []
     for name, drawn in (("marked", over), ("bare", None)):
         path = tmp_path / f"{name}.pdf"
@@ -199,14 +199,14 @@ def _reds(image: Image.Image) -> int:
 
 @pytest.mark.parametrize("template", ["technical_brief", "slide"])
 def test_every_sheet_of_an_imported_brief_says_so(page: Page, view: ReportView, template: str) -> None:
-    over = sheet(of_kind(view, "imported"), CATALOGUES["en"])
+    over = draw_sheet(of_kind(view, "imported"), CATALOGUES["en"])
     pdf = PdfReader(BytesIO(to_pdf(page("imported", medium="paper", template=template), over=over)))
     assert pdf.pages
     assert all(KINDS["imported"] in sheet.extract_text() for sheet in pdf.pages)
 
 
 def test_a_sheet_of_any_size_is_marked_all_over(view: ReportView) -> None:
-    over = sheet(of_kind(view, "simulated"), CATALOGUES["en"])
+    over = draw_sheet(of_kind(view, "simulated"), CATALOGUES["en"])
     assert over
     assert [over(*size).count('class="tile"') for size in ((794, 1123), (1280, 720), (794, 20_000))] == [1, 1, 14]
 

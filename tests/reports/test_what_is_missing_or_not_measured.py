@@ -10,9 +10,9 @@ import pytest
 
 from benchbrief.compiler.planning import plan as p
 from benchbrief.reports.data.report_data import Results
-from benchbrief.reports.data.unasked_candidates import asked_cells, name_candidates, unasked
+from benchbrief.reports.data.unasked_candidates import asked_cells, find_unasked, name_candidates
 from benchbrief.reports.data.view_model import DisclosureView, TextView, figures_of
-from benchbrief.reports.disclosure.disclosure import disclosure
+from benchbrief.reports.disclosure.disclosure import build_disclosure
 from benchbrief.reports.text.number_format import belonging
 from benchbrief.reports.view.build_view import build
 from benchbrief.reports.words.brief_words import CATALOGUES
@@ -64,7 +64,7 @@ def test_the_candidates_of_a_search_that_did_not_end_are_one_line_and_no_missing
     words, named = CATALOGUES[language], named.replace("load", name)
     results = Results(plan.model_copy(update={"experiments": {name: search}}), w.make_store(rows), words)
     assert [cell.threads for cell in asked_cells(results)] == [1, 1]
-    assert {name: len(ids) for name, ids in unasked(results).items()} == {name: 4}
+    assert {name: len(ids) for name, ids in find_unasked(results).items()} == {name: 4}
     assert name_candidates(name, results) == named
     whole = Results(plan, w.make_store(rows), words)
     assert len(asked_cells(whole)) == 6, "those of a list of points are missing"
@@ -91,7 +91,7 @@ def test_a_run_of_a_search_whose_numbers_were_refused_counts_as_failed(
     first, second = results.reasons_missing(query)
     assert first.startswith(failed)
     assert second.startswith(left_out)
-    (group,) = disclosure(results, facts_shown=True, reports_from=None).bad_cells
+    (group,) = build_disclosure(results, facts_shown=True, reports_from=None).bad_cells
     assert results.cells[0].cell_id in group.text
     assert results.cells[1].cell_id not in group.text
 

@@ -6,7 +6,7 @@ import pytest
 
 from benchbrief.compiler.messages.text import Text, joined
 from benchbrief.reports.words.brief_words import CATALOGUES
-from benchbrief.results.messages.brief_reasons import briefly
+from benchbrief.results.messages.brief_reasons import shorten_reason
 from benchbrief.results.messages.result_messages import say
 from benchbrief.runners.drivers.openload.openload_messages import say_openload
 
@@ -17,7 +17,7 @@ def refused(*found: str) -> str:
 
 def test_of_many_findings_the_first_one_is_told_and_the_number_of_the_others() -> None:
     reason = refused("p99 of read", "p50 of read", "the mean", "the max")
-    short = briefly(reason)
+    short = shorten_reason(reason)
     assert short == "openload refuses its own numbers (lag): p99 of read (and 3 more)"
     assert isinstance(reason, Text)
     told = CATALOGUES["ja"].with_sentences({str(reason): reason}).said_briefly(str(reason))
@@ -26,4 +26,4 @@ def test_of_many_findings_the_first_one_is_told_and_the_number_of_the_others() -
 
 @pytest.mark.parametrize("reason", ["the tool died; and more; and more", refused("p99"), refused("p99", "p50")])
 def test_other_reasons_stay_as_they_are(reason: str) -> None:
-    assert briefly(reason) is reason
+    assert shorten_reason(reason) is reason

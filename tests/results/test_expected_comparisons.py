@@ -17,7 +17,7 @@ from benchbrief.compiler.compile import check
 from benchbrief.compiler.planning.budgets import Looks
 from benchbrief.compiler.planning.plan import Dimension, Expect, Query
 from benchbrief.reports.data.report_data import Results
-from benchbrief.reports.disclosure.disclosure import disclosure
+from benchbrief.reports.disclosure.disclosure import build_disclosure
 from benchbrief.reports.view.notices import notices
 from benchbrief.reports.words.brief_words import CATALOGUES
 from benchbrief.results.analysis.expectation_verdicts import Verdict, evaluate
@@ -113,7 +113,7 @@ def judged(tmp_path: Path, new: tuple[float, ...], limit: float, language: str =
     with open_store(keep_run(tmp_path / "out", plan, {}, TableOfFigures().prepare(table, plan, TOLD))) as store:
         results = Results(plan, store, CATALOGUES[language])
         told = [f"{notice.title}: {notice.text}" for notice in notices(results, {})]
-        groups = disclosure(results, facts_shown=False, reports_from={}).groups
+        groups = build_disclosure(results, facts_shown=False, reports_from={}).groups
         return evaluate(plan, store), "\n".join([*told, *(item.text for group in groups for item in group.items)])
 
 

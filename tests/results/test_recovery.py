@@ -10,7 +10,7 @@ import pytest
 
 from benchbrief.compiler.planning.plan import Event, Origin
 from benchbrief.results.ingest.event_rows import why_missing, why_no_latency
-from benchbrief.results.statistics.recovery import Recovery, Sample, recovery, together
+from benchbrief.results.statistics.recovery import Recovery, Sample, add_sources, recovery
 
 EVENT = Event(
     at_s=10.0,
@@ -78,10 +78,10 @@ def test_what_comes_before_is_of_the_window_and_what_comes_after_ends_with_the_n
 
 def test_load_generators_count_together_while_all_of_them_tell() -> None:
     one, other = by_second([100.0] * 10), [Sample(i + 0.5, i + 1.5, 50.0) for i in range(9)]
-    whole = together([one, other])
+    whole = add_sources([one, other])
     assert {each.rate for each in whole} == {150.0}
     assert (whole[0].start, whole[-1].end) == (0.5, 9.5)
-    assert len(together([[*by_second([10.0] * 3), Sample(3.0, 3.2, 1.0)]])) == 3, "the tool's end is no sample"
+    assert len(add_sources([[*by_second([10.0] * 3), Sample(3.0, 3.2, 1.0)]])) == 3, "the tool's end is no sample"
 
 
 # --- what chance does --------------------------------------------------------------------------------------------
@@ -183,4 +183,4 @@ def test_latency_that_varies_by_itself_has_no_recovery() -> None:
 
 def test_the_tails_of_several_load_generators_are_the_highest_where_all_tell() -> None:
     one, other = tails([0.001, 0.004, 0.001]), tails([0.002, 0.003, None])
-    assert [each.p99_s for each in together([one, other])] == [0.002, 0.004, None]
+    assert [each.p99_s for each in add_sources([one, other])] == [0.002, 0.004, None]

@@ -50,9 +50,9 @@ def test_a_disk_of_iostat_counts_once_and_only_the_probes_own(
     ("device", "names", "said"),
     [
         ("/dev/sdc", ("sda", "sdb"), "it has no /dev/sdc, which the probe is of, but sda, sdb"),
-        ("/data", ("sda", "sdb"), "which of sda, sdb holds /data is not told"),
+        ("/data", ("sda", "sdb"), "which of sda, sdb holds /data is not clear"),
         ("", ("sda1", "dm-0"), "it has no whole disk, but sda1, dm-0"),
-        ("", ("sda", "vg0-root"), "whether vg0-root is a disk or a part of one is not told"),
+        ("", ("sda", "vg0-root"), "whether vg0-root is a disk or a part of one is not clear"),
     ],
 )
 def test_a_log_of_iostat_that_does_not_tell_the_probes_disk_is_refused(

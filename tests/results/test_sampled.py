@@ -12,7 +12,15 @@ import pytest
 from benchbrief.compiler.planning.plan import Probe
 from benchbrief.results.building.open_store import open_store
 from benchbrief.results.ingest.probe_samples import why_no_energy
-from benchbrief.results.samples.window_stretches import Coverage, Stretch, both, coverage, covered_by, held, stretches
+from benchbrief.results.samples.window_stretches import (
+    Coverage,
+    Stretch,
+    both,
+    coverage,
+    covered_by,
+    gauge_stretches,
+    stretches,
+)
 from benchbrief.results.samples.window_stretches import energy as energy_of
 from benchbrief.runners.measurement.measurement import Operation, Sample
 from tests.results.making import HERE, MEASUREMENT, T0, RunMaker, a_cell, a_plan, a_query, a_read, measurement, rows
@@ -22,7 +30,7 @@ READ = Operation("read", 100, mean_s=0.001)
 
 def energy(watts: Sequence[tuple[float, float]], every_s: float, seconds: float) -> float | None:
     """Of gauges, as (seconds from the window's start, watts)."""
-    of = held([time for time, _ in watts], every_s, seconds)
+    of = gauge_stretches([time for time, _ in watts], every_s, seconds)
     return energy_of([(part, each) for part, (_, each) in zip(of, watts, strict=True)], seconds)
 
 
@@ -117,7 +125,7 @@ def test_a_patchy_probe_keeps_what_it_has_and_is_reported(tmp_path: Path) -> Non
 )
 def test_an_energy_that_is_not_known_has_the_reason_that_holds(times: list[float], every_s: float, why: str) -> None:
     assert energy([(time, 40.0) for time in times], every_s, 10.0) is None
-    of, covered = held(times, every_s, 10.0), coverage(times, every_s, 10.0)
+    of, covered = gauge_stretches(times, every_s, 10.0), coverage(times, every_s, 10.0)
     assert why_no_energy("nvme-1", of, covered, 10.0) == f"the energy of nvme-1 is not known: {why}"
 
 

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from benchbrief.compiler.planning.plan import Hook, Reference
-from benchbrief.reports.disclosure.test_configuration import folded
+from benchbrief.reports.disclosure.test_configuration import fold_facts
 from benchbrief.runners.engines.command_files import command_files, named_words, rename_hosts
 from benchbrief.runners.hosts.host_connections import HostPool
 from benchbrief.runners.journal.events import EngineFacts
@@ -89,9 +89,9 @@ def test_each_host_has_facts_of_its_own_also_where_all_agree(tmp_path: Path) -> 
     facts = command_files(context.database, hardware, {"n1": here, "n2": here})
     assert list(facts) == [f"file {script} on n1", f"file {script} on n2"]
     assert list(rename_hosts(facts, {"n2": "m2"})) == [f"file {script} on n1", f"file {script} on m2"]
-    assert list(folded(facts, ("n1", "n2"))) == [f"file {script}"]
+    assert list(fold_facts(facts, ("n1", "n2"))) == [f"file {script}"]
     differing = {**facts, f"file {script} on n2": "SHA-256 0"}
-    assert folded(differing, ("n1", "n2")) == differing
+    assert fold_facts(differing, ("n1", "n2")) == differing
 
 
 @pytest.fixture

@@ -59,7 +59,7 @@ def command(
     that were not measured are left out, unless no others fit, or --all is said.
     """
     from benchbrief.results.query.column_units import units_of
-    from benchbrief.results.query.export import mark_of, marked, to_csv, to_json, to_parquet, to_text
+    from benchbrief.results.query.export import mark_of, to_csv, to_json, to_parquet, to_text, with_mark
 
     asked = [name for name, wanted in (("--json", as_json), ("--csv", as_csv), ("--parquet", parquet)) if wanted]
     if len(asked) > 1:
@@ -71,7 +71,7 @@ def command(
             show(f"{parquet}: {plural(rows, 'row')}")
             return
         answer = results.sql(sql)
-        table = marked(answer, mark_of(results))
+        table = with_mark(answer, mark_of(results))
         units = () if as_csv or as_json or url else units_of(table, sql, results)
         _caution(results, sql, url)
     if as_csv:

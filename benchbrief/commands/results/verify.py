@@ -149,7 +149,7 @@ def _verified(
 ) -> tuple[NumbersFile, Path, Verification]:
     """Raises Stop, RunnerError, ReportError."""
     from benchbrief.reports.provenance.finished_brief import read_brief
-    from benchbrief.reports.provenance.verify_numbers import against_journal, verify
+    from benchbrief.reports.provenance.verify_numbers import check_journal, verify
     from benchbrief.results.building.open_store import rebuilt_store, store_problem, unchanged_store
     from benchbrief.results.runs.made_reports import made_of
     from benchbrief.runners.journal.run_folder import load_plan, plan_of_digest
@@ -169,7 +169,7 @@ def _verified(
             found = verify(made, plan or own, results, hashed, known=plan is not None)
         if damaged:
             found = replace(found, kept=(f"{run_dir / 'store'}: {damaged}; for tables that are: bench rebuild",))
-        return made.numbers, run_dir, against_journal(found, brief, made, own, run_dir, known)
+        return made.numbers, run_dir, check_journal(found, brief, made, own, run_dir, known)
 
 
 def _no_brief(folder: Path) -> Stop:

@@ -183,7 +183,7 @@ def _tell_cells(run: RunStatus) -> None:
 
 
 def _more(cell: CellStatus) -> str:
-    from benchbrief.results.messages.brief_reasons import briefly
+    from benchbrief.results.messages.brief_reasons import shorten_reason
 
     parts = []
     if cell.step:
@@ -195,7 +195,7 @@ def _more(cell: CellStatus) -> str:
     if cell.measuring:
         parts.append(_measuring(cell.measuring))
     if cell.reason:
-        parts.append(one_line(briefly(cell.reason)))
+        parts.append(one_line(shorten_reason(cell.reason)))
     if cell.attempt is not None and cell.attempt > 1:
         parts.append(f"(attempt {cell.attempt})")
     if cell.reused_from:

@@ -99,11 +99,11 @@ def _reports() -> Iterator[Finding]:
 
 def _typefaces(plan: Plan) -> Iterator[Finding]:
     """Those that the reports name or need: without them a brief's looks differ, which is seen late."""
-    from benchbrief.reports.render.fonts import missing_for
+    from benchbrief.reports.render.fonts import missing_typefaces
     from benchbrief.runners.checks.host_checks import Finding
 
     for report in plan.reports:
-        lost = missing_for(report)
+        lost = missing_typefaces(report)
         detail, _, hint = lost.partition(": ")
         yield Finding("controller", f"typefaces of {report.name}", not lost, detail or "as the report asks", hint)
 

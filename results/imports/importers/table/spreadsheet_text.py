@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 
-from benchbrief.results.imports.import_problems import Unreadable, packed
+from benchbrief.results.imports.import_problems import Unreadable, why_packed
 
 SEPARATORS = {",": "commas", ";": "semicolons", "\t": "tabs"}
 _SEP = re.compile(r"sep=(.)\s*", re.IGNORECASE)
@@ -79,7 +79,7 @@ class Sheet:
 
 def read_sheet(path: Path) -> Sheet:
     """Read a table's text. Raises Unreadable, OSError."""
-    if (problem := packed(path)) is not None:
+    if (problem := why_packed(path)) is not None:
         raise problem
     content = path.read_bytes()
     encoding = "utf-16" if content.startswith((BOM_UTF16_LE, BOM_UTF16_BE)) else "utf-8-sig"

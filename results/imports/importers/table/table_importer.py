@@ -13,7 +13,7 @@ from benchbrief.results.imports.import_source import Source, require
 from benchbrief.results.imports.importer_seams import CellNumbers, TableImporter
 from benchbrief.results.imports.importers.table.import_table import read_table
 from benchbrief.results.imports.importers.table.spec import SPEC
-from benchbrief.results.imports.keep_import import CellImport, KeptJob, Prepared, described
+from benchbrief.results.imports.keep_import import CellImport, KeptJob, Prepared, describe_file
 from benchbrief.results.kept_jobs import MEASURE
 from benchbrief.results.store_errors import ResultsError
 from benchbrief.runners.journal import events as j
@@ -24,7 +24,7 @@ class TableOfFigures(TableImporter):
         self, path: Path, plan: Plan, given: Source, experiment: str = "", *, skip_bad: bool = False
     ) -> Prepared:
         problems: list[Problem] = []
-        file = described(path)
+        file = describe_file(path)
         places = Places(plan)
         if experiment:
             experiment = _experiment(places, experiment)
