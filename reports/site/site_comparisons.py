@@ -23,7 +23,10 @@ def hardware_rankings(run: SiteRun) -> list[Ranking]:
     keys = [key for key in run.hardware if any(value.point.get("hardware") == key for value in run.values)]
     if not 2 <= len(keys) <= MOST:
         return []
-    sides = [_by_point([v for v in run.values if v.point.get("hardware") == key], _without_hardware) for key in keys]
+    sides = [
+        _by_point([v for v in run.values if v.point.get("hardware") == key], lambda value: value.without("hardware"))
+        for key in keys
+    ]
     pairs = {pair: _quantities(sides, pair, keys) for pair in combinations(range(len(keys)), 2)}
     return list(rank(pairs).rankings)
 
@@ -47,10 +50,6 @@ def _facts(run: SiteRun) -> dict[str, str]:
         for name, value in facts.items():
             found.setdefault(name, {}).setdefault(value)
     return {name: ", ".join(values) for name, values in found.items()}
-
-
-def _without_hardware(value: RunValue) -> Point:
-    return value.without("hardware")
 
 
 _Side = Mapping[tuple[str, Point], RunValue]

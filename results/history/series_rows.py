@@ -168,7 +168,7 @@ def rows_in(run_dir: Path, plan: Plan, store: Store) -> Iterator[SeriesRow]:
     origin = "imported" if store.imported else "simulated" if store.simulated else "measured"
     revision = revision_in(run_dir)
     environments = Environments(store)
-    reused = _reused(store)
+    reused = dict(store.sql("SELECT cell_id, reused_from FROM main.cells WHERE reused_from IS NOT NULL").rows)
     definitions: dict[tuple[str, _Behind], str] = {}
     behind: dict[tuple[Point, str], tuple[Cell, ...]] = {}
     for each in _measured(Contender(run_dir.name, plan, store, origin=origin)):
@@ -352,7 +352,3 @@ def _database_parts(database: Database) -> Parts:
     if start := database.start:
         parts["start"] = {"config": start.config_sha256, "tls": start.tls is not None, "auth": start.auth is not None}
     return parts
-
-
-def _reused(store: Store) -> dict[str, str]:
-    return dict(store.sql("SELECT cell_id, reused_from FROM main.cells WHERE reused_from IS NOT NULL").rows)

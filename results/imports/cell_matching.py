@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 from benchbrief.compiler.planning.plan import Cell, Plan
 from benchbrief.dsl.diagnostics.suggest import did_you_mean
+from benchbrief.results.imports.import_problems import Wrong
 
 
 @dataclass(frozen=True)
@@ -27,12 +28,8 @@ class Coordinates:
         return ", ".join(f"{name} = {value}" for name, value in pairs if value not in (None, ""))
 
 
-class NoPlace(Exception):
-    """No cell, or more than one, fits: one line, with the next step in `hint`."""
-
-    def __init__(self, message: str, hint: str = "") -> None:
-        super().__init__(message)
-        self.hint = hint
+class NoPlace(Wrong):
+    """No cell, or more than one, fits."""
 
 
 class Places:

@@ -47,12 +47,24 @@ _PACKED = {
 }
 
 
-class Unreadable(Exception):
-    """What is wrong with a file as a whole, and how to fix it."""
+class Wrong(Exception):
+    """Something is wrong with what is imported. `hint` is the next step."""
 
-    def __init__(self, text: str, hint: str) -> None:
+    def __init__(self, text: str, hint: str = "") -> None:
         super().__init__(text)
         self.hint = hint
+
+
+class BadLine(Wrong):
+    """A line can't be read. `line` is None for the file as a whole."""
+
+    def __init__(self, line: int | None, text: str, hint: str = "") -> None:
+        super().__init__(text, hint)
+        self.line = line
+
+
+class Unreadable(Wrong):
+    """A file can't be read as a whole."""
 
 
 def why_packed(path: Path) -> Unreadable | None:

@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from benchbrief.compiler.extensions.registry import IMPORTER_SPECS
-from benchbrief.results.imports.import_problems import why_packed
+from benchbrief.results.imports.import_problems import Wrong, why_packed
 from benchbrief.results.messages.result_messages import say
 from benchbrief.runners.drivers.output_evidence import read_output_lines
 from benchbrief.runners.errors import BadOutput
@@ -24,12 +24,12 @@ def whole_run() -> tuple[str, str]:
 """The property of a measurement that has everything that an output says."""
 
 
-class OutputProblem(Exception):
+class OutputProblem(Wrong):
     """What is wrong with the file kept as `name`. `line` is None for the file as a whole."""
 
     def __init__(self, name: str, line: int | None, text: str, hint: str = "") -> None:
-        super().__init__(text)
-        self.name, self.line, self.hint = name, line, hint
+        super().__init__(text, hint)
+        self.name, self.line = name, line
 
 
 def require_consistent(name: str, problems: Sequence[str]) -> None:

@@ -16,7 +16,7 @@ from benchbrief.compiler.planning.plan import Cell, Plan
 from benchbrief.results.imports.cell_files import STDOUT, CellFiles, Options, Where
 from benchbrief.results.imports.cell_matching import Places
 from benchbrief.results.imports.import_manifest import CellValue
-from benchbrief.results.imports.import_problems import Problem
+from benchbrief.results.imports.import_problems import BadLine, Problem
 from benchbrief.runners.measurement.measurement import Measurement, Sample
 
 if TYPE_CHECKING:
@@ -116,9 +116,5 @@ class TableImporter(ABC):
         """
 
 
-class BadLog(Exception):
-    """A log can't be read. `line` is None for the file as a whole."""
-
-    def __init__(self, line: int | None, text: str, hint: str = "") -> None:
-        super().__init__(text)
-        self.line, self.hint = line, hint
+class BadLog(BadLine):
+    """A log can't be read."""

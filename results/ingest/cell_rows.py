@@ -31,7 +31,7 @@ from benchbrief.results.store.store_schema import (
 from benchbrief.runners.hosts.host_clocks import Offset
 from benchbrief.runners.journal import events as j
 from benchbrief.runners.journal.run_folder import cell_directory
-from benchbrief.runners.measurement.measurement import Histogram, Operation
+from benchbrief.runners.measurement.measurement import Histogram
 from benchbrief.runners.measurement.mser5 import find_transient
 from benchbrief.runners.measurement.steadiness import before_first
 
@@ -133,16 +133,12 @@ def _operation_rows(run_id: str, verdict: Verdict, measured: Measured) -> Iterat
                 op.min_s,
                 op.max_s,
                 _buckets(op.histogram),
-                _without_histogram(op),
+                say.gave_no_histogram() if op.histogram is None else None,
             )
 
 
 def _buckets(histogram: Histogram | None) -> tuple[HistogramBucket, ...] | None:
     return None if histogram is None else tuple(map(HistogramBucket._make, histogram.buckets))
-
-
-def _without_histogram(op: Operation) -> str | None:
-    return say.gave_no_histogram() if op.histogram is None else None
 
 
 def _property_rows(run_id: str, verdict: Verdict, measured: Measured) -> Iterator[PropertyRow]:
@@ -264,9 +260,6 @@ def _within(seconds: float) -> Figure:
 
 def file_rows(run_id: str, verdict: Verdict, problems: dict[str, Problem | None]) -> Iterator[FileRow]:
     for job in verdict.jobs:
-        for path, sha256 in zip(_paths(job), job.files.values(), strict=True):
+        for name, sha256 in job.files.items():
+            path = f"{job.directory}/{name}"
             yield FileRow(run_id, verdict.cell.id, job.attempt, job.job, job.host, path, sha256, problems[path])
-
-
-def _paths(job: j.JobCollected) -> list[str]:
-    return [f"{job.directory}/{name}" for name in job.files]

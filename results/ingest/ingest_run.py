@@ -209,6 +209,7 @@ def _latency_rows(run_id: str, repeats: Sequence[tuple[Cell, Measured]], planned
                 of_repeat = found.setdefault((op.phase, op.operation, op.kind), {}).setdefault(cell.repeat, {})
                 of_repeat[source] = op
     cell = repeats[0][0]
+    place = (run_id, cell.experiment, cell.hardware, cell.workload, cell.threads, cell.target)
     # When one operation has intended latency, another's service time must not appear beside it as equal.
     from_due = any(kind == "intended" for _, _, kind in found)
     for (phase, operation, kind), by_repeat in found.items():
@@ -228,22 +229,6 @@ def _latency_rows(run_id: str, repeats: Sequence[tuple[Cell, Measured]], planned
             some = say.repeats_missing(measured=len(repeats), n=planned) if len(repeats) < planned else ""
             for each in known[same]:
                 statistic = replace(each, value_s=None, reason=some) if some and at_repeat is None else each
-                yield LatencyRow(
-                    run_id,
-                    cell.experiment,
-                    cell.hardware,
-                    cell.workload,
-                    cell.threads,
-                    cell.target,
-                    phase,
-                    at_repeat,
-                    at_source,
-                    operation,
-                    kind,
-                    statistic.name,
-                    statistic.value_s,
-                    statistic.origin,
-                    len(ops),
-                    statistic.reason,
-                    reported,
-                )
+                of = (phase, at_repeat, at_source, operation, kind, statistic.name)
+                value = (statistic.value_s, statistic.origin, len(ops), statistic.reason)
+                yield LatencyRow(*place, *of, *value, reported)

@@ -103,21 +103,7 @@ def _latency(
     run_id: str, verdict: Verdict, value: CellValue, repeat: int | None, seconds: float | None, reason: str | None
 ) -> LatencyRow:
     cell = verdict.cell
-    return LatencyRow(
-        run_id,
-        cell.experiment,
-        cell.hardware,
-        cell.workload,
-        cell.threads,
-        cell.target,
-        value.phase,
-        repeat,
-        None,
-        value.operation,
-        "service",
-        KINDS[value.measure].statistic,
-        seconds,
-        PUBLISHED,
-        1,
-        reason,
-    )
+    place = (run_id, cell.experiment, cell.hardware, cell.workload, cell.threads, cell.target)
+    statistic = KINDS[value.measure].statistic
+    of = (value.phase, repeat, None, value.operation, "service", statistic)
+    return LatencyRow(*place, *of, seconds, PUBLISHED, 1, reason)

@@ -59,7 +59,7 @@ def explain_error(error: Exception, url: str, bucket: str) -> SharedStoreError |
             return StoreRefuses(f"there are no credentials for {url}", _CREDENTIALS)
         case boto.ProfileNotFound() | boto.ConfigParseError():
             return StoreRefuses(
-                f"there are no credentials for {url}: {_one_line(cause)}", "check AWS_PROFILE and ~/.aws"
+                f"there are no credentials for {url}: {_one_line(str(cause))}", "check AWS_PROFILE and ~/.aws"
             )
         case boto.UnauthorizedSSOTokenError() | boto.SSOTokenLoadError() | boto.CredentialRetrievalError():
             return StoreRefuses(f"the credentials for {url} have expired or can't be had", _CREDENTIALS)
@@ -105,12 +105,8 @@ def _answered(error: Any, url: str, bucket: str) -> SharedStoreError:
             what = f"{url} knows no conditional writes, without which two pushers may mix"
             return SharedStoreError(what, "use a server that has them: AWS S3, MinIO, Ceph and others do")
         return StoreAway(f"{url} is too busy or unwell ({code or status})", "try again later")
-    return SharedStoreError(f"{url} refuses this: {_one_line_text(code)} (status {status})", "check its settings")
+    return SharedStoreError(f"{url} refuses this: {_one_line(code)} (status {status})", "check its settings")
 
 
-def _one_line(error: BaseException) -> str:
-    return _one_line_text(str(error))
-
-
-def _one_line_text(text: str) -> str:
+def _one_line(text: str) -> str:
     return " ".join(text.split())[:200]

@@ -104,7 +104,7 @@ def summarise(run_dir: Path) -> RunStatus:
     evidence = read_evidence(run_dir)
     status = run_state(run_dir)
     start = evidence.starts[-1] if evidence.starts else None
-    now = now_in_run(start) if status == "running" else _last_time(evidence)
+    now = now_in_run(start) if status == "running" else evidence.record.last_at or 0.0
     readings = present_readings(run_dir, now) if status == "running" else ()
     cells = tuple(_cell_status(evidence, verdict, status, now, readings) for verdict in evidence.verdicts)
     not_chosen = [cell.cell_id for cell in cells if cell.status == "not_chosen"]
@@ -149,10 +149,6 @@ def _remaining_s(evidence: Evidence, run_dir: Path, cells: Sequence[CellStatus])
     )
     rendering_s = evidence.record.estimated.rendering_s if evidence.record.estimated else 0.0
     return left + rendering_s if left is not None else None
-
-
-def _last_time(evidence: Evidence) -> float:
-    return evidence.record.last_at or 0.0
 
 
 def _interrupted(reason: str | None) -> str | None:

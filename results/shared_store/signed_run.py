@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from benchbrief.results.shared_store.pushed_record import read_pushed
-from benchbrief.results.shared_store.run_manifest import StoredFile
 from benchbrief.results.shared_store.signatures import Verdict, check
 from benchbrief.results.store.digests import changed_text, sha256_of
 
@@ -39,16 +38,12 @@ def check_signed(run_dir: Path, documents: Iterable[Path], allowed: Path, *, raw
     for path, file in record.files.items():
         if raw or not path.startswith("raw/"):
             differing += _changed(path, run_dir / path, {file.sha256})
-    signed = {file.sha256 for file in _briefs(record.files)}
+    signed = {file.sha256 for path, file in record.files.items() if path.startswith("reports/")}
     inside = {(run_dir / path).resolve() for path in record.files}
     for document in documents:
         if document.resolve() not in inside:
             differing += _changed(document.name, document, signed)
     return SignedCheck(verdict, tuple(differing))
-
-
-def _briefs(files: dict[str, StoredFile]) -> Iterable[StoredFile]:
-    return (file for path, file in files.items() if path.startswith("reports/"))
 
 
 def _changed(name: str, path: Path, signed: set[str]) -> list[str]:

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from benchbrief.results.imports.import_problems import BadLine
 from benchbrief.runners.drivers.output_evidence import read_output_lines
 from benchbrief.runners.drivers.ycsb.ycsb_output import OPERATIONS, Slice, line_of_log, log_start, operation_of
 from benchbrief.runners.errors import BadOutput
@@ -20,14 +21,6 @@ from benchbrief.runners.measurement.histogram import scaled
 OTHERS = ("CLEANUP", "Intended-CLEANUP")
 """YCSB's rows with a log of their own that are no operations."""
 _ROWS = {ours: row for row, ours in OPERATIONS.items()}
-
-
-class BadLine(Exception):
-    """A log can't be read. `line` is None for the file as a whole."""
-
-    def __init__(self, line: int | None, text: str) -> None:
-        super().__init__(text)
-        self.line = line
 
 
 def read(path: Path, name: str, unit_s: float = 1e-6) -> dict[str, tuple[Slice, ...]]:

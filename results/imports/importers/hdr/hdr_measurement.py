@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
 from benchbrief.compiler.messages.text import word
+from benchbrief.results.imports.import_problems import BadLine
 from benchbrief.results.imports.imported_files import OutputProblem, refuse_no_text, whole_run
 from benchbrief.results.imports.importers.hdr import hdr_logs
 from benchbrief.results.messages.result_messages import say
@@ -29,7 +30,7 @@ def read_logs(
                 if operation in found:
                     raise OutputProblem(name, None, f"a second log of {operation}")
                 found[operation], read_from[operation] = slices, name
-        except hdr_logs.BadLine as error:
+        except BadLine as error:
             hint = "copy the log again, or move all logs of this output away: then what YCSB printed is taken"
             raise OutputProblem(name, error.line, str(error), hint) from error
     return found, read_from

@@ -20,7 +20,7 @@ from benchbrief.compiler.shapes.lengths import PARAGRAPH
 from benchbrief.compiler.units import Unit
 from benchbrief.results.imports.cell_matching import Coordinates, NoPlace, Places
 from benchbrief.results.imports.import_manifest import CellValue
-from benchbrief.results.imports.import_problems import Problem, Unreadable
+from benchbrief.results.imports.import_problems import Problem, Unreadable, Wrong
 from benchbrief.results.imports.import_source import Source, long_lines, read_source
 from benchbrief.results.imports.importer_seams import CellNumbers
 from benchbrief.results.imports.importers.table import column_heads
@@ -57,10 +57,8 @@ class Table:
     too_long: list[Problem] = field(default_factory=list)
 
 
-class _Wrong(Exception):
-    def __init__(self, text: str, hint: str = "") -> None:
-        super().__init__(text)
-        self.hint = hint
+class _Wrong(Wrong):
+    """A row can't be read."""
 
 
 def read_table(path: Path, plan: Plan, experiment: str, problems: list[Problem]) -> Table:

@@ -12,6 +12,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from benchbrief.results.imports.import_problems import BadLine
 from benchbrief.results.imports.imported_files import HDR, OutputProblem
 from benchbrief.results.imports.importers.hdr import hdr_logs
 from benchbrief.results.imports.importers.hdr.hdr_logs import split
@@ -109,7 +110,7 @@ def _against(rows: Sequence[Row], paths: Mapping[str, Path], logged: dict[Path, 
             return f"there is {min(paths.values()).name}, and none of [{row.name}]"
         try:
             log = logged[path] if path in logged else logged.setdefault(path, _read(path, row.name))
-        except (hdr_logs.BadLine, OSError) as error:
+        except (BadLine, OSError) as error:
             line = getattr(error, "line", None)
             raise _Damaged(f"{path.name}{f':{line}' if line else ''}: {error}") from error
         if log.count != row.count:
@@ -120,5 +121,5 @@ def _against(rows: Sequence[Row], paths: Mapping[str, Path], logged: dict[Path, 
 
 
 def _read(path: Path, row: str) -> Histogram:
-    """Read a log. Raises hdr_logs.BadLine."""
+    """Read a log. Raises BadLine."""
     return h.merge(piece.histogram for piece in hdr_logs.read(path, row).get(row, ()))

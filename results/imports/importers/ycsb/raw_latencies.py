@@ -19,6 +19,7 @@ from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from benchbrief.results.imports.import_problems import BadLine
 from benchbrief.results.imports.importers.property_settings import disclosed
 from benchbrief.results.imports.importers.ycsb.ycsb_command_line import has_interval, of_command_line
 from benchbrief.results.messages.result_messages import say
@@ -49,14 +50,6 @@ _REJECTS = 10_000
 """How many bad lines are checked. YCSB prints a few hundred lines that are no latencies, and one for each status."""
 _BUCKETS = 10
 """Latencies are distinguished to 2^-10 of their value, and up to 2^11 us to the microsecond."""
-
-
-class BadLine(Exception):
-    """A line that is not YCSB's."""
-
-    def __init__(self, line: int | None, text: str, hint: str = "") -> None:
-        super().__init__(text)
-        self.line, self.hint = line, hint
 
 
 @dataclass

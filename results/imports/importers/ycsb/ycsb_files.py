@@ -10,6 +10,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
+from benchbrief.results.imports.import_problems import BadLine
 from benchbrief.results.imports.imported_files import (
     HDR,
     OutputProblem,
@@ -197,5 +198,5 @@ def _raw(name: str, path: Path, texts: Mapping[str, Path]) -> Measurement:
     beside = [line for other, each in texts.items() for line in read_lines(other, each)]
     try:
         return raw_latencies.read(path, beside)
-    except raw_latencies.BadLine as error:
+    except BadLine as error:
         raise OutputProblem(name, error.line, str(error), error.hint) from error
