@@ -194,9 +194,9 @@ def test_a_finding_names_what_it_compares_where_another_quantity_is_drawn() -> N
 
 
 def test_numbers_on_one_axis_have_the_same_decimals() -> None:
-    told = text_of({"A": [12.0, 12.1, 12.25, 14.0], "B": [198.5, 20.0, 4.1, 4.125]})
-    assert "A: 12.00\u00a0ops/s at 1 to 14.00\u00a0ops/s at 8." in told
-    assert "B: 198.50\u00a0ops/s at 1 to 4.13\u00a0ops/s at 8." in told
+    shown = text_of({"A": [12.0, 12.1, 12.25, 14.0], "B": [198.5, 20.0, 4.1, 4.125]})
+    assert "A: 12.00\u00a0ops/s at 1 to 14.00\u00a0ops/s at 8." in shown
+    assert "B: 198.50\u00a0ops/s at 1 to 4.13\u00a0ops/s at 8." in shown
 
 
 def test_a_series_that_ends_where_it_began_is_described_as_one_value() -> None:

@@ -79,10 +79,10 @@ def test_verify_finds_a_letter_that_the_repeats_do_not_support(bench: Bench) -> 
     first = next(each for each in numbers["numbers"] if each["letters"] == "b")
     first["letters"] = "a"
     side.write_text(json.dumps(numbers))
-    told = bench("verify", side)
+    shown = bench("verify", side)
     side.write_text(whole)
-    assert told.code != 0
-    assert "the tests of its repeats tell others apart than its letters say" in told.text
+    assert shown.code != 0
+    assert "the tests of its repeats tell others apart than its letters say" in shown.text
 
 
 def test_verify_finds_that_letters_were_left_out(bench: Bench) -> None:
@@ -92,7 +92,7 @@ def test_verify_finds_that_letters_were_left_out(bench: Bench) -> None:
     for each in numbers["numbers"]:
         each["letters"] = ""
     side.write_text(json.dumps(numbers))
-    told = bench("verify", side)
+    shown = bench("verify", side)
     side.write_text(whole)
-    assert told.code != 0
-    assert "lacks 12 letters of its comparisons" in told.text
+    assert shown.code != 0
+    assert "lacks 12 letters of its comparisons" in shown.text

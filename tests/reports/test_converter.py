@@ -190,8 +190,8 @@ def test_a_stored_run_of_an_earlier_version_keeps_its_brief_whatever_its_texts_h
         bench.spec(SMALL)
         assert bench("run", "brief.bench", "--simulate", "--no-report").code == 0
         change_texts(bench.run_dir, lambda text: text.replace("First folder", "First\x1b\x01\uffff folder"))
-        told = bench("report", "simulated", "--format", "html,pdf,markdown").plainly()
-        assert told.code == 0, told.text
+        shown = bench("report", "simulated", "--format", "html,pdf,markdown").plainly()
+        assert shown.code == 0, shown.text
         page = next((bench.run_dir / "reports").glob("*.html")).read_text("utf-8")
         assert "First\ufffd\ufffd\ufffd folder" in page
         assert not re.search("[\x00-\x08\x0b\x0c\x0e-\x1f\ufffe\uffff]", page)

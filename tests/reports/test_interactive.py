@@ -61,7 +61,7 @@ def browsed(address: str, profile: Path) -> str:
     return subprocess.run(command, capture_output=True, text=True, timeout=110, check=True).stdout
 
 
-def told(html: str, script: str, folder: Path) -> Any:
+def script_answer(html: str, script: str, folder: Path) -> Any:
     """What `script` tells with `tell(...)`, run in the page after its own; the page's policy is lifted for it."""
     free = re.sub(r"<meta http-equiv=.Content-Security-Policy.[^>]*>", "", html)
     path = folder / "page.html"
@@ -88,7 +88,7 @@ def judged_by_axe(html: str, folder: Path) -> Any:
         hit: window.hit ?? null,
       }));
     """
-    return told(html, f"{axe};{checks}", folder)
+    return script_answer(html, f"{axe};{checks}", folder)
 
 
 def figures(html: str) -> list[Any]:
@@ -156,7 +156,7 @@ def test_pointer_keyboard_and_toggles_show_and_hide(brief: str, tmp_path: Path) 
       found.drawn.push(seen());
       tell(found);
     """
-    found = told(brief, steps, tmp_path)
+    found = script_answer(brief, steps, tmp_path)
     assert found["before"] is None
     assert found["focused"]
     assert found["first"][:2] == ["Local disk", "Threads 1: 18,024\u00a0ops/s"]

@@ -35,7 +35,7 @@ def clean(of: w.World) -> list[Any]:
     return [row for row in of.rows() if not isinstance(row, s.NoteRow)]
 
 
-def told(plan: p.Plan, rows: list[Any]) -> list[result_limits.Limit]:
+def limits_of(plan: p.Plan, rows: list[Any]) -> list[result_limits.Limit]:
     return list(result_limits.limits(Results(plan, w.make_store(rows), CATALOGUES["en"])))
 
 
@@ -45,7 +45,7 @@ def utilised(share: float, cell: str, host: str = "local") -> SampleRow:
 
 def test_a_clean_run_has_no_limits() -> None:
     rows = [*clean(world()), utilised(0.5, world().cell_id("disk", "a", 4))]
-    assert told(world().plan(w.report("R", CLAIM)), rows) == []
+    assert limits_of(world().plan(w.report("R", CLAIM)), rows) == []
 
 
 @pytest.mark.parametrize(("accepted", "first"), [(0.0, True), (0.01, False)])
@@ -58,7 +58,7 @@ def test_failed_operations_are_reported_first_where_they_are_more_than_accepted(
         row._replace(errors=5, count=995) if isinstance(row, s.ThroughputRow) and row.cell_id == cell else row
         for row in clean(world())
     ]
-    (limit,) = told(plan, rows)
+    (limit,) = limits_of(plan, rows)
     assert limit.full == f"In one measurement that counts, operations failed: 0.50\u00a0% of them, in {cell}."
     assert bool(limit.short) == first
 
@@ -83,14 +83,14 @@ def test_operations_that_were_cut_off_are_held_against_go_ycsb_where_others_stop
         rows.append(
             s.SourceRow(w.RUN, origin, "A brief", "Example Ltd", None, None, None, "cited", "a.txt", "0" * 64, 1)
         )
-    found = told(plan.model_copy(update={"cells": tuple(cells)}), rows)
+    found = limits_of(plan.model_copy(update={"cells": tuple(cells)}), rows)
     (limit,) = [each for each in found if "operations failed" in each.full]
     assert bool(limit.short) == first
 
 
 def test_a_saturated_load_generator_is_reported_with_its_host() -> None:
     cell = world().cell_id("disk", "a", 4)
-    (limit,) = told(world().plan(), [*clean(world()), utilised(0.97, cell)])
+    (limit,) = limits_of(world().plan(), [*clean(world()), utilised(0.97, cell)])
     assert limit.short == "the processors of the load generator's host were saturated in one of 6 measurements"
     assert "97\u00a0% on local" in limit.full
     assert limit.full.endswith("shares this host with the system under test.")
@@ -98,14 +98,14 @@ def test_a_saturated_load_generator_is_reported_with_its_host() -> None:
 
 def test_a_busy_host_that_generates_no_load_is_no_limit() -> None:
     cell = world().cell_id("disk", "a", 4)
-    assert told(world().plan(), [*clean(world()), utilised(0.97, cell, "db-1")]) == []
+    assert limits_of(world().plan(), [*clean(world()), utilised(0.97, cell, "db-1")]) == []
 
 
 def test_measurements_that_were_not_steady_are_reported_first() -> None:
     cells = [world().cell_id("disk", "a", threads) for threads in (2, 4)]
     (warning,) = Steadiness(range=0.5, trend=0.3).warnings
     rows = [s.NoteRow(w.RUN, cell, "warning", warning, "ycsb") for cell in cells]
-    (limit,) = told(world().plan(), [*clean(world()), *rows])
+    (limit,) = limits_of(world().plan(), [*clean(world()), *rows])
     assert limit.short == "2 of 6 measurements were not steady by SNIA's rule"
     assert limit.full.startswith("In 2 of 6 measurements, the throughput did not hold still")
 
@@ -127,33 +127,33 @@ def test_other_work_on_a_host_is_reported_with_its_size_and_what_could_not_be_ju
     for cell, cores in zip(cells, (0.7, 1.9), strict=False):
         text = say.busy_meanwhile(host="load-1", cell=cell.id, amount=figure(cores, ".1f"))
         rows.append(s.NoteRow(w.RUN, cell.id, "warning", text, "run"))
-    (limit,) = told(plan, [*clean(world()), *rows])
+    (limit,) = limits_of(plan, [*clean(world()), *rows])
     assert limit.short == short
     assert "up to 1.9 cores on average" in limit.full
     assert ("could not be judged: " in limit.full) == (judged < 6)
 
 
 def test_a_tool_with_assertions_is_reported_with_its_measurements() -> None:
-    (limit,) = told(world().plan(), world().rows())
+    (limit,) = limits_of(world().plan(), world().rows())
     assert limit.short == "the load generator of 6 measurements was built with assertions, which slow it"
 
 
 def test_two_groups_on_one_machine_are_reported_and_two_variants_are_not() -> None:
     two = w.World({"disk": "Disk", "ram": "RAM"}, {"a": "Sessions"}, repeats=2, ops=level)
-    assert told(two.plan(), clean(two)) == []
+    assert limits_of(two.plan(), clean(two)) == []
     plan = two.plan()
     groups = {
         key: group.model_copy(update={"group": key, "group_label": group.label}) for key, group in plan.hardware.items()
     }
-    (limit,) = told(plan.model_copy(update={"hardware": groups}), clean(two))
+    (limit,) = limits_of(plan.model_copy(update={"hardware": groups}), clean(two))
     assert limit.short == "Disk and RAM are the same machine"
 
 
 def test_single_measurements_are_reported_first_only_beside_a_claim() -> None:
     once = w.World({"disk": "Disk"}, {"a": "Sessions"}, ops=level)
-    (limit,) = told(once.plan(w.report("R")), clean(once))
+    (limit,) = limits_of(once.plan(w.report("R")), clean(once))
     assert limit.short == ""
-    (limit,) = told(once.plan(w.report("R", CLAIM)), clean(once))
+    (limit,) = limits_of(once.plan(w.report("R", CLAIM)), clean(once))
     assert limit.short == "each point was measured once (Thread ramp)"
 
 
@@ -163,10 +163,10 @@ def test_measurements_of_earlier_runs_are_counted() -> None:
         row._replace(reused_from="20260101-000000-old") if isinstance(row, s.CellRow) and row.cell_id == cell else row
         for row in clean(world())
     ]
-    (limit,) = told(world().plan(), rows)
+    (limit,) = limits_of(world().plan(), rows)
     assert limit.short == "one of 6 measurements is an earlier run's"
     every = [row._replace(reused_from="old") if isinstance(row, s.CellRow) else row for row in clean(world())]
-    (limit,) = told(world().plan(), every)
+    (limit,) = limits_of(world().plan(), every)
     assert limit.full.startswith("6 of 6 measurements were taken from 1 earlier run: ")
 
 
@@ -221,7 +221,7 @@ def test_a_ramp_that_still_gained_at_its_last_thread_count_may_have_its_peak_bey
         row._replace(ops_per_s=rate.get(threads[row.cell_id], 500.0)) if isinstance(row, s.ThroughputRow) else row
         for row in clean(made)
     ]
-    limits_told = told(made.plan(w.report("R", CLAIM)), rows)
+    limits_told = limits_of(made.plan(w.report("R", CLAIM)), rows)
     expected = (
         "In the only ramp, the highest thread count that was measured still gained: 20\u00a0% more throughput than "
         f"the one before it (Disk, Sessions, {most} threads). The peak may lie beyond it."
@@ -245,10 +245,10 @@ def test_a_brief_on_go_ycsb_tells_one_story_of_errors() -> None:
             for row in clean(made)
         ]
 
-    (limit,) = told(plan, with_errors(10 + 4))  # 0.1 % of 10,000 operations, and one of each of the four threads
+    (limit,) = limits_of(plan, with_errors(10 + 4))  # 0.1 % of 10,000 operations, and one of each of the four threads
     assert limit.short == ""
     assert "0.14\u00a0% of them" in limit.full
     view = build(plan, w.make_store(with_errors(14)), plan.reports[0], CATALOGUES["en"])
     assert "error share allowed: 0.1\u00a0%" in repr(view).replace("\\xa0", "\u00a0")
-    (limit,) = told(plan, with_errors(11 + 4))
+    (limit,) = limits_of(plan, with_errors(11 + 4))
     assert limit.short.startswith("one measurement has more failed operations than accepted")

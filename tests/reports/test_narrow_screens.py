@@ -15,7 +15,7 @@ from benchbrief.reports.view.build_view import build
 from benchbrief.reports.words.brief_words import CATALOGUES
 from benchbrief.results.store import store_schema as s
 from tests.reports import briefs
-from tests.reports.test_interactive import told
+from tests.reports.test_interactive import script_answer
 from tests.reports.world import make_store
 
 WIDTH = 390
@@ -61,7 +61,7 @@ _WIDE = '<html lang="en"><body><div id="wide" style="width: 600px; background: r
 def on_phone(pages: Iterable[str], folder: Path) -> list[Any]:
     """What stands beyond the edges of a phone's screen on each page, and the width of the page, in one browser."""
     carried = [base64.b64encode(page.encode()).decode() for page in pages]
-    found: list[Any] = told(_PHONE, _MEASURE.replace("PAGES", json.dumps(carried)), folder)
+    found: list[Any] = script_answer(_PHONE, _MEASURE.replace("PAGES", json.dumps(carried)), folder)
     return found
 
 

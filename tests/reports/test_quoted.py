@@ -169,8 +169,8 @@ OVER_ALL = p.Quote(metric="gain", bound="low", over=("threads", "workload"))
 
 
 def test_the_lowest_over_what_a_source_tells_apart_is_that_of_its_parts(cells: tuple[p.Cell, ...]) -> None:
-    told = [value("low", 20, workload="a"), value("low", 10, workload="f"), value("high", 5, workload="f")]
-    assert quoted_values(OVER_ALL, (), "%", told, cells) == {(): 10}
+    shown = [value("low", 20, workload="a"), value("low", 10, workload="f"), value("high", 5, workload="f")]
+    assert quoted_values(OVER_ALL, (), "%", shown, cells) == {(): 10}
 
 
 def test_the_lowest_is_not_known_where_a_part_was_not_published(cells: tuple[p.Cell, ...]) -> None:

@@ -318,9 +318,9 @@ def test_repeats_that_lie_far_apart_are_noticed_first_and_reported_with_their_en
     ]
     html = render(world.plan(report), w.make_store(rows), "brief", tmp_path, html_only=True).html.read_text("utf-8")
     html = re.sub('<span class="whole">(.*?)</span>', r"\1", html.replace("\u00a0", " "))
-    told = "71 % (Sessions on Disk, 1 thread: 2 repeats, from 1,000 ops/s to 3,000 ops/s)"
+    shown = "71 % (Sessions on Disk, 1 thread: 2 repeats, from 1,000 ops/s to 3,000 ops/s)"
     assert "At 1 of 3 points the throughput of the repeats has a coefficient of variation above 10 %" in html
-    assert f"median 2.8 %, highest {told}" in html
+    assert f"median 2.8 %, highest {shown}" in html
     assert html.index("at the most 71 % (Sessions on Disk, 1 thread)") < html.index('id="disclosure"')
 
 

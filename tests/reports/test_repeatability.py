@@ -47,8 +47,8 @@ def test_the_spread_of_the_repeats_percentiles_is_reported(tmp_path: Path) -> No
     """The generated repeats are 1 %, 2 % and 3 % above a value."""
     repeats = (1.01, 1.02, 1.03)
     cv = 100 * statistics.stdev(repeats) / statistics.mean(repeats)
-    told = f"99th percentiles of the single repeats, coefficient of variation: median {cv:.2g} %, highest {cv:.2g} %"
-    assert told in page(tmp_path, repeats=3)
+    shown = f"99th percentiles of the single repeats, coefficient of variation: median {cv:.2g} %, highest {cv:.2g} %"
+    assert shown in page(tmp_path, repeats=3)
 
 
 def test_differences_are_counted_as_noise_or_more_and_in_each_language(tmp_path: Path) -> None:
@@ -95,9 +95,11 @@ def test_many_kinds_of_hardware_are_one_family_in_one_sentence_with_a_list(tmp_p
     ]
     (notice,) = repeat_variation.notice(Results(plan, make_store(rows), CATALOGUES["en"]))
     assert notice.text.startswith("6 of 30 differences between hardware")
-    told = " ".join(item.text for item in repeat_variation.paragraph(Results(plan, make_store(rows), CATALOGUES["en"])))
-    assert "Of 30 differences in throughput and 99th percentiles between 15 pairs of hardware, 6 are" in told
-    assert "Kind a and Kind b, 2 of 2; Kind a and Kind c, 2 of 2; Kind b and Kind c, 2 of 2. Between" in told
+    shown = " ".join(
+        item.text for item in repeat_variation.paragraph(Results(plan, make_store(rows), CATALOGUES["en"]))
+    )
+    assert "Of 30 differences in throughput and 99th percentiles between 15 pairs of hardware, 6 are" in shown
+    assert "Kind a and Kind b, 2 of 2; Kind a and Kind c, 2 of 2; Kind b and Kind c, 2 of 2. Between" in shown
 
 
 def test_nothing_is_said_of_single_measurements(tmp_path: Path) -> None:
@@ -110,9 +112,9 @@ def test_nothing_is_said_of_single_measurements(tmp_path: Path) -> None:
 def test_other_pairs_are_reported_only_where_there_are_any(noisy: int, rest: bool) -> None:
     results = SimpleNamespace(words=CATALOGUES["en"])
     pairs = [repeat_variation._Differences("A", "B", 4, int(at < noisy), 0) for at in range(6)]
-    told = " ".join(repeat_variation._sentences(pairs, cast(Results, results)))
-    assert "Within noise are: A and B, 1 of 4" in told
-    assert ("Between all other pairs" in told) == rest
+    shown = " ".join(repeat_variation._sentences(pairs, cast(Results, results)))
+    assert "Within noise are: A and B, 1 of 4" in shown
+    assert ("Between all other pairs" in shown) == rest
 
 
 def test_very_many_kinds_of_hardware_are_not_compared_each_with_each(

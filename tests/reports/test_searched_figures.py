@@ -147,8 +147,8 @@ def test_a_figure_of_a_search_shows_the_limit_the_rate_found_and_which_rates_bro
     assert both.svg.count("stroke-dasharray") >= 3
 
     panels = figures["Panels"]
-    told = f"Upright dashed lines: sustained, Eco: {eco.sustained:,.0f} ops/s; sustained, Legacy: "
-    assert told in notes(panels), "the legend of the panels is that of the first one"
+    shown = f"Upright dashed lines: sustained, Eco: {eco.sustained:,.0f} ops/s; sustained, Legacy: "
+    assert shown in notes(panels), "the legend of the panels is that of the first one"
     assert "limit of the promise" not in figures["Double"].alt, "what is computed has another limit"
     assert "limit of the promise" not in figures["Served"].alt
     assert f"sustained: {eco.sustained:,.0f} ops/s." in figures["Served"].alt
@@ -231,13 +231,13 @@ def test_each_number_of_a_rate_that_is_known_from_below_alone_says_so(
     instead(run_dir, ended.model_copy(update={"kind": kind, "by_generator": by_generator}))
     view = view_of(tmp_path, run_dir, language)
     said = said.format(rate=f"{ended.sustained:,.0f}")
-    told = [
+    shown = [
         block
         for block in _flat(view.blocks)
         if isinstance(block, (TableView, CalloutView)) or block is figures_of(view)["Found"]
     ]
-    assert len(told) == 3
-    assert all([note.text for note in block.notes if " ops/s" in note.text] == [said] for block in told)
+    assert len(shown) == 3
+    assert all([note.text for note in block.notes if " ops/s" in note.text] == [said] for block in shown)
     assert said in figures_of(view)["Found"].csv
     assert "remarks" not in figures_of(view)["Served"].csv
     remarks = {number.at.get("hardware"): number.remarks for number in view.numbers.numbers if number.at}

@@ -23,7 +23,7 @@ from benchbrief.results.many_runs.run_places import FolderOfRuns, run_place
 from benchbrief.results.shared_store.push_run import Push, push_run
 from benchbrief.results.shared_store.shared_store import open_store
 from benchbrief.runners.errors import RunnerError
-from tests.reports.test_interactive import judged_by_axe, told
+from tests.reports.test_interactive import judged_by_axe, script_answer
 from tests.reports.test_narrow_screens import WIDTH, on_phone
 from tests.support.nights import night, nights, plain_tools
 
@@ -188,9 +188,9 @@ def test_a_folder_that_is_no_site_is_refused_and_left_as_it_is(runs: Path, tmp_p
 
 def test_a_foreign_file_in_the_place_of_a_page_is_not_overwritten(runs: Path, tmp_path: Path) -> None:
     make(runs, tmp_path / "site")
-    told_files = json.loads((tmp_path / "site" / MANIFEST).read_text())
-    told_files["files"].pop("hardware.html")
-    (tmp_path / "site" / MANIFEST).write_text(json.dumps(told_files))
+    manifest = json.loads((tmp_path / "site" / MANIFEST).read_text())
+    manifest["files"].pop("hardware.html")
+    (tmp_path / "site" / MANIFEST).write_text(json.dumps(manifest))
     (tmp_path / "site" / "hardware.html").write_text("mine")
     with pytest.raises(ReportError, match="is not of this site, and would be overwritten"):
         make(runs, tmp_path / "site")
@@ -261,7 +261,7 @@ def test_the_search_finds_by_parts_of_words_and_shows_texts_only(site: Path, tmp
       ask("nowhere at all"); const none = document.querySelector("#found-count").textContent;
       tell({ one, hostile, none, hit: window.hit ?? null });
     """
-    found = told(whole(site / "index.html", site), script, tmp_path)
+    found = script_answer(whole(site / "index.html", site), script, tmp_path)
     assert found["one"] == [["night-0013", "runs/night-0013.html"]]
     assert [name for name, _ in found["hostile"]] == ["run <i> 'x' &"]
     assert found["none"] == "Nothing found"

@@ -52,8 +52,8 @@ def history(factor: float, of_lab: float) -> list[SeriesRow]:
 def test_series_parts_and_changes_are_those_of_bench_trend() -> None:
     for rows in (history(0.94, 1.0), history(1.0, 0.9), history(0.94, 0.9)):
         for across in ((), ("kernel",)):
-            told = found(rows, Choice(across=across))
-            trends = [trend_of(each, told.controls) for each in told.series if each.quantity != "errors"]
+            shown = found(rows, Choice(across=across))
+            trends = [trend_of(each, shown.controls) for each in shown.series if each.quantity != "errors"]
             lines = suite_trends(site_runs(rows), 400, TrendRules(across))[SUITE].lines
             assert [line.series for line in lines] == [each.series for each in trends]
             changes = [sorted(each.changes, key=lambda change: change.first.at) for each in trends]
@@ -61,7 +61,7 @@ def test_series_parts_and_changes_are_those_of_bench_trend() -> None:
             assert changes[0]
 
 
-def told(rows: Sequence[SeriesRow], *verdicts: ChangeVerdict) -> tuple[str, str, str]:
+def card_of(rows: Sequence[SeriesRow], *verdicts: ChangeVerdict) -> tuple[str, str, str]:
     """The state of the suite, and state and text of its first trend that is no control."""
     runs = site_runs(rows)
     trends = suite_trends(runs, 400, TrendRules(("kernel",), verdicts))[SUITE]
@@ -72,13 +72,13 @@ def told(rows: Sequence[SeriesRow], *verdicts: ChangeVerdict) -> tuple[str, str,
 
 
 def test_a_change_that_the_control_has_too_is_the_labs_and_no_alarm() -> None:
-    state, of_card, text = told(history(1.0, 0.9))
+    state, of_card, text = card_of(history(1.0, 0.9))
     assert (state, of_card) == ("steady", "lab")
     assert "the lab's: the control changed by −" in text
-    state, of_card, text = told(history(0.94, 1.0))
+    state, of_card, text = card_of(history(0.94, 1.0))
     assert (state, of_card) == ("worse", "worse")
     assert "control" not in text
-    assert "in part the lab's" in told(history(0.9, 0.9))[2]
+    assert "in part the lab's" in card_of(history(0.9, 0.9))[2]
 
 
 def test_verdicts_count() -> None:
@@ -87,7 +87,7 @@ def test_verdicts_count() -> None:
         on = ChangeVerdict.model_validate(
             {"run": run, "quantity": "throughput", "verdict": verdict, "note": "why <so>"}
         )
-        return told(history(0.94, 1.0), on)
+        return card_of(history(0.94, 1.0), on)
 
     state, of_card, text = said("accept")
     assert (state, of_card) == ("steady", "accepted")

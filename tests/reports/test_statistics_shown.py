@@ -94,10 +94,10 @@ def shown(tmp_path_factory: pytest.TempPathFactory) -> dict[str, list[float]]:
     found = re.findall(
         r"(peak|at|contention|knee|saturation|from|steady|after|spread|half|tail|differ) ([\d.]+\d)", text
     )
-    told: dict[str, list[float]] = {}
+    answer: dict[str, list[float]] = {}
     for word, number in found:
-        told.setdefault(word, []).append(float(number))
-    return told
+        answer.setdefault(word, []).append(float(number))
+    return answer
 
 
 def repeats(hardware: str) -> list[float]:

@@ -29,8 +29,8 @@ def test_a_ratio_of_unlike_measurements_has_a_footnote(measure: str, warned: boo
     plan = compile_spec(tmp_path / "brief.bench")
     page = render(plan, make_store(rows_for(plan)), "brief", tmp_path, html_only=True).html.read_text("utf-8")
     html = page.replace("\u00a0", " ")
-    told = "The measurements behind this are not alike in length"
-    assert (told in html) == warned
+    shown = "The measurements behind this are not alike in length"
+    assert (shown in html) == warned
     if warned:
         assert "“Long” 1 min after 5 s of warm-up" in html
         assert "“Short” 10 s after 5 s of warm-up" in html

@@ -15,7 +15,7 @@ WORLD = w.World(hardware={"disk": "Disk"}, workloads={"rr": "Reads"}, repeats=3)
 REPORT = w.report("Brief", p.DisclosureElement())
 
 
-def told(plan: p.Plan, rows: list[tuple[object, ...]], folder: Path, language: str = "en") -> str:
+def page_of(plan: p.Plan, rows: list[tuple[object, ...]], folder: Path, language: str = "en") -> str:
     report = REPORT.model_copy(update={"language": language})
     plan = plan.model_copy(update={"reports": (report,)})
     return read(render(plan, w.make_store(rows), "brief", folder, html_only=True).html)
@@ -40,7 +40,7 @@ def test_unsteady_beginnings_are_noticed_first_with_the_worst_of_them(tmp_path: 
         else row
         for row in WORLD.rows()
     ]
-    html = told(WORLD.plan(), rows, tmp_path)
+    html = page_of(WORLD.plan(), rows, tmp_path)
     text = (
         "In 2 of 9 measurements the throughput is not steady at the beginning (MSER-5), and the mean would differ by "
         "more than 2 % without it; the longest is 300 s of 1200 s (ramp/disk/rr/threads=4/1)."
@@ -57,7 +57,7 @@ def test_unsteady_beginnings_are_noticed_first_with_the_worst_of_them(tmp_path: 
 def test_steady_beginnings_and_unknown_ones_give_no_notice(tmp_path: Path) -> None:
     for value in (0.0, None):
         rows = [row._replace(transient_s=value) if isinstance(row, s.CellRow) else row for row in WORLD.rows()]
-        assert "MSER-5" not in told(WORLD.plan(), rows, tmp_path)
+        assert "MSER-5" not in page_of(WORLD.plan(), rows, tmp_path)
 
 
 def offering(load: float) -> tuple[p.Plan, list[tuple[object, ...]]]:
@@ -79,13 +79,13 @@ def test_rates_that_a_search_broke_do_not_count_as_missed_loads(tmp_path: Path) 
         *place, "p99 < 5 ms", 0.1, 0.95, "none", None, None, 1100.0, False, True, None, 1100.0, 0, 0, "-"
     )
     broken = RateRow(*place, 1100.0, met=0, broken=3, beyond=0, failed=0, held_met=0, held_out=0, held_beyond=0)
-    html = told(plan, [*rows, found, broken], tmp_path)
+    html = page_of(plan, [*rows, found, broken], tmp_path)
     assert "In 4 of 6 measurements less than 95 % of the offered load was achieved" in html
     assert "3 measurements at rates above what searches found do not count here" in html
 
 
 def test_an_offered_load_that_was_not_reached_is_reported_with_its_numbers(tmp_path: Path) -> None:
-    html = told(*offering(1100.0), tmp_path)
+    html = page_of(*offering(1100.0), tmp_path)
     assert (
         "In 6 of 9 measurements less than 95 % of the offered load was achieved; the least is 1,000 ops/s of "
         "1,100 ops/s (91 %; ramp/disk/rr/threads=1/1)." in html
@@ -96,7 +96,7 @@ def test_an_offered_load_that_was_not_reached_is_reported_with_its_numbers(tmp_p
 
 
 def test_an_offered_load_that_was_exceeded_is_reported_with_its_numbers(tmp_path: Path) -> None:
-    html = told(*offering(800.0), tmp_path)
+    html = page_of(*offering(800.0), tmp_path)
     assert "more than 105 % of the offered load was achieved; the most is" in html
     assert html.index("Offered load exceeded") < html.index('id="disclosure"')
     assert "The offered load was achieved" not in html
@@ -110,7 +110,7 @@ def test_a_schedule_that_drew_another_number_of_operations_than_its_rate_says_is
         with_due = [
             row._replace(due=round(share * done[row.cell_id])) if isinstance(row, s.CellRow) else row for row in rows
         ]
-        return told(plan, with_due, tmp_path)
+        return page_of(plan, with_due, tmp_path)
 
     assert "The offered load was achieved to 95 % or more in all 9 measurements that offered one." in due(1.0)
     short = due(1.25)
@@ -121,7 +121,7 @@ def test_a_schedule_that_drew_another_number_of_operations_than_its_rate_says_is
 def test_an_offered_load_that_was_reached_is_reported(tmp_path: Path) -> None:
     plan, rows = offering(1050.0)
     intended = [row._replace(kind="intended") for row in rows if isinstance(row, s.OperationRow)]
-    html = told(plan, [*rows, *intended], tmp_path)
+    html = page_of(plan, [*rows, *intended], tmp_path)
     assert "The offered load was achieved to 95 % or more in all 9 measurements that offered one." in html
     assert "no intended latency" not in html
 
@@ -130,14 +130,14 @@ def test_the_rule_that_ended_the_repeats_is_stated_and_where_it_was_not_fulfille
     # The repeats of each point are 1, 1.04 and 1.08 times the first: sd 3.8 %, so that t(2) * sd / sqrt(3) is 9.6 %.
     for within, more in ((0.1, ""), (0.05, " 3 points stayed wider, the widest ±9.6 %.")):
         plan = experiment(WORLD.plan(), confident=p.Confident(at_least=3, within=within), cool_down_s=30.0)
-        html = told(plan, WORLD.rows(), tmp_path)
+        html = page_of(plan, WORLD.rows(), tmp_path)
         rule = f"until the 95 % confidence interval of the mean throughput is within ±{100 * within:g} %"
         assert f"repeats: 3 to 3 at each point, {rule}" in html
         assert "30 s of cooling down after each measurement" in html
         sentence = "a fixed number of repeats has no such fault."
         assert f"{sentence}{more}" in html
         assert ("stayed wider" in html) == bool(more)
-        assert "反復" in told(plan, WORLD.rows(), tmp_path, "ja")
+        assert "反復" in page_of(plan, WORLD.rows(), tmp_path, "ja")
 
 
 def test_a_search_tells_the_points_that_it_measured_beside_its_knee(tmp_path: Path) -> None:
@@ -148,7 +148,7 @@ def test_a_search_tells_the_points_that_it_measured_beside_its_knee(tmp_path: Pa
         for row in WORLD.rows()
     ]
     found = s.SearchRow(w.RUN, "ramp", "disk", "rr", "threads", "p99", 0.1, 0.03, 1.0, None)
-    assert "threads = 1 on Disk, Reads (measured at 1, 2)" in told(plan, [*rows, found], tmp_path)
+    assert "threads = 1 on Disk, Reads (measured at 1, 2)" in page_of(plan, [*rows, found], tmp_path)
 
 
 def footnoted(columns: tuple[p.Query, ...], rows: list[tuple[object, ...]], plan: p.Plan, folder: Path) -> str:
@@ -199,14 +199,14 @@ def test_a_latency_at_an_offered_load_says_from_when_it_is_counted(tmp_path: Pat
 
 def test_imported_measurements_of_unlike_length_are_reported_with_their_lengths(tmp_path: Path) -> None:
     source = s.SourceRow(w.RUN, "ycsb", "Runs", "Example Ltd", None, None, None, "cited", "a.txt", "0" * 64, 1)
-    for lengths, told in (((6.0, 12.04, 6.0), 3), ((6.0, 6.3, 6.0), 0)):
+    for lengths, shown in (((6.0, 12.04, 6.0), 3), ((6.0, 6.3, 6.0), 0)):
         rows = [
             row._replace(measured_s=lengths[row.repeat - 1]) if isinstance(row, s.CellRow) else row
             for row in WORLD.rows()
         ]
         html = footnoted((RATE,), [*rows, source], WORLD.plan(), tmp_path)
-        assert ("lasted from 6 s to 12 s: they are not alike in length" in html) == bool(told)
-        assert html.count('<a href="#note-1"') == told
+        assert ("lasted from 6 s to 12 s: they are not alike in length" in html) == bool(shown)
+        assert html.count('<a href="#note-1"') == shown
 
 
 def test_a_load_that_was_not_reached_is_reported_first_and_at_each_number(tmp_path: Path) -> None:

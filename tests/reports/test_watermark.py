@@ -144,9 +144,9 @@ def test_a_catalogue_without_the_words_of_the_mark_has_ours(page: Page, kind: st
 @pytest.mark.parametrize("kind", KINDS)
 def test_words_of_ones_own_stand_before_ours(page: Page, kind: str) -> None:
     own = Words("fr", {**CATALOGUES["en"].entries, "watermark": "SIMULÉ", "imported_mark": "Pas mesuré ici"})
-    told = mark_on(page(kind, words=own), kind)
-    assert told.startswith(own["watermark" if kind == "simulated" else "imported_mark"])
-    assert KINDS[kind] in told
+    shown = mark_on(page(kind, words=own), kind)
+    assert shown.startswith(own["watermark" if kind == "simulated" else "imported_mark"])
+    assert KINDS[kind] in shown
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -216,9 +216,9 @@ def test_a_part_that_the_pdf_writer_fails_over_is_named(tmp_path: Path) -> None:
     part.write_text('<p style="transform: scale(0)">Nothing.</p>')
     world, report = w.World({"disk": "Disk"}, {"a": "Sessions"}), w.report("A report", *LEAD)
     report = report.model_copy(update={"parts": (p.Asset(file=str(part), sha256="0" * 64),)})
-    with pytest.raises(ReportError, match=r"fails over the house style: .*/callout\.html\.j2") as told:
+    with pytest.raises(ReportError, match=r"fails over the house style: .*/callout\.html\.j2") as shown:
         render(world.plan(report), world.store(), report.name, tmp_path, formats=PDF)
-    assert "--format html" in told.value.hint
+    assert "--format html" in shown.value.hint
 
 
 def test_a_brief_of_measurements_has_no_mark(page: Page) -> None:

@@ -173,15 +173,15 @@ def test_an_imported_run_tells_neither_a_search_nor_what_it_would_have_found() -
     source = SOURCE._replace(kind="ycsb")
     for rows, said in ((world.rows(), True), ([*world.rows(), source], False)):
         view = build(plan, w.make_store(rows), plan.reports[0], CATALOGUES["en"])
-        told = " ".join(
+        shown = " ".join(
             item.text
             for block in view.blocks
             if isinstance(block, DisclosureView)
             for group in block.groups
             for item in group.items
         )
-        assert ("searched upwards for the knee" in told) == said
-        assert ("the knee that “Find” found" in told) == said
+        assert ("searched upwards for the knee" in shown) == said
+        assert ("the knee that “Find” found" in shown) == said
 
 
 @pytest.mark.parametrize(

@@ -70,10 +70,10 @@ def test_the_words_that_we_ship_can_be_brought_along(language: str, tmp_path: Pa
     ],
 )
 def test_a_text_has_the_holes_of_the_english_one_and_nothing_else_in_them(line: str, says: str, tmp_path: Path) -> None:
-    (told,) = told_of(tmp_path / "x.toml", line)
+    (shown,) = told_of(tmp_path / "x.toml", line)
     key, _, why = says.partition(" ")
-    assert told.startswith(f"`{key}` in ")
-    assert told.endswith(why)
+    assert shown.startswith(f"`{key}` in ")
+    assert shown.endswith(why)
 
 
 def test_a_sentence_takes_the_form_for_its_number_by_the_rules_of_its_language() -> None:

@@ -20,8 +20,8 @@ def test_of_many_findings_the_first_one_is_told_and_the_number_of_the_others() -
     short = shorten_reason(reason)
     assert short == "openload refuses its own numbers (lag): p99 of read (and 3 more)"
     assert isinstance(reason, Text)
-    told = CATALOGUES["ja"].with_sentences({str(reason): reason}).said_briefly(str(reason))
-    assert told == "openload が自身の数値を拒否しました（lag）：p99 of read（ほか 3 件）"
+    shown = CATALOGUES["ja"].with_sentences({str(reason): reason}).said_briefly(str(reason))
+    assert shown == "openload が自身の数値を拒否しました（lag）：p99 of read（ほか 3 件）"
 
 
 @pytest.mark.parametrize("reason", ["the tool died; and more; and more", refused("p99"), refused("p99", "p50")])

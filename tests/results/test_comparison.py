@@ -60,9 +60,9 @@ def test_points_without_errors_take_no_power_from_those_that_differ() -> None:
     errors = Quantity(
         "errors", "share", "lower", {**none, (("threads", 99),): (values(0, 0, 0), values(0.1, 0.2, 0.1))}
     )
-    told, *others = compare([slower, errors]).comparisons
-    assert told.verdict == "worse"
-    assert told.p_holm == told.p
+    shown, *others = compare([slower, errors]).comparisons
+    assert shown.verdict == "worse"
+    assert shown.p_holm == shown.p
     assert {row.verdict for row in others[:60]} == {"within noise"}
     assert {(row.p, row.reason) for row in others[:60]} == {(None, "all repeats of both have the same value")}
     assert others[60].p_holm == others[60].p, "the others test nothing"

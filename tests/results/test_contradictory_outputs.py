@@ -169,12 +169,12 @@ def test_settings_other_than_the_specs_are_refused(tmp_path: Path) -> None:
     go = plan_of(tmp_path, tool="go_ycsb")
     assert prepare_outputs("go-ycsb", [path], go, TOLD, CELL).cells
     replaced(path, (r'"requestdistribution"="zipfian"', '"requestdistribution"="uniform"'))
-    told = r"stdout:\d+: it was run with requestdistribution = uniform, and workload f has distribution = zipfian"
-    with pytest.raises(ImportRefused, match=told):
+    shown = r"stdout:\d+: it was run with requestdistribution = uniform, and workload f has distribution = zipfian"
+    with pytest.raises(ImportRefused, match=shown):
         prepare_outputs("go-ycsb", [path], go, TOLD, CELL)
     path = copied(tmp_path / "java", "ycsb/read-modify-write")["stdout"]
     replaced(path, (r"-threads 4 -s", "-threads 4 -s -p requestdistribution=uniform"))
-    with pytest.raises(ImportRefused, match=told):
+    with pytest.raises(ImportRefused, match=shown):
         prepare_outputs("ycsb", [path], plan_of(tmp_path), TOLD, CELL)
     path = copied(tmp_path / "db", "db_bench/readrandom")["stdout"]
     rocks = compile_text(ROCKS.replace("RECORDS", "200k"), tmp_path)
@@ -203,10 +203,10 @@ def test_a_write_rate_and_a_compression_other_than_the_specs_are_refused(tmp_pat
 
     assert refused("db_bench", path, plan()) == ""
     assert refused("db_bench", path, plan(options='options { compression = "none" }')) == ""
-    told = refused("db_bench", path, plan(rate="write_rate = 400 kB/s"))
-    assert "a write rate of 0 bytes/second, and workload w has write_rate = 400000" in told
-    told = refused("db_bench", path, plan(options='options { compression = "zstd" }'))
-    assert "it was run with Compression: NoCompression, and database rocks has compression = zstd" in told
+    shown = refused("db_bench", path, plan(rate="write_rate = 400 kB/s"))
+    assert "a write rate of 0 bytes/second, and workload w has write_rate = 400000" in shown
+    shown = refused("db_bench", path, plan(options='options { compression = "zstd" }'))
+    assert "it was run with Compression: NoCompression, and database rocks has compression = zstd" in shown
     replaced(path, ("^Write rate: 0", "Write rate: 400000"), ("^Compression: .*", "Compression: ZSTD"))
     assert refused("db_bench", path, plan("write_rate = 400 kB/s", 'options { compression = "zstd" }')) == ""
     assert "400000 bytes/second, and workload w has no write_rate" in refused("db_bench", path, plan())
@@ -230,7 +230,7 @@ def test_keys_and_a_distribution_other_than_the_specs_are_refused_of_go_ycsb(tmp
 
 def test_another_stock_workload_and_another_phase_than_the_specs_are_refused_of_ycsb(tmp_path: Path) -> None:
     other = "run with -P w/workloada, where update is 0.5, and workload f (ycsb.f) has update = 0.0"
-    for files, told in (
+    for files, shown in (
         ("-P w/workloadf", ""),
         ("-P w/workloada", other),
         ("-P w/workloada -P own.properties", ""),
@@ -242,8 +242,8 @@ def test_another_stock_workload_and_another_phase_than_the_specs_are_refused_of_
         path = copied(tmp_path / "java", "ycsb/read-modify-write")["stdout"]
         replaced(path, ("-P .*job.properties", files))
         why = refused("ycsb", path, plan_of(tmp_path))
-        assert told in why
-        assert bool(why) == bool(told), why
+        assert shown in why
+        assert bool(why) == bool(shown), why
     replaced(path, (r"Client -t", "Client -load"))
     assert "it was run with -load, and workload f is a run" in refused("ycsb", path, plan_of(tmp_path))
 
@@ -286,10 +286,10 @@ def test_the_log_of_one_operation_of_a_mixed_workload_is_refused(tmp_path: Path)
 def test_a_log_without_its_last_seconds_is_refused(tmp_path: Path, *, beside: bool) -> None:
     files = copied(tmp_path, "ycsb/read-modify-write")
     _without(files["READ.hdr"], 8, 100)
-    told = r"operations in \[READ\], and its histogram log" if beside else r"READ ends [\d.]+ s before that of"
+    shown = r"operations in \[READ\], and its histogram log" if beside else r"READ ends [\d.]+ s before that of"
     kind = "ycsb" if beside else "hdr"
     kept = {name: path for name, path in files.items() if beside or name != "stdout"}
-    with pytest.raises(OutputProblem, match=told):
+    with pytest.raises(OutputProblem, match=shown):
         read_output(kind, kept, "f")
 
 
@@ -315,11 +315,11 @@ def test_intervals_twice_an_hours_gap_and_a_start_of_0_are_refused(tmp_path: Pat
         ("start", lambda path: replaced(path, (r"StartTime: [\d.]+", "StartTime: 0.000")), "s after 1970"),
         ("twice", lambda path: replaced(path, (r"^(\d.*)$", r"\1\n\1")), "before the one above it ended|log holds"),
     )
-    for name, change, told in changes:
+    for name, change, shown in changes:
         found = files(name)
         for log in (path for each, path in found.items() if each.endswith(".hdr")):
             change(log)
-        with pytest.raises(OutputProblem, match=told):
+        with pytest.raises(OutputProblem, match=shown):
             read_output(kind, found, "f")
 
 
@@ -363,7 +363,7 @@ def test_raw_latencies_of_which_some_lack_are_refused(tmp_path: Path) -> None:
     halved = [line for at, line in enumerate(lines) if not line.startswith("UPDATE,") or at % 2]
     bare = [line for line in lines if "," in line and not line.startswith("[")]
     bare = [line for line in bare if "raw data" not in line]
-    for name, kept, told in (
+    for name, kept, shown in (
         ("half", halved, r"YCSB counted 4000 operations in \[UPDATE\], and 2000 latencies are there"),
         ("cut", bare[: len(bare) - 3000], r"the latencies of UPDATE end 5\.\d+ s before those of the others"),
         ("zero", [*bare, "UPDATE,0,500"], r"time stamps are from 0 to 1700000007\d+"),
@@ -374,7 +374,7 @@ def test_raw_latencies_of_which_some_lack_are_refused(tmp_path: Path) -> None:
         ),
     ):
         (tmp_path / name).write_text("\n".join(kept) + "\n")
-        with pytest.raises(OutputProblem, match=told):
+        with pytest.raises(OutputProblem, match=shown):
             read_output("ycsb", {"raw": tmp_path / name}, "a")
 
 
@@ -397,13 +397,13 @@ def test_raw_latencies_that_are_all_there_twice_or_began_before_the_run_are_refu
     once.write_text("\n".join(lines) + "\n")
     assert read_output("ycsb", {"raw": once}, "a").total.count == 8001
     absurd = [*lines[:100], f"{lines[100]}000000000", *lines[101:]]
-    for kept, told in (
+    for kept, shown in (
         ([*lines, *lines], "each latency of READ is in it 2 times"),
         ([line for line in lines for _ in range(3)], "each latency of READ is in it 3 times"),
         (absurd, r"a latency of [\d.]+e\+06 s, and all operations ended within 7\.9 s"),
     ):
         path.write_text("\n".join(kept) + "\n")
-        with pytest.raises(OutputProblem, match=told):
+        with pytest.raises(OutputProblem, match=shown):
             read_output("ycsb", {"raw": path}, "a")
 
 
@@ -412,8 +412,8 @@ def test_latencies_longer_than_the_threads_have_time_are_refused(tmp_path: Path)
     logs = [path for name, path in files.items() if name.endswith(".hdr") and "CLEANUP" not in name]
     plan = plan_of(tmp_path)
     assert prepare_outputs("hdr", logs, plan, TOLD, CELL).cells
-    told = r"its latencies add up to 2\.\d+e\+04 s, and the 4 threads of cell \S+ have 2\d\.\d+ s in [56]\.\d+ s"
-    with pytest.raises(ImportRefused, match=told):
+    shown = r"its latencies add up to 2\.\d+e\+04 s, and the 4 threads of cell \S+ have 2\d\.\d+ s in [56]\.\d+ s"
+    with pytest.raises(ImportRefused, match=shown):
         prepare_outputs("hdr", logs, plan, TOLD, Where(cell="experiment=closed", options={"unit": "ms"}))
 
 

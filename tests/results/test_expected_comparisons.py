@@ -112,9 +112,9 @@ def judged(tmp_path: Path, new: tuple[float, ...], limit: float, language: str =
     table.write_text("\n".join(["hardware,threads,repeat,throughput (ops/s)", *rows]) + "\n")
     with open_store(keep_run(tmp_path / "out", plan, {}, TableOfFigures().prepare(table, plan, TOLD))) as store:
         results = Results(plan, store, CATALOGUES[language])
-        told = [f"{notice.title}: {notice.text}" for notice in notices(results, {})]
+        shown = [f"{notice.title}: {notice.text}" for notice in notices(results, {})]
         groups = build_disclosure(results, facts_shown=False, reports_from={}).groups
-        return evaluate(plan, store), "\n".join([*told, *(item.text for group in groups for item in group.items)])
+        return evaluate(plan, store), "\n".join([*shown, *(item.text for group in groups for item in group.items)])
 
 
 @pytest.mark.parametrize(
@@ -328,7 +328,7 @@ def test_the_judgement_is_decided_from_the_first_look_on_that_leaves_the_limit_o
 
 
 def test_an_expectation_over_two_measured_sides_tells_the_interval_of_their_difference(tmp_path: Path) -> None:
-    verdicts, told = judged(tmp_path, NOISE, 900)
+    verdicts, shown = judged(tmp_path, NOISE, 900)
     above, gain, sides, equal = verdicts
     assert (above.decided, gain.decided, sides.decided) == (True, True, False)
     assert equal.decided is None, "an equality asks for no side of a limit"
@@ -339,23 +339,23 @@ def test_an_expectation_over_two_measured_sides_tells_the_interval_of_their_diff
         f"threads 4: the difference throughput[new] - throughput[old] is {low:.4g} ops/s to {high:.4g} ops/s"
         in sides.detail
     )
-    assert "the difference throughput[new] - throughput[old] is −" in told
-    assert "97.5 % intervals of the means over the repeats, corrected for 2 places, of which one" in told
-    assert "One over several places holds where every place holds, which needs no correction (R. L. Berger" in told
-    assert "does not hold, but the repeats do not decide it" in told
+    assert "the difference throughput[new] - throughput[old] is −" in shown
+    assert "97.5 % intervals of the means over the repeats, corrected for 2 places, of which one" in shown
+    assert "One over several places holds where every place holds, which needs no correction (R. L. Berger" in shown
+    assert "does not hold, but the repeats do not decide it" in shown
 
 
 def test_a_brief_tells_which_expectations_hold_by_their_value_alone_in_both_languages(tmp_path: Path) -> None:
     wide = (1400.0, 600.0, 1000.0, 1300.0, 500.0)
-    _, told = judged(tmp_path, wide, 900)
+    _, shown = judged(tmp_path, wide, 900)
     assert (
         "Expectations that the repeats do not decide: 2 of 4: above: throughput[new] > 900 ops/s: holds, but the"
-        in told
+        in shown
     )
-    _, told = judged(tmp_path, wide, 900, "ja")
-    assert "反復からは判定できない期待条件: 4 件中 2 件：" in told
-    assert "成立。ただし反復からは判定できません" in told
-    assert "k か所のうち 1 か所でも不成立なら全体が不成立となるため" in told
-    _, told = judged(tmp_path, wide, 1000, "ja")
-    assert "反復の平均の 97.5 % 信頼区間" in told
-    assert "2 か所について補正" in told
+    _, shown = judged(tmp_path, wide, 900, "ja")
+    assert "反復からは判定できない期待条件: 4 件中 2 件：" in shown
+    assert "成立。ただし反復からは判定できません" in shown
+    assert "k か所のうち 1 か所でも不成立なら全体が不成立となるため" in shown
+    _, shown = judged(tmp_path, wide, 1000, "ja")
+    assert "反復の平均の 97.5 % 信頼区間" in shown
+    assert "2 か所について補正" in shown

@@ -92,24 +92,24 @@ def test_of_several_outputs_in_one_folder_each_has_the_logs_whose_numbers_are_it
 def test_logs_of_another_run_are_left_and_that_is_reported_and_kept_in_the_run(tmp_path: Path, plan: Plan) -> None:
     path = copied(tmp_path, "closed.txt", logs=OFFERED)
     what = prepared(plan, path)
-    told = (
+    shown = (
         "the histogram logs beside it are not of it: it has 29385 operations in [READ], and READ.hdr has 1741; "
         "only the percentiles that YCSB printed are known"
     )
     assert logs(what) == {}
-    assert what.remarks == (f"{path}: {told}",)
+    assert what.remarks == (f"{path}: {shown}",)
     with open_store(keep_run(tmp_path / "out", plan, {}, what)) as store:
-        assert ("warning", told) in store.sql("SELECT severity, text FROM notes").rows
+        assert ("warning", shown) in store.sql("SELECT severity, text FROM notes").rows
 
 
 def test_an_output_without_logs_tells_which_percentiles_were_printed_as_nothing(tmp_path: Path) -> None:
     path = tmp_path / "coarse.txt"
     shutil.copyfile(Path(__file__).parent / "outputs" / "ycsb-0.17-by-milliseconds.txt", path)
-    told = (
+    shown = (
         "no histogram logs are beside it; only the percentiles that YCSB printed are known, and not those of [UPDATE] "
     )
     plan = compile_text(SPEC.replace("ycsb.f", "ycsb.a"), tmp_path)
-    assert prepared(plan, path).remarks == (f"{path}: {told}that it printed as 0",)
+    assert prepared(plan, path).remarks == (f"{path}: {shown}that it printed as 0",)
 
 
 def test_a_damaged_log_beside_an_output_is_refused_with_its_line_unless_other_logs_are_there(

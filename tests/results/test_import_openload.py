@@ -67,25 +67,25 @@ def refused(plan: Plan, path: Path, its: Where) -> str:
 
 
 def test_a_record_is_read_with_both_kinds_of_latency_and_what_openload_saw_of_itself() -> None:
-    told = json.loads((OUTPUTS / "poisson" / "record.json").read_text())
+    shown = json.loads((OUTPUTS / "poisson" / "record.json").read_text())
     measured = read_output("openload", files("poisson"), "a")
-    assert measured.total.count == round(told["throughput_per_s"] * told["window_s"])
-    assert (measured.due, measured.dropped) == (told["offered"], 0)
+    assert measured.total.count == round(shown["throughput_per_s"] * shown["window_s"])
+    assert (measured.due, measured.dropped) == (shown["offered"], 0)
     for each in measured.operations:
-        its = told["operations"][each.operation][f"{each.kind}_us"]
+        its = shown["operations"][each.operation][f"{each.kind}_us"]
         assert each.count == its["count"]
         assert each.histogram is not None
         assert each.histogram.count == its["count"]
         assert each.mean_s == pytest.approx(its["mean"] / 1e6)
     assert {each.kind for each in measured.operations} == {"intended", "service"}
     own = {each.measure: each.value for each in measured.samples}
-    assert own["openload.lag"] == pytest.approx(told["self"]["lag_us"]["p99"] / 1e6)
-    assert own["openload.queue"] == told["longest_queue"]
+    assert own["openload.lag"] == pytest.approx(shown["self"]["lag_us"]["p99"] / 1e6)
+    assert own["openload.queue"] == shown["longest_queue"]
     disclosed = dict(measured.properties)
     assert "Poisson" in disclosed["arrivals"]
     assert (disclosed["seed"], disclosed["warm-up"]) == ("1", "2")
     assert "window" not in disclosed, "it tells its warm-up apart"
-    assert measured.window[0] == pytest.approx(told["started_at"] + 2)
+    assert measured.window[0] == pytest.approx(shown["started_at"] + 2)
 
 
 def test_steps_are_phases_and_an_end_by_itself_is_kept() -> None:

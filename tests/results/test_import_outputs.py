@@ -110,9 +110,9 @@ def test_the_kind_of_latency_is_unknown_unless_the_command_line_tells_it(tmp_pat
     ):
         path = tmp_path / "stdout"
         path.write_text("".join(lines).replace(old, new, 1))
-        told = dict(read_output("ycsb", {"stdout": path}, "a").properties)["latency"]
-        assert told.startswith(kind), (new, told)
-        assert ("the files do not tell" in told) == ("," in kind)
+        shown = dict(read_output("ycsb", {"stdout": path}, "a").properties)["latency"]
+        assert shown.startswith(kind), (new, shown)
+        assert ("the files do not tell" in shown) == ("," in kind)
     logs = {name: path for name, path in ycsb("read-modify-write").items() if name in ("READ.hdr", "UPDATE.hdr")}
     assert "the files do not tell" in dict(read_output("hdr", logs, "f").properties)["latency"]
 
@@ -208,8 +208,8 @@ def test_two_runs_in_one_file_and_files_of_others_are_refused(tmp_path: Path) ->
         read_output("ycsb", {"stdout": path}, "b")
     assert caught.value.line == len(whole.splitlines()) + 4
     path.write_text("iteration 1: 200 ok\n")
-    for kind, told in (("ycsb", "not an output of YCSB"), ("go-ycsb", "not an output of go-ycsb")):
-        with pytest.raises(OutputProblem, match=told):
+    for kind, shown in (("ycsb", "not an output of YCSB"), ("go-ycsb", "not an output of go-ycsb")):
+        with pytest.raises(OutputProblem, match=shown):
             read_output(kind, {"stdout": path}, "b")
     with pytest.raises(OutputProblem, match="not an output of db_bench"):
         read_output("db_bench", {"stdout": path}, "readrandom")
@@ -399,8 +399,8 @@ def test_values_of_another_size_than_the_workloads_are_refused(tmp_path: Path) -
     found = check(spec)
     assert found.plan is not None, found
     path = OUTPUTS / "db_bench" / "readrandom" / "stdout"
-    told = ":5: it was run with values of 100 bytes, and workload w has value_size = 400"
-    with pytest.raises(ImportRefused, match=told):
+    shown = ":5: it was run with values of 100 bytes, and workload w has value_size = 400"
+    with pytest.raises(ImportRefused, match=shown):
         prepare_outputs("db_bench", [path], found.plan, TOLD, Where(cell="hardware=ssd"))
 
 

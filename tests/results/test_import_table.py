@@ -94,8 +94,8 @@ def test_the_multipliers_and_node_counts_of_the_cluster_shrink_come_out_as_publi
         }
         nodes = {row.keys[0]: round(row.value or 0) for row in metric(plan, store, "legacy_nodes")}
         assert nodes == {"a": 26, "b": 29, "c": 26, "d": 35, "f": 24}
-        told = dict(store.sql("SELECT workload, value FROM published WHERE metric = 'multiplier'").rows)
-        assert told == {"a": 8.7, "b": 9.6, "c": 8.5, "d": 11.6, "f": 7.9}
+        shown = dict(store.sql("SELECT workload, value FROM published WHERE metric = 'multiplier'").rows)
+        assert shown == {"a": 8.7, "b": 9.6, "c": 8.5, "d": 11.6, "f": 7.9}
 
 
 def test_the_published_improvements_of_power_efficiency_lie_in_what_the_published_ranges_allow(tmp_path: Path) -> None:
@@ -104,12 +104,12 @@ def test_the_published_improvements_of_power_efficiency_lie_in_what_the_publishe
     with store:
         assert all(row.value is None for row in metric(plan, store, "efficiency"))
         rows = store.sql("SELECT workload, metric, hardware, bound, value FROM published").rows
-    told = {tuple(key): value for *key, value in rows}
+    shown = {tuple(key): value for *key, value in rows}
     for workload, low, high in (("a", 28, 37), ("b", 26, 43), ("c", 32, 49), ("d", 19, 44), ("f", 63, 69)):
-        assert told[workload, "improvement", None, "low"] == low
-        assert told[workload, "improvement", None, "high"] == high
-        least = told[workload, "efficiency", "nvme", "low"] / told[workload, "efficiency", "hdd", "high"]
-        most = told[workload, "efficiency", "nvme", "high"] / told[workload, "efficiency", "hdd", "low"]
+        assert shown[workload, "improvement", None, "low"] == low
+        assert shown[workload, "improvement", None, "high"] == high
+        least = shown[workload, "efficiency", "nvme", "low"] / shown[workload, "efficiency", "hdd", "high"]
+        most = shown[workload, "efficiency", "nvme", "high"] / shown[workload, "efficiency", "hdd", "low"]
         assert round(least) <= low < high <= round(most)
 
 
@@ -233,9 +233,9 @@ def test_a_table_that_was_changed_in_the_run_takes_its_numbers_along(tmp_path: P
 
 def test_a_table_without_its_source_is_refused(tmp_path: Path, plan: Plan) -> None:
     text = "# title: A brief\nhardware, workload, threads, throughput (ops/s)\neco, a, 96, 700\n"
-    told = refused(tmp_path, plan, text)
-    assert "published.csv: who published these numbers is not said: publisher, licence, url or document" in told
-    assert "--licence" in told
+    shown = refused(tmp_path, plan, text)
+    assert "published.csv: who published these numbers is not said: publisher, licence, url or document" in shown
+    assert "--licence" in shown
 
 
 @pytest.mark.parametrize(
@@ -352,9 +352,9 @@ def test_a_published_share_is_kept_in_the_unit_of_its_column(tmp_path: Path, pla
 def test_all_that_is_wrong_is_reported_at_once_and_the_rest_is_kept_when_asked(tmp_path: Path, plan: Plan) -> None:
     head = "hardware, workload, threads, throughput (ops/s)\n"
     text = f"{SOURCE}{head}eco, a, 96, 700\nnone, a, 96, 1\neco, z, 96, 1\n"
-    told = refused(tmp_path, plan, text)
-    assert "published.csv:7: no hardware `none`" in told
-    assert "published.csv:8: no workload `z`" in told
+    shown = refused(tmp_path, plan, text)
+    assert "published.csv:7: no hardware `none`" in shown
+    assert "published.csv:8: no workload `z`" in shown
     what = prepared(tmp_path, plan, text, skip_bad=True)
     assert [each.cell.hardware for each in what.cells] == ["eco"]
     assert [problem.line for problem in what.problems] == [7, 8]
@@ -447,8 +447,8 @@ def test_what_another_version_kept_of_an_import_is_reported_as_such(
 
 
 def test_versions_and_settings_that_the_source_tells_are_kept_in_their_order(tmp_path: Path, plan: Plan) -> None:
-    told = "# told: Load generator: YCSB 0.1.4, 8 threads\n# told: Data: 75,000,000 documents, 100 GB\n"
-    what = prepared(tmp_path, plan, SOURCE + told + "hardware, workload, threads, throughput (ops/s)\neco,a,48,100\n")
+    shown = "# told: Load generator: YCSB 0.1.4, 8 threads\n# told: Data: 75,000,000 documents, 100 GB\n"
+    what = prepared(tmp_path, plan, SOURCE + shown + "hardware, workload, threads, throughput (ops/s)\neco,a,48,100\n")
     with stored(tmp_path, plan, what) as store:
         rows = store.sql("SELECT name, value, origin FROM facts WHERE kind = 'source'").rows
     assert list(rows) == [

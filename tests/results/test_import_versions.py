@@ -25,7 +25,7 @@ def operation(of: Measurement, name: str) -> Operation:
     return next(each for each in of.operations if each.operation == name)
 
 
-def told(of: Measurement) -> str:
+def properties_of(of: Measurement) -> str:
     return dict(of.properties)["percentiles"]
 
 
@@ -39,7 +39,7 @@ def test_ycsb_0_1_4_with_its_status_lines_is_read_by_its_buckets() -> None:
     assert 0.001 <= h.percentile(update.histogram, 95) <= 0.002
     assert read.histogram is not None
     assert read.histogram.buckets[-1].hi == pytest.approx(0.025125), "what overflowed reaches to the maximum"
-    assert "known to 1 ms" in told(of)
+    assert "known to 1 ms" in properties_of(of)
 
 
 def test_a_percentile_below_the_first_millisecond_is_missing_and_no_zero() -> None:
@@ -47,7 +47,7 @@ def test_a_percentile_below_the_first_millisecond_is_missing_and_no_zero() -> No
     update = operation(of, "update")
     assert (update.count, update.errors, update.printed) == (486, 1, ((99.0, 0.002),))
     assert operation(of, "read").printed == ((95.0, 0.002), (99.0, 0.029))
-    assert "lower ends of buckets of 1 ms" in told(of)
+    assert "lower ends of buckets of 1 ms" in properties_of(of)
     assert operation(measured("ycsb-0.17-by-milliseconds"), "update").printed == ((99.0, 0.001),)
 
 
@@ -72,7 +72,7 @@ def test_the_ycsb_after_0_17_prints_the_median_too() -> None:
 
 def test_a_printed_hdr_histogram_is_by_microseconds_and_agrees_with_the_rows_beside_it() -> None:
     of = measured("ycsb-0.17-printed-histogram")
-    assert "from HDR histograms" in told(of)
+    assert "from HDR histograms" in properties_of(of)
     rows = (OUTPUTS / "ycsb-0.17-printed-histogram.txt").read_text().splitlines()
     for name in ("READ", "UPDATE"):
         (p99,) = (float(row.split(", ")[2]) for row in rows if row.startswith(f"[{name}], 99th"))
@@ -116,7 +116,7 @@ def test_a_go_ycsb_without_a_total_is_the_sum_of_its_rows_in_the_time_it_took() 
     assert (of.total.count, of.total.seconds) == (100_000, 62.5)
     assert dict(operation(of, "read").printed)[99.0] == 0.016
     assert set(dict(operation(of, "update").printed)) == {99.0, 99.9}, "one beyond the last bucket is printed as 0"
-    assert "upper ends of buckets of 1 ms" in told(of)
+    assert "upper ends of buckets of 1 ms" in properties_of(of)
 
 
 @pytest.mark.parametrize(

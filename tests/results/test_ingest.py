@@ -394,8 +394,8 @@ def test_cells_that_took_more_than_one_attempt_are_named(tmp_path: Path) -> None
     run.ok(cells[1], {"load-1": measurement([READ])})
     with open_store(run.run_dir) as store:
         notes = rows(store, "SELECT cell_id, severity, text FROM notes")
-    told = "earlier attempts failed, or were interrupted, of measurements that are good now"
-    assert notes == [(None, "info", f"{told}: {cells[1].id} (attempt 3)")]
+    shown = "earlier attempts failed, or were interrupted, of measurements that are good now"
+    assert notes == [(None, "info", f"{shown}: {cells[1].id} (attempt 3)")]
 
 
 def test_facts_are_declared_or_observed_and_the_last_observation_stands(tmp_path: Path) -> None:
@@ -429,8 +429,8 @@ def test_places_that_were_not_looked_at_again_keep_what_was_observed_of_them(tmp
     run.write(j.HostFacts(at=T0 + 1, host="nvme-1", facts={"kernel": "6.12", "filesystem": "tmpfs", **shm}))
     asked = "SELECT name, value FROM facts WHERE kind = 'host'"
     with open_store(run.run_dir) as store:
-        told = dict(rows(store, asked))
-    assert told == {"kernel": "6.12", "disk sda": "1 TiB, rotating", **shm, **var}, "of no one file system"
+        shown = dict(rows(store, asked))
+    assert shown == {"kernel": "6.12", "disk sda": "1 TiB, rotating", **shm, **var}, "of no one file system"
     run.write(j.HostFacts(at=T0 + 2, host="nvme-1", facts={"filesystem": "xfs", "filesystem of /var/b": "xfs"}))
     rebuild(run.run_dir)
     with open_store(run.run_dir) as store:

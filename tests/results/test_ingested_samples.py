@@ -291,8 +291,8 @@ def test_a_clock_that_could_not_be_read_is_reported(tmp_path: Path) -> None:
     run.ended(cell, 1, "ok", ops_per_s=10.0)
     with open_store(run.run_dir) as store:
         notes = rows(store, "SELECT severity, text FROM notes WHERE text LIKE 'the clock of%'")
-    told = "the clock of nvme-1 could not be read: its times are taken for the controller's"
-    assert notes == [("warning", told)]
+    shown = "the clock of nvme-1 could not be read: its times are taken for the controller's"
+    assert notes == [("warning", shown)]
 
 
 def test_a_damaged_probe_output_costs_its_samples_and_not_the_throughput(tmp_path: Path) -> None:

@@ -78,8 +78,8 @@ def _db_bench_facts(lines: list[str]) -> Facts:
             operation = match[1]
             found["block", operation] = found.get(("block", operation), "") + "x"
         elif re.match(r"Count|Min|Percentiles", line) and operation:
-            told = " ".join(re.findall(r"[A-Z][\w.]*: *\S+", line))
-            found[operation, line[:3]] = told + found.get((operation, line[:3]), "")
+            shown = " ".join(re.findall(r"[A-Z][\w.]*: *\S+", line))
+            found[operation, line[:3]] = shown + found.get((operation, line[:3]), "")
         elif match := re.match(r"[\[(] *(\d+), *(\d+) [\])] +(\S+)", line):
             bucket = (operation, "bucket", match[1], match[2])
             found[bucket] = found.get(bucket, "") + match[3]
@@ -100,9 +100,9 @@ def _fio_facts(lines: list[str]) -> Facts:
                 if key in ("io_bytes", "bw_bytes", "iops", "runtime", "total_ios", "short_ios"):
                     found[str(number), way, key] = str(value)
                 elif key in ("slat_ns", "clat_ns"):
-                    told = {name: each for name, each in value.items() if name not in ("stddev", "percentile", "bins")}
-                    told |= value.get("bins", {})
-                    found |= {(str(number), way, key, name): str(each) for name, each in told.items()}
+                    shown = {name: each for name, each in value.items() if name not in ("stddev", "percentile", "bins")}
+                    shown |= value.get("bins", {})
+                    found |= {(str(number), way, key, name): str(each) for name, each in shown.items()}
     return found
 
 
@@ -390,8 +390,13 @@ def test_what_is_read_of_a_changed_output_is_what_it_says(kind: str, name: str, 
         taken += 1
         said = SAYS[kind](files["stdout"])
         for each in found.operations:
-            told = {"count": float(each.count + each.errors), "mean": each.mean_s, "min": each.min_s, "max": each.max_s}
-            for key, value in told.items():
+            shown = {
+                "count": float(each.count + each.errors),
+                "mean": each.mean_s,
+                "min": each.min_s,
+                "max": each.max_s,
+            }
+            for key, value in shown.items():
                 if value is not None and each.count:
                     assert value == pytest.approx(said[each.operation][key], rel=1e-9), f"{seed}: {what}"
             for percent, value in each.printed:

@@ -158,13 +158,13 @@ def test_latency_comes_back_later_than_throughput() -> None:
 
 def test_a_missing_recovery_of_latency_has_a_reason_of_its_own() -> None:
     around = [0.005, 0.0052, 0.0048, 0.005, 0.0051]
-    told = {
+    shown = {
         "latency": judged(tails([*around, *around, *[0.1] * 30])),
         "by second": judged(by_second([1000.0] * 40)),
         "none": judged(tails([*around, *around, *[0.0052] * 30])),
     }
-    assert all(why_missing(EVENT, found, 30.0) is None for found in told.values()), "throughput came back"
-    said = {name: why_no_latency(EVENT, found, 30.0) for name, found in told.items()}
+    assert all(why_missing(EVENT, found, 30.0) is None for found in shown.values()), "throughput came back"
+    said = {name: why_no_latency(EVENT, found, 30.0) for name, found in shown.items()}
     assert "the 99th percentile by second did not come back" in str(said["latency"])
     assert "too few seconds have a 99th percentile" in str(said["by second"])
     assert said["none"] is None

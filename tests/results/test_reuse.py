@@ -195,8 +195,8 @@ def test_a_point_is_measured_anew_when_its_repeats_ended_by_another_budget(
     a_budgeted_run(tmp_path, planned(POINTS, **BUDGET), {POINTS[2].id: "repeat"})
     found = find_reusable(planned(POINTS, **{**BUDGET, "budget_s": budget_s}), tmp_path)
     assert list(found.measured) == POINTS[:3]
-    told = ("run old had no room for all repeats in its budget, which is another now",)
-    assert found.passed_over == (told if budget_s else ())
+    shown = ("run old had no room for all repeats in its budget, which is another now",)
+    assert found.passed_over == (shown if budget_s else ())
 
 
 def test_repeats_that_were_not_needed_are_not_by_any_budget(tmp_path: Path) -> None:

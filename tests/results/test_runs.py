@@ -167,8 +167,8 @@ def test_without_a_name_no_other_run_is_stopped_than_the_one_that_is_meant(tmp_p
     journal = Journal(a_run(tmp_path, "healthy", at=T0 + 1, end=None))
     assert last_unended(tmp_path) == tmp_path / "healthy"
     a_run(tmp_path, "left", at=T0 + 2, end=None)
-    told = r"is meant is not said: healthy \(goes on\), left \(left by its controller\)"
-    with pytest.raises(ResultsError, match=told) as raised:
+    shown = r"is meant is not said: healthy \(goes on\), left \(left by its controller\)"
+    with pytest.raises(ResultsError, match=shown) as raised:
         last_unended(tmp_path)
     assert raised.value.hint == "name the run"
     journal.close()
@@ -408,9 +408,9 @@ def test_what_a_budget_had_no_room_for_is_told_apart_from_what_was_not_needed(tm
     for cell, room in zip(cells[1:], rooms, strict=True):
         run.write(j.CellSkipped(at=T0, cell=cell.id, hash=cell.hash, reason="why", no_room=room))
     run.end("failed")
-    told = summarise(run.run_dir)
-    assert (told.done, told.failed, told.no_room, told.skipped, told.unrepeated) == (1, 0, 1, 4, 3)
-    assert [cell.status for cell in told.cells] == ["ok", "skipped", "skipped", "no_room", "skipped", "skipped"]
+    shown = summarise(run.run_dir)
+    assert (shown.done, shown.failed, shown.no_room, shown.skipped, shown.unrepeated) == (1, 0, 1, 4, 3)
+    assert [cell.status for cell in shown.cells] == ["ok", "skipped", "skipped", "no_room", "skipped", "skipped"]
     evidence = read_evidence(run.run_dir)
     view = RunView(evidence.plan)
     for record in evidence.records:

@@ -85,10 +85,10 @@ def test_a_log_in_local_time_is_refused_with_both_times(tmp_path: Path) -> None:
     """Nine hours ahead, without a zone: none of it lies in the measured time."""
     log = tmp_path / "log"
     log.write_text(of_devices("sda", at="2023-11-15T07:13:{second:02}"))
-    told = (
+    shown = (
         r"nothing of it lies in the measured time: it is from 2023-11-15 07:13:\d\d to .* and that 2023-11-14 22:13:20"
     )
-    with pytest.raises(BadLog, match=told) as refused:
+    with pytest.raises(BadLog, match=shown) as refused:
         read("iostat", log, "eco-1", WINDOW)
     assert "TZ=UTC" in refused.value.hint
 

@@ -222,8 +222,8 @@ def test_the_coverage_of_counters_is_that_of_the_window_s_ends_too(tmp_path: Pat
         notes = [text for (text,) in store.sql("SELECT text FROM notes").rows]
     assert found == pytest.approx(share, abs=1e-6)
     assert gap == pytest.approx(0.6 if share < 1 else 0.0, abs=1e-6)
-    told = ["cpu of nvme-1 was sampled for 85 % of the measured window: the longest gap is 0.6 s"]
-    assert notes == (told if share < 1 else [])
+    shown = ["cpu of nvme-1 was sampled for 85 % of the measured window: the longest gap is 0.6 s"]
+    assert notes == (shown if share < 1 else [])
 
 
 def test_readings_that_come_late_make_up_for_no_moment_before() -> None:

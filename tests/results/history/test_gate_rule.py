@@ -33,9 +33,9 @@ def stepped(rows: Sequence[SeriesRow], at: int, factor: float) -> list[SeriesRow
 
 
 def judged(rows: Sequence[SeriesRow], rule: Rule | None = None, verdicts: Sequence[ChangeVerdict] = ()) -> Judged:
-    told = found(rows)
+    shown = found(rows)
     last = max(rows, key=lambda row: row.measured_at).run_id
-    (one,) = judge_run(last, told.series, told.controls, rule or Rule(), verdicts)
+    (one,) = judge_run(last, shown.series, shown.controls, rule or Rule(), verdicts)
     return one
 
 
@@ -75,9 +75,9 @@ def test_more_series_need_a_larger_change() -> None:
     points = [{"hardware": "nvme", "threads": n} for n in range(60)]
     one = stepped(nights(1, point=points[0]), 39, 0.93)
     many = [row for n, point in enumerate(points[1:]) for row in nights(n + 10, point=point)]
-    told = found([*one, *many])
+    shown = found([*one, *many])
     alone = judged(one)
-    among = judge_run("night-0039", told.series, (), Rule())[0]
+    among = judge_run("night-0039", shown.series, (), Rule())[0]
     assert alone.p is not None
     assert among.p == pytest.approx(min(1.0, alone.p * 60))
 
@@ -93,8 +93,8 @@ def test_a_missing_value_and_a_vanished_point_are_missing() -> None:
     rows = nights(1)
     assert judged([*rows[:-1], rows[-1]._replace(value=None, reason="the tool died")]).detail == "the tool died"
     other = {"hardware": "nvme", "threads": 8}
-    told = found([*rows, *nights(2, size=39, point=other)])
-    states = [each.state for each in judge_run("night-0039", told.series, (), Rule())]
+    shown = found([*rows, *nights(2, size=39, point=other)])
+    states = [each.state for each in judge_run("night-0039", shown.series, (), Rule())]
     assert states == ["ok", "missing"]
 
 
@@ -116,8 +116,8 @@ def test_a_value_that_the_run_before_had_not_is_not_missing_when_its_series_ends
     other = nights(2, size=39, quantity="latency.p99[write]")
     never = [row._replace(value=None, reason="the tool gave no histogram") for row in other]
     for rows, states in ((other, ["missing", "ok"]), (never, ["ok"])):
-        told = found([*nights(1), *rows])
-        assert [each.state for each in judge_run("night-0039", told.series, (), Rule())] == states
+        shown = found([*nights(1), *rows])
+        assert [each.state for each in judge_run("night-0039", shown.series, (), Rule())] == states
 
 
 @pytest.mark.parametrize("why", ["the tool gave no histogram", "printed percentiles can't be merged"])
@@ -133,8 +133,8 @@ def test_a_point_that_a_run_took_from_an_earlier_one_is_there() -> None:
     other = {"hardware": "nvme", "threads": 8}
     rows = [*nights(1), *nights(2, point=other)]
     taken = rows[-1]._replace(reused_from="night-0038")
-    told = found([*rows[:-1], taken])
-    judged_all = judge_run("night-0039", told.series, (), Rule(), reused=told.reused["night-0039"])
+    shown = found([*rows[:-1], taken])
+    judged_all = judge_run("night-0039", shown.series, (), Rule(), reused=shown.reused["night-0039"])
     assert [each.state for each in judged_all] == ["ok", "reused"]
     assert [case.state for case in cases(judged_all, strict=True)] == ["ok", "skipped"]
 
@@ -157,10 +157,10 @@ def with_control(factor: float, of_lab: float) -> Found:
 
 
 def test_what_the_control_shows_too_is_the_labs_and_no_alarm() -> None:
-    told = with_control(1.0, 0.92)
-    (one,) = judge_run("night-0039", told.series, told.controls, Rule())
+    shown = with_control(1.0, 0.92)
+    (one,) = judge_run("night-0039", shown.series, shown.controls, Rule())
     assert one.state == "lab"
-    (change,) = trend_of(told.series[0], told.controls).changes
+    (change,) = trend_of(shown.series[0], shown.controls).changes
     assert change.lab is not None
     assert change.lab.is_lab
 
@@ -175,22 +175,22 @@ def test_the_control_of_another_spec_says_nothing() -> None:
             for row in nights(3, point=REFERENCE, control=True, **slower)
         ),
     ]
-    told = found(rows)
+    shown = found(rows)
     trend = next(
-        trend_of(each, told.controls) for each in told.series if each.spec == "nightly.bench" and not each.control
+        trend_of(each, shown.controls) for each in shown.series if each.spec == "nightly.bench" and not each.control
     )
     assert [change.lab and change.lab.is_lab for change in trend.changes] == [True]
 
 
 def test_what_the_control_does_not_show_is_the_codes() -> None:
-    told = with_control(0.92, 1.0)
-    (one,) = judge_run("night-0039", told.series, told.controls, Rule())
+    shown = with_control(0.92, 1.0)
+    (one,) = judge_run("night-0039", shown.series, shown.controls, Rule())
     assert (one.state, one.lab and (one.lab.is_lab, one.lab.is_part)) == ("suspect", (False, False))
 
 
 def test_what_is_left_beside_the_labs_change_is_suspect() -> None:
-    told = with_control(0.9, 0.92)
-    (one,) = judge_run("night-0039", told.series, told.controls, Rule())
+    shown = with_control(0.9, 0.92)
+    (one,) = judge_run("night-0039", shown.series, shown.controls, Rule())
     assert one.state == "suspect"
     assert one.lab is not None
     assert one.lab.is_part
@@ -198,10 +198,10 @@ def test_what_is_left_beside_the_labs_change_is_suspect() -> None:
 
 
 def test_a_lab_that_only_the_control_measured_again_shows_is_no_alarm() -> None:
-    told = with_control(0.9, 1.0)
-    (one,) = judge_run("night-0039", told.series, told.controls, Rule())
+    shown = with_control(0.9, 1.0)
+    (one,) = judge_run("night-0039", shown.series, shown.controls, Rule())
     again = {0: [905.0, 898.0, 901.0, 895.0, 903.0]}
-    key = told.controls[0].key
+    key = shown.controls[0].key
     steady, slow = ([1000.0 * factor * each for each in (1.0, 1.01, 0.99, 1.0, 1.005)] for factor in (1.0, 0.9))
     assert confirm([one], Again(again, {key: steady}), Rule())[0].state == "alarm"
     assert confirm([one], Again(again, {key: slow}), Rule())[0].state == "lab"
@@ -210,11 +210,11 @@ def test_a_lab_that_only_the_control_measured_again_shows_is_no_alarm() -> None:
 
 def test_latencies_without_a_control_of_their_own_have_its_throughput_with_the_other_sign() -> None:
     slower = stepped(nights(1, quantity="latency.p99[read]", unit="s", better="lower"), 34, 1.09)
-    told = found(
+    shown = found(
         [*slower, *stepped(nights(2, point=REFERENCE, control=True), 34, 0.92)], Choice(("latency.p99[read]",))
     )
-    known = told.series[0].parts[0].known
-    share = lab_share(told.series[0], known[:34], known[34:], told.controls)
+    known = shown.series[0].parts[0].known
+    share = lab_share(shown.series[0], known[:34], known[34:], shown.controls)
     assert share is not None
     assert share.is_lab
 

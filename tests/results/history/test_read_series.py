@@ -78,15 +78,15 @@ def test_simulated_and_measured_runs_are_never_one_series() -> None:
 
 @pytest.mark.parametrize("days", [-365 * 40, 365 * 2])
 def test_a_run_of_a_clock_that_can_not_be_right_is_left_out_and_said(days: int) -> None:
-    told = found([a_row(0, 1.0), a_row(1, 2.0)._replace(measured_at=NOW + timedelta(days=days))])
-    assert [each.value for each in told.series[0].parts[0].values] == [1.0]
-    assert "left out night-0001: its controller's clock said" in told.notes[0]
+    shown = found([a_row(0, 1.0), a_row(1, 2.0)._replace(measured_at=NOW + timedelta(days=days))])
+    assert [each.value for each in shown.series[0].parts[0].values] == [1.0]
+    assert "left out night-0001: its controller's clock said" in shown.notes[0]
 
 
 def test_what_a_run_took_from_an_earlier_one_does_not_count_twice() -> None:
-    told = found([a_row(0, 1.0), a_row(1, 1.0, reused_from="night-0000")])
-    assert len(told.series[0].parts[0].values) == 1
-    assert "--fresh" in told.notes[0]
+    shown = found([a_row(0, 1.0), a_row(1, 1.0, reused_from="night-0000")])
+    assert len(shown.series[0].parts[0].values) == 1
+    assert "--fresh" in shown.notes[0]
 
 
 def test_of_a_search_what_it_found_is_a_series_and_not_the_rates_that_it_tried() -> None:
@@ -97,8 +97,8 @@ def test_of_a_search_what_it_found_is_a_series_and_not_the_rates_that_it_tried()
 
     of_metric = [a_row(n, 0.005, quantity="tail", point={"hardware": "nvme", "target": 100.0}) for n in range(3)]
     ramp = [a_row(n, 90.0, spec="other.bench", point={"experiment": "ramp", "target": 100.0}) for n in range(3)]
-    told = found([*rows("promise"), *of_metric, *ramp])
-    assert [(each.spec, each.quantity) for each in told.series] == [
+    shown = found([*rows("promise"), *of_metric, *ramp])
+    assert [(each.spec, each.quantity) for each in shown.series] == [
         ("nightly.bench", "sustained"),
         ("other.bench", "throughput"),
     ]
@@ -109,9 +109,9 @@ def test_of_a_search_what_it_found_is_a_series_and_not_the_rates_that_it_tried()
 def test_a_run_that_gave_nothing_begins_no_new_part_of_a_trend() -> None:
     failed = a_row(0, None, facts={"kernel": "not known"})
     (series,) = found([failed, a_row(1, 100.0), a_row(2, 101.0)]).series
-    told = [line for line, _ in trend_lines([trend_of(series, ())], 80)]
-    assert "2 runs, 1 without a value" in "\n".join(told)
-    assert not [line for line in told if "not compared" in line]
+    shown = [line for line, _ in trend_lines([trend_of(series, ())], 80)]
+    assert "2 runs, 1 without a value" in "\n".join(shown)
+    assert not [line for line in shown if "not compared" in line]
     other = a_row(3, 90.0, facts={"kernel": "6.2"})
     (series,) = found([a_row(1, 100.0), other]).series
     assert [line for line, _ in trend_lines([trend_of(series, ())], 80) if "not compared" in line]
@@ -125,9 +125,9 @@ def test_a_missing_value_stays_in_the_series_with_its_reason() -> None:
 
 def test_the_control_is_there_also_where_other_points_are_chosen() -> None:
     rows = [a_row(0, 1.0), a_row(0, 2.0, point=HDD, control=True)]
-    told = found(rows, Choice(where={"hardware": ("nv*",)}))
-    assert [each.at for each in told.series] == ["nvme/threads=4"]
-    assert [each.at for each in told.controls] == ["hdd/threads=4"]
+    shown = found(rows, Choice(where={"hardware": ("nv*",)}))
+    assert [each.at for each in shown.series] == ["nvme/threads=4"]
+    assert [each.at for each in shown.controls] == ["hdd/threads=4"]
 
 
 @pytest.mark.parametrize(
@@ -227,15 +227,15 @@ def test_a_series_file_that_is_none_is_left_out_and_said() -> None:
 
 
 def test_two_readers_at_once_see_the_same() -> None:
-    told: list[list[tuple[str, float]]] = []
+    shown: list[list[tuple[str, float]]] = []
     runs = [Runs([a_row(night, float(night)) for night in range(8)]) for _ in range(4)]
-    threads = [threading.Thread(target=lambda each=each: told.append(values(each))) for each in runs]
+    threads = [threading.Thread(target=lambda each=each: shown.append(values(each))) for each in runs]
     for thread in threads:
         thread.start()
     for thread in threads:
         thread.join()
-    assert len(told) == 4
-    assert all(each == told[0] for each in told)
+    assert len(shown) == 4
+    assert all(each == shown[0] for each in shown)
 
 
 def test_a_cache_that_can_not_be_written_is_done_without(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -228,8 +228,8 @@ def test_the_file_has_the_rows_and_changes_nothing_in_the_run(tmp_path: Path) ->
     before = sorted(run.rglob("*"))
     write_series(run, tmp_path / "elsewhere" / "series.parquet")
     table = pq.read_table(tmp_path / "elsewhere" / "series.parquet")
-    told: list[dict[str, Any]] = table.to_pylist()
-    assert [SeriesRow(**row) for row in told] == series_rows(run)
+    shown: list[dict[str, Any]] = table.to_pylist()
+    assert [SeriesRow(**row) for row in shown] == series_rows(run)
     assert table.schema.metadata[VERSION_KEY] == str(SERIES_VERSION).encode()
     assert sorted(run.rglob("*")) == before
 

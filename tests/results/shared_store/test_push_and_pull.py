@@ -147,8 +147,8 @@ def test_foreign_files_and_newer_manifests_are_reported_and_do_not_hide_the_runs
     }.items():
         assert store.objects.create(key, content)
     assert list(store.manifests()) == [made]
-    told = sorted(str(problem).removeprefix(store.url) for problem in store.problems)
-    assert told == [
+    shown = sorted(str(problem).removeprefix(store.url) for problem in store.problems)
+    assert shown == [
         "/runs/broken@1.json is not the manifest of a run",
         "/runs/foreign@1.json is not the manifest of a run",
         "/runs/later@1.json is a manifest of version 2, and this benchbrief reads version 1",

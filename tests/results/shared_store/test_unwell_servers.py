@@ -57,10 +57,10 @@ def test_a_server_that_turns_in_the_middle_gets_a_clear_word_and_no_half_run(
         connect(monkeypatch, server.address, **({} if status else {"BENCHBRIEF_STORE_TIMEOUT": "2"}))
         with pytest.raises(kind, match=what) as error:
             push_run(run_dir, open_store(url), Push())
-    told = f"{error.value} {error.value.hint}"
+    shown = f"{error.value} {error.value.hint}"
     assert error.value.hint
-    assert "\n" not in told
-    assert not any(secret in told for secret in CREDENTIALS.values())
+    assert "\n" not in shown
+    assert not any(secret in shown for secret in CREDENTIALS.values())
     connect(monkeypatch, servers["gofakes3"])
     assert open_store(url).revisions() == {}
     assert push_run(run_dir, open_store(url), Push()).state == "new"

@@ -15,7 +15,7 @@ from tests.reports import world as w
 from tests.reports.test_what_is_missing_or_not_measured import SOURCE
 
 
-def told(*more: tuple[Any, ...], language: str = "en") -> str:
+def power_in_brief(*more: tuple[Any, ...], language: str = "en") -> str:
     """The disclosure of a run with a meter of its own command, and with the rows `more`."""
     world = w.World({"disk": "Disk"}, {"a": "A"})
     report = w.report("R", p.DisclosureElement(), language=language)
@@ -32,7 +32,7 @@ def told(*more: tuple[Any, ...], language: str = "en") -> str:
 
 @pytest.mark.parametrize(("language", "says"), [("en", "The power of Disk is what each node"), ("ja", "Disk の電力は")])
 def test_the_power_of_a_node_is_not_said_to_be_of_a_bmc_that_is_not_there(language: str, says: str) -> None:
-    text = told(language=language)
+    text = power_in_brief(language=language)
     assert says in text
     assert "command" in text
     assert "BMC" not in text
@@ -40,8 +40,8 @@ def test_the_power_of_a_node_is_not_said_to_be_of_a_bmc_that_is_not_there(langua
 
 def test_of_imported_results_only_what_they_have_samples_of_is_said_to_be_read() -> None:
     output = SOURCE._replace(kind="ycsb")  # a brief of published figures names no probe at all
-    bare = told(output)
+    bare = power_in_brief(output)
     assert not any(each in bare for each in ("The power of", "The cpu probe", "sampled"))
-    sampled = told(output, s.CoverageRow(w.RUN, "ramp/disk/a/threads=4/1", "power", "local", 1.0, 1.0))
+    sampled = power_in_brief(output, s.CoverageRow(w.RUN, "ramp/disk/a/threads=4/1", "power", "local", 1.0, 1.0))
     assert "The power of Disk" in sampled
     assert "The cpu probe" not in sampled

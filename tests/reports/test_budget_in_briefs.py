@@ -39,7 +39,7 @@ def budgeted(language: str, others_repeats: int | None = None, **more: object) -
     return plan.model_copy(update={"experiments": found})
 
 
-def told(plan: p.Plan, folder: Path) -> str:
+def brief_of(plan: p.Plan, folder: Path) -> str:
     html = render(plan, WORLD.store(), "brief", folder, html_only=True).html.read_text("utf-8")
     html = html.replace("\u00a0", " ").replace("\\u00a0", " ")
     return re.sub('<span class="whole">(.*?)</span>', r"\1", html)
@@ -71,8 +71,8 @@ def results_without(left_out: Mapping[int, tuple[str, str]]) -> Results:
 
 
 def over(spent_s: float) -> str:
-    told = {"budget": 43200.0, "spent": spent_s, "next": 900.0}
-    return say.budget_over(**{name: duration_figure(seconds) for name, seconds in told.items()})
+    shown = {"budget": 43200.0, "spent": spent_s, "next": 900.0}
+    return say.budget_over(**{name: duration_figure(seconds) for name, seconds in shown.items()})
 
 
 NO_ROOM = say.budget_no_room(
@@ -110,7 +110,7 @@ def test_points_that_had_no_room_are_told_apart_from_repeats_that_had_none() -> 
 @pytest.mark.parametrize("language", ["en", "ja"])
 def test_no_interval_of_a_budgeted_brief_is_called_one_of_95_percent(tmp_path: Path, language: str) -> None:
     plan = budgeted(language, confident=p.Confident(at_least=2, within=0.2))
-    html = told(plan, tmp_path)
+    html = brief_of(plan, tmp_path)
     assert not NINETY_FIVE.search(html)
     assert html.count("97.5 %") >= 5, "the band, three points and the notice"
     words = Results(plan, WORLD.store(), CATALOGUES[language]).words
@@ -121,10 +121,10 @@ def test_no_interval_of_a_budgeted_brief_is_called_one_of_95_percent(tmp_path: P
 def test_the_level_that_is_stated_is_the_one_that_is_drawn(tmp_path: Path) -> None:
     # The widest interval over three repeats is 13.8 % at 97.5 % (two looks), and 24.1 % at 99.17 % (six looks).
     within = p.Confident(at_least=2, within=0.2)
-    alone = told(budgeted("en", confident=within), tmp_path)
+    alone = brief_of(budgeted("en", confident=within), tmp_path)
     assert "97.5 %" in alone
     assert "stayed wider" not in alone
-    beside = told(budgeted("en", others_repeats=7, confident=within), tmp_path)
+    beside = brief_of(budgeted("en", others_repeats=7, confident=within), tmp_path)
     assert "97.5 %" not in beside
     assert "99.17 %" in beside
     assert "6 looks" in beside

@@ -109,15 +109,15 @@ def test_the_first_page_says_how_the_runs_at_the_rate_and_below_turned_out(tmp_p
 
 def test_the_first_page_names_lower_rates_that_broke_it_and_says_what_is_only_a_bound(tmp_path: Path) -> None:
     broken = (RateRuns(1000.0, 2, 1, 0, 0, 0), RateRuns(2000.0, 3, 0, 0, 3, 3))
-    told = _told(_promised(kind="at_least", rates=broken), tmp_path)
-    assert "2,000 ops/s or more keep the promise" in told
-    assert told.endswith("At lower rates 2 of 3 runs kept it, but not all at 1,000 ops/s.")
+    shown = _told(_promised(kind="at_least", rates=broken), tmp_path)
+    assert "2,000 ops/s or more keep the promise" in shown
+    assert shown.endswith("At lower rates 2 of 3 runs kept it, but not all at 1,000 ops/s.")
 
 
 def test_the_first_page_counts_runs_that_tell_nothing_apart_from_broken_promises(tmp_path: Path) -> None:
     late = (RateRuns(1000.0, 2, 0, 1, 0, 0), RateRuns(1500.0, 0, 0, 2, 0, 0), RateRuns(2000.0, 3, 1, 1, 3, 3))
-    told = _told(_promised(rates=late, sure=False), tmp_path)
-    assert told.replace("\u00a0", " ").partition("10 ms. ")[2] == (
+    shown = _told(_promised(rates=late, sure=False), tmp_path)
+    assert shown.replace("\u00a0", " ").partition("10 ms. ")[2] == (
         "Its runs did not decide this rate with 98 % confidence. At this rate 6 of 7 runs kept it, among them 3 of "
         "3 that took no part in the search. In 1 more run, at 2,000 ops/s, the load generator was too late to tell. "
         "At all lower rates that were measured, every run kept it (2 of 2). In 3 more runs, at 1,000, 1,500 ops/s, "
@@ -126,5 +126,5 @@ def test_the_first_page_counts_runs_that_tell_nothing_apart_from_broken_promises
 
 
 def test_the_first_page_says_why_no_rate_counts(tmp_path: Path) -> None:
-    told = _told(_promised(sustained=None, kind="none", reason="broken at the lowest"), tmp_path)
-    assert told == "Eco, Sessions: no rate counts (broken at the lowest)."
+    shown = _told(_promised(sustained=None, kind="none", reason="broken at the lowest"), tmp_path)
+    assert shown == "Eco, Sessions: no rate counts (broken at the lowest)."
