@@ -164,7 +164,7 @@ def test_raw_outputs_are_those_that_the_journal_has_whatever_the_side_file_lists
     assert done.code == 1
     assert found["raw_files"] == whole["raw_files"] > 0
     assert list(found["raw"]) == [path]
-    assert re.search(f"cells? otherwise than the run, first {re.escape(cell) if edit != 'no cells' else ''}",
+    assert re.search(f"cells? than the run, first {re.escape(cell) if edit != 'no cells' else ''}",
                      " ".join(found["foreign"]))  # fmt: skip
 
 
