@@ -16,7 +16,7 @@ from typing import IO
 
 import click
 
-from benchbrief.cli.terminal_marks import folded
+from benchbrief.cli.terminal_marks import fold
 from benchbrief.dsl.bench_error import FULL, BenchError, ExitCode, how_to_mend
 from benchbrief.dsl.diagnostics import source_line
 
@@ -191,7 +191,7 @@ def show(text: object = "", *, colour: str | None = None, err: bool = False) -> 
 def show_wrapped(text: str, *, indent: int = 0) -> None:
     """Print a sentence; on a terminal in lines that end between words, all but the first one indented."""
     columns = columns_of(sys.stdout)
-    for line in folded(one_line(text), columns if columns and columns > 2 * indent else None, indent):
+    for line in fold(one_line(text), columns if columns and columns > 2 * indent else None, indent):
         show(line)
 
 

@@ -37,7 +37,7 @@ def marks(encoding: str | None) -> Marks:
     return UNICODE
 
 
-def shortened(name: str, width: int, marks: Marks = UNICODE) -> str:
+def shorten(name: str, width: int, marks: Marks = UNICODE) -> str:
     """A name cut in its middle: names of cells differ at their end, and say what they are at their beginning."""
     if display_width(name) <= width:
         return name
@@ -59,7 +59,7 @@ def _ending(text: str, width: int) -> str:
     return text
 
 
-def padded(text: str, width: int) -> str:
+def pad(text: str, width: int) -> str:
     """The text with blanks behind it, so that it takes as many columns."""
     return text + " " * (width - display_width(text))
 
@@ -68,12 +68,12 @@ def align_columns(rows: Sequence[Sequence[str]]) -> list[str]:
     """Lines of cells in columns as wide as need be: the first row is the head, with a rule below it."""
     widths = [max(map(display_width, texts)) for texts in zip(*rows, strict=True)]
     head, *others = (
-        "  ".join(padded(text, width) for text, width in zip(row, widths, strict=True)).rstrip() for row in rows
+        "  ".join(pad(text, width) for text, width in zip(row, widths, strict=True)).rstrip() for row in rows
     )
     return [head, "  ".join("─" * width for width in widths), *others]
 
 
-def folded(line: str, width: int | None, indent: int) -> list[str]:
+def fold(line: str, width: int | None, indent: int) -> list[str]:
     """The lines that a line with colours takes on a terminal of so many columns; all but the first one are indented.
 
     Words that are longer than a line stay whole, so that a path can be copied. None: as wide as need be.

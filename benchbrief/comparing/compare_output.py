@@ -37,7 +37,7 @@ _LONGEST = 160
 _MISSING = "–"
 
 
-def word(verdict: str) -> str:
+def verdict_word(verdict: str) -> str:
     return _WORDS.get(verdict, verdict)
 
 
@@ -45,23 +45,27 @@ def table_rows(rows: Sequence[Comparison]) -> list[tuple[str, ...]]:
     """The cells of the table, by `_HEAD`; a metric is named once."""
     shown: list[tuple[str, ...]] = []
     before = None
-    hidden = same_everywhere(rows)
+    hidden = find_constant_dimensions(rows)
     for row in rows:
         name = row.quantity if row.quantity != before else ""
-        first, second = measured(row.first, row.unit), measured(row.second, row.unit)
-        verdict = f"{word(row.verdict)}: {shortened(row.reason)}" if row.verdict == "unknown" else word(row.verdict)
-        shown.append((name, one_line(point_of(row, hidden)), first, second, change_of(row), verdict))
+        first, second = format_values(row.first, row.unit), format_values(row.second, row.unit)
+        verdict = (
+            f"{verdict_word(row.verdict)}: {shorten_reason(row.reason)}"
+            if row.verdict == "unknown"
+            else verdict_word(row.verdict)
+        )
+        shown.append((name, one_line(format_point(row, hidden)), first, second, format_change(row), verdict))
         before = row.quantity
     return shown
 
 
-def shortened(reason: str) -> str:
+def shorten_reason(reason: str) -> str:
     """Return a reason in one line that can be read at a glance; --json has the whole of it."""
     text = one_line(reason)
     return text if len(text) <= _LONGEST else f"{text[:_LONGEST].rstrip()}..."
 
 
-def same_everywhere(rows: Sequence[Comparison]) -> set[str]:
+def find_constant_dimensions(rows: Sequence[Comparison]) -> set[str]:
     """Dimensions that have one key throughout tell nothing, but for the workload and the load."""
     keys: dict[str, set[object]] = {}
     for row in rows:
@@ -70,7 +74,7 @@ def same_everywhere(rows: Sequence[Comparison]) -> set[str]:
     return {dim for dim in ("experiment", "hardware") if len(keys.get(dim, ())) == 1}
 
 
-def point_of(row: Comparison, hidden: set[str]) -> str:
+def format_point(row: Comparison, hidden: set[str]) -> str:
     parts = []
     for dim, key in row.point:
         if key is None or dim in hidden:
@@ -81,41 +85,49 @@ def point_of(row: Comparison, hidden: set[str]) -> str:
     return "/".join(parts) or "all"
 
 
-def measured(values: Values | None, unit: str, *, with_spread: bool = True) -> str:
+def format_values(values: Values | None, unit: str, *, with_spread: bool = True) -> str:
     """`15,203 ops/s ±0.8 %`; of a percentile, how far the repeats lie below and above: `1.23 ms −3.0/+5.2 %`; of what
     lies between bounds, these: `5,000 ops/s (4,926 to 5,075)`."""
     if values is not None and values.bounds is not None:
         return _bounded(values, *values.bounds, unit, with_spread=with_spread)
     if values is None or values.value is None:
         return _MISSING
-    text = values.doubt.mark + quantity(values.value, unit)
+    text = values.doubt.mark + format_quantity(values.value, unit)
     if values.interval is None or not values.value or not with_spread:
         return text
     if unit in _SHARES or values.value < 0:  # a percentage of a percentage would be taken for points
-        below, above = (amount(abs(end - values.value), unit) for end in values.interval)
+        below, above = (format_amount(abs(end - values.value), unit) for end in values.interval)
         return f"{text} −{below}/+{above}" if values.percentile else f"{text} ±{above}"
     low, high = (abs(end / values.value - 1) * 100 for end in values.interval)
     if not values.percentile:
-        return f"{text} ±{fixed(high, _decimals(10, high))} %"
+        return f"{text} ±{format_fixed(high, _decimals(10, high))} %"
     decimals = _decimals(10, low, high)
-    return f"{text} −{fixed(low, decimals)}/+{fixed(high, decimals)} %"
+    return f"{text} −{format_fixed(low, decimals)}/+{format_fixed(high, decimals)} %"
 
 
 def _bounded(values: Values, low: float, high: float, unit: str, *, with_spread: bool) -> str:
     """`5,000 ops/s (4,926 to 5,075)`, `≥ 20,000 ops/s`, `below 1,000 ops/s`; of a price, `≤ 2 USD`, `above 3 USD`."""
     value = values.value
     if value is None and high == inf:
-        return f"above {quantity(low, unit)}" if low > 0 else _MISSING
+        return f"above {format_quantity(low, unit)}" if low > 0 else _MISSING
     if value is None:
-        return f"below {quantity(high, unit)}" if not low else f"{plain(low, unit)} to {quantity(high, unit)}"
-    text = values.doubt.mark + quantity(value, unit)
+        return (
+            f"below {format_quantity(high, unit)}"
+            if not low
+            else f"{format_without_unit(low, unit)} to {format_quantity(high, unit)}"
+        )
+    text = values.doubt.mark + format_quantity(value, unit)
     has_ends = high < inf and (low > 0 or high > value)
-    return f"{text} ({plain(low, unit)} to {plain(high, unit)})" if with_spread and has_ends else text
+    return (
+        f"{text} ({format_without_unit(low, unit)} to {format_without_unit(high, unit)})"
+        if with_spread and has_ends
+        else text
+    )
 
 
-def plain(value: float, unit: str) -> str:
+def format_without_unit(value: float, unit: str) -> str:
     """A quantity without its unit."""
-    return quantity(value, unit).removesuffix(unit).rstrip()
+    return format_quantity(value, unit).removesuffix(unit).rstrip()
 
 
 def _decimals(whole_from: float, *values: float) -> int:
@@ -125,12 +137,12 @@ def _decimals(whole_from: float, *values: float) -> int:
     return 0 if largest >= whole_from else 1 if largest >= 0.1 or largest == 0 else min(6, -floor(log10(largest)))
 
 
-def fixed(value: float, decimals: int, *, signed: bool = False) -> str:
+def format_fixed(value: float, decimals: int, *, signed: bool = False) -> str:
     """`+1,234.5`, with a true minus sign."""
     return f"{value:{'+' if signed else ''},.{decimals}f}".replace("-", "−")
 
 
-def quantity(value: float, unit: str) -> str:
+def format_quantity(value: float, unit: str) -> str:
     match unit:
         case "ops/s":
             return rate(value)
@@ -143,16 +155,16 @@ def quantity(value: float, unit: str) -> str:
             return f"{text} {unit}" if unit not in ("", "1") else text
 
 
-def amount(value: float, unit: str) -> str:
+def format_amount(value: float, unit: str) -> str:
     """Of a difference: `2.4 ops/s/W`; of shares `3.1 points`, percentage points."""
     return (
-        f"{fixed(value * _SHARES[unit], _decimals(100, value * _SHARES[unit]))} points"
+        f"{format_fixed(value * _SHARES[unit], _decimals(100, value * _SHARES[unit]))} points"
         if unit in _SHARES
-        else quantity(value, unit)
+        else format_quantity(value, unit)
     )
 
 
-def change_of(row: Comparison) -> str:
+def format_change(row: Comparison) -> str:
     """`+17.2 % (+14.1 to +20.3)`, the interval of the ratio as changes; `19,000 times (120 to 41,000)` where one
     of them is huge, `(too wide to say)` where the interval holds anything; of shares, and where there is no ratio, the
     difference: `−39.9 points (−41.1 to −38.7)`.
@@ -197,10 +209,12 @@ def _says_nothing(low: float, high: float) -> bool:
 def _difference(value: float, ends: tuple[float, float] | None, unit: str) -> str:
     if unit in _SHARES:
         points = [_SHARES[unit] * each for each in (value, *(ends or ()))]
-        change, *interval = (fixed(each, _decimals(100, *points), signed=True) for each in points)
+        change, *interval = (format_fixed(each, _decimals(100, *points), signed=True) for each in points)
         change += " points"
     else:
-        change, *interval = (("−" if each < 0 else "+") + quantity(abs(each), unit) for each in (value, *(ends or ())))
+        change, *interval = (
+            ("−" if each < 0 else "+") + format_quantity(abs(each), unit) for each in (value, *(ends or ()))
+        )
     return f"{change} ({' to '.join(interval)})" if interval else change
 
 
@@ -209,11 +223,11 @@ def _percents(*ratios: float) -> list[str]:
     changes = [(ratio - 1) * 100 for ratio in ratios]
     decimals = 0 if max(map(abs, changes)) >= _WHOLE else 1
     while decimals < _MOST_DECIMALS and any(
-        ratio > 0 and fixed(change, decimals) == fixed(-100, decimals)
+        ratio > 0 and format_fixed(change, decimals) == format_fixed(-100, decimals)
         for ratio, change in zip(ratios, changes, strict=True)
     ):
         decimals += 1
-    return [fixed(change, decimals, signed=True) for change in changes]
+    return [format_fixed(change, decimals, signed=True) for change in changes]
 
 
 def _times(ratio: float) -> str:
@@ -224,9 +238,9 @@ def _times(ratio: float) -> str:
     return f"{round(ratio / size) * size:,}"
 
 
-def counted(outcome: Outcome) -> str:
+def count_verdicts(outcome: Outcome) -> str:
     """`2 worse, 1 better, 5 within noise`."""
-    counts = Counter(word(row.verdict) for row in outcome.comparisons)
+    counts = Counter(verdict_word(row.verdict) for row in outcome.comparisons)
     order = ("worse", "better", "differs", "within threshold", "within noise", "same measurement", "can't tell")
     return ", ".join(f"{counts[each]} {each}" for each in order if counts[each])
 
@@ -246,8 +260,8 @@ def as_dict(
     origins: Sequence[str],
 ) -> dict[str, object]:
     return {
-        "first": side_of(references[0], origins[0]),
-        "second": side_of(references[1], origins[1]),
+        "first": describe_side(references[0], origins[0]),
+        "second": describe_side(references[1], origins[1]),
         "threshold": threshold,
         "differences": [asdict(each) for each in found],
         "comparisons": [_row(row) for row in outcome.comparisons],
@@ -257,18 +271,18 @@ def as_dict(
     }
 
 
-def side_of(reference: Reference, origin: str) -> dict[str, object]:
+def describe_side(reference: Reference, origin: str) -> dict[str, object]:
     hardware = reference.hardware or None
     return {"named": reference.text, "run": reference.run_dir.name, "hardware": hardware, "origin": origin}
 
 
 def _row(row: Comparison) -> dict[str, object]:
-    sides = {name: side and values_of(side) for name, side in (("first", row.first), ("second", row.second))}
+    sides = {name: side and describe_values(side) for name, side in (("first", row.first), ("second", row.second))}
     named = {"metric": row.quantity, "unit": row.unit, "better": row.better}
-    return {**named, **dict(row.point), **sides, **row_of_pair(row)}
+    return {**named, **dict(row.point), **sides, **describe_pair(row)}
 
 
-def values_of(side: Values) -> dict[str, object]:
+def describe_values(side: Values) -> dict[str, object]:
     return {
         "value": side.value,
         "interval": _finite(side.interval),
@@ -282,7 +296,7 @@ def values_of(side: Values) -> dict[str, object]:
 _OF_PAIR = ("ratio", "difference", "level", "p", "p_holm", "verdict", "reason")
 
 
-def row_of_pair(row: Comparison) -> dict[str, object]:
+def describe_pair(row: Comparison) -> dict[str, object]:
     intervals = {"interval": _finite(row.interval), "difference_interval": _finite(row.difference_interval)}
     return {**{name: getattr(row, name) for name in _OF_PAIR}, **intervals}
 
@@ -303,8 +317,8 @@ def cases(outcome: Outcome, called: Sequence[str] = "AB", *, strict: bool = Fals
     """
     timed = set()
     for row in outcome.comparisons:
-        detail = f"{measured(row.first, row.unit)} -> {measured(row.second, row.unit)}, {change_of(row)}"
-        detail += f": {word(row.verdict)}"
+        detail = f"{format_values(row.first, row.unit)} -> {format_values(row.second, row.unit)}, {format_change(row)}"
+        detail += f": {verdict_word(row.verdict)}"
         detail += f" ({row.reason})" if row.reason else ""
         failing = row.verdict == "worse" or (strict and row.verdict == "unknown")
         state: State = "failure" if failing else "skipped" if row.verdict == "unknown" else "ok"
@@ -323,7 +337,7 @@ def markdown(title: str, outcome: Outcome, found: Sequence[Difference], notes: S
     rows = list(outcome.comparisons)
     notable = [row for row in rows if row.verdict in ("better", "worse", "differs")]
     others = [row for row in rows if row not in notable]
-    lines = [f"## {inline(title)}", "", f"**{counted(outcome) or 'nothing to compare'}**", ""]
+    lines = [f"## {inline(title)}", "", f"**{count_verdicts(outcome) or 'nothing to compare'}**", ""]
     if notable:
         lines += [*_table(notable), ""]
     if others:

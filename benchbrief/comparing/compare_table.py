@@ -9,7 +9,14 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from benchbrief.cli.terminal import one_line
 from benchbrief.cli.terminal_marks import align_columns
-from benchbrief.comparing.compare_output import change_of, measured, point_of, same_everywhere, shortened, word
+from benchbrief.comparing.compare_output import (
+    find_constant_dimensions,
+    format_change,
+    format_point,
+    format_values,
+    shorten_reason,
+    verdict_word,
+)
 from benchbrief.dsl.diagnostics.plain_amounts import plural
 from benchbrief.dsl.diagnostics.source_line import display_width
 
@@ -73,28 +80,28 @@ def _zeros(comparisons: Sequence[Comparison]) -> Iterator[str]:
 def _explain_unknown(rows: Sequence[Comparison]) -> Iterator[str]:
     """Why some values are missing, each reason with the points that it holds for."""
     found: dict[str, list[str]] = {}
-    hidden = same_everywhere(rows)
+    hidden = find_constant_dimensions(rows)
     for row in rows:
         if row.verdict == "unknown":
-            found.setdefault(row.reason, []).append(f"{row.quantity} at {point_of(row, hidden)}")
+            found.setdefault(row.reason, []).append(f"{row.quantity} at {format_point(row, hidden)}")
     for reason, points in list(found.items())[:_MOST_REASONS]:
         more = f", and {len(points) - _MOST_NAMED} more" if len(points) > _MOST_NAMED else ""
-        yield f"{word('unknown')}: {shortened(reason)} ({', '.join(points[:_MOST_NAMED])}{more})"
+        yield f"{verdict_word('unknown')}: {shorten_reason(reason)} ({', '.join(points[:_MOST_NAMED])}{more})"
     if left := sum(len(points) for points in list(found.values())[_MOST_REASONS:]):
-        yield f"{word('unknown')} for further reasons at {plural(left, 'point')}: --json has them"
+        yield f"{verdict_word('unknown')} for further reasons at {plural(left, 'point')}: --json has them"
 
 
 def _cells(row: Comparison, *, with_spread: bool, with_interval: bool) -> tuple[str, str, str, str]:
-    first, second = (measured(side, row.unit, with_spread=with_spread) for side in (row.first, row.second))
+    first, second = (format_values(side, row.unit, with_spread=with_spread) for side in (row.first, row.second))
     shown = row if with_interval else replace(row, interval=None, difference_interval=None, p=None)
-    return first, second, change_of(shown), word(row.verdict)
+    return first, second, format_change(shown), verdict_word(row.verdict)
 
 
 def _aligned(rows: Sequence[Comparison], *, with_spread: bool, with_interval: bool) -> list[Line]:
     """A metric's name on a line of its own, above its points."""
-    hidden = same_everywhere(rows)
+    hidden = find_constant_dimensions(rows)
     cells = [
-        (f"  {one_line(point_of(row, hidden))}", *_cells(row, with_spread=with_spread, with_interval=with_interval))
+        (f"  {one_line(format_point(row, hidden))}", *_cells(row, with_spread=with_spread, with_interval=with_interval))
         for row in rows
     ]
     head, rule, *texts = align_columns([_HEAD, *cells])
@@ -106,7 +113,7 @@ def _aligned(rows: Sequence[Comparison], *, with_spread: bool, with_interval: bo
 
 def _stacked(rows: Sequence[Comparison], columns: int | None) -> list[Line]:
     """Two lines for each point, for names that leave no room beside them; three where the change has none either."""
-    hidden = same_everywhere(rows)
+    hidden = find_constant_dimensions(rows)
     lines = []
     for metric, of in groupby(rows, key=lambda row: row.quantity):
         lines.append(Line(one_line(metric)))
@@ -115,5 +122,5 @@ def _stacked(rows: Sequence[Comparison], columns: int | None) -> list[Line]:
             shown = [f"    A {first}, B {second}: {change}, {verdict}"]
             if columns is not None and display_width(shown[0]) > columns:
                 shown = [f"    A {first}, B {second}:", f"      {change}, {verdict}"]
-            lines += [Line(text, row) for text in (f"  {one_line(point_of(row, hidden))}", *shown)]
+            lines += [Line(text, row) for text in (f"  {one_line(format_point(row, hidden))}", *shown)]
     return lines

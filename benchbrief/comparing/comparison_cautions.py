@@ -6,7 +6,7 @@ from collections.abc import Container, Iterator, Sequence
 
 from benchbrief.cli.terminal import one_line
 from benchbrief.comparing.compare_messages import listed, say, some_of
-from benchbrief.comparing.compare_output import point_of
+from benchbrief.comparing.compare_output import format_point
 from benchbrief.comparing.load_differences import Loads
 from benchbrief.compiler.explain.explain_rules import measured_for
 from benchbrief.compiler.messages.text import figure
@@ -127,7 +127,7 @@ def _warn_of_tails(first: Contender, second: Contender, rows: Sequence[Compariso
 
 
 def _place_of(row: Comparison) -> str:
-    return say.at_place(what=row.quantity, place=one_line(point_of(row, {"experiment"})))
+    return say.at_place(what=row.quantity, place=one_line(format_point(row, {"experiment"})))
 
 
 def warn_of_loads(outcome: Outcome, loads: Loads, *, judged: bool) -> Iterator[str]:

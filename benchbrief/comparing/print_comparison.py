@@ -86,7 +86,7 @@ def _show_two(judged: Judged) -> None:
     for line, row in table.lines:
         show(line, colour=output.COLOURS.get(row.verdict) if row else None)
     show()
-    show(output.counted(outcome), colour="red" if outcome.worse else None)
+    show(output.count_verdicts(outcome), colour="red" if outcome.worse else None)
     for text in table.notes:
         show_wrapped(text, indent=2)
 

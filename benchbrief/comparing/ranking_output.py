@@ -14,14 +14,14 @@ from benchbrief.cli.terminal_marks import align_columns
 from benchbrief.comparing.compare_messages import say, some_of
 from benchbrief.comparing.compare_output import (
     cases,
-    counted,
-    measured,
-    point_of,
-    row_of_pair,
-    same_everywhere,
-    shortened,
-    side_of,
-    values_of,
+    count_verdicts,
+    describe_pair,
+    describe_side,
+    describe_values,
+    find_constant_dimensions,
+    format_point,
+    format_values,
+    shorten_reason,
 )
 from benchbrief.compiler.messages.text import mapped
 from benchbrief.dsl.diagnostics.source_line import display_width
@@ -59,7 +59,7 @@ def ranked_table(judged: Judged, columns: int | None) -> list[RankedLine]:
 
 
 def _cell(ranking: Ranking, place: int, *, with_spread: bool = True) -> str:
-    text = measured(ranking.values[place], ranking.unit, with_spread=with_spread)
+    text = format_values(ranking.values[place], ranking.unit, with_spread=with_spread)
     return f"{text} {ranking.letters[place]}".rstrip()
 
 
@@ -70,8 +70,8 @@ def _heads(ranking: Ranking) -> str:
 
 def _points(rankings: Sequence[Ranking]) -> list[str]:
     rows = [next(iter(each.pairs.values())) for each in rankings]
-    hidden = same_everywhere(rows)
-    return [one_line(point_of(row, hidden)) for row in rows]
+    hidden = find_constant_dimensions(rows)
+    return [one_line(format_point(row, hidden)) for row in rows]
 
 
 def _aligned(judged: Judged, *, with_spread: bool) -> list[RankedLine]:
@@ -115,7 +115,7 @@ def explain_unranked(judged: Judged) -> Iterator[str]:
         for why in reasons:
             found.setdefault(why, []).append(say.at_place(what=each.quantity, place=point))
     for (name, reason), at in found.items():
-        points, said = some_of(at, _MOST_NAMED), mapped(reason, shortened)
+        points, said = some_of(at, _MOST_NAMED), mapped(reason, shorten_reason)
         if name:
             yield say.left_out_there(name=name, said=said, points=points)
         else:
@@ -131,7 +131,7 @@ def _missing(ranking: Ranking, names: str) -> Iterator[tuple[str, str]]:
 def summary(judged: Judged) -> Iterator[str]:
     """`against A: B 2 worse, 5 within noise`, a line for each contender."""
     for name, outcome in judged.against_first.items():
-        yield f"{name} against {judged.names[0]}: {counted(outcome) or 'no point in common'}"
+        yield f"{name} against {judged.names[0]}: {count_verdicts(outcome) or 'no point in common'}"
 
 
 def ranking_cases(judged: Judged, *, strict: bool) -> Iterator[Case]:
@@ -170,7 +170,7 @@ def ranking_markdown(title: str, judged: Judged) -> str:
 def ranking_dict(judged: Judged) -> dict[str, object]:
     sides = zip(judged.names, judged.references, judged.origins, strict=True)
     return {
-        "contenders": [{"name": name, **side_of(reference, origin)} for name, reference, origin in sides],
+        "contenders": [{"name": name, **describe_side(reference, origin)} for name, reference, origin in sides],
         "threshold": judged.threshold,
         "correction": {"method": "holm", "family": "all pairs at all points of a metric"},
         "differences": [
@@ -183,7 +183,7 @@ def ranking_dict(judged: Judged) -> dict[str, object]:
 
 def _ranking(ranking: Ranking, names: str) -> dict[str, object]:
     values = {
-        name: values and {**values_of(values), "letters": ranking.letters[place]}
+        name: values and {**describe_values(values), "letters": ranking.letters[place]}
         for place, (name, values) in enumerate(zip(names, ranking.values, strict=True))
     }
     return {
@@ -195,5 +195,7 @@ def _ranking(ranking: Ranking, names: str) -> dict[str, object]:
         "order": [names[place] for place in ranking.order],
         "best": [names[place] for place in ranking.leading] if ranking.order else [],
         "reason": ranking.reason,
-        "pairs": [{"first": names[a], "second": names[b], **row_of_pair(row)} for (a, b), row in ranking.pairs.items()],
+        "pairs": [
+            {"first": names[a], "second": names[b], **describe_pair(row)} for (a, b), row in ranking.pairs.items()
+        ],
     }

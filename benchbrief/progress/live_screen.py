@@ -11,7 +11,7 @@ from rich.text import Text
 
 from benchbrief.cli.readable_quantities import duration, latency, power, progress_of_step
 from benchbrief.cli.terminal import one_line
-from benchbrief.cli.terminal_marks import UNICODE, Marks, padded, shortened
+from benchbrief.cli.terminal_marks import UNICODE, Marks, pad, shorten
 from benchbrief.compiler.rounding import share_text
 from benchbrief.dsl.diagnostics.plain_amounts import plural
 from benchbrief.dsl.diagnostics.source_line import display_width
@@ -76,9 +76,9 @@ def _cells(view: RunView, readings: Sequence[Reading], now: float, columns: int,
     for name, step, numbers in rows:
         rest = Text(step, "dim").append(f"  {numbers}" if numbers else "", "default")
         if beside:
-            found.append([Text(f"  {padded(name, widest)}  ").append_text(rest)])
+            found.append([Text(f"  {pad(name, widest)}  ").append_text(rest)])
         else:
-            found.append([Text(f"  {shortened(name, columns - 2, marks)}"), Text("    ").append_text(rest)])
+            found.append([Text(f"  {shorten(name, columns - 2, marks)}"), Text("    ").append_text(rest)])
     return found
 
 
@@ -130,7 +130,7 @@ def _hosts(view: RunView, readings: Sequence[Reading], columns: int, marks: Mark
     widest = min(max(map(display_width, steps), default=0), max(8, columns // 3))
     longest = max(display_width(step or "idle") for step in steps.values())
     lines = tuple(
-        f"{padded(shortened(one_line(host), widest, marks), widest)}  {padded(step or 'idle', longest)}  "
+        f"{pad(shorten(one_line(host), widest, marks), widest)}  {pad(step or 'idle', longest)}  "
         f"{host_numbers(measures.get(host, {}), 5)}".rstrip()
         for host, step in steps.items()
     )

@@ -14,7 +14,7 @@ import click
 
 from benchbrief.cli.readable_quantities import duration, latency, progress_of_step, rate
 from benchbrief.cli.terminal import coloured, columns_of, last_words, one_line, printable, use_colour
-from benchbrief.cli.terminal_marks import UNICODE, folded, marks, padded, shortened
+from benchbrief.cli.terminal_marks import UNICODE, fold, marks, pad, shorten
 from benchbrief.dsl.diagnostics.plain_amounts import plural
 from benchbrief.dsl.diagnostics.source_line import display_width
 from benchbrief.progress.run_view import Known, RunView
@@ -252,17 +252,17 @@ class Progress:
     def _finished(self, count: str, cell: str, numbers: str, left: str) -> str:
         """A cell's line. On a terminal without room for it, it says no time that is left, then a shorter name."""
         columns = columns_of(self._stream)
-        whole = f"{count}{padded(cell, self._width)}{numbers}{left}"
+        whole = f"{count}{pad(cell, self._width)}{numbers}{left}"
         if columns is None or display_width(whole) <= columns:
             return whole
         room = max(_SHORTEST_NAME, columns - len(count) - len(numbers))
-        return f"{count}{padded(shortened(cell, room, self._marks), min(self._width, room))}{numbers}"
+        return f"{count}{pad(shorten(cell, room, self._marks), min(self._width, room))}{numbers}"
 
     def _name(self, count: str, cell: str) -> str:
         """The beginning of a failed cell's line, which fits on one."""
         columns = columns_of(self._stream)
         room = columns - len(count) if columns else self._width
-        return f"{count}{padded(shortened(cell, room, self._marks), min(self._width, room))}"
+        return f"{count}{pad(shorten(cell, room, self._marks), min(self._width, room))}"
 
     def _on_search_ended(self, record: j.SearchEnded) -> None:
         from benchbrief.runners.scheduling.knee_search import load_text
@@ -330,7 +330,7 @@ class Progress:
             self._spoke, self._beats = time.monotonic(), 0
         try:
             columns = columns_of(self._stream)
-            for line in (part for each in lines for part in folded(each, columns, len(each) - len(each.lstrip()) + 4)):
+            for line in (part for each in lines for part in fold(each, columns, len(each) - len(each.lstrip()) + 4)):
                 if self._quiet:
                     return
                 if live is not None:

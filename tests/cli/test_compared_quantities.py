@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import pytest
 
-from benchbrief.comparing.compare_output import cases, markdown, quantity, shortened, table_rows
+from benchbrief.comparing.compare_output import cases, format_quantity, markdown, shorten_reason, table_rows
 from benchbrief.comparing.compare_table import table_of
 from benchbrief.comparing.comparison_cautions import levels_of, warn_of_changes_shown_twice
 from benchbrief.results.compare.comparison import Outcome, Point, Quantity, Values, compare
@@ -19,7 +19,7 @@ from benchbrief.results.compare.contender_differences import _readable
     [(48740.0, "ops/s/core", "48,740 ops/s/core"), (12.345, "ops/s/W", "12.35 ops/s/W"), (1234567.0, "1", "1,234,567")],
 )
 def test_a_large_metric_is_shown_without_a_power_of_ten(value: float, unit: str, shown: str) -> None:
-    assert quantity(value, unit) == shown
+    assert format_quantity(value, unit) == shown
 
 
 @pytest.mark.parametrize(
@@ -133,8 +133,8 @@ def test_what_is_0_on_both_sides_is_a_sentence_and_no_row() -> None:
 
 
 def test_a_reason_that_has_what_a_tool_said_stays_a_line_that_can_be_read() -> None:
-    assert shortened("the tool\nended with code 1") == "the tool ended with code 1"
-    printed = shortened("missing in B: the cell failed: " + "stderr of the tool " * 40)
+    assert shorten_reason("the tool\nended with code 1") == "the tool ended with code 1"
+    printed = shorten_reason("missing in B: the cell failed: " + "stderr of the tool " * 40)
     assert printed.startswith("missing in B: the cell failed: stderr")
     assert printed.endswith("...")
     assert len(printed) < 170

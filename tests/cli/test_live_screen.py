@@ -12,7 +12,7 @@ from prometheus_client.openmetrics.parser import text_string_to_metric_families
 
 from benchbrief.ci.openmetrics import text
 from benchbrief.cli.readable_quantities import duration, latency, rate
-from benchbrief.cli.terminal_marks import ASCII, UNICODE, marks, shortened
+from benchbrief.cli.terminal_marks import ASCII, UNICODE, marks, shorten
 from benchbrief.compiler.messages.text import figure
 from benchbrief.progress.live_screen import host_summary, screen
 from benchbrief.progress.run_progress import Progress
@@ -103,8 +103,8 @@ def test_many_hosts_are_reported_in_one_line() -> None:
 
 
 def test_names_are_cut_in_their_middle() -> None:
-    assert shortened("ramp/one/fill/threads=1/r1", 12) == "ramp/…s=1/r1"
-    assert shortened("ramp/one", 12) == "ramp/one"
+    assert shorten("ramp/one/fill/threads=1/r1", 12) == "ramp/…s=1/r1"
+    assert shorten("ramp/one", 12) == "ramp/one"
     assert marks("ascii") is ASCII
     assert marks("latin-1") is ASCII
     assert marks("utf-8") is UNICODE

@@ -5,7 +5,7 @@ from __future__ import annotations
 import click
 import pytest
 
-from benchbrief.cli.terminal_marks import ASCII, UNICODE, Marks, folded, padded, shortened
+from benchbrief.cli.terminal_marks import ASCII, UNICODE, Marks, fold, pad, shorten
 from benchbrief.dsl.diagnostics.source_line import display_width
 
 JAPANESE = "警告: 負荷生成器が1つの測定で遅れ、その後に追いつきました（実行中の全負荷の103 %）。結果は残ります。"
@@ -15,7 +15,7 @@ ENGLISH = "warning: bench-out/20261122-205632-brief/reports/brief.pdf could not 
 @pytest.mark.parametrize("text", [JAPANESE, ENGLISH])
 @pytest.mark.parametrize("width", [30, 41, 80])
 def test_lines_fit_a_terminal_and_lose_nothing(text: str, width: int) -> None:
-    lines = folded(text, width, 4)
+    lines = fold(text, width, 4)
     assert all(display_width(line) <= width or " " not in line.strip() for line in lines)
     assert "".join("".join(lines).split()) == "".join(text.split())
     assert [line.startswith("    ") for line in lines] == [False, *[True] * (len(lines) - 1)]
@@ -26,16 +26,16 @@ def test_lines_fit_a_terminal_and_lose_nothing(text: str, width: int) -> None:
 
 def test_paths_stay_whole_and_colours_take_no_columns() -> None:
     path = "bench-out/20261122-205632-brief/reports/brief.pdf"
-    assert any(path in line for line in folded(ENGLISH, 30, 4))
+    assert any(path in line for line in fold(ENGLISH, 30, 4))
     painted = f"{click.style('warning:', fg='yellow')} {'word ' * 4}end"
-    assert folded(painted, display_width(click.unstyle(painted)), 4) == [painted]
-    assert folded(JAPANESE, None, 4) == [JAPANESE]
+    assert fold(painted, display_width(click.unstyle(painted)), 4) == [painted]
+    assert fold(JAPANESE, None, 4) == [JAPANESE]
 
 
 @pytest.mark.parametrize("marks", [UNICODE, ASCII])
 @pytest.mark.parametrize("width", [1, 2, 3, 9, 12, 13])
 def test_names_are_cut_and_padded_to_columns(marks: Marks, width: int) -> None:
     for name in ("測定/高速なディスク/読み取り/threads=1", "ramp/disk/rww/threads=1/r1"):
-        short = shortened(name, width, marks)
+        short = shorten(name, width, marks)
         assert width - 2 <= display_width(short) <= width
-        assert display_width(padded(short, width)) == width
+        assert display_width(pad(short, width)) == width

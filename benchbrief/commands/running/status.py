@@ -15,7 +15,7 @@ from benchbrief.cli.run_names import run_name
 from benchbrief.cli.run_options import chosen_run, out_option, run_argument
 from benchbrief.cli.simulation_options import SHORT
 from benchbrief.cli.terminal import fail, one_line, show, show_data, show_json, show_painted, use_colour, warn
-from benchbrief.cli.terminal_marks import marks, shortened
+from benchbrief.cli.terminal_marks import marks, shorten
 from benchbrief.dsl.diagnostics.plain_amounts import plural
 from benchbrief.dsl.diagnostics.source_line import display_width
 from benchbrief.progress.compared_times import full_lines
@@ -149,8 +149,8 @@ def _headline(run: RunStatus) -> str:
 
 
 def _state(word: str) -> str:
-    padded = f"{word:<{_STATE}}"
-    return click.style(padded, fg=_COLOURS.get(word)) if use_colour(sys.stdout) else padded
+    pad = f"{word:<{_STATE}}"
+    return click.style(pad, fg=_COLOURS.get(word)) if use_colour(sys.stdout) else pad
 
 
 def _tell_cells(run: RunStatus) -> None:
@@ -165,7 +165,7 @@ def _tell_cells(run: RunStatus) -> None:
         name = one_line(cell.cell_id)
         more = _more(cell)
         if at_terminal:
-            name = shortened(name, max(20, columns - 2 - _STATE - _NUMBER - 4), kind)
+            name = shorten(name, max(20, columns - 2 - _STATE - _NUMBER - 4), kind)
         line = f"  {_state(cell.status.replace('_', ' '))} {number:>{_NUMBER}}  {name}"
         if more and (
             not at_terminal or 2 + _STATE + 1 + _NUMBER + 2 + display_width(name) + 2 + display_width(more) <= columns
