@@ -14,8 +14,7 @@ from benchbrief.reports.data.report_data import NOT_PUBLISHED, CellRow, Results,
 from benchbrief.reports.data.unasked_candidates import find_unasked, name_candidates
 from benchbrief.reports.data.view_model import CellLine, DisclosureGroup, DisclosureView, Item
 from benchbrief.reports.disclosure import disclosed_source, memory_fit, overlapped_groups, power_meters
-from benchbrief.reports.disclosure.disclosed_events import disclose_events
-from benchbrief.reports.disclosure.disclosed_expectations import disclose_expectations
+from benchbrief.reports.disclosure.disclosed_outcomes import disclose_events, disclose_expectations
 from benchbrief.reports.disclosure.disclosed_steadiness import disclose_steadiness, measured_for
 from benchbrief.reports.disclosure.load_spacing import disclose_spacing
 from benchbrief.reports.disclosure.measured_points import chosen_points, tried_points

@@ -11,12 +11,12 @@ from dataclasses import dataclass, field, replace
 from itertools import compress, pairwise
 from typing import Literal
 
+from benchbrief.compiler.extensions.registry import TOOL_SPECS
 from benchbrief.compiler.messages.text import figure, share_figure
 from benchbrief.compiler.planning.plan import Probe
 from benchbrief.results.ingest.cell_measurement import Measured, parse_probe, probe_gaps
 from benchbrief.results.ingest.cell_verdicts import Verdict
 from benchbrief.results.ingest.run_evidence import Evidence, Problem, first_problem
-from benchbrief.results.ingest.tool_samples import tool_samples
 from benchbrief.results.kept_jobs import MEASURE, PROBE, probes_of
 from benchbrief.results.messages.result_messages import say
 from benchbrief.results.samples.declared_samples import broken_alone, require_declared, require_declared_by_tool
@@ -221,3 +221,34 @@ def _patchy(probe: Probe, host: str, covered: Coverage) -> str:
     return say.patchy(
         probe=probe.name, host=host, share=share_figure(covered.share), seconds=figure(covered.longest_s, ".1f")
     )
+
+
+def tool_samples(run_id: str, cell_id: str, tool: str, measured: Measured) -> Iterator[SampleRow]:
+    """Yield the samples inside the window that all load generators share. The tool's spec declares them all.
+
+    A measure that one of them lacks has a row without a value, so that a sum over them is known to be incomplete.
+    """
+    start, end = measured.window
+    spec = TOOL_SPECS.usable(tool)
+    units = {name: said.unit for name, said in spec.measures.items()} if spec else {}
+    for source, measurement in measured.sources.items():
+        samples = measurement.samples
+        of = stretches(samples, _step([sample.time for sample in samples]), end - start)
+        shift = measurement.window[0] - start
+        seen = set()
+        for sample, part in zip(samples, of, strict=True):
+            began, ended = max(0.0, part.start + shift), min(part.end + shift, end - start)
+            if ended > began or not sample.seconds:
+                seen.add(sample.measure)
+                at = min(max(0.0, sample.time + shift), end - start)
+                yield SampleRow(
+                    run_id, cell_id, sample.measure, source, sample.device, at, sample.value, sample.unit, began, ended
+                )
+        for measure, unit in units.items():
+            if measure not in seen:
+                yield SampleRow(run_id, cell_id, measure, source, "", 0.0, None, unit)
+
+
+def _step(times: list[float]) -> float:
+    """Estimate the distance of gauges."""
+    return max((after - before for before, after in pairwise(sorted(set(times)))), default=1.0)

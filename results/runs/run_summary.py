@@ -15,7 +15,6 @@ from benchbrief.results.ingest.cell_verdicts import Verdict
 from benchbrief.results.ingest.run_evidence import Evidence, read_evidence
 from benchbrief.results.ingest.source_rows import origin_of
 from benchbrief.results.messages.result_messages import say
-from benchbrief.results.runs.budgets_spent import BudgetSpent, budgets_spent
 from benchbrief.results.runs.find_runs import RunState, run_state
 from benchbrief.results.runs.learned_times import timed_plan
 from benchbrief.results.runs.pace import Pace, pace_of
@@ -24,6 +23,8 @@ from benchbrief.runners.execution.live_numbers import Load, Reading, load_of, me
 from benchbrief.runners.journal.cell_history import is_candidate_left_out, is_refused
 from benchbrief.runners.journal.controller_clock import now_in_run
 from benchbrief.runners.measurement.measurement import SteadyEnd
+from benchbrief.runners.scheduling.budgeted_repeats import spent_s
+from benchbrief.runners.scheduling.parallel_lanes import lanes
 
 CellState = Literal["waiting", "running", "ok", "failed", "no_room", "interrupted", "skipped", "not_chosen", "missing"]
 """No room: its point is missing, as the budget had none for it. Skipped: not needed, as its search or its repeats are
@@ -301,3 +302,32 @@ def explain_choices(evidence: Evidence) -> Iterator[Choice]:
         for each in of_ramp.values():
             place = (each.experiment, each.hardware, each.workload, each.axis)
             yield Choice(*place, each.point, each.number, each.why)
+
+
+@dataclass(frozen=True)
+class BudgetSpent:
+    """A budget and what is spent of it, in seconds, on the group of hosts that has spent most. `experiment` is None for
+    that of the whole run."""
+
+    experiment: str | None
+    budget_s: float
+    spent_s: float
+
+
+def budgets_spent(evidence: Evidence) -> tuple[BudgetSpent, ...]:
+    plan = evidence.plan
+    found: list[tuple[str | None, float]] = [
+        (name, each.budget_s) for name, each in plan.experiments.items() if each.budget_s is not None
+    ]
+    if plan.budget_s is not None:
+        found.append((None, plan.budget_s))
+    return tuple(BudgetSpent(name, budget_s, round(_most(evidence, plan, name), 3)) for name, budget_s in found)
+
+
+def _most(evidence: Evidence, plan: Plan, name: str | None) -> float:
+    simulated = evidence.simulated is not None
+    sums = (
+        sum(spent_s(cell, evidence.record, simulated=simulated) for cell in lane if name in (None, cell.experiment))
+        for lane in lanes(plan.cells)
+    )
+    return max(sums, default=0.0)

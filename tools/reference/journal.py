@@ -10,7 +10,7 @@ from types import NoneType, UnionType
 from typing import Annotated, Any, Literal, Union, get_args, get_origin, get_type_hints
 
 from benchbrief.compiler.planning.plan import StepKind
-from benchbrief.results.runs import budgets_spent, run_summary
+from benchbrief.results.runs import run_summary
 from benchbrief.runners.execution import live_numbers
 from benchbrief.runners.journal import events
 from benchbrief.runners.journal.cell_history import TURN
@@ -31,7 +31,7 @@ _STATUS = (
     run_summary.RunStatus,
     run_summary.CellStatus,
     live_numbers.Load,
-    budgets_spent.BudgetSpent,
+    run_summary.BudgetSpent,
     run_summary.Choice,
 )
 
