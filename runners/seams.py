@@ -261,7 +261,7 @@ class Transport(Protocol):
     given_up_at: float
     """When calls to it were last given up, by the monotonic clock; minus infinity when it answers."""
     session: Session
-    """What the command keeps for all its hosts. An engine tells its `underway` what a stop waits for."""
+    """What the command keeps for all its hosts. An engine notes in its `underway` what a stop waits for."""
 
     def run(self, command: Command, *, timeout_s: float = 30.0, stdin: str = "") -> Completed:
         """Run a short command and wait. A non-zero exit is a result, not an error."""

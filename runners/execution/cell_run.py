@@ -69,7 +69,7 @@ def started_event(cell: Cell, attempt: int) -> j.CellStarted:
 
 @dataclass(frozen=True)
 class CellRun:
-    """One attempt at one cell, with all that it needs.
+    """One attempt at one cell, with everything that it needs.
 
     `engine` returns the cell's engine, started. `with_data_set` returns the cell with its data set as its hosts
     know
@@ -343,7 +343,7 @@ class CellRun:
         with read_clocks(self.attempt) as offsets, run_probes(self.attempt), status, readings, events:
             jobs = {host: self.driver.measure(each) for host, each in contexts.items()}
             outputs = run_jobs(self.attempt, jobs, "measure", events.begin)
-        self.events.extend(events.tell(offsets))
+        self.events.extend(events.record_runs(offsets))
         if left is None:
             self._count(readings, readings.before, readings.samples)
         elif not left.counted:

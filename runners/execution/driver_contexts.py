@@ -1,4 +1,4 @@
-"""What a driver knows: a cell with all that it names, and what was found at run time."""
+"""What a driver knows: a cell with everything that it names, and what was found at run time."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ class Endpoint:
 
 @dataclass(frozen=True)
 class CellContext:
-    """A cell with all that it names, and what was found at run time, as one of its load generators sees it.
+    """A cell with everything that it names, and what was found at run time, as one of its load generators sees it.
 
     `load_host` is that load generator, or None when the cell has only one.
     """

@@ -1,7 +1,7 @@
 """When the first cells of a workload on a hardware all fail for one reason, the rest of them is not tried for hours.
 
-One point that fails says nothing of a lower load, so several points have to fail, and a cell with less load than all of
-them is still tried.
+One point that fails says nothing about a lower load, so several points have to fail, and a cell with less load than all
+of them is still tried.
 """
 
 from __future__ import annotations
@@ -71,7 +71,7 @@ class FirstFailures:
             self._over.add(_place(cell))
 
     def failed(self, cell: Cell, error: RunnerError, reason: str) -> None:
-        """Count a cell that failed for good. A lost host tells nothing of other cells, and is waited for elsewhere."""
+        """Count a cell that failed for good. A lost host says nothing about others, and is waited for elsewhere."""
         if isinstance(error, HostError | NotTried):
             return
         shape = shape_of_failure(cell.id, reason)

@@ -99,7 +99,7 @@ def _recorded(
             over.set()
             reader.join(_LAST_ANSWER_S)
         if reader.failed is None and reader.is_alive():
-            reader.tell(f"no answer within {_LAST_ANSWER_S:.0f} s")
+            reader.record_gap(f"no answer within {_LAST_ANSWER_S:.0f} s")
         if reader.failed is not None:
             raise _cannot_write(folder, reader.failed) from reader.failed
     attempt.journal.write(
@@ -167,15 +167,15 @@ class _Reader(threading.Thread):
         try:
             reading = self._kind.reading(self._ask())
         except RunnerError as error:
-            self.tell(str(error))
+            self.record_gap(str(error))
             return
         except Exception as error:  # a server may answer anything: this is a gap, and the next answer may be good
-            self.tell(f"its answer can't be read: {error!r}")
+            self.record_gap(f"its answer can't be read: {error!r}")
             return
         up = time.clock_gettime(getattr(time, "CLOCK_BOOTTIME", time.CLOCK_MONOTONIC))
         self._print(f"= {time.time():.6f} {up:.2f}\n{reading}\n.", self._out)
 
-    def tell(self, problem: str) -> None:
+    def record_gap(self, problem: str) -> None:
         """Record a gap."""
         try:
             self._print(f"{time.time():.3f} {' '.join(problem.split())}", self._err)

@@ -133,7 +133,7 @@ def _refuse_taken(host: JobHost, done: Completed) -> None:
         raise host_busy_error(host.host.id, parse_claim(details[0]), details[1], details[2])
 
 
-def tell_alive(host: JobHost) -> None:
+def send_heartbeat(host: JobHost) -> None:
     """Change the controller's sign of life on a host with jobs. Raises HostBusy, HostError."""
     claimed = host.claimed.text if host.claimed else ""
     script = with_values(scripts.ALIVE, owner=host.run_name.owner, token=new_word(), claimed=claimed)
@@ -189,7 +189,7 @@ class DetachedJob:
         self._lost: RunnerError | None = None
         self._watcher: threading.Thread | None = None
         self._out_of_touch = False
-        self._unheard = host.session.heartbeats.keep(host, partial(tell_alive, host), job.unattended_s)
+        self._unheard = host.session.heartbeats.keep(host, partial(send_heartbeat, host), job.unattended_s)
         self._over = over
 
     def _attended(self) -> None:

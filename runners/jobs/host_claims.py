@@ -17,7 +17,7 @@ from benchbrief.runners.jobs import job_scripts as scripts
 from benchbrief.runners.jobs.claim_holders import describe_holder, host_busy_error, parse_claim
 from benchbrief.runners.jobs.commands import printable
 from benchbrief.runners.jobs.connection_retry import call_persistently
-from benchbrief.runners.jobs.detached_jobs import tell_alive
+from benchbrief.runners.jobs.detached_jobs import send_heartbeat
 from benchbrief.runners.jobs.host_fitness import refuse_unfit
 from benchbrief.runners.jobs.script_host import Claim, JobHost, sh
 from benchbrief.runners.jobs.shell_scripts import with_values
@@ -51,7 +51,7 @@ def claim(host: JobHost, void_after_s: float = VOID_AFTER_S) -> str:
         said = printable((done.stdout + done.stderr).strip()[-300:])
         raise HostError(f"{where}: can't be claimed: {said or 'the shell said nothing'}", "See `bench doctor SPEC`.")
     if host.claimed is None:
-        host.claimed = Claim(text, host.session.heartbeats.keep(host, partial(tell_alive, host), void_after_s))
+        host.claimed = Claim(text, host.session.heartbeats.keep(host, partial(send_heartbeat, host), void_after_s))
     if verdict == "free" or len(details) != 3:
         return ""
     jobs = f"; its jobs that still ran, {details[2]}, were ended" if details[2] != "0" else ""

@@ -4,7 +4,7 @@ A moment is the host's clock and the time since boot. The load has four parts, o
 
     812345                              ticks in which processors were busy since the boot, when it began
     815345                              the same when it ended
-    0m0.01s 0m0.00s 0m21.5s 0m3.2s      processor time of the script, and of the job with all that it waited for:
+    0m0.01s 0m0.00s 0m21.5s 0m3.2s      processor time of the script, and of the job and its children:
                                         user and system each, as the shell's `times` prints them
     100                                 ticks a second
 """

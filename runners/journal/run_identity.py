@@ -45,7 +45,7 @@ class RunName:
 
 @dataclass(frozen=True)
 class Identity:
-    """A run's identity. `owner` is part of the names of all that the run has on a host.
+    """A run's identity. `owner` is part of the name of everything that the run has on a host.
 
     `folder` is where the run was when it was last driven. `copied_from` is where the original of a copy was.
     """

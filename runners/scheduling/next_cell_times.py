@@ -87,7 +87,7 @@ class ExpectedTimes:
             # A reset that failed is in no list of resets, and its time would be in none.
             times.seconds[each.id]
             - (times.resetting.get(each.id, 0.0) if each.id in times.resets else 0.0)
-            # How long other groups were measured meanwhile tells nothing of the next repeat.
+            # How long other groups were measured meanwhile says nothing about the next repeat.
             - times.waiting.get(each.id, 0.0)
             for each in self._repeats_of(cell)
             if times.seconds.get(each.id)

@@ -11,7 +11,7 @@ from benchbrief.runners.journal.run_record import RunRecord
 
 @dataclass(frozen=True)
 class Sampled:
-    """What a probe tells at a point, or a metric over that: one value for each repeat, in any unit.
+    """What a probe has at a point, or a metric over that: one value for each repeat, in any unit.
 
     The width of its interval is a share of the mean, or of `least` where the mean is smaller: a share near 0 %, or a
     disk that rests, is no reason to repeat."""

@@ -191,7 +191,7 @@ def _spec(tool: str) -> ToolSpec:
 
 
 def _samples(spec: ToolSpec, seconds: float, *, offered: bool) -> tuple[Sample, ...]:
-    """Return what the tool's spec says that a simulated one tells: the same for each load generator, all the time."""
+    """Return the tool's own measures, by the `simulated` values of its spec: the same for all hosts, all the time."""
     return tuple(
         Sample(name, "", "", seconds, said.simulated, said.unit, seconds)
         for name, said in spec.measures.items()

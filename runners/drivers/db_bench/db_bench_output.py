@@ -166,7 +166,7 @@ class Output:
 
 
 def read(stdout: Iterable[str], stderr: Iterable[str]) -> Output:
-    """Read all that is there, even if much is missing. The driver judges whether it is enough."""
+    """Read what is there, even if much is missing. The driver judges whether it is enough."""
     headlines: list[Headline] = []
     blocks = _Blocks()
     tickers: dict[str, Tickers] = {}

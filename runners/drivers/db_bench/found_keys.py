@@ -1,6 +1,6 @@
 """Whether db_bench found the keys that its data set has.
 
-A load with fillseq writes each key once, and no benchmark on loaded data deletes one: all that are looked up are there.
+A load with fillseq writes each key once, and no benchmark on loaded data deletes one: each that is looked up is there.
 Only `reset = command` may bring other data. Those of fillrandom have 1 - 1/e of the keys.
 """
 

@@ -63,7 +63,7 @@ COUNTERS = frozenset({_STALL, *_TO_STORAGE, *(name for _, names in _RATES.values
 class Slice:
     """How much counters grew in one interval, which ended at `ended` (epoch seconds, by the host's clock).
 
-    db_bench tells the second alone: on average, an interval ends in the middle of it.
+    db_bench prints the second alone: on average, an interval ends in the middle of it.
     """
 
     ended: float

@@ -210,7 +210,7 @@ def _phases(context: CellContext, window: _Window) -> list[tuple[int, float, flo
 
 
 def _p99(logs: Logs, start: float, end: float) -> float | None:
-    """Return the 99th percentile over all operations, from when they were due where YCSB tells it."""
+    """Return the 99th percentile over all operations, from when they were due where YCSB knows it."""
     done = [each for each in read_logged_operations(logs, None, start, end) if each.histogram and each.count]
     kind = "intended" if any(each.kind == "intended" for each in done) else "service"
     counted = [each for each in done if each.kind == kind and each.operation != "read_modify_write"]

@@ -5,7 +5,7 @@
 [READ], Return=OK, 18137                           (0.1.4: Return=0; BATCHED_OK is good, too)
 [READ], 0, 4971                                    (measurementtype=histogram: operations of 0 to 1 ms)
 [READ], 412, 3.0                                   (an HDR histogram that is printed: operations of 412 us)
-[HdrREAD], Operations, 978                         (hdrhistogram+histogram; [BucketREAD] tells the same ones)
+[HdrREAD], Operations, 978                         (hdrhistogram+histogram; [BucketREAD] has the same ones)
 
 Its JSON exporters write the same rows as objects, in an array or one after the other.
 """

@@ -109,7 +109,7 @@ class CellEvents:
             self._ended.set()
             self._pool.shutdown()
 
-    def tell(self, offsets: Mapping[str, Offset]) -> Iterator[j.EventRan]:
+    def record_runs(self, offsets: Mapping[str, Offset]) -> Iterator[j.EventRan]:
         """Write to the journal how each event ran, with the times by the controller's clock, and yield the records."""
         ran = self._ran
         if self.attempt.world.simulated:

@@ -24,7 +24,7 @@ _SILENT = re.compile(
 _NOT_OURS = re.compile("(SQUEUE|SINFO|SCANCEL)_.*|SBATCH_(ARRAY_INX|CLUSTERS|ERROR|WAIT)")
 """Variables with a user's usual options, which would hide jobs, their output and nodes, ask before a job is cancelled,
 or make something else of a job. SLURM_CLUSTERS stays, as all commands obey it."""
-_LATER = "is slurmctld running? `scontrol ping` tells; then type the same again"
+_LATER = "is slurmctld running? `scontrol ping` shows it; then type the same again"
 _HELP = "`sinfo` lists partitions and nodes; options for sbatch are given as in --job-option partition=NAME"
 
 

@@ -14,7 +14,7 @@ from benchbrief.runners.fleet.slurm.slurm_commands import asked
 from benchbrief.runners.fleet.slurm.slurm_request import Request, request_of, seconds_of
 
 LEAD_S = 120
-"""Slurm tells a lane to stop this many seconds before its time limit, unless an option says otherwise."""
+"""Slurm asks a lane to stop this many seconds before its time limit, unless an option says otherwise."""
 _GONE = ("DOWN", "DRAIN", "FAIL", "MAINT", "UNK", "NO_RESP", "POWER", "FUTURE", "REBOOT", "INVAL")
 _NAMED = 5
 

@@ -20,7 +20,7 @@ from benchbrief.runners.hosts.claims import claim_all
 from benchbrief.runners.hosts.host_connections import CONTROLLER
 from benchbrief.runners.hosts.orphans import end_strays, find_strays
 from benchbrief.runners.jobs import host_claims, job_scripts
-from benchbrief.runners.jobs.detached_jobs import tell_alive
+from benchbrief.runners.jobs.detached_jobs import send_heartbeat
 from benchbrief.runners.jobs.job_scripts import CLAIM
 from benchbrief.runners.jobs.shell_scripts import with_values
 from benchbrief.runners.jobs.tasks import Command, Completed, Job
@@ -298,7 +298,7 @@ def test_a_run_whose_claim_was_taken_away_starts_nothing_beside_the_new_holder(
         with pytest.raises(HostBusy, match="is held by run second of process 4711"):
             cut_off.start(sleeper("k"))
         with pytest.raises(HostBusy):
-            tell_alive(cut_off)
+            send_heartbeat(cut_off)
         assert cut_off.find("k") is None
         assert not list(state_root.glob("cut-off-*"))
         cut_off.release()

@@ -26,8 +26,10 @@ _EMPTY_BATCHES = 10
 
 
 def can_delete(data: Data, cell: Cell) -> bool:
-    """Return whether all that happened to the data set is that cells inserted and updated records, by keys that we
-    know. Raises ServerFailed."""
+    """Return whether cells only inserted and updated records of the data set, by keys that we know.
+
+    Raises ServerFailed.
+    """
     if cell.dataset is None or not isinstance(driver(cell.tool.driver), NamesKeys):
         return False
     kept = data.kept(cell.dataset)
