@@ -99,7 +99,7 @@ class Progress:
         def beat() -> None:
             while not over.wait(self._next_beat_s()):
                 if self._next_beat_s() <= 0:
-                    self._tell_what_goes_on()
+                    self._show_what_goes_on()
 
         thread = threading.Thread(target=beat, name="heartbeat", daemon=True)
         thread.start()
@@ -113,7 +113,7 @@ class Progress:
         pause = self._heartbeat_s[min(self._beats, len(self._heartbeat_s) - 1)]
         return self._spoke + pause - time.monotonic()
 
-    def _tell_what_goes_on(self) -> None:
+    def _show_what_goes_on(self) -> None:
         with self._lock:
             line = self._what_goes_on()
         beats = self._beats + 1

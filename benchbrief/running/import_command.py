@@ -140,7 +140,7 @@ def import_and_report(choices: Choices, prepare: Callable[[Plan], Prepared]) -> 
     for text in _too_many_failed(what, plan):
         warn(text)
     if choices.dry_run:
-        _tell(choices, what, plan, None)
+        _show_result(choices, what, plan, None)
         return
     try:
         run_dir = keep_run(choices.out, plan, {name: Path(name).read_bytes() for name in plan.spec.files}, what)
@@ -155,7 +155,7 @@ def import_and_report(choices: Choices, prepare: Callable[[Plan], Prepared]) -> 
         # Other commands would fail on a run whose tables can't be built.
         shutil.rmtree(run_dir, ignore_errors=True)
         raise
-    _tell(choices, what, plan, run_dir)
+    _show_result(choices, what, plan, run_dir)
     for verdict in broken:
         warn(verdict.warning)
     if broken:
@@ -177,7 +177,7 @@ def _too_many_failed(what: Prepared, plan: Plan) -> Iterator[str]:
         yield f"in {len(over) - _SHOWN} more cells more operations failed than may"
 
 
-def _tell(choices: Choices, what: Prepared, plan: Plan, run_dir: Path | None) -> None:
+def _show_result(choices: Choices, what: Prepared, plan: Plan, run_dir: Path | None) -> None:
     if choices.as_json:
         document = {
             "run": run_dir.name if run_dir else None,

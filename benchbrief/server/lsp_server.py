@@ -54,7 +54,7 @@ class BenchServer(LanguageServer):
                 continue
             self.checked = checked
             if not self._due:
-                self._tell(checked)
+                self._publish(checked)
 
     async def newest(self) -> Checked | None:
         """What was found in the documents as they are now."""
@@ -68,7 +68,7 @@ class BenchServer(LanguageServer):
         items = document.completion.completion_item if document and document.completion else None
         return bool(items and items.snippet_support)
 
-    def _tell(self, checked: Checked) -> None:
+    def _publish(self, checked: Checked) -> None:
         findings = checked.findings()
         versions = {buffer.uri: buffer.version for buffer in checked.snapshot.open.values()}
         for uri in self.published.keys() - findings.keys():

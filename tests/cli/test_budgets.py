@@ -79,8 +79,9 @@ def test_a_plan_says_what_fits(bench: Bench) -> None:
     large = SPEC.replace("threads = [1, 4]", "threads = range(1, 200, step: 1)")
     bench.spec(large, BUDGET="budget = 20 min", LANGUAGE="en")
     checked = bench("check", "brief.bench")
-    assert "ok, 3,600 cells; whether its budgets suffice is judged by: bench plan brief.bench" in checked.out.replace(
-        "3600", "3,600"
+    assert (
+        "ok, 1 warning, 3,600 cells; whether its budgets suffice is judged by: bench plan brief.bench"
+        in checked.out.replace("3600", "3,600")
     )
     bench.spec(SPEC, BUDGET="budget = 20 min", LANGUAGE="en")
     assert "judged" not in bench("check", "brief.bench").out

@@ -108,7 +108,7 @@ def command(
         document = {"brief": str(brief), "run": str(run_dir), "holds": holds and sound, **asdict(found)}
         documents.append({**document, "signed": asdict(signed)} if signed else document)
         if not as_json:
-            _tell(brief, numbers, found)
+            _show_result(brief, numbers, found)
             if signed:
                 show_signature(signed)
     if as_json:
@@ -223,7 +223,7 @@ def _run_of(brief: Path, numbers: NumbersFile, run: str | None, out: Path) -> Pa
         raise fail(f"the run of {brief}, {numbers.run}, is not in {out}", "name it: --store RUN") from error
 
 
-def _tell(brief: Path, numbers: NumbersFile, found: Verification) -> None:
+def _show_result(brief: Path, numbers: NumbersFile, found: Verification) -> None:
     show(one_line(f"{brief}: {numbers.title} (run {numbers.run}, {numbers.kind})"))
     show(f"{plural(found.numbers, 'number')}: {_held(found.numbers, len(found.differing))}")
     show(f"{plural(found.points, 'value')} in {plural(len(numbers.figures), 'figure')}: "

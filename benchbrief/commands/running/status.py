@@ -90,9 +90,9 @@ def command(run: str | None, out: Path, every: bool, as_json: bool, openmetrics:
             of = f"experiment {budget.experiment}" if budget.experiment else "the run"
             show(f"  budget {duration(budget.budget_s)} for {of}: {duration(budget.spent_s)} spent")
         if not every:
-            _tell_cells(each)
-            _tell_choices(each)
-            _tell_hosts(each)
+            _show_cells(each)
+            _show_choices(each)
+            _show_hosts(each)
             for line in full_lines(times) if (times := _times(each)) else ():
                 show(line)
             if each.status == "interrupted" or (each.status == "failed" and each.failed):
@@ -153,7 +153,7 @@ def _state(word: str) -> str:
     return click.style(pad, fg=_COLOURS.get(word)) if use_colour(sys.stdout) else pad
 
 
-def _tell_cells(run: RunStatus) -> None:
+def _show_cells(run: RunStatus) -> None:
     """Numbers stand before the names, so that long names put no column out of place; on a terminal these are cut."""
     at_terminal = sys.stdout.isatty()
     columns = shutil.get_terminal_size().columns if at_terminal else 0
@@ -208,7 +208,7 @@ def _measuring(end: SteadyEnd) -> str:
     return f"{'steady' if end.steady else 'NOT steady'} after {duration(end.lasted_s)}{cut}"
 
 
-def _tell_choices(run: RunStatus) -> None:
+def _show_choices(run: RunStatus) -> None:
     """Say why each point of an adaptive ramp was chosen."""
     before = None
     for each in run.choices:
@@ -220,7 +220,7 @@ def _tell_choices(run: RunStatus) -> None:
         show(f"    {each.number:>2}. {f'{each.axis} = {each.point:,.0f}{unit}':<24} {one_line(each.why)}")
 
 
-def _tell_hosts(run: RunStatus) -> None:
+def _show_hosts(run: RunStatus) -> None:
     from benchbrief.progress.live_screen import host_numbers
 
     for host, said_now in run.hosts.items():

@@ -98,7 +98,7 @@ def command(
         if done.copied_from:
             original = one_line(shlex.quote(done.copied_from))
             show(f"  it is a copy, and its original's jobs are not its own; to stop those: bench stop {original}")
-        _tell_unclean(done.unclean, f"bench stop {run_name(run_dir)}")
+        _show_unclean(done.unclean, f"bench stop {run_name(run_dir)}")
         if done.how != "ended":
             show(f"what it has measured is kept; go on with: bench resume {run_name(run_dir)}")
     if done.unclean:
@@ -133,7 +133,7 @@ def _end_strays(spec: Path, profile: str | None, params: dict[str, str], *, as_j
             show(f"{each.host}: {each.ended}")
         if not ended and not unclean:
             show("no dead controller left a job or a claim on the hosts of the spec")
-        _tell_unclean(unclean, f"bench stop --strays {shlex.quote(str(spec))}")
+        _show_unclean(unclean, f"bench stop --strays {shlex.quote(str(spec))}")
     if unclean:
         raise Stop(ExitCode.CELL_FAILED)
 
@@ -142,7 +142,7 @@ def _reasons(unclean: Mapping[str, Exception]) -> list[dict[str, str]]:
     return [{"host": host, "reason": str(error)} for host, error in unclean.items()]
 
 
-def _tell_unclean(unclean: Mapping[str, Exception], again: str) -> None:
+def _show_unclean(unclean: Mapping[str, Exception], again: str) -> None:
     for error in unclean.values():
         show(one_line(f"  not cleaned up: {error}"), err=True)
     if unclean:

@@ -75,7 +75,7 @@ def command(
         if queued or tags or key:
             raise click.UsageError("--forget pushes nothing: leave out --queued, --tag and --sign")
         forgotten = forget_pushes(out, forget, chosen_run(out, run) if run else None)
-        _tell_forgotten(forgotten, forget, as_json)
+        _show_forgotten(forgotten, forget, as_json)
         return
     if queued:
         if run or tags or key:
@@ -96,7 +96,7 @@ def _require_one_run(run: str | None, more: Sequence[str]) -> None:
         raise click.UsageError(f"Got unexpected extra argument ({' '.join(extra)}): name the store with --to URL.")
 
 
-def _tell_forgotten(runs: list[Path], url: str, as_json: bool) -> None:
+def _show_forgotten(runs: list[Path], url: str, as_json: bool) -> None:
     if as_json:
         show_json([{"run": run.name, "to": url, "state": "forgotten"} for run in runs])
         return
@@ -125,7 +125,7 @@ def _push_each(pushes: list[tuple[Path, QueuedPush]], quiet: bool, as_json: bool
              "files": manifest.file_count, "bytes": manifest.size, "sent": pushed.sent, "tags": manifest.tags}
         )  # fmt: skip
         if not as_json:
-            _tell(pushed, asked.url)
+            _show_result(pushed, asked.url)
     if as_json:
         show_json(documents)
     elif not pushes:
@@ -144,7 +144,7 @@ def _push(run_dir: Path, asked: QueuedPush, quiet: bool) -> Pushed:
         return push_now(run_dir, asked, show_bytes, warn)
 
 
-def _tell(pushed: Pushed, url: str) -> None:
+def _show_result(pushed: Pushed, url: str) -> None:
     manifest = pushed.manifest
     match pushed.state:
         case "same":

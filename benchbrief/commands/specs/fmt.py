@@ -57,7 +57,7 @@ def command(paths: tuple[Path, ...], check: bool, diff: bool, as_json: bool) -> 
     elif piped and not check:
         show_data(outcomes[0].after)
     elif outcomes:
-        _tell(outcomes, "would change" if check else "formatted")
+        _show_result(outcomes, "would change" if check else "formatted")
     if any(outcome.not_there for outcome in outcomes):
         raise Stop(ExitCode.USAGE)
     if any(outcome.failed or (check and outcome.changed) for outcome in outcomes):
@@ -89,7 +89,7 @@ def _show_diff(text: str) -> None:
         show_data(text.encode())
 
 
-def _tell(outcomes: Sequence[Outcome], verb: str) -> None:
+def _show_result(outcomes: Sequence[Outcome], verb: str) -> None:
     for outcome in outcomes:
         if outcome.changed:
             show(f"{verb}: {one_line(outcome.name)}")
