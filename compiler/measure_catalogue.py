@@ -23,13 +23,7 @@ SAMPLED: frozenset[Dimension] = frozenset({"node", "time"})
 NAMED: tuple[Dimension, ...] = ("hardware", "workload", "operation", "experiment")
 """Dimensions with words as keys, in the order of lookup for a bare word."""
 
-AXIS_UNITS: Mapping[Dimension, str] = {
-    "threads": "",
-    "target": "ops/s",
-    "phase": "",
-    "repeat": "",
-    "time": "s",
-}
+AXIS_UNITS: Mapping[Dimension, str] = {"threads": "", "target": "ops/s", "phase": "", "repeat": "", "time": "s"}
 """The unit of a dimension with numbers as keys. Threads have none, as in `threads = [8, 16]`."""
 
 Key = str | float
@@ -73,11 +67,7 @@ STATISTICS: Mapping[str, str] = {
 """What may follow `latency.`, and the store's word for it."""
 
 
-_SIZES: Mapping[str, str] = {
-    "database.size": "B",
-    "database.size_loaded": "B",
-    "database.space_amplification": "",
-}
+_SIZES: Mapping[str, str] = {"database.size": "B", "database.size_loaded": "B", "database.space_amplification": ""}
 """The sizes of a cell's database with their units. They need no probe: each cell has them."""
 
 

@@ -143,8 +143,7 @@ def _wrong_with(block: ast.Block, scope: Scope, runs: Runs) -> Findings:
 def _metric(typer: Typer, metric: ast.Metric) -> plan.Metric | None:
     name = metric.name.text
     if what := taken(name):
-        typer.report(metric_errors.ShadowsMeasure(metric.name.span, name, what))
-        return None
+        return typer.refuse(metric_errors.ShadowsMeasure(metric.name.span, name, what))
     typed = typer.metric(name)
     if typed is None or not typer.is_complete(typed, metric.expr):
         return None

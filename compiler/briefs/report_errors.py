@@ -95,10 +95,7 @@ class TwoAxes(Again):
 
     code = "E0735"
     stands_alone = True
-    says = (
-        "one figure can't go along `{first_axis}` and `{axis}`",
-        "one figure can't show a curve and bars or lines",
-    )
+    says = ("one figure can't go along `{first_axis}` and `{axis}`", "one figure can't show a curve and bars or lines")
     remark = ("along `{first_axis}` here", "a curve here")
     hint = "{instead}"
     axis: str

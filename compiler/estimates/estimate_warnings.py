@@ -208,8 +208,7 @@ def with_reset(matrices: tuple[Matrix, ...], name: str, how: Reset) -> tuple[Mat
     """Return the matrices with another reset of the database called `name`."""
     return tuple(
         replace(
-            matrix,
-            databases={key: each.model_copy(update={"reset": how}) for key, each in matrix.databases.items()},
+            matrix, databases={key: each.model_copy(update={"reset": how}) for key, each in matrix.databases.items()}
         )
         if matrix.database.name == name
         else matrix

@@ -86,11 +86,7 @@ def _total(plan: Plan, spent: TimeSpent, page: Page, *, refused: bool) -> None:
         page.paragraph(f"database {shared.database}: {owed}, {about(shared.seconds)} of that time; {out}")
     if len(plan.experiments) > 1:
         page.table(
-            (
-                name,
-                f"{up_to(e, plan.budget_s)}{about(most_s(plan, name))}",
-            )
-            for name, e in plan.experiments.items()
+            (name, f"{up_to(e, plan.budget_s)}{about(most_s(plan, name))}") for name, e in plan.experiments.items()
         )
 
 

@@ -8,13 +8,7 @@ from benchbrief.compiler.extensions.engine_spec import EngineSpec, Option, Serve
 from benchbrief.compiler.extensions.extension_spec import API
 from benchbrief.compiler.extensions.importer_spec import ImporterSpec
 from benchbrief.compiler.extensions.meter_spec import BOUNDARY, SCALE, SHARED, MeterSpec
-from benchbrief.compiler.extensions.probe_spec import (
-    COUNTERS,
-    COUNTERS_AND_GAUGES,
-    GAUGES,
-    ProbeMeasure,
-    ProbeSpec,
-)
+from benchbrief.compiler.extensions.probe_spec import COUNTERS, COUNTERS_AND_GAUGES, GAUGES, ProbeMeasure, ProbeSpec
 from benchbrief.compiler.extensions.scheduler_spec import SchedulerSpec
 from benchbrief.compiler.extensions.template_spec import TemplateSpec
 from benchbrief.compiler.extensions.tool_spec import (

@@ -157,12 +157,7 @@ class _Block:
 
     @classmethod
     def of(
-        cls,
-        matrix: Matrix,
-        unit: HardwareUnit,
-        load: Load,
-        hosts: Mapping[str, Host],
-        equipment: SharedEquipment,
+        cls, matrix: Matrix, unit: HardwareUnit, load: Load, hosts: Mapping[str, Host], equipment: SharedEquipment
     ) -> _Block:
         hardware = unit.hardware
         database = matrix.databases[hardware.key]

@@ -89,13 +89,7 @@ def point_of(cell: Cell) -> Point:
 def keys_of(cell: Cell) -> dict[Dimension, str | int | float | None]:
     """Return the keys of the cell's point by dimension; None where it has none, or a search has not found it yet."""
     experiment, hardware, workload, threads, target = point_of(cell)
-    return {
-        "experiment": experiment,
-        "hardware": hardware,
-        "workload": workload,
-        "threads": threads,
-        "target": target,
-    }
+    return {"experiment": experiment, "hardware": hardware, "workload": workload, "threads": threads, "target": target}
 
 
 def is_budgeted(plan: Plan, experiment: Experiment) -> bool:

@@ -102,10 +102,7 @@ EXPERIMENT = BlockSchema(
             example="phases = 6 x 10 min",
         ),
         "repeats": Key(
-            Special(
-                "`3`, `3, interleaved`, `5, random(seed: 1)` or `confident(within: 5 %, to: 10)`",
-                series=True,
-            ),
+            Special("`3`, `3, interleaved`, `5, random(seed: 1)` or `confident(within: 5 %, to: 10)`", series=True),
             "How often each point is measured, or until when, and in which order.",
             default="1, grouped",
             example="repeats = 3, interleaved",

@@ -21,20 +21,10 @@ EVENT = BlockSchema(
             "The time before the event whose mean throughput is that of before.",
             default="30 s, or as much as there is",
         ),
-        "within": Key(
-            _SHARE,
-            "The throughput is back within this share of that of before.",
-            default="10 %",
-        ),
-        "steady": Key(
-            Number("s", "5 s", minimum=1.0),
-            "How long the throughput has to stay back.",
-            default="5 s",
-        ),
+        "within": Key(_SHARE, "The throughput is back within this share of that of before.", default="10 %"),
+        "steady": Key(Number("s", "5 s", minimum=1.0), "How long the throughput has to stay back.", default="5 s"),
         "outage": Key(
-            _SHARE,
-            "Below this share of the throughput of before, the service counts as out.",
-            default="10 %",
+            _SHARE, "Below this share of the throughput of before, the service counts as out.", default="10 %"
         ),
         "data": Key(
             Word(("changed", "kept")),

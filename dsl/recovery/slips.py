@@ -44,9 +44,7 @@ _ADVICE = {
     "..": "a ramp with steps is written `range(1, 16, step: 2)`",
     "<": 'a text of several lines stands between `"""` and `"""`',
 }
-_WORD_ADVICE = {
-    "mix": "shares are attributes of the workload: `read = 95 %  update = 5 %`",
-}
+_WORD_ADVICE = {"mix": "shares are attributes of the workload: `read = 95 %  update = 5 %`"}
 
 
 _DOLLARS = re.compile(r"\$ ?([0-9]+(?:\.[0-9]+)?)((?:/[A-Za-z]+)*)")

@@ -147,8 +147,7 @@ def _engine(entry: Entry, reader: Reader) -> EngineSpec | None:
         return None
     found = ENGINE_SPECS.find(name.text)
     if isinstance(found, Refused):
-        reader.report(UnusableExtension.of(name.span, found))
-        return None
+        return reader.refuse(UnusableExtension.of(name.span, found))
     return found or ENGINE_SPECS.usable(did_you_mean(name.text, ENGINE_SPECS.names) or "")
 
 
@@ -281,8 +280,7 @@ def _hole(
     hole: ast.Hole, key: str, known: Mapping[str, str], unit: HardwareUnit, reader: Reader
 ) -> str | plan.Reference | None:
     if hole.format:
-        reader.report(database_errors.BadHole(hole.span, key, "a format has no meaning here"))
-        return None
+        return reader.refuse(database_errors.BadHole(hole.span, key, "a format has no meaning here"))
     match hole.expr:
         case ast.Name(text=name) if name in known:
             return known[name]

@@ -72,10 +72,7 @@ def read_hooks(values: Values, when: Literal["prepare", "teardown"], reader: Rea
 
 
 def _commands(
-    exprs: Sequence[ast.Expr],
-    when: Literal["prepare", "reset", "teardown"],
-    words: Sequence[str],
-    reader: Reader,
+    exprs: Sequence[ast.Expr], when: Literal["prepare", "reset", "teardown"], words: Sequence[str], reader: Reader
 ) -> Iterator[plan.Hook]:
     for expr in listed(reader.deref(each) for each in exprs):
         match reader.deref(expr):

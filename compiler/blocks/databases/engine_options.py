@@ -81,8 +81,7 @@ class EngineOptions:
         if option is _PASSED_ON and self.flags and key in self.flags.types and place:
             problem = bad_value(place, key, value, self.flags.types[key], self.flags.of)
             if problem is not None:
-                reader.report(problem)
-                return None
+                return reader.refuse(problem)
         if isinstance(value, tuple):
             return (
                 _word_or_number(key, option, value[0], reader)
@@ -157,8 +156,7 @@ def _list(key: str, option: Option, expr: ast.Expr, reader: Reader) -> plan.Opti
             case ast.Name(text=word) | ast.String(parts=(str(word),)) if word in option.list_of:
                 found.append(word)
             case ast.Name(text=word) as name:
-                reader.report(structure_errors.UnknownWord(name.span, key, word, option.list_of))
-                return None
+                return reader.refuse(structure_errors.UnknownWord(name.span, key, word, option.list_of))
             case other:
                 _wrong(key, option, other, reader)
                 return None

@@ -130,14 +130,12 @@ def _command(block: Entry, reader: Reader) -> tuple[str, _Place, float] | None:
     said = block.attributes.get("command")
     match said and said.values:
         case None:
-            reader.report(event_errors.NotOneCommand(block.head, "none"))
-            return None
+            return reader.refuse(event_errors.NotOneCommand(block.head, "none"))
         case (ast.Call(function=ast.Name(text="command"), arguments=[ast.Argument(key=None, value=text), *rest]),):
             pass
         case _:
             span = said.span if said else block.head
-            reader.report(structure_errors.BadArgument(span, "command", "needs a command", _USAGE))
-            return None
+            return reader.refuse(structure_errors.BadArgument(span, "command", "needs a command", _USAGE))
     line = reader.value("command", text, Text())
     place, timeout_s = None, _TIMEOUT_S
     for argument in rest:
@@ -166,11 +164,7 @@ def _place(expr: ast.Expr, reader: Reader) -> _Place | None:
 
 
 def _hosts(
-    place: _Place,
-    unit: HardwareUnit,
-    client: plan.Client | None,
-    known: Mapping[str, Sequence[str]],
-    reader: Reader,
+    place: _Place, unit: HardwareUnit, client: plan.Client | None, known: Mapping[str, Sequence[str]], reader: Reader
 ) -> tuple[str, ...]:
     """Return the hosts of a cell that the command runs on; none after a mistake."""
     under_test = unit.hardware.hosts

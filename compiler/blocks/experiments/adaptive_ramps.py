@@ -26,10 +26,7 @@ ADAPTIVE_ARGUMENTS = ("points",)
 FEWEST_POINTS = 3
 """Both ends and the middle: fewer show no bend."""
 _USUAL_POINTS = 9
-_USAGE = {
-    "threads": "`adaptive(1..512, points: 9)`",
-    "target": "`adaptive(1k ops/s..100k ops/s, points: 9)`",
-}
+_USAGE = {"threads": "`adaptive(1..512, points: 9)`", "target": "`adaptive(1k ops/s..100k ops/s, points: 9)`"}
 _POINTS = Number("", "9", plain=True, integer=True, minimum=1.0, maximum=1000.0)
 
 
@@ -40,8 +37,7 @@ def read_adaptive(
     unknown = next((a.key for a in call.arguments if a.key and a.key.text not in ADAPTIVE_ARGUMENTS), None)
     if unknown is not None:
         known = ADAPTIVE_ARGUMENTS
-        reader.report(structure_errors.UnknownArgument(unknown.span, "adaptive", unknown.text, known))
-        return None
+        return reader.refuse(structure_errors.UnknownArgument(unknown.span, "adaptive", unknown.text, known))
     match call.arguments:
         case [
             ast.Argument(key=None, value=ast.Binary(operator="..") as ends),
@@ -52,8 +48,7 @@ def read_adaptive(
             why = "takes two ends and `points:`"
             mended = _mended(call)
             usage = f"`{mended}`" if mended else _USAGE[key]
-            reader.report(structure_errors.BadArgument(call.span, "adaptive", why, usage, mended))
-            return None
+            return reader.refuse(structure_errors.BadArgument(call.span, "adaptive", why, usage, mended))
     first = reader.quantity(key, ends.left, lowest(shape))
     last = reader.quantity(key, ends.right, shape)
     count = reader.quantity("points", written, _POINTS)
@@ -63,21 +58,18 @@ def read_adaptive(
         same = last.value == first.value
         why = f"both its ends are {first.value:g}" if same else f"it runs from {first.value:g} down to {last.value:g}"
         usage = "two numbers that differ" if same else "the smaller number first"
-        reader.report(value_errors.EmptyRamp(ends.span, key, why, usage))
-        return None
+        return reader.refuse(value_errors.EmptyRamp(ends.span, key, why, usage))
     found = candidates(first.value, last.value)
     if count.value < FEWEST_POINTS:
         texts = (ends.left.span.text, ends.right.span.text)
-        reader.report(
+        return reader.refuse(
             schedule_errors.TooFewAdaptivePoints(
                 written.span, key, int(count.value), FEWEST_POINTS, _usual(len(found)), texts
             )
         )
-        return None
     if count.value > len(found):
         at, most = written.span, len(found)
-        reader.report(schedule_errors.TooFewCandidates(at, key, int(count.value), most, first.value, last.value))
-        return None
+        return reader.refuse(schedule_errors.TooFewCandidates(at, key, int(count.value), most, first.value, last.value))
     return found, plan.Adaptive(points=int(count.value))
 
 

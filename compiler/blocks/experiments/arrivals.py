@@ -97,11 +97,9 @@ def read_arrivals(entry: Entry, values: Values, reader: Reader) -> Said | None:
         case ast.Call(function=ast.Name(text=kind)) if kind in ARRIVALS:
             said = _called(kind, expr, reader)
         case ast.Name(text=kind) if kind in ARRIVALS:
-            reader.report(structure_errors.BadArgument(expr.span, kind, _TAKES[kind], _USAGE[kind]))
-            return None
+            return reader.refuse(structure_errors.BadArgument(expr.span, kind, _TAKES[kind], _USAGE[kind]))
         case _:
-            reader.report(wrong_value(expr, "arrivals", EXPERIMENT.keys["arrivals"].shape.wanted, ARRIVALS))
-            return None
+            return reader.refuse(wrong_value(expr, "arrivals", EXPERIMENT.keys["arrivals"].shape.wanted, ARRIVALS))
     if said is None:
         return None
     kind = said.arrivals.kind
@@ -144,8 +142,7 @@ def check_arrivals(
     if arrivals.kind not in (*tool.arrivals, "closed"):
         others = (TOOL_SPECS.usable(name) for name in engine.tools)
         instead = tuple(other.word for other in others if other and arrivals.kind in other.arrivals)
-        reader.report(wrong.ArrivalsNotOfTool(said.span, tool.word, arrivals.kind, tool.arrivals, instead))
-        return None
+        return reader.refuse(wrong.ArrivalsNotOfTool(said.span, tool.word, arrivals.kind, tool.arrivals, instead))
     for key, span in said.bounds.items():
         if key not in tool.bounds:
             reader.report(wrong.BoundNotOfTool(span, tool.word, key))
@@ -180,8 +177,7 @@ def _called(kind: str, call: ast.Call, reader: Reader) -> Said | None:
     match kind:
         case "steps":
             if not points:
-                reader.report(structure_errors.BadArgument(call.span, kind, _TAKES[kind], _USAGE[kind]))
-                return None
+                return reader.refuse(structure_errors.BadArgument(call.span, kind, _TAKES[kind], _USAGE[kind]))
             settings |= {"rates": tuple(point for point, _ in points), "each_s": at["lasting"]}
         case "burst":
             rate = reader.quantity("burst", rates[0], TARGET)
@@ -189,8 +185,7 @@ def _called(kind: str, call: ast.Call, reader: Reader) -> Said | None:
                 return None
             if at["lasting"] >= at["every"]:
                 spans = duration(at["lasting"]), duration(at["every"])
-                reader.report(wrong.LongBursts(named["lasting"].span, *spans))
-                return None
+                return reader.refuse(wrong.LongBursts(named["lasting"].span, *spans))
             settings |= {"burst_rate": rate.value, "every_s": at["every"], "lasting_s": at["lasting"]}
         case "trace":
             traced = _trace(rates[0], reader)
@@ -210,8 +205,7 @@ def _arguments(kind: str, call: ast.Call, reader: Reader) -> dict[str, ast.Argum
     plain = len(call.arguments) - len(named)
     fits = {"steps": plain >= 1, "burst": plain == 1, "trace": plain == 1}.get(kind, plain == 0)
     if not fits or not {*_NEEDED.get(kind, ())} <= named.keys():
-        reader.report(structure_errors.BadArgument(call.span, kind, _TAKES[kind], _USAGE[kind]))
-        return None
+        return reader.refuse(structure_errors.BadArgument(call.span, kind, _TAKES[kind], _USAGE[kind]))
     return named
 
 
@@ -221,8 +215,7 @@ def _spacing(argument: ast.Argument, reader: Reader) -> str | None:
             return word
         case other:
             wanted = " or ".join(f"`{word}`" for word in SPACINGS)
-            reader.report(wrong_value(other, "spacing", wanted, SPACINGS))
-            return None
+            return reader.refuse(wrong_value(other, "spacing", wanted, SPACINGS))
 
 
 def _trace(expr: ast.Expr, reader: Reader) -> tuple[dict[str, object], tuple[int, float]] | None:
@@ -247,10 +240,8 @@ def _trace(expr: ast.Expr, reader: Reader) -> tuple[dict[str, object], tuple[int
         if not why and at - before > _HOLE_S:
             why = f"is {at:g} s: nothing is due for {at - before:g} s before it, which is a gap in the recording"
         if why:
-            reader.report(wrong.BadTrace(expr.span, file, number, why))
-            return None
+            return reader.refuse(wrong.BadTrace(expr.span, file, number, why))
         before, due, last = at, due + 1, number
     if not due:
-        reader.report(wrong.BadTrace(expr.span, file, 1, "ends without a due time"))
-        return None
+        return reader.refuse(wrong.BadTrace(expr.span, file, 1, "ends without a due time"))
     return {"trace": text, "file": file}, (last, before)

@@ -15,10 +15,7 @@ class NoMeasuredTime(CompileProblem):
 class ClosedLoopOnly(CompileProblem):
     code = "E0525"
     says = "`{tool}` runs as fast as it can: it can't offer a `target` load"
-    hint = (
-        "use `tool = {instead[0]}`, or remove `target`, and ramp `threads`",
-        "remove `target`, and ramp `threads`",
-    )
+    hint = ("use `tool = {instead[0]}`, or remove `target`, and ramp `threads`", "remove `target`, and ramp `threads`")
     tool: str
     instead: tuple[str, ...] = ()
     """Tools of the database that can."""

@@ -318,8 +318,7 @@ class _Experiment:
                 if load is not None and not load.family.loads:
                     fills = (each for each, said in load.family.workloads.items() if not said.existing and said.timed)
                     fill = next(fills, next(iter(load.family.workloads)))
-                    self.reader.report(experiment_errors.NoMeasuredLoad(call.span, name, load.family.name, fill))
-                    return None
+                    return self.reader.refuse(experiment_errors.NoMeasuredLoad(call.span, name, load.family.name, fill))
                 return load and loading(load, self.world.language)
             case _:
                 why = "takes the name of one workload"
@@ -332,8 +331,9 @@ class _Experiment:
         if not series:
             if len(known) == 1:
                 return next(iter(known.values()))
-            self.reader.report(name_errors.MustChoose(self.entry.head, kind, self.entry.name, tuple(known), family))
-            return None
+            return self.reader.refuse(
+                name_errors.MustChoose(self.entry.head, kind, self.entry.name, tuple(known), family)
+            )
         return self._chosen(kind, self.reader.deref(series[0]), known)
 
     def _chosen(self, kind: str, item: ast.Expr, known: Mapping[str, Item | None]) -> Item | None:
@@ -353,8 +353,7 @@ class _Experiment:
             return Ramps("threads", threads, threads) if threads else None
         targets = self._points("target")
         if len(threads.points) > 1:
-            self.reader.report(experiment_errors.TwoRamps(self.values.span("threads"), threads.described))
-            return None
+            return self.reader.refuse(experiment_errors.TwoRamps(self.values.span("threads"), threads.described))
         return Ramps("target", targets, threads) if threads and targets else None
 
     def _points(self, key: str) -> Ramp:

@@ -68,8 +68,7 @@ def _declared(entry: Entry, reader: Reader) -> AskedProbe | None:
     kind = said.values[0] if said and isinstance(said.values[0], ast.Name) else None
     other = PROBE_SPECS.find(kind.text if kind else entry.name)
     if kind is not None and isinstance(other, Refused):
-        reader.report(UnusableExtension.of(kind.span, other))
-        return None
+        return reader.refuse(UnusableExtension.of(kind.span, other))
     values = reader.block(entry, probe_schema(other) if isinstance(other, ProbeSpec) else PROBE)
     named = values.text("kind")
     every = values.number("every")
@@ -203,8 +202,7 @@ def _find(
         case ProbeSpec() as probe:
             return probe
         case Refused() as refused:
-            reader.report(UnusableExtension.of(span, refused))
-            return None
+            return reader.refuse(UnusableExtension.of(span, refused))
     known = tuple(dict.fromkeys((*PROBE_SPECS.names, *declared)))
     problem = name_errors.UnknownName(span, "probe", name, known)
     reader.report(problem)
@@ -215,8 +213,7 @@ def _find(
 def _on(probe: ProbeSpec | AskedProbe | None, target: ast.Expr, reader: Reader) -> str | ast.Name | None:
     if isinstance(probe, ProbeSpec) and not probe.on:
         of = " and ".join(f"the probe {spec.name}" for spec in PROBE_SPECS.own.values() if spec.on)
-        reader.report(structure_errors.NotForThis(target.span, "on", of, f"the probe {probe.name}"))
-        return None
+        return reader.refuse(structure_errors.NotForThis(target.span, "on", of, f"the probe {probe.name}"))
     if isinstance(target, ast.Name):
         return target
     value = reader.value("on", target, Text())

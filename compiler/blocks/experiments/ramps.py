@@ -195,8 +195,7 @@ def _arguments(key: str, call: ast.Call, reader: Reader) -> dict[str, ast.Expr] 
         why = "takes `from:` and `to:`, and one of `factor:` and `step:`"
         if missing and len(named) == len(call.arguments):
             why = f"needs {' and '.join(missing)}"
-        reader.report(structure_errors.BadArgument(call.span, "knee", why, _KNEE_USAGE[key]))
-        return None
+        return reader.refuse(structure_errors.BadArgument(call.span, "knee", why, _KNEE_USAGE[key]))
     return {name: argument.value for name, argument in named.items()}
 
 
@@ -213,15 +212,13 @@ def read_points(key: str, expr: ast.Expr, reader: Reader) -> _Points | None:
             first < last
         ):
             meant = f"{minus.left.span.text}..{minus.right.span.text}"
-            reader.report(structure_errors.WrongType(minus.span, key, _wanted(key), described(minus), meant))
-            return None
+            return reader.refuse(structure_errors.WrongType(minus.span, key, _wanted(key), described(minus), meant))
         case ast.Quantity() | ast.Unary() | ast.Binary() as number:
             constant = reader.quantity(key, number, _SHAPES[key])
             return None if constant is None else [(constant.value, number.span)]
         case other:
             words = ("range", *_CHOOSING[key])
-            reader.report(wrong_value(other, key, _wanted(key), words, numbers=True))
-            return None
+            return reader.refuse(wrong_value(other, key, _wanted(key), words, numbers=True))
 
 
 def _listed(key: str, items: ast.List, reader: Reader) -> _Points | None:
@@ -230,19 +227,16 @@ def _listed(key: str, items: ast.List, reader: Reader) -> _Points | None:
     for item in items.items:
         match reader.deref(item):
             case ast.List():  # nested lists that double each time would make an endless ramp
-                reader.report(structure_errors.WrongType(item.span, key, _wanted(key), "a list in a list"))
-                return None
+                return reader.refuse(structure_errors.WrongType(item.span, key, _wanted(key), "a list in a list"))
             case ast.Call(function=ast.Name(text=chosen)) if chosen in _CHOOSING[key]:
                 wanted, found = f"a list of numbers, or `{chosen}(...)` alone", f"a list that holds `{chosen}(...)`"
-                reader.report(structure_errors.WrongType(item.span, key, wanted, found))
-                return None
+                return reader.refuse(structure_errors.WrongType(item.span, key, wanted, found))
         part = read_points(key, item, reader)
         whole = whole and part is not None
         points.extend(part or ())
         if len(points) > MAX_POINTS:
             count = float(len(points))
-            reader.report(value_errors.TooManyPoints(items.span, key, count, MAX_POINTS))
-            return None
+            return reader.refuse(value_errors.TooManyPoints(items.span, key, count, MAX_POINTS))
     return points if whole else None
 
 
@@ -265,16 +259,14 @@ def _range(key: str, call: ast.Call, reader: Reader) -> _Points | None:
     for argument in call.arguments:
         if argument.key is not None and argument.key.text not in RANGE_ARGUMENTS:
             name = argument.key
-            reader.report(structure_errors.UnknownArgument(name.span, "range", name.text, RANGE_ARGUMENTS))
-            return None
+            return reader.refuse(structure_errors.UnknownArgument(name.span, "range", name.text, RANGE_ARGUMENTS))
     if len(positional) != 2 or len(named) != 1:
         why = "takes a first and a last point, and one of `step:`, `factor:` and `steps:`"
         usage, mended = _USAGE[key], None
         if len(positional) == 3 and not named:
             mended = "range({}, {}, step: {})".format(*(value.span.text for value in positional))
             usage = f"`{mended}`"
-        reader.report(structure_errors.BadArgument(call.span, "range", why, usage, mended))
-        return None
+        return reader.refuse(structure_errors.BadArgument(call.span, "range", why, usage, mended))
     first, last = reader.quantity(key, positional[0], lowest(shape)), reader.quantity(key, positional[1], shape)
     [(way, value)] = named.items()
     match way:
@@ -305,21 +297,13 @@ def _stepped(
 
 
 def _made(
-    key: str,
-    expr: ast.Expr,
-    first: float,
-    last: float,
-    steps: float,
-    point: Callable[[int], float],
-    reader: Reader,
+    key: str, expr: ast.Expr, first: float, last: float, steps: float, point: Callable[[int], float], reader: Reader
 ) -> _Points | None:
     """Return whole points from `first` on with `steps` more. Points that round to the same number count once."""
     if last < first:
         why = f"it runs from {first:g} down to {last:g}"
-        reader.report(value_errors.EmptyRamp(expr.span, key, why, "the smaller number first"))
-        return None
+        return reader.refuse(value_errors.EmptyRamp(expr.span, key, why, "the smaller number first"))
     if steps >= MAX_POINTS:
-        reader.report(value_errors.TooManyPoints(expr.span, key, math.floor(steps) + 1.0, MAX_POINTS))
-        return None
+        return reader.refuse(value_errors.TooManyPoints(expr.span, key, math.floor(steps) + 1.0, MAX_POINTS))
     count = math.floor(steps + _SLACK) + 1
     return [(whole, expr.span) for whole in dict.fromkeys(float(round(point(i))) for i in range(count))]

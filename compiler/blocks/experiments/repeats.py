@@ -127,8 +127,7 @@ def _order(parts: Iterable[ast.Expr], reader: Reader) -> tuple[Order, int | None
             case ast.Name(text=("grouped" | "interleaved") as word):
                 order = "interleaved" if word == "interleaved" else "grouped"
             case ast.Call(
-                function=ast.Name(text="random"),
-                arguments=[ast.Argument(key=ast.Name(text="seed"), value=value)],
+                function=ast.Name(text="random"), arguments=[ast.Argument(key=ast.Name(text="seed"), value=value)]
             ):
                 number = reader.quantity("seed", value, _SEED)
                 order, seed = "random", int(number.value) if number else None

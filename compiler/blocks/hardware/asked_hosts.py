@@ -28,16 +28,13 @@ def read_asked(call: ast.Call, reader: Reader) -> tuple[plan.Asked, int] | None:
     name = call.function.text
     spec = SCHEDULER_SPECS.find(name)
     if isinstance(spec, Refused):
-        reader.report(UnusableExtension.of(call.function.span, spec))
-        return None
+        return reader.refuse(UnusableExtension.of(call.function.span, spec))
     if spec is None or not spec.usage:
         if name in _FILES:
             why = "hosts are written in the spec: they can't be read from a file"
-            reader.report(BadHosts(call.span, why, FILE_OF_HOSTS))
-            return None
+            return reader.refuse(BadHosts(call.span, why, FILE_OF_HOSTS))
         known = tuple(each for each, own in SCHEDULER_SPECS.own.items() if own.usage)
-        reader.report(structure_errors.UnknownWord(call.function.span, "hosts", name, ("local", *known)))
-        return None
+        return reader.refuse(structure_errors.UnknownWord(call.function.span, "hosts", name, ("local", *known)))
     named = named_arguments(call, spec.arguments, reader)
     if named is None:
         return None

@@ -148,10 +148,7 @@ class HostTable:
                     problem = f"`{address}` is not {found.address_is}"
                     raise HostPatternError(problem, 0, max(1, len(pattern)), found.doc)
                 host = plan.Host(
-                    id=f"{scheme}:{address}",
-                    transport=scheme,
-                    name=address,
-                    package=TRANSPORT_SPECS.source(scheme),
+                    id=f"{scheme}:{address}", transport=scheme, name=address, package=TRANSPORT_SPECS.source(scheme)
                 )
                 ids.append(self._add(host, item.span))
         except HostPatternError as error:

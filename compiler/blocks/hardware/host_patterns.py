@@ -56,9 +56,7 @@ def expand(pattern: str) -> tuple[str, ...]:
         sizes *= size
         if sizes > MAX_HOSTS:
             raise HostPatternError(
-                f"{_count(sizes)} hosts are more than the {MAX_HOSTS} that a group may have",
-                match.start(),
-                match.end(),
+                f"{_count(sizes)} hosts are more than the {MAX_HOSTS} that a group may have", match.start(), match.end()
             )
         pieces += [[pattern[position : match.start()]], choices]
         position = match.end()

@@ -26,8 +26,7 @@ def _block(entry: Entry, reader: Reader) -> plan.SchedulerBlock | None:
     spec = SCHEDULER_SPECS.find(entry.name)
     at = Span(entry.head.source, entry.head.end - len(entry.name), entry.head.end)
     if isinstance(spec, Refused):
-        reader.report(UnusableExtension.of(at, spec))
-        return None
+        return reader.refuse(UnusableExtension.of(at, spec))
     if spec is None:
         if entry.name:
             known = SCHEDULER_SPECS.names

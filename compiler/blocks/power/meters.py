@@ -69,8 +69,7 @@ def read_power(
         twice = bool(_places(meter) & _read_by(known[:number]))
         if why := _apart(known[0], meter) or (_TWICE if twice else ""):
             instead = {_FILES: "name columns of one file", _TWICE: "remove one of them"}.get(why)
-            reader.report(meter_errors.MetersDontAddUp(item.span, items[0].span, why, instead or _ALIKE))
-            return None
+            return reader.refuse(meter_errors.MetersDontAddUp(item.span, items[0].span, why, instead or _ALIKE))
     return known
 
 
@@ -107,15 +106,12 @@ def _read_by(meters: Iterable[plan.PowerMeter]) -> set[tuple[str, ...]]:
 def _meter(expr: ast.Expr, group: Group | None, reader: Reader) -> plan.PowerMeter | None:
     name = expr.function if isinstance(expr, ast.Call) else expr
     if not isinstance(name, ast.Name):
-        reader.report(structure_errors.WrongType(expr.span, "power", POWER.wanted, described(expr)))
-        return None
+        return reader.refuse(structure_errors.WrongType(expr.span, "power", POWER.wanted, described(expr)))
     schema = METER_SPECS.find(name.text)
     if isinstance(schema, Refused):
-        reader.report(UnusableExtension.of(name.span, schema))
-        return None
+        return reader.refuse(UnusableExtension.of(name.span, schema))
     if schema is None:
-        reader.report(structure_errors.UnknownWord(name.span, "power", name.text, METER_SPECS.names))
-        return None
+        return reader.refuse(structure_errors.UnknownWord(name.span, "power", name.text, METER_SPECS.names))
     return _Meter(name.text, schema, expr, reader).read(group)
 
 
@@ -313,12 +309,11 @@ class _Meter:
             except HostPatternError as error:
                 start = item.span.start + 1
                 span = Span(item.span.source, start + error.start, min(start + error.end, item.span.end))
-                self.reader.report(
+                return self.reader.refuse(
                     value_errors.BadText(span, error.key, str(error), error.hint)
                     if isinstance(error, _BadText)
                     else value_errors.BadHosts(span, str(error), error.hint)
                 )
-                return None
         if not found:
             self._refuse(f"needs {self.schema.address}")
         return tuple(found) or None

@@ -55,8 +55,7 @@ class Promised:
 def read_highest(key: str, call: ast.Call, shape: Number, reader: Reader) -> tuple[tuple[float, ...], Promised] | None:
     """Return the candidates and the promise; None after a mistake, which is reported."""
     if key != "target":
-        reader.report(wrong.HighestOfThreads(call.span))
-        return None
+        return reader.refuse(wrong.HighestOfThreads(call.span))
     named = _arguments(call, reader)
     if named is None:
         return None
@@ -74,17 +73,16 @@ def read_highest(key: str, call: ast.Call, shape: Number, reader: Reader) -> tup
     if last.value <= first.value:
         same = last.value == first.value
         why = f"both ends are {first.value:g}" if same else f"they run from {first.value:g} down to {last.value:g}"
-        reader.report(value_errors.EmptyRamp(ends.span, key, why, "the smaller number first", "these rates", "have"))
-        return None
+        return reader.refuse(
+            value_errors.EmptyRamp(ends.span, key, why, "the smaller number first", "these rates", "have")
+        )
     if first.value * within.value < 2:  # the rates are whole, and the next but one is to be within it
         lowest = ceil(2 / within.value)
-        reader.report(wrong.RatesTooNear(named["within"].span, within.text, first.value, lowest))
-        return None
+        return reader.refuse(wrong.RatesTooNear(named["within"].span, within.text, first.value, lowest))
     found = candidates(first.value, last.value, within.value)
     if len(found) > MOST_CANDIDATES:
         apart = f"{50 * within.value:g} %"
-        reader.report(wrong.TooManyRates(named["within"].span, len(found), apart, MOST_CANDIDATES))
-        return None
+        return reader.refuse(wrong.TooManyRates(named["within"].span, len(found), apart, MOST_CANDIDATES))
     good = [limit for limit in limits if limit is not None]
     operations = tuple((limit.operation, span) for limit, span in good if limit.operation)
     count = int(held_out.value) if held_out else HELD_OUT
@@ -167,8 +165,7 @@ def _arguments(call: ast.Call, reader: Reader) -> dict[str, ast.Expr] | None:
             if len(rest) == len(named):
                 return {name: argument.value for name, argument in named.items()}
     why = "takes two ends, `where:` and `within:`"
-    reader.report(structure_errors.BadArgument(call.span, "highest", why, USAGE))
-    return None
+    return reader.refuse(structure_errors.BadArgument(call.span, "highest", why, USAGE))
 
 
 _Limit = tuple[plan.PromiseLimit, Span]
@@ -213,11 +210,9 @@ class _Limits:
                 said = {"statistic": STATISTICS[statistic], "operation": operation, "text": limit}
                 return plan.PromiseLimit(measure="latency", most=most.value, strict=strict, **said), of.span
             case ast.Attr(base=ast.Name(text="latency"), field=ast.Name(text=statistic)) if statistic in STATISTICS:
-                self.reader.report(NeedsOperation(left.span, left.span.text, ()))
-                return None
+                return self.reader.refuse(NeedsOperation(left.span, left.span.text, ()))
             case _:
-                self.reader.report(wrong.NotPromised(left.span, left.span.text, "read"))
-                return None
+                return self.reader.refuse(wrong.NotPromised(left.span, left.span.text, "read"))
 
     def _wrong(self, expr: ast.Expr, what: str) -> None:
         self.reader.report(wrong.NotLimits(expr.span, what))

@@ -7,10 +7,7 @@ from dataclasses import dataclass
 
 from benchbrief.compiler.frontend.declarations import Entry
 from benchbrief.compiler.planning import plan
-from benchbrief.compiler.units import (
-    Dimension,
-    base_unit,
-)
+from benchbrief.compiler.units import Dimension, base_unit
 from benchbrief.dsl.source import Span
 from benchbrief.dsl.syntax import ast
 

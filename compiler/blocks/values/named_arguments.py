@@ -17,10 +17,8 @@ def named_arguments(call: ast.Call, known: Collection[str], reader: Reader) -> d
             continue
         key, name = argument.key, argument.key.text
         if name not in known:
-            reader.report(structure_errors.UnknownArgument(key.span, call.function.text, name, tuple(known)))
-            return None
+            return reader.refuse(structure_errors.UnknownArgument(key.span, call.function.text, name, tuple(known)))
         if name in named:
-            reader.report(structure_errors.DuplicateAttribute(key.span, named[name].span, name))
-            return None
+            return reader.refuse(structure_errors.DuplicateAttribute(key.span, named[name].span, name))
         named[name] = argument
     return named

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Iterable, Mapping
+from typing import TypeVar
 
 from benchbrief.compiler.blocks.values.block_values import Constant, Value, Values
 from benchbrief.compiler.blocks.values.spec_files import check_path
@@ -38,6 +39,8 @@ from benchbrief.dsl.diagnostics.suggest import did_you_mean
 from benchbrief.dsl.source import Span
 from benchbrief.dsl.syntax import ast
 
+T = TypeVar("T")
+
 _FLAGS = {"true": True, "false": False}
 
 
@@ -62,6 +65,11 @@ class Reader:
 
     def report(self, problem: CompileProblem) -> None:
         self.findings.add(problem)
+
+    def refuse(self, problem: CompileProblem) -> T | None:
+        """Report a mistake, and return None in place of what it spoils."""
+        self.findings.add(problem)
+        return None
 
     def block(self, entry: Entry, schema: BlockSchema, *, complete: bool = True) -> Values:
         """Return the values of a block. With `complete` False, as for an override, nothing is missing."""
@@ -185,19 +193,15 @@ class Reader:
 
     def _text(self, key: str, expr: ast.Expr, shape: Text) -> str | ast.String | None:
         if not isinstance(expr, ast.String):
-            self.report(wrong_value(expr, key, shape.wanted, texts=True))
-            return None
+            return self.refuse(wrong_value(expr, key, shape.wanted, texts=True))
         plain = expr.plain
         if plain is None and not shape.holes:
             hole = next(part for part in expr.parts if isinstance(part, ast.Hole))
-            self.report(structure_errors.HoleNotAllowed(hole.span, key))
-            return None
+            return self.refuse(structure_errors.HoleNotAllowed(hole.span, key))
         if plain is not None and not plain.strip():
-            self.report(value_errors.BadText(expr.span, key, "empty", shape.wanted))
-            return None
+            return self.refuse(value_errors.BadText(expr.span, key, "empty", shape.wanted))
         if plain is not None and any(ord(char) < 32 for char in plain) and key != "description":
-            self.report(value_errors.BadText(expr.span, key, "not plain text on one line", _ONE_LINE))
-            return None
+            return self.refuse(value_errors.BadText(expr.span, key, "not plain text on one line", _ONE_LINE))
         if shape.absolute and plain is not None and not check_path(expr.span, key, plain, self.findings):
             return None
         return expr if shape.holes else plain
@@ -228,8 +232,7 @@ class Reader:
             return None
         if isinstance(expr, ast.Quantity | ast.Binary | ast.Unary):
             return self.constant(expr)
-        self.report(wrong_value(expr, key, shape.wanted, _FLAGS, texts=True))
-        return None
+        return self.refuse(wrong_value(expr, key, shape.wanted, _FLAGS, texts=True))
 
     def quantity(self, key: str, expr: ast.Expr, shape: Number) -> Constant | None:
         """Return a number of the wanted dimension within its bounds."""
@@ -247,14 +250,14 @@ class Reader:
             if constant.bare and constant.dimension == DIMENSIONLESS and shape.plain:
                 constant = Constant(constant.value, shape.dimension, constant.text, constant.span, bare=True)
             elif constant.bare:
-                self.report(value_errors.MissingUnit(constant.span, key, shape.wanted, shape.example, constant.text))
-                return None
+                return self.refuse(
+                    value_errors.MissingUnit(constant.span, key, shape.wanted, shape.example, constant.text)
+                )
             else:
                 found = dimension_name(constant.dimension)
-                self.report(
+                return self.refuse(
                     value_errors.WrongDimension(constant.span, key, shape.wanted, shape.example, constant.text, found)
                 )
-                return None
         return constant if self._within(key, constant, shape) else None
 
     def _within(self, key: str, constant: Constant, shape: Number) -> bool:
@@ -289,16 +292,14 @@ class Reader:
             case ast.Name() if expr.text in self._params:
                 return self.constant(self.deref(expr))
             case ast.Name():
-                self.report(name_errors.NotAName(expr.span, expr.text, tuple(self._params)))
-                return None
+                return self.refuse(name_errors.NotAName(expr.span, expr.text, tuple(self._params)))
             case ast.Unary(operator="-"):
                 inner = self.constant(expr.operand)
                 return inner and Constant(-inner.value, inner.dimension, f"-{inner.text}", expr.span, inner.bare)
             case ast.Binary(operator="+" | "-" | "*" | "/"):
                 return self._binary(expr)
             case _:
-                self.report(value_errors.NotConstant(expr.span, described(expr), product(expr)))
-                return None
+                return self.refuse(value_errors.NotConstant(expr.span, described(expr), product(expr)))
 
     def _literal(self, expr: ast.Quantity) -> Constant | None:
         try:
@@ -306,12 +307,10 @@ class Reader:
         except UnknownUnitError as error:
             span = expr.unit_span or expr.span
             part = Span(span.source, span.start + error.start, span.start + error.start + len(error.part))
-            self.report(value_errors.UnknownUnit(part, error.part, error.hint))
-            return None
+            return self.refuse(value_errors.UnknownUnit(part, error.part, error.hint))
         value = unit.to_base(expr.value)
         if not math.isfinite(value):
-            self.report(value_errors.NotFinite(expr.span))
-            return None
+            return self.refuse(value_errors.NotFinite(expr.span))
         return Constant(value, unit.dimension, " ".join(expr.span.text.split()), expr.span, not expr.unit)
 
     def _binary(self, expr: ast.Binary) -> Constant | None:
@@ -321,7 +320,7 @@ class Reader:
         match expr.operator:
             case "+" | "-":
                 if left.dimension != right.dimension:
-                    self.report(
+                    return self.refuse(
                         value_errors.MixedDimensions(
                             expr.operator_span,
                             expr.operator,
@@ -331,22 +330,18 @@ class Reader:
                             dimension_name(right.dimension),
                         )
                     )
-                    return None
                 value = left.value + right.value if expr.operator == "+" else left.value - right.value
                 dimension = left.dimension
             case "/":
                 if right.value == 0:
-                    self.report(value_errors.DivisionByZero(expr.right.span))
-                    return None
+                    return self.refuse(value_errors.DivisionByZero(expr.right.span))
                 value, dimension = left.value / right.value, divide(left.dimension, right.dimension)
             case _:
                 value, dimension = left.value * right.value, multiply(left.dimension, right.dimension)
         if not math.isfinite(value):
-            self.report(value_errors.NotFinite(expr.span))
-            return None
+            return self.refuse(value_errors.NotFinite(expr.span))
         if any(abs(power) > _MOST_FACTORS for _, power in dimension):
-            self.report(value_errors.NotFinite(expr.span, "product of units"))
-            return None
+            return self.refuse(value_errors.NotFinite(expr.span, "product of units"))
         unit = base_unit(dimension)
         text = f"{value:,.6g} {unit}".strip()
         return Constant(value, dimension, text, expr.span, left.bare and right.bare)

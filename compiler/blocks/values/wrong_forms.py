@@ -18,13 +18,7 @@ _PREFIXES = ("var", "param", "params", "vars")
 
 
 def wrong_value(
-    expr: ast.Expr,
-    key: str,
-    wanted: str,
-    words: Iterable[str] = (),
-    *,
-    numbers: bool = False,
-    texts: bool = False,
+    expr: ast.Expr, key: str, wanted: str, words: Iterable[str] = (), *, numbers: bool = False, texts: bool = False
 ) -> CompileProblem:
     """Report a value that is neither of the `wanted` form nor a misspelt one of `words`.
 

@@ -31,16 +31,13 @@ def read_tool(exprs: tuple[ast.Expr, ...], reader: Reader) -> plan.Tool | None:
     expr = exprs[0] if isinstance(exprs[0], ast.Name) and exprs[0].text in TOOL_SPECS.names else reader.deref(exprs[0])
     name = expr.function if isinstance(expr, ast.Call) else expr
     if not isinstance(name, ast.Name):
-        reader.report(structure_errors.WrongType(expr.span, "tool", TOOL.wanted, described(expr)))
-        return None
+        return reader.refuse(structure_errors.WrongType(expr.span, "tool", TOOL.wanted, described(expr)))
     spec = TOOL_SPECS.find(name.text)
     if isinstance(spec, Refused):
-        reader.report(UnusableExtension.of(name.span, spec))
-        return None
+        return reader.refuse(UnusableExtension.of(name.span, spec))
     if spec is None:
         known = tuple(dict.fromkeys((*own_tools(), *TOOL_SPECS.names)))
-        reader.report(structure_errors.UnknownWord(name.span, "tool", name.text, known))
-        return None
+        return reader.refuse(structure_errors.UnknownWord(name.span, "tool", name.text, known))
     path: str | None = None
     for index, argument in enumerate(expr.arguments if isinstance(expr, ast.Call) else ()):
         if argument.key is not None:

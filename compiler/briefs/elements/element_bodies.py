@@ -47,8 +47,7 @@ class Body:
         if isinstance(values[0], ast.String) and len(values) == 1:
             return values[0]
         found = described(values[0]) if len(values) == 1 else "more than one value"
-        self.typer.report(WrongType(values[-1].span, key, "a quoted text", found))
-        return None
+        return self.typer.refuse(WrongType(values[-1].span, key, "a quoted text", found))
 
     def word(self, key: str, choices: tuple[str, ...]) -> str | None:
         """Return one of the choices. Reports anything else."""
@@ -150,8 +149,7 @@ def option_title(typer: Typer, options: Mapping[str, ast.Option], word: str, pla
     if isinstance(option.value, ast.String):
         return title(typer, option.value, place, word)
     found = described(option.value)
-    typer.report(wrong.BadOption(option.value.span, word, found, f'it in quotes: `{word} "..."`'))
-    return None
+    return typer.refuse(wrong.BadOption(option.value.span, word, found, f'it in quotes: `{word} "..."`'))
 
 
 def option_word(typer: Typer, options: Mapping[str, ast.Option], word: str, choices: tuple[str, ...]) -> str | None:
@@ -163,5 +161,4 @@ def option_word(typer: Typer, options: Mapping[str, ast.Option], word: str, choi
         return option.value.text
     usage = " or ".join(f"`{word} {choice}`" for choice in choices)
     meant = did_you_mean(option.value.text, choices) if isinstance(option.value, ast.Name) else None
-    typer.report(wrong.BadOption(option.value.span, word, described(option.value), usage, meant))
-    return None
+    return typer.refuse(wrong.BadOption(option.value.span, word, described(option.value), usage, meant))

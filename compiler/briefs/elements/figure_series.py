@@ -7,12 +7,7 @@ from dataclasses import dataclass, field, replace
 from typing import Literal, cast
 
 from benchbrief.compiler.briefs import report_errors as wrong
-from benchbrief.compiler.briefs.elements.element_queries import (
-    dimension,
-    ordered,
-    plan_keys,
-    query,
-)
+from benchbrief.compiler.briefs.elements.element_queries import dimension, ordered, plan_keys, query
 from benchbrief.compiler.briefs.elements.expression_wordings import label_of
 from benchbrief.compiler.frontend.declared_names import text_of
 from benchbrief.compiler.measure_catalogue import AXIS_UNITS, SAMPLED, Key
@@ -66,8 +61,7 @@ class FigureAxes:
         if unit.dimension == typed.unit.dimension:
             return unit
         here, there = (f"`{u.text}`" if u.text else "a plain number" for u in (typed.unit, unit))
-        typer.report(wrong.AxisUnits(span, first, here, there))
-        return None
+        return typer.refuse(wrong.AxisUnits(span, first, here, there))
 
 
 def lowered_series(

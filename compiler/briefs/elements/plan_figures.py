@@ -61,8 +61,7 @@ def figure(typer: Typer, block: ast.Block, place: Place) -> plan.FigureElement |
     if not attributes:
         if body.said(*_MARKS) or any(isinstance(it, ast.Block) or it.key.text not in known for it in block.body):
             return None  # a misspelt or unknown one, which is reported
-        typer.report(wrong.EmptyElement(block.keyword.span, "figure", _USAGE["line"]))
-        return None
+        return typer.refuse(wrong.EmptyElement(block.keyword.span, "figure", _USAGE["line"]))
     logs: dict[str, Span] = {}
     panel = _panel(typer, body)
     if panel is None and body.said("multiples"):
@@ -107,8 +106,7 @@ def _panel(typer: Typer, body: Body) -> ast.Name | None:
         found = f"`{value.text}`, whose values are known from the results alone"
     else:
         found = described(value) if len(values) == 1 else "more than one value"
-    typer.report(WrongType(values[-1].span, "multiples", "a dimension such as `workload`", found))
-    return None
+    return typer.refuse(WrongType(values[-1].span, "multiples", "a dimension such as `workload`", found))
 
 
 def _fits_panels(typer: Typer, panel: ast.Name | None, drawn: Sequence[DrawnSeries]) -> bool:
@@ -150,32 +148,29 @@ def _series(
     wanted = {"curve": "along", "mark": None}.get(word, "by")
     stray = exprs[-1] if len(exprs) > 1 and isinstance(exprs[-2], ast.By) else None
     if stray is not None and (mistake := _misplaced_log(stray)):
-        typer.report(mistake)
-        return None
+        return typer.refuse(mistake)
     if not exprs or (by.keyword if by else None) != wanted:
         said = by.keyword if by else ""
-        typer.report(wrong.NoAxis(attribute.values[0].span, word, _USAGE[word], keyword=wanted or "", instead_of=said))
-        return None
+        return typer.refuse(
+            wrong.NoAxis(attribute.values[0].span, word, _USAGE[word], keyword=wanted or "", instead_of=said)
+        )
     if by is not None and len(by.dimensions) > 1:
         first, second = by.dimensions[:2]
         by_color = f"write `by {first.text}, color {second.text}`" if color is None else ""
         instead = by_color or f"show `{second.text}` in panels with `multiples = {second.text}`"
-        typer.report(wrong.TwoAxes(second.span, first.span, second.text, first.text, instead))
-        return None
+        return typer.refuse(wrong.TwoAxes(second.span, first.span, second.text, first.text, instead))
     along = by.dimensions[0] if by else None
     if along is not None and not _is_dimension(typer, along):
         return None
     for name in (along, color):
         if panel is not None and name is not None and name.text == panel.text:
-            typer.report(wrong.TwiceShown(panel.span, name.span, panel.text))
-            return None
+            return typer.refuse(wrong.TwiceShown(panel.span, name.span, panel.text))
     subject = by.subject if by else exprs[-1]
     items = (*exprs[:-1], *(subject.items if isinstance(subject, ast.List) else (subject,)))
     x: ast.Expr | None = None
     if word == "curve":
         if len(items) != 2:
-            typer.report(wrong.NoAxis(attribute.values[0].span, word, _USAGE[word], len(items)))
-            return None
+            return typer.refuse(wrong.NoAxis(attribute.values[0].span, word, _USAGE[word], len(items)))
         x, *items_left = items
         items = tuple(items_left)
     if word == "mark" and color is None:
@@ -233,8 +228,7 @@ def _shown(
             typed, left = settled(Typed(fix(typed.term, dim, key), typed.display), shown)
     if left:
         example = example_key(typer, typed.term, left[0])
-        typer.report(wrong.DimensionFree(expr.span, "figure", left, example, panels=panels))
-        return None
+        return typer.refuse(wrong.DimensionFree(expr.span, "figure", left, example, panels=panels))
     return typed
 
 
@@ -268,18 +262,17 @@ def _repeated(
     """Return the expression for each repeat, for a band; None after a mistake."""
     option = options["band"]
     if not isinstance(option.value, ast.Name) or option.value.text not in ("band", "confidence"):
-        typer.report(wrong.BadOption(option.value.span, "band", described(option.value), "`band confidence`"))
-        return None
+        return typer.refuse(wrong.BadOption(option.value.span, "band", described(option.value), "`band confidence`"))
     if word not in ("line", "bars"):
-        typer.report(wrong.BadOption(option.word.span, "band", f"drawn beside a {word}", "it after a line or bars"))
-        return None
+        return typer.refuse(
+            wrong.BadOption(option.word.span, "band", f"drawn beside a {word}", "it after a line or bars")
+        )
     typed = _shown(typer, expr, place, (*shown, "repeat"))
     if typed is None:
         return None
     if "repeat" not in typed.term.dims:
         found = f"drawn around `{text_of(expr)}`, which has no repeats"
-        typer.report(wrong.BadOption(option.word.span, "band", found, "it after a measured value, or remove it"))
-        return None
+        return typer.refuse(wrong.BadOption(option.word.span, "band", found, "it after a measured value, or remove it"))
     if planned_keys(typed.term, "repeat") == (1,):
         typer.report(wrong.BandOfSingleRuns(option.word.span, text_of(expr)))
     return typed
@@ -319,8 +312,7 @@ def _color(typer: Typer, options: Mapping[str, ast.Option]) -> ast.Name | None:
         return None
     if not isinstance(option.value, ast.Name):
         found = f"`{text_of(option.value)}`"
-        typer.report(wrong.BadOption(option.value.span, "color", found, "a dimension: `color hardware`"))
-        return None
+        return typer.refuse(wrong.BadOption(option.value.span, "color", found, "a dimension: `color hardware`"))
     return option.value if _is_dimension(typer, option.value) else None
 
 

@@ -32,15 +32,13 @@ def formula(typer: Typer, block: ast.Block, place: Place) -> plan.FormulaElement
     base = block.base.base if isinstance(block.base, ast.Index) else block.base
     name = text_of(base) if base else ""
     if base is None or name not in typer.metrics:
-        typer.report(wrong.NotAMetric((base or block.keyword).span, "metric", name, tuple(typer.metrics)))
-        return None
+        return typer.refuse(wrong.NotAMetric((base or block.keyword).span, "metric", name, tuple(typer.metrics)))
     metric = typer.metrics[name]
     fixed = _fixed(typer, block, name)
     if fixed is None:
         return None
     if not _is_arithmetic(metric.expr):
-        typer.report(wrong.PlainFormula(base.span, name))
-        return None
+        return typer.refuse(wrong.PlainFormula(base.span, name))
     for dim, key in fixed:
         place = place.at(dim, key)
     typed = typed_at(typer, base, place)
@@ -49,8 +47,7 @@ def formula(typer: Typer, block: ast.Block, place: Place) -> plan.FormulaElement
     typed, left = settled(typed, ())
     if left:
         keys = examples(typer, typed.term, left)
-        typer.report(wrong.DimensionsLeft((block.base or block.keyword).span, left, keys))
-        return None
+        return typer.refuse(wrong.DimensionsLeft((block.base or block.keyword).span, left, keys))
     worked = _Worked(typer, place)
     text = _text(worked, metric.expr, 0)
     if worked.failed:

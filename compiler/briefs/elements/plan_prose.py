@@ -150,17 +150,14 @@ def _words(typer: Typer, hole: ast.Hole, subject: _Subject, place: Place) -> str
     dim, named, field = subject
     key = named or place.key(dim)
     if key is None:
-        typer.report(wrong.NotFixedHere(hole.expr.span, dim))
-        return None
+        return typer.refuse(wrong.NotFixedHere(hole.expr.span, dim))
     if hole.format:
-        typer.report(wrong.BadFormat(hole.span, hole.format, "this is a text", "remove the format"))
-        return None
+        return typer.refuse(wrong.BadFormat(hole.span, hole.format, "this is a text", "remove the format"))
     fields = _fields(typer, dim, str(key))
     if field not in fields:
         span = hole.expr.field.span if isinstance(hole.expr, ast.Attr) else hole.expr.span
         what = f"{dim} `{key}`" if named else f"a {dim}"
-        typer.report(wrong.UnknownField(span, what, field, tuple(fields)))
-        return None
+        return typer.refuse(wrong.UnknownField(span, what, field, tuple(fields)))
     return fields[field]
 
 
@@ -202,8 +199,7 @@ def _number(typer: Typer, hole: ast.Hole, place: Place, follows: str) -> list[st
     spelled = unit_behind(follows, typed[0], format_, hole.span)
     if isinstance(spelled, wrong.UnitBehind):
         if (format_ and not asked) or spelled.surely:
-            typer.report(spelled)
-            return None
+            return typer.refuse(spelled)
         spelled = None  # the number prints its own unit, and another word follows: `a 64 GiB node`
     if spelled:
         unit = spelled.unit
@@ -220,15 +216,13 @@ def _number(typer: Typer, hole: ast.Hole, place: Place, follows: str) -> list[st
 def printed_unit(typer: Typer, span: Span, format_: str, typed: Typed) -> Unit | None:
     """Return the unit of a number that a Python format prints; None when the format is wrong."""
     if not _FORMAT.fullmatch(format_):
-        typer.report(wrong.BadFormat(span, format_, "", _EXAMPLES))
-        return None
+        return typer.refuse(wrong.BadFormat(span, format_, "", _EXAMPLES))
     unit = typed.unit
     if not format_.endswith("%"):
         return unit
     if unit.dimension != DIMENSIONLESS:
         why = f"it is {unit_words(unit.dimension)}, not a share"
-        typer.report(wrong.BadFormat(span, format_, why, "remove the `%`, or divide by a whole"))
-        return None
+        return typer.refuse(wrong.BadFormat(span, format_, why, "remove the `%`, or divide by a whole"))
     return _FRACTION  # `%` multiplies by 100 itself
 
 
@@ -238,6 +232,5 @@ def _one_number(typer: Typer, expr: ast.Expr, place: Place) -> Typed | None:
         return None
     typed, left = settled(typed, ())
     if left:
-        typer.report(wrong.DimensionsLeft(expr.span, left, examples(typer, typed.term, left)))
-        return None
+        return typer.refuse(wrong.DimensionsLeft(expr.span, left, examples(typer, typed.term, left)))
     return typed

@@ -95,8 +95,7 @@ def callout(typer: Typer, block: ast.Block, place: Place) -> plan.CalloutElement
     if not has_table and not body.said("text"):
         if _has_block(block):
             return None
-        typer.report(wrong.EmptyElement(block.keyword.span, "callout", f'`text = "..."`, or {_CALLOUT}'))
-        return None
+        return typer.refuse(wrong.EmptyElement(block.keyword.span, "callout", f'`text = "..."`, or {_CALLOUT}'))
     inner = _table(typer, block, body, place) if has_table else None
     text, note = _prose(typer, body, "text", place), _prose(typer, body, "note", place)
     if heading is None or (has_table and inner is None) or (body.said("text") and text is None):
@@ -142,8 +141,7 @@ def _table(
         if len(along) == 1 and isinstance(along[0], ast.Name) and along[0].text not in typer.metrics:
             name, words = along[0], (*DIMENSIONS, *(["facts"] if kind == "table" else []))
             if did_you_mean(name.text, words):
-                typer.report(metric_errors.UnknownDimension(name.span, "dimension", name.text, words))
-                return None
+                return typer.refuse(metric_errors.UnknownDimension(name.span, "dimension", name.text, words))
         exprs = [value for attribute in body.all("column") for value in attribute.values]
         for expr in exprs:
             if not isinstance(expr, ast.String | ast.Option):
@@ -155,12 +153,10 @@ def _table(
             shown = next((text_of(expr) for expr in exprs if not isinstance(expr, ast.String)), "throughput")
             why = f"has {len(names)} dimensions along its {'columns' if transposed else 'rows'}, which take one"
             usage = f"`rows = {names[0]}  columns = {shown} by {', '.join(names[1:])}`"
-        typer.report(wrong.TableShape((along[0] if along else block.keyword).span, kind, why, usage))
-        return None
+        return typer.refuse(wrong.TableShape((along[0] if along else block.keyword).span, kind, why, usage))
     if not across and not body.said("column"):
         usage = "`columns = throughput by hardware`" + ("" if compared else ', or `column "Gain" = gain`')
-        typer.report(wrong.EmptyElement(block.keyword.span, kind, usage))
-        return None
+        return typer.refuse(wrong.EmptyElement(block.keyword.span, kind, usage))
     if not rows_known or not columns_known:
         return None
     format_ = option_title(typer, across_options, "format", place) or ""
@@ -274,11 +270,9 @@ def _numbers(
     typer, dim = table.typer, table.dim
     typed, left = settled(typed, (dim,))
     if left:
-        typer.report(wrong.DimensionFree(expr.span, "table", left, example_key(typer, typed.term, left[0])))
-        return None
+        return typer.refuse(wrong.DimensionFree(expr.span, "table", left, example_key(typer, typed.term, left[0])))
     if dim not in typed.term.dims:
-        typer.report(metric_errors.DimensionAbsent(expr.span, text_of(expr), dim, typed.term.dims))
-        return None
+        return typer.refuse(metric_errors.DimensionAbsent(expr.span, text_of(expr), dim, typed.term.dims))
     unit = printed_unit(typer, expr.span, table.format, typed)
     if unit is None:
         return None

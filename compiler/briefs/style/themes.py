@@ -108,11 +108,9 @@ def _css(typer: Typer, body: Body) -> plan.Asset | None:
     text = Path(asset.file).read_text("utf-8")
     if loads := what_loads(text):
         line, what = loads
-        typer.report(wrong.LoadingStyle(string.span, string.plain or "", line, what))
-        return None
+        return typer.refuse(wrong.LoadingStyle(string.span, string.plain or "", line, what))
     if found := refused(text):
-        typer.report(wrong.ReachingStyle(string.span, string.plain or "", found.line, found.what, found.why))
-        return None
+        return typer.refuse(wrong.ReachingStyle(string.span, string.plain or "", found.line, found.what, found.why))
     return asset
 
 
@@ -140,12 +138,10 @@ def _file(typer: Typer, string: ast.String | None, key: str, wanted: str) -> pla
         return None
     path = Path(string.span.source.name).parent / string.plain
     if not is_file(path):
-        typer.report(wrong.NoSuchFile(string.span, "file", string.plain, _beside(path, string.plain)))
-        return None
+        return typer.refuse(wrong.NoSuchFile(string.span, "file", string.plain, _beside(path, string.plain)))
     asset = _asset(path)
     if isinstance(asset, str):
-        typer.report(wrong.WrongFile(string.span, string.plain, _NAMES[key], asset, wanted))
-        return None
+        return typer.refuse(wrong.WrongFile(string.span, string.plain, _NAMES[key], asset, wanted))
     content, why = path.read_bytes(), ""
     if key == "logo":
         why = _why_no_logo(content)
@@ -154,8 +150,7 @@ def _file(typer: Typer, string: ast.String | None, key: str, wanted: str) -> pla
     elif key == "css" and not _is_text(content):
         why = "it is not UTF-8 text"
     if why:
-        typer.report(wrong.WrongFile(string.span, string.plain, _NAMES[key], why, wanted))
-        return None
+        return typer.refuse(wrong.WrongFile(string.span, string.plain, _NAMES[key], why, wanted))
     return asset
 
 

@@ -9,16 +9,7 @@ from typing import TypeAlias
 from benchbrief.compiler.frontend.scope import ExperimentKey
 from benchbrief.compiler.measure_catalogue import Key
 from benchbrief.compiler.metrics.typing.planned_points import Runs
-from benchbrief.compiler.metrics.typing.terms import (
-    Measure,
-    Operation,
-    Reduction,
-    Spread,
-    Steady,
-    Term,
-    leaves,
-    planned_keys,
-)
+from benchbrief.compiler.metrics.typing.terms import Measure, Operation, Reduction, Term, leaves, parts, planned_keys
 from benchbrief.compiler.planning.plan import Dimension
 
 Apart: TypeAlias = tuple[Dimension, tuple[Key, ...], tuple[Key, ...]]
@@ -44,15 +35,7 @@ def _may_be_apart(term: Term) -> bool:
 
 
 def _apart(term: Term) -> Iterator[Apart]:
-    match term:
-        case Operation():
-            joined: tuple[Term, ...] = term.operands
-        case Reduction():
-            joined = (term.operand, term.when) if term.when else (term.operand,)
-        case Steady() | Spread():
-            joined = (term.operand,)
-        case _:
-            return
+    joined = parts(term)
     for part in joined:
         yield from _apart(part)
     for left, right in pairwise(joined):
@@ -89,15 +72,10 @@ _OF_RUNS: tuple[Dimension, ...] = ("experiment", "hardware", "workload", "thread
 
 
 def _operations(term: Term) -> Iterator[Operation]:
-    match term:
-        case Operation():
-            yield term
-            for operand in term.operands:
-                yield from _operations(operand)
-        case Reduction() | Steady() | Spread():
-            yield from _operations(term.operand)
-        case _:
-            return
+    if isinstance(term, Operation):
+        yield term
+    for part in parts(term)[:1] if isinstance(term, Reduction) else parts(term):
+        yield from _operations(part)
 
 
 def _at_each_point(sides: list[_Side], dims: Sequence[Dimension]) -> Iterator[list[_Side]]:

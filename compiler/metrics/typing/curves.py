@@ -19,13 +19,14 @@ from benchbrief.compiler.metrics.typing.terms import (
     Number,
     Operation,
     Reduction,
-    Spread,
     Steady,
     Term,
     along,
     fix,
     leaves,
     offered_keys,
+    parts,
+    with_parts,
 )
 from benchbrief.compiler.metrics.typing.typed_expression import Demanded, Typed
 from benchbrief.compiler.planning.achieved_load import KEEPS_UP
@@ -83,24 +84,15 @@ def absent(term: Term) -> tuple[str, ...]:
 
 
 def _unreached(term: Term) -> Iterator[str]:
-    match term:
-        case Steady():
-            yield "steady"
-        case Reduction():
-            if (word := term.function.partition(".")[0]) in ABSENT:
-                yield word
-            yield from _unreached(term.operand)
-            if term.when is not None:
-                yield from _unreached(term.when)
-                if not isinstance(term.when, Steady):
-                    yield "when"
-        case Operation():
-            for operand in term.operands:
-                yield from _unreached(operand)
-        case Spread():
-            yield from _unreached(term.operand)
-        case _:
-            return
+    if isinstance(term, Steady):
+        yield "steady"
+        return
+    if isinstance(term, Reduction) and (word := term.function.partition(".")[0]) in ABSENT:
+        yield word
+    for part in parts(term):
+        yield from _unreached(part)
+    if isinstance(term, Reduction) and term.when is not None and not isinstance(term.when, Steady):
+        yield "when"
 
 
 def total_throughput(term: Term) -> Term:
@@ -126,26 +118,22 @@ def beside(when: Term, operand: Term) -> Term:
 
     In `mean(throughput[eco] over phase, when steady)` the throughput of `eco` has to be steady.
     """
-    match when:
-        case Operation():
-            return replace(when, operands=tuple(beside(part, operand) for part in when.operands))
-        case Steady():
-            fixed = [dict(leaf.fixed) for leaf in leaves(operand) if isinstance(leaf, Measure)]
-            for dim in DIMENSIONS:
-                keys = {keys.get(dim) for keys in fixed}
-                if dim != "phase" and len(keys) == 1 and (key := keys.pop()) is not None:
-                    when = fix(when, dim, key)
-            return when
-        case _:
-            return when
+    if isinstance(when, Operation):
+        return with_parts(when, lambda part: beside(part, operand))
+    if isinstance(when, Steady):
+        fixed = [dict(leaf.fixed) for leaf in leaves(operand) if isinstance(leaf, Measure)]
+        for dim in DIMENSIONS:
+            keys = {keys.get(dim) for keys in fixed}
+            if dim != "phase" and len(keys) == 1 and (key := keys.pop()) is not None:
+                when = fix(when, dim, key)
+    return when
 
 
 def field_of(typer: Typer, expr: ast.Attr, call: ast.Call, demanded: Demanded) -> Typed | None:
     """Return a field of a curve: `usl(throughput over threads).peak`; None after a mistake."""
     function, name = call.function.text, expr.field
     if name.text not in FIELDS.get(function, ()):
-        typer.report(wrong.UnknownField(name.span, function, name.text, FIELDS.get(function, ())))
-        return None
+        return typer.refuse(wrong.UnknownField(name.span, function, name.text, FIELDS.get(function, ())))
     return curve(typer, call, demanded, name.text)
 
 
@@ -154,8 +142,7 @@ def curve(typer: Typer, expr: ast.Call, demanded: Demanded, field: str = "") -> 
     function = expr.function.text
     if function == "usl" and not field:
         usage = f"write which one: `{text_of(expr)}.peak`, or another of {', '.join(FIELDS[function])}"
-        typer.report(wrong.BadReduction(expr.span, function, "gives several numbers", usage))
-        return None
+        return typer.refuse(wrong.BadReduction(expr.span, function, "gives several numbers", usage))
     dim = _along(typer, expr)
     at = _at(typer, expr) if dim is not None else None
     if dim is None or at is None:
@@ -169,10 +156,8 @@ def curve(typer: Typer, expr: ast.Call, demanded: Demanded, field: str = "") -> 
         return _time_to_steady(typer, expr, term)
     if dim not in term.dims:
         if search := yet_to_be_found(term, dim):
-            typer.report(wrong.PointNotKnown(expr.over[0].span, text_of(inner), dim, search))
-            return None
-        typer.report(wrong.DimensionAbsent(expr.over[0].span, text_of(inner), dim, term.dims))
-        return None
+            return typer.refuse(wrong.PointNotKnown(expr.over[0].span, text_of(inner), dim, search))
+        return typer.refuse(wrong.DimensionAbsent(expr.over[0].span, text_of(inner), dim, term.dims))
     if function == "knee":
         _enough(typer, expr, term, dim, FEWEST_POINTS)
         return Typed(Reduction("knee", term, (dim,), None))
@@ -183,8 +168,7 @@ def curve(typer: Typer, expr: ast.Call, demanded: Demanded, field: str = "") -> 
     if not isinstance(term, Measure) or term.kind.name != "throughput":
         why = "takes only `throughput`, which it compares with the offered load"
         usage = "write `saturation(throughput over target)`, or `max(... over target)`"
-        typer.report(wrong.BadReduction(inner.span, function, why, usage))
-        return None
+        return typer.refuse(wrong.BadReduction(inner.span, function, why, usage))
     if field:
         return Typed(Reduction(f"saturation.{field}", term, (dim,), None, at))
     return Typed(Reduction("saturation", term, (dim,), None, at), operand.display)
@@ -214,8 +198,7 @@ def _along(typer: Typer, expr: ast.Call) -> Dimension | None:
     elif expr.over[0].text not in dims:
         span, why = expr.over[0].span, f"needs the dimension {' or '.join(f'`{dim}`' for dim in dims)}"
     if why:
-        typer.report(wrong.BadReduction(span, function, why, usage))
-        return None
+        return typer.refuse(wrong.BadReduction(span, function, why, usage))
     return next(dim for dim in dims if dim == expr.over[0].text)
 
 
@@ -227,8 +210,7 @@ def _at(typer: Typer, expr: ast.Call) -> float | None:
     for argument in expr.arguments[1:]:
         key = argument.key
         if key is not None and key.text not in known:
-            typer.report(wrong.UnknownArgument(key.span, function, key.text, known))
-            return None
+            return typer.refuse(wrong.UnknownArgument(key.span, function, key.text, known))
         typed = typer.number(argument.value)
         if typed is None:
             return None
@@ -236,8 +218,7 @@ def _at(typer: Typer, expr: ast.Call) -> float | None:
         if not isinstance(term, Number) or term.unit != DIMENSIONLESS or not 0 < term.value <= 1:
             why = "needs `at:` above 0 and at most 100 %: it is a share of the offered load"
             usage = "write `saturation(throughput over target, at: 95 %)`"
-            typer.report(wrong.BadReduction(argument.value.span, function, why, usage))
-            return None
+            return typer.refuse(wrong.BadReduction(argument.value.span, function, why, usage))
         ratio = term.value
     return ratio
 
@@ -255,12 +236,11 @@ def _time_to_steady(typer: Typer, expr: ast.Call, term: Term) -> Typed | None:
         )
         one = next(iter(lengths.values()))
         usage = f"name the experiment: `time_to_steady(throughput[{one}] over phase)`"
-        typer.report(
+        return typer.refuse(
             wrong.BadReduction(
                 expr.span, "time_to_steady", f"needs phases of one length, and these are {listed}", usage
             )
         )
-        return None
     onset = Reduction("onset", Steady(term), ("phase",), None)
     before = Operation("-", (onset, Number(1.0, DIMENSIONLESS)), DIMENSIONLESS)
     return Typed(Operation("*", (before, Number(next(iter(lengths)), _SECONDS)), _SECONDS))

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Mapping
+from typing import TypeVar
 
 from benchbrief.compiler.frontend.declared_names import names_in, text_of
 from benchbrief.compiler.frontend.scope import Scope
@@ -39,6 +40,8 @@ from benchbrief.compiler.units import Dimension as UnitDimension
 from benchbrief.dsl.source import Span
 from benchbrief.dsl.syntax import ast
 
+T = TypeVar("T")
+
 _DEEPEST, _LARGEST = 120, 2000
 MAX_PARTS, MAX_EXPRESSIONS = 200_000, 4_000  # of a spec, with everything in its reports
 _COMPARISONS = frozenset({"<", "<=", ">", ">=", "==", "!="})
@@ -70,11 +73,15 @@ class Typer:
     def report(self, problem: CompileProblem) -> None:
         self.findings.add(problem)
 
+    def refuse(self, problem: CompileProblem) -> T | None:
+        """Report a mistake, and return None in place of what it spoils."""
+        self.findings.add(problem)
+        return None
+
     def typed(self, expr: ast.Expr, demanded: Demanded = _NOTHING) -> Typed | None:
         """Type an expression. A measure keeps `demanded` dimensions that it has on demand."""
         if self._depth >= _DEEPEST:
-            self.report(wrong.TooComplex(expr.span, f"more than {_DEEPEST} levels"))
-            return None
+            return self.refuse(wrong.TooComplex(expr.span, f"more than {_DEEPEST} levels"))
         self._depth += 1
         try:
             typed = self._typed(expr, demanded)
@@ -82,8 +89,7 @@ class Typer:
             self._depth -= 1
         if typed is not None and (typed.term.size > _LARGEST or typed.term.depth > _DEEPEST):
             what = f"{_LARGEST} parts" if typed.term.size > _LARGEST else f"{_DEEPEST} levels"
-            self.report(wrong.TooComplex(expr.span, f"more than {what}"))
-            return None
+            return self.refuse(wrong.TooComplex(expr.span, f"more than {what}"))
         return typed
 
     def number(self, expr: ast.Expr, demanded: Demanded = _NOTHING) -> Typed | None:
@@ -91,8 +97,7 @@ class Typer:
         typed = self.typed(expr, demanded)
         if typed is not None and typed.term.unit is None:
             advice = "use a condition in `expect`, or after `when` in a reduction"
-            self.report(unit_errors.WrongKind(expr.span, "a number", "a condition", advice))
-            return None
+            return self.refuse(unit_errors.WrongKind(expr.span, "a number", "a condition", advice))
         return typed
 
     def condition(self, expr: ast.Expr, demanded: Demanded = _NOTHING) -> Typed | None:
@@ -101,8 +106,7 @@ class Typer:
         if typed is not None and typed.term.unit is not None:
             found = unit_errors.unit_words(typed.term.unit).replace("in `", "a number in `")
             advice = f"compare it with something, as in `{text_of(expr)} > 0`"
-            self.report(unit_errors.WrongKind(expr.span, "a condition", found, advice))
-            return None
+            return self.refuse(unit_errors.WrongKind(expr.span, "a condition", found, advice))
         return typed
 
     def metric(self, name: str, demanded: Demanded = _NOTHING) -> Typed | None:
@@ -114,8 +118,7 @@ class Typer:
                 chain = tuple(self._open[self._open.index(name) :])
                 start = min(range(len(chain)), key=lambda i: self.metrics[chain[i]].span.start)
                 chain = chain[start:] + chain[:start]
-                self.report(wrong.CircularMetric(self.metrics[chain[0]].name.span, chain))
-                return None
+                return self.refuse(wrong.CircularMetric(self.metrics[chain[0]].name.span, chain))
             self._open.append(name)
             try:
                 typed = self.number(metric.expr, demanded)
@@ -241,8 +244,7 @@ class Typer:
                 found = "a list"
             case _:
                 found = f"`{text_of(expr)}`"
-        self.report(wrong.NotAnExpression(expr.span, found))
-        return None
+        return self.refuse(wrong.NotAnExpression(expr.span, found))
 
     def _quantity(self, expr: ast.Quantity) -> Typed | None:
         try:
@@ -252,8 +254,7 @@ class Typer:
             return None
         value = unit.to_base(expr.value)
         if not math.isfinite(value):
-            self.report(NotFinite(expr.span))
-            return None
+            return self.refuse(NotFinite(expr.span))
         return Typed(Number(value, unit.dimension), unit if unit.text else None)
 
     def _unknown_unit(self, span: Span, error: UnknownUnitError) -> None:
@@ -313,12 +314,11 @@ class Typer:
             return left.term.unit
         if _is_zero(left.term):
             return right.term.unit
-        self.report(
+        return self.refuse(
             unit_errors.UnitMismatch(
                 expr.operator_span, expr.operator, unit_of(left), unit_of(right), expr.left.span, expr.right.span
             )
         )
-        return None
 
     def _declared_unit(self, metric: ast.Metric) -> Unit | None:
         """Return None where the metric declares no unit, or an unknown one, which is reported."""
@@ -343,12 +343,11 @@ class Typer:
                 sides = (self.typed(side, demanded) for side in (metric.expr.left, metric.expr.right))
                 spans = (metric.expr.left.span, metric.expr.right.span)
                 parts = tuple((span, unit_of(side)) for span, side in zip(spans, sides, strict=True) if side)
-            self.report(
+            return self.refuse(
                 unit_errors.WrongUnit(
                     metric.expr.span, metric.name.text, metric.unit.text, actual, metric.unit.span, parts
                 )
             )
-            return None
         return Typed(typed.term, unit)
 
 

@@ -43,8 +43,7 @@ def index(typer: Typer, base: Term, expr: ast.Index) -> tuple[Term, Fixed] | Non
     kinds = [argument for argument in arguments if _latency_kind(typer, base, argument)]
     if len(kinds) > 1:
         instead = "an index counts latency in one way"
-        typer.report(wrong.BadIndex(kinds[1].span, "the kind of latency is fixed twice", instead))
-        return None
+        return typer.refuse(wrong.BadIndex(kinds[1].span, "the kind of latency is fixed twice", instead))
     for argument in arguments:
         if kind := _latency_kind(typer, base, argument):
             term = counted(term, kind)
@@ -64,8 +63,7 @@ def index(typer: Typer, base: Term, expr: ast.Index) -> tuple[Term, Fixed] | Non
     if failed:
         return None
     if without_points(term) is not None and without_points(base) is None:
-        typer.report(wrong.NothingPlanned(expr.span, " ".join(expr.span.text.split()), ""))
-        return None
+        return typer.refuse(wrong.NothingPlanned(expr.span, " ".join(expr.span.text.split()), ""))
     return term, tuple(keys.items())
 
 
@@ -126,30 +124,25 @@ def _argument(typer: Typer, base: Term, argument: ast.Argument, base_text: str) 
         return _positional(typer, base, argument.value, base_text)
     name = argument.key.text
     if name not in DIMENSIONS:
-        typer.report(wrong.UnknownDimension(argument.key.span, "dimension", name, DIMENSIONS))
-        return None
+        return typer.refuse(wrong.UnknownDimension(argument.key.span, "dimension", name, DIMENSIONS))
     dim = next(known for known in DIMENSIONS if known == name)
     if dim not in offers(base) or (dim in AXIS_UNITS and dim != "time" and not offered_keys(base, dim)):
         if search := yet_to_be_found(base, dim):
-            typer.report(wrong.PointNotKnown(argument.span, base_text, dim, search))
-            return None
-        typer.report(wrong.DimensionAbsent(argument.span, base_text, dim, base.dims))
-        return None
+            return typer.refuse(wrong.PointNotKnown(argument.span, base_text, dim, search))
+        return typer.refuse(wrong.DimensionAbsent(argument.span, base_text, dim, base.dims))
     if dim in AXIS_UNITS:
         return _point(typer, base, dim, argument.value)
     word = word_of(argument.value)
     if word is None:
         text = " ".join(argument.value.span.text.split())
-        typer.report(wrong.BadIndex(argument.value.span, f"`{dim}` takes a name, not `{text}`", "write a name"))
-        return None
+        return typer.refuse(wrong.BadIndex(argument.value.span, f"`{dim}` takes a name, not `{text}`", "write a name"))
     if dim == "node":  # only the results have the nodes
         return dim, word
     key = scope_key(typer.scope, dim, word)
     known = offered_keys(base, dim)
     if key is None or key not in known:
         texts = tuple(str(k) for k in known)
-        typer.report(wrong.UnknownKey(argument.value.span, dim, word, texts, base_text))
-        return None
+        return typer.refuse(wrong.UnknownKey(argument.value.span, dim, word, texts, base_text))
     return dim, key
 
 
@@ -196,14 +189,12 @@ def _point(typer: Typer, base: Term, dim: Dimension, expr: ast.Expr) -> tuple[Di
     unit = parse_unit(AXIS_UNITS[dim])
     if not isinstance(typed.term, Number):
         why, instead = f"`{dim}` must be a number, not an expression", f"write the number, as in `{dim}: 1`"
-        typer.report(wrong.BadIndex(expr.span, why, instead))
-        return None
+        return typer.refuse(wrong.BadIndex(expr.span, why, instead))
     spelled_out = parse_unit(dim).dimension if dim == "threads" else unit.dimension  # `threads: 96 threads`
     if typed.term.unit not in (unit.dimension, spelled_out, DIMENSIONLESS):
         why = f"`{dim}` can't be {unit_errors.unit_words(typed.term.unit)}"
         instead = f"write it in `{unit.text}`" if unit.text else "write a plain number"
-        typer.report(wrong.BadIndex(expr.span, why, instead))
-        return None
+        return typer.refuse(wrong.BadIndex(expr.span, why, instead))
     point = typed.term.value
     known = offered_keys(base, dim)
     if point in known or dim == "time":
@@ -212,5 +203,4 @@ def _point(typer: Typer, base: Term, dim: Dimension, expr: ast.Expr) -> tuple[Di
     if typer.scope.profile is not None and dim in ("threads", "target"):
         typer.report(evidence_errors.OffTheProfile(expr.span, typer.scope.profile, dim, f"{point:,g}", points))
         return dim, point
-    typer.report(wrong.PointNotOnRamp(expr.span, dim, f"{point:,g}", points))
-    return None
+    return typer.refuse(wrong.PointNotOnRamp(expr.span, dim, f"{point:,g}", points))

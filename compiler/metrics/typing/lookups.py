@@ -156,6 +156,7 @@ def _declared(typer: Typer, word: str) -> Typed | None:
 
 def _measure(typer: Typer, span: Span, kind: MeasureKind, demanded: Demanded) -> Typed | None:
     name, runs = kind.name, typer.runs
+    experiments = tuple(experiment.key for experiment in typer.scope.experiments)
     if kind.probe:
         runs = runs.probed(kind.probe)
         declared = None if runs else _fact(typer, name)
@@ -164,31 +165,17 @@ def _measure(typer: Typer, span: Span, kind: MeasureKind, demanded: Demanded) ->
             typer.report(DeclaredNotSampled(span, name, kind.probe, declaring))
             return declared
         if not runs:
-            experiments = tuple(experiment.key for experiment in typer.scope.experiments)
-            typer.report(NeedsProbe(span, name, kind.probe, experiments))
-            return None
-    if kind.tool:
-        runs = runs.driven_by(kind.tool)
-        if not runs:
-            tools = tuple(dict.fromkeys(run.tool for run in typer.runs))
-            typer.report(NeedsTool(span, name, kind.tool, tools))
-            return None
-    if kind.of_events:
-        runs = runs.with_events
-        if not runs:
-            experiments = tuple(experiment.key for experiment in typer.scope.experiments)
-            typer.report(NeedsEvent(span, name, experiments))
-            return None
-    if kind.view == "sustained":
-        runs = runs.with_promise
-        if not runs:
-            experiments = tuple(experiment.key for experiment in typer.scope.experiments)
-            typer.report(NeedsPromise(span, name, experiments))
-            return None
+            return typer.refuse(NeedsProbe(span, name, kind.probe, experiments))
+    if kind.tool and not (runs := runs.driven_by(kind.tool)):
+        tools = tuple(dict.fromkeys(run.tool for run in typer.runs))
+        return typer.refuse(NeedsTool(span, name, kind.tool, tools))
+    if kind.of_events and not (runs := runs.with_events):
+        return typer.refuse(NeedsEvent(span, name, experiments))
+    if kind.view == "sustained" and not (runs := runs.with_promise):
+        return typer.refuse(NeedsPromise(span, name, experiments))
     if "phase" in demanded:
         if kind.view == "sample":
-            typer.report(wrong.NotByPhase(span, name))
-            return None
+            return typer.refuse(wrong.NotByPhase(span, name))
         runs = runs.in_phases or runs
         if not runs.in_phases:
             demanded = demanded - {"phase"}

@@ -31,11 +31,9 @@ def reduction(typer: Typer, expr: ast.Call, demanded: Demanded) -> Typed | None:
         return p_value(typer, expr, demanded)
     if function == "range":
         advice = "use `min` and `max`; `range` can be used alone in a hole, as in `{range(gain over threads):.0f}`"
-        typer.report(wrong.BadReduction(expr.span, function, "gives two numbers", advice))
-        return None
+        return typer.refuse(wrong.BadReduction(expr.span, function, "gives two numbers", advice))
     if function not in FUNCTIONS:
-        typer.report(wrong.UnknownFunction(expr.function.span, "function", function, (*FUNCTIONS, "range")))
-        return None
+        return typer.refuse(wrong.UnknownFunction(expr.function.span, "function", function, (*FUNCTIONS, "range")))
     over = _over(typer, expr)
     if over is None:
         return None
@@ -67,8 +65,7 @@ def _over(typer: Typer, expr: ast.Call) -> tuple[Dimension, ...] | None:
     why = ""
     named = [argument.key for argument in expr.arguments if argument.key is not None]
     if expr.over and named:
-        typer.report(wrong.UnknownArgument(named[0].span, function, named[0].text, ()))
-        return None
+        return typer.refuse(wrong.UnknownArgument(named[0].span, function, named[0].text, ()))
     if len(expr.arguments) != 1 or named:
         why = "takes one expression"
     elif not expr.over:
@@ -77,16 +74,13 @@ def _over(typer: Typer, expr: ast.Call) -> tuple[Dimension, ...] | None:
         why = "takes one dimension"
     if why:
         usage = f"write `{function}(throughput over threads)`"
-        typer.report(wrong.BadReduction(expr.span, function, why, usage))
-        return None
+        return typer.refuse(wrong.BadReduction(expr.span, function, why, usage))
     for name in expr.over:
         if name.text not in DIMENSIONS:
-            typer.report(wrong.UnknownDimension(name.span, "dimension", name.text, DIMENSIONS))
-            return None
+            return typer.refuse(wrong.UnknownDimension(name.span, "dimension", name.text, DIMENSIONS))
         if function in ("first", "last") and name.text not in ORDERED:
             why = f"needs a dimension with an order, and `{name.text}` has none"
-            typer.report(wrong.BadReduction(name.span, function, why, "use `min` or `max`"))
-            return None
+            return typer.refuse(wrong.BadReduction(name.span, function, why, "use `min` or `max`"))
     return cast("tuple[Dimension, ...]", tuple(dict.fromkeys(name.text for name in expr.over)))
 
 
@@ -98,14 +92,11 @@ def _reduced(
     for name in expr.over:
         if name.text not in term.dims:
             if search := yet_to_be_found(term, name.text):
-                typer.report(wrong.PointNotKnown(name.span, text_of(inner), name.text, search))
-                return None
-            typer.report(wrong.DimensionAbsent(name.span, text_of(inner), name.text, term.dims))
-            return None
+                return typer.refuse(wrong.PointNotKnown(name.span, text_of(inner), name.text, search))
+            return typer.refuse(wrong.DimensionAbsent(name.span, text_of(inner), name.text, term.dims))
     if when is not None and expr.when is not None and set(when.dims) - set(term.dims):
         extra = tuple(dim for dim in when.dims if dim not in term.dims)
-        typer.report(wrong.ConditionDimension(expr.when.span, extra, text_of(inner)))
-        return None
+        return typer.refuse(wrong.ConditionDimension(expr.when.span, extra, text_of(inner)))
     if function in ("mean", "sum", "median") and holds_percentiles(term):
         typer.report(evidence_errors.MeanOfPercentiles(expr.span, function, over, ratios=term.unit == DIMENSIONLESS))
     if function in SPREADS:
@@ -123,7 +114,6 @@ def _reduced(
         first, then = ", ".join(sampled), ", ".join(planned)
         advice = f"reduce one after the other: `{function}({function}(... over {first}) over {then})`"
         why = "can't reduce samples and planned points at once"
-        typer.report(wrong.BadReduction(expr.span, function, why, advice))
-        return None
+        return typer.refuse(wrong.BadReduction(expr.span, function, why, advice))
     within = Reduction(function, term, tuple(sampled), None)
     return Typed(Reduction("sum" if function == "count" else function, within, tuple(planned), None), display)

@@ -40,8 +40,7 @@ def spread(typer: Typer, expr: ast.Call, operand: Typed, over: Dims, when: Term 
         sampled = ", ".join(dim for dim in over if dim in SAMPLED)
         why, usage = "can't go over samples and planned points at once", f"reduce first: `mean(... over {sampled})`"
     if why:
-        typer.report(wrong.BadReduction(expr.span, function, why, usage))
-        return None
+        return typer.refuse(wrong.BadReduction(expr.span, function, why, usage))
     _repeated(typer, expr.function.span, function, term, over)
     if function == "ci":
         return Typed(Operation("half_width", (Reduction("list", term, over, None),), term.unit), operand.display)
@@ -60,8 +59,7 @@ def p_value(typer: Typer, expr: ast.Call, demanded: Demanded) -> Typed | None:
     elif expr.when is not None:
         why = "takes no condition: it needs all repeats"
     if why:
-        typer.report(wrong.BadReduction(expr.span, "p_value", why, usage))
-        return None
+        return typer.refuse(wrong.BadReduction(expr.span, "p_value", why, usage))
     sides = [typer.number(argument.value, demanded | {"repeat"}) for argument in expr.arguments]
     left, right = sides
     if left is None or right is None:
@@ -69,16 +67,14 @@ def p_value(typer: Typer, expr: ast.Call, demanded: Demanded) -> Typed | None:
     if left.term.unit != right.term.unit:
         units = " and ".join(unit_errors.unit_words(side.term.unit or DIMENSIONLESS) for side in (left, right))
         why = f"compares two values of one kind, and these are {units}"
-        typer.report(wrong.BadReduction(expr.span, "p_value", why, usage))
-        return None
+        return typer.refuse(wrong.BadReduction(expr.span, "p_value", why, usage))
     lists: list[Reduction] = []
     repeat: tuple[Dimension, ...] = ("repeat",)
     for side, argument in zip((left, right), expr.arguments, strict=True):
         term = along(side.term, repeat)
         if "repeat" not in term.dims:
             why = f"needs measured values, and `{text_of(argument.value)}` has no repeats"
-            typer.report(wrong.BadReduction(argument.span, "p_value", why, usage))
-            return None
+            return typer.refuse(wrong.BadReduction(argument.span, "p_value", why, usage))
         if not any(len(offered_keys(each.operand, "repeat")) < 2 for each in lists):  # one warning for both sides
             _repeated(typer, argument.span, "p_value", term, repeat)
         lists.append(Reduction("list", term, repeat, None))

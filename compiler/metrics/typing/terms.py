@@ -6,10 +6,10 @@ term stands for a table with one row for each combination of its `dims`.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator
+from collections.abc import Callable, Collection, Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import ClassVar, Literal, TypeAlias
+from typing import ClassVar, Literal, TypeAlias, cast
 
 from benchbrief.compiler.measure_catalogue import AXIS_UNITS, DIMENSIONS, Key, MeasureKind
 from benchbrief.compiler.metrics.typing.planned_points import Runs, unique
@@ -26,17 +26,34 @@ def in_order(dims: frozenset[Dimension] | set[Dimension]) -> Dims:
     return tuple(dim for dim in DIMENSIONS if dim in dims)
 
 
-@dataclass(frozen=True)
-class Number:
-    value: float
-    unit: UnitDimension
-    dims: ClassVar[Dims] = ()
+class _Leaf:
+    """A term without parts."""
+
     size: ClassVar[int] = 1
     depth: ClassVar[int] = 1
 
 
+class _Whole:
+    """A term with parts. `size` counts them with itself."""
+
+    @cached_property
+    def size(self) -> int:
+        return 1 + sum(part.size for part in parts(cast("Term", self)))
+
+    @cached_property
+    def depth(self) -> int:
+        return 1 + max(part.depth for part in parts(cast("Term", self)))
+
+
 @dataclass(frozen=True)
-class Measure:
+class Number(_Leaf):
+    value: float
+    unit: UnitDimension
+    dims: ClassVar[Dims] = ()
+
+
+@dataclass(frozen=True)
+class Measure(_Leaf):
     """A base measure over its planned `runs`, with some dimensions fixed.
 
     `demanded` are dimensions that are kept on demand (phase, node, ...). `counted` is the kind of latency: "intended"
@@ -49,8 +66,6 @@ class Measure:
     demanded: frozenset[Dimension]
     fixed: Fixed = ()
     counted: LatencyKind | Literal[""] = ""
-    size: ClassVar[int] = 1
-    depth: ClassVar[int] = 1
 
     @property
     def unit(self) -> UnitDimension:
@@ -85,26 +100,22 @@ class Measure:
 
 
 @dataclass(frozen=True)
-class Fact:
+class Fact(_Leaf):
     """A declared quantity of the hardware groups that have it."""
 
     name: str
     unit: UnitDimension
     values: tuple[tuple[str, float], ...]
     dims: ClassVar[Dims] = ("hardware",)
-    size: ClassVar[int] = 1
-    depth: ClassVar[int] = 1
 
 
 @dataclass(frozen=True)
-class AxisValue:
+class AxisValue(_Leaf):
     """A dimension's own keys as numbers: `threads`, `target`, `phase`, `repeat`, `time` (whose keys are unknown)."""
 
     dim: Dimension
     unit: UnitDimension
     points: tuple[float, ...]
-    size: ClassVar[int] = 1
-    depth: ClassVar[int] = 1
 
     @property
     def dims(self) -> Dims:
@@ -112,7 +123,7 @@ class AxisValue:
 
 
 @dataclass(frozen=True)
-class Operation:
+class Operation(_Whole):
     """An operator over one or two operands, joined on their common dimensions."""
 
     operator: str
@@ -123,17 +134,9 @@ class Operation:
     def dims(self) -> Dims:
         return in_order({dim for operand in self.operands for dim in operand.dims})
 
-    @cached_property
-    def size(self) -> int:
-        return 1 + sum(operand.size for operand in self.operands)
-
-    @cached_property
-    def depth(self) -> int:
-        return 1 + max(operand.depth for operand in self.operands)
-
 
 @dataclass(frozen=True)
-class Steady:
+class Steady(_Whole):
     """Whether the operand is steady, for each phase, or for the phase `at` alone (`steady_rule.py`).
 
     The steady state begins with the first phase from which the rule holds up to the last.
@@ -147,17 +150,9 @@ class Steady:
     def dims(self) -> Dims:
         return tuple(dim for dim in self.operand.dims if dim != "phase" or self.at is None)
 
-    @property
-    def size(self) -> int:
-        return 1 + self.operand.size
-
-    @property
-    def depth(self) -> int:
-        return 1 + self.operand.depth
-
 
 @dataclass(frozen=True)
-class Reduction:
+class Reduction(_Whole):
     """`function` of the operand over some of its dimensions, at the points where `when` holds.
 
     A function of a curve (`curves.py`) goes over one dimension: `knee`; `saturation` and `saturation.target`, with
@@ -187,17 +182,9 @@ class Reduction:
     def dims(self) -> Dims:
         return tuple(dim for dim in self.operand.dims if dim not in self.over)
 
-    @cached_property
-    def size(self) -> int:
-        return 1 + self.operand.size + (self.when.size if self.when else 0)
-
-    @cached_property
-    def depth(self) -> int:
-        return 1 + max(self.operand.depth, self.when.depth if self.when else 0)
-
 
 @dataclass(frozen=True)
-class Spread:
+class Spread(_Whole):
     """A term without `dim`, repeated for each of the dimension's keys: a constant line across a figure.
 
     Keys that only the results have (node, time) are those at which the terms `beside` it have values.
@@ -216,16 +203,38 @@ class Spread:
     def dims(self) -> Dims:
         return in_order({*self.operand.dims, self.dim})
 
-    @cached_property
-    def size(self) -> int:
-        return 1 + self.operand.size
-
-    @property
-    def depth(self) -> int:
-        return 1 + self.operand.depth
-
 
 Term: TypeAlias = Number | Measure | Fact | AxisValue | Operation | Steady | Reduction | Spread
+
+
+def parts(term: Term) -> tuple[Term, ...]:
+    """Return the terms that a term is made of, in the order of the text."""
+    match term:
+        case Operation():
+            return term.operands
+        case Reduction():
+            return (term.operand, term.when) if term.when else (term.operand,)
+        case Steady() | Spread():
+            return (term.operand,)
+        case _:
+            return ()
+
+
+def with_parts(term: Term, change: Callable[[Term], Term]) -> Term:
+    """Return the term with each of its parts changed."""
+    old = parts(term)
+    new = tuple(map(change, old))
+    if all(a is b for a, b in zip(old, new, strict=True)):
+        return term
+    match term:
+        case Operation():
+            return replace(term, operands=new)
+        case Reduction():
+            return replace(term, operand=new[0], when=new[1] if term.when else None)
+        case Steady() | Spread():
+            return replace(term, operand=new[0])
+        case _:
+            return term
 
 
 def offers(term: Term) -> frozenset[Dimension]:
@@ -259,33 +268,19 @@ def fix(term: Term, dim: Dimension, key: Key) -> Term:
             return Number(found[0], term.unit) if found else replace(term, values=())
         case AxisValue():
             return Number(float(key), term.unit)
-        case Operation():
-            return replace(term, operands=tuple(fix(operand, dim, key) for operand in term.operands))
-        case Steady():  # the later phases decide whether a phase is steady
-            return replace(term, at=key) if dim == "phase" else replace(term, operand=fix(term.operand, dim, key))
-        case Reduction():
-            when = fix(term.when, dim, key) if term.when else None
-            return replace(term, operand=fix(term.operand, dim, key), when=when)
-        case Spread():
-            return term.operand if dim == term.dim else replace(term, operand=fix(term.operand, dim, key))
-        case Number():
-            return term
+        case Steady() if dim == "phase":  # the later phases decide whether a phase is steady
+            return replace(term, at=key)
+        case Spread() if dim == term.dim:
+            return term.operand
+        case _:
+            return with_parts(term, lambda part: fix(part, dim, key))
 
 
 def counted(term: Term, kind: LatencyKind) -> Term:
     """Return the term with its latencies counted in one way."""
-    match term:
-        case Measure():
-            return replace(term, counted=kind) if term.kind.view == "latency" else term
-        case Operation():
-            return replace(term, operands=tuple(counted(operand, kind) for operand in term.operands))
-        case Reduction():
-            when = counted(term.when, kind) if term.when else None
-            return replace(term, operand=counted(term.operand, kind), when=when)
-        case Steady() | Spread():
-            return replace(term, operand=counted(term.operand, kind))
-        case Fact() | AxisValue() | Number():
-            return term
+    if isinstance(term, Measure):
+        return replace(term, counted=kind) if term.kind.view == "latency" else term
+    return with_parts(term, lambda part: counted(part, kind))
 
 
 def along(term: Term, dims: Collection[Dimension]) -> Term:
@@ -293,23 +288,10 @@ def along(term: Term, dims: Collection[Dimension]) -> Term:
 
     An index by `target` means the experiments that offer a load, also where others measure the same.
     """
-    match term:
-        case Measure():
-            runs = term.runs.along(dims)
-            return replace(term, runs=runs) if runs and len(runs) < len(term.runs) else term
-        case Operation():
-            operands = tuple(along(operand, dims) for operand in term.operands)
-            same = all(a is b for a, b in zip(operands, term.operands, strict=True))
-            return term if same else replace(term, operands=operands)
-        case Reduction():
-            operand, when = along(term.operand, dims), along(term.when, dims) if term.when else None
-            same = operand is term.operand and when is term.when
-            return term if same else replace(term, operand=operand, when=when)
-        case Steady() | Spread():
-            operand = along(term.operand, dims)
-            return term if operand is term.operand else replace(term, operand=operand)
-        case Number() | Fact() | AxisValue():
-            return term
+    if isinstance(term, Measure):
+        runs = term.runs.along(dims)
+        return replace(term, runs=runs) if runs and len(runs) < len(term.runs) else term
+    return with_parts(term, lambda part: along(part, dims))
 
 
 def offered_keys(term: Term, dim: Dimension) -> tuple[Key, ...]:
@@ -335,20 +317,10 @@ def offered_keys(term: Term, dim: Dimension) -> tuple[Key, ...]:
 
 def leaves(term: Term) -> Iterator[Measure | Fact | AxisValue]:
     """Return the measures, facts and axes of a term, in the order of the text."""
-    match term:
-        case Measure() | Fact() | AxisValue():
-            yield term
-        case Operation():
-            for operand in term.operands:
-                yield from leaves(operand)
-        case Reduction():
-            yield from leaves(term.operand)
-            if term.when:
-                yield from leaves(term.when)
-        case Steady() | Spread():
-            yield from leaves(term.operand)
-        case Number():
-            pass
+    if isinstance(term, Measure | Fact | AxisValue):
+        yield term
+    for part in parts(term):
+        yield from leaves(part)
 
 
 def planned_keys(term: Term, dim: Dimension) -> tuple[Key, ...] | None:
