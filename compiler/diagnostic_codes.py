@@ -65,11 +65,8 @@ def _error_modules(room: ModuleType) -> Iterator[ModuleType]:
 def _told(problem: type[Problem]) -> CodeInfo:
     file = resources.files("benchbrief.compiler") / "explanations" / f"{problem.code}.md"
     if not file.is_file():
-        return CodeInfo(problem.code, problem.severity, _in_words(problem.__name__), "")
+        return CodeInfo(
+            problem.code, problem.severity, re.sub(r"(?<!^)(?=[A-Z])", " ", problem.__name__).capitalize(), ""
+        )
     title, _, text = file.read_text(encoding="utf-8").partition("\n")
     return CodeInfo(problem.code, problem.severity, title.removeprefix("# "), text.strip() + "\n")
-
-
-def _in_words(name: str) -> str:
-    """Turn `UnknownUnit` into "unknown unit"."""
-    return re.sub(r"(?<!^)(?=[A-Z])", " ", name).capitalize()

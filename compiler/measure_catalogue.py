@@ -171,14 +171,11 @@ def family_of(word: str) -> tuple[str, ...]:
     return tuple(measure for spec in _telling(word) for measure in spec.measures)
 
 
-def _dotted(family: str) -> tuple[str, ...]:
-    return tuple(name for name in KINDS if name.startswith(f"{family}."))
-
-
+_SAMPLED = [name for name in PROBE_SPECS.own if name not in KINDS]
 FAMILIES: Mapping[str, tuple[str, ...]] = {
     "latency": tuple(f"latency.{name}" for name in STATISTICS),
     "timeline": tuple(_SERIES),
-    **{name: _dotted(name) for name in PROBE_SPECS.own if name not in KINDS},
+    **{name: tuple(each for each in KINDS if each.startswith(f"{name}.")) for name in _SAMPLED},
 }
 """Words that are no measure themselves, and the measures that begin with them."""
 

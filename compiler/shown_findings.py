@@ -48,10 +48,7 @@ def _causes(diagnostics: tuple[Diagnostic, ...], loaded: Loaded) -> tuple[Diagno
 
 
 def distinct(diagnostics: Iterable[Diagnostic]) -> tuple[Diagnostic, ...]:
-    """Drop errors that repeat an earlier error at the same place.
-
-    An unusable extension is named at its first use.
-    """
+    """Drop errors that repeat an earlier error at the same place. An unusable extension is named at its first use."""
     kept: dict[object, Diagnostic] = {}
     for diagnostic in diagnostics:
         placed = diagnostic.severity == "error" and diagnostic.span is not None

@@ -224,10 +224,8 @@ def nearest_unit(text: str) -> str | None:
 
 @lru_cache(1 << 10)
 def parse_unit(text: str) -> Unit:
-    """Parse `ops/s/W`, `USD/Mop`, `1/s`, `MB/s`, `%`; "" is a plain number. Division is from the left.
-
-    Raises UnknownUnitError.
-    """
+    """Parse `ops/s/W`, `USD/Mop`, `1/s`, `MB/s`, `%`; "" is a plain number. Division is from the left. Raises
+    UnknownUnitError."""
     result = Unit(DIMENSIONLESS, 1.0, "")
     if not text:
         return result
@@ -268,10 +266,8 @@ def larger_units(text: str) -> tuple[tuple[float, str], ...]:
 
 @lru_cache(1 << 10)
 def base_unit(dimension: Dimension) -> str:
-    """Return the unit of stored values of this dimension: "ops/s", "W", "B/s"; "" for a plain number.
-
-    Its factor is 1: `parse_unit(base_unit(d)) == Unit(d, 1.0, base_unit(d))`.
-    """
+    """Return the unit of stored values of this dimension: "ops/s", "W", "B/s"; "" for a plain number. Its factor is 1:
+    `parse_unit(base_unit(d)) == Unit(d, 1.0, base_unit(d))`."""
     if dimension == (("energy", -1), ("operation", 1)):
         return "ops/s/W"
     powers = dict(dimension)

@@ -22,9 +22,7 @@ _OTHER_ENCODINGS = {  # by the mark that a file in them begins with
 
 def read_source(path: Path, name: str | None = None) -> Source:
     """The text of a file, without a byte-order mark; line ends stay as they are. `name` is what messages call it.
-
-    Raises SpecError.
-    """
+    Raises SpecError."""
     name = str(path) if name is None else name
     return decode(read_bytes(path, name), name)
 

@@ -13,7 +13,7 @@ from benchbrief.compiler.extensions.own_tools import own_families, own_tools
 from benchbrief.compiler.extensions.registry import METER_SPECS, SCHEDULER_SPECS
 from benchbrief.compiler.measure_catalogue import FAMILIES, KINDS
 from benchbrief.compiler.metrics.typing import lookups
-from benchbrief.compiler.schemas import block_schema, database_schema
+from benchbrief.compiler.schemas import block_schema, extension_schemas
 from benchbrief.compiler.shapes import value_shapes
 from benchbrief.compiler.units import known_units
 
@@ -79,7 +79,7 @@ def attributes() -> set[str]:
         "claim",
         *themes.KEYS,
     )
-    return keys | set(database_schema.DATABASE_OPTIONS) | set(shown)
+    return keys | set(extension_schemas.DATABASE_OPTIONS) | set(shown)
 
 
 def constants() -> tuple[str, ...]:

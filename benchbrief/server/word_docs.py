@@ -8,9 +8,13 @@ from benchbrief.compiler.briefs.report_schema import ELEMENTS
 from benchbrief.compiler.extensions.registry import ENGINE_SPECS, TOOL_SPECS
 from benchbrief.compiler.frontend.name_index import Index, Node, Symbol
 from benchbrief.compiler.schemas.block_schema import BLOCKS
-from benchbrief.compiler.schemas.database_schema import DATABASE_OPTIONS, database_schema, options_schema
+from benchbrief.compiler.schemas.extension_schemas import (
+    DATABASE_OPTIONS,
+    database_schema,
+    options_schema,
+    workload_schema,
+)
 from benchbrief.compiler.schemas.joined_keys import owners
-from benchbrief.compiler.schemas.workload_schema import workload_schema
 from benchbrief.compiler.shapes.value_shapes import BlockSchema, Fact, Key
 from benchbrief.dsl.syntax import ast
 from benchbrief.server.completing.cursor_context import Cursor

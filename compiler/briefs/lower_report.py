@@ -7,13 +7,13 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Literal, TypeVar
 
+from benchbrief.compiler.blocks.values.block_values import origin
 from benchbrief.compiler.briefs import report_errors as wrong
 from benchbrief.compiler.briefs.elements.element_bodies import Body, read_attributes
 from benchbrief.compiler.briefs.elements.element_queries import (
     Place,
     dimension,
     named_params,
-    origin,
     query,
     query_of_repeats,
     runs_at,
@@ -23,16 +23,15 @@ from benchbrief.compiler.briefs.elements.plan_figures import figure
 from benchbrief.compiler.briefs.elements.plan_formulas import formula
 from benchbrief.compiler.briefs.elements.plan_prose import prose, title
 from benchbrief.compiler.briefs.elements.plan_tables import callout, comparison, table
+from benchbrief.compiler.briefs.report_errors import UnknownLanguage
 from benchbrief.compiler.briefs.report_schema import TEMPLATE
-from benchbrief.compiler.briefs.style.catalogue_errors import UnknownLanguage
-from benchbrief.compiler.briefs.style.themes import parts, theme
+from benchbrief.compiler.briefs.style.themes import is_file, parts, theme
 from benchbrief.compiler.briefs.style.word_catalogues import Entry, read_catalogue
 from benchbrief.compiler.extensions.extension_errors import UnusableExtension
 from benchbrief.compiler.extensions.extension_spec import LANGUAGES
 from benchbrief.compiler.extensions.registry import TEMPLATE_SPECS, Refused
 from benchbrief.compiler.frontend.declared_names import text_of
 from benchbrief.compiler.frontend.scope import Scope
-from benchbrief.compiler.frontend.spec_paths import is_file
 from benchbrief.compiler.frontend.structure_errors import (
     DuplicateAttribute,
     HoleNotAllowed,
@@ -42,10 +41,10 @@ from benchbrief.compiler.frontend.structure_errors import (
 )
 from benchbrief.compiler.metrics import metric_errors
 from benchbrief.compiler.metrics.typing.expressions import Typer
-from benchbrief.compiler.metrics.typing.judged_cells import warn_of_cells
 from benchbrief.compiler.metrics.typing.lookups import taken
 from benchbrief.compiler.metrics.typing.planned_points import Runs, planned_runs
 from benchbrief.compiler.metrics.typing.repeat_functions import holds_percentiles
+from benchbrief.compiler.metrics.typing.thin_evidence import warn_of_cells
 from benchbrief.compiler.planning import plan
 from benchbrief.compiler.problems import CompileProblem, Findings
 from benchbrief.compiler.units import Unit

@@ -94,10 +94,8 @@ def without_budgets(plan: Plan) -> Plan:
 
 
 def budget_fits(plan: Plan, taken: Collection[str] = ()) -> tuple[BudgetFit, ...]:
-    """Return what fits in each budget of a plan, by its steps' times: put learned ones in before.
-
-    Cells in `taken`, by their ids, have results of earlier runs, and take no time.
-    """
+    """Return what fits in each budget of a plan, by its steps' times: put learned ones in before. Cells in `taken`, by
+    their ids, have results of earlier runs, and take no time."""
     return tuple(_fits(plan, set(taken)))
 
 
@@ -156,10 +154,8 @@ def _loading_s(cells: Collection[Cell], lane_of: Mapping[str, str]) -> float:
 
 
 def most_s(plan: Plan, experiment: str | None = None) -> float:
-    """Estimate the wall time in seconds of all cells, or of an experiment's, as far as the budgets let them begin.
-
-    A budget is what each group of hosts may spend, so cells behind it count as far as they fit.
-    """
+    """Estimate the wall time in seconds of all cells, or of an experiment's, as far as the budgets let them begin. A
+    budget is what each group of hosts may spend, so cells behind it count as far as they fit."""
     left: dict[tuple[str, str], float] = {}
     """The seconds that each experiment may still spend on each group of hosts."""
     lane_of = lanes(plan.cells)
@@ -191,9 +187,7 @@ def _shortened(cell: Cell, left_s: float) -> Cell:
 
 def check_budgets(model: Model, findings: Findings) -> None:
     """Report each budget in which the declared times of one pass do not fit, and warn where these fit but not with the
-    estimated loads.
-
-    A larger matrix is judged before its run only: an editor checks with each keystroke."""
+    estimated loads. A larger matrix is judged before its run only: an editor checks with each keystroke."""
     found = _budgeted(model)
     if not found or unjudged_budgets(model):
         return

@@ -22,10 +22,8 @@ def lanes(cells: Iterable[Cell]) -> dict[str, str]:
 
 
 def estimate(cells: Iterable[Cell], lane_of: Mapping[str, str] | None = None) -> float:
-    """Estimate the wall time in seconds of cells in the order of their plan.
-
-    `lane_of` has the lanes of the whole plan, where the cells are a part of it: others may join two of their lanes.
-    """
+    """Estimate the wall time in seconds of cells in the order of their plan. `lane_of` has the lanes of the whole plan,
+    where the cells are a part of it: others may join two of their lanes."""
     cells = list(cells)
     if lane_of is None:
         lane_of = lanes(cells)
@@ -64,10 +62,8 @@ def estimate_some(cells: Iterable[Cell], chosen: Collection[str], lane_of: Mappi
 
 
 def alone(cells: Iterable[Cell], chosen: Collection[str]) -> tuple[Cell, ...]:
-    """Return the cells with these ids, as they are when the others are not run.
-
-    The first of them that needs a data set loads it, even if another cell of the plan has that step.
-    """
+    """Return the cells with these ids, as they are when the others are not run. The first of them that needs a data set
+    loads it, even if another cell of the plan has that step."""
     owed: dict[str, float] = {}
     """The loading time of each data set that cells outside `ids` would load."""
     picked: list[Cell] = []

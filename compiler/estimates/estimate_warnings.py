@@ -82,10 +82,8 @@ def shared_places(
     workloads: Mapping[str, Workload],
     hosts: Mapping[str, Host],
 ) -> list[SharedPlace]:
-    """Return the shared places in the order of the cells.
-
-    Loads that a cell's own `reset` needs do not count, nor those after a cell that makes its own data.
-    """
+    """Return the shared places in the order of the cells. Loads that a cell's own `reset` needs do not count, nor those
+    after a cell that makes its own data."""
     places: dict[str, str] = {}
     there: dict[str, str] = {}
     """The hash of the data set at each place; "" for data that a benchmark made itself."""

@@ -33,10 +33,8 @@ def grouped_hardware(plan: Plan, experiment: str) -> tuple[Together, ...]:
 
 
 def shares_points(plan: Plan, experiment: str) -> bool:
-    """Return whether an adaptive ramp has the same points on all hardware: in turns, on common hosts or equipment.
-
-    As in a run, the experiment's own cells decide: others may join hardware in a lane, but not its ramps.
-    """
+    """Return whether an adaptive ramp has the same points on all hardware: in turns, on common hosts or equipment. As
+    in a run, the experiment's own cells decide: others may join hardware in a lane, but not its ramps."""
     own = plan.model_copy(update={"cells": tuple(cell for cell in plan.cells if cell.experiment == experiment)})
     return plan.experiments[experiment].order == "interleaved" and len(grouped_hardware(own, experiment)) == 1
 

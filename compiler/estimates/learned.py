@@ -88,9 +88,8 @@ class Keys:
         return digest([how, self.resets])
 
     def reset_amount(self, how: str, planned_s: float) -> float:
-        """Return the amount that one way to reset is in proportion to; 0 where it takes as long for any.
-
-        `planned_s`: as planned without earlier runs, which is as long as cells inserted, for an undo."""
+        """Return the amount that one way to reset is in proportion to; 0 where it takes as long for any. `planned_s`:
+        as planned without earlier runs, which is as long as cells inserted, for an undo."""
         return {"copy": self.amount, "undo": planned_s}.get(how, 0.0)
 
 

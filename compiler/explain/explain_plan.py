@@ -63,10 +63,8 @@ def explain(
     advised: Sequence[Advice] = (),
     fits: Sequence[BudgetFit] | None = None,
 ) -> str:
-    """Return lines of at most `width` columns where words allow it, with ANSI colours on request.
-
-    `estimated` has the plan with times that were seen (None: built-in ones), `fits` what fits in its budgets.
-    """
+    """Return lines of at most `width` columns where words allow it, with ANSI colours on request. `estimated` has the
+    plan with times that were seen (None: built-in ones), `fits` what fits in its budgets."""
     page = Page(max(40, width), color)
     plan = (estimated := estimated or with_history(plan, {})).plan
     fits = budget_fits(plan) if fits is None else fits

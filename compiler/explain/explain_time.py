@@ -104,9 +104,8 @@ def _shares(title: str, spent: Spent, unit: tuple[float, str], page: Page) -> No
         if taken := spent[activity]:
             share = taken / total
             percent = f"{100 * share:.0f} %" if share >= 0.005 else "< 1 %"
-            rows.append(
-                (f"  {ACTIVITY_WORDS[activity]:<{_WIDEST}}", f"{_amount(taken, unit):>9}", percent, _bar(share))
-            )
+            label, bar = f"  {ACTIVITY_WORDS[activity]:<{_WIDEST}}", "#" * round(_BAR * share)
+            rows.append((label, f"{_amount(taken, unit):>9}", percent, bar))
     page.table(rows, right=(1, 2))
 
 
@@ -131,10 +130,6 @@ def _some(names: Sequence[str]) -> str:
 def _amount(seconds: float, unit: tuple[float, str]) -> str:
     amount, name = seconds / unit[0], unit[1]
     return f"{amount:,.1f} {name}" if amount >= 0.05 else f"< 0.1 {name}"
-
-
-def _bar(share: float) -> str:
-    return "#" * round(_BAR * share)
 
 
 def steady_span(plan: Plan) -> tuple[float, float] | None:

@@ -35,11 +35,8 @@ class ExtensionSpec:
     implementation: str
 
     def mistake(self, name: str, *, own: bool = False) -> str:
-        """Return what is wrong with the spec, registered under `name`; "" when nothing is.
-
-        `own` says that benchbrief has it. Values of another package's spec may have any type, and reading them may
-        raise anything.
-        """
+        """Return what is wrong with the spec, registered under `name`; "" when nothing is. `own` says that benchbrief
+        has it. Values of another package's spec may have any type, and reading them may raise anything."""
         if self.name != name:
             return f"it is registered as `{name}`, and its name is `{self.name}`"
         if not self.name_form.fullmatch(name):

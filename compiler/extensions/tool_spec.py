@@ -320,9 +320,8 @@ class ToolSpec(ExtensionSpec):
     def load_seconds(
         self, settings: Settings, size_bytes: float | None = None, hosts: int = 1, by: ToolSpec | None = None
     ) -> float:
-        """Estimate the seconds to load the data set from so many hosts: its `records`, or else a database of that
-        size. `by` is another tool that loads the data of this one's workloads.
-        """
+        """Estimate the seconds to load the data set from so many hosts: its `records`, or else a database of that size.
+        `by` is another tool that loads the data of this one's workloads."""
         if "records" not in settings:
             return self.load_start_s + (size_bytes or 0.0) / self.load_bytes_per_s
         records, times = float(settings["records"]), self._load_speed_up(settings, hosts)

@@ -5,16 +5,19 @@ They are still syntax: blocks with attributes and their spans, and no values.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 
 from benchbrief.compiler.frontend import name_errors, structure_errors
+from benchbrief.compiler.frontend.declared_names import names_in
 from benchbrief.compiler.frontend.imports import Loaded
 from benchbrief.compiler.problems import CompileProblem, Findings
 from benchbrief.compiler.schemas.block_schema import BLOCKS
 from benchbrief.compiler.shapes.value_shapes import BlockSchema
-from benchbrief.dsl.source import Span
+from benchbrief.dsl.diagnostics.diagnostic import SpecError
+from benchbrief.dsl.source import Source, Span
 from benchbrief.dsl.syntax import ast
+from benchbrief.dsl.syntax.parse import parse_expression
 
 TOP_LEVEL = ("hardware", "client", "database", "workload", "probe", "experiment", "scheduler", "profile", "report")
 _NO_SCHEMA = BlockSchema("", {}, named=False)
@@ -122,10 +125,8 @@ def collect(loaded: Loaded, findings: Findings) -> Declarations:
 
 
 def _meant(block: ast.Block, parent: str, allowed: tuple[str, ...], findings: Findings) -> str:
-    """Return the kind of a block. A misspelt kind is reported and counts as the one that it means.
-
-    Otherwise each use of its declaration would be a further mistake.
-    """
+    """Return the kind of a block. A misspelt kind is reported and counts as the one that it means. Otherwise each use
+    of its declaration would be a further mistake."""
     kind = block.keyword.text
     if kind in allowed:
         return kind
@@ -176,10 +177,8 @@ def _entry(block: ast.Block, kind: str, findings: Findings) -> Entry:
 
 
 def merge(below: Entry, above: Entry, *, keep_base: bool) -> Entry:
-    """Lay `above` over `below`; sub-blocks of one name are merged too.
-
-    With `keep_base`, the result has the name of `below` and a label that `above` writes; else the name of `above`.
-    """
+    """Lay `above` over `below`; sub-blocks of one name are merged too. With `keep_base`, the result has the name of
+    `below` and a label that `above` writes; else the name of `above`."""
     schema = BLOCKS.get(below.kind, _NO_SCHEMA)
     attributes = dict(below.attributes)
     for rivals in schema.exclusive:
@@ -251,3 +250,45 @@ def _parent(
     findings.add(problem)
     line[name] = replace(entry, base=None, orphan=True)
     return None
+
+
+def parameters(found: Declarations, given: Mapping[str, str], findings: Findings) -> dict[str, ast.Expr]:
+    """Return every parameter's expression, in an order in which each needs only earlier ones. Raises SpecError when a
+    given value is no expression, or when a parameter needs itself."""
+    values = {name: param.value for name, param in found.params.items()}
+    for name, text in given.items():
+        if name not in values:
+            findings.add(name_errors.UnknownParam(None, "param", name, tuple(values)))
+            continue
+        values[name] = parse_expression(Source(f"--param {name}", text), 0, len(text))
+    ordered: dict[str, ast.Expr] = {}
+    circles: list[tuple[str, ...]] = []
+    for name in values:
+        _visit(name, values, ordered, circles)
+    for circle in circles:
+        findings.add(name_errors.ParamCycle(found.params[circle[0]].name.span, circle))
+    if circles:
+        # These parameters have no value: each use would be a further mistake.
+        raise SpecError(findings.diagnostics())
+    return ordered
+
+
+def _visit(
+    name: str, values: Mapping[str, ast.Expr], ordered: dict[str, ast.Expr], circles: list[tuple[str, ...]]
+) -> None:
+    """Append a parameter to `ordered`, after the parameters that it refers to. A long chain needs no recursion."""
+    trail: dict[str, Iterator[ast.Name]] = {}
+    start: str | None = name
+    while start is not None or trail:
+        if start is not None:
+            if start in trail:
+                chain = list(trail)
+                circles.append(tuple(chain[chain.index(start) :]))
+            elif start not in ordered:
+                trail[start] = names_in(values[start])
+        start = (
+            next((used.text for used in trail[next(reversed(trail))] if used.text in values), None) if trail else None
+        )
+        if start is None and trail:
+            done, _ = trail.popitem()
+            ordered[done] = values[done]

@@ -78,10 +78,8 @@ class Loaded:
 
 
 def load(path: Path, files: Files | None = None) -> Loaded:
-    """Read the spec at `path` with the files that it uses, from the disk unless `files` reads them elsewhere.
-
-    Raises SpecError when files can't be used: every name in them would be a further mistake.
-    """
+    """Read the spec at `path` with the files that it uses, from the disk unless `files` reads them elsewhere. Raises
+    SpecError when files can't be used: every name in them would be a further mistake."""
     loader = _Loader(files or Disk())
     loader.read(path, str(path), ())
     if loader.unread or loader.findings.failed:

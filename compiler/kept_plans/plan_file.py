@@ -1,6 +1,5 @@
 """plan.json: read and written some cells at a time, so that a hundred thousand take little more memory than what they
-differ in.
-"""
+differ in."""
 
 from __future__ import annotations
 

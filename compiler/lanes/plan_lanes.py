@@ -46,10 +46,8 @@ def lanes_of(plan: Plan) -> tuple[PlanLane, ...]:
 
 
 def lane_named(lanes: Sequence[Sequence[str]], name: str) -> int | None:
-    """Return the number of the lane with this number or hardware group; None when there is none.
-
-    `lanes` has the hardware of each, in the order of their numbers.
-    """
+    """Return the number of the lane with this number or hardware group; None when there is none. `lanes` has the
+    hardware of each, in the order of their numbers."""
     numbers = (number for number, keys in enumerate(lanes, start=1) if name in (str(number), *keys))
     return next(numbers, None)
 
@@ -61,9 +59,7 @@ def only_lane(plan: Plan, lane: PlanLane) -> Plan:
 
 def lane_part(plan: Plan, lane: PlanLane) -> Plan:
     """Return the plan with the cells of one lane, and with only the hosts, hardware and databases that they use.
-
-    Expectations that a budget goes by may ask of all hardware, so that plan keeps it all.
-    """
+    Expectations that a budget goes by may ask of all hardware, so that plan keeps it all."""
     if plan.expects and any(is_budgeted(plan, each) for each in plan.experiments.values()):
         return only_lane(plan, lane)
     hardware = {key: plan.hardware[key] for key in lane.hardware}
@@ -108,9 +104,7 @@ def open_hosts(plan: Plan, cells: Iterable[Cell] | None = None) -> list[str]:
 
 def with_nodes(plan: Plan, nodes: Mapping[str, str]) -> Plan:
     """Return the plan with the names of nodes, by host, and without hosts that are still open: other lanes have them.
-
-    The addresses of databases that name these hosts get the names, too.
-    """
+    The addresses of databases that name these hosts get the names, too."""
     named = {
         key: host.model_copy(update={"name": nodes[key]}) if key in nodes else host for key, host in plan.hosts.items()
     }

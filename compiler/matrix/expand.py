@@ -301,10 +301,8 @@ class _Block:
 
 
 def _load_s(load: Load, database: Database, hosts: int, tool: ToolSpec) -> float:
-    """Estimate the seconds of a load by a tool from so many hosts; with 0, that of the usual number of threads.
-
-    A measured load has the threads of its cell, and not those of the workload.
-    """
+    """Estimate the seconds of a load by a tool from so many hosts; with 0, that of the usual number of threads. A
+    measured load has the threads of its cell, and not those of the workload."""
     threads, settings = load.family.load_threads, load.workload.properties
     if threads and (load.of or not hosts):
         settings = {name: value for name, value in settings.items() if name != threads[0]}

@@ -14,18 +14,15 @@ from benchbrief.compiler.frontend.declarations import Declarations, Entry, merge
 from benchbrief.compiler.planning import plan
 from benchbrief.compiler.problems import CompileProblem, Findings
 from benchbrief.compiler.schemas.block_schema import BLOCKS, OVERRIDABLE, probe_schema, scheduler_schema
-from benchbrief.compiler.schemas.database_schema import database_schema
-from benchbrief.compiler.schemas.workload_schema import workload_schema
+from benchbrief.compiler.schemas.extension_schemas import database_schema, workload_schema
 from benchbrief.compiler.shapes.value_shapes import BlockSchema
 from benchbrief.dsl.source import Span
 from benchbrief.dsl.syntax import ast
 
 
 def apply_profile(found: Declarations, profile: str | None, findings: Findings) -> None:
-    """Apply the hosts and overrides of the chosen profile, if any.
-
-    `check_profiles` reports the mistakes in the overrides of every profile.
-    """
+    """Apply the hosts and overrides of the chosen profile, if any. `check_profiles` reports the mistakes in the
+    overrides of every profile."""
     if profile is None:
         return
     profiles = found.blocks["profile"]
@@ -52,10 +49,8 @@ def apply_profile(found: Declarations, profile: str | None, findings: Findings) 
 
 
 def _meters(found: Declarations, chosen: Entry) -> None:
-    """Replace every power meter by the profile's.
-
-    A profile with new hosts and no meter removes the old meters, which say nothing of the new hosts.
-    """
+    """Replace every power meter by the profile's. A profile with new hosts and no meter removes the old meters, which
+    say nothing of the new hosts."""
     power = chosen.attributes.get("power")
     meter = {} if power is None or _is_none(power) else {"power": power}
     for name, entry in found.blocks["hardware"].items():

@@ -22,8 +22,7 @@ from benchbrief.compiler.frontend import name_errors
 from benchbrief.compiler.frontend.declarations import Declarations
 from benchbrief.compiler.frontend.declared_names import names_in
 from benchbrief.compiler.frontend.scope import ExperimentKey, HardwareKey, Scope, WorkloadKey
-from benchbrief.compiler.matrix.kept_data_warnings import warn_of_aged_data
-from benchbrief.compiler.model.power_warnings import warn_of_power
+from benchbrief.compiler.model.experiment_warnings import warn_of_aged_data, warn_of_power
 from benchbrief.compiler.model.profiles import apply_profile, check_profiles
 from benchbrief.compiler.planning import plan
 from benchbrief.compiler.planning.achieved_load import Schedule
@@ -53,10 +52,7 @@ def resolve(
     found: Declarations, params: Mapping[str, ast.Expr], profile: str | None, findings: Findings, *, whole: bool = True
 ) -> Model:
     """Return the model with the chosen `profile`. `params` are the values of the parameters, with those of the command
-    line.
-
-    `whole`: syntax errors cost no declaration.
-    """
+    line. `whole`: syntax errors cost no declaration."""
     reader = Reader(params, findings)
     apply_profile(found, profile, findings)
     check_profiles(found, reader)

@@ -132,10 +132,8 @@ def budgeted_cells(plan: Plan, query: Query) -> Iterator[Cell]:
 
 
 def looks_at(plan: Plan, expect: Expect) -> Looks:
-    """Return the looks at an expectation: as many as a budget takes at the intervals of its points, or one.
-
-    A side has a value for each repeat, so there are as many differences as the side with fewer repeats has.
-    """
+    """Return the looks at an expectation: as many as a budget takes at the intervals of its points, or one. A side has
+    a value for each repeat, so there are as many differences as the side with fewer repeats has."""
     read = {cell.experiment for cell in budgeted_cells(plan, expect.query)}
     sides = [{cell.experiment for cell in cells_read(plan, side)} for side in expect.repeats]
     most = [max(plan.experiments[name].repeats for name in names) for names in sides if names]
@@ -162,10 +160,8 @@ def first_pass(cells: Iterable[Cell]) -> set[str]:
 
 
 def needed_cells(plan: Plan, experiments: Mapping[str, Experiment] | None = None) -> set[str]:
-    """Return the ids of the cells that no budget may leave out: each point once, and all of a search.
-
-    `experiments`: only theirs.
-    """
+    """Return the ids of the cells that no budget may leave out: each point once, and all of a search. `experiments`:
+    only theirs."""
     theirs = [cell for cell in plan.cells if cell.experiment in (experiments or plan.experiments)]
     first = first_pass(theirs)
     return {cell.id for cell in theirs if cell.id in first or not is_budgeted(plan, plan.experiments[cell.experiment])}

@@ -33,10 +33,8 @@ def warn_of_untranslated(
     engines: Iterable[str],
     findings: Findings,
 ) -> None:
-    """One warning for each language and each extension whose words it lacks.
-
-    `workloads` are those that are used, with the tool that brings each.
-    """
+    """One warning for each language and each extension whose words it lacks. `workloads` are those that are used, with
+    the tool that brings each."""
     probes, workloads, engines = dict.fromkeys(probes), dict.fromkeys(workloads), dict.fromkeys(engines)
     told = set()
     for report in reports.values():

@@ -6,11 +6,10 @@ from collections.abc import Mapping
 
 from benchbrief.compiler.extensions import ProbeSpec, SchedulerSpec
 from benchbrief.compiler.extensions.registry import PROBE_SPECS, SCHEDULER_SPECS
-from benchbrief.compiler.schemas.database_schema import DATABASE
 from benchbrief.compiler.schemas.event_schema import EVENT
+from benchbrief.compiler.schemas.extension_schemas import DATABASE, WORKLOAD
 from benchbrief.compiler.schemas.host_schema import CLIENT, HARDWARE, HOSTS, SSH, VARIANT
 from benchbrief.compiler.schemas.joined_keys import joined_keys
-from benchbrief.compiler.schemas.workload_schema import WORKLOAD
 from benchbrief.compiler.shapes.value_shapes import BlockSchema, Key, Number, Special, Word
 
 _TIME = "20 min"

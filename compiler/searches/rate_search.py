@@ -181,7 +181,9 @@ def _next(rates: Sequence[float], tried: Mapping[float, Tally], rule: Rule) -> S
     over = min((rate for rate, tally in tried.items() if tally.lead <= 0), default=None)
     under = max((rate for rate in tried if over is None or rate < over), default=None)
     if over is None and under is not None and under != rates[-1]:
-        return Step(_doubled(under, rates), "double", low=under)
+        # the highest candidate up to twice the rate, and the next one at least
+        doubled = max(bisect_left(rates, under) + 1, bisect_right(rates, 2 * under) - 1)
+        return Step(rates[doubled], "double", low=under)
     if over is not None and under is not None:
         first, last = bisect_left(rates, under), bisect_left(rates, over)
         if last - first > 1:
@@ -192,11 +194,6 @@ def _next(rates: Sequence[float], tried: Mapping[float, Tally], rule: Rule) -> S
     if under is None:
         return Answer("none", None, over)
     return Answer("found", under, over) if over is not None else Answer("at_least", under)
-
-
-def _doubled(rate: float, rates: Sequence[float]) -> float:
-    """Return the highest candidate up to twice a rate, and the next one at least."""
-    return rates[max(bisect_left(rates, rate) + 1, bisect_right(rates, 2 * rate) - 1)]
 
 
 def agreed(kept: Collection[float], broken: Collection[float]) -> tuple[float | None, float | None]:
@@ -245,9 +242,7 @@ def walk(rates: Sequence[float], rule: Rule, keeps: Callable[[float], bool]) -> 
 @lru_cache(maxsize=64)
 def lengths(rates: tuple[float, ...], judged: int, held_out: int) -> tuple[int, int]:
     """Return how many cells a search measures without noise, on average over all answers, and the most it ever does.
-
-    The most is what the longest search would measure if each of its rates took all its repeats.
-    """
+    The most is what the longest search would measure if each of its rates took all its repeats."""
     free = Rule(judged=1, held_out=0, most=1_000_000)
     visits = [len(walk(rates, free, lambda rate, top=top: rate <= top)) for top in (0.0, *rates)]  # type: ignore[misc]
     ends = 2 * (min(LEAD, judged) - 1)

@@ -63,9 +63,5 @@ def ticked(words: Iterable[str], limit: int = 8) -> str:
 
 def quantity_of_bytes(count: float) -> str:
     """Return `400 B`, `1 kB` or `8 MiB`: the shortest unit, decimal or binary, with at most three decimals."""
-    fitting = [f"{count / size:g} {unit}" for size, unit in _SIZES if _fits(count, size)]
+    fitting = [f"{count / size:g} {unit}" for size, unit in _SIZES if count / size == round(count / size, 3) >= 1]
     return min(fitting, key=len) if fitting else f"{count:,.0f} B"
-
-
-def _fits(count: float, size: float) -> bool:
-    return count >= size and count / size == round(count / size, 3)

@@ -22,10 +22,8 @@ def render_all(diagnostics: Iterable[Diagnostic], *, colour: bool = False) -> st
 
 
 def render(diagnostic: Diagnostic, *, colour: bool = False) -> str:
-    """One diagnostic as text, in ANSI colours when asked, without a line end after the last line.
-
-    What a spec or a file name holds is escaped: it can't send anything to the terminal.
-    """
+    """One diagnostic as text, in ANSI colours when asked, without a line end after the last line. What a spec or a file
+    name holds is escaped: it can't send anything to the terminal."""
     return "\n".join(_Text(_ansi if colour else _plain, diagnostic).lines())
 
 

@@ -93,10 +93,8 @@ def likely(word: str, candidates: Iterable[str], most: int = 3) -> tuple[str, ..
 
 @lru_cache(1 << 14)
 def one_slip(word: str, other: str) -> bool:
-    """Whether two words of some length differ by one letter left out, or by two that changed places.
-
-    Stricter than a suggestion needs: `cpu` and `gpu`, `disk1` and `disk2` are different words.
-    """
+    """Whether two words of some length differ by one letter left out, or by two that changed places. Stricter than a
+    suggestion needs: `cpu` and `gpu`, `disk1` and `disk2` are different words."""
     if word == other or min(len(word), len(other)) < 4 or abs(len(word) - len(other)) > 1:
         return False
     swapped = sorted(word) == sorted(other)

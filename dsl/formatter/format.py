@@ -74,10 +74,8 @@ class _Formatter:
             yield from self.comments(behind[1:] if beside else behind)
 
     def ranges(self, items: Sequence[Item], j: int) -> Iterator[tuple[Item, int, int, str, list[int]]]:
-        """Each item with the range of its tokens, the comma that it needs, and the comments behind it.
-
-        A comma between attributes means nothing, but for one behind a word that would else take what follows to it.
-        """
+        """Each item with the range of its tokens, the comma that it needs, and the comments behind it. A comma between
+        attributes means nothing, but for one behind a word that would else take what follows to it."""
         starts = [self.first(item) for item in items]
         for item, start, until in zip(items, starts, [*starts[1:], j], strict=False):
             end = until

@@ -76,10 +76,8 @@ def misspelt_keywords(source: Source, start: int, end: int, at: int) -> Iterator
 
 
 def heads_before(source: Source, start: int, at: int) -> Iterator[tuple[str, int]]:
-    """Where a part of the text may be read from, the nearest first, and what is to be put before it.
-
-    That is the line of the nearest block's head, read as in a block, and that of the nearest declaration.
-    """
+    """Where a part of the text may be read from, the nearest first, and what is to be put before it. That is the line
+    of the nearest block's head, read as in a block, and that of the nearest declaration."""
     for pattern, opened in ((_HEAD, "block {\n"), (_DECLARED, "")):
         for match in deque(pattern.finditer(source.text, start, at), 1):
             yield opened, match.start()

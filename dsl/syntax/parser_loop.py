@@ -97,10 +97,8 @@ class Driver:
         self._skip = re.compile("|".join(ignored)).match
 
     def parse(self, text: str, start: str, values: list[Any] | None = None) -> Any:
-        """What the builder makes of a text. Raises Stopped at a mistake, and whatever the builder raises.
-
-        `values` is what was read and is no part of anything greater yet; it is left as it is at a mistake.
-        """
+        """What the builder makes of a text. Raises Stopped at a mistake, and whatever the builder raises. `values` is
+        what was read and is no part of anything greater yet; it is left as it is at a mistake."""
         shifts, reductions, scanners, skip = self._shifts, self._reductions, self._scanners, self._skip
         state, end_state = self._starts[start], self._ends[start]
         states = [state]

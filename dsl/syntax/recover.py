@@ -300,7 +300,7 @@ def _outline(text: str) -> tuple[list[int], list[int]]:
             continue
         line_start = not text[text.rfind("\n", 0, piece.start()) + 1 : piece.start()].strip()
         if kind == "word":
-            keyed = _key(text, piece.end())
+            keyed = _KEY.match(text, piece.end()) is not None
             inside = bool(stack) and stack[-1] == "{"
             if keyed and line_start and not inside and stack:  # of a bracket that was never closed
                 while stack and stack[-1] != "{":
@@ -322,10 +322,6 @@ def _outline(text: str) -> tuple[list[int], list[int]]:
 
 
 _KEY = re.compile(r'[ \t]*(?:"[^"\r\n]*"[ \t]*)?=(?![=<>])')
-
-
-def _key(text: str, end: int) -> bool:
-    return _KEY.match(text, end) is not None
 
 
 def _equals(text: str, begin: int, end: int) -> int | None:

@@ -121,9 +121,7 @@ def _filled(source: Source, start: int, expr_end: int, end: int, parse_hole: Par
 
 def _trim(text: str, start: int, end: int) -> tuple[int, int, str]:
     """Where the lines of a text begin and end once blank first and last lines are gone, and a pattern for their margin.
-
-    A line of blanks is all margin.
-    """
+    A line of blanks is all margin."""
     first, newline, rest = text[start:end].partition("\n")
     if not newline:
         return start, end, ""
@@ -142,10 +140,8 @@ def _trim(text: str, start: int, end: int) -> tuple[int, int, str]:
 
 
 def text_lines(text: str) -> list[str] | None:
-    """The lines of a text in `\"""`, each as it is once the margin is gone.
-
-    None when it is on one line, or would say something else with another margin and its quotes on lines of their own.
-    """
+    """The lines of a text in `\"""`, each as it is once the margin is gone. None when it is on one line, or would say
+    something else with another margin and its quotes on lines of their own."""
     if "\n" not in text:
         return None
     lines = _without_margin(text)

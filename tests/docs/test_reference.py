@@ -25,7 +25,7 @@ from benchbrief.compiler.extensions.registry import ENGINE_SPECS, METER_SPECS
 from benchbrief.compiler.measure_catalogue import DIMENSIONS, KINDS
 from benchbrief.compiler.metrics.typing import curves
 from benchbrief.compiler.metrics.typing.lookups import FUNCTIONS
-from benchbrief.compiler.schemas import block_schema, database_schema
+from benchbrief.compiler.schemas import block_schema, extension_schemas
 from benchbrief.compiler.units import known_units
 from benchbrief.dsl.bench_error import ExitCode
 from benchbrief.results.store.store_schema import TABLES
@@ -51,7 +51,7 @@ WORDS = {
     "blocks.md": [
         *(key for block in block_schema.BLOCKS.values() for key in block.keys),
         *block_schema.BLOCKS,
-        *database_schema.DATABASE_OPTIONS,
+        *extension_schemas.DATABASE_OPTIONS,
         *(option.name or key for each in ENGINE_SPECS.own.values() for key, option in each.options.items()),
     ],
     "workloads.md": [f"{tool}.{name}" for tool, spec in own_families().items() for name in spec.workloads],

@@ -91,12 +91,12 @@ PRODUCT = re.compile(r"mongo\w*|rocksdb|ycsb|db_bench|go[-_]ycsb|fio|openload\w*
 SAMPLES = {
     # A valid value in a hint, in the help of a command or in an editor's snippet: `use `tool = ycsb``.
     *("dsl/recovery/expected_words.py", "dsl/recovery/data_format_slips.py", "compiler/metrics/evidence_errors.py"),
-    *("compiler/metrics/missing_measure_errors.py", "compiler/frontend/name_errors.py"),
+    *("compiler/metrics/metric_errors.py", "compiler/frontend/name_errors.py"),
     *("compiler/schemas/block_schema.py", "compiler/frontend/value_errors.py"),
     *("compiler/frontend/structure_errors.py", "compiler/blocks/events/event_errors.py"),
     *("compiler/schemas/event_schema.py", "compiler/blocks/experiments/experiment_errors.py"),
     "compiler/schemas/host_schema.py",
-    *("compiler/schemas/database_schema.py", "compiler/briefs/report_schema.py"),
+    *("compiler/schemas/extension_schemas.py", "compiler/briefs/report_schema.py"),
     *("benchbrief/server/completing/snippets.py", "benchbrief/commands/results/import.py"),
     # Which products have a value or a way to reset data: their specs don't say it yet.
     "compiler/word_meanings.py",

@@ -16,8 +16,8 @@ from hypothesis import strategies as st
 from benchbrief.compiler.blocks.databases.started_servers import TOGETHER
 from benchbrief.compiler.extensions.engine_spec import STARTED
 from benchbrief.compiler.extensions.registry import ENGINE_SPECS, TOOL_SPECS
-from benchbrief.compiler.schemas import block_schema, database_schema, host_schema
-from benchbrief.compiler.schemas.workload_schema import WORKLOAD
+from benchbrief.compiler.schemas import block_schema, extension_schemas, host_schema
+from benchbrief.compiler.schemas.extension_schemas import WORKLOAD
 from benchbrief.compiler.shapes import value_shapes
 
 Words: TypeAlias = tuple[str, ...]
@@ -213,11 +213,11 @@ A_FILE = "config"
 def started(draw: st.DrawFn) -> str:
     """What only a server that is started may say; of what goes together, all or nothing."""
     parted = [draw(st.sampled_from([(), together])) for together in TOGETHER]
-    keys = {key: database_schema.DATABASE.keys[key] for together in parted for key in together}
+    keys = {key: extension_schemas.DATABASE.keys[key] for together in parted for key in together}
     drawn = draw(
         st.fixed_dictionaries({name: found for name, key in keys.items() if (found := value(key.shape)) is not None})
     )
-    alone = {key: database_schema.DATABASE.keys[key] for key in STARTED if key not in {*sum(TOGETHER, ()), A_FILE}}
+    alone = {key: extension_schemas.DATABASE.keys[key] for key in STARTED if key not in {*sum(TOGETHER, ()), A_FILE}}
     return draw(attributes(alone, only="mongodb")) + "".join(f"  {name} = {text}\n" for name, text in drawn.items())
 
 
@@ -234,7 +234,7 @@ def specs(draw: st.DrawFn) -> str:
         parts.append(f'hardware {group} {{\n  hosts = "{group}-[1-{hosts}].lab"\n{facts}  ssh {{\n{ssh}  }}\n}}\n')
     if engine == "mongodb":
         parts.append('client load { hosts = "load.lab"  tool = ycsb("/opt/ycsb") }\n')
-    keys = draw(attributes(database_schema.DATABASE.keys, ("engine", "uri", "server", "path", *STARTED), engine))
+    keys = draw(attributes(extension_schemas.DATABASE.keys, ("engine", "uri", "server", "path", *STARTED), engine))
     keys += draw(started()) if kind == "started" else ""
     options = f"  options {{\n{draw(attributes(ROCKSDB))}  }}\n" if engine == "rocksdb" else ""
     parts.append(f"database store {{\n{DATABASES[kind]}{keys}{options}}}\n")

@@ -11,8 +11,8 @@ from benchbrief.compiler.blocks.databases import database_errors
 from benchbrief.compiler.blocks.databases.declared_commands import Reset, read_hooks, read_reset
 from benchbrief.compiler.blocks.databases.engine_options import EngineOptions
 from benchbrief.compiler.blocks.databases.started_servers import Topology, check_hosts, read_start, read_topology
-from benchbrief.compiler.blocks.hardware.hardware import HardwareUnit, origin
-from benchbrief.compiler.blocks.values.block_values import Values, setting
+from benchbrief.compiler.blocks.hardware.hardware import HardwareUnit
+from benchbrief.compiler.blocks.values.block_values import Values, origin, setting
 from benchbrief.compiler.blocks.values.spec_files import check_path
 from benchbrief.compiler.blocks.values.values import Reader, reference
 from benchbrief.compiler.blocks.values.wrong_forms import described
@@ -25,7 +25,7 @@ from benchbrief.compiler.frontend import structure_errors, value_errors
 from benchbrief.compiler.frontend.declarations import Entry
 from benchbrief.compiler.metrics.metric_errors import UnknownFunction
 from benchbrief.compiler.planning import plan
-from benchbrief.compiler.schemas.database_schema import DATABASE, database_schema
+from benchbrief.compiler.schemas.extension_schemas import DATABASE, database_schema
 from benchbrief.compiler.schemas.joined_keys import owners
 from benchbrief.dsl.diagnostics.suggest import did_you_mean
 from benchbrief.dsl.source import Span

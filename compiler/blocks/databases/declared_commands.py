@@ -7,14 +7,13 @@ from dataclasses import dataclass
 from typing import Literal
 
 from benchbrief.compiler.blocks.databases import database_errors
-from benchbrief.compiler.blocks.hardware.hardware import origin
-from benchbrief.compiler.blocks.values.block_values import Constant, Values
+from benchbrief.compiler.blocks.values.block_values import Constant, Values, origin
 from benchbrief.compiler.blocks.values.values import Reader, listed
 from benchbrief.compiler.blocks.values.wrong_forms import wrong_value
 from benchbrief.compiler.extensions.engine_spec import EVERYWHERE, EngineSpec
 from benchbrief.compiler.frontend import structure_errors
 from benchbrief.compiler.planning import plan
-from benchbrief.compiler.schemas.database_schema import DATABASE
+from benchbrief.compiler.schemas.extension_schemas import DATABASE
 from benchbrief.compiler.shapes.value_shapes import Number, Shape, Text, Word
 from benchbrief.dsl.syntax import ast
 

@@ -16,7 +16,7 @@ from benchbrief.compiler.frontend import structure_errors
 from benchbrief.compiler.frontend.declarations import Entry
 from benchbrief.compiler.planning import plan
 from benchbrief.compiler.problems import CompileProblem
-from benchbrief.compiler.schemas.database_schema import options_schema
+from benchbrief.compiler.schemas.extension_schemas import options_schema
 from benchbrief.compiler.shapes.value_shapes import Fact, Key, Number, Shape
 from benchbrief.dsl.diagnostics.suggest import did_you_mean
 from benchbrief.dsl.source import Span

@@ -17,7 +17,7 @@ from benchbrief.compiler.extensions.engine_spec import STARTED
 from benchbrief.compiler.frontend import structure_errors
 from benchbrief.compiler.planning import plan
 from benchbrief.compiler.problems import Findings
-from benchbrief.compiler.schemas.database_schema import DATABASE
+from benchbrief.compiler.schemas.extension_schemas import DATABASE
 from benchbrief.compiler.shapes.value_shapes import Number, Text
 from benchbrief.dsl.source import Span
 from benchbrief.dsl.syntax import ast

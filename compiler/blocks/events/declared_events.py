@@ -9,8 +9,8 @@ from itertools import pairwise
 from typing import Protocol
 
 from benchbrief.compiler.blocks.events import event_errors
-from benchbrief.compiler.blocks.hardware.hardware import HardwareUnit, origin
-from benchbrief.compiler.blocks.values.block_values import Constant
+from benchbrief.compiler.blocks.hardware.hardware import HardwareUnit
+from benchbrief.compiler.blocks.values.block_values import Constant, origin
 from benchbrief.compiler.blocks.values.values import Reader
 from benchbrief.compiler.blocks.workloads.workloads import Load
 from benchbrief.compiler.extensions import ToolSpec
@@ -56,10 +56,8 @@ Events = Mapping[str, tuple[Event, ...]]
 def read_events(
     entry: Entry, world: Named, times: tuple[float, Sequence[HardwareUnit]], reader: Reader
 ) -> Callable[[Mapping[str, plan.Client], ToolSpec, Sequence[Load]], Events]:
-    """Read the events of an experiment, and return what places them on the hosts of its cells.
-
-    `world` has what the spec names; `times` are the measured seconds and the hardware.
-    """
+    """Read the events of an experiment, and return what places them on the hosts of its cells. `world` has what the
+    spec names; `times` are the measured seconds and the hardware."""
     clients = {name: client.hosts for name, client in world.clients.items() if client}
     groups = {name: named[0].hardware.hosts for name, named in world.by_group.items()}
     known = {**clients, **groups, **{name: unit.hardware.hosts for name, unit in world.by_alias.items()}}

@@ -17,8 +17,9 @@ from benchbrief.compiler.blocks.experiments.measured_times import read_times
 from benchbrief.compiler.blocks.experiments.probes import read_probes, warn_of_short_window
 from benchbrief.compiler.blocks.experiments.ramps import Axis, KneeOf, Ramp, Ramps, read_ramp
 from benchbrief.compiler.blocks.experiments.repeats import fitting_repeats, overlap_of, read_repeats
-from benchbrief.compiler.blocks.hardware.hardware import HardwareUnit, origin
+from benchbrief.compiler.blocks.hardware.hardware import HardwareUnit
 from benchbrief.compiler.blocks.promises.highest_rates import check_promise, errors_allowed, planned
+from benchbrief.compiler.blocks.values.block_values import origin
 from benchbrief.compiler.blocks.values.values import Reader, listed
 from benchbrief.compiler.blocks.values.wrong_forms import wrong_value
 from benchbrief.compiler.blocks.workloads.load_generators import can_load
@@ -306,10 +307,9 @@ class _Experiment:
             case ast.Call(function=ast.Name(text="load")) as call:
                 return self._load_phase(call)
             case ast.Call(function=ast.Name(text=word) as name):
-                self.reader.report(structure_errors.UnknownWord(name.span, "workloads", word, ("load",)))
+                return self.reader.refuse(structure_errors.UnknownWord(name.span, "workloads", word, ("load",)))
             case _:
-                self._wrong("workloads", item, self.world.workloads)
-        return None
+                return self._wrong("workloads", item, self.world.workloads)
 
     def _load_phase(self, call: ast.Call) -> Load | None:
         match call.arguments:
@@ -338,12 +338,11 @@ class _Experiment:
 
     def _chosen(self, kind: str, item: ast.Expr, known: Mapping[str, Item | None]) -> Item | None:
         if not isinstance(item, ast.Name):
-            self._wrong(kind, item, known)
-            return None
+            return self._wrong(kind, item, known)
         return known[item.text] if item.text in known else known.get(self._meant(item.span, kind, item.text, known))
 
-    def _wrong(self, key: str, expr: ast.Expr, words: Iterable[str] = ()) -> None:
-        self.reader.report(wrong_value(expr, key, EXPERIMENT.keys[key].shape.wanted, words))
+    def _wrong(self, key: str, expr: ast.Expr, words: Iterable[str] = ()) -> Item | None:
+        return self.reader.refuse(wrong_value(expr, key, EXPERIMENT.keys[key].shape.wanted, words))
 
     # --- points, times and repeats ---------------------------------------------------------------------------------
 

@@ -16,10 +16,8 @@ from benchbrief.dsl.source import Span
 
 
 def linked(matrices: tuple[Matrix, ...], declared: tuple[str, ...], reader: Reader) -> tuple[Matrix, ...]:
-    """Return the experiments in running order, each with the searches that its cells wait for.
-
-    `declared` names every experiment. One without a matrix has a mistake that is reported already.
-    """
+    """Return the experiments in running order, each with the searches that its cells wait for. `declared` names every
+    experiment. One without a matrix has a mistake that is reported already."""
     by_name = {matrix.experiment.name: matrix for matrix in matrices}
     order, circles = _in_order(by_name, reader)
     return tuple(

@@ -45,9 +45,7 @@ def clients_by_hardware(
     clients: Sequence[plan.Client], groups: Sequence[tuple[str, ...]], values: Values, reader: Reader
 ) -> Mapping[str, plan.Client]:
     """Return the client of each hardware, by its key: one client for all, or one for each item of `hardware`, in order.
-
-    Reports clients that are too few or too many, or that have different tools.
-    """
+    Reports clients that are too few or too many, or that have different tools."""
     alike = {key: clients[0] for group in groups for key in group}
     if len(clients) == 1:
         return alike

@@ -11,8 +11,8 @@ from typing import Literal, overload
 from benchbrief.compiler.blocks.databases import database_errors
 from benchbrief.compiler.blocks.databases.databases import DatabaseSpec
 from benchbrief.compiler.blocks.experiments import experiment_errors
-from benchbrief.compiler.blocks.hardware.hardware import HardwareUnit, origin
-from benchbrief.compiler.blocks.values.block_values import Constant, Value
+from benchbrief.compiler.blocks.hardware.hardware import HardwareUnit
+from benchbrief.compiler.blocks.values.block_values import Constant, Value, origin
 from benchbrief.compiler.blocks.values.values import Reader, listed
 from benchbrief.compiler.blocks.values.wrong_forms import described
 from benchbrief.compiler.extensions import EngineSpec, ProbeSpec
@@ -139,11 +139,8 @@ def _check_engine(spec: AskedProbe, engine: EngineSpec, reader: Reader) -> None:
 
 
 def warn_of_short_window(experiment: str, placed: Placed, measure_s: float, reader: Reader) -> None:
-    """Warn of probes that read at most once in the measured time.
-
-    A counter is read before and after it, and interpolated to its ends, so that the one mean covers other times too.
-    A gauge has a value only where it is read.
-    """
+    """Warn of probes that read at most once in the measured time. A counter is read before and after it, and
+    interpolated to its ends, so that the one mean covers other times too. A gauge has a value only where it is read."""
     slowest = {probe.name: probe.every_s for probes in placed.probes.values() for probe in probes}
     for kind, every_s in slowest.items():
         if every_s >= measure_s and not reader.findings.at(placed.asked[kind]):

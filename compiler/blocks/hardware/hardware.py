@@ -8,7 +8,6 @@ from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from benchbrief.compiler.blocks.hardware.asked_hosts import read_asked
 from benchbrief.compiler.blocks.hardware.fact_slips import warn_of_odd_facts
 from benchbrief.compiler.blocks.hardware.host_patterns import (
     MAX_NAMED,
@@ -17,8 +16,9 @@ from benchbrief.compiler.blocks.hardware.host_patterns import (
     expand_hosts,
     parse_destination,
 )
+from benchbrief.compiler.blocks.hardware.schedulers import read_asked
 from benchbrief.compiler.blocks.power.meters import Group, read_power
-from benchbrief.compiler.blocks.values.block_values import Constant, Values
+from benchbrief.compiler.blocks.values.block_values import Constant, Values, origin
 from benchbrief.compiler.blocks.values.values import Reader, listed
 from benchbrief.compiler.blocks.values.wrong_forms import wrong_value
 from benchbrief.compiler.blocks.workloads.load_generators import read_tool
@@ -40,10 +40,6 @@ _COMMAND = Text()
 _LOCAL = plan.Host(id="local", transport="local", name="127.0.0.1")
 
 
-def origin(span: Span) -> plan.Origin:
-    return plan.Origin(file=span.source.name, line=span.line, column=span.column)
-
-
 @dataclass
 class HostTable:
     """Every host of the plan. One destination is one host, however often the spec names it."""
@@ -56,10 +52,8 @@ class HostTable:
     """How many hosts the groups name, with repetitions."""
 
     def read(self, exprs: tuple[ast.Expr, ...], ssh: Entry | None, owner: str = "") -> tuple[str, ...]:
-        """Return the ids of the hosts that `hosts = ...` names. Reports and drops wrong ones.
-
-        Hosts that a scheduler is asked for are named after their `owner`: `eco-1.slurm`.
-        """
+        """Return the ids of the hosts that `hosts = ...` names. Reports and drops wrong ones. Hosts that a scheduler is
+        asked for are named after their `owner`: `eco-1.slurm`."""
         settings = self.reader.block(ssh, SSH) if ssh else None
         ids: list[str] = []
         seen: set[str] = set()

@@ -11,7 +11,7 @@ from typing import get_args
 from benchbrief.compiler.blocks.experiments import experiment_errors
 from benchbrief.compiler.blocks.hardware.host_patterns import HostPatternError, expand, parse_destination
 from benchbrief.compiler.blocks.power import meter_errors
-from benchbrief.compiler.blocks.values.block_values import Constant, Value
+from benchbrief.compiler.blocks.values.block_values import Constant, Value, origin
 from benchbrief.compiler.blocks.values.values import Reader, listed
 from benchbrief.compiler.blocks.values.wrong_forms import described
 from benchbrief.compiler.extensions import MeterSpec
@@ -47,9 +47,7 @@ def read_power(
     series: Sequence[ast.Expr], group: Group | None, reader: Reader
 ) -> tuple[plan.PowerMeter, ...] | plan.Quantity | None:
     """Return the meters of `power = ...`, which add up, or a declared number. None without a value or after a mistake.
-
-    Without a `group`, as for a profile's meter, meters are not counted.
-    """
+    Without a `group`, as for a profile's meter, meters are not counted."""
     if not series:
         return None
     expr = (
@@ -66,7 +64,7 @@ def read_power(
     if len(known) < len(items) or not items:
         return None
     for number, (item, meter) in enumerate(zip(items, known, strict=True)):
-        twice = bool(_places(meter) & _read_by(known[:number]))
+        twice = any(_places(meter) & _places(earlier) for earlier in known[:number])
         if why := _apart(known[0], meter) or (_TWICE if twice else ""):
             instead = {_FILES: "name columns of one file", _TWICE: "remove one of them"}.get(why)
             return reader.refuse(meter_errors.MetersDontAddUp(item.span, items[0].span, why, instead or _ALIKE))
@@ -97,10 +95,6 @@ def _places(meter: plan.PowerMeter) -> set[tuple[str, ...]]:
         return {(str(meter.options.get("command", "")), *meter.parts)}
     parts = meter.parts or ("",) * len(meter.addresses)
     return set(zip(meter.addresses, parts, strict=True))
-
-
-def _read_by(meters: Iterable[plan.PowerMeter]) -> set[tuple[str, ...]]:
-    return {place for meter in meters for place in _places(meter)}
 
 
 def _meter(expr: ast.Expr, group: Group | None, reader: Reader) -> plan.PowerMeter | None:
@@ -182,7 +176,7 @@ class _Meter:
             shared=shared,
             options=options,
             package=METER_SPECS.source(self.kind),
-            origin=plan.Origin(file=self.expr.span.source.name, line=self.expr.span.line, column=self.expr.span.column),
+            origin=origin(self.expr.span),
         )
 
     def _told_wrong(self, unnamed: Sequence[ast.Argument], named: dict[str, ast.Argument], local: bool) -> bool:

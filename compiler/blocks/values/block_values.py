@@ -85,3 +85,7 @@ class Values:
     def series(self, key: str) -> tuple[ast.Expr, ...]:
         value = self.found.get(key)
         return value if isinstance(value, tuple) else ()
+
+
+def origin(span: Span) -> plan.Origin:
+    return plan.Origin(file=span.source.name, line=span.line, column=span.column)

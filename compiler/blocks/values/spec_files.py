@@ -13,10 +13,8 @@ MOST_BYTES = 64 << 10
 
 
 def read_spec_file(what: str, name: str, span: Span, findings: Findings) -> str | None:
-    """Return the text of the file that a spec names at `span`, by its path from the folder of the spec.
-
-    `what` is what messages call it. None for a file that can't be read, or is too large, which is reported.
-    """
+    """Return the text of the file that a spec names at `span`, by its path from the folder of the spec. `what` is what
+    messages call it. None for a file that can't be read, or is too large, which is reported."""
     path = Path(span.source.name).parent / name
     try:
         if path.exists() and not (path.is_file() or path.is_dir()):  # reading a FIFO blocks

@@ -158,8 +158,7 @@ class Reader:
                 expr = self.deref(expr)
                 if isinstance(expr, ast.Name) and expr.text in _FLAGS:
                     return _FLAGS[expr.text]
-                self._wrong(expr, key, shape.wanted, _FLAGS)
-                return None
+                return self._wrong(expr, key, shape.wanted, _FLAGS)
             case Number():
                 return self.quantity(key, expr, shape)
             case Fact():
@@ -175,21 +174,17 @@ class Reader:
             expr = self._params[expr.text]
         return expr
 
-    def _wrong(self, expr: ast.Expr, key: str, wanted: str, words: Iterable[str] = ()) -> None:
-        self.report(wrong_value(expr, key, wanted, words))
+    def _wrong(self, expr: ast.Expr, key: str, wanted: str, words: Iterable[str] = ()) -> T | None:
+        return self.refuse(wrong_value(expr, key, wanted, words))
 
     def _word(self, key: str, expr: ast.Expr, shape: Word) -> str | None:
-        if isinstance(expr, ast.Name) and expr.text in shape.choices:
-            return expr.text
-        if shape.quoted and isinstance(expr, ast.String) and expr.plain in shape.choices:
-            return expr.plain
-        if isinstance(expr, ast.Name):
-            self.report(structure_errors.UnknownWord(expr.span, key, expr.text, shape.choices))
-        elif shape.quoted and isinstance(expr, ast.String) and expr.plain is not None:
-            self.report(structure_errors.UnknownWord(expr.span, key, expr.plain, shape.choices))
-        else:
-            self._wrong(expr, key, shape.wanted, shape.choices)
-        return None
+        quoted = expr.plain if shape.quoted and isinstance(expr, ast.String) else None
+        text = expr.text if isinstance(expr, ast.Name) else quoted
+        if text is None:
+            return self._wrong(expr, key, shape.wanted, shape.choices)
+        if text not in shape.choices:
+            return self.refuse(structure_errors.UnknownWord(expr.span, key, text, shape.choices))
+        return text
 
     def _text(self, key: str, expr: ast.Expr, shape: Text) -> str | ast.String | None:
         if not isinstance(expr, ast.String):
@@ -215,13 +210,11 @@ class Reader:
             return text if isinstance(text, str) else None
         if found is not None and shape.secret:
             why = "what `env` names is shown in plans and messages"
-            self.report(value_errors.SecretInTheOpen(expr.span, key, why, found.name))
-        elif isinstance(expr, ast.String) and shape.secret:
+            return self.refuse(value_errors.SecretInTheOpen(expr.span, key, why, found.name))
+        if isinstance(expr, ast.String) and shape.secret:
             why = "a spec goes into version control"
-            self.report(value_errors.SecretInTheOpen(expr.span, key, why, shape.example))
-        else:
-            self._wrong(expr, key, shape.wanted, ["secret" if shape.secret else "env"])
-        return None
+            return self.refuse(value_errors.SecretInTheOpen(expr.span, key, why, shape.example))
+        return self._wrong(expr, key, shape.wanted, ["secret" if shape.secret else "env"])
 
     def _fact(self, key: str, expr: ast.Expr, shape: Fact) -> Value | None:
         if isinstance(expr, ast.String):

@@ -20,10 +20,8 @@ _PREFIXES = ("var", "param", "params", "vars")
 def wrong_value(
     expr: ast.Expr, key: str, wanted: str, words: Iterable[str] = (), *, numbers: bool = False, texts: bool = False
 ) -> CompileProblem:
-    """Report a value that is neither of the `wanted` form nor a misspelt one of `words`.
-
-    `numbers` says that a number is allowed too, `texts` that a text stands for a word.
-    """
+    """Report a value that is neither of the `wanted` form nor a misspelt one of `words`. `numbers` says that a number
+    is allowed too, `texts` that a text stands for a word."""
     known = tuple(words)
     name = expr.function if isinstance(expr, ast.Call) else expr
     if isinstance(name, ast.Name) and did_you_mean(name.text, known):

@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
-from benchbrief.compiler.blocks.hardware.hardware import origin
-from benchbrief.compiler.blocks.values.block_values import Values, setting
+from benchbrief.compiler.blocks.values.block_values import Values, origin, setting
 from benchbrief.compiler.blocks.values.spec_files import read_spec_file
 from benchbrief.compiler.blocks.values.values import Reader
 from benchbrief.compiler.extensions import Attribute, ToolSpec, WorkloadSpec
@@ -17,8 +16,8 @@ from benchbrief.compiler.extensions.tool_spec import Setting, Texts, in_language
 from benchbrief.compiler.frontend import name_errors, structure_errors, value_errors
 from benchbrief.compiler.frontend.declarations import Entry
 from benchbrief.compiler.planning import plan
+from benchbrief.compiler.schemas.extension_schemas import WORKLOAD, workload_schema
 from benchbrief.compiler.schemas.joined_keys import owners
-from benchbrief.compiler.schemas.workload_schema import WORKLOAD, workload_schema
 from benchbrief.dsl.source import Span
 from benchbrief.dsl.syntax import ast
 

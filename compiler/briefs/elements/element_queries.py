@@ -11,7 +11,6 @@ from benchbrief.compiler.measure_catalogue import DIMENSIONS, NAMED, Key
 from benchbrief.compiler.metrics.evidence_errors import ServiceLatencyOnly, UnmergedRepeats
 from benchbrief.compiler.metrics.sql.lower import lower
 from benchbrief.compiler.metrics.typing.expressions import Typer
-from benchbrief.compiler.metrics.typing.few_operations import warn_of_few_operations
 from benchbrief.compiler.metrics.typing.planned_points import Runs
 from benchbrief.compiler.metrics.typing.terms import (
     Fixed,
@@ -24,11 +23,11 @@ from benchbrief.compiler.metrics.typing.terms import (
     offers,
     planned_keys,
 )
+from benchbrief.compiler.metrics.typing.thin_evidence import warn_of_few_operations
 from benchbrief.compiler.metrics.typing.typed_expression import Typed
 from benchbrief.compiler.planning import plan
 from benchbrief.compiler.planning.plan import Dimension
 from benchbrief.compiler.units import Unit
-from benchbrief.dsl.source import Span
 from benchbrief.dsl.syntax import ast
 
 
@@ -162,10 +161,6 @@ def key_label(typer: Typer, dim: Dimension, key: Key) -> str:
 
 def plan_keys(typer: Typer, dim: Dimension, keys: Iterable[Key]) -> tuple[plan.Key, ...]:
     return tuple(plan.Key(value=key, label=key_label(typer, dim, key)) for key in keys)
-
-
-def origin(span: Span) -> plan.Origin:
-    return plan.Origin(file=span.source.name, line=span.line, column=span.column)
 
 
 def _plain(key: Key) -> str:

@@ -199,7 +199,9 @@ def _compared(typer: Typer, expr: ast.Binary) -> Wording | None:
             form, above, below, one = "change", a, b, number
         case ast.Binary(operator="-", left=ast.Quantity() as number, right=ast.Binary(operator="/", left=a, right=b)):
             form, above, below, one = "reduction", a, b, number
-        case ast.Binary(operator="/", left=ast.Binary(operator="-", left=a, right=b), right=c) if _same(b, c):
+        case ast.Binary(operator="/", left=ast.Binary(operator="-", left=a, right=b), right=c) if text_of(b) == text_of(
+            c
+        ):
             form, above, below = "change", a, b
         case ast.Binary(operator="/"):
             pass
@@ -216,7 +218,3 @@ def _compared(typer: Typer, expr: ast.Binary) -> Wording | None:
     if not against.is_fixed:
         return None
     return Wording(form=form, of=(shared.label, against.place, *([of.place] if of.is_fixed else [])))
-
-
-def _same(one: ast.Expr, other: ast.Expr) -> bool:
-    return text_of(one) == text_of(other)

@@ -215,10 +215,8 @@ def _shown(
     *,
     panels: bool = False,
 ) -> Typed | None:
-    """Return the expression with only the dimensions of the figure; the others have the keys `around` it.
-
-    `panels`: small multiples could show a dimension that is left.
-    """
+    """Return the expression with only the dimensions of the figure; the others have the keys `around` it. `panels`:
+    small multiples could show a dimension that is left."""
     typed = typed_at(typer, expr, place, shown)
     if typed is None:
         return None

@@ -217,9 +217,7 @@ def _lines(table: _Table, exprs: Sequence[ast.Expr]) -> list[_Line | None]:
 
 def _paths(typer: Typer, lines: Sequence[_Line]) -> list[tuple[plan.Label, ...]]:
     """Return the heads of each line, outermost first: its expression, where there are several, and its keys after `by`.
-
-    Expressions of one name show their point of the ramp in a further head, or else all their fixed keys in the name.
-    """
+    Expressions of one name show their point of the ramp in a further head, or else all their fixed keys in the name."""
     several = len({line.expr for line in lines}) > 1
     names: dict[ast.Expr, tuple[plan.Label, ...]] = {line.expr: (line.label,) for line in lines}
     for name in (_name_at_point, lambda typer, line: (label_of(typer, line.expr, exact=True),)):

@@ -51,10 +51,8 @@ class Spelled:
 
 
 def unit_behind(follows: str, typed: Typed, format_: str, span: Span) -> Spelled | UnitBehind | None:
-    """Return the unit behind a hole, if it fits its number, or the mistake if it does not.
-
-    A plain number may have any unit, except a percentage without the format `%`.
-    """
+    """Return the unit behind a hole, if it fits its number, or the mistake if it does not. A plain number may have any
+    unit, except a percentage without the format `%`."""
     found = _unit_behind(follows, typed, format_, span)
     return replace(found, span=_written(span, found.text)) if isinstance(found, UnitBehind) else found
 

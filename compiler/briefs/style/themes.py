@@ -16,7 +16,6 @@ from benchbrief.compiler.briefs.style import theme_errors as wrong
 from benchbrief.compiler.briefs.style.confined_styles import refused
 from benchbrief.compiler.briefs.style.part_templates import PARTS
 from benchbrief.compiler.briefs.style.pictures import why_not_whole
-from benchbrief.compiler.frontend.spec_paths import is_file, is_folder
 from benchbrief.compiler.metrics.typing.expressions import Typer
 from benchbrief.compiler.planning import plan
 from benchbrief.dsl.syntax import ast
@@ -41,7 +40,7 @@ _FONTS = (b"\x00\x01\x00\x00", b"OTTO", b"true", b"wOF2", b"wOFF")
 def theme(typer: Typer, block: ast.Block) -> plan.Theme:
     body = read_body(typer, block, KEYS)
     return plan.Theme(
-        logo=_logo(typer, body),
+        logo=_file(typer, body.string("logo"), "logo", "an SVG or a PNG"),
         brand=_colour(typer, body, "brand"),
         accent=_colour(typer, body, "accent"),
         font=_plain(body, "font"),
@@ -87,10 +86,6 @@ def _look_into(typer: Typer, string: ast.String, written: str, path: Path) -> No
             typer.report(wrong.UnknownInPart(string.span, found.kind, found.word, found.known, written, found.line))
 
 
-def _logo(typer: Typer, body: Body) -> plan.Asset | None:
-    return _file(typer, body.string("logo"), "logo", "an SVG or a PNG")
-
-
 def _fonts(typer: Typer, body: Body) -> list[plan.Asset]:
     values = [
         one for value in body.values("font_files") for one in (value.items if isinstance(value, ast.List) else (value,))
@@ -120,7 +115,7 @@ def what_loads(css: str) -> tuple[int, str] | None:
     Reads escapes as CSS does: `\75rl(` is `url(`, and a comment starts only outside a string. This warns an author
     early; the page's policy and the PDF writer's fetcher stop the rest.
     """
-    text = _ESCAPE.sub(_unescaped, _STRING_OR_COMMENT.sub(lambda found: found[1] or _blank(found), css))
+    text = _ESCAPE.sub(_unescaped, _STRING_OR_COMMENT.sub(lambda found: found[1] or "\n" * found[0].count("\n"), css))
     loads = _LOADS.search(text)
     return (text.count("\n", 0, loads.start()) + 1, loads.group().strip()) if loads else None
 
@@ -188,10 +183,6 @@ def _is_text(content: bytes) -> bool:
     return True
 
 
-def _blank(comment: re.Match[str]) -> str:
-    return "\n" * comment.group().count("\n")
-
-
 def _plain(body: Body, key: str) -> str:
     string = body.string(key)
     return (string.plain or "") if string else ""
@@ -232,3 +223,17 @@ def _darker(colour: str) -> str:
         if contrast_on_white(darker) >= _AA:
             return darker
     return "#000000"
+
+
+def is_file(path: Path) -> bool:
+    try:
+        return path.is_file()
+    except (OSError, ValueError):  # too long, in an unreadable folder, or with a NUL
+        return False
+
+
+def is_folder(path: Path) -> bool:
+    try:
+        return path.is_dir()
+    except (OSError, ValueError):
+        return False

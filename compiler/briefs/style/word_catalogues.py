@@ -12,7 +12,7 @@ from pathlib import Path
 from string import Formatter
 from typing import TypeAlias
 
-from benchbrief.compiler.briefs.style.catalogue_errors import MissingWords, UnreadableCatalogue, WrongWord
+from benchbrief.compiler.briefs.report_errors import MissingWords, UnreadableCatalogue, WrongWord
 from benchbrief.compiler.extensions.registry import own_catalogues, own_words
 from benchbrief.compiler.problems import Findings
 from benchbrief.dsl.diagnostics.suggest import did_you_mean
@@ -44,7 +44,7 @@ def read_catalogue(path: Path, span: Span | None, findings: Findings) -> dict[st
         findings.add(UnreadableCatalogue(span, name, "it is not UTF-8 text"))
         return {}
     except tomllib.TOMLDecodeError as error:
-        findings.add(UnreadableCatalogue(span, name, _one_line(str(error))))
+        findings.add(UnreadableCatalogue(span, name, " ".join(str(error).split())))
         return {}
     wrong = {key: found for key, entry in entries.items() if (found := _wrong_with(key, entry))}
     for key, (why, remedy) in wrong.items():
@@ -62,10 +62,8 @@ def english() -> Mapping[str, Entry]:
 
 
 def shipped(language: str) -> str:
-    """Return the text of a shipped catalogue with the words of benchbrief's own extensions.
-
-    Raises FileNotFoundError for a language that is not shipped.
-    """
+    """Return the text of a shipped catalogue with the words of benchbrief's own extensions. Raises FileNotFoundError
+    for a language that is not shipped."""
     text = (resources.files("benchbrief.reports") / "words" / f"{language}.toml").read_text(encoding="utf-8")
     lines = (f"{key} = {json.dumps(label, ensure_ascii=False)}\n" for key, label in own_words(language).items())
     own = "\n".join(own_catalogues(language))
@@ -118,7 +116,3 @@ def holes(text: str) -> set[str]:
             raise ValueError("a hole is a name in braces")
         found.add(name)
     return found
-
-
-def _one_line(text: str) -> str:
-    return " ".join(text.split())

@@ -16,10 +16,8 @@ Apart: TypeAlias = tuple[Dimension, tuple[Key, ...], tuple[Key, ...]]
 
 
 def apart(term: Term) -> Apart | None:
-    """Return the dimension along which two parts of a term share no point, with the points of each.
-
-    Such a term never has a value. Points that only the results have (of a search, nodes, times) count as common.
-    """
+    """Return the dimension along which two parts of a term share no point, with the points of each. Such a term never
+    has a value. Points that only the results have (of a search, nodes, times) count as common."""
     return next(_apart(term), None) if _may_be_apart(term) else None
 
 
@@ -47,10 +45,8 @@ def _apart(term: Term) -> Iterator[Apart]:
 
 
 def of_other_lengths(term: Term, experiments: Sequence[ExperimentKey]) -> tuple[ExperimentKey, ...]:
-    """Return the experiments of an operation in the term whose lengths differ; () without any.
-
-    A length is the warm-up and the measured time.
-    """
+    """Return the experiments of an operation in the term whose lengths differ; () without any. A length is the warm-up
+    and the measured time."""
     by_name = {each.key: each for each in experiments}
     used = {run.experiment for leaf in leaves(term) if isinstance(leaf, Measure) for run in leaf.runs}
     if len({by_name[name].length for name in used}) < 2:

@@ -114,10 +114,8 @@ def steady(typer: Typer, span: Span, demanded: Demanded) -> Typed | None:
 
 
 def beside(when: Term, operand: Term) -> Term:
-    """Return a condition whose `steady` has the fixed keys that the operand's measures share.
-
-    In `mean(throughput[eco] over phase, when steady)` the throughput of `eco` has to be steady.
-    """
+    """Return a condition whose `steady` has the fixed keys that the operand's measures share. In `mean(throughput[eco]
+    over phase, when steady)` the throughput of `eco` has to be steady."""
     if isinstance(when, Operation):
         return with_parts(when, lambda part: beside(part, operand))
     if isinstance(when, Steady):

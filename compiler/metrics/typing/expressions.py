@@ -147,10 +147,8 @@ class Typer:
             self.findings, self._typed_metrics = findings, known
 
     def is_complete(self, typed: Typed, expr: ast.Expr, where: str = "") -> bool:
-        """Return whether the term can be computed: each latency has an operation, and something is planned.
-
-        The message adds `where` when nothing is planned.
-        """
+        """Return whether the term can be computed: each latency has an operation, and something is planned. The message
+        adds `where` when nothing is planned."""
         if self.full():
             return False
         self.parts += typed.term.size
@@ -168,7 +166,7 @@ class Typer:
                 return False
         empty = without_points(typed.term)
         if empty is not None:
-            name = _called(empty) if isinstance(empty, Measure) else text_of(expr)
+            name = empty.text if isinstance(empty, Measure) else text_of(expr)
             self.report(wrong.NothingPlanned(expr.span, name, where))
             return False
         if disjoint := apart(typed.term):
@@ -250,17 +248,16 @@ class Typer:
         try:
             unit = parse_unit(expr.unit)
         except UnknownUnitError as error:
-            self._unknown_unit(expr.unit_span or expr.span, error)
-            return None
+            return self._unknown_unit(expr.unit_span or expr.span, error)
         value = unit.to_base(expr.value)
         if not math.isfinite(value):
             return self.refuse(NotFinite(expr.span))
         return Typed(Number(value, unit.dimension), unit if unit.text else None)
 
-    def _unknown_unit(self, span: Span, error: UnknownUnitError) -> None:
+    def _unknown_unit(self, span: Span, error: UnknownUnitError) -> T | None:
         start = span.start + error.start
         part = Span(span.source, start, start + len(error.part))
-        self.report(UnknownUnit(part, error.part, error.hint))
+        return self.refuse(UnknownUnit(part, error.part, error.hint))
 
     def _unary(self, expr: ast.Unary, demanded: Demanded) -> Typed | None:
         if expr.operator == "not":
@@ -327,8 +324,7 @@ class Typer:
         try:
             return parse_unit(metric.unit.text)
         except UnknownUnitError as error:
-            self._unknown_unit(metric.unit.span, error)
-            return None
+            return self._unknown_unit(metric.unit.span, error)
 
     def _in_declared_unit(self, metric: ast.Metric, typed: Typed, demanded: Demanded) -> Typed | None:
         if metric.unit is None:
@@ -353,11 +349,6 @@ class Typer:
 
 def _plain(key: Key) -> str:
     return key if isinstance(key, str) else f"{key:,.15g}"
-
-
-def _called(measure: Measure) -> str:
-    operation = dict(measure.fixed).get("operation")
-    return f"{measure.kind.name}[{operation}]" if operation else measure.kind.name
 
 
 def _folded(operator: str, left: Term, right: Term, unit: UnitDimension) -> Term:

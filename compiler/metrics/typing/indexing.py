@@ -31,15 +31,13 @@ if TYPE_CHECKING:
 
 
 def index(typer: Typer, base: Term, expr: ast.Index) -> tuple[Term, Fixed] | None:
-    """Return `base` with the index's dimensions fixed, and the keys; None after a mistake.
-
-    Words go first, then numbers: the points of a ramp depend on the workload and the hardware.
-    """
+    """Return `base` with the index's dimensions fixed, and the keys; None after a mistake. Words go first, then
+    numbers: the points of a ramp depend on the workload and the hardware."""
     base_text = " ".join(expr.base.span.text.split())
     keys: dict[Dimension, Key] = {}
     term = base
     failed = False
-    arguments = sorted(expr.arguments, key=_is_numeric)
+    arguments = sorted(expr.arguments, key=lambda each: each.key is not None and each.key.text in AXIS_UNITS)
     kinds = [argument for argument in arguments if _latency_kind(typer, base, argument)]
     if len(kinds) > 1:
         instead = "an index counts latency in one way"
@@ -99,10 +97,6 @@ def yet_to_be_found(term: Term, dim: str) -> str:
     """Return the search that finds the term's only point of a dimension; "" when there is none."""
     runs = (run for leaf in leaves(term) if isinstance(leaf, Measure) for run in leaf.runs)
     return next((search for run in runs for name, search in run.unknown if name == dim), "")
-
-
-def _is_numeric(argument: ast.Argument) -> bool:
-    return argument.key is not None and argument.key.text in AXIS_UNITS
 
 
 def _is_second(typer: Typer, argument: ast.Argument, before: Mapping[Dimension, Key]) -> bool:

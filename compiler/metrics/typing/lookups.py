@@ -23,7 +23,7 @@ from benchbrief.compiler.measure_catalogue import (
     find_measure,
 )
 from benchbrief.compiler.metrics import metric_errors as wrong
-from benchbrief.compiler.metrics.missing_measure_errors import (
+from benchbrief.compiler.metrics.metric_errors import (
     DeclaredNotSampled,
     NeedsEvent,
     NeedsProbe,
@@ -187,14 +187,15 @@ def _explain(typer: Typer, name: ast.Name) -> None:
     word = name.text
     scope = typer.scope
     what = ""
+    indexed = f"write it in an index, as in `throughput[{word}]`"
     if word in FAMILIES:
         what, instead = "a family of measures", f"write one of `{'`, `'.join(FAMILIES[word])}`"
     elif any(word in (hw.key, *hw.aliases) for hw in scope.hardware):
-        what, instead = "hardware", f"write it in an index, as in `throughput[{word}]`"
+        what, instead = "hardware", indexed
     elif any(word == workload.key for workload in scope.workloads):
-        what, instead = "a workload", f"write it in an index, as in `throughput[{word}]`"
+        what, instead = "a workload", indexed
     elif any(word == experiment.key for experiment in scope.experiments):
-        what, instead = "an experiment", f"write it in an index, as in `throughput[{word}]`"
+        what, instead = "an experiment", indexed
     elif word in DIMENSIONS:
         what, instead = "a dimension", f"reduce over it, as in `max(throughput over {word})`"
     elif any(word in hw.texts for hw in scope.hardware):

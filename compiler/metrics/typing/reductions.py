@@ -50,10 +50,8 @@ def reduction(typer: Typer, expr: ast.Call, demanded: Demanded) -> Typed | None:
 
 
 def _beside_condition(axis: Term, condition: Term) -> Term:
-    """Return the points of an axis for each key of the condition's other dimensions.
-
-    `max(target over target, when latency.p99[read] < 5 ms)` is the largest offered load that holds, for each.
-    """
+    """Return the points of an axis for each key of the condition's other dimensions. `max(target over target, when
+    latency.p99[read] < 5 ms)` is the largest offered load that holds, for each."""
     for dim in condition.dims:
         if dim not in axis.dims and (keys := planned_keys(condition, dim)):
             axis = Spread(axis, dim, keys)

@@ -71,6 +71,12 @@ class Measure(_Leaf):
     def unit(self) -> UnitDimension:
         return self.kind.unit
 
+    @property
+    def text(self) -> str:
+        """The measure with its operation: `latency.p99[read]`."""
+        operation = dict(self.fixed).get("operation")
+        return f"{self.kind.name}[{operation}]" if operation else self.kind.name
+
     @cached_property
     def dims(self) -> Dims:
         return in_order(self._implied_dims() | (self.demanded & self.kind.on_demand) - self._fixed_dims())
@@ -284,10 +290,8 @@ def counted(term: Term, kind: LatencyKind) -> Term:
 
 
 def along(term: Term, dims: Collection[Dimension]) -> Term:
-    """Return the term with its measures limited to their runs on a ramp of `dims`, where they have any.
-
-    An index by `target` means the experiments that offer a load, also where others measure the same.
-    """
+    """Return the term with its measures limited to their runs on a ramp of `dims`, where they have any. An index by
+    `target` means the experiments that offer a load, also where others measure the same."""
     if isinstance(term, Measure):
         runs = term.runs.along(dims)
         return replace(term, runs=runs) if runs and len(runs) < len(term.runs) else term
@@ -324,10 +328,8 @@ def leaves(term: Term) -> Iterator[Measure | Fact | AxisValue]:
 
 
 def planned_keys(term: Term, dim: Dimension) -> tuple[Key, ...] | None:
-    """Return the keys of `dim` with planned values; None when only the results have them (node, time).
-
-    Operands are joined, so a key counts when each operand with the dimension has it.
-    """
+    """Return the keys of `dim` with planned values; None when only the results have them (node, time). Operands are
+    joined, so a key counts when each operand with the dimension has it."""
     match term:
         case Measure():
             return None if dim in ("node", "time") else term.runs.keys(dim)

@@ -11,9 +11,8 @@ from typing import TypeVar
 import duckdb
 import pyarrow as pa
 
-from benchbrief.compiler.frontend.declarations import collect
+from benchbrief.compiler.frontend.declarations import collect, parameters
 from benchbrief.compiler.frontend.imports import load
-from benchbrief.compiler.frontend.parameters import parameters
 from benchbrief.compiler.frontend.scope import Scope
 from benchbrief.compiler.model.resolve import resolve
 from benchbrief.compiler.planning import plan

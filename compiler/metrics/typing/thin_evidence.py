@@ -1,0 +1,108 @@
+"""Warnings of thin evidence: cells that are measured once or not at all, and percentiles of too few operations."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from benchbrief.compiler.frontend.scope import ExperimentKey
+from benchbrief.compiler.metrics.evidence_errors import FewBeyond, PassesOver, SingleRun
+from benchbrief.compiler.metrics.typing.expressions import Typer
+from benchbrief.compiler.metrics.typing.planned_points import Run, Runs
+from benchbrief.compiler.metrics.typing.terms import Measure, Term, leaves
+from benchbrief.compiler.planning.plan import Dimension, Unjudged
+from benchbrief.compiler.tail_operations import are_few, share_beyond
+from benchbrief.dsl.source import Span
+
+if TYPE_CHECKING:
+    from benchbrief.compiler.metrics.typing.expressions import Typer
+
+_WHERE: tuple[Dimension, ...] = ("workload", "experiment")
+
+
+@dataclass(frozen=True)
+class _PassedOver:
+    """`measure`, as `latency.p99[read]`, is not measured at the `missing` keys of `dim`, but at the `judged` ones.
+
+    `probe` is what would have to sample it; "" where the workload has no such operation."""
+
+    measure: str
+    dim: Dimension
+    missing: tuple[str, ...]
+    judged: tuple[str, ...]
+    probe: str
+
+
+def warn_of_cells(typer: Typer, expect: Span, term: Term, warned: set[str]) -> tuple[Unjudged, ...]:
+    """Warn of single runs, and return what the expectation passes over, which is warned of, too. `warned` are the
+    experiments without repeats that have a warning already."""
+    measures = [leaf for leaf in leaves(term) if isinstance(leaf, Measure)]
+    runs = (run for measure in measures for run in measure.runs)
+    single = dict.fromkeys(run.experiment for run in runs if run.repeats == 1 and run.experiment not in warned)
+    warned.update(single)
+    if single:
+        typer.report(SingleRun(expect, tuple(single)))
+    found = dict.fromkeys(each for measure in measures for each in _passed_over(measure, typer.runs))
+    for each in found:
+        typer.report(PassesOver(expect, each.measure, each.dim, each.missing, each.judged, each.probe))
+    return tuple(Unjudged(measure=each.measure, dim=each.dim, keys=each.missing) for each in found)
+
+
+def _passed_over(measure: Measure, runs: Runs) -> Iterator[_PassedOver]:
+    """Yield the workloads and experiments that an index neither names nor excludes, and that have no such operation or
+    no such probe. What only some experiments can have, such as an event, a phase or a promise, misses nowhere."""
+    operation = dict(measure.fixed).get("operation", "")
+    if not operation and not measure.kind.probe:
+        return
+    left = runs
+    for dim, key in measure.fixed:
+        if dim != "operation":
+            left = left.at(dim, key)
+    for dim in _WHERE:
+        judged = tuple(map(str, measure.runs.keys(dim)))
+        missing = tuple(str(key) for key in left.keys(dim) if key not in judged)
+        if missing:
+            yield _PassedOver(measure.text, dim, missing, judged, measure.kind.probe)
+            left = Runs(run for run in left if run.keys(dim)[0] in judged)
+
+
+def warn_of_few_operations(typer: Typer, term: Term) -> None:
+    """Warn once for each measure, experiment and workload, at the lowest load that the term reads. A search for a
+    promise has a warning of its own, and a closed loop does as many operations as it can."""
+    experiments = {experiment.key: experiment for experiment in typer.scope.experiments}
+    shares = {workload.key: dict(workload.shares) for workload in typer.scope.workloads}
+    for leaf in leaves(term):
+        beyond = share_beyond(leaf.kind.statistic) if isinstance(leaf, Measure) and leaf.kind.is_percentile else None
+        if not isinstance(leaf, Measure) or beyond is None:
+            continue
+        fixed = dict(leaf.fixed)
+        asked = {*leaf.dims, *fixed}
+        operation = fixed.get("operation")
+        for run in leaf.runs:
+            place = experiments[run.experiment]
+            share = shares.get(run.workload, {}).get(str(operation))
+            target = _target(run, place, fixed.get("target"))
+            if target is None or not share:
+                continue
+            phase = fixed.get("phase")
+            phases = (phase,) if isinstance(phase, int | float) else range(1, run.phases + 1)
+            windows = [((n - 1) * run.phase_s, n * run.phase_s) for n in phases]
+            if "phase" not in asked:
+                windows = [(0.0, place.length[1])]
+            due, seconds = min((place.schedule.due(target, begin, end), end - begin) for begin, end in windows)
+            repeats = 1 if "repeat" in asked else run.repeats
+            if due and are_few(due * share * repeats * beyond):
+                span = place.measured_at or place.span
+                found = (leaf.text, run.workload, leaf.kind.statistic, due / seconds, share, seconds, repeats)
+                typer.report(FewBeyond(span, *found, even=place.schedule.is_even))
+
+
+def _target(run: Run, place: ExperimentKey, fixed: object) -> float | None:
+    """Return the lowest offered rate; 0 for arrivals that have rates of their own, and None without a schedule."""
+    arrivals = place.schedule.arrivals
+    if arrivals and arrivals.own_rates:
+        return 0.0
+    if run.axis != "target" or run.promise or not run.points:
+        return None
+    return float(fixed) if isinstance(fixed, int | float) else min(run.points)
