@@ -37,7 +37,7 @@ def all_codes() -> tuple[CodeInfo, ...]:
     by_code: dict[str, type[Problem]] = {}
     for problem in problems():
         by_code.setdefault(problem.code, problem)
-    return tuple(_told(by_code[code]) for code in sorted(by_code))
+    return tuple(_info_of(by_code[code]) for code in sorted(by_code))
 
 
 def code_info(code: str) -> CodeInfo | None:
@@ -62,7 +62,7 @@ def _error_modules(room: ModuleType) -> Iterator[ModuleType]:
             yield importlib.import_module(name)
 
 
-def _told(problem: type[Problem]) -> CodeInfo:
+def _info_of(problem: type[Problem]) -> CodeInfo:
     file = resources.files("benchbrief.compiler") / "explanations" / f"{problem.code}.md"
     if not file.is_file():
         return CodeInfo(

@@ -198,7 +198,7 @@ class Progress:
 
     def _on_run_started(self, record: j.RunStarted) -> None:
         from benchbrief.compiler.estimates.counted_cells import of_which
-        from benchbrief.compiler.estimates.time_spent import brief_told
+        from benchbrief.compiler.estimates.time_spent import rendering_text
         from benchbrief.dsl.diagnostics.plain_amounts import about
 
         view = self.view
@@ -210,7 +210,7 @@ class Progress:
         up_to = "up to " if ends_early else ""
         at_first, for_brief = view.expected_s(record.at), view.rendering_s
         fewer = of_which(view.plan)
-        takes = f"{up_to}{about(at_first)}{fewer}{brief_told(for_brief, at_first)}"
+        takes = f"{up_to}{about(at_first)}{fewer}{rendering_text(for_brief, at_first)}"
         most = "up to " if ends_early or fewer else ""
         self._say(f"run {record.run_id}: {most}{plural(view.total, 'cell')}{before}, {takes}")
 

@@ -25,7 +25,7 @@ from benchbrief.dsl.recovery.brackets import declaration_starts
 from benchbrief.dsl.source import Source, Span
 from benchbrief.dsl.syntax import ast
 from benchbrief.dsl.syntax.parse import parse
-from benchbrief.dsl.syntax.recover import MOST, PartlyRead, in_the_light_of, parse_on, unread
+from benchbrief.dsl.syntax.recover import MOST, PartlyRead, parse_with_gaps, wholly_unread, with_first_mistake
 from benchbrief.server.document_text import Encoding, Text
 
 _MOST_BROKEN = 20
@@ -288,7 +288,7 @@ def _parts(whole: Source, before: Iterable[Part]) -> tuple[list[Part], PartlyRea
         parts.append(part)
         if sum(part.error is not None for part in parts) > _MOST_BROKEN:
             rest = Source(whole.name, whole.text[end:])
-            parts.append(Part(rest, end, (), unread(rest)))
+            parts.append(Part(rest, end, (), wholly_unread(rest)))
             break
     errors = [part.error for part in parts if part.error is not None]
     if first is None:
@@ -296,15 +296,15 @@ def _parts(whole: Source, before: Iterable[Part]) -> tuple[list[Part], PartlyRea
     at = begin + (first.span.start if first.span else 0)
     home = next((part for part in reversed(parts) if part.start <= at), parts[0])
     first = first.moved(home.source, begin - home.start)
-    found = in_the_light_of(first, [diagnostic for error in errors for diagnostic in error.diagnostics])
+    found = with_first_mistake(first, [diagnostic for error in errors for diagnostic in error.diagnostics])
     lost = tuple(lost for error in errors for lost in error.lost)
     return parts, PartlyRead(tuple(found[:MOST]), _tree(whole, parts), lost)
 
 
 def _part(source: Source, start: int) -> Part:
     try:
-        return Part(source, start, parse_on(source).declarations)
+        return Part(source, start, parse_with_gaps(source).declarations)
     except PartlyRead as error:
         return Part(source, start, error.tree.declarations, error)
     except SpecError as error:
-        return Part(source, start, (), unread(source, error.diagnostics))
+        return Part(source, start, (), wholly_unread(source, error.diagnostics))

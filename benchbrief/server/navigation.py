@@ -8,7 +8,7 @@ from lsprotocol import types
 from pygls.exceptions import JsonRpcException
 
 from benchbrief.compiler.frontend.name_index import BUILT_IN_FACTS, Index, Occurrence, Symbol
-from benchbrief.compiler.metrics.typing.lookups import taken
+from benchbrief.compiler.metrics.typing.lookups import reserved_for
 from benchbrief.server.documents import MOST_ENTRIES, MOST_SPECS
 from benchbrief.server.spec_view import View, Views
 
@@ -93,7 +93,7 @@ def rename(views: Views, view: View, offset: int, name: str) -> types.WorkspaceE
 
 def _collision(index: Index, symbol: Symbol, name: str) -> str:
     """Why a symbol can't have this name; "" when it can."""
-    if symbol.kind == "metric" and (what := taken(name)):
+    if symbol.kind == "metric" and (what := reserved_for(name)):
         return f"`{name}` is {what} of the language"
     if symbol.kind == "fact" and name in BUILT_IN_FACTS:
         return f"`{name}` is an attribute of the language"

@@ -41,7 +41,7 @@ from benchbrief.compiler.frontend.structure_errors import (
 )
 from benchbrief.compiler.metrics import metric_errors
 from benchbrief.compiler.metrics.typing.expressions import Typer
-from benchbrief.compiler.metrics.typing.lookups import taken
+from benchbrief.compiler.metrics.typing.lookups import reserved_for
 from benchbrief.compiler.metrics.typing.planned_points import Runs, planned_runs
 from benchbrief.compiler.metrics.typing.repeat_functions import holds_percentiles
 from benchbrief.compiler.metrics.typing.thin_evidence import warn_of_cells
@@ -141,7 +141,7 @@ def _wrong_with(block: ast.Block, scope: Scope, runs: Runs) -> Findings:
 
 def _metric(typer: Typer, metric: ast.Metric) -> plan.Metric | None:
     name = metric.name.text
-    if what := taken(name):
+    if what := reserved_for(name):
         return typer.refuse(metric_errors.ShadowsMeasure(metric.name.span, name, what))
     typed = typer.metric(name)
     if typed is None or not typer.is_complete(typed, metric.expr):

@@ -15,21 +15,21 @@ from benchbrief.compiler.planning.plan import Cell, Plan
 
 
 @dataclass(frozen=True)
-class Together:
+class HardwareLane:
     """Hardware of an experiment that runs one after another, and what it shares; nothing when others join it."""
 
     hardware: tuple[str, ...]
     shared: tuple[str, ...] = ()
 
 
-def grouped_hardware(plan: Plan, experiment: str) -> tuple[Together, ...]:
+def grouped_hardware(plan: Plan, experiment: str) -> tuple[HardwareLane, ...]:
     """Return the hardware of an experiment by lane, in the order of the plan."""
     lane_of = lanes(plan.cells)
     by_lane: dict[str, dict[str, Cell]] = {}
     for cell in plan.cells:
         if cell.experiment == experiment:
             by_lane.setdefault(lane_of[cell.id], {}).setdefault(cell.hardware, cell)
-    return tuple(Together(tuple(found), _common(found.values(), plan)) for found in by_lane.values())
+    return tuple(HardwareLane(tuple(found), _common(found.values(), plan)) for found in by_lane.values())
 
 
 def shares_points(plan: Plan, experiment: str) -> bool:

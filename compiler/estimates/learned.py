@@ -18,7 +18,7 @@ from benchbrief.dsl.diagnostics.plain_amounts import duration
 
 MOST_TIMES = 20.0
 """How many times larger than what was seen a load, a copy or an undo may be, for its time to follow from that."""
-_TOLD_SHARE = 0.02
+_SHOWN_SHARE = 0.02
 """The parts of a load that take this share of its time or more are shown."""
 _ROUNDED_S = 10.0
 """A built-in estimate is in whole seconds: the rate of a shorter load says nothing."""
@@ -26,7 +26,7 @@ _NOT_OF_A_LOAD = ("reset", "drop_caches", "max_lag_s")
 
 
 @dataclass(frozen=True)
-class Seen:
+class SeenStep:
     """What a step took in a run, in seconds: the median over its cells.
 
     `amount` is how much was loaded or copied, in records, or in bytes where a data set has no records; of an undo, for
@@ -38,7 +38,7 @@ class Seen:
     amount: float = 0.0
 
 
-History = Mapping[str, Seen]
+History = Mapping[str, SeenStep]
 """What was seen, by key: see `Keys`."""
 
 
@@ -209,7 +209,7 @@ def with_history(plan: Plan, history: History) -> Estimated:
     return Estimated(learned, learning.rendering_s(), tuple(learning.sources))
 
 
-def in_proportion(seen: Seen, amount: float, fixed_s: float = 0.0) -> float | None:
+def in_proportion(seen: SeenStep, amount: float, fixed_s: float = 0.0) -> float | None:
     """Return the seconds for an amount, of which `fixed_s` are the same for any; None where too little was seen."""
     if amount == seen.amount:
         return seen.seconds
@@ -225,9 +225,9 @@ def _load_text(cell: Cell, amount: float, seconds: float, *, is_seen: bool) -> s
     fixed_s = min(spec.load_start_s, seconds) if spec else 0.0
     loading_s = seconds - fixed_s
     text = f"{duration(_short(seconds))} a load"
-    if spec and fixed_s >= _TOLD_SHARE * seconds:
+    if spec and fixed_s >= _SHOWN_SHARE * seconds:
         text += f", {duration(_short(fixed_s))} of it {spec.load_start_is}"
-    if loading_s < _TOLD_SHARE * seconds or (loading_s < _ROUNDED_S and not is_seen):
+    if loading_s < _SHOWN_SHARE * seconds or (loading_s < _ROUNDED_S and not is_seen):
         return text
     if cell.dataset and cell.dataset.records:
         return f"{text}, {_per_second(amount / loading_s)} records/s"

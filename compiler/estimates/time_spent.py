@@ -30,7 +30,7 @@ ACTIVITY_WORDS: Mapping[Activity, str] = {
 Spent = Mapping[Activity, float]
 """Seconds by activity."""
 
-_TOLD = 0.01
+_SHOWN_SHARE = 0.01
 """An estimate names the time of the brief when it is this share of the whole or more."""
 RENDERING_S = 10.0
 """The built-in estimate for one report: its tables, figures and pages."""
@@ -73,9 +73,13 @@ def time_spent(plan: Plan, rendering_s: float | None = None) -> TimeSpent:
     return TimeSpent(found, RENDERING_S * len(plan.reports) if rendering_s is None else rendering_s)
 
 
-def brief_told(rendering_s: float, wall_s: float) -> str:
+def rendering_text(rendering_s: float, wall_s: float) -> str:
     """Return how much of an estimate is for the brief, as the end of a sentence; "" where that is next to nothing."""
-    return f", {duration(round(rendering_s))} of it for the brief" if rendering_s >= max(1.0, _TOLD * wall_s) else ""
+    return (
+        f", {duration(round(rendering_s))} of it for the brief"
+        if rendering_s >= max(1.0, _SHOWN_SHARE * wall_s)
+        else ""
+    )
 
 
 def activity_of(step: Step) -> Activity:

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from benchbrief.compiler.estimates.counted_cells import counted_cells
 from benchbrief.compiler.estimates.estimate import estimate
-from benchbrief.compiler.estimates.grouped_hardware import Together, grouped_hardware
+from benchbrief.compiler.estimates.grouped_hardware import HardwareLane, grouped_hardware
 from benchbrief.compiler.estimates.overlapped_loads import hidden_loads, loading_s, one_by_one_s
 from benchbrief.compiler.explain.plain_text import Page
 from benchbrief.compiler.lanes.plan_lanes import lanes_of
@@ -68,7 +68,7 @@ def side_by_side(plan: Plan, e: Experiment) -> str:
     return "; ".join((f"{', '.join(some(lane.hardware) for lane in lanes)}: {beside}", *alone))
 
 
-def _as_shared(lane: Together) -> str:
+def _as_shared(lane: HardwareLane) -> str:
     return f", as they share {some(lane.shared)}" if lane.shared else ""
 
 

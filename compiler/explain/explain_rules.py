@@ -136,10 +136,10 @@ def describe_events(cells: Iterable[Cell]) -> list[str]:
         for event in cell.events:
             _, hosts = found.setdefault((event.at_s, event.line), (event, {}))
             hosts.update(dict.fromkeys(event.hosts))
-    return [_told(event, hosts) for event, hosts in found.values()]
+    return [_describe_event(event, hosts) for event, hosts in found.values()]
 
 
-def _told(event: Event, hosts: Iterable[str]) -> str:
+def _describe_event(event: Event, hosts: Iterable[str]) -> str:
     data = "" if event.data == "kept" else "; the data set counts as changed"
     return f'at {duration(event.at_s)} "{event.label}" on {", ".join(hosts)}: {event.line}{data}'
 

@@ -15,7 +15,7 @@ from benchbrief.compiler.estimates.time_spent import (
     ACTIVITY_WORDS,
     Spent,
     TimeSpent,
-    brief_told,
+    rendering_text,
     time_spent,
 )
 from benchbrief.compiler.explain.explain_lanes import explain_overlap
@@ -73,7 +73,7 @@ def _total(plan: Plan, spent: TimeSpent, page: Page, *, refused: bool) -> None:
     text = f"{'up to ' if fewer else most}{plural(count, 'cell')}, {most}{about(wall_s)}{fewer}"
     if cells_s == plan.estimate_s and wall_s < alone_s - 1:
         text += f" with independent hosts side by side ({duration(alone_s)} one after another)"
-    page.paragraph(text + brief_told(spent.rendering_s, wall_s))
+    page.paragraph(text + rendering_text(spent.rendering_s, wall_s))
     if span := steady_span(plan):
         low, high = (duration(round(seconds + spent.rendering_s)) for seconds in span)
         page.paragraph(

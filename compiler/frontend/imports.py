@@ -16,7 +16,7 @@ from benchbrief.dsl.diagnostics.diagnostic import Diagnostic, SpecError
 from benchbrief.dsl.read_files import neighbour, read_source
 from benchbrief.dsl.recovery import brackets
 from benchbrief.dsl.syntax import ast
-from benchbrief.dsl.syntax.recover import Lost, PartlyRead, parse_on
+from benchbrief.dsl.syntax.recover import PartlyRead, UnreadParts, parse_with_gaps
 
 MAX_FILES = 100
 
@@ -41,7 +41,7 @@ class Disk:
         return path.is_file()
 
     def tree(self, path: Path, name: str) -> ast.File:
-        return parse_on(read_source(path, name))
+        return parse_with_gaps(read_source(path, name))
 
 
 @dataclass(frozen=True)
@@ -64,7 +64,7 @@ class Loaded:
     hashes: Mapping[str, str]
     words: int = 0
     broken: tuple[Diagnostic, ...] = ()
-    lost: tuple[Lost, ...] = ()
+    lost: tuple[UnreadParts, ...] = ()
 
     @property
     def is_long(self) -> bool:
@@ -94,7 +94,7 @@ class _Loader:
     files: list[SpecFile] = field(default_factory=list)
     hashes: dict[str, str] = field(default_factory=dict)
     broken: list[Diagnostic] = field(default_factory=list)
-    lost: list[Lost] = field(default_factory=list)
+    lost: list[UnreadParts] = field(default_factory=list)
     unread: bool = False
     """The mistakes of files that can't be read at all."""
     words: int = 0

@@ -5,6 +5,7 @@ from __future__ import annotations
 from math import ceil
 
 from benchbrief.compiler.measure_catalogue import STATISTICS
+from benchbrief.compiler.planning.plan_numbers import Dimension
 from benchbrief.compiler.problems import CompileProblem
 from benchbrief.compiler.tail_operations import FEWEST, share_beyond
 from benchbrief.dsl.diagnostics.plain_amounts import duration, enough_time, ticked
@@ -159,7 +160,7 @@ class PassesOver(CompileProblem):
     mark = "`{measure}` is not measured there"
     hint = "name what it judges, as in `{measure_at}`{or_probe}"
     measure: str
-    dim: str
+    dim: Dimension
     missing_keys: tuple[str, ...]
     judged_keys: tuple[str, ...]
     probe: str = ""

@@ -8,9 +8,9 @@ from dataclasses import dataclass, replace
 from benchbrief.compiler.blocks.databases.databases import read_databases
 from benchbrief.compiler.blocks.experiments import experiment_errors
 from benchbrief.compiler.blocks.experiments.experiments import Matrix, read_experiments
-from benchbrief.compiler.blocks.experiments.knee_references import linked
-from benchbrief.compiler.blocks.experiments.load_clients import World
-from benchbrief.compiler.blocks.experiments.probes import read_declared
+from benchbrief.compiler.blocks.experiments.knee_references import in_running_order
+from benchbrief.compiler.blocks.experiments.load_clients import NamedBlocks
+from benchbrief.compiler.blocks.experiments.probes import read_probe_blocks
 from benchbrief.compiler.blocks.experiments.shared_equipment import warn_of_overlap
 from benchbrief.compiler.blocks.hardware.hardware import HardwareUnit, HostTable, read_clients, read_hardware
 from benchbrief.compiler.blocks.hardware.schedulers import read_schedulers
@@ -58,18 +58,18 @@ def resolve(
     check_profiles(found, reader)
     hosts = HostTable(reader)
     language = _language(found)
-    world = World(
+    world = NamedBlocks(
         hardware=read_hardware(found.blocks["hardware"], hosts),
         clients=read_clients(found.blocks["client"], hosts),
         databases=read_databases(found.blocks["database"], reader),
         workloads=read_workloads(found.blocks["workload"], reader, language),
-        probes=read_declared(found.blocks["probe"], reader),
+        probes=read_probe_blocks(found.blocks["probe"], reader),
         hosts=hosts.hosts,
         language=language,
     )
     schedulers = read_schedulers(found.blocks["scheduler"], reader)
     matrices = read_experiments(found.blocks["experiment"], world, reader)
-    matrices = linked(matrices, tuple(found.blocks["experiment"]), reader)
+    matrices = in_running_order(matrices, tuple(found.blocks["experiment"]), reader)
     loads = _loads(world, matrices, findings)
     if not findings.failed and not found.blocks["experiment"]:
         findings.add(name_errors.NoExperiment(None))
@@ -109,7 +109,7 @@ def _language_of(report: ast.Block) -> str:
     return LANGUAGES[0]
 
 
-def _loads(world: World, matrices: Iterable[Matrix], findings: Findings) -> dict[str, Load]:
+def _loads(world: NamedBlocks, matrices: Iterable[Matrix], findings: Findings) -> dict[str, Load]:
     """Return every workload with its number of records in each experiment."""
     loads = {name: load for name, load in world.workloads.items() if load is not None}
     used: dict[str, Load] = {}
@@ -200,7 +200,7 @@ def _experiment_key(matrix: Matrix) -> ExperimentKey:
 # --- warnings ----------------------------------------------------------------------------------------------------
 
 
-def _warn_unused(found: Declarations, world: World, matrices: tuple[Matrix, ...], findings: Findings) -> None:
+def _warn_unused(found: Declarations, world: NamedBlocks, matrices: tuple[Matrix, ...], findings: Findings) -> None:
     """Warn of unused declarations in the spec itself. Other files may have unused parts."""
     named = {name.text for name in names_in(found)} if world.probes or found.params else set()
     groups = {unit.hardware.group for matrix in matrices for unit in matrix.units}

@@ -36,7 +36,7 @@ def warn_of_untranslated(
     """One warning for each language and each extension whose words it lacks. `workloads` are those that are used, with
     the tool that brings each."""
     probes, workloads, engines = dict.fromkeys(probes), dict.fromkeys(workloads), dict.fromkeys(engines)
-    told = set()
+    warned = set()
     for report in reports.values():
         for item in report.body:
             if not isinstance(item, ast.Attribute) or item.key.text != "language":
@@ -45,8 +45,8 @@ def warn_of_untranslated(
             if not isinstance(value, ast.Name) or value.text not in LANGUAGES:
                 continue
             for kind, name, source, missing in _lacking(value.text, probes, workloads, engines):
-                if (value.text, kind, name) not in told:
-                    told.add((value.text, kind, name))
+                if (value.text, kind, name) not in warned:
+                    warned.add((value.text, kind, name))
                     findings.add(UntranslatedExtension(value.span, kind, name, source, value.text, missing))
 
 

@@ -57,7 +57,7 @@ def parse_part(source: Source, start: int, text: str, whole: list[ast.Declaratio
     raise SpecError(tuple(mistakes))
 
 
-def reach(text: str) -> int:
+def readable_until(text: str) -> int:
     """Where the grammar stops in a text; behind its end when it is whole."""
     return _stops("file", "", text)
 

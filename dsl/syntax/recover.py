@@ -21,7 +21,7 @@ from benchbrief.dsl.recovery import brackets
 from benchbrief.dsl.recovery.parser_stop import PIECE
 from benchbrief.dsl.source import Source, Span
 from benchbrief.dsl.syntax import ast
-from benchbrief.dsl.syntax.parse import parse_part, reach
+from benchbrief.dsl.syntax.parse import parse_part, readable_until
 
 MOST = 25
 """Syntax errors that are reported at once."""
@@ -42,8 +42,8 @@ _GOES_ON = frozenset("=,+-*/([<>:.") | {"==", "<=", ">=", "!=", ".."}
 
 
 @dataclass
-class Lost:
-    """What of a text could not be read: what is said of it, or for the want of it, is no mistake of its own."""
+class UnreadParts:
+    """The parts of a text that could not be read. Mistakes that follow from them are not reported."""
 
     source: Source
     places: list[tuple[int, int]] = field(default_factory=list)
@@ -71,13 +71,13 @@ class Lost:
 class PartlyRead(SpecError):
     """The syntax errors of a text, with the tree of what could be read nonetheless."""
 
-    def __init__(self, diagnostics: tuple[Diagnostic, ...], tree: ast.File, lost: tuple[Lost, ...]) -> None:
+    def __init__(self, diagnostics: tuple[Diagnostic, ...], tree: ast.File, lost: tuple[UnreadParts, ...]) -> None:
         super().__init__(diagnostics)
         self.tree = tree
         self.lost = lost
 
 
-def parse_on(source: Source) -> ast.File:
+def parse_with_gaps(source: Source) -> ast.File:
     """The file's syntax tree. Raises PartlyRead with the syntax errors, SpecError when there is no reading on."""
     brackets.check_depth(source, 0, len(source.text))
     brackets.check_size(source)
@@ -90,18 +90,18 @@ def parse_on(source: Source) -> ast.File:
     raise found or SpecError(known)
 
 
-def in_the_light_of(first: Diagnostic, found: Sequence[Diagnostic]) -> list[Diagnostic]:
-    """The mistakes of parts, with what all of the text says of the first: what is behind it may tell more of it."""
+def with_first_mistake(first: Diagnostic, found: Sequence[Diagnostic]) -> list[Diagnostic]:
+    """The mistakes of parts, with what all of the text says of the first: what follows it may say more of it."""
     one, other = found[0].span, first.span
     if one and other and one.source is other.source and one.line == other.line:
         return [first, *found[1:]]
     return [*found] if any(each.span == other for each in found) else [first, *found]
 
 
-def unread(source: Source, diagnostics: tuple[Diagnostic, ...] = ()) -> PartlyRead:
+def wholly_unread(source: Source, diagnostics: tuple[Diagnostic, ...] = ()) -> PartlyRead:
     """All of a text is lost."""
     whole = (0, len(source.text))
-    lost = Lost(source, [whole], words=set(_WORD.findall(source.text)), whole=False)
+    lost = UnreadParts(source, [whole], words=set(_WORD.findall(source.text)), whole=False)
     return PartlyRead(diagnostics, ast.File(Span(source, *whole), ()), (lost,))
 
 
@@ -119,7 +119,7 @@ class _Attempt:
 class _Recovery:
     def __init__(self, source: Source) -> None:
         self.source = source
-        self.lost = Lost(source)
+        self.lost = UnreadParts(source)
         self.found: list[Diagnostic] = []
         self.spent = 0
         self.full = False
@@ -140,7 +140,7 @@ class _Recovery:
             self.lost.whole = False
         if not self.found:  # the cut itself was at fault
             return None
-        self.found = in_the_light_of(known[0], self.found)
+        self.found = with_first_mistake(known[0], self.found)
         if self.full:
             more = Note("there are more findings than these: correct these first")
             self.found[-1] = replace(self.found[-1], notes=(*self.found[-1].notes, more))
@@ -161,7 +161,7 @@ class _Recovery:
                     mistakes = error.diagnostics
             paired = _paired(self.source.text[start:end])
             mistake = mistakes[0]
-            if not first and ((paired and mistake.code in _OF_BRACKETS) or self._told(mistake, start)):
+            if not first and ((paired and mistake.code in _OF_BRACKETS) or self._is_reported(mistake, start)):
                 break  # it was leaving something out that parted a pair; or nothing was got over
             first = False
             self.found.extend(each.moved(self.source, start) for each in mistakes[: MOST - len(self.found)])
@@ -187,7 +187,7 @@ class _Recovery:
         self._lose(start, end)
         return ()
 
-    def _told(self, mistake: Diagnostic, start: int) -> bool:
+    def _is_reported(self, mistake: Diagnostic, start: int) -> bool:
         moved = mistake.moved(self.source, start)
         return any((each.code, each.span) == (moved.code, moved.span) for each in self.found)
 
@@ -201,7 +201,7 @@ class _Recovery:
         """The least loss with which the grammar gets over a mistake in a part's text."""
         if self.spent + 2 * len(text) > _BUDGET:
             return None
-        stopped = reach(text)
+        stopped = readable_until(text)
         self.spent += len(text)
         cause = mistake.span.start if mistake.span else 0
         if stopped > cause and (without := _without_string(text, cause)):
@@ -212,7 +212,7 @@ class _Recovery:
             if self.spent > _BUDGET:
                 return None
             self.spent += len(text)
-            if builds or reach(attempt.text) > max(at, attempt.end if attempt.end < len(text) else at):
+            if builds or readable_until(attempt.text) > max(at, attempt.end if attempt.end < len(text) else at):
                 return attempt
         return None
 

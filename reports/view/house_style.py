@@ -10,7 +10,7 @@ from pathlib import Path
 
 from markupsafe import Markup
 
-from benchbrief.compiler.briefs.style.confined_styles import refused
+from benchbrief.compiler.briefs.style.confined_styles import refused_style
 from benchbrief.compiler.planning.plan import Asset, Report, Theme
 from benchbrief.reports.brief_error import ReportError
 
@@ -106,7 +106,7 @@ def _text(asset: Asset, kept: Kept | None) -> str:
 def _sheet(asset: Asset, kept: Kept | None) -> str:
     """Return the style sheet. Raises ReportError where one of an earlier run has rules that are forbidden now."""
     css = _text(asset, kept)
-    if found := refused(css):
+    if found := refused_style(css):
         raise ReportError(
             f"{asset.file}:{found.line}: `{found.what}` can't stand in a house style: {found.why}",
             "take it out, and render the report of the spec: bench report --spec FILE",

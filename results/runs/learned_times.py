@@ -9,7 +9,7 @@ from pathlib import Path
 from statistics import median
 from typing import NamedTuple
 
-from benchbrief.compiler.estimates.learned import Keys, Seen, rendering_key, with_history
+from benchbrief.compiler.estimates.learned import Keys, SeenStep, rendering_key, with_history
 from benchbrief.compiler.extensions.registry import TRANSPORT_SPECS
 from benchbrief.compiler.planning.plan import Plan
 from benchbrief.dsl.bench_error import BenchError
@@ -35,13 +35,13 @@ def timed_plan(plan: Plan, run_dir: Path) -> Plan:
     return with_history(plan, history).plan if history else plan
 
 
-def learned_times(out: Path, before: Path | None = None) -> dict[str, Seen]:
+def learned_times(out: Path, before: Path | None = None) -> dict[str, SeenStep]:
     """Return what steps took, by the keys of `compiler/estimates/learned.py`: of each, in the last run that had it.
 
     `before`: only in runs before that one. A run that can't be read counts for nothing: `bench status` says what is
     wrong with it.
     """
-    found: dict[str, Seen] = {}
+    found: dict[str, SeenStep] = {}
     try:
         runs = list_real_runs(out)
     except _UNREADABLE:
@@ -62,7 +62,7 @@ class _Step(NamedTuple):
     amount: float = 0.0
 
 
-def _of_run(run_dir: Path) -> dict[str, Seen]:
+def _of_run(run_dir: Path) -> dict[str, SeenStep]:
     plan, taken = load_plan(run_dir), times_taken(run_dir)
     steps: dict[str, list[_Step]] = defaultdict(list)
     cells = {cell.id: cell for cell in plan.cells}
@@ -91,10 +91,10 @@ def _of_run(run_dir: Path) -> dict[str, Seen]:
     return {key: _median(each, run_dir.name) for key, each in steps.items()}
 
 
-def _median(steps: list[_Step], run: str) -> Seen:
+def _median(steps: list[_Step], run: str) -> SeenStep:
     """Return the median over the steps with the largest amount."""
     amount = max(step.amount for step in steps)
-    return Seen(median(step.seconds for step in steps if step.amount == amount), run, amount)
+    return SeenStep(median(step.seconds for step in steps if step.amount == amount), run, amount)
 
 
 def _same_machines(plan: Plan, hosts: Iterable[str], hostnames: Mapping[str, str]) -> bool:

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from benchbrief.compiler.compile import check
-from benchbrief.compiler.estimates.learned import MOST_TIMES, Keys, Seen, with_history
+from benchbrief.compiler.estimates.learned import MOST_TIMES, Keys, SeenStep, with_history
 from benchbrief.compiler.planning.plan import Plan
 from benchbrief.results.runs.learned_times import learned_times
 from benchbrief.results.runs.times_taken import times_taken
@@ -110,7 +110,7 @@ def load_s(plan: Plan) -> float:
 def test_a_load_of_more_records_takes_longer_in_proportion(tmp_path: Path) -> None:
     plan = plan_of(tmp_path, SPEC)
     key = Keys.of(plan, plan.cells[0]).load
-    estimated = with_history(plan, {key: Seen(101.0, "r1", 500_000)})
+    estimated = with_history(plan, {key: SeenStep(101.0, "r1", 500_000)})
     assert load_s(estimated.plan) == pytest.approx(201.0), "one second of it is the start"
     assert ("loading", "r1") in {(each.activity, each.run) for each in estimated.sources}
     assert estimated.plan.estimate_s - plan.estimate_s == pytest.approx(2 * (201 - load_s(plan)))
@@ -119,7 +119,7 @@ def test_a_load_of_more_records_takes_longer_in_proportion(tmp_path: Path) -> No
 def test_a_load_that_is_too_small_to_tell_of_a_large_one_does_not_count(tmp_path: Path) -> None:
     plan = plan_of(tmp_path, SPEC)
     key = Keys.of(plan, plan.cells[0]).load
-    estimated = with_history(plan, {key: Seen(9.0, "r1", 1_000_000 / MOST_TIMES - 1)})
+    estimated = with_history(plan, {key: SeenStep(9.0, "r1", 1_000_000 / MOST_TIMES - 1)})
     assert load_s(estimated.plan) == load_s(plan)
     assert {each.run for each in estimated.sources} == {""}
 
@@ -141,7 +141,7 @@ def reset_s(plan: Plan) -> float:
 def test_an_undo_takes_longer_in_proportion_to_what_was_inserted(tmp_path: Path, times: float) -> None:
     plan = plan_of(tmp_path, SPEC, *UNDO)
     keys, planned_s = Keys.of(plan, plan.cells[1]), reset_s(plan)
-    estimated = with_history(plan, {keys.reset("undo"): Seen(7.0, "r1", planned_s / times)}).plan
+    estimated = with_history(plan, {keys.reset("undo"): SeenStep(7.0, "r1", planned_s / times)}).plan
     assert reset_s(estimated) == pytest.approx(7.0 * times if times <= MOST_TIMES else planned_s)
 
 
@@ -152,7 +152,7 @@ def test_a_copy_takes_longer_with_more_data_and_links_do_not(
     plan = plan_of(tmp_path, COPIED.replace("@RESET@", reset))
     keys, planned_s = Keys.of(plan, plan.cells[1]), reset_s(plan)
     for times in (1, 5, MOST_TIMES + 1):
-        seen = Seen(7.0, "r1", keys.reset_amount(how, planned_s) / times)
+        seen = SeenStep(7.0, "r1", keys.reset_amount(how, planned_s) / times)
         expected = 7.0 if not proportional or times == 1 else 35.0 if times == 5 else planned_s
         assert reset_s(with_history(plan, {keys.reset(how): seen}).plan) == pytest.approx(expected)
 

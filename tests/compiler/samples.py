@@ -17,7 +17,7 @@ from benchbrief.dsl.diagnostics.diagnostic import SpecError
 from benchbrief.dsl.source import Source
 from benchbrief.dsl.syntax import ast
 from benchbrief.dsl.syntax.parse import parse
-from benchbrief.dsl.syntax.recover import PartlyRead, parse_on
+from benchbrief.dsl.syntax.recover import PartlyRead, parse_with_gaps
 
 BASES = Path(__file__).parent / "explanations"
 _FENCE = re.compile(r"^```(bench|console)((?: \w+)*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
@@ -62,7 +62,7 @@ def completed(sample: str, base: str) -> str:
     Of a sample with a syntax error, that is so with what can be read; one that can't be read at all stays alone.
     """
     try:
-        tree = parse_on(Source("sample", sample))
+        tree = parse_with_gaps(Source("sample", sample))
     except PartlyRead as error:
         tree = error.tree
     except SpecError:

@@ -11,7 +11,7 @@ from benchbrief.compiler.compile import check
 from benchbrief.compiler.estimates import advice as module
 from benchbrief.compiler.estimates.advice import Advice, advice
 from benchbrief.compiler.estimates.budget_fit import budget_fits, most_s
-from benchbrief.compiler.estimates.learned import Keys, Seen, with_history
+from benchbrief.compiler.estimates.learned import Keys, SeenStep, with_history
 from benchbrief.compiler.explain.explain_plan import explain
 from benchbrief.dsl.diagnostics.source_line import display_width
 from tests.compiler.test_expand import plan_of
@@ -122,7 +122,7 @@ def test_advice_is_by_what_earlier_runs_took(tmp_path: Path) -> None:
     checked = check(path)
     assert checked.plan is not None
     assert checked.model is not None
-    quick = {Keys.of(checked.plan, cell).load: Seen(10.0, "r1", 10_000_000) for cell in checked.plan.cells}
+    quick = {Keys.of(checked.plan, cell).load: SeenStep(10.0, "r1", 10_000_000) for cell in checked.plan.cells}
     assert advice(checked.model, checked.plan, lambda each: with_history(each, quick).plan) == ()
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from benchbrief.compiler.briefs.style.confined_styles import refused
+from benchbrief.compiler.briefs.style.confined_styles import refused_style
 
 REACHING = {
     "@supports (display: block) { .notice { display: none } }": "@supports",
@@ -53,7 +53,7 @@ REACHING = {
 
 @pytest.mark.parametrize("css", REACHING)
 def test_what_hides_covers_or_is_understood_in_two_ways_is_refused_with_its_line(css: str) -> None:
-    found = refused(f"p {{ color: black }}\n/* a remark */ {css}\n")
+    found = refused_style(f"p {{ color: black }}\n/* a remark */ {css}\n")
     assert found
     assert (found.line, found.what) == (2, REACHING[css])
     assert found.why
@@ -77,4 +77,4 @@ def test_what_hides_covers_or_is_understood_in_two_ways_is_refused_with_its_line
     ],
 )
 def test_what_changes_the_looks_passes(css: str) -> None:
-    assert refused(css) is None
+    assert refused_style(css) is None

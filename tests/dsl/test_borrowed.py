@@ -6,12 +6,12 @@ import pytest
 
 from benchbrief.dsl.diagnostics.diagnostic import Diagnostic
 from benchbrief.dsl.source import Source
-from benchbrief.dsl.syntax.recover import PartlyRead, parse_on
+from benchbrief.dsl.syntax.recover import PartlyRead, parse_with_gaps
 
 
 def mistake(text: str) -> Diagnostic:
     with pytest.raises(PartlyRead) as raised:
-        parse_on(Source("t.bench", f"param first = 1\n{text}\n"))
+        parse_with_gaps(Source("t.bench", f"param first = 1\n{text}\n"))
     (found,) = raised.value.diagnostics
     return found
 

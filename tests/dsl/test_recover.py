@@ -13,12 +13,12 @@ from benchbrief.dsl.diagnostics.diagnostic import SpecError
 from benchbrief.dsl.source import Source
 from benchbrief.dsl.syntax import ast
 from benchbrief.dsl.syntax.parser_loop import Driver
-from benchbrief.dsl.syntax.recover import MOST, PartlyRead, parse_on
+from benchbrief.dsl.syntax.recover import MOST, PartlyRead, parse_with_gaps
 
 
 def partly(text: str) -> PartlyRead:
     with pytest.raises(PartlyRead) as raised:
-        parse_on(Source("t.bench", text))
+        parse_with_gaps(Source("t.bench", text))
     return raised.value
 
 
@@ -128,7 +128,7 @@ def test_a_fact_whose_value_could_not_be_read_is_not_unknown(tmp_path: Path) -> 
 def test_no_more_are_reported_than_can_be_read_and_in_good_time() -> None:
     start = time.process_time()
     with pytest.raises(SpecError) as raised:
-        parse_on(Source("t.bench", "workload w { records = 1;;k }\n" * 9000))
+        parse_with_gaps(Source("t.bench", "workload w { records = 1;;k }\n" * 9000))
     assert time.process_time() - start < 2
     assert len(raised.value.diagnostics) == MOST
     assert "more findings" in raised.value.diagnostics[-1].notes[-1].text

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from markupsafe import Markup
 
-from benchbrief.compiler.briefs.style.confined_styles import PROTECTED, refused
+from benchbrief.compiler.briefs.style.confined_styles import PROTECTED, refused_style
 from benchbrief.compiler.planning import plan as p
 from benchbrief.reports.brief_error import ReportError
 from benchbrief.reports.data.view_model import ReportView
@@ -92,7 +92,7 @@ def test_one_that_changes_its_looks_does_not() -> None:
 
 
 def test_what_changes_its_looks_may_stand_in_a_style_sheet() -> None:
-    assert refused(HARMLESS) is None
+    assert refused_style(HARMLESS) is None
 
 
 @pytest.mark.parametrize("template", TEMPLATES)

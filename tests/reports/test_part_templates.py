@@ -33,8 +33,8 @@ VIEWS: dict[str, type] = {
 }
 
 
-def problems(part: str, text: str) -> list[known.Broken | known.Unknown]:
-    return list(known.problems(part, text))
+def problems(part: str, text: str) -> list[known.BrokenTemplate | known.Unknown]:
+    return list(known.template_problems(part, text))
 
 
 def test_the_fields_are_those_of_the_view_model() -> None:
@@ -82,7 +82,7 @@ def test_a_block_is_none_of_what_a_part_of_the_page_gets() -> None:
 
 def test_a_template_nested_without_end_is_reported_and_ends_nothing() -> None:
     (found,) = problems("legal", "{{ " + "(" * 5000 + "1" + ")" * 5000 + " }}")
-    assert isinstance(found, known.Broken)
+    assert isinstance(found, known.BrokenTemplate)
 
 
 @pytest.mark.parametrize(
@@ -114,7 +114,7 @@ def test_a_check_computes_nothing_that_a_template_says(text: str) -> None:
 
 @pytest.mark.parametrize("digits", ["9" * 5000, "0x" + "f" * 5000])
 def test_a_number_of_too_many_digits_is_reported_with_its_line(digits: str) -> None:
-    assert problems("legal", f"<p>\n{{{{ {digits} }}}}") == [known.Broken(2, "a number of too many digits")]
+    assert problems("legal", f"<p>\n{{{{ {digits} }}}}") == [known.BrokenTemplate(2, "a number of too many digits")]
 
 
 def printed(text: str, **given: object) -> str:

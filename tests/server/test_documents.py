@@ -11,7 +11,7 @@ from benchbrief.dsl.diagnostics.diagnostic import Diagnostic, SpecError
 from benchbrief.dsl.read_files import decode
 from benchbrief.dsl.source import Source
 from benchbrief.dsl.syntax import ast
-from benchbrief.dsl.syntax.recover import PartlyRead, parse_on
+from benchbrief.dsl.syntax.recover import PartlyRead, parse_with_gaps
 from benchbrief.server.documents import Documents, Parsed
 from tests.server.specs import SMALL
 
@@ -51,7 +51,7 @@ def assert_same(parsed: Parsed) -> None:
 
 def read_whole(source: Source) -> ast.File | SpecError:
     try:
-        return parse_on(decode(source.text.encode(), source.name))
+        return parse_with_gaps(decode(source.text.encode(), source.name))
     except SpecError as error:
         return error
 

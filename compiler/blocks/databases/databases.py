@@ -213,7 +213,9 @@ def _filled_options(spec: DatabaseSpec, unit: HardwareUnit, reader: Reader) -> d
     return options
 
 
-def fill(spec: DatabaseSpec, unit: HardwareUnit, table: Mapping[str, plan.Host], reader: Reader) -> plan.Database:
+def database_on(
+    spec: DatabaseSpec, unit: HardwareUnit, table: Mapping[str, plan.Host], reader: Reader
+) -> plan.Database:
     """Return the database for this hardware, with its holes filled."""
     hosts = ",".join(table[host].name for host in unit.hardware.hosts)
     uri = _fill(spec.uri, "uri", unit, reader, {"hosts": hosts}) if spec.uri else ()

@@ -38,7 +38,7 @@ class _Place:
     expr: ast.Expr
 
 
-class Named(Protocol):
+class NamedHosts(Protocol):
     """What a spec names that has hosts. A client with a mistake is None."""
 
     @property
@@ -54,7 +54,7 @@ Events = Mapping[str, tuple[Event, ...]]
 
 
 def read_events(
-    entry: Entry, world: Named, times: tuple[float, Sequence[HardwareUnit]], reader: Reader
+    entry: Entry, world: NamedHosts, times: tuple[float, Sequence[HardwareUnit]], reader: Reader
 ) -> Callable[[Mapping[str, plan.Client], ToolSpec, Sequence[Load]], Events]:
     """Read the events of an experiment, and return what places them on the hosts of its cells. `world` has what the
     spec names; `times` are the measured seconds and the hardware."""

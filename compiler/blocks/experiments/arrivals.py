@@ -75,7 +75,7 @@ _HOLE_S = 10.0
 
 
 @dataclass(frozen=True)
-class Said:
+class DeclaredArrivals:
     """Arrivals with the places of what they say. `bounds` are those of their bounds, by name."""
 
     arrivals: Arrivals
@@ -85,7 +85,7 @@ class Said:
     """The last line of a trace, and its time."""
 
 
-def read_arrivals(entry: Entry, values: Values, reader: Reader) -> Said | None:
+def read_arrivals(entry: Entry, values: Values, reader: Reader) -> DeclaredArrivals | None:
     """Return None when nothing is said, and after a mistake."""
     series = values.series("arrivals")
     if not series:
@@ -93,7 +93,7 @@ def read_arrivals(entry: Entry, values: Values, reader: Reader) -> Said | None:
     expr = reader.deref(series[0])
     match expr:
         case ast.Name(text=("constant" | "poisson" | "closed") as kind):
-            said: Said | None = Said(Arrivals.model_validate({"kind": kind}), expr.span)
+            said: DeclaredArrivals | None = DeclaredArrivals(Arrivals.model_validate({"kind": kind}), expr.span)
         case ast.Call(function=ast.Name(text=kind)) if kind in ARRIVALS:
             said = _called(kind, expr, reader)
         case ast.Name(text=kind) if kind in ARRIVALS:
@@ -111,7 +111,7 @@ def read_arrivals(entry: Entry, values: Values, reader: Reader) -> Said | None:
     return said
 
 
-def times_of(said: Said | None, entry: Entry, values: Values, reader: Reader) -> Times | None:
+def times_of(said: DeclaredArrivals | None, entry: Entry, values: Values, reader: Reader) -> Times | None:
     """Return the times of a staircase, whose steps are phases; None for other arrivals."""
     if said is None and values.said("arrivals") and not (values.said("measure") or values.said("phases")):
         return Times()  # its mistake may hide the time
@@ -127,7 +127,7 @@ def times_of(said: Said | None, entry: Entry, values: Values, reader: Reader) ->
 
 
 def check_arrivals(
-    said: Said | None, tool: ToolSpec, engine: EngineSpec, times: tuple[Values, float], reader: Reader
+    said: DeclaredArrivals | None, tool: ToolSpec, engine: EngineSpec, times: tuple[Values, float], reader: Reader
 ) -> Arrivals | None:
     """Report what the tool can't offer in these times: a warm-up, and seconds. Return None for its usual arrivals."""
     if said is None:
@@ -150,7 +150,7 @@ def check_arrivals(
     return None if arrivals == Arrivals(kind=usual) else arrivals
 
 
-def _called(kind: str, call: ast.Call, reader: Reader) -> Said | None:
+def _called(kind: str, call: ast.Call, reader: Reader) -> DeclaredArrivals | None:
     named = _arguments(kind, call, reader)
     if named is None:
         return None
@@ -194,7 +194,7 @@ def _called(kind: str, call: ast.Call, reader: Reader) -> Said | None:
             settings |= traced[0]
             last = traced[1]
     bounds = {name: named[name].span for name in _BOUNDS if name in named}
-    return Said(Arrivals.model_validate(settings), call.span, bounds, last)
+    return DeclaredArrivals(Arrivals.model_validate(settings), call.span, bounds, last)
 
 
 def _arguments(kind: str, call: ast.Call, reader: Reader) -> dict[str, ast.Argument] | None:

@@ -7,23 +7,23 @@ from dataclasses import dataclass, field
 from typing import Literal, TypeVar
 
 from benchbrief.compiler.blocks.databases import database_errors
-from benchbrief.compiler.blocks.databases.databases import DatabaseSpec, fill
+from benchbrief.compiler.blocks.databases.databases import DatabaseSpec, database_on
 from benchbrief.compiler.blocks.events.declared_events import Events, read_events
 from benchbrief.compiler.blocks.experiments import experiment_errors
 from benchbrief.compiler.blocks.experiments.arrivals import check_arrivals, read_arrivals, times_of
-from benchbrief.compiler.blocks.experiments.fitting_parts import Fit, Steadied, check_steady
-from benchbrief.compiler.blocks.experiments.load_clients import World, clients_by_hardware, widest
+from benchbrief.compiler.blocks.experiments.fitting_parts import PartChecks, SteadyParts, check_steady
+from benchbrief.compiler.blocks.experiments.load_clients import NamedBlocks, clients_by_hardware, largest_client
 from benchbrief.compiler.blocks.experiments.measured_times import read_times
 from benchbrief.compiler.blocks.experiments.probes import read_probes, warn_of_short_window
-from benchbrief.compiler.blocks.experiments.ramps import Axis, KneeOf, Ramp, Ramps, read_ramp
+from benchbrief.compiler.blocks.experiments.ramps import Axis, KneeReference, Ramp, Ramps, read_ramp
 from benchbrief.compiler.blocks.experiments.repeats import fitting_repeats, overlap_of, read_repeats
 from benchbrief.compiler.blocks.hardware.hardware import HardwareUnit
-from benchbrief.compiler.blocks.promises.highest_rates import check_promise, errors_allowed, planned
+from benchbrief.compiler.blocks.promises.highest_rates import check_promise, errors_allowed, plan_promise
 from benchbrief.compiler.blocks.values.block_values import origin
 from benchbrief.compiler.blocks.values.values import Reader, listed
 from benchbrief.compiler.blocks.values.wrong_forms import wrong_value
 from benchbrief.compiler.blocks.workloads.load_generators import can_load
-from benchbrief.compiler.blocks.workloads.workloads import Load, loading
+from benchbrief.compiler.blocks.workloads.workloads import Load, load_phase
 from benchbrief.compiler.extensions import ToolSpec
 from benchbrief.compiler.extensions.registry import TOOL_SPECS
 from benchbrief.compiler.frontend import name_errors, structure_errors, value_errors
@@ -64,7 +64,7 @@ class Matrix:
     tool_spec: ToolSpec
     threads: int | None
     """The threads of a `target` ramp. None when the threads are the ramp or a search finds them."""
-    awaits: Mapping[Axis, KneeOf]
+    awaits: Mapping[Axis, KneeReference]
     span: Span
     places: Mapping[str, Span] = field(default_factory=dict)
     """The place of each attribute's value."""
@@ -98,7 +98,7 @@ def databases_of(matrices: Iterable[Matrix]) -> dict[plan.DatabaseKey, plan.Data
     }
 
 
-def read_experiments(entries: Mapping[str, Entry], world: World, reader: Reader) -> tuple[Matrix, ...]:
+def read_experiments(entries: Mapping[str, Entry], world: NamedBlocks, reader: Reader) -> tuple[Matrix, ...]:
     matrices: list[Matrix] = []
     cells = 0
     for entry in entries.values():
@@ -119,7 +119,7 @@ def read_experiments(entries: Mapping[str, Entry], world: World, reader: Reader)
 class _Experiment:
     """An experiment on its way from block to matrix."""
 
-    def __init__(self, entry: Entry, world: World, reader: Reader) -> None:
+    def __init__(self, entry: Entry, world: NamedBlocks, reader: Reader) -> None:
         self.entry = entry
         self.world = world
         self.reader = reader
@@ -143,19 +143,19 @@ class _Experiment:
         if database is None or not units or not loads:
             return None
         clients, tool = self._load_generator(database)
-        client = widest(clients)
-        databases = {unit.hardware.key: fill(database, unit, self.world.hosts, self.reader) for unit in units}
+        client = largest_client(clients)
+        databases = {unit.hardware.key: database_on(database, unit, self.world.hosts, self.reader) for unit in units}
         spec = TOOL_SPECS.usable(tool.driver) if tool else None
         if tool is None or spec is None:
             return None
-        fits = Fit(self.entry, self.values, self.reader, self.places)
+        fits = PartChecks(self.entry, self.values, self.reader, self.places)
         loads = fits.fitting(loads, database, units)
         fits.check_shares(client, spec, loads, ramps)
         fits.check_most(client, spec, ramps, said)
         fits.check_tool(spec, database, times)
         arrivals = check_arrivals(said, spec, database.engine, (self.values, times.measure_s), self.reader)
         fits.check_loads(loads, times.phases, spec, database.engine)
-        check_steady(times, self.entry, Steadied(spec, database.engine, client, said, loads), self.reader)
+        check_steady(times, self.entry, SteadyParts(spec, database.engine, client, said, loads), self.reader)
         fits.check_blocks(loads, database, ramps)
         if ramps is None or (said is None and self.values.said("arrivals")):
             return None
@@ -176,7 +176,7 @@ class _Experiment:
                 points=ramps.ramp.points,
                 search=ramps.ramp.search,
                 adaptive=ramps.ramp.adaptive,
-                promise=planned(promised, ramps.ramp.points, repeats.most) if promised else None,
+                promise=plan_promise(promised, ramps.ramp.points, repeats.most) if promised else None,
                 threads_from=awaits["threads"].experiment if "threads" in awaits else None,
                 target_from=awaits["target"].experiment if "target" in awaits else None,
                 requires=tuple(dict.fromkeys(knee_of.experiment for knee_of in awaits.values())),
@@ -319,7 +319,7 @@ class _Experiment:
                     fills = (each for each, said in load.family.workloads.items() if not said.existing and said.timed)
                     fill = next(fills, next(iter(load.family.workloads)))
                     return self.reader.refuse(experiment_errors.NoMeasuredLoad(call.span, name, load.family.name, fill))
-                return load and loading(load, self.world.language)
+                return load and load_phase(load, self.world.language)
             case _:
                 why = "takes the name of one workload"
                 self.reader.report(structure_errors.BadArgument(call.span, "load", why, "`load(a)`"))

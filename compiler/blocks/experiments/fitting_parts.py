@@ -8,13 +8,13 @@ from dataclasses import dataclass
 from benchbrief.compiler.blocks.databases import database_errors
 from benchbrief.compiler.blocks.databases.databases import DatabaseSpec
 from benchbrief.compiler.blocks.experiments import arrival_errors, experiment_errors, schedule_errors
-from benchbrief.compiler.blocks.experiments.arrivals import Said
+from benchbrief.compiler.blocks.experiments.arrivals import DeclaredArrivals
 from benchbrief.compiler.blocks.experiments.measured_times import Times
 from benchbrief.compiler.blocks.experiments.ramps import Ramps
 from benchbrief.compiler.blocks.hardware.hardware import HardwareUnit
 from benchbrief.compiler.blocks.values.block_values import Values
 from benchbrief.compiler.blocks.values.values import Reader
-from benchbrief.compiler.blocks.workloads.workloads import Load, sized
+from benchbrief.compiler.blocks.workloads.workloads import Load, with_records
 from benchbrief.compiler.extensions import EngineSpec, ToolSpec
 from benchbrief.compiler.extensions.registry import TOOL_SPECS, tools_from_due
 from benchbrief.compiler.frontend import name_errors, value_errors
@@ -25,7 +25,7 @@ from benchbrief.dsl.source import Span
 
 
 @dataclass(frozen=True)
-class Fit:
+class PartChecks:
     """An experiment's block with its values. `places` has the place of each hardware group and workload."""
 
     entry: Entry
@@ -56,7 +56,9 @@ class Fit:
                 span, name = self.places["workload", load.workload.name], load.workload.name
                 findings.add(name_errors.InsertsFromOneHost(span, name, client.name, client.hosts[0], tool.label))
 
-    def check_most(self, client: plan.Client | None, tool: ToolSpec, ramps: Ramps | None, said: Said | None) -> None:
+    def check_most(
+        self, client: plan.Client | None, tool: ToolSpec, ramps: Ramps | None, said: DeclaredArrivals | None
+    ) -> None:
         """Report more threads, or a higher rate, than the tool can have on each of the client's hosts."""
         hosts = len(client.hosts) if client else 1
         threads = (ramps.ramp if ramps.axis == "threads" else ramps.threads).points if ramps else ()
@@ -124,7 +126,7 @@ class Fit:
         size = database.size
         if size is None:
             return loads
-        return tuple(load if load.counted or not load.family.record else sized(load, size) for load in loads)
+        return tuple(load if load.counted or not load.family.record else with_records(load, size) for load in loads)
 
     def check_blocks(self, loads: tuple[Load, ...], database: DatabaseSpec, ramps: Ramps | None) -> None:
         """Report blocks that do not fit into the database, one for each thread where threads have parts of it."""
@@ -194,17 +196,17 @@ EVEN = ("constant", "poisson", "closed")
 
 
 @dataclass(frozen=True)
-class Steadied:
+class SteadyParts:
     """What an experiment has that may forbid its cells to end when they are steady."""
 
     tool: ToolSpec
     engine: EngineSpec
     client: plan.Client | None
-    arrivals: Said | None
+    arrivals: DeclaredArrivals | None
     loads: Sequence[Load]
 
 
-def check_steady(times: Times, entry: Entry, of: Steadied, reader: Reader) -> None:
+def check_steady(times: Times, entry: Entry, of: SteadyParts, reader: Reader) -> None:
     """Report a tool, a client or a load that `until_steady` has no place with."""
     if times.rule is None:
         return
@@ -218,7 +220,7 @@ def check_steady(times: Times, entry: Entry, of: Steadied, reader: Reader) -> No
         reader.report(schedule_errors.NeverSteady(times.rule, entry.name, what, why))
 
 
-def _never_steady(entry: Entry, of: Steadied) -> Iterator[tuple[str, str]]:
+def _never_steady(entry: Entry, of: SteadyParts) -> Iterator[tuple[str, str]]:
     if entry.all("at"):
         yield "its events", "an event disturbs it"
     kind = of.arrivals.arrivals.kind if of.arrivals else "constant"

@@ -8,14 +8,14 @@ from itertools import product
 
 from benchbrief.compiler.blocks.experiments import experiment_errors
 from benchbrief.compiler.blocks.experiments.experiments import Matrix
-from benchbrief.compiler.blocks.experiments.ramps import KneeOf
+from benchbrief.compiler.blocks.experiments.ramps import KneeReference
 from benchbrief.compiler.blocks.values.values import Reader
 from benchbrief.compiler.frontend import name_errors
 from benchbrief.compiler.planning import plan
 from benchbrief.dsl.source import Span
 
 
-def linked(matrices: tuple[Matrix, ...], declared: tuple[str, ...], reader: Reader) -> tuple[Matrix, ...]:
+def in_running_order(matrices: tuple[Matrix, ...], declared: tuple[str, ...], reader: Reader) -> tuple[Matrix, ...]:
     """Return the experiments in running order, each with the searches that its cells wait for. `declared` names every
     experiment. One without a matrix has a mistake that is reported already."""
     by_name = {matrix.experiment.name: matrix for matrix in matrices}
@@ -38,12 +38,12 @@ def _linked(matrix: Matrix, by_name: Mapping[str, Matrix], declared: tuple[str, 
     return replace(matrix, knees=knees)
 
 
-def _base(knee_of: KneeOf) -> Span:
+def _base(knee_of: KneeReference) -> Span:
     return replace(knee_of.span, end=knee_of.span.start + len(knee_of.experiment))
 
 
 def _knees(
-    key: str, knee_of: KneeOf, matrix: Matrix, other: Matrix, reader: Reader
+    key: str, knee_of: KneeReference, matrix: Matrix, other: Matrix, reader: Reader
 ) -> Mapping[tuple[str, str], plan.Knee]:
     """Return the search for each hardware and workload of the matrix; none after a mistake."""
     experiment = other.experiment
@@ -67,7 +67,7 @@ def _knees(
     return knees
 
 
-def _hold_to_hosts(key: str, knee_of: KneeOf, matrix: Matrix, searched: plan.Experiment, reader: Reader) -> None:
+def _hold_to_hosts(key: str, knee_of: KneeReference, matrix: Matrix, searched: plan.Experiment, reader: Reader) -> None:
     """Report a search that may find less than the client's hosts can share."""
     if not matrix.clients:
         return
@@ -98,7 +98,9 @@ def _in_order(by_name: Mapping[str, Matrix], reader: Reader) -> tuple[list[str],
     order: dict[str, None] = {}
     circles: set[str] = set()
     for root in by_name:
-        chain: dict[str, Iterator[KneeOf]] = {}  # each waiting experiment: the next one, and the others that it awaits
+        chain: dict[
+            str, Iterator[KneeReference]
+        ] = {}  # each waiting experiment: the next one, and the others that it awaits
         if root not in order:
             chain[root] = iter(by_name[root].awaits.values())
         while chain:

@@ -8,7 +8,7 @@ from functools import cached_property
 
 from benchbrief.compiler.blocks.databases.databases import DatabaseSpec
 from benchbrief.compiler.blocks.experiments import experiment_errors
-from benchbrief.compiler.blocks.experiments.probes import AskedProbe
+from benchbrief.compiler.blocks.experiments.probes import DeclaredProbe
 from benchbrief.compiler.blocks.hardware.hardware import HardwareUnit
 from benchbrief.compiler.blocks.values.block_values import Values
 from benchbrief.compiler.blocks.values.values import Reader
@@ -17,14 +17,14 @@ from benchbrief.compiler.planning import plan
 
 
 @dataclass(frozen=True)
-class World:
+class NamedBlocks:
     """The declarations that an experiment may name. The value is None for one with a mistake."""
 
     hardware: Mapping[str, HardwareUnit]
     clients: Mapping[str, plan.Client | None]
     databases: Mapping[str, DatabaseSpec | None]
     workloads: Mapping[str, Load | None]
-    probes: Mapping[str, AskedProbe | None]
+    probes: Mapping[str, DeclaredProbe | None]
     hosts: Mapping[str, plan.Host]
     language: str
     """The language of the built-in labels and descriptions."""
@@ -58,6 +58,6 @@ def clients_by_hardware(
     return {key: client for client, group in zip(clients, groups, strict=True) for key in group}
 
 
-def widest(clients: Mapping[str, plan.Client]) -> plan.Client | None:
+def largest_client(clients: Mapping[str, plan.Client]) -> plan.Client | None:
     """Return the client with the most hosts, for which the ramp must suffice; None without a client."""
     return max(clients.values(), key=lambda client: len(client.hosts), default=None)

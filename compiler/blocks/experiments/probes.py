@@ -32,7 +32,7 @@ _SOME_S = 1.0
 
 
 @dataclass(frozen=True)
-class Placed:
+class PlacedProbes:
     """The probes of an experiment by hardware key.
 
     `asked` gives the place of each probe that it names. Hardware whose meter the profile takes away has no power
@@ -44,7 +44,7 @@ class Placed:
 
 
 @dataclass(frozen=True)
-class AskedProbe:
+class DeclaredProbe:
     """A probe in a spec.
 
     `on` is what it looks at (see `ProbeSpec.on`): a text, or a fact of the hardware that holds one. `options` are
@@ -58,12 +58,12 @@ class AskedProbe:
     options: tuple[tuple[str, str], ...] = ()
 
 
-def read_declared(entries: Mapping[str, Entry], reader: Reader) -> dict[str, AskedProbe | None]:
+def read_probe_blocks(entries: Mapping[str, Entry], reader: Reader) -> dict[str, DeclaredProbe | None]:
     """Return the `probe` blocks by name. The value is None for one with a mistake."""
     return {entry.name: _declared(entry, reader) for entry in entries.values()}
 
 
-def _declared(entry: Entry, reader: Reader) -> AskedProbe | None:
+def _declared(entry: Entry, reader: Reader) -> DeclaredProbe | None:
     said = entry.attributes.get("kind")
     kind = said.values[0] if said and isinstance(said.values[0], ast.Name) else None
     other = PROBE_SPECS.find(kind.text if kind else entry.name)
@@ -84,7 +84,7 @@ def _declared(entry: Entry, reader: Reader) -> AskedProbe | None:
             reader.report(experiment_errors.NotForThisProbe(entry.attributes[key].key.span, key, probe.name, known))
     options = {name: values.found.get(name) for name in probe.attributes if name != probe.on}
     texts = tuple((name, _text(value)) for name, value in options.items() if value is not None)
-    return AskedProbe(probe, every, values.text(probe.on) if probe.on else None, entry.head, texts)
+    return DeclaredProbe(probe, every, values.text(probe.on) if probe.on else None, entry.head, texts)
 
 
 def _text(value: Value) -> str:
@@ -96,13 +96,13 @@ def _text(value: Value) -> str:
 
 def read_probes(
     series: tuple[ast.Expr, ...],
-    declared: Mapping[str, AskedProbe | None],
+    declared: Mapping[str, DeclaredProbe | None],
     units: tuple[HardwareUnit, ...],
     database: DatabaseSpec | None,
     reader: Reader,
-) -> Placed:
+) -> PlacedProbes:
     """Return the probes of an experiment on a database. Reports and drops wrong ones."""
-    specs: dict[str, AskedProbe] = {}
+    specs: dict[str, DeclaredProbe] = {}
     wrong: Span | None = None
     for item in listed(reader.deref(expr) for expr in series):
         spec = _spec(item, declared, reader)
@@ -119,7 +119,7 @@ def read_probes(
         if spec.probe.asks == "database" and database is not None:
             _check_engine(spec, database.engine, reader)
     if wrong:  # it may mean any: without them, their measures would seem to be missing
-        specs = {name: AskedProbe(probe, _SOME_S, None, wrong) for name, probe in PROBE_SPECS.own.items()} | specs
+        specs = {name: DeclaredProbe(probe, _SOME_S, None, wrong) for name, probe in PROBE_SPECS.own.items()} | specs
     in_process = database is not None and database.engine.in_process
     placed = {
         unit.hardware.key: tuple(
@@ -129,16 +129,16 @@ def read_probes(
         )
         for unit in units
     }
-    return Placed(placed, {spec.probe.name: spec.span for spec in specs.values()})
+    return PlacedProbes(placed, {spec.probe.name: spec.span for spec in specs.values()})
 
 
-def _check_engine(spec: AskedProbe, engine: EngineSpec, reader: Reader) -> None:
+def _check_engine(spec: DeclaredProbe, engine: EngineSpec, reader: Reader) -> None:
     probe = spec.probe
     if not can_ask(probe, engine):
         reader.report(experiment_errors.NoProbeOfEngine(spec.span, probe.name, engine.label, engine.probes))
 
 
-def warn_of_short_window(experiment: str, placed: Placed, measure_s: float, reader: Reader) -> None:
+def warn_of_short_window(experiment: str, placed: PlacedProbes, measure_s: float, reader: Reader) -> None:
     """Warn of probes that read at most once in the measured time. A counter is read before and after it, and
     interpolated to its ends, so that the one mean covers other times too. A gauge has a value only where it is read."""
     slowest = {probe.name: probe.every_s for probes in placed.probes.values() for probe in probes}
@@ -151,7 +151,7 @@ def warn_of_short_window(experiment: str, placed: Placed, measure_s: float, read
             reader.report(found)
 
 
-def _check_meters(spec: AskedProbe, units: tuple[HardwareUnit, ...], reader: Reader) -> None:
+def _check_meters(spec: DeclaredProbe, units: tuple[HardwareUnit, ...], reader: Reader) -> None:
     without = [unit for unit in units if not unit.hardware.power and not unit.meter_taken and not unit.meter_wrong]
     if without:
         names = tuple(dict.fromkeys(unit.hardware.group for unit in without))
@@ -160,25 +160,25 @@ def _check_meters(spec: AskedProbe, units: tuple[HardwareUnit, ...], reader: Rea
         reader.report(experiment_errors.NoMeter(spec.span, names, text))
 
 
-def _spec(item: ast.Expr, declared: Mapping[str, AskedProbe | None], reader: Reader) -> AskedProbe | None:
+def _spec(item: ast.Expr, declared: Mapping[str, DeclaredProbe | None], reader: Reader) -> DeclaredProbe | None:
     match item:
         case ast.Name(text=name) if name in declared:
             return declared[name]
         case ast.Name(text=name) if probe := PROBE_SPECS.usable(name):
             mended, why = f"{name} every 1 s", "needs an interval"
             reader.report(structure_errors.BadArgument(item.span, name, why, f"`{mended}`", mended))
-            return AskedProbe(probe, _SOME_S, None, item.span)
+            return DeclaredProbe(probe, _SOME_S, None, item.span)
         case ast.Every(subject=ast.Name(text=name) as subject, interval=interval, target=target):
             found = _find(name, subject.span, reader, declared)
-            if isinstance(found, AskedProbe):
+            if isinstance(found, DeclaredProbe):
                 return found
             every = reader.value("every", interval, _EVERY)
             on = _on(found, target, reader) if target is not None else None
             if found is not None:
-                return AskedProbe(found, every.value if isinstance(every, Constant) else _SOME_S, on, item.span)
+                return DeclaredProbe(found, every.value if isinstance(every, Constant) else _SOME_S, on, item.span)
         case ast.Name(text=name):
             found = _find(name, item.span, reader, declared)
-            return found if isinstance(found, AskedProbe) else None
+            return found if isinstance(found, DeclaredProbe) else None
         case _:
             wanted = EXPERIMENT.keys["probes"].shape.wanted
             reader.report(structure_errors.WrongType(item.span, "probes", wanted, described(item)))
@@ -189,11 +189,11 @@ def _spec(item: ast.Expr, declared: Mapping[str, AskedProbe | None], reader: Rea
 def _find(name: str, span: Span, reader: Reader) -> ProbeSpec | None: ...
 @overload
 def _find(
-    name: str, span: Span, reader: Reader, declared: Mapping[str, AskedProbe | None]
-) -> ProbeSpec | AskedProbe | None: ...
+    name: str, span: Span, reader: Reader, declared: Mapping[str, DeclaredProbe | None]
+) -> ProbeSpec | DeclaredProbe | None: ...
 def _find(
-    name: str, span: Span, reader: Reader, declared: Mapping[str, AskedProbe | None] = MappingProxyType({})
-) -> ProbeSpec | AskedProbe | None:
+    name: str, span: Span, reader: Reader, declared: Mapping[str, DeclaredProbe | None] = MappingProxyType({})
+) -> ProbeSpec | DeclaredProbe | None:
     """Return the probe of that name, or the one that a misspelt name most likely means."""
     match PROBE_SPECS.find(name):
         case ProbeSpec() as probe:
@@ -207,7 +207,7 @@ def _find(
     return declared.get(meant) or PROBE_SPECS.usable(meant) if meant else None
 
 
-def _on(probe: ProbeSpec | AskedProbe | None, target: ast.Expr, reader: Reader) -> str | ast.Name | None:
+def _on(probe: ProbeSpec | DeclaredProbe | None, target: ast.Expr, reader: Reader) -> str | ast.Name | None:
     if isinstance(probe, ProbeSpec) and not probe.on:
         of = " and ".join(f"the probe {spec.name}" for spec in PROBE_SPECS.own.values() if spec.on)
         return reader.refuse(structure_errors.NotForThis(target.span, "on", of, f"the probe {probe.name}"))
@@ -217,7 +217,7 @@ def _on(probe: ProbeSpec | AskedProbe | None, target: ast.Expr, reader: Reader) 
     return value if isinstance(value, str) else None
 
 
-def _placed(spec: AskedProbe, unit: HardwareUnit, in_process: bool, reader: Reader) -> plan.Probe:
+def _placed(spec: DeclaredProbe, unit: HardwareUnit, in_process: bool, reader: Reader) -> plan.Probe:
     options = dict(spec.options)
     on, option = spec.on, spec.probe.on
     if isinstance(on, ast.Name):

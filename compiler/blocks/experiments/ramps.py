@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from benchbrief.compiler.blocks.experiments.adaptive_ramps import lowest, read_adaptive
-from benchbrief.compiler.blocks.promises.highest_rates import Promised, read_highest
+from benchbrief.compiler.blocks.promises.highest_rates import DeclaredPromise, read_highest
 from benchbrief.compiler.blocks.values.block_values import Constant
 from benchbrief.compiler.blocks.values.named_arguments import named_arguments
 from benchbrief.compiler.blocks.values.values import Reader
@@ -60,7 +60,7 @@ Axis = Literal["threads", "target"]
 
 
 @dataclass(frozen=True)
-class KneeOf:
+class KneeReference:
     """`other.knee`: the knee that another experiment finds."""
 
     experiment: str
@@ -74,8 +74,8 @@ class Ramp:
     points: tuple[float, ...] = ()
     search: plan.KneeSearch | None = None
     adaptive: plan.Adaptive | None = None
-    promised: Promised | None = None
-    found_by: KneeOf | None = None
+    promised: DeclaredPromise | None = None
+    found_by: KneeReference | None = None
 
     def __bool__(self) -> bool:
         return bool(self.points) or self.found_by is not None
@@ -100,7 +100,7 @@ class Ramps:
     threads: Ramp
 
     @property
-    def awaits(self) -> dict[Axis, KneeOf]:
+    def awaits(self) -> dict[Axis, KneeReference]:
         ramps: dict[Axis, Ramp] = {"threads": self.threads, self.axis: self.ramp}
         return {key: ramp.found_by for key, ramp in ramps.items() if ramp.found_by}
 
@@ -118,7 +118,7 @@ def read_ramp(key: str, expr: ast.Expr, reader: Reader) -> Ramp:
             return Ramp(highest[0], promised=highest[1]) if highest else Ramp()
         case ast.Attr(base=ast.Name(text=experiment), field=field) as attr:
             if field.text == "knee":
-                return Ramp(found_by=KneeOf(experiment, attr.span))
+                return Ramp(found_by=KneeReference(experiment, attr.span))
             reader.report(name_errors.UnknownName(field.span, "result", field.text, ("knee",)))
             return Ramp()
     points = read_points(key, expr, reader)

@@ -140,7 +140,7 @@ class _Meter:
             if name not in ranged
         }
         local = self.schema.local and not unnamed and set(named) <= set(self.schema.parts)
-        if self._told_wrong(unnamed, named, local):
+        if self._misfits(unnamed, named, local):
             return None
         options = {name: option for name, value in values.items() if (option := self._option(name, value)) is not None}
         if len(options) < len(values) or not self._checked(named, options):
@@ -179,7 +179,7 @@ class _Meter:
             origin=origin(self.expr.span),
         )
 
-    def _told_wrong(self, unnamed: Sequence[ast.Argument], named: dict[str, ast.Argument], local: bool) -> bool:
+    def _misfits(self, unnamed: Sequence[ast.Argument], named: dict[str, ast.Argument], local: bool) -> bool:
         """Report missing or contradicting arguments, and return whether there are any."""
         missing = [f"`{name}:`" for name, key in self.schema.arguments.items() if key.required and name not in named]
         missing += [

@@ -1,1 +1,1 @@
-"""The events of an experiment: commands at times of its measurement."""
+"""Promises: the highest rate at which limits are kept."""

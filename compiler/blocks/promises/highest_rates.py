@@ -42,7 +42,7 @@ _ERRORS = Number("", "0.1 %", plain=True, maximum=1.0)
 
 
 @dataclass(frozen=True)
-class Promised:
+class DeclaredPromise:
     """A promise as it is written. `operations` are the places of those that its limits name."""
 
     limits: tuple[plan.PromiseLimit, ...]
@@ -52,7 +52,9 @@ class Promised:
     span: Span
 
 
-def read_highest(key: str, call: ast.Call, shape: Number, reader: Reader) -> tuple[tuple[float, ...], Promised] | None:
+def read_highest(
+    key: str, call: ast.Call, shape: Number, reader: Reader
+) -> tuple[tuple[float, ...], DeclaredPromise] | None:
     """Return the candidates and the promise; None after a mistake, which is reported."""
     if key != "target":
         return reader.refuse(wrong.HighestOfThreads(call.span))
@@ -86,10 +88,10 @@ def read_highest(key: str, call: ast.Call, shape: Number, reader: Reader) -> tup
     good = [limit for limit in limits if limit is not None]
     operations = tuple((limit.operation, span) for limit, span in good if limit.operation)
     count = int(held_out.value) if held_out else HELD_OUT
-    return found, Promised(tuple(limit for limit, _ in good), within.value, count, operations, call.span)
+    return found, DeclaredPromise(tuple(limit for limit, _ in good), within.value, count, operations, call.span)
 
 
-def planned(promised: Promised, rates: tuple[float, ...], repeats: int) -> plan.Promise:
+def plan_promise(promised: DeclaredPromise, rates: tuple[float, ...], repeats: int) -> plan.Promise:
     """Return the promise of a plan. `repeats` are all at a rate, the held-out ones at last."""
     judged = repeats - promised.held_out
     usual, most = lengths(rates, judged, promised.held_out)
@@ -103,7 +105,7 @@ def planned(promised: Promised, rates: tuple[float, ...], repeats: int) -> plan.
     )
 
 
-def errors_allowed(said: float | None, promised: Promised | None) -> float:
+def errors_allowed(said: float | None, promised: DeclaredPromise | None) -> float:
     """Return the share of operations that may fail: as the spec says, or else as the promise allows."""
     allowed = [limit.most for limit in (promised.limits if promised else ()) if limit.measure == "errors"]
     return said if said is not None else min(allowed, default=0.0)
@@ -127,7 +129,7 @@ def judging_repeats(values: Values, repeats: int, order: str, reader: Reader) ->
 
 
 def check_promise(
-    promised: Promised,
+    promised: DeclaredPromise,
     loads: Iterable[Load],
     tool: ToolSpec,
     engine: EngineSpec,

@@ -117,9 +117,9 @@ class Reader:
             earlier.span.source is not entry.head.source or earlier.span.start < entry.head.start
         )
         if meant is not None and (earlier is None or inherited):
-            told, self.findings = self.findings, Findings()  # the name is only a guess, so the value is not judged
+            reported, self.findings = self.findings, Findings()  # the name is only a guess, so the value is not judged
             value = self.attribute(attribute, schema.keys[meant].shape)
-            self.findings = told
+            self.findings = reported
             if value is not None:
                 found[meant] = value
 

@@ -215,7 +215,7 @@ def _not_for(entry: Entry, key: str, only: str, actual: str) -> structure_errors
     return structure_errors.NotForThis(entry.attributes[key].key.span, key, only, actual)
 
 
-def loading(load: Load, language: str) -> Load:
+def load_phase(load: Load, language: str) -> Load:
     """Return the workload that measures the loading: it inserts the records into an empty database."""
     workload = load.workload
     shape = {
@@ -242,7 +242,7 @@ def loading(load: Load, language: str) -> Load:
     )
 
 
-def sized(load: Load, size_bytes: float) -> Load:
+def with_records(load: Load, size_bytes: float) -> Load:
     """Return the workload with the records that fill a database of that size."""
     properties = dict(load.workload.properties)
     properties["records"] = float(max(1, int(size_bytes / load.family.record_bytes(properties))))

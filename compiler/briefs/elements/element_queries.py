@@ -68,7 +68,7 @@ def typed_at(typer: Typer, expr: ast.Expr, place: Place, demanded: Iterable[Dime
     return typed if typer.is_complete(typed, expr, place.words) else None
 
 
-def settled(typed: Typed, keep: Iterable[Dimension]) -> tuple[Typed, tuple[Dimension, ...]]:
+def without_single_keys(typed: Typed, keep: Iterable[Dimension]) -> tuple[Typed, tuple[Dimension, ...]]:
     """Fix the term's dimensions of a single planned key, except those to keep. Returns the remaining dimensions too."""
     term = typed.term
     left: list[Dimension] = []

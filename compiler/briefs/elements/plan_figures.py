@@ -14,8 +14,8 @@ from benchbrief.compiler.briefs.elements.element_queries import (
     dimension,
     example_key,
     plan_keys,
-    settled,
     typed_at,
+    without_single_keys,
 )
 from benchbrief.compiler.briefs.elements.expression_wordings import label_of
 from benchbrief.compiler.briefs.elements.figure_series import DrawnSeries, lowered_series
@@ -220,10 +220,10 @@ def _shown(
     typed = typed_at(typer, expr, place, shown)
     if typed is None:
         return None
-    typed, left = settled(typed, shown)
+    typed, left = without_single_keys(typed, shown)
     for dim, key in around:
         if dim in left and key in (planned_keys(typed.term, dim) or ()):
-            typed, left = settled(Typed(fix(typed.term, dim, key), typed.display), shown)
+            typed, left = without_single_keys(Typed(fix(typed.term, dim, key), typed.display), shown)
     if left:
         example = example_key(typer, typed.term, left[0])
         return typer.refuse(wrong.DimensionFree(expr.span, "figure", left, example, panels=panels))

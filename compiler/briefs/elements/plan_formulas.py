@@ -5,7 +5,14 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from benchbrief.compiler.briefs import report_errors as wrong
-from benchbrief.compiler.briefs.elements.element_queries import Place, examples, key_label, query, settled, typed_at
+from benchbrief.compiler.briefs.elements.element_queries import (
+    Place,
+    examples,
+    key_label,
+    query,
+    typed_at,
+    without_single_keys,
+)
 from benchbrief.compiler.briefs.elements.expression_wordings import label_of
 from benchbrief.compiler.frontend.declared_names import text_of
 from benchbrief.compiler.metrics.typing.expressions import Typer
@@ -44,7 +51,7 @@ def formula(typer: Typer, block: ast.Block, place: Place) -> plan.FormulaElement
     typed = typed_at(typer, base, place)
     if typed is None:
         return None
-    typed, left = settled(typed, ())
+    typed, left = without_single_keys(typed, ())
     if left:
         keys = examples(typer, typed.term, left)
         return typer.refuse(wrong.DimensionsLeft((block.base or block.keyword).span, left, keys))
@@ -103,7 +110,7 @@ def _term(worked: _Worked, expr: ast.Expr) -> str:
         worked.failed = True
         return ""
     # A part may have no dimension that the whole formula lacks: each dimension left has one key.
-    typed, _ = settled(typed, ())
+    typed, _ = without_single_keys(typed, ())
     found = query(worked.typer, typed.term, typed.unit, text_of(expr))
     worked.terms.append(plan.Term(text=label_of(worked.typer, expr), query=found))
     return f"{{{len(worked.terms) - 1}}}"

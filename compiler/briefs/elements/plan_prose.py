@@ -8,7 +8,14 @@ from dataclasses import dataclass, replace
 from typing import TypeGuard
 
 from benchbrief.compiler.briefs import report_errors as wrong
-from benchbrief.compiler.briefs.elements.element_queries import Place, examples, key_label, query, settled, typed_at
+from benchbrief.compiler.briefs.elements.element_queries import (
+    Place,
+    examples,
+    key_label,
+    query,
+    typed_at,
+    without_single_keys,
+)
 from benchbrief.compiler.briefs.elements.published_values import quote_of
 from benchbrief.compiler.briefs.elements.written_units import is_scaled, unit_behind
 from benchbrief.compiler.frontend.declared_names import dotted, text_of
@@ -230,7 +237,7 @@ def _one_number(typer: Typer, expr: ast.Expr, place: Place) -> Typed | None:
     typed = typed_at(typer, expr, place)
     if typed is None:
         return None
-    typed, left = settled(typed, ())
+    typed, left = without_single_keys(typed, ())
     if left:
         return typer.refuse(wrong.DimensionsLeft(expr.span, left, examples(typer, typed.term, left)))
     return typed

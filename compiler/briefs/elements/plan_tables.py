@@ -17,8 +17,8 @@ from benchbrief.compiler.briefs.elements.element_queries import (
     plan_keys,
     query,
     runs_at,
-    settled,
     typed_at,
+    without_single_keys,
 )
 from benchbrief.compiler.briefs.elements.expression_wordings import label_of
 from benchbrief.compiler.briefs.elements.plan_prose import escaped, number_terms, printed_unit, prose, title
@@ -266,7 +266,7 @@ def _numbers(
 ) -> _Line | None:
     """`place` is the place of the line, where it differs from the table's."""
     typer, dim = table.typer, table.dim
-    typed, left = settled(typed, (dim,))
+    typed, left = without_single_keys(typed, (dim,))
     if left:
         return typer.refuse(wrong.DimensionFree(expr.span, "table", left, example_key(typer, typed.term, left[0])))
     if dim not in typed.term.dims:

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Literal
 
 from benchbrief.compiler.briefs import report_errors as wrong
-from benchbrief.compiler.briefs.elements.element_queries import Place, dimension, query_of_repeats, settled
+from benchbrief.compiler.briefs.elements.element_queries import Place, dimension, query_of_repeats, without_single_keys
 from benchbrief.compiler.frontend.declared_names import text_of
 from benchbrief.compiler.measure_catalogue import Key
 from benchbrief.compiler.metrics.typing.expressions import Typer
@@ -53,7 +53,7 @@ def tested(typer: Typer, expr: ast.Expr, typed: Typed, unit: Unit, place: Place,
     fixed: tuple[tuple[Dimension, Key], ...] = place.fixed
     for other, key in fixed:
         term = fix(term, other, key)
-    each, left = settled(Typed(term, repeated.display), shown)
+    each, left = without_single_keys(Typed(term, repeated.display), shown)
     if left or not has_repeats(each.term):
         typer.report(wrong.ComparedOnce(expr.span, of))
         return plan.Tested(of=of, percentile=percentile, better=better)

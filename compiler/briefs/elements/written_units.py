@@ -43,14 +43,14 @@ _NEAR = 20
 
 
 @dataclass(frozen=True)
-class Spelled:
+class WrittenUnit:
     """A unit behind a hole, with the text after the hole as it is and without the unit."""
 
     unit: Unit
     rest: str
 
 
-def unit_behind(follows: str, typed: Typed, format_: str, span: Span) -> Spelled | UnitBehind | None:
+def unit_behind(follows: str, typed: Typed, format_: str, span: Span) -> WrittenUnit | UnitBehind | None:
     """Return the unit behind a hole, if it fits its number, or the mistake if it does not. A plain number may have any
     unit, except a percentage without the format `%`."""
     found = _unit_behind(follows, typed, format_, span)
@@ -63,7 +63,7 @@ def _written(hole: Span, unit: str) -> Span:
     return hole if start < 0 else Span(hole.source, start, start + len(unit))
 
 
-def _unit_behind(follows: str, typed: Typed, format_: str, span: Span) -> Spelled | UnitBehind | None:
+def _unit_behind(follows: str, typed: Typed, format_: str, span: Span) -> WrittenUnit | UnitBehind | None:
     dimension = typed.unit.dimension
     if dimension == DIMENSIONLESS and (mistake := _other_than_a_share(follows, typed, format_, span)):
         return mistake
@@ -77,7 +77,7 @@ def _unit_behind(follows: str, typed: Typed, format_: str, span: Span) -> Spelle
     if per := _PER.match(follows, found.end()):  # `kops per second`, `ops a minute`
         rate, _ = _meant(f"{text}/{per['below']}")
         if rate is not None and rate.dimension == dimension:
-            return Spelled(rate, found["marks"] + follows[per.end() :])
+            return WrittenUnit(rate, found["marks"] + follows[per.end() :])
     unit, surely = _meant(text)
     if unit is None:
         return None
@@ -101,7 +101,7 @@ def _unit_behind(follows: str, typed: Typed, format_: str, span: Span) -> Spelle
             if surely
             else None
         )
-    return Spelled(unit, found["marks"] + follows[found.end() :])
+    return WrittenUnit(unit, found["marks"] + follows[found.end() :])
 
 
 def _other_than_a_share(follows: str, typed: Typed, format_: str, span: Span) -> UnitBehind | None:

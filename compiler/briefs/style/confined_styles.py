@@ -66,25 +66,25 @@ _THICKEST = {"px": 10.0, "pt": 8.0, "em": 1.0, "rem": 1.0}
 _LEAST_LINE = {"": 0.9, "em": 0.9, "rem": 0.6, "%": 90.0, "px": 8.0, "pt": 6.0}
 
 
-class Refused(NamedTuple):
+class RefusedStyle(NamedTuple):
     line: int
     what: str
     why: str
 
 
-def refused(css: str) -> Refused | None:
+def refused_style(css: str) -> RefusedStyle | None:
     """Return the first forbidden part of a style sheet; None when there is none."""
     import tinycss2
 
     return next(_of_rules(tinycss2.parse_stylesheet(css, skip_comments=True, skip_whitespace=True)), None)
 
 
-def _of_rules(rules: Iterable[Any]) -> Iterator[Refused]:
+def _of_rules(rules: Iterable[Any]) -> Iterator[RefusedStyle]:
     import tinycss2
 
     for rule in rules:
         if rule.type == "error":
-            yield Refused(rule.source_line, "this", f"it can't be read ({rule.message})")
+            yield RefusedStyle(rule.source_line, "this", f"it can't be read ({rule.message})")
         elif rule.type == "qualified-rule":
             yield from _of_selector(rule)
             free = all(map(_is_free, _selectors(rule.prelude)))
@@ -93,27 +93,27 @@ def _of_rules(rules: Iterable[Any]) -> Iterator[Refused]:
             name = rule.lower_at_keyword
             if name not in _AT_RULES or rule.content is None:
                 if name != "charset":
-                    yield Refused(rule.source_line, f"@{name}", "rules may stand in @media, and in nothing else")
+                    yield RefusedStyle(rule.source_line, f"@{name}", "rules may stand in @media, and in nothing else")
             elif name == "media":
                 yield from _of_rules(tinycss2.parse_rule_list(rule.content, skip_comments=True, skip_whitespace=True))
             else:
                 yield from _of_contents(rule.content, free=True, within=f"@{name}")
 
 
-def _of_contents(content: Any, *, free: bool, within: str) -> Iterator[Refused]:
+def _of_contents(content: Any, *, free: bool, within: str) -> Iterator[RefusedStyle]:
     import tinycss2
 
     for each in tinycss2.parse_blocks_contents(content, skip_comments=True, skip_whitespace=True):
         if each.type == "declaration":
             why = _wrong(each, free=free)
             if why:
-                yield Refused(each.source_line, each.name, why)
+                yield RefusedStyle(each.source_line, each.name, why)
         elif each.type == "at-rule" and within == "@page" and each.content is not None:
             yield from _of_contents(each.content, free=True, within="@page")
         elif each.type == "error":
-            yield Refused(each.source_line, "this", f"it can't be read ({each.message})")
+            yield RefusedStyle(each.source_line, "this", f"it can't be read ({each.message})")
         else:
-            yield Refused(each.source_line, "this rule", f"it is inside {within}")
+            yield RefusedStyle(each.source_line, "this rule", f"it is inside {within}")
 
 
 def _wrong(declaration: Any, *, free: bool) -> str:
@@ -140,7 +140,7 @@ def _wrong(declaration: Any, *, free: bool) -> str:
         if any(value < least or (value < 0 and unit != "em") for value, unit in sizes) or "calc" in functions:
             return "what is less than nothing, or calculated, could lie over something else"
     if _AS_WRITTEN.fullmatch(name) and functions & {"var", "calc"}:
-        return "its sizes must be told as numbers"
+        return "its sizes must be written as numbers"
     return _too_far(name, tokens, sizes)
 
 
@@ -166,7 +166,7 @@ def _too_far(name: str, tokens: list[Any], sizes: list[tuple[float, str]]) -> st
     return ""
 
 
-def _of_selector(rule: Any) -> Iterator[Refused]:
+def _of_selector(rule: Any) -> Iterator[RefusedStyle]:
     tokens = list(_tokens(rule.prelude))
     for before, token in pairwise(tokens):
         if before == ":" and token.type in ("ident", "function"):
@@ -176,9 +176,9 @@ def _of_selector(rule: Any) -> Iterator[Refused]:
                 continue
             if not all(_POINTED_AT.search(text) for text in _texts(rule.prelude) if f":{name}" in text.lower()):
                 why = "the PDF writer can't tell what it holds for; links may have `a:hover`, `a:focus` and `a:active`"
-                yield Refused(rule.source_line, f":{name}", why)
+                yield RefusedStyle(rule.source_line, f":{name}", why)
     if any(token in ("&", "|") for token in tokens):
-        yield Refused(rule.source_line, "this rule", "its selector is not understood alike by all browsers")
+        yield RefusedStyle(rule.source_line, "this rule", "its selector is not understood alike by all browsers")
 
 
 def _selectors(prelude: list[Any]) -> Iterator[list[Any]]:

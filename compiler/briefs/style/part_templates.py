@@ -77,7 +77,7 @@ FIELDS: Mapping[str, tuple[str, ...]] = {
 """The fields of `report`, `house` and `notice`, and those of `block` by the part that gets one."""
 
 
-class Broken(NamedTuple):
+class BrokenTemplate(NamedTuple):
     """A file that is no template."""
 
     line: int
@@ -93,7 +93,7 @@ class Unknown(NamedTuple):
     known: tuple[str, ...]
 
 
-def problems(part: str, text: str) -> Iterator[Broken | Unknown]:
+def template_problems(part: str, text: str) -> Iterator[BrokenTemplate | Unknown]:
     """Return the mistakes in the template of one of PARTS."""
     from jinja2 import TemplateSyntaxError, meta, nodes
 
@@ -102,14 +102,14 @@ def problems(part: str, text: str) -> Iterator[Broken | Unknown]:
         tree = env.parse(text)
         asked = meta.find_undeclared_variables(tree)  # and limits filters and tests to the existing ones
     except TemplateSyntaxError as error:
-        yield Broken(error.lineno, (error.message or "it ends too soon").rstrip("."))
+        yield BrokenTemplate(error.lineno, (error.message or "it ends too soon").rstrip("."))
         return
     except RecursionError:
-        yield Broken(1, "it is nested too deeply")
+        yield BrokenTemplate(1, "it is nested too deeply")
         return
     except ValueError:  # of Python's own, which reads no longer ones
         digits = _LONG.search(text)
-        yield Broken(text.count("\n", 0, digits.start() if digits else 0) + 1, "a number of too many digits")
+        yield BrokenTemplate(text.count("\n", 0, digits.start() if digits else 0) + 1, "a number of too many digits")
         return
     known = (*NAMES, *OWN.get(part, ()))
     found: list[Unknown] = []

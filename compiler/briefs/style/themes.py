@@ -13,7 +13,7 @@ from pathlib import Path
 from benchbrief.compiler.briefs.elements.element_bodies import Body, read_body
 from benchbrief.compiler.briefs.style import part_templates
 from benchbrief.compiler.briefs.style import theme_errors as wrong
-from benchbrief.compiler.briefs.style.confined_styles import refused
+from benchbrief.compiler.briefs.style.confined_styles import refused_style
 from benchbrief.compiler.briefs.style.part_templates import PARTS
 from benchbrief.compiler.briefs.style.pictures import why_not_whole
 from benchbrief.compiler.metrics.typing.expressions import Typer
@@ -79,8 +79,8 @@ def _look_into(typer: Typer, string: ast.String, written: str, path: Path) -> No
     if not _is_text(content):
         typer.report(wrong.WrongFile(string.span, written, "a part", "it is not UTF-8 text", "a template in UTF-8"))
         return
-    for found in part_templates.problems(path.name.split(".")[0], content.decode("utf-8")):
-        if isinstance(found, part_templates.Broken):
+    for found in part_templates.template_problems(path.name.split(".")[0], content.decode("utf-8")):
+        if isinstance(found, part_templates.BrokenTemplate):
             typer.report(wrong.BrokenPart(string.span, written, found.line, found.why))
         else:
             typer.report(wrong.UnknownInPart(string.span, found.kind, found.word, found.known, written, found.line))
@@ -104,7 +104,7 @@ def _css(typer: Typer, body: Body) -> plan.Asset | None:
     if loads := what_loads(text):
         line, what = loads
         return typer.refuse(wrong.LoadingStyle(string.span, string.plain or "", line, what))
-    if found := refused(text):
+    if found := refused_style(text):
         return typer.refuse(wrong.ReachingStyle(string.span, string.plain or "", found.line, found.what, found.why))
     return asset
 

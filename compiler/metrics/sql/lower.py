@@ -13,7 +13,7 @@ from benchbrief.compiler.measure_catalogue import SAMPLED
 from benchbrief.compiler.metrics.sql import lower_curves
 from benchbrief.compiler.metrics.sql.lower_measures import measure_tables, read
 from benchbrief.compiler.metrics.sql.sql_text import indent, key_literal, number_literal
-from benchbrief.compiler.metrics.typing.curves import absent, total_throughput
+from benchbrief.compiler.metrics.typing.curves import total_throughput, why_absent
 from benchbrief.compiler.metrics.typing.planned_points import Runs
 from benchbrief.compiler.metrics.typing.terms import (
     AxisValue,
@@ -43,7 +43,7 @@ def lower(term: Term, unit: Unit, text: str, runs: Runs) -> Query:
         dims=term.dims,
         unit=unit.text,
         text=text,
-        absent=absent(term),
+        absent=why_absent(term),
         reads=tuple(tables.reads),
         divides=tables.divides,
     )

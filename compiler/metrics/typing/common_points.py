@@ -15,7 +15,7 @@ from benchbrief.compiler.planning.plan import Dimension
 Apart: TypeAlias = tuple[Dimension, tuple[Key, ...], tuple[Key, ...]]
 
 
-def apart(term: Term) -> Apart | None:
+def disjoint_parts(term: Term) -> Apart | None:
     """Return the dimension along which two parts of a term share no point, with the points of each. Such a term never
     has a value. Points that only the results have (of a search, nodes, times) count as common."""
     return next(_apart(term), None) if _may_be_apart(term) else None

@@ -78,7 +78,7 @@ ABSENT = {
 """The code of the sentence (`compiler/messages/text.py`) on why a function has no value."""
 
 
-def absent(term: Term) -> tuple[str, ...]:
+def why_absent(term: Term) -> tuple[str, ...]:
     """Return codes for why a fully measured term has no value; none when there is no such reason."""
     return tuple(ABSENT[word] for word in dict.fromkeys(_unreached(term)))
 
@@ -113,11 +113,11 @@ def steady(typer: Typer, span: Span, demanded: Demanded) -> Typed | None:
     return Typed(Steady(Measure(_TOTAL, runs, typer.scope.experiment_visible, kept)))
 
 
-def beside(when: Term, operand: Term) -> Term:
+def with_keys_of(when: Term, operand: Term) -> Term:
     """Return a condition whose `steady` has the fixed keys that the operand's measures share. In `mean(throughput[eco]
     over phase, when steady)` the throughput of `eco` has to be steady."""
     if isinstance(when, Operation):
-        return with_parts(when, lambda part: beside(part, operand))
+        return with_parts(when, lambda part: with_keys_of(part, operand))
     if isinstance(when, Steady):
         fixed = [dict(leaf.fixed) for leaf in leaves(operand) if isinstance(leaf, Measure)]
         for dim in DIMENSIONS:

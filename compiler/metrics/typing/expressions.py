@@ -15,10 +15,10 @@ from benchbrief.compiler.frontend.value_errors import NotFinite, UnknownUnit
 from benchbrief.compiler.measure_catalogue import Key
 from benchbrief.compiler.metrics import evidence_errors, unit_errors
 from benchbrief.compiler.metrics import metric_errors as wrong
-from benchbrief.compiler.metrics.typing.common_points import apart, of_other_lengths
+from benchbrief.compiler.metrics.typing.common_points import disjoint_parts, of_other_lengths
 from benchbrief.compiler.metrics.typing.curves import field_of
 from benchbrief.compiler.metrics.typing.indexing import index
-from benchbrief.compiler.metrics.typing.lookups import look_up, look_up_dotted, taken
+from benchbrief.compiler.metrics.typing.lookups import look_up, look_up_dotted, reserved_for
 from benchbrief.compiler.metrics.typing.planned_points import Runs, planned_runs
 from benchbrief.compiler.metrics.typing.reductions import reduction
 from benchbrief.compiler.metrics.typing.repeat_functions import holds_percentiles
@@ -58,7 +58,7 @@ class Typer:
         self.findings = findings
         self.runs = planned_runs(scope) if runs is None else runs
         self.metrics: Mapping[str, ast.Metric] = {
-            metric.name.text: metric for metric in scope.metrics if not taken(metric.name.text)
+            metric.name.text: metric for metric in scope.metrics if not reserved_for(metric.name.text)
         }
         self.facts: dict[str, Typed | None] = {}
         self._ranks: dict[Dimension, Mapping[Key, int]] = {}
@@ -169,7 +169,7 @@ class Typer:
             name = empty.text if isinstance(empty, Measure) else text_of(expr)
             self.report(wrong.NothingPlanned(expr.span, name, where))
             return False
-        if disjoint := apart(typed.term):
+        if disjoint := disjoint_parts(typed.term):
             dim, *sides = disjoint
             points = " and ".join(", ".join(_plain(key) for key in keys) for keys in sides)
             why = f"{where}: its parts share no `{dim}` ({points})"
@@ -188,13 +188,7 @@ class Typer:
 
     def _is_of_other_lengths(self, name: str) -> bool:
         """Return whether it is a metric with that warning. Reports nothing."""
-        if name not in self.metrics:
-            return False
-        findings, self.findings = self.findings, Findings()
-        try:
-            typed = self.metric(name)
-        finally:
-            self.findings = findings
+        typed = self._silently(lambda: self.metric(name)) if name in self.metrics else None
         return typed is not None and bool(of_other_lengths(typed.term, self.scope.experiments))
 
     def full(self) -> bool:

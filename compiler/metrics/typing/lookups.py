@@ -56,7 +56,7 @@ _MOST_METRICS = 1_000
 """The most metrics to compare a misspelt word with."""
 
 
-def taken(name: str) -> str:
+def reserved_for(name: str) -> str:
     """Return what a name means in every spec, so that no metric can have it; "" for others."""
     if name in KINDS or (name in FAMILIES and name not in FAMILIAR_FACTS) or name == "nodes":
         return "a measure"

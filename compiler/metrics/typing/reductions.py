@@ -9,7 +9,7 @@ from benchbrief.compiler.frontend.declared_names import text_of
 from benchbrief.compiler.measure_catalogue import DIMENSIONS, ORDERED, SAMPLED
 from benchbrief.compiler.metrics import evidence_errors
 from benchbrief.compiler.metrics import metric_errors as wrong
-from benchbrief.compiler.metrics.typing.curves import CURVES, beside, curve
+from benchbrief.compiler.metrics.typing.curves import CURVES, curve, with_keys_of
 from benchbrief.compiler.metrics.typing.indexing import yet_to_be_found
 from benchbrief.compiler.metrics.typing.lookups import FUNCTIONS
 from benchbrief.compiler.metrics.typing.repeat_functions import SPREADS, holds_percentiles, p_value, spread
@@ -43,7 +43,7 @@ def reduction(typer: Typer, expr: ast.Call, demanded: Demanded) -> Typed | None:
     if operand is None or (expr.when and when is None):
         return None
     operand = Typed(along(operand.term, over), operand.display)
-    condition = beside(along(when.term, over), operand.term) if when else None
+    condition = with_keys_of(along(when.term, over), operand.term) if when else None
     if condition is not None and isinstance(operand.term, AxisValue):
         operand = Typed(_beside_condition(operand.term, condition), operand.display)
     return _reduced(typer, expr, operand, over, condition)

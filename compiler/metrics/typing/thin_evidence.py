@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from benchbrief.compiler.frontend.scope import ExperimentKey
@@ -21,19 +20,6 @@ if TYPE_CHECKING:
 _WHERE: tuple[Dimension, ...] = ("workload", "experiment")
 
 
-@dataclass(frozen=True)
-class _PassedOver:
-    """`measure`, as `latency.p99[read]`, is not measured at the `missing` keys of `dim`, but at the `judged` ones.
-
-    `probe` is what would have to sample it; "" where the workload has no such operation."""
-
-    measure: str
-    dim: Dimension
-    missing: tuple[str, ...]
-    judged: tuple[str, ...]
-    probe: str
-
-
 def warn_of_cells(typer: Typer, expect: Span, term: Term, warned: set[str]) -> tuple[Unjudged, ...]:
     """Warn of single runs, and return what the expectation passes over, which is warned of, too. `warned` are the
     experiments without repeats that have a warning already."""
@@ -43,13 +29,13 @@ def warn_of_cells(typer: Typer, expect: Span, term: Term, warned: set[str]) -> t
     warned.update(single)
     if single:
         typer.report(SingleRun(expect, tuple(single)))
-    found = dict.fromkeys(each for measure in measures for each in _passed_over(measure, typer.runs))
+    found = dict.fromkeys(each for measure in measures for each in _passed_over(expect, measure, typer.runs))
     for each in found:
-        typer.report(PassesOver(expect, each.measure, each.dim, each.missing, each.judged, each.probe))
-    return tuple(Unjudged(measure=each.measure, dim=each.dim, keys=each.missing) for each in found)
+        typer.report(each)
+    return tuple(Unjudged(measure=each.measure, dim=each.dim, keys=each.missing_keys) for each in found)
 
 
-def _passed_over(measure: Measure, runs: Runs) -> Iterator[_PassedOver]:
+def _passed_over(expect: Span, measure: Measure, runs: Runs) -> Iterator[PassesOver]:
     """Yield the workloads and experiments that an index neither names nor excludes, and that have no such operation or
     no such probe. What only some experiments can have, such as an event, a phase or a promise, misses nowhere."""
     operation = dict(measure.fixed).get("operation", "")
@@ -63,7 +49,7 @@ def _passed_over(measure: Measure, runs: Runs) -> Iterator[_PassedOver]:
         judged = tuple(map(str, measure.runs.keys(dim)))
         missing = tuple(str(key) for key in left.keys(dim) if key not in judged)
         if missing:
-            yield _PassedOver(measure.text, dim, missing, judged, measure.kind.probe)
+            yield PassesOver(expect, measure.text, dim, missing, judged, measure.kind.probe)
             left = Runs(run for run in left if run.keys(dim)[0] in judged)
 
 
