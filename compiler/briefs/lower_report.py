@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Literal, TypeVar
@@ -23,7 +23,6 @@ from benchbrief.compiler.briefs.elements.plan_figures import figure
 from benchbrief.compiler.briefs.elements.plan_formulas import formula
 from benchbrief.compiler.briefs.elements.plan_prose import prose, title
 from benchbrief.compiler.briefs.elements.plan_tables import callout, comparison, table
-from benchbrief.compiler.briefs.report_errors import UnknownLanguage
 from benchbrief.compiler.briefs.report_schema import TEMPLATE
 from benchbrief.compiler.briefs.style.themes import is_file, parts, theme
 from benchbrief.compiler.briefs.style.word_catalogues import Entry, read_catalogue
@@ -52,17 +51,23 @@ from benchbrief.dsl.diagnostics.diagnostic import Diagnostic
 from benchbrief.dsl.syntax import ast
 
 PAPERS = ("a4", "letter")
-PROVENANCE = ("full", "compact", "none")
+PROVENANCE: Mapping[str, Literal["full", "compact", "none"]] = {"full": "full", "compact": "compact", "none": "none"}
 _BETTER: dict[str, Literal["higher", "lower"]] = {">": "higher", ">=": "higher", "<": "lower", "<=": "lower"}
 _HEAD = ("template", "paper", "subtitle", "language", "author", "parts", "provenance", "legal")
 _FLOW = ("text", "disclosure")
 _BLOCKS = ("callout", "table", "compare", "figure", "section", "each", "formula")
 MAX_ELEMENTS = 4_000
 _UNROLLED = ("workload", "hardware", "experiment")
+_LOWERED: Mapping[str, Callable[[Typer, ast.Block, Place], plan.Element | None]] = {
+    "callout": callout,
+    "table": table,
+    "compare": comparison,
+    "figure": figure,
+    "formula": formula,
+}
 _TRUTH = Unit((), 1.0, "")
 
 _T = TypeVar("_T")
-_E = TypeVar("_E", bound=plan.Element)
 Lowered = tuple[tuple[plan.Metric, ...], tuple[plan.Expect, ...], tuple[plan.Report, ...], tuple[Diagnostic, ...]]
 
 
@@ -224,7 +229,7 @@ def _report(typer: Typer, block: ast.Block) -> plan.Report | None:
         words=words,
         author=texts["author"],
         paper="letter" if head.word("paper", PAPERS) == "letter" else "a4",
-        provenance=_provenance(head),
+        provenance=PROVENANCE[head.word("provenance", tuple(PROVENANCE)) or "full"],
         theme=theme(typer, themes[0]) if themes else plan.Theme(),
         parts=parts(typer, head),
         legal=legal_prose,
@@ -241,21 +246,10 @@ def _title(typer: Typer, body: Body, key: str, place: Place) -> str:
 def _template(typer: Typer, head: Body) -> str:
     """Return the template, ours or another package's."""
     value = next(iter(head.values("template")), None)
-    if isinstance(value, ast.Name):
-        refused = TEMPLATE_SPECS.find(value.text)
-        if isinstance(refused, Refused):
-            typer.report(UnusableExtension.of(value.span, refused))
-            return TEMPLATE
+    if isinstance(value, ast.Name) and isinstance(refused := TEMPLATE_SPECS.find(value.text), Refused):
+        typer.report(UnusableExtension.of(value.span, refused))
+        return TEMPLATE
     return head.word("template", TEMPLATE_SPECS.names) or TEMPLATE
-
-
-def _provenance(head: Body) -> Literal["full", "compact", "none"]:
-    match head.word("provenance", PROVENANCE):
-        case "compact":
-            return "compact"
-        case "none":
-            return "none"
-    return "full"
 
 
 def _language(typer: Typer, head: Body) -> tuple[str | None, dict[str, Entry]]:
@@ -265,7 +259,7 @@ def _language(typer: Typer, head: Body) -> tuple[str | None, dict[str, Entry]]:
         return head.word("language", LANGUAGES), {}
     path = Path(value.span.source.name).parent / f"{value.text}.toml"
     if not is_file(path):
-        typer.report(UnknownLanguage(value.span, "language", value.text, LANGUAGES))
+        typer.report(wrong.UnknownLanguage(value.span, "language", value.text, LANGUAGES))
         return None, {}
     return value.text, read_catalogue(path, value.span, typer.findings)
 
@@ -293,16 +287,8 @@ def _element(typer: Typer, item: ast.Item, place: Place, parent: str) -> list[pl
                 usage = 'a `text = "..."`, a table or a figure'
                 typer.report(wrong.EmptyElement(item.keyword.span, "section", usage))
             return [plan.SectionElement(title=heading, elements=elements)] if heading is not None else []
-        case "table":
-            return _tried(typer, item, place, table)
-        case "compare":
-            return _tried(typer, item, place, comparison)
-        case "callout":
-            return _tried(typer, item, place, callout)
-        case "figure":
-            return _tried(typer, item, place, figure)
-        case "formula":
-            return _tried(typer, item, place, formula)
+        case word if word in _LOWERED:
+            return _watched(typer, place, word, lambda: _made(typer, item, place)) or []
         case word:
             known = ("theme", *_BLOCKS) if parent == "report" else _BLOCKS
             problem = MisplacedBlock(item.keyword.span, parent, word, known)
@@ -310,6 +296,11 @@ def _element(typer: Typer, item: ast.Item, place: Place, parent: str) -> list[pl
             meant = replace(item.keyword, text=problem.replacement or "")
             readable = meant.text in _BLOCKS and meant.text != "each"  # whose head is read as another one
             return _element(typer, replace(item, keyword=meant), place, parent) if readable else []
+
+
+def _made(typer: Typer, block: ast.Block, place: Place) -> list[plan.Element]:
+    made = _LOWERED[block.keyword.text](typer, block, place)
+    return [made] if made else []
 
 
 def _attribute(typer: Typer, attribute: ast.Attribute, place: Place, parent: str) -> list[plan.Element]:
@@ -354,13 +345,6 @@ def _count(items: Sequence[ast.Item]) -> int:
     """Count the elements for one key, without those of inner `each` blocks."""
     inner = (item.body for item in items if isinstance(item, ast.Block) and item.keyword.text == "section")
     return len(items) + sum(map(_count, inner))
-
-
-def _tried(
-    typer: Typer, block: ast.Block, place: Place, make: Callable[[Typer, ast.Block, Place], _E | None]
-) -> list[plan.Element]:
-    made = _watched(typer, place, block.keyword.text, lambda: make(typer, block, place))
-    return [made] if made else []
 
 
 class _Watched(Findings):

@@ -16,6 +16,7 @@ from benchbrief.compiler.explain.explain_rules import (
     describe_arrivals,
     describe_events,
     describe_knee,
+    describe_meters,
     describe_probes,
     describe_promise,
     describe_steadiness,
@@ -198,7 +199,7 @@ def _facts(plan: Plan, e: Experiment, cells: list[Cell]) -> Iterator[tuple[str, 
     yield "probes", ", ".join(describe_probes(cells)) or "none"
     yield from (("event" if n == 0 else "", text) for n, text in enumerate(describe_events(cells)))
     if any(probe.name == "power" for cell in cells for probe in cell.probes):
-        yield "power", "; ".join(_meters(plan, e))
+        yield "power", "; ".join(describe_meters(plan, e))
     if e.max_error_share:
         yield "max errors", f"{100 * e.max_error_share:g} %"
     if e.retries:
@@ -268,26 +269,6 @@ def _split(cells: Sequence[Cell]) -> str:
     if alone:
         text += f"; {', '.join(alone)} from {next(c.load_hosts[0] for c in cells if c.workload in alone)} alone"
     return text
-
-
-_BOUNDARY = {
-    "wall": "at the wall",
-    "node": "of the node",
-    "cpu": "of the CPU packages only",
-    "unknown": "of an unknown part of it",
-}
-
-
-def _meters(plan: Plan, e: Experiment) -> Iterator[str]:
-    """Return each meter with its hardware and its boundary."""
-    found: dict[str, list[str]] = {}
-    for hardware in _chosen(plan, e):
-        if hardware.power:
-            first = hardware.power[0]
-            by = f"{first.kind}, {_BOUNDARY[first.boundary]}{', shared by its hosts' if first.shared else ''}"
-            found.setdefault(by, []).append(hardware.key)
-    for by, keys in found.items():
-        yield by if len(keys) == len(e.hardware) else f"{' and '.join(keys)} by {by}"
 
 
 def _chosen(plan: Plan, e: Experiment) -> list[Hardware]:

@@ -155,3 +155,23 @@ RESET_WORDS: Mapping[Reset, str] = {
     "reuse": "loaded once and kept",
     "command": "brought back by a command for each cell",
 }
+
+
+_BOUNDARY = {
+    "wall": "at the wall",
+    "node": "of the node",
+    "cpu": "of the CPU packages only",
+    "unknown": "of an unknown part of it",
+}
+
+
+def describe_meters(plan: Plan, e: Experiment) -> Iterator[str]:
+    """Return each meter with its hardware and its boundary."""
+    found: dict[str, list[str]] = {}
+    for hardware in (plan.hardware[key] for key in e.hardware):
+        if hardware.power:
+            first = hardware.power[0]
+            by = f"{first.kind}, {_BOUNDARY[first.boundary]}{', shared by its hosts' if first.shared else ''}"
+            found.setdefault(by, []).append(hardware.key)
+    for by, keys in found.items():
+        yield by if len(keys) == len(e.hardware) else f"{' and '.join(keys)} by {by}"

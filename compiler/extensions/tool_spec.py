@@ -366,17 +366,10 @@ class ToolSpec(ExtensionSpec):
                 return f"`{attribute}` can't be the name of an attribute"
             if not isinstance(said.key.shape, Text | Word | Number | Flag):
                 return f"the attribute `{attribute}` has a shape that no attribute of a workload may have"
-        named = (
-            *self.shares,
-            *self.in_place,
-            *self.inserting,
-            *self.record,
-            *((self.block,) if self.block else ()),
-            *(self.load_threads or ())[:1],
-            *(name for limit in self.limits for name in (limit.attribute, *(limit.where or ())[:1])),
-            *(self.records_per or ())[:1],
-            *(part for each in self.attributes.values() for part in each.product_of or ()),
-        )
+        pairs = (self.load_threads, self.records_per, *(limit.where for limit in self.limits))
+        named = [*self.shares, *self.in_place, *self.inserting, *self.record, *(pair[0] for pair in pairs if pair)]
+        named += [*([self.block] if self.block else ()), *(limit.attribute for limit in self.limits)]
+        named += [part for each in self.attributes.values() for part in each.product_of or ()]
         unknown = next((each for each in named if each not in self.attributes), "")
         if self.records_per and "records" in self.attributes:
             return "its `records` follow from `records_per`: they can't be an attribute as well"

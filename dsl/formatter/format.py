@@ -140,9 +140,7 @@ class _Formatter:
     def value(self, item: Item, i: int, j: int) -> int:
         """Where the value of an item begins, behind its head; `j` when it has none."""
         match item:
-            case ast.Attribute() if is_done(item):
-                return j
-            case ast.Attribute() | ast.Metric() | ast.Param():
+            case ast.Attribute() | ast.Metric() | ast.Param() if not is_done(item):
                 return next(k for k in range(i, j) if self.tokens[k].text == "=") + 1
             case ast.Expect():
                 return i + 1 if item.label is None else self.at[item.label.span.start] + 1

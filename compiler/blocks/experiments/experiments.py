@@ -38,6 +38,7 @@ from benchbrief.dsl.syntax import ast
 MAX_CELLS = 200_000
 
 Item = TypeVar("Item")
+_ON_FAILURE: Mapping[str, Literal["stop", "try_all"]] = {"stop": "stop", "try_all": "try_all"}
 
 
 @dataclass(frozen=True)
@@ -192,7 +193,7 @@ class _Experiment:
                 overlap=overlap_of(self.values.text("overlap")),
                 cool_down_s=self.values.number("cool_down") or 0.0,
                 retries=int(self.values.number("retries") or 0),
-                on_failure=self._on_failure(),
+                on_failure=_ON_FAILURE.get(self.values.text("on_failure") or "", "continue"),
                 slack_s=self.values.number("timeout"),
                 unattended_s=self.values.number("unattended"),
                 max_error_share=errors_allowed(self.values.number("max_errors"), promised),
@@ -290,15 +291,9 @@ class _Experiment:
 
     def _workloads(self) -> tuple[Load, ...]:
         """Return no workloads when one name is wrong."""
-        loads: dict[str, Load] = {}
-        whole = True
-        for item in self._items("workloads"):
-            load = self._load(item)
-            if load is None:
-                whole = False
-            elif self._first("workload", load.workload.name, item.span):
-                loads[load.workload.name] = load
-        return tuple(loads.values()) if whole else ()
+        found = [(item, self._load(item)) for item in self._items("workloads")]
+        new = [load for item, load in found if load and self._first("workload", load.workload.name, item.span)]
+        return tuple(new) if all(load for _, load in found) else ()
 
     def _load(self, item: ast.Expr) -> Load | None:
         match item:
@@ -359,10 +354,6 @@ class _Experiment:
         series = self.values.series(key)
         return read_ramp(key, series[0], self.reader) if series else Ramp()
 
-    def _on_failure(self) -> Literal["continue", "stop", "try_all"]:
-        word = self.values.text("on_failure")
-        return "stop" if word == "stop" else "try_all" if word == "try_all" else "continue"
-
     # --- whether the parts fit -------------------------------------------------------------------------------------
 
     def _load_generator(self, database: DatabaseSpec) -> tuple[Mapping[str, plan.Client], plan.Tool | None]:
@@ -373,10 +364,9 @@ class _Experiment:
                 self.reader.report(database_errors.ClientNotWanted(at, database.name, label, database.tool.driver))
             return {}, database.tool
         items = self._items("client") if self.values.said("client") else ()
-        if len(items) > 1:
-            named = [self._chosen("client", item, self.world.clients) for item in items]
-        else:
-            named = [self._one("client", self.world.clients)]
+        known = self.world.clients
+        several = [self._chosen("client", item, known) for item in items] if len(items) > 1 else []
+        named = several or [self._one("client", known)]
         clients = [client for client in named if client is not None]
         if len(clients) < len(named):
             return {}, None

@@ -92,20 +92,16 @@ class Reader:
         for rivals in schema.exclusive:
             said = [entry.attributes[key] for key in rivals if key in entry.attributes]
             if len(said) > 1:
-                self.report(
-                    structure_errors.ExclusiveAttributes(
-                        said[1].key.span, said[0].key.span, said[1].key.text, said[0].key.text
-                    )
-                )
+                one, other = said[0].key, said[1].key
+                self.report(structure_errors.ExclusiveAttributes(other.span, one.span, other.text, one.text))
         for block in entry.blocks:
             if block.kind not in schema.blocks:
                 self.report(structure_errors.MisplacedBlock(block.keyword, entry.kind, block.kind, schema.blocks))
         if complete:
             for name, key in schema.keys.items():
                 if key.required and name not in entry.attributes and name not in meant:
-                    self.report(
-                        structure_errors.MissingAttribute(entry.head, entry.kind, entry.name, name, key.shape.described)
-                    )
+                    of, wanted = (entry.head, entry.kind, entry.name), key.shape.described
+                    self.report(structure_errors.MissingAttribute(*of, name, wanted))
         return Values(entry, found, frozenset(meant))
 
     def _recover(

@@ -164,8 +164,7 @@ class Typer:
                 span = mention(expr, leaf.kind.name)
                 self.report(wrong.NeedsOperation(span, leaf.kind.name, operations))
                 return False
-        empty = without_points(typed.term)
-        if empty is not None:
+        if (empty := without_points(typed.term)) is not None:
             name = empty.text if isinstance(empty, Measure) else text_of(expr)
             self.report(wrong.NothingPlanned(expr.span, name, where))
             return False
@@ -192,7 +191,7 @@ class Typer:
         return typed is not None and bool(of_other_lengths(typed.term, self.scope.experiments))
 
     def full(self) -> bool:
-        """Report a spec with too many expressions, and return whether it has."""
+        """Return whether the spec has too many expressions."""
         return self.parts > MAX_PARTS or self.expressions > MAX_EXPRESSIONS
 
     def ranks(self, dim: Dimension) -> Mapping[Key, int]:
@@ -356,11 +355,8 @@ def _folded(operator: str, left: Term, right: Term, unit: UnitDimension) -> Term
 
 def _unsummed(term: Term) -> bool:
     """Return whether it has percentiles without a sum of two, which has a warning already."""
-    match term:
-        case Operation(operator="+", operands=(left, right)) if holds_percentiles(left) and holds_percentiles(right):
-            return False
-        case _:
-            return holds_percentiles(term)
+    summed = isinstance(term, Operation) and term.operator == "+" and all(map(holds_percentiles, term.operands))
+    return holds_percentiles(term) and not summed
 
 
 def _is_bare(expr: ast.Expr) -> bool:
