@@ -123,7 +123,7 @@ def test_a_run_whose_journal_was_changed_does_not_go_on_and_says_what_can_be_sav
         done = copied_run(command, copied_run.run_dir.name)
         assert done.code == 2
         assert re.search(r"journal\.jsonl:\d+ was changed after it was written", done.err)
-        assert "`bench resume` measures what the others told" in done.err
+        assert "`bench resume` measures what the others held" in done.err
     line = int(re.search(r"jsonl:(\d+)", done.err)[1])  # type: ignore[index]  # it was just found
     journal = copied_run.run_dir / JOURNAL
     journal.write_bytes(b"".join(journal.read_bytes().splitlines(keepends=True)[: line - 1]))
