@@ -10,8 +10,7 @@ from benchbrief.runners.journal import events as j
 
 _ENDED: tuple[CellState, ...] = ("ok", "failed", "no_room", "skipped")
 
-
-_FIELDS = {
+FIELDS = {
     "cell_started": ("cell", "attempt"),
     "cell_resumed": ("cell", "attempt", "step", "began_at", "away_since"),
     "cell_ended": ("cell", "attempt", "status", "ops_per_s", "reason", "origin"),
@@ -35,7 +34,7 @@ def event(view: RunView, record: j.AnyRecord) -> dict[str, object] | None:
             return {**base, **found, "sustained": record.sustained}
         case "measuring_ended":
             return {**base, **record.model_dump(mode="json", exclude={"type", "at"})}
-    fields = _FIELDS.get(record.type)
+    fields = FIELDS.get(record.type)
     return {**base, **{name: _shown(getattr(record, name)) for name in fields}} if fields else None
 
 
