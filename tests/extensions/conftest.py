@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from tests.support.environment import REPOSITORY, Environment, copy_sources
+from tests.support.lsp import Client, session
 from tests.support.made_once import made_once
 from tests.support.postgres import Postgres, postgres, standby_of
 
@@ -56,6 +57,13 @@ def installed(tmp_path_factory: pytest.TempPathFactory) -> Environment:
     Where the broken one is loaded, it leaves the file `broken-was-loaded`.
     """
     return Environment(made_once(tmp_path_factory, "installed", _install) / "venv")
+
+
+@pytest.fixture(scope="session")
+def client(installed: Environment, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Client]:
+    """An editor, which asks the installed program."""
+    with session(tmp_path_factory.mktemp("editor"), command=(str(installed.bin / "bench"), "lsp")) as client:
+        yield client
 
 
 def _install(folder: Path) -> None:

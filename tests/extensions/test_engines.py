@@ -11,7 +11,7 @@ import pytest
 
 from tests.extensions.installed import bench
 from tests.support.environment import Environment
-from tests.support.lsp import Client, session
+from tests.support.lsp import Client
 from tests.support.sshd import Sshd, sshd
 
 SPEC = """\
@@ -165,13 +165,6 @@ def test_it_runs_over_ssh(installed: Environment, tmp_path: Path) -> None:
     assert done.returncode == 0, done.stdout + done.stderr
     rows = json.loads(bench(installed, tmp_path, "query", "--json", SQL).stdout)
     assert len(rows) == 5
-
-
-@pytest.fixture(scope="module")
-def client(installed: Environment, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Client]:
-    command = (str(installed.bin / "bench"), "lsp")
-    with session(tmp_path_factory.mktemp("editor"), command=command) as client:
-        yield client
 
 
 def test_an_editor_offers_them_and_says_what_they_are(client: Client, tmp_path: Path) -> None:

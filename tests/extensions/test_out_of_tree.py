@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import re
 import subprocess
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +13,7 @@ import pytest
 from tests.cli.specs import ONE_FOLDER
 from tests.extensions.installed import bench
 from tests.support.environment import Environment
-from tests.support.lsp import Client, session
+from tests.support.lsp import Client
 from tests.support.tools import system_tool
 
 REPORTS = """\
@@ -136,13 +135,6 @@ def test_a_simulated_run_has_its_samples_too(installed: Environment, spec: Path)
     done = bench(installed, folder, "query", "--run", run.name, "--json", sql)
     assert done.returncode == 0, done.stderr
     assert [row["measure"] for row in json.loads(done.stdout)] == ["entropy.available"]
-
-
-@pytest.fixture(scope="module")
-def client(installed: Environment, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Client]:
-    command = (str(installed.bin / "bench"), "lsp")
-    with session(tmp_path_factory.mktemp("editor"), command=command) as client:
-        yield client
 
 
 def test_an_editor_offers_it_and_says_what_it_is(client: Client, spec: Path) -> None:

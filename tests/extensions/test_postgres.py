@@ -18,7 +18,7 @@ import pytest
 from tests.extensions.installed import bench, scratch
 from tests.extensions.postgres_specs import small, written
 from tests.support.environment import REPOSITORY, Environment
-from tests.support.lsp import Client, session
+from tests.support.lsp import Client
 from tests.support.postgres import PASSWORD, Postgres, as_owner
 from tests.support.sshd import Sshd, sshd
 from tests.support.waiting import until
@@ -119,12 +119,6 @@ def test_what_is_wrong_is_found_by_the_tables_of_the_package(
     for (_, new, told), of_file in zip(MISTAKES, found, strict=True):
         said = " ".join(f"{each['summary']} {each['help']}" for each in of_file["diagnostics"])
         assert told in said, (new, said)
-
-
-@pytest.fixture(scope="module")
-def client(installed: Environment, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Client]:
-    with session(tmp_path_factory.mktemp("editor"), command=(str(installed.bin / "bench"), "lsp")) as client:
-        yield client
 
 
 def test_an_editor_offers_them_and_says_what_they_are(
@@ -262,7 +256,7 @@ def test_no_output_has_the_password(run: subprocess.CompletedProcess[str]) -> No
 
 
 def test_a_simulated_run_has_its_numbers_too(installed: Environment, postgres_server: Postgres, tmp_path: Path) -> None:
-    done = bench(installed, tmp_path, "run", str(small(tmp_path, postgres_server)), "--simulate")
+    done = bench(installed, tmp_path, "run", str(small(tmp_path, postgres_server)), "--simulate", "--no-report")
     assert done.returncode == 0, done.stdout + done.stderr
     (run,) = tmp_path.glob("bench-out/*-simulated")
     rows = asked(installed, tmp_path, "SELECT DISTINCT measure FROM samples", "--run", run.name)
@@ -278,7 +272,7 @@ def host(monkeypatch: pytest.MonkeyPatch) -> Iterator[Sshd]:
 
 @pytest.mark.usefixtures("host")
 def test_it_runs_over_ssh(installed: Environment, postgres_server: Postgres, tmp_path: Path) -> None:
-    done = bench(installed, tmp_path, "run", str(small(tmp_path, postgres_server, '"box"')))
+    done = bench(installed, tmp_path, "run", str(small(tmp_path, postgres_server, '"box"')), "--no-report")
     assert done.returncode == 0, done.stdout + done.stderr
     rows = asked(installed, tmp_path, "SELECT DISTINCT measure FROM samples")
     assert {"postgresql.wal", "postgresql.commits"} <= {row["measure"] for row in rows}
@@ -289,7 +283,7 @@ def test_a_killed_run_goes_on_with_the_measurement_that_went_on(
 ) -> None:
     spec = small(tmp_path, postgres_server, measure="4 s")
     began = subprocess.Popen(
-        [str(installed.bin / "bench"), "run", str(spec)],
+        [str(installed.bin / "bench"), "run", str(spec), "--no-report"],
         cwd=tmp_path,
         env={**os.environ, "TMPDIR": str(scratch(installed))},
         stdout=subprocess.DEVNULL,
@@ -305,7 +299,7 @@ def test_a_killed_run_goes_on_with_the_measurement_that_went_on(
     began.send_signal(signal.SIGKILL)
     began.wait(10)
     (folder,) = tmp_path.glob("bench-out/*/journal.jsonl")
-    done = bench(installed, tmp_path, "resume", folder.parent.name)
+    done = bench(installed, tmp_path, "resume", folder.parent.name, "--no-report")
     assert done.returncode == 0, done.stdout + done.stderr
     started = [record for record in journal() if record["type"] == "step_started" and record["step"] == "measure"]
     assert [record["attempt"] for record in started] == [1], "it was measured again"

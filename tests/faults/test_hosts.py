@@ -140,7 +140,7 @@ def test_a_host_without_its_tool_ends_the_run_before_its_first_cell_as_doctor_sa
     assert bench.strays() == {}
 
 
-@pytest.mark.parametrize("names", [("nowhere", "unknown"), ("refuses", "unknown"), ("refuses", "hangs")])
+@pytest.mark.parametrize("names", [("nowhere", "unknown"), ("refuses", "hangs")])
 def test_a_run_whose_every_host_refuses_ends_at_once_with_one_message(bench: Bench, names: tuple[str, str]) -> None:
     with home_of_odd_hosts(bench.home):
         hardware = "\n".join(f'hardware {name} {{ hosts = "{name}"  kind = "{name}" }}' for name in names)

@@ -22,6 +22,7 @@ from benchbrief.runners.journal.journal_file import take_lock
 from benchbrief.runners.journal.journal_writer import Journal
 from benchbrief.runners.journal.run_folder import load_plan
 from tests.support.bench import PROGRAM, Bench, fresh_bench, records_of
+from tests.support.made_once import made_once
 
 SPEC = """\
 hardware a { hosts = "a" }
@@ -51,6 +52,21 @@ def bench(tmp_path: Path) -> Iterator[Bench]:
 def fleet(bench: Bench) -> Path:
     """A simulated run that has not begun, with three lanes."""
     return made(bench)
+
+
+@pytest.fixture
+def ran(bench: Bench, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The same with lanes that have run: the copy of one that was moved away, as an original beside it would count."""
+
+    def make(folder: Path) -> None:
+        with fresh_bench(folder / "made") as first:
+            made(first)
+            for number in LANES:
+                lane(first, number)
+            (first.folder / "fleet").rename(folder / "fleet")
+
+    bench.spec(SPEC)
+    return shutil.copytree(made_once(tmp_path_factory, "lanes", make) / "fleet", bench.folder / "fleet")
 
 
 def made(bench: Bench, spec: str = SPEC, name: str = "fleet", *words: str) -> Path:
@@ -91,14 +107,12 @@ def tables(run_dir: Path) -> dict[str, list[str]]:
     return found
 
 
-def test_merged_lanes_have_the_store_of_one_controller(bench: Bench, fleet: Path) -> None:
-    for number in reversed(LANES):
-        lane(bench, number)
+def test_merged_lanes_have_the_store_of_one_controller(bench: Bench, ran: Path) -> None:
     merged(bench)
     alone = bench("run", "brief.bench", "--simulate", "--no-report")
     assert alone.code == 0, alone.text
-    assert tables(fleet) == tables(bench.run_dir)
-    assert sum(map(len, tables(fleet).values())) > 500
+    assert tables(ran) == tables(bench.run_dir)
+    assert sum(map(len, tables(ran).values())) > 500
     for words in (("status", "--json"), ("report", "--html-only"), ("rebuild",), ("verify",)):
         ended = bench(words[0], "fleet", *words[1:])
         assert ended.code == 0, ended.text
@@ -124,15 +138,13 @@ def test_the_order_and_the_number_of_mergings_change_nothing(bench: Bench, fleet
     assert len(found) == 1
 
 
-def test_merging_again_keeps_the_report_that_was_made(bench: Bench, fleet: Path) -> None:
-    for number in LANES:
-        lane(bench, number)
+def test_merging_again_keeps_the_report_that_was_made(bench: Bench, ran: Path) -> None:
     merged(bench)
     assert bench("report", "fleet", "--html-only").code == 0
-    with_report = (fleet / "journal.jsonl").read_bytes()
+    with_report = (ran / "journal.jsonl").read_bytes()
     merged(bench)
-    assert (fleet / "journal.jsonl").read_bytes() == with_report
-    assert records_of(fleet)[-1]["type"] == "report_made"
+    assert (ran / "journal.jsonl").read_bytes() == with_report
+    assert records_of(ran)[-1]["type"] == "report_made"
 
 
 @pytest.mark.usefixtures("fleet")
@@ -150,12 +162,10 @@ def test_lanes_that_are_missing_are_reported_and_what_is_there_is_merged(bench: 
     assert merged(bench)["status"] == "done"
 
 
-def test_a_lane_that_was_run_twice_counts_once_and_the_later_one(bench: Bench, fleet: Path) -> None:
-    for number in LANES:
-        lane(bench, number)
+def test_a_lane_that_was_run_twice_counts_once_and_the_later_one(bench: Bench, ran: Path) -> None:
     lane(bench, "1", "--into", "again")
     both = merged(bench, "again")
-    records = records_of(fleet)
+    records = records_of(ran)
     ends = [record["cell"] for record in records if record["type"] == "cell_ended"]
     assert len(ends) == len(set(ends)) == both["cells"]["ok"]
     (start,) = (record for record in records if record["type"] == "run_started")
@@ -165,30 +175,26 @@ def test_a_lane_that_was_run_twice_counts_once_and_the_later_one(bench: Bench, f
     assert text in [each["text"] for each in both["warnings"]]
     lane(bench, "1")  # nothing to do there: what counts does not change
     merged(bench, "again")
-    assert records_of(fleet) == records
+    assert records_of(ran) == records
 
 
-def test_a_lane_that_got_further_counts_before_a_later_one(bench: Bench, fleet: Path) -> None:
-    for number in LANES:
-        lane(bench, number)
-    whole = lane_dir(fleet, 1)
+def test_a_lane_that_got_further_counts_before_a_later_one(bench: Bench, ran: Path) -> None:
+    whole = lane_dir(ran, 1)
     lane(bench, "1", "--into", "again")
     journal = bench.folder / "again" / "journal.jsonl"
     lines = journal.read_bytes().splitlines(keepends=True)
     cut = next(at for at, line in enumerate(lines) if b'"cell_ended"' in line)
     journal.write_bytes(b"".join(lines[: cut + 1]))
     merged(bench, "again")
-    assert records_of(fleet)[0]["merged"][0]["folder"] == whole.name
+    assert records_of(ran)[0]["merged"][0]["folder"] == whole.name
 
 
 def lane_dir(fleet: Path, number: int) -> Path:
     return fleet / "lanes" / f"fleet-lane-{number}"
 
 
-def test_an_earlier_copy_of_a_lane_is_no_other_lane(bench: Bench, fleet: Path) -> None:
-    for number in LANES:
-        lane(bench, number)
-    shutil.copytree(lane_dir(fleet, 1), bench.folder / "copy")
+def test_an_earlier_copy_of_a_lane_is_no_other_lane(bench: Bench, ran: Path) -> None:
+    shutil.copytree(lane_dir(ran, 1), bench.folder / "copy")
     journal = bench.folder / "copy" / "journal.jsonl"
     journal.write_bytes(b"".join(journal.read_bytes().splitlines(keepends=True)[:4]))
     assert not [each for each in merged(bench, "copy")["warnings"] if "more than once" in each["text"]]
@@ -298,10 +304,8 @@ def test_a_lane_whose_outputs_are_missing_is_refused(bench: Bench, fleet: Path) 
     assert not (fleet / "raw").exists()
 
 
-def test_a_changed_journal_is_refused_and_a_torn_line_is_not(bench: Bench, fleet: Path) -> None:
-    for number in LANES:
-        lane(bench, number)
-    journal = lane_dir(fleet, 2) / "journal.jsonl"
+def test_a_changed_journal_is_refused_and_a_torn_line_is_not(bench: Bench, ran: Path) -> None:
+    journal = lane_dir(ran, 2) / "journal.jsonl"
     whole = journal.read_bytes()
     journal.write_bytes(whole + b'{"at":1.0,"type":"ru')
     assert merged(bench)["status"] == "done"
