@@ -31,15 +31,13 @@ def connected(data: Path | None = None) -> Iterator[MongoClient[dict[str, object
         yield client
 
 
-def test_a_current_driver_writes_and_reads() -> None:
+def test_a_server_in_memory_answers_and_counts_operations_as_mongodb_does() -> None:
     with connected() as client:
         assert client.admin.command("ping")["ok"] == 1.0
-        client.test.things.insert_many({"_id": key, "square": key * key} for key in range(10))
-        assert client.test.things.find_one({"_id": 7}) == {"_id": 7, "square": 49}
-
-
-def test_server_status_counts_operations_as_mongodb_does() -> None:
-    with connected() as client:
+        info, status = client.admin.command("buildInfo"), client.admin.command("serverStatus")
+        host, port = client.address or ("", 0)
+        assert f"cannot listen on {host}:{port}: Address already in use" in refusal("--port", str(port))
+        assert Path(f"/proc/{status['pid']}").exists()
         things = client.test.things
         before = client.admin.command("serverStatus")["opcounters"]
         things.insert_many({"_id": key} for key in range(10))
@@ -51,28 +49,18 @@ def test_server_status_counts_operations_as_mongodb_does() -> None:
     counted = {name: after[name] - before[name] for name in after}
     assert counted.pop("command") >= 1, "the reading itself; on a busy machine the driver greets the server once more"
     assert counted == {"insert": 11, "query": 1, "update": 1, "delete": 1, "getmore": 2}
-
-
-def test_server_status_names_this_host_and_process() -> None:
-    with connected() as client:
-        status = client.admin.command("serverStatus")
+    assert (info["version"], info["benchbriefStandIn"]) == ("4.4.0", "mongo-java-server 1.47.0 (memory)")
     assert status["host"] == platform.node()
     assert status["version"] == "4.4.0"
     assert 0 <= status["uptimeMillis"] < 60_000
     assert not Path(f"/proc/{status['pid']}").exists()  # it was the server's, which has ended
 
 
-@pytest.mark.parametrize("kept", [False, True], ids=["memory", "H2 file"])
-def test_build_info_tells_it_from_a_real_server(tmp_path: Path, kept: bool) -> None:
-    with connected(tmp_path if kept else None) as client:
-        info = client.admin.command("buildInfo")
-    assert info["version"] == "4.4.0"
-    assert info["benchbriefStandIn"] == f"mongo-java-server 1.47.0 ({'H2 file' if kept else 'memory'})"
-
-
-def test_documents_survive_a_restart_when_a_folder_is_given(tmp_path: Path) -> None:
+def test_documents_survive_a_restart_when_a_folder_is_given_which_one_server_uses_at_a_time(tmp_path: Path) -> None:
     data = tmp_path / "made" / "by the server"
     with connected(data) as client:
+        assert client.admin.command("buildInfo")["benchbriefStandIn"] == "mongo-java-server 1.47.0 (H2 file)"
+        assert f"cannot open the data in {data}" in refusal("--port", "0", "--data", str(data))
         client.test.things.insert_many({"_id": key} for key in range(100))
     with connected(data) as client:
         assert client.test.things.count_documents({}) == 100
@@ -84,16 +72,6 @@ def refusal(*arguments: str) -> str:
     assert (done.returncode, done.stdout) == (1, "")
     assert re.fullmatch(r"mongo-stand-in: [^\n]+\n", done.stderr)
     return done.stderr
-
-
-def test_a_port_in_use_is_refused_in_one_line() -> None:
-    with running_stand_in(tools_dir()) as (host, port):
-        assert f"cannot listen on {host}:{port}: Address already in use" in refusal("--port", str(port))
-
-
-def test_a_folder_in_use_is_refused_in_one_line(tmp_path: Path) -> None:
-    with running_stand_in(tools_dir(), tmp_path):
-        assert f"cannot open the data in {tmp_path}" in refusal("--port", "0", "--data", str(tmp_path))
 
 
 @pytest.mark.parametrize(
