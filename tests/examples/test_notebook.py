@@ -27,5 +27,5 @@ def test_the_notebook_runs_as_it_stands(tmp_path: Path, monkeypatch: pytest.Monk
     NotebookClient(notebook, timeout=120, resources={"metadata": {"path": str(folder)}}).execute()
     shown = [output for cell in notebook.cells for output in cell.get("outputs", ())]
     pages = [output.data.get("text/html", "") for output in shown if "data" in output]
-    for told in ("quickstart.bench: ok", "(simulated)", "vegaEmbed"):
-        assert any(told in page for page in pages), told
+    for wanted in ("quickstart.bench: ok", "(simulated)", "vegaEmbed"):
+        assert any(wanted in page for page in pages), wanted

@@ -24,7 +24,7 @@ IMPORTED = ("cluster_shrink", "price_performance")
 GENERATED = ("flash_cache", "power_efficiency", "rocksdb_ssds")
 
 
-def told(html: str) -> str:
+def visible(html: str) -> str:
     """What the brief itself says: its words and numbers, without the lists of cells and the appendix behind them."""
     body = as_text(html).split("</head>")[1]
     body = re.sub(r'<section class="provenance".*?</section>\n', "", body, flags=re.DOTALL)
@@ -41,7 +41,7 @@ def test_the_page_of_generated_results_reads_as_it_did(
     plan = compile_spec(EXAMPLES / name / f"{name}.bench")
     (report,) = plan.reports
     html = render(plan, make_store(rows_for(plan)), report.name, tmp_path, html_only=True).html.read_text("utf-8")
-    golden(GOLDENS / f"{name}.html", told(html).replace(str(EXAMPLES), "examples"))
+    golden(GOLDENS / f"{name}.html", visible(html).replace(str(EXAMPLES), "examples"))
 
 
 def commands(name: str) -> list[str]:
@@ -69,12 +69,12 @@ def page_of_published_figures(name: str, tmp_path: Path) -> str:
 def test_the_page_of_the_published_figures_reads_as_it_did(
     name: str, tmp_path: Path, golden: Callable[[Path, str], None]
 ) -> None:
-    golden(GOLDENS / f"{name}.html", told(page_of_published_figures(name, tmp_path)))
+    golden(GOLDENS / f"{name}.html", visible(page_of_published_figures(name, tmp_path)))
 
 
 def test_the_page_of_published_ranges_shows_them_in_a_table_and_no_empty_figure(tmp_path: Path) -> None:
     html = page_of_published_figures("power_efficiency", tmp_path)
-    page = re.sub(r"<[^>]+>|\s+", " ", told(html).replace("\xa0", " "))
+    page = re.sub(r"<[^>]+>|\s+", " ", visible(html).replace("\xa0", " "))
     page = re.sub(" +", " ", page)
     assert "Table 1: Published values" in page
     assert "Power efficiency, Micron 7100 MAX, Session recording 150.6 to 198.5 ops/s/W" in page

@@ -71,7 +71,7 @@ def test_the_spec_is_right(installed: Environment, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("old", "new", "told"),
+    ("old", "new", "said"),
     [
         ("journal = delete", "jurnal = delete", "did you mean `journal`?"),
         ("journal = delete", "journal = off", "`journal` can't be `off`"),
@@ -89,11 +89,11 @@ def test_the_spec_is_right(installed: Environment, tmp_path: Path) -> None:
     ],
 )
 def test_what_is_wrong_is_found_by_the_tables_of_the_package(
-    installed: Environment, tmp_path: Path, old: str, new: str, told: str
+    installed: Environment, tmp_path: Path, old: str, new: str, said: str
 ) -> None:
     done = bench(installed, tmp_path, "check", str(written(tmp_path, old=old, new=new)))
     assert done.returncode == 1, done.stdout + done.stderr
-    assert told in done.stdout + done.stderr
+    assert said in done.stdout + done.stderr
 
 
 def test_the_plan_says_what_would_run_and_names_the_packages(installed: Environment, tmp_path: Path) -> None:

@@ -68,9 +68,9 @@ def test_a_sensor_that_is_not_there_is_reported_with_the_meter_s_own_hint(
     write(tmp_path, f'hwmon(file: "{sensor}-none")')
     done = bench(installed, tmp_path, "doctor", "brief.bench")
     assert done.returncode != 0
-    told = " ".join((done.stdout + done.stderr).split())
-    assert "can't be read by hwmon" in told
-    assert "shows the sensors that the host has" in told
+    said = " ".join((done.stdout + done.stderr).split())
+    assert "can't be read by hwmon" in said
+    assert "shows the sensors that the host has" in said
 
 
 def test_its_arguments_are_checked_and_a_broken_one_is_named(
@@ -83,23 +83,23 @@ def test_its_arguments_are_checked_and_a_broken_one_is_named(
 
     assert found(f'hwmon(file: "{sensor}")') == []
     assert "`hwmon` takes no `fiel:`" in found(f'hwmon(fiel: "{sensor}")')[0][1]
-    ((code, told),) = found("hwmon")
-    assert "needs `file:`" in told, code
-    ((code, told),) = found("hwmonn(1)")
-    assert "`power` can't be `hwmonn`" in told, code
-    ((code, told),) = found("broken")
+    ((code, said),) = found("hwmon")
+    assert "needs `file:`" in said, code
+    ((code, said),) = found("hwmonn(1)")
+    assert "`power` can't be `hwmonn`" in said, code
+    ((code, said),) = found("broken")
     assert code == "E0212"
-    assert "the meter `broken` of bench-broken 9 can't be used" in told
+    assert "the meter `broken` of bench-broken 9 can't be used" in said
 
 
 def test_a_class_that_lacks_a_method_is_named_with_its_package(installed: Environment, tmp_path: Path) -> None:
     write(tmp_path, "unfinished")
     done = bench(installed, tmp_path, "doctor", "brief.bench")
-    told = " ".join((done.stdout + done.stderr).split())
+    said = " ".join((done.stdout + done.stderr).split())
     assert done.returncode != 0
     why = "its class bench_broken.reader:Unfinished lacks the method `reader`"
-    assert f"the meter `unfinished` of bench-broken 9 can't be used: {why}" in told
-    assert "Traceback" not in told
+    assert f"the meter `unfinished` of bench-broken 9 can't be used: {why}" in said
+    assert "Traceback" not in said
     found = json.loads(bench(installed, tmp_path, "extensions", "--json").stdout)
     problems = {each["name"]: each["problem"] for each in found if each["kind"] == "meter"}
     assert problems["unfinished"] == "`bench_broken.reader:Unfinished` lacks the method `reader`"

@@ -99,8 +99,8 @@ def test_a_log_is_read_from_its_file_line_by_line(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("offered", [True, False])
 def test_a_simulated_closed_loop_is_not_behind_a_schedule(offered: bool) -> None:
-    told = {sample.measure for sample in simulated_driver._samples(TOOL, 10.0, offered=offered)}
-    assert ("pgbench.schedule_lag" in told) == offered
+    said = {sample.measure for sample in simulated_driver._samples(TOOL, 10.0, offered=offered)}
+    assert ("pgbench.schedule_lag" in said) == offered
 
 
 def test_skipped_and_failed_transactions_have_no_latency() -> None:
@@ -121,7 +121,7 @@ def test_skipped_and_failed_transactions_have_no_latency() -> None:
 
 
 @pytest.mark.parametrize(
-    ("old", "new", "told"),
+    ("old", "new", "said"),
     [
         ("processed: 474", "processed: 470", "it did 470 transactions, and its log has 474"),
         ("latency average = 8.377", "latency average = 8.177", "its mean latency is 8.177 ms, and 8.3"),
@@ -130,13 +130,13 @@ def test_skipped_and_failed_transactions_have_no_latency() -> None:
         ("latency average = 8.377", "latency average = 9.377", "its latencies add up to 4.444 s, and its 2 clients"),
     ],
 )
-def test_a_changed_number_is_found_by_what_it_contradicts(old: str, new: str, told: str) -> None:
+def test_a_changed_number_is_found_by_what_it_contradicts(old: str, new: str, said: str) -> None:
     text = "\n".join(output("closed"))
     assert old in text
     found = read_summary(text.replace(old, new).splitlines())
     log = fold_logs(logs("closed"), read_summary(output("closed")).seconds, 0.0, offered=False)
     problems = [*contradictions(found), *against_log(found, log)]
-    assert any(told in each for each in problems), problems
+    assert any(said in each for each in problems), problems
 
 
 def test_a_cut_output_and_one_of_two_runs_are_refused(tmp_path: Path) -> None:

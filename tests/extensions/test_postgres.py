@@ -116,9 +116,9 @@ def test_what_is_wrong_is_found_by_the_tables_of_the_package(
         (tmp_path / f"{number}.bench").write_text(right.replace(old, new))
     names = [f"{number}.bench" for number in range(len(MISTAKES))]
     found = json.loads(bench(installed, tmp_path, "check", *names, "--format", "json").stdout)
-    for (_, new, told), of_file in zip(MISTAKES, found, strict=True):
+    for (_, new, message), of_file in zip(MISTAKES, found, strict=True):
         said = " ".join(f"{each['summary']} {each['help']}" for each in of_file["diagnostics"])
-        assert told in said, (new, said)
+        assert message in said, (new, said)
 
 
 def test_an_editor_offers_them_and_says_what_they_are(
@@ -151,9 +151,9 @@ def test_the_doctor_reaches_the_server_and_counts_its_connections(
     spec.write_text(spec.read_text().replace("threads   = 2", "threads   = 40"))
     done = bench(installed, tmp_path, "doctor", str(spec))
     assert done.returncode != 0
-    told = " ".join(done.stdout.split())
+    message = " ".join(done.stdout.split())
     wanted = r"has \d+ connections left for this role, and 40 threads need one each, psql another one"
-    assert re.search(wanted, told), told
+    assert re.search(wanted, message), message
 
 
 def test_a_server_that_refuses_or_is_a_standby_is_named_without_the_password(

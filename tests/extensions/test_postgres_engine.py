@@ -142,7 +142,7 @@ def test_a_standby_is_refused(make: Make, postgres_standby: Postgres) -> None:
 
 
 @pytest.mark.parametrize(
-    ("kept_back", "told"),
+    ("kept_back", "message"),
     [
         (paused, r"is \d\.\d s \([\d,]{9,} bytes\) behind, and 0\.1 s are allowed"),
         (silent, r"is [\d,]{9,} bytes behind, for a time that the server does not know; 0\.1 s are allowed"),
@@ -155,7 +155,7 @@ def test_no_cell_begins_while_a_standby_is_behind(
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
     kept_back: Callable[[Postgres, Postgres], AbstractContextManager[None]],
-    told: str,
+    message: str,
 ) -> None:
     engine, context = make(postgres_pair[0], workload("select_only"), max_lag_s=0.1)
     with kept_back(*postgres_pair), monkeypatch.context() as soon:
@@ -164,7 +164,7 @@ def test_no_cell_begins_while_a_standby_is_behind(
         status = engine.status()
         assert status["lag_bytes"] > 1_000_000
         assert status.get("lag_s") != 0
-        with pytest.raises(RunnerError, match=f"a standby of database shop {told}"):
+        with pytest.raises(RunnerError, match=f"a standby of database shop {message}"):
             engine.settle(context.cell)
     engine.settle(context.cell)
 
@@ -253,7 +253,7 @@ def test_the_tables_that_a_script_writes_to_are_read_from_its_commands() -> None
 
 
 @pytest.mark.parametrize(
-    ("sql", "reset", "told"),
+    ("sql", "reset", "message"),
     [
         (OTHERS, "after_writes", True),
         (OTHERS, "drop_and_load", True),
@@ -262,9 +262,9 @@ def test_the_tables_that_a_script_writes_to_are_read_from_its_commands() -> None
     ],
 )
 def test_a_remark_names_the_tables_that_no_load_makes_anew(
-    make: Make, postgres_server: Postgres, sql: str, reset: str, told: bool
+    make: Make, postgres_server: Postgres, sql: str, reset: str, message: bool
 ) -> None:
     engine, context = make(postgres_server, own(sql), reset=reset)
     said = " ".join(engine.settle(context.cell))
-    assert ("writes to orders, Stock, shop.baskets, and a new load of database shop makes only" in said) == told
-    assert ('`reset = command("...")`' in said) == told
+    assert ("writes to orders, Stock, shop.baskets, and a new load of database shop makes only" in said) == message
+    assert ('`reset = command("...")`' in said) == message

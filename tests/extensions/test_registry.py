@@ -76,7 +76,7 @@ def package(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Package
     registry.look_again()
 
 
-def told(tmp_path: Path, probes: str, expression: str = "") -> list[str]:
+def said(tmp_path: Path, probes: str, expression: str = "") -> list[str]:
     """Each finding on a line: its code, what it says, and its help."""
     path = tmp_path / "spec.bench"
     metric = f'text = "It is {{{expression}}}."' if expression else ""
@@ -101,14 +101,14 @@ def test_what_the_specs_of_our_own_probes_take_is_what_others_have_too() -> None
 
 def test_the_measures_of_another_package_are_checked_and_planned(package: Package, tmp_path: Path) -> None:
     package("gauge")
-    assert told(tmp_path, 'gauge every 1 s on "one"', "mean(gauge.level over threads)") == []
-    assert told(tmp_path, "gauge every 1 s", "mean(gauge.levle over threads)") == [
+    assert said(tmp_path, 'gauge every 1 s on "one"', "mean(gauge.level over threads)") == []
+    assert said(tmp_path, "gauge every 1 s", "mean(gauge.levle over threads)") == [
         "E0701 unknown metric or measure `gauge.levle` | did you mean `gauge.level`?"
     ]
-    assert told(tmp_path, "cpu every 1 s", "mean(gauge.level over threads)")[0].startswith("E0709")
-    (mixed,) = told(tmp_path, "gauge every 1 s", "mean(gauge.level + gauge.share over threads)")
+    assert said(tmp_path, "cpu every 1 s", "mean(gauge.level over threads)")[0].startswith("E0709")
+    (mixed,) = said(tmp_path, "gauge every 1 s", "mean(gauge.level + gauge.share over threads)")
     assert mixed.startswith("E0706"), mixed
-    (misspelt,) = told(tmp_path, "guage every 1 s")
+    (misspelt,) = said(tmp_path, "guage every 1 s")
     assert misspelt == "E0201 unknown probe `guage` | did you mean `gauge`?"
 
 
@@ -160,8 +160,8 @@ def test_a_broken_extension_is_one_finding_for_who_uses_it(
 ) -> None:
     """E0212."""
     package("gauge", source)
-    assert told(tmp_path, "cpu every 1 s", "mean(cpu over threads)") == []
-    (found,) = told(tmp_path, "gauge every 1 s", "mean(gauge.level over threads)")
+    assert said(tmp_path, "cpu every 1 s", "mean(cpu over threads)") == []
+    (found,) = said(tmp_path, "gauge every 1 s", "mean(gauge.level over threads)")
     assert found.startswith("E0212 the probe `gauge` of bench_gauge 1.2 can't be used: ")
     assert why in found
     assert "`bench extensions` lists what is installed" in found
@@ -176,14 +176,14 @@ def test_a_broken_extension_is_one_finding_for_who_uses_it(
 def test_two_packages_with_one_name_are_refused_with_both_names(package: Package, tmp_path: Path) -> None:
     package("gauge", package="bench_one")
     package("gauge", package="bench_two", version="0.3")
-    (found,) = told(tmp_path, "gauge every 1 s")
+    (found,) = said(tmp_path, "gauge every 1 s")
     assert "2 packages have a probe of that name: bench_one 1.2 and bench_two 0.3" in found
     assert "uninstall all of them but one" in found
 
 
 def test_a_name_of_ours_stays_ours(package: Package, tmp_path: Path) -> None:
     package("cpu", "raise AssertionError('it is imported')")
-    assert told(tmp_path, "cpu every 1 s", "mean(cpu over threads)") == []
+    assert said(tmp_path, "cpu every 1 s", "mean(cpu over threads)") == []
     assert PROBE_SPECS.find("cpu") is PROBE_SPECS.own["cpu"]
     (offer,) = PROBE_SPECS.offered("cpu")
     refused = PROBE_SPECS.load(offer)
@@ -193,7 +193,7 @@ def test_a_name_of_ours_stays_ours(package: Package, tmp_path: Path) -> None:
 
 def test_nothing_is_imported_that_no_spec_uses(package: Package, tmp_path: Path) -> None:
     package("gauge", f"from pathlib import Path\nPath({str(tmp_path / 'seen')!r}).touch()\n{GOOD}")
-    assert told(tmp_path, "cpu every 1 s", "box.label") == []
+    assert said(tmp_path, "cpu every 1 s", "box.label") == []
     assert not (tmp_path / "seen").exists()
     assert isinstance(PROBE_SPECS.find("gauge"), ProbeSpec)
     assert (tmp_path / "seen").exists()

@@ -98,13 +98,13 @@ def test_a_run_that_is_stopped_leaves_nothing_and_goes_on_later(bench: Bench) ->
 
 
 def test_what_the_queue_cannot_do_is_refused_before_anything_begins(bench: Bench) -> None:
-    for options, told in (
+    for options, message in (
         (("--job-option", "colour=red"), "the queue has no option `colour`"),
         (("--job-option", "places=none"), "`none` is no number of places"),
     ):
         refused = called(bench, "run", "brief.bench", "--on", "queue", *options)
         assert refused.returncode == 2, refused.stdout + refused.stderr
-        assert told in refused.stderr
+        assert message in refused.stderr
     assert bench.run_dirs() == []
     spec(bench, text=SPEC.replace('hosts = "one"', 'hosts = queue("fast", 1)'))
     assert called(bench, "check", "brief.bench").returncode == 1

@@ -75,16 +75,16 @@ def test_a_plan_records_its_package(folder: Path) -> None:
 def test_a_brief_is_laid_out_by_it_in_both_languages_and_in_the_formats_that_it_names(
     installed: Environment, folder: Path
 ) -> None:
-    code, told = rendered(installed, folder, "memo")
-    assert code == 0, told
+    code, said = rendered(installed, folder, "memo")
+    assert code == 0, said
     (page,) = (folder / "to-memo").glob("*.html")
     text = page.read_text(encoding="utf-8")
     assert 'class="memo"' in text
     assert "Memorandum" in text
     assert "6pt solid #553311" in text
     assert not list((folder / "to-memo").glob("*.pdf"))
-    code, told = rendered(installed, folder, "memo", "language = ja")
-    assert code == 0, told
+    code, said = rendered(installed, folder, "memo", "language = ja")
+    assert code == 0, said
     assert any("覚書" in page.read_text(encoding="utf-8") for page in (folder / "to-memo").glob("*.html"))
 
 
@@ -99,10 +99,10 @@ def test_one_that_is_broken_is_named_to_who_uses_it(installed: Environment, fold
     write(folder, "broken")
     done = bench(installed, folder, "check", "brief.bench")
     assert "error[E0212]: the template `broken` of bench-broken 9 can't be used" in done.stdout + done.stderr
-    code, told = rendered(installed, folder, "torn")
+    code, said = rendered(installed, folder, "torn")
     assert code != 0
-    assert "torn/brief.html.j2:3: ReportView has no `sections_that_it_does_not_have`" in told
-    assert "Traceback" not in told
-    code, told = rendered(installed, folder, "empty")
+    assert "torn/brief.html.j2:3: ReportView has no `sections_that_it_does_not_have`" in said
+    assert "Traceback" not in said
+    code, said = rendered(installed, folder, "empty")
     assert code != 0
-    assert "the template `empty` of bench-memo 0.1.0 can't be used: `bench_memo` has no file brief.html.j2" in told
+    assert "the template `empty` of bench-memo 0.1.0 can't be used: `bench_memo` has no file brief.html.j2" in said

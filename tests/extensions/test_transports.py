@@ -90,7 +90,7 @@ def test_its_commands_run_in_the_namespace(installed: Environment, tmp_path: Pat
 
 
 @pytest.mark.parametrize(
-    ("host", "told"),
+    ("host", "said"),
     [
         ("netns://a b", "`a b` is not the name of a network namespace"),
         ("netnz://blue", "no transport is called `netnz`"),
@@ -100,28 +100,28 @@ def test_its_commands_run_in_the_namespace(installed: Environment, tmp_path: Pat
     ],
 )
 def test_a_host_that_no_transport_reaches_is_refused(
-    installed: Environment, tmp_path: Path, host: str, told: str
+    installed: Environment, tmp_path: Path, host: str, said: str
 ) -> None:
     write(tmp_path, host)
     done = bench(installed, tmp_path, "check", "brief.bench")
     assert done.returncode == 1
-    assert told in done.stdout + done.stderr
+    assert said in done.stdout + done.stderr
 
 
 @pytest.mark.parametrize(
-    ("host", "told"),
+    ("host", "said"),
     [
         ("netns://not-there", "Cannot open network namespace"),
         ("torn://blue", "the transport `torn` of bench-netns 0.4.0 can't be used"),
     ],
 )
 def test_one_that_can_t_be_entered_or_is_broken_is_one_message(
-    installed: Environment, tmp_path: Path, host: str, told: str
+    installed: Environment, tmp_path: Path, host: str, said: str
 ) -> None:
     write(tmp_path, host)
     done = bench(installed, tmp_path, "run", "brief.bench")
     assert done.returncode != 0
-    assert told in done.stdout + done.stderr
+    assert said in done.stdout + done.stderr
     assert "Traceback" not in done.stdout + done.stderr
 
 

@@ -173,7 +173,7 @@ def test_a_moved_run_goes_on_with_what_runs_and_strays_of_one_are_ended(bench: B
         with bench.started("resume", "moved") as again:
             again.until_it_says("attached to what began")
             doctor = bench("doctor", "brief.bench")
-            assert "stray" not in doctor.out, "a process drives it, though its jobs tell of the folder before"
+            assert "stray" not in doctor.out, "a process drives it, though its jobs name the folder before"
             again.signal(signal.SIGKILL)
             again.process.wait(60)
         moved.rename(bench.folder / "bench-out" / "again")

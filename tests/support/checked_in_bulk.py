@@ -1,4 +1,4 @@
-"""A process that checks, tells of and formats every file of a folder: `python -m tests.support.checked_in_bulk FOLDER`.
+"""A process that checks, explains and formats every file of a folder: `python -m tests.support.checked_in_bulk FOLDER`.
 
 Prints a JSON list with, for each file, its name, its CPU seconds, the MiB by which the process has been larger than
 before the first, and the traceback, or "".

@@ -201,8 +201,8 @@ class Client:
 
         def wanted(message: Message) -> bool:
             params: Message = message.get("params") or {}
-            told = message["method"] == "textDocument/publishDiagnostics"
-            return bool(told and params["uri"] == uri and params.get("version") == version)
+            is_wanted = message["method"] == "textDocument/publishDiagnostics"
+            return bool(is_wanted and params["uri"] == uri and params.get("version") == version)
 
         found: list[Message] = self.wait_for(wanted)["params"]["diagnostics"]
         return found

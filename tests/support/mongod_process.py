@@ -144,24 +144,24 @@ class Process:
             return refusal(23, "AlreadyInitialized", "already initialized")
         if config["_id"] != self.options.replSet or bool(config.get("configsvr")) != self.options.configsvr:
             return refusal(93, "InvalidReplicaSetConfig", "not the set that it was started for")
-        self._told(config)
-        self._tell_others({"_config": config})
+        self._configure(config)
+        self._pass_on({"_config": config})
         return {}
 
     def do__config(self, command: Document, session: Session) -> Document:
         if "users" in command:
             self.state["users"] = command["users"]
         else:
-            self._told(command["_config"])
+            self._configure(command["_config"])
         self.keep()
         return {}
 
-    def _told(self, config: Document) -> None:
+    def _configure(self, config: Document) -> None:
         self.state["set"] = config
         self.began = time.time()
         self.keep()
 
-    def _tell_others(self, command: Document) -> None:
+    def _pass_on(self, command: Document) -> None:
         config = self.state["set"]
         for member in config["members"] if config else ():
             if member["host"] != self._mine(config):
@@ -188,8 +188,8 @@ class Process:
 
     def do_addshard(self, command: Document, session: Session) -> Document:
         name, _, hosts = command["addShard"].partition("/")
-        told = self.call(hosts.split(",")[0], {"hello": 1})
-        if told.get("setName") != name:
+        hello = self.call(hosts.split(",")[0], {"hello": 1})
+        if hello.get("setName") != name:
             return refusal(96, "OperationFailed", f"{hosts} is not {name}")
         self.call(self._config_server(), {"_shards": 1, "one more": {"_id": name, "host": command["addShard"]}})
         return {}
@@ -235,7 +235,7 @@ class Process:
         salted = hashlib.pbkdf2_hmac("sha256", command["pwd"].encode(), salt, _ITERATIONS)
         self.state["users"][command["createUser"]] = {"salt": salt.hex(), "salted": salted.hex()}
         self.keep()
-        self._tell_others({"_config": 1, "users": self.state["users"]})
+        self._pass_on({"_config": 1, "users": self.state["users"]})
         return {}
 
     def do_saslstart(self, command: Document, session: Session) -> Document:

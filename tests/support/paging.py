@@ -100,9 +100,9 @@ class Word(NamedTuple):
 def words(pdf: Path) -> list[Word]:
     """All words of a PDF, in its order."""
     command = (system_tool("pdftotext"), "-bbox", pdf, "-")
-    told = subprocess.run(command, capture_output=True, text=True, check=True, timeout=100).stdout
+    printed = subprocess.run(command, capture_output=True, text=True, check=True, timeout=100).stdout
     found, page = [], 0
-    for line in told.splitlines():
+    for line in printed.splitlines():
         page += "<page " in line
         if match := re.search(r'xMin="([\d.-]+)" yMin="([\d.-]+)" xMax="([\d.-]+)" yMax="([\d.-]+)">(.*)</word>', line):
             left, top, right, bottom = (float(edge) for edge in match.groups()[:4])

@@ -139,8 +139,8 @@ class _Handler(BaseHTTPRequestHandler):
 
     def do_POST(self) -> None:
         self._note("login")
-        told = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
-        if self.path != _SESSIONS or told != {"UserName": USER, "Password": PASSWORD}:
+        given = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+        if self.path != _SESSIONS or given != {"UserName": USER, "Password": PASSWORD}:
             self._answer(401, {"error": {"message": "no valid login"}})
         elif len(self.sessions) >= _MOST_SESSIONS:
             self._answer(503, {"error": {"@Message.ExtendedInfo": [{"Message": "There are no sessions left."}]}})

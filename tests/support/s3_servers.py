@@ -55,13 +55,13 @@ def gofakes3(*options: str) -> Iterator[str]:
 def make_bucket(endpoint: str, bucket: str = BUCKET, env: Mapping[str, str] | None = None) -> None:
     import boto3
 
-    told = env or CREDENTIALS
+    used = env or CREDENTIALS
     boto3.client(
         "s3",
         endpoint_url=endpoint,
         region_name="us-east-1",
-        aws_access_key_id=told["AWS_ACCESS_KEY_ID"],
-        aws_secret_access_key=told["AWS_SECRET_ACCESS_KEY"],
+        aws_access_key_id=used["AWS_ACCESS_KEY_ID"],
+        aws_secret_access_key=used["AWS_SECRET_ACCESS_KEY"],
     ).create_bucket(Bucket=bucket)
 
 
@@ -146,13 +146,13 @@ class _Passing(BaseHTTPRequestHandler):
         if not self.server.status:
             self.server.closing.wait(30)
             return
-        told = f"<?xml version='1.0'?><Error><Code>{self.server.code}</Code><Message>no</Message></Error>".encode()
+        refusal = f"<?xml version='1.0'?><Error><Code>{self.server.code}</Code><Message>no</Message></Error>".encode()
         self.send_response(self.server.status)
-        self.send_header("Content-Length", str(len(told)))
+        self.send_header("Content-Length", str(len(refusal)))
         self.send_header("Connection", "close")
         self.end_headers()
         if self.command != "HEAD":
-            self.wfile.write(told)
+            self.wfile.write(refusal)
         self.close_connection = True
 
     do_GET = do_PUT = do_POST = do_HEAD = do_DELETE = _pass  # noqa: N815 - what http.server looks for

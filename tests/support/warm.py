@@ -135,10 +135,10 @@ class Warm:
 
     def _asked(self, request: Mapping[str, object], out: int, err: int) -> FileIO:
         """Gives what tells the process id, and after its end the exit code, a line each."""
-        told, tell = os.pipe()
-        socket.send_fds(self._socket, [json.dumps(request).encode()], [out, err, tell])
-        os.close(tell)
-        return FileIO(told)
+        answers, answer = os.pipe()
+        socket.send_fds(self._socket, [json.dumps(request).encode()], [out, err, answer])
+        os.close(answer)
+        return FileIO(answers)
 
 
 def share_among_processes() -> Path:

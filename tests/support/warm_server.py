@@ -148,7 +148,7 @@ class _Server:
             if self._clients:
                 seen = time.monotonic()
             elif not self._place.exists() or time.monotonic() - seen > _IDLE_S:
-                os._exit(0)  # DuckDB's library tells of what is left when Python takes it down
+                os._exit(0)  # DuckDB's library reports what is left when Python takes it down
 
     def _asked(self, number: int) -> None:
         request, fds, _, _ = socket.recv_fds(self._clients[number], _MOST_BYTES, 3)
@@ -156,7 +156,7 @@ class _Server:
             self._poll.unregister(number)
             self._clients.pop(number).close()
             return
-        out, err, tell = fds
+        out, err, answer = fds
         pid = os.fork()
         if pid == 0:
             self._listening.close()
@@ -165,26 +165,26 @@ class _Server:
             for each, (_, other) in self._running.items():
                 os.close(each)
                 os.close(other)
-            os.close(tell)
+            os.close(answer)
             _become_bench(json.loads(request), out, err)
         os.close(out)
         os.close(err)
         end = os.pidfd_open(pid)
-        self._running[end] = (pid, tell)
+        self._running[end] = (pid, answer)
         self._poll.register(end, select.POLLIN)
-        _say(tell, pid)
+        _say(answer, pid)
 
     def _ended(self, number: int) -> None:
-        pid, tell = self._running.pop(number)
+        pid, answer = self._running.pop(number)
         self._poll.unregister(number)
         os.close(number)
-        _say(tell, os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]))
-        os.close(tell)
+        _say(answer, os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]))
+        os.close(answer)
 
 
-def _say(tell: int, number: int) -> None:
+def _say(answer: int, number: int) -> None:
     with contextlib.suppress(BrokenPipeError):  # who asked is gone
-        os.write(tell, b"%d\n" % number)
+        os.write(answer, b"%d\n" % number)
 
 
 def _become_bench(request: dict[str, object], out: int, err: int) -> NoReturn:
