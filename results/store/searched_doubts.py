@@ -141,9 +141,8 @@ def _apart(places: Sequence[Place]) -> Iterator[Sequence[Place]]:
 def values_at(store: Answering, sql: str, rates: Mapping[Place, float]) -> dict[Keys, float]:
     """Return the values of a query if the searches had found these rates, which may be infinite; NaN for a missing
     one."""
-    rows = [
-        "SELECT NULL::VARCHAR AS experiment, NULL::VARCHAR AS hardware, NULL::VARCHAR AS workload, 0.0 AS value",
-        *(f"SELECT {', '.join(map(sql_text, place))}, '{rate!r}'::DOUBLE" for place, rate in rates.items()),
-    ]
-    found = store.sql(sql.replace(SUSTAINED, f"({' UNION ALL '.join(rows)})")).rows
+    none = "(NULL::VARCHAR, NULL::VARCHAR, NULL::VARCHAR, 0.0::DOUBLE)"
+    rows = (f"({', '.join(map(sql_text, place))}, '{rate!r}'::DOUBLE)" for place, rate in rates.items())
+    view = f"(FROM (VALUES {', '.join((none, *rows))}) AS rates(experiment, hardware, workload, value))"
+    found = store.sql(sql.replace(SUSTAINED, view)).rows
     return {tuple(keys): math.nan if value is None else float(value) for *keys, value in found}
