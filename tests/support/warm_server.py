@@ -11,6 +11,7 @@ import io
 import json
 import os
 import select
+import signal
 import socket
 import subprocess
 import sys
@@ -86,6 +87,7 @@ _ONE = _Shared()
 
 
 def _serve(number: int) -> NoReturn:
+    signal.signal(signal.SIGINT, signal.default_int_handler)  # a test may have begun it while it ignored interrupts
     svg_converter.Converter = lambda: _ONE  # type: ignore[assignment,misc]  # commands import it when they draw
     for name in (*_LIBRARIES, *_ROOMS):
         importlib.import_module(name)
