@@ -3,11 +3,13 @@
 import json
 import shutil
 import subprocess
+from contextlib import closing
 from pathlib import Path
 
 import pytest
 
 from benchbrief.results.shared_store.pushed_record import QueuedPush, enqueue
+from benchbrief.runners.journal.journal_writer import Journal
 from tests.support.bench import Bench
 from tests.support.ports import free_port
 from tests.support.s3_servers import CREDENTIALS, settings
@@ -124,6 +126,14 @@ def test_a_run_without_an_end_is_pushed_with_a_warning(bench: Bench) -> None:
     assert done.code == 0, done.text
     assert f"warning: {run_of(bench).name} is not finished (interrupted): what it has so far is pushed" in done.err
     assert "in shared, pushed" in done.out
+
+
+def test_a_run_that_still_runs_is_refused_without_a_word_of_a_push(bench: Bench) -> None:
+    with closing(Journal(run_of(bench))):
+        done = bench("push", "simulated", "--to", "shared")
+    assert (done.code, done.out) == (2, "")
+    assert f"error: {run_of(bench).name} still runs" in done.err
+    assert "pushed" not in done.err
 
 
 def test_a_push_to_a_mistyped_address_is_forgotten(bench: Bench) -> None:

@@ -138,8 +138,9 @@ def _push(run_dir: Path, asked: QueuedPush, quiet: bool) -> Pushed:
     from benchbrief.results.runs.find_runs import run_state
     from benchbrief.running.push_or_queue import push_now
 
-    if (state := run_state(run_dir)) in ("running", "interrupted"):
-        warn(f"{run_dir.name} is not finished ({state}): what it has so far is pushed; push it again when it has ended")
+    if run_state(run_dir) == "interrupted":  # one that still runs is refused
+        what = f"{run_dir.name} is not finished (interrupted)"
+        warn(f"{what}: what it has so far is pushed; push it again when it has ended")
     with byte_progress(f"pushing {run_dir.name}", quiet=quiet) as show_bytes:
         return push_now(run_dir, asked, show_bytes, warn)
 
