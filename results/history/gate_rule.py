@@ -18,7 +18,7 @@ from benchbrief.results.history.change_verdicts import ChangeVerdict
 from benchbrief.results.history.control_series import ControlLevel, LabShare, control_levels, lab_logs, lab_share
 from benchbrief.results.history.read_series import Measured, Part, Series, SeriesKey
 from benchbrief.results.history.series_changes import scaled, trend_of
-from benchbrief.results.ingest.latency_rows import is_not_given
+from benchbrief.results.ingest.latency_rows import nothing_failed
 from benchbrief.results.statistics.level_test import FEWEST, LENGTHS, departure, p_of_shift
 
 SUSPICION = 10.0
@@ -31,7 +31,8 @@ test decides on each of some ten nights."""
 State = Literal[
     "ok", "better", "suspect", "alarm", "not confirmed", "lab", "known", "untested", "missing", "reused", "passed over"
 ]
-"""`passed over`: a point that the run, or most runs before it, did not choose."""
+"""`passed over`: a point that the run, or most runs before it, did not choose, or a value that no run has given yet,
+though nothing failed."""
 
 
 @dataclass(frozen=True)
@@ -219,7 +220,7 @@ def _located(run_id: str, series: Series, part: Part, rule: Rule, verdicts: Sequ
     last = part.values[place]
     if last.value is None:
         had = any(each.at < last.at for one in series.parts for each in one.known)
-        return Judged(series, "untested" if is_not_given(last.reason) and not had else "missing", last.reason)
+        return Judged(series, "passed over" if nothing_failed(last.reason) and not had else "missing", last.reason)
     known = until.known
     of_series = [each for each in verdicts if each.is_on(series)]
     changes = [

@@ -7,10 +7,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
+from benchbrief.compiler.messages.text import word
 from benchbrief.results.messages.result_messages import say
 from benchbrief.runners.measurement.histogram import merge, percentile
 from benchbrief.runners.measurement.measurement import Histogram, Operation
 
+_NOT_SHOWN = ("no_knee", "no_saturation", "no_steady", "no_usl", "two_repeats", "two_values", "none_fulfils")
+"""The codes that a plan has for why a query of what was measured has no value."""
 PERCENTILES = (50.0, 75.0, 90.0, 95.0, 99.0, 99.9, 99.99)
 
 
@@ -33,6 +36,13 @@ def is_not_given(reason: str) -> bool:
     """Return whether a statistic is missing since the tool gives none, and not since something failed."""
     lacking = (say.gave_no_histogram(), say.not_printed(), say.gave_no(statistic="mean"))
     return reason in (*lacking, say.unmergeable(), say.over_repeats(said=say.unmergeable()))
+
+
+def nothing_failed(reason: str) -> bool:
+    """Return whether a value is missing for what was measured, such as a knee that no point shows, and not since
+    something failed."""
+    never = (say.divided(), say.divided_by_zero(), say.no_such_value(), *map(word, _NOT_SHOWN))
+    return reason in never or is_not_given(reason)
 
 
 def statistics(distributions: Sequence[Operation]) -> list[Statistic]:

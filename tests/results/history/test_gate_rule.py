@@ -9,6 +9,8 @@ from typing import Any
 import numpy as np
 import pytest
 
+from benchbrief.compiler.messages.text import word
+from benchbrief.compiler.metrics.typing.curves import ABSENT
 from benchbrief.history.gate_output import cases, counted
 from benchbrief.results.history.change_verdicts import ChangeVerdict, Verdict, add_verdicts, read_verdicts
 from benchbrief.results.history.control_series import lab_share
@@ -120,12 +122,23 @@ def test_a_value_that_the_run_before_had_not_is_not_missing_when_its_series_ends
         assert [each.state for each in judge_run("night-0039", shown.series, (), Rule())] == states
 
 
-@pytest.mark.parametrize("why", ["the tool gave no histogram", "printed percentiles can't be merged"])
+@pytest.mark.parametrize(
+    "why",
+    [
+        "the tool gave no histogram",
+        "printed percentiles can't be merged",
+        "the measurements give no such value",
+        "a divisor is zero, or the measurements give no such value",
+        "divided by zero",
+        *map(word, ABSENT.values()),
+    ],
+)
 def test_what_the_tool_does_not_give_is_missing_only_where_an_earlier_run_had_it(why: str) -> None:
     rows = nights(1, quantity="latency.p99[write]")
     assert judged([*rows[:-1], rows[-1]._replace(value=None, reason=why)]).state == "missing"
     never = [row._replace(value=None, reason=why) for row in rows]
-    assert (judged(never).state, judged(never).detail) == ("untested", why)
+    assert (judged(never).state, judged(never).detail) == ("passed over", why)
+    assert [case.state for case in cases([judged(never)], strict=True)] == ["skipped"]
     assert judged([row._replace(value=None, reason="the tool died") for row in rows]).state == "missing"
 
 
