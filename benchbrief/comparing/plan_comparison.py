@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from benchbrief.cli.terminal import fail
 from benchbrief.dsl.bench_error import ExitCode
@@ -114,6 +115,23 @@ def _of_revision(spec: Path, revision: str, newer: Plan) -> Older:
     return Older(checked.plan, f"{revision} ({', '.join(said)})" if said else revision, document)
 
 
+class Again(NamedTuple):
+    """Cells that have not changed and are left to measure, and why; of what chooses its points while it measures, those
+    that it may still ask for."""
+
+    why: str
+    cells: int
+    chosen: bool
+
+    @property
+    def sentence(self) -> str:
+        one = self.cells == 1
+        if self.chosen:
+            cells = f"up to {self.cells:,} unchanged {'point' if one else 'points'} of a search or a ramp"
+            return f"{cells} may be measured: {self.why}"
+        return f"{self.cells:,} unchanged {'cell is' if one else 'cells are'} measured again: {self.why}"
+
+
 @dataclass(frozen=True)
 class NextRun:
     """What `bench run` would measure at most, and take from earlier runs of the folder, as far as is known without a
@@ -125,8 +143,7 @@ class NextRun:
     seconds: float
     usual: str
     sources: tuple[tuple[str, str, int], ...]
-    again: tuple[tuple[str, int], ...] = ()
-    """Why cells that have not changed are measured again, and how many for each reason."""
+    again: tuple[Again, ...] = ()
 
     @classmethod
     def of(cls, found: PlanDiff, out: Path) -> NextRun:
@@ -144,7 +161,7 @@ class NextRun:
         usual = f" for the {len(likely):,} that a search usually measures" if 0 < len(likely) < measured else ""
         seconds = estimate_some(plan.cells, likely)
         sources = tuple((s.run_id, s.date, s.cells) for s in taken_from(reuse.carried))
-        return cls(total, measured, seconds, usual, sources, tuple(_why_again(found, reuse).items()))
+        return cls(total, measured, seconds, usual, sources, tuple(_why_again(found, reuse)) if measured else ())
 
     @property
     def sentence(self) -> str:
@@ -160,17 +177,16 @@ class NextRun:
 
     @property
     def reasons(self) -> list[str]:
-        return [
-            f"{cells:,} unchanged {'cell is' if cells == 1 else 'cells are'} measured again: {why}"
-            for why, cells in self.again
-        ]
+        return [each.sentence for each in self.again]
 
     def as_dict(self) -> dict[str, object]:
         taken = [{"run": run_id, "date": date, "cells": cells} for run_id, date, cells in self.sources]
-        again = [{"cells": cells, "why": why} for why, cells in self.again]
+        again = [{"cells": each.cells, "why": each.why} for each in self.again]
         return {"measured": self.measured, "seconds": self.seconds, "taken": taken, "again": again}
 
 
+_NO_RESULTS = "no earlier run has good results of every cell that is measured with it"
+_UNASKED = "no earlier run has good results of those that its rule asks for next"
 _TOGETHER = {
     "grouped": "the repeats of a point are taken together or not at all, and others of theirs are new or changed",
     "interleaved": "hardware measured by turns is taken together at each point, and others there are new or changed",
@@ -178,26 +194,28 @@ _TOGETHER = {
 }
 
 
-def _why_again(found: PlanDiff, reuse: Reuse) -> dict[str, int]:
-    """Of the cells that have not changed and are left to measure, how many there are for each reason."""
+def _why_again(found: PlanDiff, reuse: Reuse) -> Iterator[Again]:
+    """Yield the cells that have not changed and are left to measure, by reason."""
     from benchbrief.compiler.planning.planned_cells import most_of
     from benchbrief.results.runs.reusable_results import blocks
 
     same = {each.cell.id for each in found.cells if each.kind == "same"}
     left = {cell.id for cell in reuse.measured}
-    reasons: dict[str, list[Cell]] = {}
+    reasons: dict[tuple[str, bool], list[Cell]] = {}
     for block in blocks(found.after):
         mine = [cell for cell in block if cell.id in same and cell.id in left]
         if not mine:
             continue
         experiments = [found.after.experiments[cell.experiment] for cell in block]
+        chosen = any(experiment.promise or experiment.adaptive for experiment in experiments)
         if len(mine) == len(block):
-            why = (
-                "; ".join(reuse.passed_over) or "no earlier run has good results of every cell that is measured with it"
-            )
+            why = "; ".join(reuse.passed_over) or (_UNASKED if chosen else _NO_RESULTS)
         elif any(experiment.search for experiment in experiments):
             why = "a search is taken with the cells at its knee, or not at all, and some of them are new or changed"
         else:
             why = _TOGETHER[experiments[0].order]
-        reasons.setdefault(why, []).extend(mine)
-    return {why: most_of(found.after, cells) for why, cells in reasons.items()}
+        reasons.setdefault((why, chosen), []).extend(mine)
+    taken = [each.cell for each in reuse.carried]
+    for (why, chosen), cells in reasons.items():
+        if count := most_of(found.after, [*taken, *cells]) - most_of(found.after, taken):
+            yield Again(why, count, chosen)

@@ -73,9 +73,14 @@ def test_a_killed_search_goes_on_by_the_same_rule_and_a_later_run_takes_its_resu
         until(lambda: any(bench.folder.glob(f"bench-out/*/{JOURNAL}")) and len(bench.journal("cell_ended")) >= 3, 120)
         going.signal(signal.SIGKILL)
         going.wait(60)
+    (run_dir,) = bench.run_dirs()
+    compared = bench("plan", "brief.bench", "--diff", "--json").json["run"]
+    assert [each["cells"] for each in compared["again"]] == [compared["measured"]], "all that it counts is unchanged"
+    assert compared["measured"] + sum(each["cells"] for each in compared["taken"]) == planned_cells(load_plan(run_dir))
+    text = " ".join(bench("plan", "brief.bench", "--diff").out.split())
+    assert f"up to {compared['measured']} unchanged points of a search or a ramp may be measured: " in text
     done = bench("resume", "--no-report", timeout=300)
     assert done.code == 0, done.text
-    (run_dir,) = bench.run_dirs()
     expected, asked = by_the_rule(run_dir)
     assert found(run_dir).model_copy(update={"at": expected.at}) == expected
     measured = [each["cell"] for each in bench.journal("cell_ended")]
