@@ -141,6 +141,8 @@ class FileObjects:
             return temporary.stat().st_mtime
 
     def _away(self) -> StoreAway:
+        if self.root.is_file():
+            return StoreAway(f"{self.url} is a file, and a store is a folder", "name another folder")
         return StoreAway(f"{self.url} is not there", "check the address, and whether it is mounted")
 
     def _missing(self, key: str) -> NoObject:
@@ -203,6 +205,8 @@ class FileObjects:
             return StoreFull(f"{self.url} is full: {why}", "free some space there (bench gc), then push again")
         if error.errno in (errno.EACCES, errno.EPERM, errno.EROFS):
             return StoreRefuses(f"{error.filename or self.root} is not allowed: {why}", "check its permissions")
+        if isinstance(error, (NotADirectoryError, FileExistsError)) and self.root.is_file():
+            return self._away()
         if isinstance(error, (FileNotFoundError, NotADirectoryError, FileExistsError)):
             return StoreAway(f"{self.url} is not there: {why}", "check the address, and whether it is mounted")
         return StoreAway(f"{self.url} can't be used: {why}", "try again once it can")

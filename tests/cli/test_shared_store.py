@@ -177,6 +177,7 @@ def test_the_store_of_the_environment_is_pushed_to(bench: Bench) -> None:
         (("query", "--from", "none", "FROM cells"), 2, "none is not there"),
         (("query", "--from", "none", "FROM nothing"), 2, "none is not there"),
         (("runs", "--from", "none"), 2, "none is not there"),
+        (("runs", "--from", "brief.bench"), 2, "brief.bench is a file, and a store is a folder"),
         (("query", "--all", "FROM cells"), 2, "say --from too"),
     ],
     ids=lambda given: " ".join(given) if isinstance(given, tuple) else None,
