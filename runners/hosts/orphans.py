@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import re
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from benchbrief.compiler.planning.plan import Plan
+from benchbrief.runners.errors import RunnerError
 from benchbrief.runners.hosts.fan_out import fan_out
 from benchbrief.runners.hosts.host_connections import CONTROLLER, HostPool, is_on_controller
 from benchbrief.runners.jobs import job_scripts as scripts
@@ -99,6 +101,16 @@ def end_strays(plan: Plan, config: Path | None = None) -> tuple[list[Stray], dic
         results = fan_out(hosts_of_plan(plan), end)
     ended = [stray for result in results.values() if not isinstance(result, Exception) for stray in result]
     return ended, {host_id: result for host_id, result in results.items() if isinstance(result, Exception)}
+
+
+def run_on_this_machine(plan: Plan) -> str:
+    """Return the run that holds this machine now, under whatever name, with its process; "" when none does, or when
+    that can't be seen."""
+    with suppress(RunnerError), HostPool(plan.model_copy(update={"hosts": {}})) as hosts:
+        for each in list_leftovers(hosts[CONTROLLER.id]):
+            if each.is_claim and each.is_alive:
+                return describe_holder(each.claim)
+    return ""
 
 
 def hosts_of_plan(plan: Plan) -> list[str]:

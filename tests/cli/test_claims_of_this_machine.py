@@ -22,6 +22,7 @@ def render_stored(*words):
     for name, command in (
         ("run", ("run", "brief.bench", "--out", "other", "--no-report", "--quiet")),
         ("doctor", ("doctor", "brief.bench")),
+        ("report", ("report", "--html-only")),
     ):
         done = subprocess.run((program, *command), capture_output=True, text=True)
         Path(f"{name}.txt").write_text(f"{done.returncode} {done.stdout}{done.stderr}")
@@ -63,8 +64,13 @@ def test_no_other_run_measures_on_this_machine_while_a_brief_is_rendered(bench: 
     code, found = said(bench.folder, "doctor")
     assert re.search(rf"^held +local +held +by run {bench.run_dir.name} ", found, re.MULTILINE), found
     assert "stray" not in found
+    code, rendered = said(bench.folder, "report")
+    assert code == 0, rendered
+    assert f"warning: this machine is held by run {bench.run_dir.name} of process " in rendered
+    assert "to render here disturbs the cells that it measures now" in rendered
 
     assert "held" not in bench("doctor", "brief.bench").out, "it is released with the brief"
+    assert "is held by" not in bench("report", "--html-only").text
     assert bench("run", "brief.bench", "--out", "other", "--no-report").code == 0
 
 
