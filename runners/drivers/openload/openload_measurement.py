@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from math import ceil, inf
 
-from benchbrief.compiler.messages.text import figure, share_figure
+from benchbrief.compiler.messages.text import Figure, figure, share_figure
 from benchbrief.compiler.planning.plan import Arrivals, Event, UntilSteady
 from benchbrief.runners.drivers.openload.openload_flags import TRACE_FILE, arrivals_of, asked_latencies
 from benchbrief.runners.drivers.openload.openload_log import FAILED, OPERATIONS, SERVICE, Log, successes
@@ -238,11 +238,12 @@ def _warnings(asked: Asked, run: Run) -> Iterator[str]:
     lag, latency, arrivals = run.own.lag_us, run.all.intended_us, asked.arrivals
     if not lag or not latency or arrivals is None:
         return
-    for name in ("p50", "p90", "p95", "p99", "p99.9", "p99.99"):
-        late = _late_us(lag, run.own.hiccup_us, name)
-        if name not in asked.latencies and late > arrivals.lag * latency[name]:
-            times = {"late": milliseconds(late), "latency": milliseconds(latency[name])}
-            yield say_openload.openload_late_unasked(statistic=name, **times)
+    late = {name: _late_us(lag, run.own.hiccup_us, name) for name in ("p50", "p90", "p95", "p99", "p99.9", "p99.99")}
+    beyond = [name for name in late if name not in asked.latencies and late[name] > arrivals.lag * latency[name]]
+    if beyond:
+        lowest, highest = (Figure(float(name[1:]), name) for name in (beyond[0], beyond[-1]))
+        times = {"late": milliseconds(late[beyond[-1]]), "latency": milliseconds(latency[beyond[-1]])}
+        yield say_openload.openload_late_beside(lowest=lowest, highest=highest, **times)
 
 
 def _disclosed(asked: Asked, run: Run, operations: Sequence[Operation]) -> dict[str, str]:

@@ -13,11 +13,15 @@ from typing import Any
 import pytest
 from scipy.stats import kstest
 
+from benchbrief.compiler.messages.text import Figure
 from benchbrief.compiler.planning.plan import Arrivals, Event, Origin
 from benchbrief.dsl.diagnostics.diagnostic import SpecError
+from benchbrief.reports.text.merged_remarks import merge_remarks
 from benchbrief.runners.drivers.openload import openload_flags
 from benchbrief.runners.drivers.openload.openload_flags import run_flags
+from benchbrief.runners.drivers.openload.openload_messages import say_openload
 from benchbrief.runners.drivers.openload.openload_record import read_run
+from benchbrief.runners.drivers.openload.openload_refusals import milliseconds
 from benchbrief.runners.errors import BadOutput
 from benchbrief.runners.execution.driver_contexts import CellContext
 from benchbrief.runners.journal.secret_masking import Secret
@@ -259,12 +263,30 @@ def test_a_lateness_at_a_percentile_that_nobody_asks_for_is_reported(tmp_path: P
     assert lag is not None
     assert due is not None
     woke = read_run(tmp_path).own.hiccup_us or {}
-    expected = [
-        f"{name} of all operations: openload was itself late by {max(lag[name], woke[name]) / 1000:.3g} ms, where"
-        for name in ("p50", "p90", "p95", "p99.9", "p99.99")
-        if max(lag[name], woke[name]) > 0.1 * due[name]
+    share = {name: max(lag[name], woke[name]) / due[name] for name in ("p50", "p90", "p95", "p99.9", "p99.99")}
+    beyond = [name for name in share if share[name] > 0.1]
+    (said,) = late
+    ends = f"{beyond[0]} the lowest of them and {beyond[-1]} the highest"
+    by = f"{share[beyond[-1]] * due[beyond[-1]] / 1000:.3g} ms"
+    assert said.startswith(f"openload was itself late at percentiles of all operations, {ends}, there by {by}, where")
+
+
+def test_lateness_at_several_percentiles_of_several_cells_is_one_remark_of_a_run() -> None:
+    cells = [
+        say_openload.openload_late_beside(
+            lowest=Figure(low, f"p{low}"),
+            highest=Figure(99.9, "p99.9"),
+            late=milliseconds(late),
+            latency=milliseconds(9e3),
+        )
+        for low, late in ((50, 1e3), (90, 4e3))
     ]
-    assert [text for text, said in zip(late, expected, strict=True) if text.startswith(said)] == late != []
+    (merged,) = merge_remarks(("warning", text, 1) for text in cells)
+    assert merged[1].startswith(
+        "openload was itself late at percentiles of all operations, p50–p90 the lowest of them and p99.9 the highest, "
+        "there by 1 ms–4 ms, where latency is 9 ms: "
+    )
+    assert merged[2] == 2
 
 
 def test_the_share_that_lag_limits_is_of_what_openload_judges(tmp_path: Path) -> None:
