@@ -29,7 +29,7 @@ _BEYOND = 1e6
 """Far, and not infinite: the ratio of a rate to itself stays 1."""
 _MOVED = 1.1
 _FEW = 8
-"""Of so many searches, each is moved alone."""
+"""So many searches are moved one by one at once."""
 Key = str | int | float | None
 Keys = tuple[Key, ...]
 Place = tuple[str, str, str]
@@ -94,8 +94,8 @@ def of_search(kind: str | None, *, by_generator: bool, sure: bool) -> Doubt:
 def doubts(store: Answering, sql: str) -> Mapping[Keys, Doubt]:
     """Return the doubts of the values that a query gives, by its keys. Values without any are left out.
 
-    The number of queries rises with the logarithm of the number of searches. Of a value that rests on more than two,
-    among more than `_FEW`, the less usual of two directions may not be seen.
+    The number of queries rises with the logarithm of the number of searches, and with the number itself where a value
+    rests on several of them and goes to one side as far as halves of them show.
     """
     if SUSTAINED not in sql:
         return {}
@@ -109,7 +109,9 @@ def doubts(store: Answering, sql: str) -> Mapping[Keys, Doubt]:
     known = values_at(store, sql, rates)
     found: dict[Keys, Doubt] = {}
 
-    def compare(factors: Mapping[Place, float], *, bound: bool) -> None:
+    def compare(factors: Mapping[Place, float], *, bound: bool) -> set[Keys]:
+        """Take note of the values that differ when rates are multiplied by these, and return their keys."""
+        differing = set[Keys]()
         moved = values_at(store, sql, {place: rate * factors.get(place, 1.0) for place, rate in rates.items()})
         for keys, value in known.items():
             then = moved.get(keys, math.nan)
@@ -117,10 +119,23 @@ def doubts(store: Answering, sql: str) -> Mapping[Keys, Doubt]:
                 continue
             side: Bound = "open" if math.isnan(then) else "at_least" if then > value else "at_most"
             found[keys] = found.get(keys, KNOWN).or_of(Doubt(side) if bound else Doubt(decided=False))
+            differing.add(keys)
+        return differing
 
-    # By factors of their own, so that no ratio of two stays as it is.
-    for some in _apart([place for place, doubt in searches.items() if doubt.bound]):
-        compare({place: _BEYOND * _MOVED**n for n, place in enumerate(some)}, bound=True)
+    def move(some: Sequence[Place]) -> set[Keys]:
+        # By factors of their own, so that no ratio of two stays as it is.
+        return compare({place: _BEYOND * _MOVED**n for n, place in enumerate(some)}, bound=True)
+
+    bounded = [place for place, doubt in searches.items() if doubt.bound]
+    one_by_one = len(bounded) <= _FEW
+    if not one_by_one:
+        on_several, resting = set[Keys](), move(bounded)
+        for first, second in _halves(bounded):
+            one, other = move(first), move(second)
+            on_several |= (resting | one | other) - (one ^ other)
+        one_by_one = any(found[keys].bound != "open" for keys in on_several)
+    for some in _one_by_one(bounded) if one_by_one else ():
+        move(some)
     # Up and down, as of several the least may count.
     unsure = {place: _MOVED**n for n, (place, doubt) in enumerate(searches.items(), 1) if not doubt.decided}
     for sign in (1, -1) if unsure else ():
@@ -128,14 +143,20 @@ def doubts(store: Answering, sql: str) -> Mapping[Keys, Doubt]:
     return found
 
 
-def _apart(places: Sequence[Place]) -> Iterator[Sequence[Place]]:
-    """Yield the searches to move together. Each two are apart in some: by a digit of their binary numbers."""
-    if len(places) <= _FEW:
-        yield from ([place] for place in places)
-        return
+def _halves(places: Sequence[Place]) -> Iterator[tuple[list[Place], list[Place]]]:
+    """Yield the searches in two halves, by each digit of their binary numbers: each two are apart in some."""
     for digit in range((len(places) - 1).bit_length()):
-        for half in (0, 1):
-            yield [place for number, place in enumerate(places) if number >> digit & 1 == half]
+        zero, one = ([place for n, place in enumerate(places) if n >> digit & 1 == half] for half in (0, 1))
+        yield zero, one
+
+
+def _one_by_one(places: Sequence[Place]) -> Iterator[Sequence[Place]]:
+    """Yield each search, all of them, and all but each: the least of equal rates only moves with all of those."""
+    yield from ([place] for place in places)
+    if len(places) > 1:
+        yield places
+    if len(places) > 2:
+        yield from ([other for other in places if other != place] for place in places)
 
 
 def values_at(store: Answering, sql: str, rates: Mapping[Place, float]) -> dict[Keys, float]:

@@ -229,13 +229,14 @@ def test_a_query_has_the_bounds_of_rates_and_warns_of_metrics_that_rest_on_them(
 class Many:
     """A run of many searches, each of a bound, that counts the queries on it."""
 
-    def __init__(self, searches: int) -> None:
+    def __init__(self, searches: int, step: float = 1.0) -> None:
         self.connection = duckdb.connect()
         self.queries = 0
         self.connection.execute(
             "CREATE TABLE promises AS SELECT 'e' AS experiment, 'h' || n AS hardware, 'w' AS workload, "
-            "1000.0 + n AS sustained, 'at_least' AS kind, false AS by_generator, true AS sure FROM range(?) AS r(n)",
-            [searches],
+            "1000.0 + n * ? AS sustained, 'at_least' AS kind, false AS by_generator, true AS sure "
+            "FROM range(?) AS r(n)",
+            [step, searches],
         )
 
     def sql(self, text: str) -> Any:
@@ -253,5 +254,24 @@ def test_many_searches_take_few_queries_more_and_each_two_are_seen_apart() -> No
     for one, other in ((0, 1), (3, 7), (98, 99), (12, 64)):
         shares = f"SELECT 'x' AS x, {two.format(one)} / ({two.format(one)} + {two.format(other)})"
         assert doubts(store, shares) == {("x",): Doubt("open")}
-    total = doubts(store, "SELECT 'x' AS x, sum(value) FROM measure.sustained")
+    total = doubts(Many(20), "SELECT 'x' AS x, sum(value) FROM measure.sustained")
     assert total == {("x",): Doubt("at_least")}
+
+
+def of_all(value: str, by: str = "'x'") -> str:
+    found = "(FROM measure.sustained WHERE hardware IS NOT NULL)"
+    return f"SELECT {by}, {value} FROM {found}".replace("@ALL@", found)  # noqa: S608  # ours
+
+
+def test_of_many_searches_a_value_that_rests_on_all_is_open_where_one_goes_the_other_way() -> None:
+    found = doubts(Many(32), of_all("value / (SELECT avg(value) FROM @ALL@)", by="hardware"))
+    assert len(found) == 32
+    assert set(found.values()) == {Doubt("open")}
+
+
+def test_the_least_of_equal_bounds_is_a_bound() -> None:
+    for searches in (2, 3, 20):
+        assert doubts(Many(searches, step=0.0), of_all("min(value)")) == {("x",): Doubt("at_least")}
+    for one in ("h0", "h1", "h2"):
+        least, other = (f"min(value) FILTER (hardware {sign} '{one}')" for sign in ("<>", "="))
+        assert doubts(Many(3, step=0.0), of_all(f"{least} / {other}")) == {("x",): Doubt("open")}
