@@ -83,7 +83,7 @@ def in_the_background() -> Iterator[None]:
 def test_a_run_that_goes_on_is_stopped_with_nothing_left_and_a_second_one_is_kept_off(bench: Bench, far: Sshd) -> None:
     with ExitStack() as stack:
         with in_the_background():
-            run = stack.enter_context(bench.started("run", "brief.bench"))
+            run = stack.enter_context(bench.started("run", "brief.bench", anew=True))
         until(lambda: tools(far), 60)
         refused = bench("run", "brief.bench", "--out", "other")
         assert refused.code == 2
