@@ -27,6 +27,7 @@ from benchbrief.running.measure import measure
 from benchbrief.running.merge import merge
 from benchbrief.running.render_briefs import render_stored
 from benchbrief.running.run_submitted import run_submitted
+from benchbrief.running.stop_signals import ended_by_sigterm
 
 
 def run_plan(
@@ -42,12 +43,11 @@ def run_plan(
 
     An interrupted run is not rendered: a partial result must not be taken for a whole one. OpenMetrics go to the file
     `metrics` meanwhile. With `wait`, it waits for hosts that another run holds; then `retake` decides again what a
-    new run takes from earlier ones. Where this machine was measured, it
-    stays claimed until the brief is made.
+    new run takes from earlier ones. Where this machine was measured, it stays claimed until the brief is made.
     """
     plan = load_plan(run_dir)
     with Monitor(run_dir) as monitor, MetricsFile(metrics, progress, monitor.now):
-        with KeptClaim() as kept:  # the plan -> journal and raw outputs
+        with ended_by_sigterm(), KeptClaim() as kept:  # the plan -> journal and raw outputs
             wait_s = math.inf if wait else 0.0
             finished = measure(plan, run_dir, progress, monitor, wait_s=wait_s, report=report, kept=kept, retake=retake)
             finished = _stored(finished, plan, progress, monitor, report=report)

@@ -83,6 +83,18 @@ def stop_on_signals(progress: Progress, run_dir: Path, underway: Underway | None
             signal.signal(number, handler)
 
 
+@contextmanager
+def ended_by_sigterm() -> Iterator[None]:
+    """Let SIGTERM, which `bench stop` sends, end what goes on as Ctrl-C does, so that what is held is released."""
+    before = signal.getsignal(signal.SIGTERM)
+    if before is not signal.SIG_IGN:
+        signal.signal(signal.SIGTERM, end_request().on_interrupt)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, before)
+
+
 def _left_behind(run_dir: Path, jobs: list[str]) -> str:
     """Name the jobs that run on without us, and say how to end them."""
     named = ", ".join(jobs[:_NAMED]) + (f" and {len(jobs) - _NAMED} more" if len(jobs) > _NAMED else "")

@@ -122,7 +122,7 @@ def execute(
             again = partial(_try_again, stop, wait, time.monotonic() + wait_s, waited, looking)
             try:
                 if resumed:
-                    refuse_driven_here(name.owner)
+                    refuse_driven_here(name.owner, run_dir)
                     _until_driven_here(hosts, needed, name.owner, again)
                 moved = list(leave_former_nodes(plan, record, given, run_dir, world)) if given else []
                 held, taken_over, refused = claim_all(hosts, needed, again)
@@ -205,7 +205,7 @@ def execute(
                 raise
             # An interrupted run may have left jobs and claims although all its cells are done.
             claimed = [*held, *run.claimed, *(plan.hosts if resumed else ())]
-            here = kept.keep(world, plan, run_dir, claimed) if kept and not run.ending.is_set() else ""
+            here = kept.keep(world, plan, run_dir, claimed) if kept and not run.stopping.is_set() else ""
             _leave(run, hosts, claimed, keep, here)
             if gone is not None:
                 raise gone
@@ -275,11 +275,15 @@ def _try_again(
 
 
 def _leave(run: RunState, hosts: OpenHosts, held: Iterable[str], keep_jobs: bool, but: str) -> None:
-    """Remove everything of the run from the hosts, `but` the one whose claim is kept. Report where that failed."""
+    """Remove everything of the run from the hosts, `but` the one whose claim is kept. Report where that failed.
+
+    The one that is kept is this machine, which CONTROLLER names, too.
+    """
     metering = [CONTROLLER.id] if any(at == CONTROLLER.id for _, at in metered(run.plan).values()) else []
     # A killed controller may have left its claim on hosts that none of the remaining cells needs.
     earlier = hosts_of(run) if run.resumed else []
-    leaving = dict.fromkeys(host for host in (*held, *metering, *earlier) if host != but)
+    kept = (but, CONTROLLER.id) if but else ()
+    leaving = dict.fromkeys(host for host in (*held, *metering, *earlier) if host not in kept)
     unclean = release_all(hosts, leaving, keep_jobs=keep_jobs)
     for error in unclean.values():
         text = say.not_cleaned_up(said=error, command=f"bench stop {shlex.quote(str(run.run_dir))}")

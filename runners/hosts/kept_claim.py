@@ -11,7 +11,7 @@ from typing import Self
 from benchbrief.compiler.planning.plan import Plan
 from benchbrief.runners.errors import RunnerError
 from benchbrief.runners.hosts.host_connections import CONTROLLER
-from benchbrief.runners.journal.journal_file import take_lock
+from benchbrief.runners.journal.journal_writer import wait_for_lock
 from benchbrief.runners.journal.run_identity import IDENTITY, run_name
 from benchbrief.runners.world_seams import World
 
@@ -19,7 +19,7 @@ from benchbrief.runners.world_seams import World
 class KeptClaim:
     """Holds this machine for the run until it is left, so that no other run measures beside the rendering.
 
-    The identity of the run is locked meanwhile: others see that its controller is still there.
+    The identity of the run is open for writing and locked meanwhile: others see that its controller is still there.
     """
 
     def __init__(self) -> None:
@@ -37,9 +37,10 @@ class KeptClaim:
             if here not in held:
                 return ""
             hosts[here].claim()  # again, by a connection that stays open
-            identity = os.open(run_dir / IDENTITY, os.O_RDONLY)
+            identity = os.open(run_dir / IDENTITY, os.O_RDWR)  # as `find_driving_processes` expects
             stack.callback(os.close, identity)
-            take_lock(identity, run_dir / IDENTITY)
+            if not wait_for_lock(identity, run_dir / IDENTITY):
+                return ""
             stack.callback(hosts[here].release)
             self._stack = stack.pop_all()
             return here

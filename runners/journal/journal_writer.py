@@ -40,7 +40,7 @@ class Journal:
         self._listener = listener
         self._fd = os.open(self._path, os.O_RDWR | os.O_CREAT | os.O_APPEND, 0o644)
         try:
-            is_ours = _locked(self._fd, self._path)
+            is_ours = wait_for_lock(self._fd, self._path)
         except RunnerError:
             os.close(self._fd)
             raise
@@ -149,8 +149,8 @@ class Journal:
         os.close(self._fd)
 
 
-def _locked(fd: int, path: Path) -> bool:
-    """Take the exclusive lock. `is_being_written` also takes it for a moment, only to see whether it is free."""
+def wait_for_lock(fd: int, path: Path) -> bool:
+    """Take the exclusive lock. `is_locked` also takes it for a moment, only to see whether it is free."""
     until = time.monotonic() + _LOCK_S
     while not take_lock(fd, path):
         if time.monotonic() >= until:

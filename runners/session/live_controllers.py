@@ -17,16 +17,17 @@ from benchbrief.runners.journal.run_identity import IDENTITY, owner_in, this_mac
 def find_driving_processes() -> Iterator[tuple[int, Path]]:
     """Yield the processes of this machine that drive runs, each with its run's folder, as far as we may see them.
 
-    A process that drives a run has its journal open for writing. Works on Linux only.
+    A process that drives a run has its journal open for writing, or its identity while the brief is made. Works on
+    Linux only.
     """
     for link in _open_files() if sys.platform == "linux" else ():
         with suppress(OSError, ValueError):
-            journal = link.readlink()
-            if journal.name == JOURNAL:
+            file = link.readlink()
+            if file.name in (JOURNAL, IDENTITY):
                 info = (link.parent.parent / "fdinfo" / link.name).read_text()
                 flags = next(line for line in info.splitlines() if line.startswith("flags:"))
                 if int(flags.split()[1], 8) & os.O_ACCMODE != os.O_RDONLY:
-                    yield int(link.parts[2]), journal.parent
+                    yield int(link.parts[2]), file.parent
 
 
 def _open_files() -> Iterator[Path]:
@@ -34,6 +35,11 @@ def _open_files() -> Iterator[Path]:
     for process in Path("/proc").glob("[0-9]*"):
         with suppress(OSError):
             yield from (process / "fd").iterdir()
+
+
+def is_driven_here(run_dir: Path) -> bool:
+    """Return whether a process holds the run: its journal, or its identity while the brief is made."""
+    return is_being_written(run_dir) or is_locked(run_dir / IDENTITY)
 
 
 def driver_of(owner: str) -> tuple[int, Path] | None:
@@ -63,8 +69,7 @@ def is_gone(claim: Mapping[str, Any], owner: str) -> bool:
     """Return whether it is certain that no process drives the run. Only a run of this machine can be certain."""
     try:
         if is_here(claim, owner):
-            folder = Path(str(claim["folder"]))
-            return not is_being_written(folder) and not is_locked(folder / IDENTITY)  # locked while briefs are made
+            return not is_driven_here(Path(str(claim["folder"])))
         pid = claim.get("pid")
         known = _is_this_boot(claim) and isinstance(pid, int) and pid > 0
         return known and not Path(f"/proc/{pid}").exists() and driver_of(owner) is None

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import Iterable
+from pathlib import Path
 
 from benchbrief.runners.errors import HostBusy, RunnerError
 from benchbrief.runners.hosts.fan_out import fan_out
@@ -21,13 +22,16 @@ QUIET_S = 150
 """In seconds. A live controller sends each host more heartbeats than this, even when one of its hosts is lost."""
 
 
-def refuse_driven_here(owner: str) -> None:
-    """Raises RunnerError when another process of this machine drives a run with this identity."""
+def refuse_driven_here(owner: str, run_dir: Path) -> None:
+    """Raises RunnerError when another process of this machine drives a run with this identity, or makes its brief."""
     found = driver_of(owner)
     if found is not None:
         pid, folder = found
+        same = folder.resolve() == run_dir.resolve()
         raise RunnerError(
-            f"process {pid} drives this run in {folder}: this folder is a copy, or that one was",
+            f"process {pid} still makes the brief of this run"
+            if same
+            else f"process {pid} drives this run in {folder}: this folder is a copy, or that one was",
             f"wait for it, or end it with: bench stop {shlex.quote(str(folder))}",
         )
 

@@ -21,13 +21,12 @@ from benchbrief.runners.hosts.orphans import Listed, list_leftovers
 from benchbrief.runners.jobs.detached_jobs import end_leftovers
 from benchbrief.runners.journal import events as j
 from benchbrief.runners.journal.controller_clock import now
-from benchbrief.runners.journal.journal_file import is_being_written
 from benchbrief.runners.journal.journal_writer import Journal
 from benchbrief.runners.journal.run_folder import load_plan
 from benchbrief.runners.journal.run_identity import copied_from, has_identity, run_name
 from benchbrief.runners.journal.run_record import RunRecord, read_run
 from benchbrief.runners.seams import Transport
-from benchbrief.runners.session.live_controllers import find_driving_processes
+from benchbrief.runners.session.live_controllers import find_driving_processes, is_driven_here
 from benchbrief.runners.stopping.rival_controllers import refuse_alive, refuse_driven_here
 from benchbrief.runners.transports.transport_base import JobTransport
 from benchbrief.runners.worlds.world_choice import world_of
@@ -65,7 +64,7 @@ class Stopped:
 
 def stop_run(run_dir: Path, say: Callable[[str], None]) -> Stopped:
     """End a run, and leave nothing of it on its hosts. Passes what it waits for to `say`. Raises RunnerError."""
-    if is_being_written(run_dir):
+    if is_driven_here(run_dir):
         _ask(run_dir, say)
         if read_run(run_dir).end is not None:
             return Stopped("stopped")
@@ -93,7 +92,7 @@ def _ask(run_dir: Path, say: Callable[[str], None]) -> None:
         ) from None
     started = said = time.monotonic()
     say(f"asked process {pid} to stop")
-    while is_being_written(run_dir):
+    while is_driven_here(run_dir):
         time.sleep(_LOOK_EVERY_S)
         now = time.monotonic()
         if now - said > _SAY_EVERY_S:
@@ -102,7 +101,7 @@ def _ask(run_dir: Path, say: Callable[[str], None]) -> None:
 
 
 def _controller(run_dir: Path) -> int | None:
-    """Return the process that writes the run's journal. A pid in the journal may be an old one."""
+    """Return the process that drives the run. A pid in the journal may be an old one."""
     if sys.platform != "linux":
         starts = read_run(run_dir).starts
         return starts[-1].controller_pid if starts else None
@@ -118,7 +117,7 @@ def _clean_up(run_dir: Path) -> Stopped:
         named = {key: host for key, host in plan.hosts.items() if not host.is_open}
         plan = plan.model_copy(update={"hosts": named | nodes_ever(plan, record)})
         name = run_name(run_dir)
-        refuse_driven_here(name.owner)
+        refuse_driven_here(name.owner, run_dir)
         end = partial(end_all, name.owner, partial(_is_of_earlier_place, run_dir, record))
         with world_of(run_dir, record.starts).hosts(plan, name) as hosts:
             results = fan_out([*plan.hosts, CONTROLLER.id], lambda host_id: end(hosts[host_id]))

@@ -13,12 +13,19 @@ from tests.support.tools import system_tool
 from tests.support.waiting import until
 
 SPEC = ONE_FOLDER + 'report brief "B" { table "T" { rows = workload  columns = throughput by threads } }\n'
-BESIDE = """
-import subprocess, sys
+PATCHED = """
+import subprocess, sys, time
 from pathlib import Path
 import benchbrief.pipeline as pipeline
 whole, program = pipeline.render_stored, sys.argv.pop(1)
-def render_stored(*words):
+def render_stored(run_dir, *others):
+@DOING@
+    return whole(run_dir, *others)
+pipeline.render_stored = render_stored
+from benchbrief.cli.command_line import main
+main()
+"""
+BESIDE = """
     for name, command in (
         ("run", ("run", "brief.bench", "--out", "other", "--no-report", "--quiet")),
         ("doctor", ("doctor", "brief.bench")),
@@ -26,17 +33,18 @@ def render_stored(*words):
     ):
         done = subprocess.run((program, *command), capture_output=True, text=True)
         Path(f"{name}.txt").write_text(f"{done.returncode} {done.stdout}{done.stderr}")
-    return whole(*words)
-pipeline.render_stored = render_stored
-from benchbrief.cli.command_line import main
-main()
+"""
+STOPPED = """
+    with open("stop.txt", "w") as file:
+        subprocess.Popen((program, "stop", str(run_dir)), stdout=file, stderr=file)
+    time.sleep(60)
 """
 
 
-def beside_rendering(bench: Bench) -> subprocess.CompletedProcess[str]:
-    """Run a spec, and while its brief is about to be rendered, another run and `bench doctor`."""
+def run_doing(doing: str, bench: Bench) -> subprocess.CompletedProcess[str]:
+    """Run a spec, and do this when its brief is about to be rendered."""
     return subprocess.run(
-        [sys.executable, "-c", BESIDE, str(PROGRAM), "run", "brief.bench"],
+        [sys.executable, "-c", PATCHED.replace("@DOING@", doing), str(PROGRAM), "run", "brief.bench"],
         cwd=bench.folder,
         env=bench.env,
         capture_output=True,
@@ -54,7 +62,7 @@ def said(folder: Path, name: str) -> tuple[int, str]:
 def test_no_other_run_measures_on_this_machine_while_a_brief_is_rendered(bench: Bench) -> None:
     system_tool("db_bench")
     bench.spec(SPEC)
-    done = beside_rendering(bench)
+    done = run_doing(BESIDE, bench)
     assert done.returncode == 0, done.stdout + done.stderr
     assert "PDF" in done.stdout
     code, refused = said(bench.folder, "run")
@@ -91,3 +99,14 @@ def test_a_run_that_waited_takes_what_was_measured_meanwhile(bench: Bench) -> No
     assert kinds.count("cell_reused") == 2
     assert "cell_started" not in kinds[kinds.index("run_started") :], "none is measured again"
     assert bench("verify", later.name, "--raw").code == 0
+
+
+def test_a_run_whose_brief_is_rendered_is_asked_to_stop(bench: Bench) -> None:
+    system_tool("db_bench")
+    bench.spec(SPEC)
+    done = run_doing(STOPPED, bench)
+    assert done.returncode == 130, done.stdout + done.stderr
+    assert "what was measured is kept; for the brief, type: bench report" in done.stderr
+    stopped = "stopped by its own controller, which leaves nothing on its hosts"
+    until(lambda: stopped in (bench.folder / "stop.txt").read_text())
+    assert "held" not in bench("doctor", "brief.bench").out

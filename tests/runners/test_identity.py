@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 import shutil
 import socket
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -14,7 +16,7 @@ from benchbrief.runners.hosts.orphans import Listed
 from benchbrief.runners.journal.journal_writer import Journal
 from benchbrief.runners.journal.run_identity import IDENTITY, copied_from, new_identity, run_name, settle, this_machine
 from benchbrief.runners.session.live_controllers import driver_of, is_gone, is_here, is_ours
-from benchbrief.runners.stopping.rival_controllers import QUIET_S, refuse_alive
+from benchbrief.runners.stopping.rival_controllers import QUIET_S, refuse_alive, refuse_driven_here
 
 
 @pytest.fixture
@@ -128,3 +130,23 @@ def test_a_file_without_the_fields_of_a_later_version_is_read(run_dir: Path) -> 
     (run_dir / IDENTITY).write_text(json.dumps({"owner": owner, "later": 1}))
     assert run_name(run_dir).owner == owner
     assert driver_of(owner) is None
+
+
+HOLDER = "import sys; held = open(sys.argv[1], 'r+'); print(flush=True); sys.stdin.read()"
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="open files of processes are seen on Linux only")
+def test_a_run_whose_brief_another_process_makes_is_not_driven(run_dir: Path) -> None:
+    owner = run_name(run_dir).owner
+    refuse_driven_here(owner, run_dir)
+    holding = subprocess.Popen(
+        [sys.executable, "-c", HOLDER, run_dir / IDENTITY], stdin=subprocess.PIPE, stdout=subprocess.PIPE
+    )
+    with holding:
+        assert holding.stdout is not None
+        holding.stdout.readline()
+        with pytest.raises(RunnerError, match=f"process {holding.pid} still makes the brief of this run") as refused:
+            refuse_driven_here(owner, run_dir)
+        assert f"bench stop {run_dir}" in refused.value.hint
+        holding.communicate()
+    refuse_driven_here(owner, run_dir)
