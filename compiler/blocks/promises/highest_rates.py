@@ -199,6 +199,11 @@ class _Limits:
                 most = self.reader.quantity("errors", right, _ERRORS)
                 if most is None:
                     return None
+                if most.value == 1:  # limits nothing
+                    percent = f"{most.text} %" if most.bare else None
+                    return self.reader.refuse(
+                        value_errors.OutOfRange(most.span, "errors", most.text, "below 100 %", _ERRORS.example, percent)
+                    )
                 limit = f"errors {whole.operator} {most.text}"
                 return plan.PromiseLimit(measure="errors", most=most.value, strict=strict, text=limit), left.span
             case ast.Index(
