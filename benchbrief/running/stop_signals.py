@@ -85,7 +85,7 @@ def stop_on_signals(progress: Progress, run_dir: Path, underway: Underway | None
 
 @contextmanager
 def ended_by_sigterm() -> Iterator[None]:
-    """Let SIGTERM, which `bench stop` sends, end what goes on as Ctrl-C does, so that what is held is released."""
+    """Let SIGTERM end the command as Ctrl-C does, so that it releases its claims. `bench stop` sends SIGTERM."""
     before = signal.getsignal(signal.SIGTERM)
     if before is not signal.SIG_IGN:
         signal.signal(signal.SIGTERM, end_request().on_interrupt)

@@ -75,7 +75,7 @@ def test_a_killed_search_goes_on_by_the_same_rule_and_a_later_run_takes_its_resu
         going.wait(60)
     (run_dir,) = bench.run_dirs()
     compared = bench("plan", "brief.bench", "--diff", "--json").json["run"]
-    assert [each["cells"] for each in compared["again"]] == [compared["measured"]], "all that it counts is unchanged"
+    assert [each["cells"] for each in compared["again"]] == [compared["measured"]], "each counted cell is unchanged"
     assert compared["measured"] + sum(each["cells"] for each in compared["taken"]) == planned_cells(load_plan(run_dir))
     text = " ".join(bench("plan", "brief.bench", "--diff").out.split())
     assert f"up to {compared['measured']} unchanged points of a search or a ramp may be measured: " in text

@@ -238,7 +238,7 @@ def test_welchs_test_and_fiellers_interval_are_what_numpy_and_scipy_give(a: list
 
     if ratio.low is None or ratio.high is None:
         shown = abs(np.mean(a)) > quantile * math.sqrt(np.var(a, ddof=1) / len(a)) * (1 + 1e-9)
-        assert not shown, "no bounds, though the divisor is told from 0"
+        assert not shown, "no bounds, though the divisor differs from 0"
         return
     width = max(ratio.high - ratio.low, 1e-9 * ratio.value)
     assert ratio.low <= ratio.value <= ratio.high
