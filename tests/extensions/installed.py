@@ -10,6 +10,7 @@ from pathlib import Path
 
 from tests.support.environment import Environment
 from tests.support.warm import warm
+from tests.support.wrapped import PROGRAMS
 
 TESTS = Path(__file__).parents[1]
 
@@ -24,7 +25,8 @@ def bench(
     It is forked, as most of ours are, from a process of the environment's own Python, which has loaded no package with
     extensions, and draws no PDFs. Editors and killed runs start the installed program.
     """
-    env = env or {**os.environ, "TMPDIR": str(scratch(installed))}
+    path = f"{PROGRAMS}:{os.environ['PATH']}"  # with tools that spare the processor
+    env = env or {**os.environ, "PATH": path, "TMPDIR": str(scratch(installed))}
     done = warm(installed.bin / "python", tests_alone(installed)).run(words, folder, env, timeout=200, paper=False)
     return subprocess.CompletedProcess(done.args, done.returncode, done.stdout.decode(), done.stderr.decode())
 

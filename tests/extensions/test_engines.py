@@ -50,8 +50,8 @@ report japanese "SQLite の測定" {
 """
 
 
-def written(folder: Path, host: str = "local", old: str = "", new: str = "") -> Path:
-    path = folder / "lite.bench"
+def written(folder: Path, host: str = "local", old: str = "", new: str = "", name: str = "lite.bench") -> Path:
+    path = folder / name
     text = SPEC.replace("@HOST@", host).replace("@DATA@", str(folder / "data")).replace(old, new)
     path.write_text(text)
     return path
@@ -70,30 +70,26 @@ def test_the_spec_is_right(installed: Environment, tmp_path: Path) -> None:
     assert done.returncode == 0, done.stdout + done.stderr
 
 
-@pytest.mark.parametrize(
-    ("old", "new", "said"),
-    [
-        ("journal = delete", "jurnal = delete", "did you mean `journal`?"),
-        ("journal = delete", "journal = off", "`journal` can't be `off`"),
-        ("cache = 2 MiB", "cash = 2 MiB", "did you mean `cache`?"),
-        ("sqlite_load.mixed", "sqlite_load.mixd", "did you mean `mixed`?"),
-        ("update = 20 %", "update = 30 %", "110 %"),
-        (
-            "sqlite_load.lookups {",
-            "ycsb.c {",
-            "SQLite is loaded by SQLite's load: `workload ... from sqlite_load.lookups`",
-        ),
-        ("threads   = 2", "threads   = 2  target = 1k ops/s", "`sqlite_load` runs as fast as it can"),
-        ("sqlite_load.cpu", "sqlite_load.cup", "did you mean `sqlite_load.cpu`?"),
-        ("journal = delete", 'uri = "mongodb://a/b"', "`uri` is for mongodb, and this is sqlite"),
-    ],
-)
-def test_what_is_wrong_is_found_by_the_tables_of_the_package(
-    installed: Environment, tmp_path: Path, old: str, new: str, said: str
-) -> None:
-    done = bench(installed, tmp_path, "check", str(written(tmp_path, old=old, new=new)))
+MISTAKES = [
+    ("journal = delete", "jurnal = delete", "did you mean `journal`?"),
+    ("journal = delete", "journal = off", "`journal` can't be `off`"),
+    ("cache = 2 MiB", "cash = 2 MiB", "did you mean `cache`?"),
+    ("sqlite_load.mixed", "sqlite_load.mixd", "did you mean `mixed`?"),
+    ("update = 20 %", "update = 30 %", "110 %"),
+    ("sqlite_load.lookups {", "ycsb.c {", "SQLite is loaded by SQLite's load: `workload ... from sqlite_load.lookups`"),
+    ("threads   = 2", "threads   = 2  target = 1k ops/s", "`sqlite_load` runs as fast as it can"),
+    ("sqlite_load.cpu", "sqlite_load.cup", "did you mean `sqlite_load.cpu`?"),
+    ("journal = delete", 'uri = "mongodb://a/b"', "`uri` is for mongodb, and this is sqlite"),
+]
+
+
+def test_what_is_wrong_is_found_by_the_tables_of_the_package(installed: Environment, tmp_path: Path) -> None:
+    names = [str(written(tmp_path, old=old, new=new, name=f"{n}.bench")) for n, (old, new, _) in enumerate(MISTAKES)]
+    done = bench(installed, tmp_path, "check", *names, "--format", "json")
     assert done.returncode == 1, done.stdout + done.stderr
-    assert said in done.stdout + done.stderr
+    for (_, new, message), of_file in zip(MISTAKES, json.loads(done.stdout), strict=True):
+        said = " ".join(f"{each['summary']} {each['help']} {each['label']}" for each in of_file["diagnostics"])
+        assert message in said, (new, said)
 
 
 def test_the_plan_says_what_would_run_and_names_the_packages(installed: Environment, tmp_path: Path) -> None:

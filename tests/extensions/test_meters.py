@@ -43,8 +43,9 @@ def sensor(tmp_path: Path) -> Path:
 
 
 def write(folder: Path, power: str) -> None:
+    system_tool("db_bench")
     text = ONE_FOLDER.replace("[1, 2]", "[1]").replace("cpu every 200 ms", "power every 200 ms")
-    text = text.replace("@TOOL@", f'db_bench("{system_tool("db_bench")}")').replace("@DATA@", str(folder / "data"))
+    text = text.replace("@TOOL@", "db_bench").replace("@DATA@", str(folder / "data"))
     (folder / "brief.bench").write_text(text.replace("hosts = local", f"hosts = local  power = {power}"))
 
 

@@ -37,8 +37,8 @@ def namespace() -> Iterator[str]:
     subprocess.run([ip, "netns", "delete", name], check=True)
 
 
-def write(folder: Path, host: str) -> None:
-    (folder / "brief.bench").write_text(SPEC.replace("@HOST@", host).replace("@DATA@", str(folder / "data")))
+def write(folder: Path, host: str, name: str = "brief.bench") -> None:
+    (folder / name).write_text(SPEC.replace("@HOST@", host).replace("@DATA@", str(folder / "data")))
 
 
 @pytest.mark.parametrize("name", TRANSPORT_SPECS.own)
@@ -89,23 +89,21 @@ def test_its_commands_run_in_the_namespace(installed: Environment, tmp_path: Pat
     assert (tmp_path / "inside").read_text().strip() == namespace
 
 
-@pytest.mark.parametrize(
-    ("host", "said"),
-    [
-        ("netns://a b", "`a b` is not the name of a network namespace"),
-        ("netnz://blue", "no transport is called `netnz`"),
-        ("netnz://blue", "did you mean `netns`?"),
-        ("ssh://blue", "a host over SSH is written without a scheme"),
-        ("broken://blue", "the transport `broken` of bench-broken 9 can't be used"),
-    ],
-)
-def test_a_host_that_no_transport_reaches_is_refused(
-    installed: Environment, tmp_path: Path, host: str, said: str
-) -> None:
-    write(tmp_path, host)
-    done = bench(installed, tmp_path, "check", "brief.bench")
+def test_a_host_that_no_transport_reaches_is_refused(installed: Environment, tmp_path: Path) -> None:
+    refused = {
+        "netns://a b": ("`a b` is not the name of a network namespace",),
+        "netnz://blue": ("no transport is called `netnz`", "did you mean `netns`?"),
+        "ssh://blue": ("a host over SSH is written without a scheme",),
+        "broken://blue": ("the transport `broken` of bench-broken 9 can't be used",),
+    }
+    names = [f"{number}.bench" for number in range(len(refused))]
+    for name, host in zip(names, refused, strict=True):
+        write(tmp_path, host, name)
+    done = bench(installed, tmp_path, "check", *names, "--format", "json")
     assert done.returncode == 1
-    assert said in done.stdout + done.stderr
+    for of_file, (host, texts) in zip(json.loads(done.stdout), refused.items(), strict=True):
+        said = " ".join(f"{each['summary']} {each['help']}" for each in of_file["diagnostics"])
+        assert all(text in said for text in texts), (host, said)
 
 
 @pytest.mark.parametrize(

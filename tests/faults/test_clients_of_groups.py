@@ -12,6 +12,7 @@ from tests.support.bench import Bench
 from tests.support.mongo import running_stand_in
 from tests.support.tools import built_tool
 from tests.support.two_hosts import two_hosts
+from tests.support.wrapped import PROGRAMS
 
 SPEC = """
 hardware one { hosts = "one"  server_port = "@ONE@" }
@@ -21,7 +22,7 @@ client two_load { hosts = "two-load"  tool = go_ycsb("@TOOL@") }
 database mongo { engine = mongodb  uri = "mongodb://127.0.0.1:{server_port}/ycsb"  reset = drop_and_load }
 workload c from ycsb.c { records = 1k }
 experiment ramp {
-  hardware = [one, two]  client = [one_load, two_load]  workloads = c  threads = [1, 2]  measure = 3 s
+  hardware = [one, two]  client = [one_load, two_load]  workloads = c  threads = [1, 2]  measure = 2 s
   overlap  = loading
 }
 """
@@ -35,9 +36,10 @@ def bench(tmp_path: Path) -> Iterator[Bench]:
 
 @pytest.mark.timeout(240)
 def test_each_group_is_loaded_by_its_own_client_beside_the_measurement_of_the_other(bench: Bench) -> None:
-    stand_in, tool = built_tool("mongo-stand-in"), built_tool("go-ycsb/bin/go-ycsb")
+    stand_in = built_tool("mongo-stand-in")
+    built_tool("go-ycsb/bin/go-ycsb")
     with running_stand_in(stand_in.parent) as (_, one), running_stand_in(stand_in.parent) as (_, two):
-        bench.spec(SPEC, TOOL=str(tool), ONE=str(one), TWO=str(two))
+        bench.spec(SPEC, TOOL=f"{PROGRAMS}/go-ycsb", ONE=str(one), TWO=str(two))
         done = bench("run", "brief.bench", "--no-report", timeout=220)
     assert done.code == 0, done.text
     jobs = [each for each in bench.journal("job_collected") if each["job"] in ("load", "measure")]

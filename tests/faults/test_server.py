@@ -14,6 +14,7 @@ from tests.support.bench import Bench
 from tests.support.mongo import mortal_stand_in
 from tests.support.tools import built_tool, tools_dir
 from tests.support.waiting import until
+from tests.support.wrapped import PROGRAMS
 
 
 @pytest.fixture(autouse=True)
@@ -63,14 +64,13 @@ wait $!
 
 
 def test_a_cell_whose_client_begins_late_is_measured_once_more(bench: Bench) -> None:
-    real = built_tool("ycsb")
     slow = bench.folder / "slow"
     (slow / "bin").mkdir(parents=True)
     for part in ("lib", "mongodb-binding", "workloads"):
-        (slow / part).symlink_to(real / part)
+        (slow / part).symlink_to(PROGRAMS / "ycsb" / part)
     with mortal_stand_in(tools_dir()) as (host, port, server):
         program = slow / "bin/ycsb.sh"
-        text = LATE_ONCE.replace("@FOLDER@", str(slow)).replace("@YCSB@", str(real))
+        text = LATE_ONCE.replace("@FOLDER@", str(slow)).replace("@YCSB@", f"{PROGRAMS}/ycsb")
         program.write_text(text.replace("@SERVER@", str(server.pid)))
         program.chmod(0o755)
         spec = MONGO.replace("[1, 2]", "[1]")
@@ -91,7 +91,7 @@ def test_a_cell_whose_client_begins_late_is_measured_once_more(bench: Bench) -> 
 def test_an_embedded_server_that_dies_is_started_again_for_the_next_cell(bench: Bench) -> None:
     # The next cell must be good, on a busy machine too: go-ycsb starts in milliseconds, YCSB's Java in seconds.
     client = built_tool("go-ycsb/bin/go-ycsb")
-    bench.spec(MONGO, TOOL=f'go_ycsb("{client}")', SERVER="server = embedded", SECONDS=2)
+    bench.spec(MONGO, TOOL="go_ycsb", SERVER="server = embedded", SECONDS=2)
     with bench.started("run", "brief.bench") as run:
         until(lambda: any(f"{client} run mongodb " in line for line in bench.strays().values()), 60)
         # The client goes too, as when memory runs out: alone it would wait for the server to come back.

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import re
+import shutil
 from collections.abc import Iterable
 from pathlib import Path
+from typing import NamedTuple
 
 import pytest
 
+from benchbrief.compiler.planning.plan import Plan
 from benchbrief.reports.data.view_model import (
     Block,
     CalloutView,
@@ -58,12 +61,27 @@ report brief "B" {
 """
 
 
-def simulated(folder: Path) -> Path:
-    """Return the folder of a simulated run."""
+class Made(NamedTuple):
+    """A simulated run, and what a brief shows of it."""
+
+    plan: Plan
+    run_dir: Path
+    view: ReportView
+
+
+@pytest.fixture(scope="module")
+def made(tmp_path_factory: pytest.TempPathFactory) -> Made:
+    folder = tmp_path_factory.mktemp("searched")
     plan = compile_text(SPEC, folder)
     run_dir = create_run(folder / "out", plan, {}, simulated=j.Simulated())
     execute(plan, "", run_dir)
-    return run_dir
+    return Made(plan, run_dir, view_of(plan, run_dir))
+
+
+@pytest.fixture
+def run_dir(made: Made, tmp_path: Path) -> Path:
+    """A copy of the run, for a journal that says something else."""
+    return shutil.copytree(made.run_dir, tmp_path / made.run_dir.name)
 
 
 def found_by(run_dir: Path, hardware: str = "eco") -> j.PromiseEnded:
@@ -78,8 +96,7 @@ def instead(run_dir: Path, ended: j.PromiseEnded) -> None:
     journal.close()
 
 
-def view_of(folder: Path, run_dir: Path, language: str = "en") -> ReportView:
-    plan = compile_text(SPEC, folder)
+def view_of(plan: Plan, run_dir: Path, language: str = "en") -> ReportView:
     rebuild(run_dir, plan)
     with open_store(run_dir) as store:
         (report,) = plan.reports
@@ -128,12 +145,11 @@ def test_the_verdict_on_a_rate_is_that_of_most_runs_and_held_out_runs_overrule_i
     assert runs.verdict == verdict
 
 
-def test_a_figure_of_a_search_shows_the_limit_the_rate_found_and_which_rates_broke_the_promise(tmp_path: Path) -> None:
-    run_dir = simulated(tmp_path)
-    eco, legacy = found_by(run_dir), found_by(run_dir, "legacy")
+def test_a_figure_of_a_search_shows_the_limit_the_rate_found_and_which_rates_broke_the_promise(made: Made) -> None:
+    eco, legacy = found_by(made.run_dir), found_by(made.run_dir, "legacy")
     assert eco.sustained
     assert legacy.sustained
-    figures = figures_of(view_of(tmp_path, run_dir))
+    figures = figures_of(made.view)
     both = figures["Both"]
     assert "limit of the promise: 10\u00a0ms." in both.alt
     assert f"sustained, Eco: {eco.sustained:,.0f} ops/s." in both.alt
@@ -154,24 +170,22 @@ def test_a_figure_of_a_search_shows_the_limit_the_rate_found_and_which_rates_bro
     assert f"sustained: {eco.sustained:,.0f} ops/s." in figures["Served"].alt
 
 
-def test_a_japanese_brief_says_the_same(tmp_path: Path) -> None:
-    view = view_of(tmp_path, simulated(tmp_path), "ja")
+def test_a_japanese_brief_says_the_same(made: Made, run_dir: Path) -> None:
+    view = view_of(made.plan, run_dir, "ja")
     both = figures_of(view)["Both"]
     assert "約束の上限：10\u00a0ms" in both.alt
     assert "持続レート、Eco：" in both.alt
     assert "中抜きの点：守られなかったレート。" in notes(both)
 
 
-def test_rates_without_a_value_stand_on_the_axis_and_the_generators_are_marked_apart(tmp_path: Path) -> None:
-    run_dir = simulated(tmp_path)
-    plain = figures_of(view_of(tmp_path, run_dir))["Both"]
+def test_rates_without_a_value_stand_on_the_axis_and_the_generators_are_marked_apart(made: Made, run_dir: Path) -> None:
+    plain = figures_of(made.view)["Both"]
     ended = found_by(run_dir)
     seen = {each.rate for each in ended.rates}
-    plan = compile_text(SPEC, tmp_path)
-    lower, higher = [rate for rate in plan.experiments["e"].points if rate not in seen][-2:]
+    lower, higher = [rate for rate in made.plan.experiments["e"].points if rate not in seen][-2:]
     more = (j.RateJudged(rate=lower, met=0, broken=3), j.RateJudged(rate=higher, met=0, broken=0, beyond=3))
     instead(run_dir, ended.model_copy(update={"rates": (*ended.rates, *more)}))
-    marked = figures_of(view_of(tmp_path, run_dir))["Both"]
+    marked = figures_of(view_of(made.plan, run_dir))["Both"]
     assert "Hollow points on the x axis: rates that broke the promise in runs without a value to draw." in notes(marked)
     assert "Crosses on the x axis: rates at which the load generator was too late to tell." in notes(marked)
     assert f"Eco: the load generator was too late to tell at {higher:,.0f} ops/s." in marked.alt
@@ -180,28 +194,26 @@ def test_rates_without_a_value_stand_on_the_axis_and_the_generators_are_marked_a
     assert marked.svg != plain.svg
 
 
-def test_a_search_without_a_rate_has_no_mark_and_says_why(tmp_path: Path) -> None:
-    run_dir = simulated(tmp_path)
+def test_a_search_without_a_rate_has_no_mark_and_says_why(made: Made, run_dir: Path) -> None:
     ended = found_by(run_dir)
     instead(run_dir, ended.model_copy(update={"held_met": 1, "held_out": 3}))
-    figure = figures_of(view_of(tmp_path, run_dir))["Both"]
+    figure = figures_of(view_of(made.plan, run_dir))["Both"]
     assert "sustained, Eco:" not in figure.alt
     assert re.search("“sustained, Eco” is not marked .*1 of 3 held-out runs", notes(figure))
 
 
 def test_the_disclosure_says_that_held_out_runs_lowered_the_rate_and_what_contradicts_the_assumption(
-    tmp_path: Path,
+    made: Made, run_dir: Path
 ) -> None:
-    run_dir = simulated(tmp_path)
-    before = disclosed(view_of(tmp_path, run_dir))
+    before = disclosed(made.view)
     ended = found_by(run_dir)
     assert ended.rate
     above = next(each for each in ended.rates if each.rate > ended.rate)
     refuted = above.model_copy(update={"met": 5, "broken": 0, "held_met": 1, "held_out": 3})
-    highest = max(compile_text(SPEC, tmp_path).experiments["e"].points)
+    highest = max(made.plan.experiments["e"].points)
     rates = [refuted if each is above else each for each in ended.rates]
     instead(run_dir, ended.model_copy(update={"rates": (*rates, j.RateJudged(rate=highest, met=1, broken=0))}))
-    after = disclosed(view_of(tmp_path, run_dir))
+    after = disclosed(view_of(made.plan, run_dir))
     lowered = f"On Eco, Sessions, held-out runs lowered the rate; kept at the higher ones: {above.rate:,.0f}: 1 of 3"
     contradicted = f"{above.rate:,.0f} ops/s broke the promise, though {highest:,.0f} ops/s, a higher rate, kept it"
     assert lowered in after
@@ -223,13 +235,12 @@ def test_the_disclosure_says_that_held_out_runs_lowered_the_rate_and_what_contra
     ],
 )
 def test_each_number_of_a_rate_that_is_known_from_below_alone_says_so(
-    tmp_path: Path, language: str, by_generator: bool, said: str
+    made: Made, run_dir: Path, language: str, by_generator: bool, said: str
 ) -> None:
-    run_dir = simulated(tmp_path)
     ended = found_by(run_dir)
     kind = "found" if by_generator else "at_least"
     instead(run_dir, ended.model_copy(update={"kind": kind, "by_generator": by_generator}))
-    view = view_of(tmp_path, run_dir, language)
+    view = view_of(made.plan, run_dir, language)
     said = said.format(rate=f"{ended.sustained:,.0f}")
     shown = [
         block

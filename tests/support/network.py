@@ -26,6 +26,7 @@ from pathlib import Path
 from tests.support.sshd import free_port, new_key
 from tests.support.tools import system_tool
 from tests.support.waiting import until
+from tests.support.wrapped import PROGRAMS
 
 _IP = "/usr/sbin/ip" if Path("/usr/sbin/ip").exists() else "ip"
 _CONFIG = """\
@@ -42,7 +43,7 @@ PermitRootLogin yes
 Subsystem sftp internal-sftp
 MaxSessions 100
 MaxStartups 200:30:400
-SetEnv TMPDIR={directory}/tmp.{number} HOME={directory}/account.{number}
+SetEnv TMPDIR={directory}/tmp.{number} HOME={directory}/account.{number} PATH={programs}:/usr/local/bin:/usr/bin:/bin
 """
 
 
@@ -155,7 +156,7 @@ def _host(stack: ExitStack, directory: Path, number: int, prefix: str, subnet: s
     else:
         port = free_port()
     config = directory / f"sshd_config.{number}"
-    config.write_text(_CONFIG.format(address=address, port=port, directory=directory, number=number))
+    config.write_text(_CONFIG.format(address=address, port=port, directory=directory, number=number, programs=PROGRAMS))
     for own in ("tmp", "account"):  # a home of its own: no start-up files of who runs this
         (directory / f"{own}.{number}").mkdir()
         (directory / f"{own}.{number}").chmod(0o1777)

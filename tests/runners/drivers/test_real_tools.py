@@ -114,11 +114,11 @@ def test_db_bench_measures_a_loaded_database(
 ) -> None:
     own = shutil.copytree(loaded, tmp_path / "db")  # a database that another cell wrote to would be refused
     database = cells.rocksdb(own, compression="none", cache=2.0**20)
-    with bench(tmp_path, cells.db_bench(benchmark), database, "db_bench", measure_s=2) as made:
+    with bench(tmp_path, cells.db_bench(benchmark), database, "db_bench", measure_s=1) as made:
         assert made.engine.holds(made.context.cell)
         measurement = made.measure()
     assert {operation.operation for operation in measurement.operations} == operations
-    assert measurement.total.seconds == pytest.approx(2, abs=0.5)
+    assert measurement.total.seconds == pytest.approx(1, abs=0.5)
     assert measurement.total.count > 1000
     assert not [text for text in measurement.warnings if "found" in text], "the load left every key"
     counted = sum(interval.count for interval in measurement.intervals)
@@ -216,7 +216,7 @@ def test_ycsb_measures_inside_the_window_and_agrees_with_the_server(tmp_path: Pa
 
 
 @pytest.mark.usefixtures("needs_mongo")
-@pytest.mark.parametrize("tool", ["ycsb", "go_ycsb"])
+@pytest.mark.parametrize("tool", [pytest.param("ycsb", marks=pytest.mark.long), "go_ycsb"])
 def test_the_options_of_a_database_are_those_of_the_load_alone(tool: str, tmp_path: Path) -> None:
     """A client that asks for TLS finds none: its load fails, and the controller's connection does not."""
     if tool == "go_ycsb":
@@ -314,7 +314,7 @@ def _load_of(workload: Workload) -> Workload:
 
 
 @pytest.mark.usefixtures("needs_mongo")
-@pytest.mark.parametrize("tool", ["ycsb", "go_ycsb"])
+@pytest.mark.parametrize("tool", [pytest.param("ycsb", marks=pytest.mark.long), "go_ycsb"])
 def test_a_load_is_measured_to_its_last_record(tmp_path: Path, tool: str) -> None:
     built_tool("go-ycsb/bin/go-ycsb")
     load = _load_of(cells.ycsb("a", 1200))
@@ -330,7 +330,7 @@ def test_a_load_is_measured_to_its_last_record(tmp_path: Path, tool: str) -> Non
 
 
 @pytest.mark.usefixtures("needs_mongo")
-@pytest.mark.parametrize("tool", ["ycsb", "go_ycsb"])
+@pytest.mark.parametrize("tool", ["ycsb", pytest.param("go_ycsb", marks=pytest.mark.long)])
 def test_a_load_is_measured_for_its_time_when_records_are_left(tmp_path: Path, tool: str) -> None:
     built_tool("go-ycsb/bin/go-ycsb")
     load = _load_of(cells.ycsb("a", 1_000_000))

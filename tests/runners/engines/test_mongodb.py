@@ -39,6 +39,8 @@ from tests.support.tools import built_tool, system_tool, tools_dir
 from tests.support.waiting import until
 
 Make = Callable[..., tuple[MongoDB, CellContext]]
+WARM_UP = "benchbrief.runners.engines.mongodb.mongo_stand_in.WARM_UP_S"
+"""No test is about how fast the stand-in is."""
 
 
 @pytest.fixture
@@ -46,7 +48,7 @@ def make(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Make]:
     """Makes engines, and stops them at the end."""
     monkeypatch.setenv("TMPDIR", str(tmp_path))
     monkeypatch.setenv("BENCHBRIEF_TOOLS", str(tools_dir()))
-    monkeypatch.setattr("benchbrief.runners.engines.mongodb.mongo_stand_in.WARM_UP_S", 0.2)  # none is about its speed
+    monkeypatch.setattr(WARM_UP, 0.2)
     started: list[MongoDB] = []
 
     def made(database: Database, records: int = 3, owner: str = "anyone") -> tuple[MongoDB, CellContext]:
@@ -185,6 +187,7 @@ def engine_of_another_host(
 ) -> Iterator[tuple[MongoDB, CellContext]]:
     """The one host of the plan, under test and load generator, is reached through SSH, by a name of ~/.ssh/config."""
     system_tool("sshd")
+    monkeypatch.setattr(WARM_UP, 0.2)
     monkeypatch.setenv("BENCHBRIEF_TOOLS", str(tools_dir()))
     with sshd(config=f"SetEnv TMPDIR={tmp_path}") as remote:
         monkeypatch.setenv("HOME", str(remote.home))

@@ -164,23 +164,28 @@ POINTS: tuple[tuple[dict[str, str], str], ...] = (
     ({"type": "cell_ended"}, ""),
 )
 """Where a controller is killed, one after another, and what the next one does with the cell that was going on."""
+SOME_POINTS = tuple(POINTS[at] for at in (0, 2, 3, 8, 9, 11, 14, 17, 18, 19, 21, 23, 24, 25))
+"""At least one before, in and after each job, and each where the next controller does something else than before it."""
 
 
 @pytest.mark.timeout(300)
-def test_a_run_killed_at_every_point_over_ssh_is_whole_in_the_end(bench: Bench, by_ssh: Path) -> None:
+@pytest.mark.parametrize("points", [SOME_POINTS, pytest.param(POINTS, marks=pytest.mark.long)], ids=["some", "every"])
+def test_a_run_killed_at_one_point_after_another_over_ssh_is_whole_in_the_end(
+    points: tuple[tuple[dict[str, str], str], ...], bench: Bench, by_ssh: Path
+) -> None:
     bench.spec(ROCKS, HOST='"box"')
     words: tuple[str, ...] = ("run", "brief.bench")
-    for point, _ in POINTS:
+    for point, _ in points:
         until_killed(bench, point, *words, "--no-report")
         words = ("resume",)
     ended = bench("resume", "--no-report")
     assert ended.code == 0, ended.text
     did = controllers(bench).did_with(SECOND)
-    expected = [then for _, then in POINTS]
-    seen = [(point, then) for (point, _), then in zip(POINTS, did[1:], strict=True)]
+    seen = [(point, then) for (point, _), then in zip(points, did[1:], strict=True)]
     # A controller that was itself killed before it came to the cell shows what it would have done in the next one.
-    assert seen[2][1] == "again"
-    assert seen[3:] == list(zip([point for point, _ in POINTS[3:]], expected[3:], strict=True))
+    began = points.index(POINTS[3])
+    assert seen[began - 1][1] == "again"
+    assert seen[began:] == list(points[began:])
     assert_whole(bench, (FIRST, SECOND))
     (measured,) = [
         job
@@ -192,7 +197,7 @@ def test_a_run_killed_at_every_point_over_ssh_is_whole_in_the_end(bench: Bench, 
     assert list(by_ssh.iterdir()) == []
     again = bench("resume", bench.run_dir.name, "--no-report")
     assert again.code == 0, again.text
-    assert len(controllers(bench).each) == len(POINTS) + 1, "a whole run stays as it is"
+    assert len(controllers(bench).each) == len(points) + 1, "a whole run stays as it is"
 
 
 def killed_again_and_again(bench: Bench, seed: int, times: int, lines: tuple[int, int]) -> int:

@@ -49,24 +49,29 @@ def bench(tmp_path: Path) -> Iterator[Bench]:
 
 
 @pytest.fixture
-def fleet(bench: Bench) -> Path:
+def fleet(bench: Bench, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A simulated run that has not begun, with three lanes."""
-    return made(bench)
+    return copied(bench, tmp_path_factory, "fleet", ())
 
 
 @pytest.fixture
 def ran(bench: Bench, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The same with lanes that have run: the copy of one that was moved away, as an original beside it would count."""
+    """The same with lanes that have run."""
+    return copied(bench, tmp_path_factory, "lanes", LANES)
+
+
+def copied(bench: Bench, factory: pytest.TempPathFactory, name: str, lanes: tuple[str, ...]) -> Path:
+    """The copy of a run that was moved away, as an original beside it would count. These lanes have run."""
 
     def make(folder: Path) -> None:
         with fresh_bench(folder / "made") as first:
             made(first)
-            for number in LANES:
+            for number in lanes:
                 lane(first, number)
             (first.folder / "fleet").rename(folder / "fleet")
 
     bench.spec(SPEC)
-    return shutil.copytree(made_once(tmp_path_factory, "lanes", make) / "fleet", bench.folder / "fleet")
+    return shutil.copytree(made_once(factory, name, make) / "fleet", bench.folder / "fleet")
 
 
 def made(bench: Bench, spec: str = SPEC, name: str = "fleet", *words: str) -> Path:

@@ -2,7 +2,12 @@
 # Prints facts of the host, and of the file systems that hold the paths among its arguments: a line each, with a key.
 LC_ALL=C; export LC_ALL
 say() { printf '%s\t%s\n' "$1" "$2"; }
-file() { [ -r "$2" ] && say "$1" "$(head -c 300 "$2" 2>/dev/null | head -n 1)"; }
+file() {
+    [ -r "$2" ] || return
+    line=
+    IFS= read -r line 2>/dev/null <"$2"
+    printf '%s\t%.300s\n' "$1" "$line"
+}
 say hostname "$(uname -n)"
 say kernel "$(uname -r)"
 say os "$(sed -n 's/^PRETTY_NAME=//p' /etc/os-release 2>/dev/null)"
