@@ -11,6 +11,7 @@ from benchbrief.comparing.load_differences import Loads
 from benchbrief.compiler.explain.explain_rules import measured_for
 from benchbrief.compiler.messages.text import figure
 from benchbrief.compiler.planning.budgets import is_budgeted
+from benchbrief.results.analysis.other_work import read_other_work
 from benchbrief.results.compare.comparison import Comparison, Outcome, Values
 from benchbrief.results.compare.contender import Contender
 from benchbrief.results.compare.metric_definitions import defined_otherwise
@@ -30,6 +31,7 @@ WHERE p.name = 'node' ORDER BY ALL
 
 def cautions(first: Contender, second: Contender, outcome: Outcome, threshold: float) -> Iterator[str]:
     yield from warn_of_origins((first, second), "AB")
+    yield from warn_of_busy_hosts((first, second), "AB")
     for side, name in ((first, "A"), (second, "B")):
         if any(metric.percentile is None for metric in side.plan.metrics):
             yield say.kinds_unknown(name=name)
@@ -63,6 +65,18 @@ def warn_of_origins(sides: Sequence[Contender], names: str) -> Iterator[str]:
     ):
         if found := [name for side, name in zip(sides, names, strict=True) if side.origin == origin]:
             yield several(names=listed(found)) if len(found) > 1 else one(name=found[0])
+
+
+def warn_of_busy_hosts(sides: Sequence[Contender], names: str) -> Iterator[str]:
+    """Of which contenders cells were measured while other work kept hosts of load generators busy: how many, and how
+    much it took."""
+    found = []
+    for side, name in zip(sides, names, strict=True):
+        cells = read_other_work(side.store, side.condition)
+        if busy := [cores for _, cores in cells if cores is not None]:
+            found.append(say.busy_side(name=name, n=len(busy), total=len(cells), most=figure(max(busy), ".1f")))
+    if found:
+        yield say.busy_sides(said=listed(found))
 
 
 def warn_of_bounds(rows: Sequence[Comparison]) -> Iterator[str]:

@@ -8,6 +8,7 @@ from benchbrief.comparing.compare_messages import say, some_of
 from benchbrief.comparing.comparison_cautions import (
     levels_of,
     warn_of_bounds,
+    warn_of_busy_hosts,
     warn_of_definitions,
     warn_of_lengths,
     warn_of_origins,
@@ -36,6 +37,7 @@ def ranking_cautions(
     rows = [row for outcome in field.outcomes.values() for row in outcome.comparisons]
     yield from _warn_of_loads(field, loads, judged=judged)
     yield from warn_of_origins(contenders, names)
+    yield from warn_of_busy_hosts(contenders, names)
     for (a, b), outcome in field.outcomes.items():
         called = names[a], names[b]
         yield from warn_of_definitions(contenders[a], contenders[b], called=called)

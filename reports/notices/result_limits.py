@@ -16,6 +16,7 @@ from benchbrief.reports.data.report_data import Results
 from benchbrief.reports.data.view_model import Item, Notice
 from benchbrief.reports.text.number_format import fixed, percent
 from benchbrief.reports.words.brief_words import counted, some_of
+from benchbrief.results.analysis.other_work import read_other_work
 
 BUSY = 0.90
 """The share of a load generator's processors above which it may limit the throughput."""
@@ -153,11 +154,7 @@ def _other_work(results: Results) -> Iterator[Limit]:
 
     A load generator beside a server can't be: the server's part in the load is not known.
     """
-    rows = results.store.sql(
-        "SELECT cell_id, (SELECT max((message::JSON ->> '$.args.amount.value')::DOUBLE) FROM notes "
-        "JOIN sentences USING (run_id, text) WHERE notes.cell_id = cells.cell_id AND code = 'busy_meanwhile') "
-        "FROM cells WHERE status = 'ok'"
-    ).rows
+    rows = read_other_work(results.store)
     busy = [cores for _, cores in rows if cores is not None]
     if not busy:
         return

@@ -4,14 +4,20 @@ from __future__ import annotations
 
 import statistics
 from dataclasses import replace
+from typing import Any
 
 import pytest
 
 from benchbrief.comparing.compare_output import cases, format_quantity, markdown, shorten_reason, table_rows
 from benchbrief.comparing.compare_table import table_of
-from benchbrief.comparing.comparison_cautions import levels_of, warn_of_changes_shown_twice
+from benchbrief.comparing.comparison_cautions import levels_of, warn_of_busy_hosts, warn_of_changes_shown_twice
+from benchbrief.compiler.messages.text import figure
 from benchbrief.results.compare.comparison import Outcome, Point, Quantity, Values, compare
+from benchbrief.results.compare.contender import Contender
 from benchbrief.results.compare.contender_differences import _readable
+from benchbrief.results.messages.result_messages import say
+from benchbrief.results.store.store_schema import NoteRow
+from tests.reports import world as w
 
 
 @pytest.mark.parametrize(
@@ -138,3 +144,20 @@ def test_a_reason_that_has_what_a_tool_said_stays_a_line_that_can_be_read() -> N
     assert printed.startswith("missing in B: the cell failed: stderr")
     assert printed.endswith("...")
     assert len(printed) < 170
+
+
+def test_cells_beside_other_work_are_noted_with_the_contenders_that_they_are_of() -> None:
+    of = w.World({"disk": "Disk", "ram": "RAM"}, {"a": "Sessions"}, repeats=2)
+    rows: list[Any] = [row for row in of.rows() if not isinstance(row, NoteRow)]
+    for cell, cores in ((of.cell_id("disk", "a", 2), 0.7), (of.cell_id("disk", "a", 4), 1.9)):
+        for host, amount in (("load-1", cores), ("load-2", 0.6)):
+            text = say.busy_meanwhile(host=host, cell=cell, amount=figure(amount, ".1f"))
+            rows.append(NoteRow(w.RUN, cell, "warning", text, "run"))
+    busy, quiet, whole = (Contender(str(each), of.plan(), w.make_store(rows), each) for each in ("disk", "ram", None))
+    assert list(warn_of_busy_hosts((quiet, quiet), "AB")) == []
+    tail = ": a change may be that of the other work"
+    assert list(warn_of_busy_hosts((quiet, busy), "AB")) == [
+        f"other work kept hosts of load generators busy while they measured cells of B (2 of 6, up to 1.9 cores){tail}"
+    ]
+    (all_three,) = warn_of_busy_hosts((busy, quiet, whole), "ABC")
+    assert "cells of A (2 of 6, up to 1.9 cores) and cells of C (2 of 12, up to 1.9 cores)" in all_three
