@@ -44,6 +44,8 @@ _HEAD_BEGUN = re.compile(r"\s*(?:Keys|Values|Entries|RawSize|FileSize|Write rate
 _TICKER = re.compile(rf"(rocksdb\.[\w.]+) (?:COUNT : ({_N})$|P50 : ({_F}) P95 : ({_F}) P99 : ({_F}) P100 : ({_F}))")
 _SUMS = re.compile(rf"COUNT : ({_N}) SUM : ({_N})")
 _WHOLE = re.compile(_N)
+_KEYS_WRITTEN = re.compile(rf"Cumulative writes: \S+ writes, ({_N})([KMG]?) keys\b")
+_UNITS = {"": 1, "K": 10**3, "M": 10**6, "G": 10**9}
 _VERSION = re.compile(r"RocksDB:\s+version (\S+)")
 _DATE = re.compile(r"Date:\s+\w{3} (\w{3}\s+\d+ \d\d:\d\d:\d\d \d{4})")
 _STATUS = re.compile(
@@ -160,6 +162,9 @@ class Output:
     """The lines that describe the data before any result: `Keys`, `Entries` and so on, each a number and its suffix."""
     oddities: tuple[str, ...] = ()
     """Lines that begin like a result or a histogram, but can't be read. db_bench prints none of these."""
+    written: tuple[int, int] | None = None
+    """The least and the most keys that the process can have written, by RocksDB's own count. It is exact below 10,000,
+    and cut to whole thousands or millions from there on."""
 
     def headline(self, benchmark: str) -> Headline | None:
         return next((headline for headline in self.headlines if headline.name == benchmark), None)
@@ -176,6 +181,7 @@ def read(stdout: Iterable[str], stderr: Iterable[str]) -> Output:
     head: dict[str, tuple[str, str]] = {}
     oddities: list[str] = []
     version, date = "", None
+    written: tuple[int, int] | None = None
     # The banner and errors go to standard error in some versions, and to standard output in others.
     for source, text in ((1, stdout), (2, stderr)):
         for raw in text:
@@ -205,6 +211,10 @@ def read(stdout: Iterable[str], stderr: Iterable[str]) -> Output:
                 errors[line] = None
             elif match := _TICKER.match(line):
                 _add_ticker(tickers, match, line)
+            elif line.startswith("** "):  # a table of RocksDB's, perhaps with histograms of its own
+                blocks.finish()
+            elif match := _KEYS_WRITTEN.match(line):
+                written = _add_keys(written, match)
             else:
                 blocks.feed(line)
     return Output(
@@ -218,6 +228,7 @@ def read(stdout: Iterable[str], stderr: Iterable[str]) -> Output:
         date,
         head,
         (*oddities, *blocks.oddities),
+        written,
     )
 
 
@@ -257,6 +268,13 @@ def _add_ticker(tickers: dict[str, Tickers], match: re.Match[str], line: str) ->
         )
 
 
+def _add_keys(before: tuple[int, int] | None, match: re.Match[str]) -> tuple[int, int]:
+    """Return the bounds of the keys written, with those of other databases of the process."""
+    (low, high), unit = before or (0, 0), _UNITS[match[2]]
+    least = int(match[1]) * unit
+    return low + least, high + least + unit - 1
+
+
 class _Blocks:
     """Parses histogram blocks, line by line."""
 
@@ -274,7 +292,7 @@ class _Blocks:
 
     def feed(self, line: str) -> None:
         if match := _BLOCK.match(line):
-            self._finish()
+            self.finish()
             self._operation = match[1]
         elif not self._operation:
             return
@@ -293,7 +311,7 @@ class _Blocks:
         elif line.lstrip().startswith(("Count:", "Min:", "Percentiles:", "[", "(")):
             self.oddities.append(f"`{line.strip()[:80]}` is no line of a histogram of db_bench")
 
-    def _finish(self) -> None:
+    def finish(self) -> None:
         if self._operation and self._counts is not None:
             count, mean = self._counts
             low, high = self._ends or (0.0, 0.0)
@@ -309,7 +327,7 @@ class _Blocks:
         self._median, self._percentiles, self._shares = "", (), []
 
     def end(self) -> tuple[Block, ...]:
-        self._finish()
+        self.finish()
         return tuple(self._done)
 
 

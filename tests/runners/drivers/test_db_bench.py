@@ -93,6 +93,43 @@ def test_the_background_writer_is_in_neither_the_throughput_nor_the_total() -> N
     assert sum(interval.count for interval in measurement.intervals) == read.count
 
 
+@pytest.mark.parametrize(
+    ("printed", "said_by", "writes"),
+    [
+        ("163K", "RocksDB counts them", 163_999),
+        ("9876", "RocksDB counts them", 9876),
+        ("170K", "RocksDB counts them", 170_000),
+        ("1M", "RocksDB counts them", 1_000_000),
+        ("", "of the last status line", 169_509),
+    ],
+)
+def test_the_background_writer_s_operations_are_rocksdb_s_count_of_keys(
+    tmp_path: Path, printed: str, said_by: str, writes: int
+) -> None:
+    """The recording has `--statistics`, whose exact ticker is the truth that the count without it must come near."""
+    recording = "readwhilewriting-counted"
+    (written,) = re.findall(r"number.keys.written COUNT : (\d+)", (OUTPUTS / recording / "stdout").read_text())
+    without = changed(recording, tmp_path, r"^rocksdb\..*?$", "")
+    stdout = without.stdout.read_text()
+    line = "Cumulative writes: 163K writes, 163K keys"
+    assert line in stdout
+    without.stdout.write_text(stdout.replace(line, line.replace("163K", printed) if printed else ""))
+    measurement = DRIVER.parse(cell("readwhilewriting", 5.0), without)
+    read, write = measurement.operations
+    assert (read.count, write.count) == (266_398, writes)
+    assert said_by in dict(measurement.properties)["background thread"]
+    if printed == "163K":
+        assert write.count == pytest.approx(int(written), rel=0.01)
+
+
+def test_only_behind_a_background_writer_are_rocksdb_s_counts_printed() -> None:
+    asked = [
+        flags(DRIVER.measure(cell(name)).command.words)["benchmarks"]
+        for name in ("readwhilewriting", "readwhilemerging", "readwhilescanning", "readrandom")
+    ]
+    assert asked == ["readwhilewriting,stats", "readwhilemerging,stats", "readwhilescanning", "readrandom"]
+
+
 def test_reads_and_writes_of_readrandomwriterandom_come_from_their_histograms() -> None:
     measurement = DRIVER.parse(cell("readrandomwriterandom"), output("readrandomwriterandom"))
     counts = {operation.operation: operation.count for operation in measurement.operations}

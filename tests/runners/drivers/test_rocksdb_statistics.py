@@ -153,7 +153,7 @@ def test_the_probe_adds_to_the_measuring_command_alone() -> None:
     with_it, without = flags(cell()), flags(cell(probes=False))
     added = {key: value for key, value in with_it.items() if without.get(key) != value}
     assert added == {
-        "benchmarks": "readwhilewriting,stats_history",
+        "benchmarks": "readwhilewriting,stats,stats_history",
         "statistics": "1",
         "stats_level": "1",
         "stats_persist_period_sec": "1",
