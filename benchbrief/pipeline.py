@@ -25,7 +25,7 @@ from benchbrief.runners.journal.run_folder import load_plan
 from benchbrief.running.make_tables import make_tables
 from benchbrief.running.measure import measure
 from benchbrief.running.merge import merge
-from benchbrief.running.render_briefs import render_stored
+from benchbrief.running.render_briefs import render_stored, warn_of_holder
 from benchbrief.running.run_submitted import run_submitted
 from benchbrief.running.stop_signals import ended_by_sigterm
 
@@ -43,16 +43,16 @@ def run_plan(
 
     An interrupted run is not rendered: a partial result must not be taken for a whole one. OpenMetrics go to the file
     `metrics` meanwhile. With `wait`, it waits for hosts that another run holds; then `retake` decides again what a
-    new run takes from earlier ones. Where this machine was measured, it stays claimed until the brief is made.
+    new run takes from earlier ones. This machine is held while the brief is made, as it is by `run_on_scheduler` and
+    `merge_run`, unless another run holds it.
     """
     plan = load_plan(run_dir)
     with Monitor(run_dir) as monitor, MetricsFile(metrics, progress, monitor.now):
         with ended_by_sigterm(), KeptClaim() as kept:  # the plan -> journal and raw outputs
             wait_s = math.inf if wait else 0.0
             finished = measure(plan, run_dir, progress, monitor, wait_s=wait_s, report=report, kept=kept, retake=retake)
-            finished = _stored(finished, plan, progress, monitor, report=report)
-        if kept.problem:
-            progress.warn(f"not cleaned up: {kept.problem}; try again with: bench stop {run_name(run_dir)}")
+            finished = _stored(finished, plan, progress, monitor, kept, report=report)
+        _show_unreleased(kept, run_dir, progress)
         monitor.ended(finished.code)
         return finished
 
@@ -75,7 +75,9 @@ def run_on_scheduler(run_dir: Path, progress: Progress, *, report: bool = True) 
     with driving_alone(run_dir), Monitor(run_dir) as monitor:
         monitor.begin()
         finished = run_submitted(plan, run_dir, progress)  # jobs -> folders of lanes -> journal and raw outputs
-        finished = _stored(finished, plan, progress, monitor, report=report)
+        with ended_by_sigterm(), KeptClaim() as kept:
+            finished = _stored(finished, plan, progress, monitor, kept, report=report)
+        _show_unreleased(kept, run_dir, progress)
         monitor.ended(finished.code)
         return finished
 
@@ -84,11 +86,23 @@ def merge_run(run_dir: Path, folders: Sequence[Path], progress: Progress, *, rep
     """Merge the lanes of a run, then store, evaluate and render what is there, as after `run_plan`."""
     plan = load_plan(run_dir)
     finished = merge(plan, run_dir, folders, progress)  # journals and raw outputs of lanes -> those of the run
-    return _stored(finished, plan, progress, Monitor(), report=report)
+    with ended_by_sigterm(), KeptClaim() as kept:
+        finished = _stored(finished, plan, progress, Monitor(), kept, report=report)
+    _show_unreleased(kept, run_dir, progress)
+    return finished
 
 
-def _stored(finished: Finished, plan: Plan, progress: Progress, monitor: Monitor, *, report: bool) -> Finished:
+def _show_unreleased(kept: KeptClaim, run_dir: Path, progress: Progress) -> None:
+    if kept.problem:
+        progress.warn(f"not cleaned up: {kept.problem}; try again with: bench stop {run_name(run_dir)}")
+
+
+def _stored(
+    finished: Finished, plan: Plan, progress: Progress, monitor: Monitor, kept: KeptClaim, *, report: bool
+) -> Finished:
     if finished.status != "interrupted":
+        if not kept.take(plan, finished.run_dir):
+            warn_of_holder(plan)
         return _make_brief(finished, plan, progress, monitor, report=report)
     with suppress(RunnerError):  # that it was interrupted is what counts; `bench rebuild` tells what is wrong
         make_tables(finished.run_dir, plan, finished.evidence)

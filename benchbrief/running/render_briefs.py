@@ -10,7 +10,7 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Literal, NamedTuple
 
-from benchbrief.cli.terminal import warn
+from benchbrief.cli.terminal import show, warn
 from benchbrief.compiler.planning.plan import Plan
 from benchbrief.dsl.bench_error import FULL
 from benchbrief.reports.charts.svg_converter import Converter
@@ -19,6 +19,7 @@ from benchbrief.results.building.open_store import open_store
 from benchbrief.results.runs.made_reports import ReportFiles, note_reports
 from benchbrief.results.store.store import Store
 from benchbrief.results.store_errors import NoRoom
+from benchbrief.runners.hosts.orphans import run_on_this_machine
 from benchbrief.runners.journal.run_folder import keep_plan, kept_content
 
 
@@ -89,6 +90,18 @@ def render_briefs(
             warn(text)
     files = {name: list(each.files) for name, each in rendered.items()}
     return Briefs(files, tuple(text for each in rendered.values() for text in each.undrawn))
+
+
+def warn_of_holder(plan: Plan) -> None:
+    """Say which run holds this machine now, and what to render beside it means."""
+    holder = run_on_this_machine(plan)
+    if holder is None:
+        return
+    if holder.is_measuring:
+        warn(f"this machine is held by {holder.run}: to render here disturbs the cells that it measures now; "
+             "distrust those cells")  # fmt: skip
+    else:
+        show(f"note: {holder.run} makes its brief on this machine now: both briefs take longer", err=True)
 
 
 @contextmanager

@@ -15,6 +15,7 @@ from benchbrief.runners.fleet.lane_results import folders_in
 from benchbrief.runners.journal.events import Imported, RunEnded
 from benchbrief.runners.journal.journal_file import JOURNAL, first_start, is_being_written, last_record
 from benchbrief.runners.journal.run_folder import PLAN, SIMULATION
+from benchbrief.runners.session.live_controllers import is_making_brief
 
 RunState = Literal["running", "done", "failed", "interrupted"]
 RUN_STATES: tuple[RunState, ...] = get_args(RunState)
@@ -114,7 +115,7 @@ def last_interrupted(out: Path) -> Path:
 
 
 def last_unended(out: Path) -> Path:
-    """Return the run in progress, else the last one without an end.
+    """Return the run in progress, which may be one whose brief is being made, else the last one without an end.
 
     Raises ResultsError when there is none, and when several could be meant: two are in progress, or a later run
     than the one in progress lost its controller.
@@ -122,13 +123,13 @@ def last_unended(out: Path) -> Path:
     runs = _runs(out)
     if not runs:
         raise _none_in(out)
-    going = [run for run in runs if run.state == "running"]
+    going = [run for run in runs if run.state == "running" or is_making_brief(run.path)]
     left = [run for run in runs if run not in going and not isinstance(last_record(run.path / JOURNAL), RunEnded)]
     later = [run for run in left if going and runs.index(run) > runs.index(going[-1])]
     if going and len(going) + len(later) > 1:
-        listed = [f"{run.run_id} (goes on)" for run in going] + [
-            f"{run.run_id} (left by its controller)" for run in later
-        ]
+        what = {run.run_id: "goes on" if run.state == "running" else "its brief is being made" for run in going}
+        what |= {run.run_id: "left by its controller" for run in later}
+        listed = [f"{run} ({state})" for run, state in what.items()]
         raise ResultsError(f"which run in {out} is meant is not said: {', '.join(listed)}", "name the run")
     if going or left:
         return (going or left)[-1].path

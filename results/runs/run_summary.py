@@ -25,6 +25,7 @@ from benchbrief.runners.journal.controller_clock import now_in_run
 from benchbrief.runners.measurement.measurement import SteadyEnd
 from benchbrief.runners.scheduling.budgeted_repeats import spent_s
 from benchbrief.runners.scheduling.parallel_lanes import lanes
+from benchbrief.runners.session.live_controllers import is_making_brief
 
 CellState = Literal["waiting", "running", "ok", "failed", "no_room", "interrupted", "skipped", "not_chosen", "missing"]
 """No room: its point is missing, as the budget had none for it. Skipped: not needed, as its search or its repeats are
@@ -98,6 +99,8 @@ class RunStatus:
     """What a run in progress waits for, in sentences."""
     budgets: tuple[BudgetSpent, ...] = ()
     choices: tuple[Choice, ...] = ()
+    making_brief: bool = False
+    """Whether its cells are over, and a process makes its tables and its brief."""
 
 
 def summarise(run_dir: Path) -> RunStatus:
@@ -134,6 +137,7 @@ def summarise(run_dir: Path) -> RunStatus:
         budgets=budgets_spent(evidence),
         choices=tuple(explain_choices(evidence)),
         waits=live.waits if status == "running" and (live := read_live(run_dir)) else (),
+        making_brief=is_making_brief(run_dir),
     )
 
 

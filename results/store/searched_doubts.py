@@ -162,8 +162,10 @@ def _one_by_one(places: Sequence[Place]) -> Iterator[Sequence[Place]]:
 def values_at(store: Answering, sql: str, rates: Mapping[Place, float]) -> dict[Keys, float]:
     """Return the values of a query if the searches had found these rates, which may be infinite; NaN for a missing
     one."""
-    none = "(NULL::VARCHAR, NULL::VARCHAR, NULL::VARCHAR, 0.0::DOUBLE)"
+    typed = "(NULL::VARCHAR, NULL::VARCHAR, NULL::VARCHAR, 0.0::DOUBLE)"
     rows = (f"({', '.join(map(sql_text, place))}, '{rate!r}'::DOUBLE)" for place, rate in rates.items())
-    view = f"(FROM (VALUES {', '.join((none, *rows))}) AS rates(experiment, hardware, workload, value))"
+    # The first row gives the columns their types, also without a rate, and is no search.
+    table = f"(VALUES {', '.join((typed, *rows))}) AS rates(experiment, hardware, workload, value)"
+    view = f"(FROM {table} WHERE experiment IS NOT NULL)"
     found = store.sql(sql.replace(SUSTAINED, view)).rows
     return {tuple(keys): math.nan if value is None else float(value) for *keys, value in found}

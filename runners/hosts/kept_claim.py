@@ -1,4 +1,4 @@
-"""The claim of this machine, kept after the last cell: tables and briefs are made on its processors."""
+"""The claim of this machine while tables and briefs are made: that takes its processors."""
 
 from __future__ import annotations
 
@@ -9,10 +9,12 @@ from pathlib import Path
 from typing import Self
 
 from benchbrief.compiler.planning.plan import Plan
-from benchbrief.runners.errors import RunnerError
-from benchbrief.runners.hosts.host_connections import CONTROLLER
-from benchbrief.runners.journal.journal_writer import wait_for_lock
+from benchbrief.runners.errors import HostBusy, RunnerError
+from benchbrief.runners.hosts.host_connections import CONTROLLER, HostPool
+from benchbrief.runners.journal.journal_file import wait_for_lock
+from benchbrief.runners.journal.run_folder import simulation_of
 from benchbrief.runners.journal.run_identity import IDENTITY, run_name
+from benchbrief.runners.seams import Hosts
 from benchbrief.runners.world_seams import World
 
 
@@ -24,6 +26,7 @@ class KeptClaim:
 
     def __init__(self) -> None:
         self._stack = ExitStack()
+        self._is_locked = self._is_held = False
         self.problem = ""
         """Why the machine could not be released."""
 
@@ -34,17 +37,45 @@ class KeptClaim:
         with ExitStack() as stack, suppress(RunnerError, OSError):
             hosts = stack.enter_context(world.hosts(plan, run_name(run_dir)))
             here = hosts[CONTROLLER.id].claimed_as()
-            if here not in held:
-                return ""
-            hosts[here].claim()  # again, by a connection that stays open
-            identity = os.open(run_dir / IDENTITY, os.O_RDWR)  # as `find_driving_processes` expects
-            stack.callback(os.close, identity)
-            if not wait_for_lock(identity, run_dir / IDENTITY):
-                return ""
-            stack.callback(hosts[here].release)
-            self._stack = stack.pop_all()
-            return here
+            if here in held and self._hold(hosts, here, run_dir, stack):
+                return here
         return ""
+
+    def take(self, plan: Plan, run_dir: Path) -> bool:
+        """Hold this machine, unless it is held already. Return False when another run holds it.
+
+        A simulated run marks itself as driven, and holds nothing. So does a run on a machine that can't be claimed.
+        """
+        with ExitStack() as stack, suppress(RunnerError, OSError):
+            if self._is_held or not self._lock(run_dir) or simulation_of(run_dir) is not None:
+                return True
+            pool = HostPool(plan.model_copy(update={"hosts": {}}), run_name=run_name(run_dir))
+            try:
+                self._hold(stack.enter_context(pool), CONTROLLER.id, run_dir, stack)
+            except HostBusy:
+                return False
+        return True
+
+    def _hold(self, hosts: Hosts, host_id: str, run_dir: Path, stack: ExitStack) -> bool:
+        """Claim a host by a connection of `stack`, which is closed when the claim is left."""
+        if not self._lock(run_dir):
+            return False
+        hosts[host_id].claim()
+        stack.callback(hosts[host_id].release)
+        self._stack.push(stack.pop_all())
+        self._is_held = True
+        return True
+
+    def _lock(self, run_dir: Path) -> bool:
+        """Lock the run's identity. Return False when another process has it. Raises OSError and RunnerError."""
+        if not self._is_locked:
+            with ExitStack() as stack:
+                identity = os.open(run_dir / IDENTITY, os.O_RDWR)  # as `find_driving_processes` expects
+                stack.callback(os.close, identity)
+                self._is_locked = wait_for_lock(identity, run_dir / IDENTITY)
+                if self._is_locked:
+                    self._stack.push(stack.pop_all())
+        return self._is_locked
 
     def __enter__(self) -> Self:
         return self

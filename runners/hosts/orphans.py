@@ -6,7 +6,7 @@ import re
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from benchbrief.compiler.planning.plan import Plan
 from benchbrief.runners.errors import RunnerError
@@ -18,7 +18,7 @@ from benchbrief.runners.jobs.connection_retry import call_persistently
 from benchbrief.runners.jobs.detached_jobs import end_leftovers
 from benchbrief.runners.jobs.host_claims import VOID_AFTER_S
 from benchbrief.runners.jobs.script_host import JobHost, sh
-from benchbrief.runners.session.live_controllers import is_gone, is_here, is_ours
+from benchbrief.runners.session.live_controllers import is_gone, is_here, is_ours, makes_brief
 
 _MOST = 1000
 _STATES = {
@@ -103,14 +103,22 @@ def end_strays(plan: Plan, config: Path | None = None) -> tuple[list[Stray], dic
     return ended, {host_id: result for host_id, result in results.items() if isinstance(result, Exception)}
 
 
-def run_on_this_machine(plan: Plan) -> str:
-    """Return the run that holds this machine now, under whatever name, with its process; "" when none does, or when
-    that can't be seen."""
+class Holder(NamedTuple):
+    """The run that holds this machine, with its process, in words. `is_measuring`: it does not only make its brief, as
+    far as that can be seen."""
+
+    run: str
+    is_measuring: bool
+
+
+def run_on_this_machine(plan: Plan) -> Holder | None:
+    """Return the run that holds this machine now, under whatever name; None when none does, or when that can't be
+    seen."""
     with suppress(RunnerError), HostPool(plan.model_copy(update={"hosts": {}})) as hosts:
         for each in list_leftovers(hosts[CONTROLLER.id]):
             if each.is_claim and each.is_alive:
-                return describe_holder(each.claim)
-    return ""
+                return Holder(describe_holder(each.claim), not makes_brief(each.claim, each.owner))
+    return None
 
 
 def hosts_of_plan(plan: Plan) -> list[str]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import fcntl
 import os
+import time
 from collections.abc import Iterable, Iterator
 from io import FileIO
 from itertools import groupby
@@ -29,6 +30,8 @@ _BLOCK = 1 << 16
 _BLOCK_OF_MANY = 1 << 14
 """Of each of many files that are read side by side."""
 _TAIL_BYTES = 1 << 20
+_LOCK_S = 0.5
+_LOCK_AGAIN_S = 0.01
 
 
 def is_being_written(run_dir: Path) -> bool:
@@ -60,6 +63,16 @@ def take_lock(fd: int, path: Path, kind: int = fcntl.LOCK_EX) -> bool:
     except OSError as error:
         hint = "nothing would keep two processes apart: choose a folder on a file system with locks (flock)"
         raise RunnerError(f"{path} can't be locked: {error.strerror}", hint) from error
+    return True
+
+
+def wait_for_lock(fd: int, path: Path) -> bool:
+    """Take the exclusive lock. `is_locked` also takes it for a moment, only to see whether it is free."""
+    until = time.monotonic() + _LOCK_S
+    while not take_lock(fd, path):
+        if time.monotonic() >= until:
+            return False
+        time.sleep(_LOCK_AGAIN_S)
     return True
 
 

@@ -6,19 +6,16 @@ import errno
 import os
 import shlex
 import threading
-import time
 from collections import deque
 from collections.abc import Callable
 from pathlib import Path
 
 from benchbrief.runners.errors import DiskFull, FolderMoved, RunnerError
 from benchbrief.runners.journal.events import AnyRecord
-from benchbrief.runners.journal.journal_file import JOURNAL, Place, chain_of, take_lock, whole_bytes
+from benchbrief.runners.journal.journal_file import JOURNAL, Place, chain_of, wait_for_lock, whole_bytes
 from benchbrief.runners.journal.line_sums import write_line
 from benchbrief.runners.journal.run_record import RunRecord, read_run
 
-_LOCK_S = 0.5
-_LOCK_AGAIN_S = 0.01
 Listener = Callable[[AnyRecord], None]
 
 
@@ -147,13 +144,3 @@ class Journal:
 
     def close(self) -> None:
         os.close(self._fd)
-
-
-def wait_for_lock(fd: int, path: Path) -> bool:
-    """Take the exclusive lock. `is_locked` also takes it for a moment, only to see whether it is free."""
-    until = time.monotonic() + _LOCK_S
-    while not take_lock(fd, path):
-        if time.monotonic() >= until:
-            return False
-        time.sleep(_LOCK_AGAIN_S)
-    return True

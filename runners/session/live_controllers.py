@@ -10,6 +10,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
+from benchbrief.runners.errors import RunnerError
 from benchbrief.runners.journal.journal_file import JOURNAL, is_being_written, is_locked
 from benchbrief.runners.journal.run_identity import IDENTITY, owner_in, this_machine
 
@@ -40,6 +41,19 @@ def _open_files() -> Iterator[Path]:
 def is_driven_here(run_dir: Path) -> bool:
     """Return whether a process holds the run: its journal, or its identity while the brief is made."""
     return is_being_written(run_dir) or is_locked(run_dir / IDENTITY)
+
+
+def is_making_brief(run_dir: Path) -> bool:
+    """Return whether a process makes the brief of the run, whose cells are over."""
+    return is_locked(run_dir / IDENTITY) and not is_being_written(run_dir)
+
+
+def makes_brief(claim: Mapping[str, Any], owner: str) -> bool:
+    """Return whether the run of a claim is on this machine, and only makes its brief."""
+    try:
+        return is_here(claim, owner) and is_making_brief(Path(str(claim["folder"])))
+    except (OSError, ValueError, RunnerError):
+        return False
 
 
 def driver_of(owner: str) -> tuple[int, Path] | None:

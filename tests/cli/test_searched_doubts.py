@@ -15,7 +15,7 @@ import pytest
 
 from benchbrief.api.opened_run import open_run
 from benchbrief.results.building.open_store import open_store
-from benchbrief.results.store.searched_doubts import KNOWN, Doubt, doubts
+from benchbrief.results.store.searched_doubts import KNOWN, Doubt, doubts, values_at
 from benchbrief.results.store.store import Store
 from benchbrief.runners.journal.run_folder import load_plan
 from tests.support.bench import Bench, fresh_bench
@@ -246,7 +246,7 @@ class Many:
 
 def test_many_searches_take_few_queries_more_and_each_two_are_seen_apart() -> None:
     store = Many(100)
-    cost = doubts(store, "SELECT hardware, 1 / value FROM measure.sustained WHERE hardware IS NOT NULL")
+    cost = doubts(store, "SELECT hardware, 1 / value FROM measure.sustained")
     assert set(cost.values()) == {Doubt("at_most")}
     assert len(cost) == 100
     assert store.queries < 30
@@ -259,12 +259,18 @@ def test_many_searches_take_few_queries_more_and_each_two_are_seen_apart() -> No
 
 
 def of_all(value: str, by: str = "'x'") -> str:
-    found = "(FROM measure.sustained WHERE hardware IS NOT NULL)"
-    return f"SELECT {by}, {value} FROM {found}".replace("@ALL@", found)  # noqa: S608  # ours
+    return f"SELECT {by}, {value} FROM measure.sustained"  # noqa: S608  # ours
+
+
+def test_a_query_of_moved_rates_reads_the_searches_alone() -> None:
+    rates = {("e", f"h{n}", "w"): 1000.0 + n for n in range(3)}
+    for value, expected in (("count(*)", 3.0), ("min(value)", 1000.0), ("avg(value)", 1001.0)):
+        assert values_at(Many(3), of_all(value), rates) == {("x",): expected}
+    assert values_at(Many(0), of_all("count(*)"), {}) == {("x",): 0.0}
 
 
 def test_of_many_searches_a_value_that_rests_on_all_is_open_where_one_goes_the_other_way() -> None:
-    found = doubts(Many(32), of_all("value / (SELECT avg(value) FROM @ALL@)", by="hardware"))
+    found = doubts(Many(32), of_all("value / (SELECT avg(value) FROM measure.sustained)", by="hardware"))
     assert len(found) == 32
     assert set(found.values()) == {Doubt("open")}
 

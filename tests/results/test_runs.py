@@ -31,7 +31,9 @@ from benchbrief.results.store_errors import ResultsError
 from benchbrief.runners.execution.live_numbers import Monitor
 from benchbrief.runners.journal import controller_clock
 from benchbrief.runners.journal import events as j
+from benchbrief.runners.journal.journal_file import wait_for_lock
 from benchbrief.runners.journal.journal_writer import Journal
+from benchbrief.runners.journal.run_identity import IDENTITY, new_identity
 from benchbrief.runners.measurement.measurement import Operation
 from tests.results.making import T0, RunMaker, a_cell, a_plan, measurement
 
@@ -178,6 +180,25 @@ def test_without_a_name_no_other_run_is_stopped_than_the_one_that_is_meant(tmp_p
         last_unended(tmp_path)
     for each in going:
         each.close()
+
+
+def test_a_run_whose_brief_is_being_made_is_the_one_that_goes_on(tmp_path: Path) -> None:
+    a_run(tmp_path, "left", at=T0, end=None)
+    run_dir = a_run(tmp_path, "rendering", at=T0 + 1)
+    a_run(tmp_path, "ended", at=T0 + 2)
+    assert last_unended(tmp_path) == tmp_path / "left"
+    assert not summarise(run_dir).making_brief
+    (run_dir / IDENTITY).write_bytes(new_identity(run_dir))
+    with (run_dir / IDENTITY).open("r+") as identity:
+        assert wait_for_lock(identity.fileno(), run_dir / IDENTITY)
+        assert last_unended(tmp_path) == run_dir
+        status = summarise(run_dir)
+        assert (status.status, status.making_brief) == ("done", True)
+        journal = Journal(tmp_path / "left")
+        with pytest.raises(ResultsError, match=r"left \(goes on\), rendering \(its brief is being made\)"):
+            last_unended(tmp_path)
+        journal.close()
+    assert last_unended(tmp_path) == tmp_path / "left"
 
 
 def test_a_torn_last_line_does_not_hide_how_the_run_ended(tmp_path: Path) -> None:

@@ -68,9 +68,8 @@ def command(
 ) -> None:
     """Render the brief of RUN (the last one by default) as PDF and HTML from its stored results."""
     from benchbrief.results.analysis.expectation_verdicts import evaluate
-    from benchbrief.runners.hosts.orphans import run_on_this_machine
     from benchbrief.runners.journal.run_folder import keep_spec, load_plan
-    from benchbrief.running.render_briefs import making_brief, render_briefs
+    from benchbrief.running.render_briefs import making_brief, render_briefs, warn_of_holder
 
     run_dir = chosen_run(out, run)
     plan = load_plan(run_dir)
@@ -86,9 +85,7 @@ def command(
         raise fail(f"the spec of {run_dir.name} has no `report` block", "add one, then: bench report --spec FILE")
     if language is not None:
         plan = plan.model_copy(update={"reports": _in_language(plan.reports, language)})
-    if holder := run_on_this_machine(plan):
-        what = f"this machine is held by {holder}: to render here disturbs the cells that it measures now"
-        warn(f"{what}; render again when it has ended, and distrust those cells")
+    warn_of_holder(plan)
     with open_results(run_dir) as results:
         verdicts, simulated = evaluate(plan, results), results.simulated
         briefs = render_briefs(

@@ -145,6 +145,7 @@ def _headline(run: RunStatus) -> str:
     return (
         f"{run.run_id}  {_state(run.status)} {run.done}/{plural(run.total, 'cell')} done{taken}, "
         f"{run.failed} failed, {short}{skipped}{duration(run.elapsed_s)}{left}{mark}"
+        f"{'; its brief is being made' if run.making_brief else ''}"
     )
 
 
