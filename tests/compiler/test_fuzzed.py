@@ -67,7 +67,7 @@ def _mutated(data: bytes, others: list[bytes], chance: random.Random) -> bytes:
 
 
 def by_the_grammar() -> list[bytes]:
-    return _drawn(generated_specs.texts(), 50)
+    return _drawn(generated_specs.texts(), 30)
 
 
 def by_the_tables() -> list[bytes]:
@@ -77,13 +77,13 @@ def by_the_tables() -> list[bytes]:
 def generated_and_mutated() -> list[bytes]:
     chance = random.Random(1)  # noqa: S311  # the same each time
     right = _drawn(generated_specs.specs(), 40)
-    return [_mutated(chance.choice(right), right, chance) for _ in range(120)]
+    return [_mutated(chance.choice(right), right, chance) for _ in range(70)]
 
 
 def written_and_mutated() -> list[bytes]:
     chance = random.Random(2)  # noqa: S311  # the same each time
     written = [path.read_bytes() for path in SPECS]
-    return [_mutated(chance.choice(written), written, chance) for _ in range(180)]
+    return [_mutated(chance.choice(written), written, chance) for _ in range(100)]
 
 
 @pytest.mark.parametrize("make", [by_the_grammar, by_the_tables, generated_and_mutated, written_and_mutated])

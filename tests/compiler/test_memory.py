@@ -63,7 +63,11 @@ def found(examined: Examined) -> list[str]:
     return sorted(f"{each.code} {each.summary} {each.span.text if each.span else ''}" for each in examined.diagnostics)
 
 
-@pytest.mark.parametrize("path", SPECS, ids=lambda path: path.stem)
+SOME = [pytest.param(path, marks=[pytest.mark.long] if number % 4 else []) for number, path in enumerate(SPECS)]
+"""Each fourth one: the others take a memory the same way."""
+
+
+@pytest.mark.parametrize("path", SOME, ids=lambda path: path.stem)
 def test_a_first_check_with_a_memory_finds_the_same(path: Path) -> None:
     memory = Memory()
     afresh = found(examine(path))

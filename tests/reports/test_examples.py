@@ -1,4 +1,7 @@
-"""Every example's report, over generated results: the compiler's queries and the reports fit together."""
+"""Every example's report, over generated results: the compiler's queries and the reports fit together.
+
+Three more are read as a whole in `tests/examples/test_pages.py`.
+"""
 
 from __future__ import annotations
 
@@ -8,13 +11,14 @@ from pathlib import Path
 import pytest
 
 from benchbrief.reports.render.render_report import render
+from tests.examples.test_pages import GENERATED
 from tests.reports.generated import rows_for
 from tests.reports.world import make_store
 from tests.support.examples import EXAMPLES
 from tests.support.plans import compile_spec
 
 
-@pytest.mark.parametrize("path", EXAMPLES, ids=lambda path: path.stem)
+@pytest.mark.parametrize("path", [path for path in EXAMPLES if path.stem not in GENERATED], ids=lambda path: path.stem)
 def test_an_example_gives_a_report_in_which_nothing_is_missing(path: Path, tmp_path: Path) -> None:
     plan = compile_spec(path)
     store = make_store(rows_for(plan))

@@ -90,7 +90,7 @@ def test_every_notice_is_a_single_sentence(language: str) -> None:
     assert [key for key, text in texts.items() if end.search(re.sub(r"\{\w+\}", "x", str(text)))] == []
 
 
-@pytest.mark.parametrize("filler", [150, 330, 420, 510])
+@pytest.mark.parametrize("filler", [150, pytest.param(330, marks=pytest.mark.long), 420])
 def test_no_page_ends_with_a_heading_or_a_sentence_that_leads_to_a_figure(filler: int, tmp_path: Path) -> None:
     sections = [
         p.SectionElement(title=f"Part{n}", elements=(text(12), text(9), figure(f"F{n}"), text(filler // 3)))

@@ -53,7 +53,9 @@ def unmarked(text: str) -> list[str]:
     return re.findall(r"[A-Za-zµ]{2,}", "".join(outside))
 
 
-@pytest.mark.parametrize("example", ["rocksdb_ssds", "flash_cache", "price_performance"])
+@pytest.mark.parametrize(
+    "example", ["rocksdb_ssds", pytest.param("flash_cache", marks=pytest.mark.long), "price_performance"]
+)
 def test_a_brief_has_no_fixed_word_that_is_not_from_the_catalogue(example: str, tmp_path: Path) -> None:
     plan = compile_spec(next(EXAMPLES.rglob(f"{example}.bench")))
     report = plan.reports[0].model_copy(update={"language": "xx", "words": marked()})
