@@ -338,7 +338,8 @@ def _why_unwritable(building: Path) -> int:
 def _copy_tables(building: Path, path: Path, settings: dict[str, Any]) -> None:
     import duckdb
 
-    with duckdb.connect(str(path), config=settings) as connection:
+    with duckdb.connect(":memory:", config=settings) as connection:
+        connection.execute(f"ATTACH {sql_text(path)} AS results; USE results")
         connection.execute("BEGIN TRANSACTION")  # else each table is synced to the disk by itself
         for table in TABLES:
             connection.execute(f"CREATE TABLE {table} AS FROM {parquet_scan(building / f'{table}.parquet')}")
@@ -346,6 +347,7 @@ def _copy_tables(building: Path, path: Path, settings: dict[str, Any]) -> None:
         connection.execute("COMMIT")
         create_views(connection, planned_metrics(connection))
         connection.execute("CHECKPOINT")  # errors at the end of the connection are silent
+        connection.execute("USE memory; DETACH results")
 
 
 def parquet_scan(path: Path) -> str:

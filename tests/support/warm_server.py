@@ -23,6 +23,8 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, NoReturn
 
+import duckdb
+
 from benchbrief.reports.charts import svg_converter
 from benchbrief.reports.charts.svg_converter import Converter
 from benchbrief.reports.render import page_pdf
@@ -42,6 +44,8 @@ _MOST_BYTES = 200_000
 _IDLE_S = 60.0
 """How long it waits without any connection: its users may have been killed."""
 _UNDRAWN = b"no PDF: this command of the tests was asked for none\n"
+_DATABASES = 4
+"""How many databases a command finds open."""
 _HUGE, _MADV_COLLAPSE = 2 << 20, 25
 """The size of a huge page, and what madvise(2) calls it to make one of many."""
 _BROKEN = 70
@@ -86,6 +90,27 @@ class _Shared(Converter):
 _ONE = _Shared()
 
 
+class _Databases:
+    """DuckDB's databases in memory, opened before the fork: in each, DuckDB registers thousands of functions."""
+
+    connect = staticmethod(duckdb.connect)
+
+    def __init__(self) -> None:
+        # No thread survives a fork, so these have none.
+        self._open = [self.connect(config={"threads": 1, "async_threads": 0}) for _ in range(_DATABASES)]
+        self._kept: list[duckdb.DuckDBPyConnection] = []
+
+    def take(self, database: str = ":memory:", **options: Any) -> duckdb.DuckDBPyConnection:
+        """What `duckdb.connect` gives, with as many threads as that would have."""
+        if database != ":memory:" or not self._open:
+            return self.connect(database, **options)
+        connection = self._open.pop()
+        self._kept.append(connection.cursor())  # to take one apart at its close costs as much, and the process ends
+        for name, value in {"threads": len(os.sched_getaffinity(0)), **options.get("config", {})}.items():
+            connection.execute(f"SET {name} = '{value}'")
+        return connection
+
+
 def _serve(number: int) -> NoReturn:
     signal.signal(signal.SIGINT, signal.default_int_handler)  # a test may have begun it while it ignored interrupts
     svg_converter.Converter = lambda: _ONE  # type: ignore[assignment,misc]  # commands import it when they draw
@@ -105,6 +130,7 @@ def _serve(number: int) -> NoReturn:
         Path("warm.bench").write_text(SPEC, "utf-8")
         for words in (["plan", "warm.bench"], ["explain", "E0101"], ["run", "warm.bench", "--simulate"]):
             group.main(words, standalone_mode=False)
+    duckdb.connect = _Databases().take  # type: ignore[assignment]  # of its options commands name `config` alone
     gc.collect()
     gc.freeze()
     _gather_memory()
