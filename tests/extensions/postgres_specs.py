@@ -31,7 +31,6 @@ experiment ramp {
   hardware  = box
   workloads = [reads, orders]
   threads   = 2
-  warm_up   = 1 s
   measure   = 2 s
   probes    = [postgresql every 250 ms]
 }
@@ -40,6 +39,7 @@ experiment offered {
   workloads = reads
   threads   = 2
   target    = 500 ops/s
+  warm_up   = 1 s
   measure   = 2 s
 }
 report english "PostgreSQL" {
@@ -72,10 +72,10 @@ def written(folder: Path, server: Postgres, host: str = "local", old: str = "", 
 
 
 def small(folder: Path, server: Postgres, host: str = "local", measure: str = "2 s") -> Path:
-    """Write the spec with one cell, and no report."""
+    """Write the spec with one cell of a low rate, and no report."""
     path = written(folder, server, host)
     text = (
         path.read_text().partition("experiment offered")[0].replace("workloads = [reads, orders]", "workloads = orders")
     )
-    path.write_text(text.replace("measure   = 2 s", f"measure   = {measure}"))
+    path.write_text(text.replace("measure   = 2 s", f"target = 300 ops/s  measure = {measure}"))
     return path
