@@ -45,7 +45,7 @@ def _template(part: str, gets: str) -> str:
 
 
 @pytest.fixture(scope="module")
-def told(tmp_path_factory: pytest.TempPathFactory) -> str:
+def said_by_parts(tmp_path_factory: pytest.TempPathFactory) -> str:
     """What all parts say over three briefs, which have each kind of element between them."""
     folder = tmp_path_factory.mktemp("parts")
     assets = []
@@ -67,9 +67,9 @@ def told(tmp_path_factory: pytest.TempPathFactory) -> str:
 
 
 @pytest.mark.parametrize(("part", "gets"), [*_documented()])
-def test_each_documented_field_is_there(part: str, gets: str, told: str) -> None:
+def test_each_documented_field_is_there(part: str, gets: str, said_by_parts: str) -> None:
     kind = "figure" if part == "figures" else part
-    said = re.findall(rf"<i>{kind} ([\w.]+)=(\w+)</i>", told)
+    said = re.findall(rf"<i>{kind} ([\w.]+)=(\w+)</i>", said_by_parts)
     assert said, f"no brief has a {part}"
     assert {name for name, there in said if there != "True"} == set()
     wanted = set(re.findall(rf"<i>{kind} ([\w.]+)=", _template(part, gets)))

@@ -27,8 +27,8 @@ from tests.reports import world as w
 Rows = list[tuple[Any, ...]]
 
 
-class Told(NamedTuple):
-    """A brief whose appendix tells `detail`."""
+class Detailed(NamedTuple):
+    """A brief whose appendix has so much `detail`."""
 
     detail: str
     plan: p.Plan
@@ -113,7 +113,7 @@ def without_a_point(file: NumbersFile) -> dict[str, Any]:
 
 
 @pytest.mark.parametrize(
-    ("fault", "told"),
+    ("fault", "message"),
     [
         (lambda _: {"kind": "imported"}, "its numbers are imported, and those of .* are measured"),
         (lambda file: {"origin": (*file.origin[:-1], ("", "db_bench 9"))}, r"another origin .*\(db_bench 9\)"),
@@ -138,13 +138,13 @@ def without_a_point(file: NumbersFile) -> dict[str, Any]:
         ),
     ],
 )
-def test_a_file_that_tells_otherwise_or_less_than_the_run_does_not_hold(
-    made: tuple[Path, Brief], fault: Callable[[NumbersFile], dict[str, Any]], told: str
+def test_a_file_that_says_something_else_or_less_than_the_run_does_not_hold(
+    made: tuple[Path, Brief], fault: Callable[[NumbersFile], dict[str, Any]], message: str
 ) -> None:
     world, report = briefs.quickstart()
     file = made[1].numbers.model_copy(update=fault(made[1].numbers))
     found = verify(Brief(file, None), world.plan(report), world.store())
-    assert re.search(told, "; ".join(found.foreign))
+    assert re.search(message, "; ".join(found.foreign))
     assert not found.holds
 
 
@@ -160,7 +160,7 @@ def test_every_number_leads_to_a_row_of_the_appendix_that_leads_back(made: tuple
         assert re.search('href="#(n|figure-)[0-9]+"', line)
 
 
-def test_the_side_file_tells_the_cells_and_coordinates_of_a_number(made: tuple[Path, Brief]) -> None:
+def test_the_side_file_has_the_cells_and_coordinates_of_a_number(made: tuple[Path, Brief]) -> None:
     numbers = made[1].numbers
     inside = [number for number in numbers.numbers if number.at]
     assert inside
@@ -181,38 +181,38 @@ def test_a_number_within_an_authors_link_is_no_link_itself(tmp_path: Path) -> No
     assert read_brief(page).edited == ()
 
 
-# --- how much the appendix tells ---
+# --- how much the appendix has ---
 
 
-@pytest.fixture(scope="module", params=["full", pytest.param("compact", marks=pytest.mark.long), "none"])
-def told(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Told:
+@pytest.fixture(scope="module", params=["full", "compact", "none"])
+def detailed(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Detailed:
     world, report = briefs.quickstart()
     sections = [each for each in report.elements if isinstance(each, p.SectionElement)]
     fewer = tuple(each for each in report.elements if each not in sections[1:-1])  # drawing takes the time
     report = report.model_copy(update={"provenance": request.param, "template": "white_paper", "elements": fewer})
     raw = s.FileRow(w.RUN, CELL, 1, "load", "local", "raw/a/1/stdout", "5f" * 32, None)
     store, out = w.make_store([*world.rows(), raw]), tmp_path_factory.mktemp(request.param)
-    return Told(request.param, world.plan(report), store, render(world.plan(report), store, "brief", out))
+    return Detailed(request.param, world.plan(report), store, render(world.plan(report), store, "brief", out))
 
 
-def test_however_much_the_appendix_tells_the_side_file_is_whole_and_the_document_is_checked(told: Told) -> None:
-    pdf, page = told.made.pdf, told.made.html
+def test_however_much_the_appendix_has_the_side_file_is_whole_and_the_document_is_checked(detailed: Detailed) -> None:
+    pdf, page = detailed.made.pdf, detailed.made.html
     assert pdf is not None
     for path in (pdf, page):
         brief = read_brief(path)
-        assert verify(brief, told.plan, told.store).holds
+        assert verify(brief, detailed.plan, detailed.store).holds
         assert all(number.linked for number in brief.numbers.numbers)
     side = read_brief(pdf).numbers
-    assert side.provenance == told.detail
+    assert side.provenance == detailed.detail
     assert len(side.numbers) > 10
     assert side.cells[CELL].files == {"raw/a/1/stdout": "5f" * 32}
     assert {cell for query in side.queries for cell in query.cells} == set(side.cells)
-    marked = list(marked_in(PdfReader(pdf), spans=told.detail == "none"))
-    # What was edited is found by the document's own marks: here, of one number the file tells another text.
+    marked = list(marked_in(PdfReader(pdf), spans=detailed.detail == "none"))
+    # What was edited is found by the document's own marks: here, of one number the file has another text.
     for at in (0, -1):
         other = side.numbers[at].model_copy(update={"shown": "4,711"})
         numbers = tuple(other if number.id == other.id else number for number in side.numbers)
-        copy = told.made.numbers.with_name(f"copy{at}.html")
+        copy = detailed.made.numbers.with_name(f"copy{at}.html")
         copy.write_bytes(page.read_bytes())
         copy.with_suffix(".json").write_text(side.model_copy(update={"numbers": numbers}).json_text())
         assert [each.id for each in read_brief(copy).edited or ()] == [other.id]
@@ -226,16 +226,16 @@ def test_however_much_the_appendix_tells_the_side_file_is_whole_and_the_document
     assert {each.id for each in read_brief(copy).edited or ()} == {each.id for each in side.numbers[1:]}
 
 
-def test_a_pdf_that_lost_its_file_or_its_marks_is_one_clear_error(told: Told, tmp_path: Path) -> None:
-    assert told.made.pdf
-    writer = PdfWriter(clone_from=told.made.pdf)
+def test_a_pdf_that_lost_its_file_or_its_marks_is_one_clear_error(detailed: Detailed, tmp_path: Path) -> None:
+    assert detailed.made.pdf
+    writer = PdfWriter(clone_from=detailed.made.pdf)
     parts: Any = writer.root_object
     parts["/Names"].pop("/EmbeddedFiles")
     copy = tmp_path / "printed.pdf"
     writer.write(copy)
     with pytest.raises(ReportError, match=r"the PDF has lost the one that was inside"):
         read_brief(copy)
-    copy.with_suffix(".json").write_bytes(told.made.numbers.read_bytes())
+    copy.with_suffix(".json").write_bytes(detailed.made.numbers.read_bytes())
     assert read_brief(copy).edited == ()
     parts["/StructTreeRoot"].pop("/K")  # a program that prints it again tags it in its own way, if at all
     writer.write(copy)
@@ -247,15 +247,15 @@ def test_a_pdf_that_lost_its_file_or_its_marks_is_one_clear_error(told: Told, tm
         read_brief(page)
 
 
-def test_links_lead_to_what_is_there(told: Told) -> None:
-    html = told.made.html.read_text("utf-8")
+def test_links_lead_to_what_is_there(detailed: Detailed) -> None:
+    html = detailed.made.html.read_text("utf-8")
     anchors = set(re.findall(r'\bid="([^"]+)"', html))
     assert set(re.findall(r'href="#([^"]+)"', html)) <= anchors
-    assert ('id="provenance"' in html) == (told.detail != "none")
-    assert ("SHA-256</th>" in html) == ("1 file, SHA-256" in html) == (told.detail == "full")
+    assert ('id="provenance"' in html) == (detailed.detail != "none")
+    assert ("SHA-256</th>" in html) == ("1 file, SHA-256" in html) == (detailed.detail == "full")
     assert 'class="cover-notices"' in html, "no setting takes a notice away"
     rows = re.findall(r'<tr id="source-\d+">.*?</tr>', html)
-    if told.detail == "compact":
+    if detailed.detail == "compact":
         places = [re.sub("<[^>]*>", " ", row.rpartition("<td>")[2]).strip() for row in rows]
         assert len(places) == len(set(places))
         assert {"Figure 1", "Table 1", "Gain from the RAM disk", "Read while writing"} <= set(places)
@@ -274,14 +274,16 @@ def test_rows_of_the_appendix_that_tell_the_same_are_one() -> None:
     assert '<a href="#provenance">' in re.findall('<nav class="contents">.*?</nav>', page, re.DOTALL)[0]
 
 
-def test_contents_and_bookmarks_have_the_disclosure_and_the_appendix(told: Told) -> None:
-    html = told.made.html.read_text("utf-8")
+def test_contents_and_bookmarks_have_the_disclosure_and_the_appendix(detailed: Detailed) -> None:
+    html = detailed.made.html.read_text("utf-8")
     contents = re.search('<nav class="contents">.*?</nav>', html, re.DOTALL)
     assert contents
-    appendix = [] if told.detail == "none" else ["#provenance"]
+    appendix = [] if detailed.detail == "none" else ["#provenance"]
     assert re.findall('class="unnumbered"><a href="(.*?)"', contents.group()) == ["#disclosure", *appendix]
-    assert told.made.pdf
-    marks: list[Any] = [mark for part in PdfReader(told.made.pdf).outline if isinstance(part, list) for mark in part]
+    assert detailed.made.pdf
+    marks: list[Any] = [
+        mark for part in PdfReader(detailed.made.pdf).outline if isinstance(part, list) for mark in part
+    ]
     titles = [mark.title for mark in marks if not isinstance(mark, list)]
     assert titles[-2:] == ["Test disclosure", "Provenance"] if appendix else titles[-1] == "Test disclosure"
 
