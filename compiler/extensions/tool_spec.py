@@ -134,16 +134,22 @@ class FlagType:
 class MeasuredAnew:
     """A version since which the tool measures cells of an unchanged plan in another way: other commands or times.
 
-    It concerns cells with one of these `arrivals`, and of `several_hosts`, where they are given. Results from before
-    don't stand for those. The numbers up to 6 are those of a time when all tools had one number: a new one is above.
+    It concerns cells of one of these `benchmarks`, with one of these `arrivals`, and of `several_hosts`, where they
+    are given. Results from before don't stand for those. The numbers up to 6 are those of a time when all tools had
+    one number: a new one is above.
     """
 
     version: int
+    benchmarks: tuple[str, ...] = ()
     arrivals: tuple[Arrival, ...] = ()
     several_hosts: bool = False
 
-    def concerns(self, arrivals: str, hosts: int) -> bool:
-        return (not self.arrivals or arrivals in self.arrivals) and (hosts > 1 or not self.several_hosts)
+    def concerns(self, benchmark: str, arrivals: str, hosts: int) -> bool:
+        return (
+            (not self.benchmarks or benchmark in self.benchmarks)
+            and (not self.arrivals or arrivals in self.arrivals)
+            and (hosts > 1 or not self.several_hosts)
+        )
 
 
 @dataclass(frozen=True)

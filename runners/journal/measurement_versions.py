@@ -54,8 +54,8 @@ def way_of(plan: Plan, cell: Cell, recorded: Recorded) -> Way:
     tool = cell.tool.driver
     spec = TOOL_SPECS.usable(tool)
     arrivals = plan.experiments[cell.experiment].arrivals
-    kind, hosts = arrivals.kind if arrivals else "", len(cell.load_hosts)
-    changes = [change.version for change in spec.measured_anew if change.concerns(kind, hosts)] if spec else []
+    what = plan.workloads[cell.workload].benchmark, arrivals.kind if arrivals else "", len(cell.load_hosts)
+    changes = [change.version for change in spec.measured_anew if change.concerns(*what)] if spec else []
     if recorded.tool is None:  # the tools of other packages had no numbers then
         counted = recorded.shared if tool in TOOL_SPECS.own else 0
         return Way(_last(SHARED, recorded.shared), _last(changes, counted))

@@ -296,6 +296,20 @@ def test_only_constant_arrivals_of_several_hosts_of_openload_are_measured_anew_s
     assert way_of(plan, cell, Recorded(4)) != now
 
 
+@pytest.mark.parametrize(("benchmark", "stands"), [("readwhilewriting", False), ("readrandom", True)])
+def test_only_benchmarks_of_db_bench_with_a_background_writer_are_measured_anew_since_7(
+    benchmark: str, stands: bool
+) -> None:
+    cell = a_cell(driver="db_bench")
+    plan = planned([cell])
+    workload = plan.workloads[cell.workload].model_copy(update={"benchmark": benchmark})
+    plan = plan.model_copy(update={"workloads": {cell.workload: workload}})
+    now = way_now(plan, cell)
+    for earlier in (Recorded(6), Recorded(SHARED[-1], 5)):
+        assert (way_of(plan, cell, earlier) == now) == stands
+    assert way_of(plan, cell, Recorded(SHARED[-1], 7)) == now
+
+
 def test_a_result_whose_server_the_environment_names_is_not_taken(tmp_path: Path) -> None:
     plan = planned(PAIR[:2])
     uri = ("mongodb://", Reference(kind="env", name="DB_HOST"), "/ycsb")

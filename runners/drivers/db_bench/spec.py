@@ -203,8 +203,11 @@ SPEC = ToolSpec(
     mergeable=True,
     time_series=True,
     whole_seconds=True,
-    # 4: it writes 100 keys at once when it loads. 5: keys that are not found are errors.
-    measured_anew=(MeasuredAnew(4), MeasuredAnew(5)),
+    measured_anew=(
+        MeasuredAnew(4),  # it writes 100 keys at once when it loads
+        MeasuredAnew(5),  # keys that are not found are errors
+        MeasuredAnew(7, benchmarks=("readwhilewriting", "seekrandomwhilewriting")),  # RocksDB counts the writer's keys
+    ),
     load_start_s=5.2,  # `waitforcompaction` sleeps for 5 s before it looks (tools/db_bench_tool.cc)
     load_start_is="to start and for the 5 s that its `waitforcompaction` sleeps",
     load_bytes_per_s=100e6,
