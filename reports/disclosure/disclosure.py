@@ -312,7 +312,9 @@ def _repeats_merged(results: Results) -> Iterable[Item]:
 
 def _warnings(results: Results) -> Iterable[Item]:
     words = results.words
-    notes = results.store.sql("SELECT severity, text, count(DISTINCT cell_id) FROM notes GROUP BY severity, text").rows
+    notes = results.store.sql(
+        "SELECT severity, text, count(DISTINCT cell_id) FROM notes GROUP BY severity, text ORDER BY ALL"
+    ).rows
     rows = merge_remarks((severity, words.sentences.get(text, text), cells) for severity, text, cells in notes)
     order = {"error": 0, "warning": 1, "info": 2}
     for severity, text, cells in sorted(rows, key=lambda row: (order.get(row[0], 3), row[1])):

@@ -9,6 +9,7 @@ import pytest
 from benchbrief.compiler.messages.text import figure
 from benchbrief.compiler.planning import plan as p
 from benchbrief.reports.data.report_data import Results
+from benchbrief.reports.disclosure.disclosure import build_disclosure
 from benchbrief.reports.notices import result_limits
 from benchbrief.reports.text.merged_remarks import merge_remarks
 from benchbrief.reports.view.build_view import build
@@ -131,6 +132,21 @@ def test_other_work_on_a_host_is_reported_with_its_size_and_what_could_not_be_ju
     assert limit.short == short
     assert "up to 1.9 cores on average" in limit.full
     assert ("could not be judged: " in limit.full) == (judged < 6)
+
+
+def test_the_example_of_busy_cells_does_not_depend_on_the_order_of_their_notes() -> None:
+    texts = [say.busy_meanwhile(host="local", cell=f"c{n}", amount=figure(1.5, ".1f")) for n in range(8)]
+    notes = [s.NoteRow(w.RUN, world().cell_id("disk", "a", 4), "warning", text, "run") for text in texts]
+    views = [
+        build_disclosure(
+            Results(world().plan(), w.make_store([*clean(world()), *rows]), CATALOGUES["en"]),
+            facts_shown=False,
+            reports_from=None,
+        )
+        for rows in (notes, notes[::-1])
+    ]
+    assert views[0] == views[1]
+    assert "8 cells were measured, such as c0: " in str(views[0])
 
 
 def test_a_tool_with_assertions_is_reported_with_its_measurements() -> None:
