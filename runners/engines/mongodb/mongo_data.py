@@ -4,6 +4,7 @@ load, and what some of its records were."""
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 
@@ -191,12 +192,13 @@ class Data:
         return part(self._connection.hello()).topology == "sharded"
 
     def _drawn(self) -> Sample:
-        try:
-            with self._connection.reaching():
+        for _ in range(
+            3
+        ):  # mongo-java-server's `$sample` fails now and then: it sorts by a comparison that is no order
+            with suppress(Refused), self._connection.reaching():
                 return Sample.drawn(self._table)
-        except Refused:  # mongo-java-server's `$sample` fails now and then: it sorts by a comparison that is no order
-            with self._connection.reaching():
-                return Sample.of_first(self._table)
+        with self._connection.reaching():
+            return Sample.of_first(self._table)
 
     def _sample_changed(self, kept: Kept) -> bool:
         """Return whether the sample is not as cells of ours left it, where that is known."""

@@ -114,11 +114,12 @@ def test_db_bench_measures_a_loaded_database(
 ) -> None:
     own = shutil.copytree(loaded, tmp_path / "db")  # a database that another cell wrote to would be refused
     database = cells.rocksdb(own, compression="none", cache=2.0**20)
-    with bench(tmp_path, cells.db_bench(benchmark), database, "db_bench", measure_s=1) as made:
+    seconds = 2 if benchmark == "readwhilewriting" else 1  # its writer writes little on a busy machine
+    with bench(tmp_path, cells.db_bench(benchmark), database, "db_bench", measure_s=seconds) as made:
         assert made.engine.holds(made.context.cell)
         measurement = made.measure()
     assert {operation.operation for operation in measurement.operations} == operations
-    assert measurement.total.seconds == pytest.approx(1, abs=0.5)
+    assert measurement.total.seconds == pytest.approx(seconds, abs=0.5)
     assert measurement.total.count > 1000
     assert not [text for text in measurement.warnings if "found" in text], "the load left every key"
     counted = sum(interval.count for interval in measurement.intervals)

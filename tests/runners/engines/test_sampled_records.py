@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import pytest
+from pymongo.errors import OperationFailure
 
 from benchbrief.compiler.planning.plan import Cell, Change, Dataset
 from benchbrief.runners.drivers.ycsb.ycsb import Ycsb
@@ -13,6 +16,9 @@ from benchbrief.runners.engines.mongodb.undo import inserted_records
 from benchbrief.runners.errors import BadOutput
 from tests.support import cells
 from tests.support.mongo_peer import HELLO, Answer, Document, scripted_mongod
+
+if TYPE_CHECKING:
+    from benchbrief.runners.engines.mongodb.mongo_client import Records
 
 RECORDS = 1000
 UNNOTICED: tuple[Change, ...] = ("nothing", "updates")
@@ -57,6 +63,22 @@ def test_other_values_before_a_cell_are_noticed_and_reported(
     text = data.foreign_changes(dataset)
     assert "has as many records as before, but some of the 256 that are compared have other values" in text
     assert "so it is loaded again" in text
+
+
+def test_a_draw_that_the_stand_in_refuses_now_and_then_is_made_again(
+    data: Data, dataset: Dataset, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    draw, refusals = Sample.drawn, [OperationFailure("Comparison method violates its general contract!")] * 2
+
+    def drawn(table: Records) -> Sample:
+        if refusals:
+            raise refusals.pop()
+        return draw(table)
+
+    monkeypatch.setattr(Sample, "drawn", drawn)
+    monkeypatch.setattr(Sample, "of_first", lambda _: pytest.fail("the first records are no sample of all"))
+    data.loaded(dataset, RECORDS)
+    assert refusals == []
 
 
 def test_what_a_cell_of_ours_changed_is_not_foreign(connection: Connection, data: Data, dataset: Dataset) -> None:
