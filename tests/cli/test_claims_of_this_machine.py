@@ -3,89 +3,68 @@
 from __future__ import annotations
 
 import re
-import subprocess
-import sys
-from pathlib import Path
+from collections.abc import Iterator
+from contextlib import contextmanager
 
 from tests.cli.specs import ONE_FOLDER
-from tests.support.bench import PROGRAM, Bench, records_of
+from tests.support.bench import Bench, Started, records_of
 from tests.support.tools import system_tool
 from tests.support.waiting import until
 
-SPEC = ONE_FOLDER + 'report brief "B" { table "T" { rows = workload  columns = throughput by threads } }\n'
-PATCHED = """
-import subprocess, sys, time
+SPEC = ONE_FOLDER.replace("[1, 2]", "[1]") + (
+    'report brief "B" { table "T" { rows = workload  columns = throughput by threads } }\n'
+)
+HALTED = """
+import time
 from pathlib import Path
 import benchbrief.pipeline as pipeline
-whole, program = pipeline.render_stored, sys.argv.pop(1)
-def render_stored(run_dir, *others):
-@DOING@
-    return whole(run_dir, *others)
+whole = pipeline.render_stored
+def render_stored(*args):
+    Path("rendering").touch()
+    while not Path("go-on").exists():
+        time.sleep(0.1)
+    return whole(*args)
 pipeline.render_stored = render_stored
-from benchbrief.cli.command_line import main
-main()
-"""
-BESIDE = """
-    for name, command in (
-        ("run", ("run", "brief.bench", "--out", "other", "--no-report", "--quiet")),
-        ("doctor", ("doctor", "brief.bench")),
-        ("report", ("report", run_dir, "--html-only")),
-        ("status", ("status", run_dir)),
-    ):
-        done = subprocess.run((program, *command), capture_output=True, text=True)
-        Path(f"{name}.txt").write_text(f"{done.returncode} {done.stdout}{done.stderr}")
-"""
-STOPPED = """
-    with open("stop.txt", "w") as file:
-        subprocess.Popen((program, "stop"), stdout=file, stderr=file)
-    time.sleep(60)
 """
 
 
-def render_doing(doing: str, bench: Bench, *words: str) -> subprocess.CompletedProcess[str]:
-    """Give a command that renders a brief, and do this when it is about to."""
-    return subprocess.run(
-        [sys.executable, "-c", PATCHED.replace("@DOING@", doing), str(PROGRAM), *words],
-        cwd=bench.folder,
-        env=bench.env,
-        capture_output=True,
-        text=True,
-        timeout=120,
-        check=False,
-    )
+@contextmanager
+def rendering(bench: Bench, *words: str) -> Iterator[Started]:
+    """A command that is about to render a brief, and does not before there is a file `go-on`."""
+    with bench.started(*words, before=HALTED) as going:
+        until(lambda: (bench.folder / "rendering").exists() or going.process.poll() is not None, 60)
+        yield going
 
 
-def said(folder: Path, name: str) -> tuple[int, str]:
-    code, _, text = (folder / f"{name}.txt").read_text().partition(" ")
-    return int(code), text
-
-
-def expect_held(bench: Bench, run: str) -> None:
-    """Read what the commands of BESIDE said while the brief of `run` was rendered."""
-    code, refused = said(bench.folder, "run")
-    assert code == 2, refused
-    assert f"local is held by run {run} of process " in refused
-    assert "that process is gone" not in refused
-    code, rendered = said(bench.folder, "report")
-    assert code == 0, rendered
+def expect_held(bench: Bench, run: str) -> str:
+    """Look at what commands say while the brief of `run` is rendered. Returns what the doctor says."""
+    refused = bench("run", "brief.bench", "--out", "other", "--no-report", "--quiet")
+    assert refused.code == 2, refused.text
+    assert f"local is held by run {run} of process " in refused.err
+    assert "that process is gone" not in refused.err
+    rendered = bench("report", run, "--html-only")
+    assert rendered.code == 0, rendered.text
     note = rf"^note: run {run} of process \d+ on \S+ makes its brief on this machine now: "
-    assert re.search(note, rendered, re.MULTILINE), rendered
-    assert "measures now" not in rendered, "no cell is disturbed"
-    code, status = said(bench.folder, "status")
-    assert code == 0, status
-    assert "; its brief is being made" in status
+    assert re.search(note, rendered.err, re.MULTILINE), rendered.text
+    assert "measures now" not in rendered.err, "no cell is disturbed"
+    status = bench("status", run)
+    assert status.code == 0, status.text
+    assert "; its brief is being made" in status.out
+    return bench("doctor", "brief.bench").out
 
 
 def test_no_other_run_measures_on_this_machine_while_a_brief_is_rendered(bench: Bench) -> None:
     system_tool("db_bench")
     bench.spec(SPEC)
-    done = render_doing(BESIDE, bench, "run", "brief.bench")
-    assert done.returncode == 0, done.stdout + done.stderr
-    assert "PDF" in done.stdout
-    expect_held(bench, bench.run_dir.name)
-    _, found = said(bench.folder, "doctor")
+    with rendering(bench, "run", "brief.bench") as run:
+        found = expect_held(bench, bench.run_dir.name)
+        (bench.folder / "go-on").touch()
+        done = run.wait(60)
+    assert done.code == 0, done.text
+    assert "PDF" in done.out
     assert re.search(rf"^held +local +held +by run {bench.run_dir.name} ", found, re.MULTILINE), found
     assert "stray" not in found
+
     assert "held" not in bench("doctor", "brief.bench").out, "it is released with the brief"
     assert "this machine" not in bench("report", "--html-only").text
     assert "brief is being made" not in bench("status").text
@@ -114,11 +93,12 @@ def test_a_run_that_waited_takes_what_was_measured_meanwhile(bench: Bench) -> No
 def test_a_run_whose_brief_is_rendered_is_asked_to_stop(bench: Bench) -> None:
     system_tool("db_bench")
     bench.spec(SPEC)
-    done = render_doing(STOPPED, bench, "run", "brief.bench")
-    assert done.returncode == 130, done.stdout + done.stderr
-    assert "what was measured is kept; for the brief, type: bench report" in done.stderr
-    stopped = "stopped by its own controller, which leaves nothing on its hosts"
-    until(lambda: stopped in (bench.folder / "stop.txt").read_text())
+    with rendering(bench, "run", "brief.bench") as run:
+        stopped = bench("stop")
+        done = run.wait(60)
+    assert done.code == 130, done.text
+    assert "what was measured is kept; for the brief, type: bench report" in done.err
+    assert "stopped by its own controller, which leaves nothing on its hosts" in stopped.text
     assert "held" not in bench("doctor", "brief.bench").out
 
 
@@ -127,9 +107,11 @@ def test_no_other_run_measures_on_this_machine_while_the_brief_of_merged_lanes_i
     bench.spec(SPEC)
     assert bench("plan", "brief.bench", "--into", "nightly").code == 0
     assert bench("lane", "nightly", "1").code == 0
-    done = render_doing(BESIDE, bench, "merge", "nightly")
-    assert done.returncode == 0, done.stdout + done.stderr
-    expect_held(bench, "nightly")
+    with rendering(bench, "merge", "nightly") as merge:
+        expect_held(bench, "nightly")
+        (bench.folder / "go-on").touch()
+        done = merge.wait(60)
+    assert done.code == 0, done.text
     assert "held" not in bench("doctor", "brief.bench").out, "it is released with the brief"
 
     with bench.started("run", "brief.bench", "--no-report", "--fresh"):

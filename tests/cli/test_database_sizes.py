@@ -78,11 +78,11 @@ def test_the_sizes_of_simulated_databases_can_be_had_too(bench: Bench) -> None:
 
 
 def test_a_server_that_does_not_tell_its_size_leaves_it_missing_with_the_reason(bench: Bench) -> None:
-    for name in ("mongo-stand-in", "ycsb"):
+    for name in ("mongo-stand-in", "go-ycsb"):
         built_tool(name)
     bench.spec("""\
 hardware box { hosts = local }
-client load { hosts = local  tool = ycsb }
+client load { hosts = local  tool = go_ycsb }
 database mongo "MongoDB" { engine = mongodb  server = embedded }
 workload a from ycsb.a { records = 500  field_length = 10 B }
 experiment ramp { hardware = box  workloads = [a]  threads = [1]  measure = 1 s }

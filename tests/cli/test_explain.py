@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-import os
-import pty
-import subprocess
-
 from benchbrief.compiler.diagnostic_codes import all_codes
-from tests.support.bench import PROGRAM, Bench
+from tests.cli.test_terminal import on_a_terminal
+from tests.support.bench import Bench
 
 
 def test_a_code_is_explained_with_a_wrong_sample_and_a_mended_one(bench: Bench) -> None:
@@ -45,26 +42,11 @@ def test_codes_are_completed(bench: Bench) -> None:
     assert bench(env=words).out.split() == [f"plain,{c.code}" for c in all_codes() if c.code.startswith("W07")]
 
 
-def on_a_terminal(bench: Bench, *words: str, **env: str) -> str:
-    ours, theirs = pty.openpty()
-    process = subprocess.Popen(
-        [PROGRAM, *words], stdin=theirs, stdout=theirs, stderr=theirs, env={**bench.env, "TERM": "xterm", **env}
-    )
-    os.close(theirs)
-    shown = b""
-    try:
-        while part := os.read(ours, 65536):
-            shown += part
-    except OSError:  # the last writer has closed the terminal
-        pass
-    os.close(ours)
-    assert process.wait(timeout=20) == 0
-    return shown.decode()
-
-
 def test_a_terminal_gets_colour_and_no_marks_unless_it_wants_none(bench: Bench) -> None:
-    coloured = on_a_terminal(bench, "explain", "E0703", COLUMNS="70")
+    _, coloured = on_a_terminal(bench, "explain", "E0703", columns=70)
     assert "\x1b[" in coloured
     assert "```" not in coloured
     assert "metric best_throughput" in coloured
-    assert "\x1b[" not in on_a_terminal(bench, "explain", "E0703", NO_COLOR="1")
+    code, plain = on_a_terminal(bench, "explain", "E0703", env={"NO_COLOR": "1"})
+    assert code == 0
+    assert "\x1b[" not in plain

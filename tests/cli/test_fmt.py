@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import pty
 import stat
 import subprocess
 from pathlib import Path
@@ -12,7 +11,8 @@ import pytest
 from pre_commit.clientlib import load_manifest  # type: ignore[import-untyped]  # ships no types
 
 from tests.cli.specs import SMALL
-from tests.support.bench import PROGRAM, Bench
+from tests.cli.test_terminal import on_a_terminal
+from tests.support.bench import Bench, Ended
 from tests.support.tools import REPOSITORY
 
 UGLY = "hardware a{hosts=local,\n   memory=64GiB}# here\r\n"
@@ -20,10 +20,9 @@ NEAT = "hardware a {\n  hosts  = local\n  memory = 64 GiB\n}  # here\n"
 BROKEN = "hardware a { hosts = }\n"
 
 
-def piped(bench: Bench, text: bytes, *words: str) -> subprocess.CompletedProcess[bytes]:
-    return subprocess.run(
-        [PROGRAM, "fmt", *words], cwd=bench.folder, env=bench.env, input=text, capture_output=True, check=False
-    )
+def piped(bench: Bench, text: bytes, *words: str) -> Ended:
+    fed = f"import os; r, w = os.pipe(); os.write(w, {text!r}); os.close(w); os.dup2(r, 0)"
+    return bench("fmt", *words, before=fed)
 
 
 def put(bench: Bench, **texts: str) -> None:
@@ -128,12 +127,8 @@ def test_a_diff_is_one_that_patch_takes(bench: Bench) -> None:
 
 def test_a_diff_is_coloured_on_a_terminal(bench: Bench) -> None:
     put(bench, a=UGLY + "# \x1b[31m\n")
-    ours, theirs = pty.openpty()
-    env = {**bench.env, "TERM": "xterm"}
-    subprocess.run([PROGRAM, "fmt", "--diff", "a.bench"], cwd=bench.folder, env=env, stdout=theirs, check=True)
-    os.close(theirs)
-    shown = os.read(ours, 65536).decode()
-    os.close(ours)
+    code, shown = on_a_terminal(bench, "fmt", "--diff", "a.bench")
+    assert code == 0
     assert "\x1b[32m+hardware a {" in shown
     assert "\x1b[31m-hardware a{" in shown
     assert "# \\x1b[31m" in shown  # what the spec holds is not obeyed
@@ -142,17 +137,17 @@ def test_a_diff_is_coloured_on_a_terminal(bench: Bench) -> None:
 @pytest.mark.parametrize("words", [(), ("-",)])
 def test_standard_input_goes_to_standard_output(bench: Bench, words: tuple[str, ...]) -> None:
     done = piped(bench, UGLY.encode(), *words)
-    assert (done.returncode, done.stdout, done.stderr) == (0, NEAT.encode(), b"")
+    assert (done.code, done.out, done.err) == (0, NEAT, "")
 
 
 def test_standard_input_can_be_checked_compared_and_reported(bench: Bench) -> None:
-    assert piped(bench, UGLY.encode(), "-", "--check").returncode == 1
-    assert piped(bench, NEAT.encode(), "-", "--check").returncode == 0
-    assert piped(bench, UGLY.encode(), "-", "--diff").stdout.startswith(b"--- <stdin>\n+++ <stdin> (formatted)\n")
+    assert piped(bench, UGLY.encode(), "-", "--check").code == 1
+    assert piped(bench, NEAT.encode(), "-", "--check").code == 0
+    assert piped(bench, UGLY.encode(), "-", "--diff").out.startswith("--- <stdin>\n+++ <stdin> (formatted)\n")
     wrong = piped(bench, BROKEN.encode(), "-")
-    assert (wrong.returncode, wrong.stdout) == (1, b"")
-    assert b"--> <stdin>:1:22" in wrong.stderr
-    assert piped(bench, b"\xff\xfe", "-").returncode == 1
+    assert (wrong.code, wrong.out) == (1, "")
+    assert "--> <stdin>:1:22" in wrong.err
+    assert piped(bench, b"\xff\xfe", "-").code == 1
 
 
 def test_a_spec_that_cannot_be_read_is_left_as_it_is_and_the_others_are_done(bench: Bench) -> None:
@@ -184,12 +179,9 @@ def test_a_folder_without_specs_is_warned_about(bench: Bench) -> None:
 
 
 def test_on_a_terminal_a_path_must_be_named(bench: Bench) -> None:
-    ours, theirs = pty.openpty()
-    done = subprocess.run([PROGRAM, "fmt"], env=bench.env, stdin=theirs, capture_output=True, check=False)
-    os.close(ours)
-    os.close(theirs)
-    assert done.returncode == 2
-    assert b"name a file or a folder" in done.stderr
+    code, shown = on_a_terminal(bench, "fmt")
+    assert code == 2
+    assert "name a file or a folder" in shown
     assert bench("fmt", "-", "a.bench").code == 2
 
 

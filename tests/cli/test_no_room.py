@@ -19,15 +19,8 @@ _IMPORT = ("import", "ycsb", "out.txt", "--spec", "brief.bench", "--cell", "hard
 
 def limited(bench: Bench, bytes_a_file: int, *words: str) -> Ended:
     """A command that writes no file longer than this."""
-    done = subprocess.run(
-        ["prlimit", f"--fsize={bytes_a_file}", PROGRAM, *words],
-        cwd=bench.folder,
-        env={**bench.env, "PYTHONDONTWRITEBYTECODE": "1"},
-        stdin=subprocess.DEVNULL,
-        capture_output=True,
-        check=False,
-    )
-    return Ended(done.returncode, done.stdout.decode(), done.stderr.decode()).plainly()
+    limits = (bytes_a_file, bytes_a_file)
+    return bench(*words, before=f"import resource; resource.setrlimit(resource.RLIMIT_FSIZE, {limits})")
 
 
 def test_what_finds_no_room_and_is_no_brief_is_not_reported_as_one(bench: Bench) -> None:

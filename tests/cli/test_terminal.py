@@ -16,9 +16,9 @@ from tests.support.bench import Bench
 from tests.support.tools import system_tool
 
 
-def on_a_terminal(bench: Bench, *words: str, env: dict[str, str] | None = None) -> tuple[int, str]:
+def on_a_terminal(bench: Bench, *words: str, columns: int = 100, env: dict[str, str] | None = None) -> tuple[int, str]:
     """Return the exit code and the text on the terminal."""
-    with terminal(bench, *words, columns=100, rows=30, env=env) as shown:
+    with terminal(bench, *words, columns=columns, rows=30, env=env) as shown:
         code = shown.process.wait(60)
     return code, shown.said.decode()
 

@@ -3,9 +3,6 @@ a fault of ours, so that a run with cells missing is never called done."""
 
 from __future__ import annotations
 
-import subprocess
-import sys
-
 from tests.support.bench import Bench
 
 SPEC = """
@@ -15,40 +12,24 @@ workload w from db_bench.fillrandom
 experiment e { hardware = box  workloads = w  threads = [1, 2, 4]  measure = 1 min }
 """
 FORGETFUL = """
-import sys
 from benchbrief.runners.execution.lanes import Lane
-passed_over = int(sys.argv.pop(1))
 whole = Lane.run_cell
 def run_cell(self, cell, left=None):
-    if cell.threads != passed_over:
+    if cell.threads != 4:
         whole(self, cell, left)
 Lane.run_cell = run_cell
-from benchbrief.cli.command_line import main
-main()
 """
-
-
-def forgetful(bench: Bench, threads: int, *words: str) -> subprocess.CompletedProcess[str]:
-    """Run `bench` so that its lanes pass over the cells with these threads."""
-    return subprocess.run(
-        [sys.executable, "-c", FORGETFUL, str(threads), *words],
-        cwd=bench.folder,
-        env=bench.env,
-        capture_output=True,
-        text=True,
-        timeout=120,
-        check=False,
-    )
+"""The lanes pass over the cell with four threads."""
 
 
 def test_a_run_with_a_cell_that_nobody_judged_is_interrupted_and_can_be_resumed(bench: Bench) -> None:
     bench.spec(SPEC)
-    ended = forgetful(bench, 4, "run", "brief.bench", "--simulate", "--junit", "verdicts.xml")
-    assert ended.returncode == 130, ended.stdout + ended.stderr
-    assert "interrupted, stopped before every cell was run" in ended.stdout
-    assert "2 ok, 1 not run" in ended.stdout
-    assert f"go on with: bench resume {bench.run_dir.name}" in ended.stdout
-    assert "PDF" not in ended.stdout
+    ended = bench("run", "brief.bench", "--simulate", "--junit", "verdicts.xml", before=FORGETFUL)
+    assert ended.code == 130, ended.text
+    assert "interrupted, stopped before every cell was run" in ended.out
+    assert "2 ok, 1 not run" in ended.out
+    assert f"go on with: bench resume {bench.run_dir.name}" in ended.out
+    assert "PDF" not in ended.out
     assert "1 cell was not run" in (bench.folder / "verdicts.xml").read_text("utf-8")
     assert bench.journal("run_ended")[-1]["status"] == "interrupted"
     status = bench("status", bench.run_dir.name, "--json").json

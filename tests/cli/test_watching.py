@@ -30,7 +30,7 @@ from tests.support import wrapped
 from tests.support.bench import PROGRAM, Bench
 from tests.support.tools import system_tool
 from tests.support.waiting import until
-from tests.support.warm import Forked, warm
+from tests.support.warm import Forked, starts_alike, warm
 
 SECOND = "ramp/one/fill/threads=2/r1"
 
@@ -69,12 +69,12 @@ class Terminal:
 def terminal(
     bench: Bench, *words: str, columns: int = 80, rows: int = 24, env: Mapping[str, str] | None = None
 ) -> Iterator[Terminal]:
-    """Run `bench` on a terminal: as a new program where `env` changes more than the kind of terminal."""
+    """Run `bench` on a terminal."""
     ours, theirs = pty.openpty()
     fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", rows, columns, 0, 0))
     its = {**bench.env, "TERM": "xterm-256color", **(env or {})}
     process: subprocess.Popen[bytes] | Forked
-    if {*(env or {})} <= {"TERM"}:
+    if starts_alike(env or {}):
         process = warm().start(words, bench.folder, its, theirs, theirs, paper=False, on_a_terminal=True)
     else:
         process = subprocess.Popen(

@@ -89,11 +89,15 @@ class Bench:
             **env,
         }
 
-    def __call__(self, *words: str | Path, timeout: float = 120, env: Mapping[str, str] | None = None) -> Ended:
+    def __call__(
+        self, *words: str | Path, timeout: float = 120, env: Mapping[str, str] | None = None, before: str = ""
+    ) -> Ended:
+        """Run a command to its end. `before` is Python that its process runs first."""
         typed, its = [str(word) for word in words], {**self.env, **(env or {})}
         if starts_alike(env or {}):
-            done = warm().run(typed, self.folder, its, timeout, paper=self.paper)
+            done = warm().run(typed, self.folder, its, timeout, paper=self.paper, before=before)
         else:
+            assert not before
             done = subprocess.run(
                 [PROGRAM, *typed],
                 cwd=self.folder,
@@ -107,11 +111,17 @@ class Bench:
 
     @contextmanager
     def started(
-        self, *words: str | Path, env: Mapping[str, str] | None = None, stays: bool = False, anew: bool = False
+        self,
+        *words: str | Path,
+        env: Mapping[str, str] | None = None,
+        stays: bool = False,
+        anew: bool = False,
+        before: str = "",
     ) -> Iterator[Started]:
         """A command that goes on while the block runs; what is left of it is killed at the end, unless it `stays`.
 
-        With `anew` it is the installed program, with a Python and memory of its own.
+        With `anew` it is the installed program, with a Python and memory of its own. `before` is Python that the
+        process runs first.
         """
         name = uuid.uuid4().hex
         typed, its = [str(word) for word in words], {**self.env, **(env or {})}
@@ -122,7 +132,9 @@ class Bench:
                     [PROGRAM, *typed], cwd=self.folder, env=its, stdin=subprocess.DEVNULL, stdout=out, stderr=err
                 )
             else:
-                process = warm().start(typed, self.folder, its, out.fileno(), err.fileno(), paper=self.paper)
+                process = warm().start(
+                    typed, self.folder, its, out.fileno(), err.fileno(), paper=self.paper, before=before
+                )
             try:
                 yield Started(process, Path(out.name), Path(err.name))
             finally:

@@ -77,13 +77,16 @@ class Warm:
         timeout: float,
         killed_at: Mapping[str, str] | None = None,
         paper: bool = True,
+        before: str = "",
     ) -> subprocess.CompletedProcess[bytes]:
         """Run `bench` with these words. It dies at the point `killed_at`: see `killed.py`.
 
         Without `paper`, all is done but the drawing of PDFs, most of what a brief costs: they hold a line of text.
+        `before` is Python that the process runs first: it may patch a function, or set a limit.
         """
         with tempfile.TemporaryFile() as out, tempfile.TemporaryFile() as err:
             asked = {"words": words, "cwd": str(cwd), "env": dict(env), "killed_at": killed_at, "paper": paper}
+            asked["before"] = before
             forked = Forked(self._asked(asked, out.fileno(), err.fileno()))
             try:
                 code = forked.wait(timeout)
@@ -105,13 +108,14 @@ class Warm:
         *,
         paper: bool,
         on_a_terminal: bool = False,
+        before: str = "",
     ) -> Forked:
         """Begin `bench` with these words, whose output goes to two files, or to the terminal that both are.
 
         It may be killed at any time.
         """
         asked = {"words": words, "cwd": str(cwd), "env": dict(env), "paper": paper, "draws_alone": True}
-        asked["on_a_terminal"] = on_a_terminal
+        asked |= {"on_a_terminal": on_a_terminal, "before": before}
         return Forked(self._asked(asked, out, err))
 
     def shown(self, words: Sequence[str], cwd: Path, env: Mapping[str, str]) -> bytes:
@@ -193,4 +197,4 @@ def warm(python: str | Path = sys.executable, folder: Path = _REPOSITORY) -> War
 
 def starts_alike(env: Mapping[str, str]) -> bool:
     """Whether Python would begin with this environment as it does without: else it has to begin anew."""
-    return not any(name.startswith(("PYTHON", "LD_", "LANG", "LC_", "TZ", "TERM", "COLUMNS")) for name in env)
+    return not any(name.startswith(("PYTHON", "LD_", "LANG", "LC_", "TZ")) for name in env)

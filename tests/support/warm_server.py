@@ -240,6 +240,7 @@ def _become_bench(request: dict[str, object], out: int, err: int) -> NoReturn:
             svg_converter.Converter = Converter  # type: ignore[misc]  # as it was
         if request.get("killed_at"):
             killed.arm(request["killed_at"])  # type: ignore[arg-type]  # the same
+        exec(str(request.get("before", "")), {})  # noqa: S102  # a test's own
         sys.argv = ["bench", *request["words"]]  # type: ignore[misc]  # the same
         from benchbrief.cli.command_line import main
 
