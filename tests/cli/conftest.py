@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import json
 import shutil
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 
 import pytest
@@ -12,6 +13,7 @@ import pytest
 from tests.cli.specs import SMALL
 from tests.support import wrapped
 from tests.support.bench import Bench, Ended, fresh_bench
+from tests.support.made_once import made_once
 
 
 @pytest.fixture
@@ -26,20 +28,31 @@ class FinishedRun:
     spec: Path
     ended: Ended
     """How `bench run` ended."""
+    left: list[str]
+    """The processes and the directories of jobs that there were at its end."""
 
 
 @pytest.fixture(scope="session")
 def finished_run(tmp_path_factory: pytest.TempPathFactory) -> FinishedRun:
-    """A run with real db_bench: two variants at two thread counts. To be looked at, not changed."""
-    bench = Bench(tmp_path_factory.mktemp("finished"))
-    bench.tool = f'db_bench("{wrapped.db_bench(bench.folder / "tool")}")'
-    spec = bench.spec(SMALL)
-    return FinishedRun(bench, spec, bench("run", spec.name))
+    """A run with real db_bench: two variants at two thread counts. All processes look at it, and none changes it."""
+
+    def make(folder: Path) -> None:
+        bench = Bench(folder)
+        bench.tool = f'db_bench("{wrapped.db_bench(folder / "tool")}")'
+        ended = bench("run", bench.spec(SMALL).name)
+        left = [*bench.strays().values(), *(str(path) for root in bench.tmp.iterdir() for path in root.iterdir())]
+        (folder / "ended.json").write_text(json.dumps({"ended": asdict(ended), "left": left}))
+
+    folder = made_once(tmp_path_factory, "finished", make)
+    kept = json.loads((folder / "ended.json").read_text())
+    bench = Bench(folder)
+    bench.tool = f'db_bench("{folder / "tool" / "db_bench"}")'
+    return FinishedRun(bench, folder / "brief.bench", Ended(**kept["ended"]), kept["left"])
 
 
 @pytest.fixture
 def copied_run(finished_run: FinishedRun, tmp_path: Path, bench: Bench) -> Bench:
-    """A copy of the finished run that a test may change."""
+    """A copy of the finished run that a test may change. Its data are those of all: who measures has others."""
     shutil.copytree(finished_run.bench.folder / "bench-out", tmp_path / "bench-out")
     bench.data, bench.tool = finished_run.bench.data, finished_run.bench.tool
     bench.spec(SMALL)

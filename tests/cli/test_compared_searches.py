@@ -174,21 +174,9 @@ def test_hardware_that_sustains_more_is_better_and_the_exit_code_says_so(bench: 
     assert "better and worse need ( ) of A and B that do not overlap" in " ".join(back.out.split())
 
 
-def test_searches_for_other_promises_are_shown_and_not_judged(bench: Bench, first: str) -> None:
-    other = run(bench, "other", where="latency.p99[read] < 4 ms")
-    for row in [*rows(bench, first, other), *rows(bench, first, other, "--other-load")]:
-        assert row["verdict"] == "unknown"
-        assert row["reason"] == "another promise: latency.p99[read] < 10 ms in A, latency.p99[read] < 4 ms in B"
-        assert row["first"]["value"]
+def test_the_same_limit_in_another_unit_is_the_same_promise(bench: Bench, first: str) -> None:
     alike = run(bench, "alike", where="latency.p99[read] < 10000 us")
-    assert "unknown" not in {row["verdict"] for row in rows(bench, first, alike)}, "the same limit in another unit"
-
-
-def test_a_promise_that_no_rate_keeps_is_compared_by_the_lowest_rate_that_broke_it(bench: Bench, first: str) -> None:
-    none = run(bench, "none", rates="150k ops/s..200k ops/s")
-    printed = rows(bench, first, none)
-    assert [row["verdict"] for row in printed] == ["within noise"] * 2, "below 150k ops/s: so may be A"
-    assert [row["second"]["interval"] for row in printed] == [[0.0, 150_000.0]] * 2
+    assert "unknown" not in {row["verdict"] for row in rows(bench, first, alike)}
 
 
 def test_a_promise_that_each_rate_keeps_has_no_upper_bound(bench: Bench, first: str) -> None:
@@ -239,14 +227,19 @@ def test_a_metric_of_a_searched_rate_and_of_repeats_is_not_judged(bench: Bench, 
         assert "it has a rate that was searched for and throughput of repeats" in row["reason"]
 
 
-def test_a_metric_of_another_promise_is_not_judged(bench: Bench, priced: str) -> None:
-    other = run(bench, "dearer", where="latency.p99[read] < 4 ms", more=METRICS)
-    for row in rows(bench, priced, other, "--metric", "cost"):
+def test_searches_for_other_promises_are_shown_and_not_judged(bench: Bench, priced: str) -> None:
+    other = run(bench, "other", where="latency.p99[read] < 4 ms", more=METRICS)
+    asked = (bench, priced, other, "--metric", "sustained", "--metric", "cost")
+    for row in [*rows(*asked), *rows(*asked, "--other-load")]:
         assert row["verdict"] == "unknown"
-        assert row["reason"].startswith("another promise: latency.p99[read] < 10 ms in A")
+        assert row["reason"] == "another promise: latency.p99[read] < 10 ms in A, latency.p99[read] < 4 ms in B"
+        assert row["first"]["value"]
 
 
-def test_what_no_rate_keeps_costs_more_than_at_the_lowest_one(bench: Bench, priced: str) -> None:
-    none = run(bench, "hopeless", rates="150k ops/s..200k ops/s", more=METRICS)
+def test_what_no_rate_keeps_is_compared_by_the_lowest_rate_that_broke_it(bench: Bench, priced: str) -> None:
+    none = run(bench, "none", rates="150k ops/s..200k ops/s", more=METRICS)
+    printed = rows(bench, priced, none, "--metric", "sustained")
+    assert [row["verdict"] for row in printed] == ["within noise"] * 2, "below 150k ops/s: so may be A"
+    assert [row["second"]["interval"] for row in printed] == [[0.0, 150_000.0]] * 2
     out = bench("compare", priced, none, "--metric", "cost").out
-    assert "above 0.02133 USD*s/op" in out
+    assert "above 0.02133 USD*s/op" in out, "it costs more than at the lowest rate"

@@ -46,6 +46,7 @@ def test_status_tells_each_activity_as_it_was_estimated_and_taken(copied_run: Be
 
 def test_the_next_run_is_estimated_by_the_last_one(copied_run: Bench) -> None:
     (before,) = copied_run.run_dirs()
+    copied_run.data = copied_run.folder / "data"
     copied_run.spec(SMALL.replace("threads   = [1, 2]", "threads = [2, 3]"))
     done = copied_run("run", "brief.bench", "--fresh", "--no-report")
     assert done.code == 0, done.err

@@ -109,7 +109,7 @@ def test_a_run_over_ssh(bench: Bench, host: Sshd) -> None:
 
 def test_a_killed_controller_is_resumed_and_the_measurement_goes_on(bench: Bench) -> None:
     system_tool("fio")
-    bench.spec(spec(bench.folder / "raw").replace("measure   = 1 s", "measure   = 6 s"))
+    bench.spec(spec(bench.folder / "raw").replace("measure   = 1 s", "measure   = 4 s"))
     with bench.started("run", "brief.bench", stays=True) as run:
         until(lambda: any("--rw=randread" in line for line in bench.strays().values()), 60)
         run.signal(signal.SIGKILL)

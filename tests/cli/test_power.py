@@ -32,60 +32,79 @@ def quick_loads(bench: Bench) -> None:
     bench.tool = f'db_bench("{wrapped.db_bench(bench.folder / "tool")}")'
 
 
-def test_power_of_the_measured_window_goes_into_metrics(bench: Bench) -> None:
-    bench.spec(SPEC, METER='command("echo 125", boundary: wall)')
-    ended = bench("run", "brief.bench", "--no-report", timeout=100)
-    assert ended.code == 0, ended.text
-    asked = bench("query", "SELECT cell_id, node, t_s, value, unit FROM samples WHERE measure = 'power'", "--json")
-    assert asked.code == 0, asked.text
-    rows = asked.json
-    assert {(row["node"], row["value"], row["unit"]) for row in rows} == {("local", 125.0, "W")}
-    assert len({row["cell_id"] for row in rows}) == 2
-    assert all(0 <= row["t_s"] <= 3.5 for row in rows)
-    assert 8 <= len(rows) <= 16
-    assert "The power of Box is that of its outlets, read by command." in bench.page()
+HARDWARE = SPEC.splitlines()[1] + "\n"
 
 
-def test_a_reading_that_fails_is_a_gap_with_its_reason(bench: Bench) -> None:
-    """Every second reading of the meter fails."""
+def of_each(meters: dict[str, str], more: str = "") -> str:
+    """A spec with a hardware group for each meter, and a cell of two seconds on each."""
+    boxes = "".join(
+        HARDWARE.replace("box", name).replace("Box", name.title()).replace("@METER@", meter)
+        for name, meter in meters.items()
+    )
+    text = QUICK.replace(HARDWARE, boxes).replace("hardware = box", f"hardware = [{', '.join(meters)}]")
+    return text.partition("profile")[0].partition("expect")[0] + more
+
+
+def test_power_of_the_measured_window_is_that_of_what_the_meter_reads(bench: Bench) -> None:
+    """Meters of outlets, of CPU packages, of a chassis that hosts share, one that fails at times, and no log at all."""
     flag = bench.folder / "flag"
     line = f"if rm {flag} 2>/dev/null; then echo lost >&2; else touch {flag}; echo 90; fi"
-    bench.spec(SPEC, METER=f'command("{line}")')
+    meters = {
+        "outlets": 'command("echo 125", boundary: wall)',
+        "packages": 'command("echo 80", boundary: cpu)',
+        "chassis": '[command("echo 40", shared: true, boundary: wall), '
+        'command("echo 2.5", shared: true, boundary: wall)]',
+        "shaky": f'command("{line}")',
+        "late": f'csv("{bench.folder}/none.csv", wait: 0 s)',
+    }
+    figure = 'disclosure = automatic  figure "Efficiency" { bars = efficiency by threads, color hardware }'
+    report = f'report brief "Power" {{ template = technical_brief  {figure} }}\n'
+    bench.spec(of_each(meters, report))
+    looked = bench("doctor", "brief.bench").text
+    assert "125 W" in looked
+    assert "80 W (CPU packages only)" in looked
+    assert "its log is not there yet" in looked
     ended = bench("run", "brief.bench", "--no-report", timeout=100)
     assert ended.code == 0, ended.text
-    values = bench("query", "SELECT DISTINCT value FROM samples WHERE measure = 'power'", "--json").json
-    assert values == [{"value": 90.0}]
-    notes = bench("query", "SELECT cell_id, text FROM notes WHERE text LIKE '%readings of power%'", "--json").json
-    assert len(notes) == 2
-    assert all("readings of power of local failed: lost" in note["text"] for note in notes)
+    asked = (
+        "SELECT hardware, node, t_s, value, unit FROM samples JOIN cells USING (run_id, cell_id) "
+        "WHERE measure = 'power'"
+    )
+    rows = bench("query", asked, "--json").json
+    assert {(row["hardware"], row["node"], row["value"], row["unit"]) for row in rows} == {
+        ("outlets", "local", 125.0, "W"),
+        ("packages", "local", 80.0, "W"),
+        ("chassis", "chassis", 42.5, "W"),
+        ("shaky", "local", 90.0, "W"),
+    }
+    assert all(0 <= row["t_s"] <= 2.5 for row in rows)
+    assert 3 <= sum(row["hardware"] == "outlets" for row in rows) <= 6
+    notes = [note["text"] for note in bench("query", "SELECT text FROM notes WHERE text LIKE '%power%'", "--json").json]
+    assert any("readings of power of local failed: lost" in text for text in notes), "a gap with its reason"
+    assert any("there is no file" in text for text in notes)
+    page = bench.page()
+    assert "The power of Outlets is that of its outlets, read by command." in page
+    assert page.count("The power of Packages is that of its CPU packages only") >= 2, "under the figure too"
+    assert "The hosts of Chassis share what was read: its watts are counted once" in page
 
 
-@pytest.mark.parametrize(
-    ("meter", "why"),
-    [
-        ('command("echo no meter here >&2; exit 1")', "no meter here"),
-        (
-            'ipmi("127.0.0.1:9", user: "bench", password: secret("HOME"))',
-            "power of local can't be read by ipmi",
-        ),
-        (
-            'redfish("https://127.0.0.1:9", user: "bench", password: secret("HOME"))',
-            "power of local can't be read by redfish",
-        ),
-        (
-            'snmp("127.0.0.1:9", oid: "1.3.6.1.4.1.1", community: secret("HOME"))',
-            "power of local can't be read by snmp",
-        ),
-    ],
-    ids=["command", "ipmi", "redfish", "snmp"],
-)
-def test_a_meter_that_can_t_be_read_fails_its_cells_before_they_begin(meter: str, why: str, bench: Bench) -> None:
-    bench.spec(SPEC, METER=meter)
+def test_a_meter_that_can_t_be_read_fails_its_cells_before_they_begin(bench: Bench) -> None:
+    user = 'user: "bench", password: secret("HOME")'
+    meters = {
+        "by_command": 'command("echo no meter here >&2; exit 1")',
+        "by_ipmi": f'ipmi("127.0.0.1:9", {user})',
+        "by_redfish": f'redfish("https://127.0.0.1:9", {user})',
+        "by_snmp": 'snmp("127.0.0.1:9", oid: "1.3.6.1.4.1.1", community: secret("HOME"))',
+    }
+    bench.spec(of_each(meters))
     ended = bench("run", "brief.bench", "--no-report", timeout=60)
     assert ended.code == ExitCode.CELL_FAILED, ended.text
-    assert "2 of 2 cells fail for it, unless that is mended by their turn" in ended.err
-    assert why in ended.text
-    assert "brief.bench:2:" in ended.text, "the line of the meter"
+    assert "1 of 4 cells fail for it, unless that is mended by their turn" in ended.err
+    assert "no meter here" in ended.text
+    for kind in ("ipmi", "redfish", "snmp"):
+        assert f"power of local can't be read by {kind}" in ended.text
+    for number in range(2, 6):
+        assert f"brief.bench:{number}:" in ended.text, "the line of the meter"
     assert {status for status, _ in bench.verdicts().values()} == {"failed"}
     assert not any(run.joinpath("raw").exists() for run in bench.run_dirs())
 
@@ -126,26 +145,6 @@ def test_a_meter_whose_password_is_not_set_is_reported_before_anything_is_begun(
     assert bench.run_dirs() == []
 
 
-def test_watts_of_cpu_packages_are_marked_as_such_wherever_they_are_shown(bench: Bench) -> None:
-    figure = 'disclosure = automatic  figure "Efficiency" { bars = efficiency by threads }'
-    bench.spec(QUICK.replace("disclosure = automatic", figure), METER='command("echo 80", boundary: cpu)')
-    assert "80 W (CPU packages only)" in bench("doctor", "brief.bench").text
-    ended = bench("run", "brief.bench", "--no-report", timeout=100)
-    assert ended.code == 0, ended.text
-    printed = "The power of Box is that of its CPU packages only"
-    assert bench.page().count(printed) >= 2, "under the figure, and in the disclosure"
-
-
-def test_a_meter_that_hosts_share_is_counted_once_for_the_hardware(bench: Bench) -> None:
-    meters = '[command("echo 40", shared: true, boundary: wall), command("echo 2.5", shared: true, boundary: wall)]'
-    bench.spec(QUICK, METER=meters)
-    ended = bench("run", "brief.bench", "--no-report", timeout=100)
-    assert ended.code == 0, ended.text
-    rows = bench("query", "SELECT DISTINCT node, value FROM samples WHERE measure = 'power'", "--json").json
-    assert rows == [{"node": "box", "value": 42.5}]
-    assert "The hosts of Box share what was read: its watts are counted once" in bench.page()
-
-
 def test_the_log_of_a_meter_is_read_after_each_cell_and_kept_for_rebuild(bench: Bench) -> None:
     """The log goes on while the run does, with a row a second that says what the time is."""
     log = bench.folder / "meter.csv"
@@ -176,21 +175,9 @@ def test_the_log_of_a_meter_is_read_after_each_cell_and_kept_for_rebuild(bench: 
     assert sorted(map(str, bench("query", asked, "--json").json)) == sorted(map(str, rows))
 
 
-def test_a_log_that_never_comes_leaves_the_watts_missing_and_says_so(bench: Bench) -> None:
-    bench.spec(QUICK, METER=f'csv("{bench.folder}/none.csv", wait: 0 s)')
-    assert "its log is not there yet" in bench("doctor", "brief.bench").text
-    bench("run", "brief.bench", "--no-report", timeout=100)
-    notes = bench("query", "SELECT text FROM notes WHERE text LIKE '%power%'", "--json").json
-    assert any("there is no file" in note["text"] for note in notes)
-    assert bench("query", "SELECT count(*) AS n FROM samples WHERE measure = 'power'", "--json").json == [{"n": 0}]
-
-
-def test_the_doctor_reads_every_meter(bench: Bench) -> None:
-    bench.spec(SPEC, METER='command("echo 125")')
-    assert "125 W" in bench("doctor", "brief.bench").text
+def test_the_doctor_reads_the_meter_of_cpu_packages(bench: Bench) -> None:
     bench.spec(SPEC, METER="rapl")
-    printed = bench("doctor", "brief.bench").text
-    assert "power by rapl" in printed
+    assert "power by rapl" in bench("doctor", "brief.bench").text
 
 
 def test_a_profile_takes_the_meters_place_or_leaves_it_out(bench: Bench) -> None:

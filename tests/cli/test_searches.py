@@ -90,6 +90,15 @@ def test_a_search_stops_at_the_knee_and_others_run_there(bench: Bench) -> None:
     records = records_of(bench.run_dirs()[1])
     assert [record["knee"] for record in records if record["type"] == "search_ended"] == [knee]
     assert [record["cell"] for record in records if record["type"] == "cell_skipped"] == skipped
+    states = "SELECT cell_id, status, threads, reason FROM cells ORDER BY cell_id"
+    first, second = (bench("query", states, "--run", run, "--json").json for run in bench.run_dirs())
+    assert first == second
+
+    other = SPEC.partition("experiment found")[0].replace("gain: 100 %", "gain: 99 %")
+    bench.spec(other)
+    done = bench("run", "brief.bench", "--no-report")
+    assert done.code == 0, done.text
+    assert "taken" not in done.text, "another rule may stop elsewhere"
 
 
 def test_an_interrupted_search_goes_on_where_it_was(bench: Bench) -> None:

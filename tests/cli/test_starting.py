@@ -47,16 +47,15 @@ def interrupted_at(bench: Bench, module: str, number: int, *words: str, lost: bo
     return done.returncode, done.stdout + done.stderr
 
 
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGHUP])
 @pytest.mark.parametrize(
-    "module",
+    ("module", "number"),
     [
-        "benchbrief.cli.command_line",
-        "click",
-        "benchbrief.cli.terminal",
-        "benchbrief.commands.running.run",
-        "lark",
-        "pydantic",
+        ("benchbrief.cli.command_line", signal.SIGINT),
+        ("click", signal.SIGHUP),
+        ("benchbrief.cli.terminal", signal.SIGINT),
+        ("benchbrief.commands.running.run", signal.SIGHUP),
+        ("lark", signal.SIGINT),
+        ("pydantic", signal.SIGHUP),
     ],
 )
 def test_a_command_that_starts_ends_at_once_and_says_so(bench: Bench, module: str, number: int) -> None:

@@ -25,7 +25,7 @@ from benchbrief.ci.openmetrics import MetricsFile
 from benchbrief.cli.terminal import Stop
 from benchbrief.dsl.bench_error import ExitCode
 from benchbrief.progress.run_progress import Progress
-from tests.cli.specs import ONE_FOLDER
+from tests.cli.specs import EXPERIMENT, FILL, HARDWARE, ONE_FOLDER
 from tests.support import wrapped
 from tests.support.bench import PROGRAM, Bench
 from tests.support.tools import system_tool
@@ -216,21 +216,30 @@ def test_many_cells_that_fail_for_one_reason_are_reported_together_with_what_hel
     assert ended.out.splitlines()[-2:] == [mend, again]
 
 
-@pytest.mark.parametrize(
-    ("options", "said"),
-    [
-        ("prefix_size = 100", "prefix size is larger than key size"),
-        ("mmap_read = true  use_direct_reads = true", "open error: Not implemented: If memory mapped reads"),
-        ("min_level_to_compress = 100", "Assertion `FLAGS_min_level_to_compress <= FLAGS_num_levels' failed"),
-        ('memtablerep = "nonsense"', "Could not create memtable factory"),
-    ],
-)
-def test_a_value_that_the_tool_refuses_is_mended_in_the_spec(bench: Bench, options: str, said: str) -> None:
+def test_values_that_the_tool_refuses_are_mended_in_the_spec(bench: Bench) -> None:
     system_tool("db_bench")
-    bench.spec(ONE_FOLDER.replace("cache = 1 MiB }", f"cache = 1 MiB  {options} }}").replace("[1, 2]", "1"))
+    refused = {
+        "prefix_size = 100": "prefix size is larger than key size",
+        "mmap_read = true  use_direct_reads = true": "open error: Not implemented: If memory mapped reads",
+        "min_level_to_compress = 100": "Assertion `FLAGS_min_level_to_compress <= FLAGS_num_levels' failed",
+        'memtablerep = "nonsense"': "Could not create memtable factory",
+    }
+    databases = "".join(
+        FILL.partition("workload")[0]
+        .replace("rocks ", f"rocks{number} ")
+        .replace("{path}", f"{{path}}/{number}")
+        .replace("cache = 1 MiB }", f"cache = 1 MiB  {options} }}")
+        for number, options in enumerate(refused)
+    )
+    ramp = EXPERIMENT.replace("box.variants", "box.one").replace("[rr]", "[fill]").replace("[1, 2]", "1")
+    ramps = "".join(
+        ramp.replace("ramp {", f"ramp{number} {{ database = rocks{number}") for number in range(len(refused))
+    )
+    bench.spec(HARDWARE + databases + "workload" + FILL.partition("workload")[2] + ramps)
     ended = bench("run", "brief.bench", "--no-report")
     assert ended.code == 3
-    assert said in ended.out
+    for said in refused.values():
+        assert said in ended.out
     assert ended.out.splitlines()[-1] == "mend the spec, and run what is not measured yet with: bench run brief.bench"
     assert "bench resume" not in ended.out
 

@@ -21,9 +21,10 @@ experiment a_ramp_with_a_long_name {
 """
 
 
-@pytest.mark.parametrize("columns", [60, 80])
-@pytest.mark.parametrize("term", ["xterm-256color", "dumb"])
-@pytest.mark.parametrize("failing", [False, True])
+@pytest.mark.parametrize(
+    ("columns", "term", "failing"),
+    [(60, "xterm-256color", False), (60, "dumb", True), (80, "xterm-256color", True), (80, "dumb", False)],
+)
 def test_lines_of_progress_fit_the_terminal(bench: Bench, columns: int, term: str, failing: bool) -> None:
     bench.spec(SPEC)
     wrong = ("--errors", "50%") if failing else ()

@@ -98,9 +98,9 @@ SMOKES = (
     ),
     Example(
         "rocksdb_ssds",
-        cells=9,
+        cells=6,
         pages=range(4, 10),
-        cuts=(("threads = [8, 32, 96]", "threads = [96]"), ("measure = 2 s", "measure = 1 s")),
+        cuts=(("threads = [8, 32, 96]", "threads = [96]  workloads = [rww, rr]"), ("measure = 2 s", "measure = 1 s")),
         says=(
             r"RocksDB で比べる NVMe SSD 3 機種",
             r"最大スループットは、 ?フォルダー 1（代替） が [\d,]+ ops/s",

@@ -54,7 +54,7 @@ def build(kind: str, sources: Path, out: Path) -> Path:
     return built
 
 
-@pytest.fixture(scope="module", params=["wheel", "sdist to wheel", "editable"])
+@pytest.fixture(scope="module", params=[pytest.param("wheel", marks=pytest.mark.long), "sdist to wheel", "editable"])
 def environment(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Environment:
     def install(folder: Path) -> None:
         sources = copy_sources(folder)
