@@ -34,13 +34,19 @@ class Cautions:
         """The measured seconds of each cell of an import."""
         self._shares = shares(results.store)
         self._beyond = Beyond(results.store)
+        beside = "SELECT DISTINCT cell_id FROM properties WHERE name = 'background thread'"
+        self._beside = {str(cell) for (cell,) in results.store.sql(beside).rows}
+        """The cells with a thread whose operations no total has."""
+        self._said: set[str] = set()
         notes = "SELECT cell_id, text FROM notes WHERE origin = 'import' AND cell_id IS NOT NULL"
         self._noted: dict[str, list[str]] = {}
         for cell_id, text in results.store.sql(notes).rows:
             self._noted.setdefault(str(cell_id), []).append(results.words.said(str(text)))
 
     def of(self, query: Query, **where: Key) -> Iterator[str]:
-        """Return what holds for all values of a query: how it counts latency at an offered load."""
+        """Return what holds for all values of a query: how it counts latency at an offered load, and whose operations
+        a throughput leaves out."""
+        yield from self._without_background(query, **where)
         kinds = {read.counted for read in reads_of(query) if read.view == "latency"}
         if not kinds:
             return
@@ -80,6 +86,22 @@ class Cautions:
         yield from open_searches(self._results, query, {})
         yield from self.few(query)
         yield from self._lengths(self._measured(query))
+        yield from self._without_background(query)
+
+    def _without_background(self, query: Query, **where: Key) -> Iterator[str]:
+        """Return of which workloads the throughput leaves a background thread out, where each first stands."""
+        totals = any(
+            read.view == "throughput" and set(read.keys.get("operation", ("all",))) == {"all"}
+            for read in reads_of(query)
+        )
+        if not self._beside or not totals:
+            return
+        behind = dict.fromkeys(cell.workload for cell in self._measured(query, **where) if cell.cell_id in self._beside)
+        for workload in behind:
+            if workload not in self._said:
+                self._said.add(workload)
+                label = self._results.plan.workloads[workload].label
+                yield self._results.words["c_without_background"].format(workload=label)
 
     def _lengths(self, cells: list[CellRow]) -> Iterator[str]:
         """Return that measurements of one number differ in their warm-up or measured time, which may explain the
