@@ -177,6 +177,7 @@ def _expect(typer: Typer, expect: ast.Expect, judged: set[str]) -> plan.Expect |
     # A share shows the unit of its comparison: `12.8 %` beside `< 5 %`.
     shown = next((found.unit for _, found in sides if found.unit.text), None)
     better = _BETTER.get(condition.operator) if isinstance(condition, ast.Binary) else None
+    by_repeat = sides_by_repeat(typer, [side for side, _ in sides], shown) if typer.planning and better else ((), ())
     return plan.Expect(
         text=text,
         label=_label(typer, expect.label) or text,
@@ -186,7 +187,8 @@ def _expect(typer: Typer, expect: ast.Expect, judged: set[str]) -> plan.Expect |
             for side, found in sides
         ),
         better=better,
-        repeats=sides_by_repeat(typer, [side for side, _ in sides], shown) if typer.planning and better else (),
+        repeats=by_repeat[0],
+        ranges=by_repeat[1],
         unjudged=unjudged,
         origin=origin(expect.span),
     )

@@ -25,7 +25,7 @@ from benchbrief.compiler.planning.plan_base import (
     Reference,
     Template,
 )
-from benchbrief.compiler.planning.plan_numbers import Dimension, Expect, Metric, Query, Quote, Read, Unjudged
+from benchbrief.compiler.planning.plan_numbers import Dimension, Expect, Metric, Query, Quote, Range, Read, Unjudged
 from benchbrief.compiler.planning.plan_reports import (
     MOST_COLUMNS,
     Asset,
@@ -122,6 +122,7 @@ __all__ = [  # other rooms import these from here
     "Quantity",
     "Query",
     "Quote",
+    "Range",
     "Read",
     "Reference",
     "Report",

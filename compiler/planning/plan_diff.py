@@ -211,7 +211,7 @@ def _outside(before: Plan, after: Plan) -> Iterator[OutsideDiff]:
             yield OutsideDiff("changed", what, name, () if what in ("report", "metric", "expect") else fields)
 
 
-_FOLLOWING = ("origin", "divides", "keys")
+_FOLLOWING = ("origin", "divides", "keys", "ranges")
 """Fields that say where it stands in the spec, or follow from the expression and the cells."""
 
 _OF_ITS_OWN = ("metric", "expect", "report", "profile", "param")

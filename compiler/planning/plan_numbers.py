@@ -87,6 +87,10 @@ class Metric(Node):
     origin: Origin
 
 
+Range = tuple[float | None, float | None]
+"""The lowest and the highest value that can be; None where there is none."""
+
+
 class Unjudged(Node):
     """What an expectation passes over: `measure`, as `latency.p99[read]`, is not measured at `keys` of `dim`."""
 
@@ -100,8 +104,9 @@ class Expect(Node):
 
     `sides` are the two sides of a comparison, whose numbers the verdict shows; empty for other conditions. `better` is
     what its left side must be to hold; None where it does not ask which side is larger. `repeats` has both sides with
-    the values of each repeat (a further dim), where it does and there are several. `unjudged` is what it reads
-    at no cell of a workload or an experiment that it does not exclude.
+    the values of each repeat (a further dim), where it does and there are several. `ranges` are those in which the
+    values of `repeats` lie, whatever is measured. `unjudged` is what it reads at no cell of a workload or an experiment
+    that it does not exclude.
     """
 
     text: str
@@ -110,5 +115,6 @@ class Expect(Node):
     sides: tuple[Query, ...] = ()
     better: Literal["higher", "lower"] | None = None
     repeats: tuple[Query, ...] = ()
+    ranges: tuple[Range, ...] = ()
     unjudged: tuple[Unjudged, ...] = ()
     origin: Origin

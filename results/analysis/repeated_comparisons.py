@@ -147,14 +147,28 @@ def _interval(expect: Expect, found: Differences, holds: bool, looks: Looks, cha
         lowest, highest = max(each[0] for each in seen), min(each[1] for each in seen)
         if lowest <= highest:
             low, high = lowest, highest
-    decides = low >= 0 if above else high <= 0
     left, right = expect.repeats
+    if expect.ranges:  # excluding the impossible does not lower the confidence in the rest
+        least, most = _range(expect, read)
+        low, high = max(low, least), min(high, most)
+    decides = low >= 0 if above else high <= 0
     of, limit, is_difference = f"{left.text} - {right.text}", 0.0, True
     if is_number(right):
         of, limit, is_difference = left.text, _only(right, read), False
     elif is_number(left):
         of, limit, is_difference, (low, high) = right.text, _only(left, read), False, (-high, -low)
     return Interval(found.place, of, is_difference, left.unit, limit + low, limit + high, n, decides, distance)
+
+
+def _range(expect: Expect, read: Read) -> tuple[float, float]:
+    """Return from where to where the difference of both sides can lie at all."""
+    (low, high), (other_low, other_high) = (
+        (number, number)
+        if is_number(side) and (number := _only(side, read)) is not None
+        else (-math.inf if least is None else least, math.inf if most is None else most)
+        for side, (least, most) in zip(expect.repeats, expect.ranges, strict=True)
+    )
+    return low - other_high, high - other_low
 
 
 def _ends(values: Sequence[float], level: float) -> tuple[float, float]:

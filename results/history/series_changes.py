@@ -83,7 +83,9 @@ def _changes(
     for low, each, high in zip(ends, found, ends[2:], strict=False):
         before, after = values[low : each.index], values[each.index : high]
         ratio = ratio_of_means(before, after) if min(before) > 0 else None
-        bounded = ratio is not None and ratio.low is not None and ratio.high is not None
+        interval = (ratio.low, ratio.high) if ratio and ratio.low is not None and ratio.high is not None else None
+        if interval and min(values) > 0:  # taken for what can't be below 0, as by `scaled`
+            interval = max(interval[0], 0.0), interval[1]
         rises = fmean(after) > fmean(before)
         changes.append(
             Change(
@@ -93,7 +95,7 @@ def _changes(
                 fmean(before),
                 fmean(after),
                 ratio.value if ratio else None,
-                (ratio.low, ratio.high) if ratio and bounded else None,  # type: ignore[arg-type]  # both are known
+                interval,
                 each.p,
                 None if series.better is None else rises == (series.better == "lower"),
                 lab_share(series, known[low : each.index], known[each.index : high], controls),

@@ -359,3 +359,34 @@ def test_a_brief_tells_which_expectations_hold_by_their_value_alone_in_both_lang
     _, shown = judged(tmp_path, wide, 1000, "ja")
     assert "反復の平均の 97.5 % 信頼区間" in shown
     assert "2 か所について補正" in shown
+
+
+@pytest.mark.parametrize(
+    ("condition", "shown"),
+    [
+        ("gain > -99 %", "gain is -100 % to "),
+        ("1 - throughput[new] / throughput[old] < 99 %", " to 100 %"),
+        ("throughput[new] > 1 ops/s", "throughput[new] is 0 ops/s to "),
+        ("1 ops/s < throughput[new]", "throughput[new] is 0 ops/s to "),
+        ("throughput[new] - throughput[old] > -1k ops/s", "throughput[new] - throughput[old] is -"),
+    ],
+)
+def test_no_interval_goes_where_no_value_can_be(tmp_path: Path, condition: str, shown: str) -> None:
+    spec = tmp_path / "gate.bench"
+    expect = f"metric gain in % = throughput[new] / throughput[old] - 1\nexpect {condition}\n"
+    spec.write_text(SPEC.partition("expect ")[0] + expect)
+    plan = check(spec).plan
+    assert plan is not None
+    new = (5.0, 4000.0, 10.0, 8.0, 7.0)
+    rows = [
+        f"{hardware},{threads},{repeat},{value!r}"
+        for hardware, values in (("old", OLD), ("new", new))
+        for threads in (4, 8)
+        for repeat, value in enumerate(values, start=1)
+    ]
+    table = tmp_path / "table.csv"
+    table.write_text("\n".join(["hardware,threads,repeat,throughput (ops/s)", *rows]) + "\n")
+    with open_store(keep_run(tmp_path / "out", plan, {}, TableOfFigures().prepare(table, plan, TOLD))) as store:
+        (verdict,) = evaluate(plan, store)
+    assert (verdict.holds, verdict.decided) == (True, False)
+    assert shown in verdict.detail

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import cast
@@ -25,6 +26,7 @@ from benchbrief.compiler.metrics.typing.terms import (
 )
 from benchbrief.compiler.metrics.typing.thin_evidence import warn_of_few_operations
 from benchbrief.compiler.metrics.typing.typed_expression import Typed
+from benchbrief.compiler.metrics.typing.value_range import value_range
 from benchbrief.compiler.planning import plan
 from benchbrief.compiler.planning.plan import Dimension
 from benchbrief.compiler.units import Unit
@@ -167,14 +169,20 @@ def _plain(key: Key) -> str:
     return key if isinstance(key, str) else f"{key:.15g}"
 
 
-def sides_by_repeat(typer: Typer, sides: Sequence[ast.Expr], shown: Unit | None) -> tuple[plan.Query, ...]:
-    """Return both sides of a comparison for each repeat, in one unit; none where no side has several."""
+def sides_by_repeat(
+    typer: Typer, sides: Sequence[ast.Expr], shown: Unit | None
+) -> tuple[tuple[plan.Query, ...], tuple[plan.Range, ...]]:
+    """Return both sides of a comparison for each repeat, in one unit, with the ranges of their values; none where no
+    side has several."""
     typed = [found for side in sides if (found := typer.side_by_repeat(side))]
     if len(typed) != len(sides) or not any(has_repeats(each.term) for each in typed):
-        return ()
+        return (), ()
     texts = map(text_of, sides)
     unit = shown or typed[0].unit
-    return tuple(query_of_repeats(typer, found.term, unit, text) for found, text in zip(typed, texts, strict=True))
+    queries = (query_of_repeats(typer, found.term, unit, text) for found, text in zip(typed, texts, strict=True))
+    ranges = ([end / unit.factor for end in value_range(found.term)] for found in typed)
+    known = ((low if math.isfinite(low) else None, high if math.isfinite(high) else None) for low, high in ranges)
+    return tuple(queries), tuple(known)
 
 
 def named_params(expr: ast.Expr, params: Mapping[str, ast.Expr]) -> dict[str, str]:

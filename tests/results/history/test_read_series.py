@@ -117,6 +117,15 @@ def test_a_run_that_gave_nothing_begins_no_new_part_of_a_trend() -> None:
     assert [line for line, _ in trend_lines([trend_of(series, ())], 80) if "not compared" in line]
 
 
+def test_the_interval_of_a_fall_does_not_go_beyond_the_whole_value() -> None:
+    values = [100.0 + n % 3 for n in range(20)] + [50.0, 1.0, 1.2, 1.1, 45.0, 1.0, 1.3]
+    (series,) = found([a_row(n, value) for n, value in enumerate(values)]).series
+    (change,) = trend_of(series, ()).changes
+    assert change.interval is not None
+    assert change.interval[0] == 0.0
+    assert "(−100.0 to " in "\n".join(line for line, _ in trend_lines([trend_of(series, ())], 80))
+
+
 def test_a_missing_value_stays_in_the_series_with_its_reason() -> None:
     (part,) = found([a_row(0, 1.0), a_row(1, None)]).series[0].parts
     assert [each.reason for each in part.values] == ["", "the tool died"]

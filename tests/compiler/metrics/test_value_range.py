@@ -1,0 +1,46 @@
+"""Where the values of an expression can lie at all."""
+
+from __future__ import annotations
+
+import math
+from pathlib import Path
+
+import pytest
+
+from benchbrief.compiler.compile import check
+
+SPEC = """
+hardware old "Old" {{ hosts = "old.lab"  cores = 4 }}
+hardware new "New" {{ hosts = "new.lab"  cores = 8 }}
+client load {{ hosts = "load.lab"  tool = ycsb }}
+database mongo {{ engine = mongodb  uri = "mongodb://{{hosts}}/ycsb" }}
+workload a from ycsb.a {{ records = 100k }}
+experiment ramp {{ hardware = [old, new]  workloads = a  threads = [4, 8]  measure = 10 s  repeats = 3 }}
+expect {condition}
+"""
+
+
+@pytest.mark.parametrize(
+    ("side", "low", "high"),
+    [
+        ("throughput[new] / throughput[old] - 1", -1, None),
+        ("1 - throughput[new] / throughput[old]", None, 1),
+        ("-throughput[new] / throughput[old]", None, 0),
+        ("2 * throughput[new] / throughput[old] + 3", 3, None),
+        ("throughput[new] / throughput[old] - latency.p99[read, new] / latency.p99[read, old]", None, None),
+        ("mean(throughput over threads)[new] / throughput[old] - 1", -1, None),
+        ("1 / (throughput[new] / throughput[old] + 1)", 0, 1),
+        ("sum(throughput over threads)[new] / throughput[old]", 0, None),
+    ],
+)
+def test_the_range_of_an_expression_is_that_of_its_measures(
+    tmp_path: Path, side: str, low: float | None, high: float | None
+) -> None:
+    spec = tmp_path / "brief.bench"
+    spec.write_text(SPEC.format(condition=f"{side} > -0.5"))
+    plan = check(spec).plan
+    assert plan is not None
+    (expect,) = plan.expects
+    assert expect.ranges[0] == (low, high)
+    assert expect.ranges[1] == (-0.5, -0.5)
+    assert all(end is None or math.isfinite(end) for each in expect.ranges for end in each)
