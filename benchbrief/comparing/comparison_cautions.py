@@ -40,6 +40,7 @@ def cautions(first: Contender, second: Contender, outcome: Outcome, threshold: f
     yield from warn_of_lengths(first, second)
     if same := sum(row.verdict == "same measurement" for row in outcome.comparisons):
         yield say.one_for_two(n=same, total=len(outcome.comparisons))
+    yield from warn_of_shared_measurements(outcome.comparisons)
     for only, name in ((outcome.only_first, "A"), (outcome.only_second, "B")):
         if only:
             yield say.only_has(name=name, said=some_of(only, _NAMED))
@@ -77,6 +78,12 @@ def warn_of_busy_hosts(sides: Sequence[Contender], names: str) -> Iterator[str]:
             found.append(say.busy_side(name=name, n=len(busy), total=len(cells), most=figure(max(busy), ".1f")))
     if found:
         yield say.busy_sides(said=listed(found))
+
+
+def warn_of_shared_measurements(rows: Sequence[Comparison]) -> Iterator[str]:
+    """How many comparisons have some measurements on both sides, such as cells that a search took from another one."""
+    if shared := sum(row.shares_some for row in rows):
+        yield say.some_for_two(n=shared, total=len(rows))
 
 
 def warn_of_bounds(rows: Sequence[Comparison]) -> Iterator[str]:

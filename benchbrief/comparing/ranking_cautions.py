@@ -12,6 +12,7 @@ from benchbrief.comparing.comparison_cautions import (
     warn_of_definitions,
     warn_of_lengths,
     warn_of_origins,
+    warn_of_shared_measurements,
 )
 from benchbrief.comparing.load_differences import Loads
 from benchbrief.compiler.messages.text import figure
@@ -49,6 +50,7 @@ def ranking_cautions(
                     yield say.only_one_has(names=say.sides(one=called[0], other=called[1]), name=name, said=said)
     if same := sum(row.verdict == "same measurement" for row in rows):
         yield say.one_for_some(n=same, total=len(rows))
+    yield from warn_of_shared_measurements(rows)
     few = [row for row in rows if row.verdict == "within noise" and row.fewest < _ENOUGH]
     if few or any(row.lacks_repeats for row in rows):
         yield say.few_repeats()

@@ -143,6 +143,12 @@ class Comparison:
         return isinstance(self.reason, Text) and self.reason.code == "too_few_repeats"
 
     @property
+    def shares_some(self) -> bool:
+        """Return whether some measurements of the two are the same, and others are not."""
+        sides = [side.measurements if side else frozenset[str]() for side in (self.first, self.second)]
+        return sides[0] != sides[1] and bool(sides[0] & sides[1])
+
+    @property
     def is_apart(self) -> bool:
         """Return whether the change of the repeats, which is tested, is another than the one that both values show."""
         if self.first is None or self.second is None or self.first.value is None or self.second.value is None:

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import Any
 
 import pytest
 
 from benchbrief.comparing.compare_output import cases, table_rows
+from benchbrief.comparing.comparison_cautions import warn_of_shared_measurements
 from benchbrief.results.compare.comparison import Comparison, Point, Quantity, Values, compare
 from benchbrief.results.store.searched_doubts import KNOWN, Doubt
 from tests.support.bench import Bench, fresh_bench
@@ -65,6 +67,17 @@ def test_what_searches_found_differs_where_their_runs_do_not_disagree(
     first: Values, second: Values, verdict: str
 ) -> None:
     assert judged(first, second).verdict == verdict
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "shared"),
+    [("ab", "bc", 1), ("ab", "abc", 1), ("ab", "ab", 0), ("ab", "cd", 0), ("", "", 0)],
+)
+def test_searches_that_have_some_cells_in_common_are_noted(first: str, second: str, shared: int) -> None:
+    sides = [replace(found(5_000, 4_900, 5_100), measurements=frozenset(each)) for each in (first, second)]
+    notes = list(warn_of_shared_measurements([judged(sides[0], sides[1])]))
+    assert len(notes) == shared
+    assert all(note.startswith("1 of 1 comparisons have some measurements on both sides") for note in notes)
 
 
 def test_a_change_below_the_threshold_counts_for_nothing() -> None:
