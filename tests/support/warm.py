@@ -153,13 +153,16 @@ def share_among_processes() -> Path:
     return Path(folder)
 
 
+def shared_folder() -> Path:
+    """The folder of all processes of the tests."""
+    if not os.environ.get(_PLACE):
+        atexit.register(shutil.rmtree, share_among_processes(), ignore_errors=True)
+    return Path(os.environ[_PLACE])
+
+
 def _joined(python: str | Path, folder: Path) -> socket.socket:
     """A connection to the process for that Python, which is started when there is none."""
-    place = os.environ.get(_PLACE)
-    if not place:
-        place = str(share_among_processes())
-        atexit.register(shutil.rmtree, place, ignore_errors=True)
-    path = Path(place) / hashlib.sha256(f"{python}\0{folder}".encode()).hexdigest()[:16]
+    path = shared_folder() / hashlib.sha256(f"{python}\0{folder}".encode()).hexdigest()[:16]
     ours = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET)
     with path.with_suffix(".lock").open("w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
