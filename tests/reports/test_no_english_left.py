@@ -6,7 +6,6 @@ these, the test of whole examples takes each word for one of the spec's.
 
 from __future__ import annotations
 
-import subprocess
 from pathlib import Path
 
 import pytest
@@ -15,7 +14,7 @@ from benchbrief.compiler.planning.plan import Plan
 from benchbrief.reports.render.render_report import render
 from benchbrief.results.building.open_store import open_store
 from tests.reports.test_pseudo_language import _SIGNS, marked, texts, unmarked
-from tests.support.bench import PROGRAM
+from tests.support.bench import fresh_bench
 
 SPEC = """\
 hardware box "箱" {
@@ -93,12 +92,11 @@ NAMES = {
 
 @pytest.fixture(scope="module")
 def run_dir(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    folder = tmp_path_factory.mktemp("simulated")
-    (folder / "brief.bench").write_text(SPEC, "utf-8")
-    command = [str(PROGRAM), "run", "brief.bench", "--simulate", "--no-report", "--quiet"]
-    done = subprocess.run(command, cwd=folder, capture_output=True, text=True, timeout=120, check=False)
-    assert done.returncode == 0, done.stderr
-    return next((folder / "bench-out").iterdir())
+    with fresh_bench(tmp_path_factory.mktemp("simulated")) as bench:
+        bench.spec(SPEC)
+        done = bench("run", "brief.bench", "--simulate", "--no-report", "--quiet")
+        assert done.code == 0, done.text
+        return next((bench.folder / "bench-out").iterdir())
 
 
 def test_no_word_is_left_in_english(run_dir: Path, tmp_path: Path) -> None:

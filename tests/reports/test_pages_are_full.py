@@ -25,8 +25,8 @@ SLIDES = (
     pytest.param("quickstart", "slide", marks=pytest.mark.long),
 )
 PAPERS = (
-    ("power_efficiency", "letter"),
     ("rocksdb_ssds", "a4"),
+    pytest.param("power_efficiency", "letter", marks=pytest.mark.long),
     pytest.param("quickstart", "a4", marks=pytest.mark.long),
     pytest.param("price_performance", "letter", marks=pytest.mark.long),
 )
