@@ -40,9 +40,10 @@ def is_not_given(reason: str) -> bool:
 
 def nothing_failed(reason: str) -> bool:
     """Return whether a value is missing for what was measured, such as a knee that no point shows, and not since
-    something failed."""
+    something failed. A value of several such parts has the reasons of all, joined."""
     never = (say.divided(), say.divided_by_zero(), say.no_such_value(), *map(word, _NOT_SHOWN))
-    return reason in never or is_not_given(reason)
+    between = say.both(first="", then="")
+    return is_not_given(reason) or all(part in never for part in reason.split(between))
 
 
 def statistics(distributions: Sequence[Operation]) -> list[Statistic]:

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from benchbrief.compiler.messages.text import word
+from benchbrief.compiler.messages.text import joined, word
 from benchbrief.compiler.metrics.typing.curves import ABSENT
 from benchbrief.history.gate_output import cases, counted
 from benchbrief.results.history.change_verdicts import ChangeVerdict, Verdict, add_verdicts, read_verdicts
@@ -18,6 +18,7 @@ from benchbrief.results.history.gate_rule import Again, Judged, Rule, confirm, j
 from benchbrief.results.history.read_series import Choice, Found
 from benchbrief.results.history.series_changes import trend_of
 from benchbrief.results.history.series_rows import SeriesRow
+from benchbrief.results.messages.result_messages import say
 from benchbrief.results.statistics.level_test import FEWEST, departure, p_of_shift
 from benchbrief.results.store_errors import ResultsError
 from tests.results.history.histories import a_row, found
@@ -131,6 +132,7 @@ def test_a_value_that_the_run_before_had_not_is_not_missing_when_its_series_ends
         "a divisor is zero, or the measurements give no such value",
         "divided by zero",
         *map(word, ABSENT.values()),
+        joined(map(word, ("no_knee", "no_saturation")), say.both),
     ],
 )
 def test_what_the_tool_does_not_give_is_missing_only_where_an_earlier_run_had_it(why: str) -> None:
@@ -139,7 +141,8 @@ def test_what_the_tool_does_not_give_is_missing_only_where_an_earlier_run_had_it
     never = [row._replace(value=None, reason=why) for row in rows]
     assert (judged(never).state, judged(never).detail) == ("passed over", why)
     assert [case.state for case in cases([judged(never)], strict=True)] == ["skipped"]
-    assert judged([row._replace(value=None, reason="the tool died") for row in rows]).state == "missing"
+    for failed in ("the tool died", say.both(first=word("no_knee"), then="the tool died")):
+        assert judged([row._replace(value=None, reason=failed) for row in rows]).state == "missing"
 
 
 def test_a_point_that_a_run_took_from_an_earlier_one_is_there() -> None:
