@@ -148,8 +148,9 @@ def _interval(expect: Expect, found: Differences, holds: bool, looks: Looks, cha
         if lowest <= highest:
             low, high = lowest, highest
     left, right = expect.repeats
-    if expect.ranges:  # excluding the impossible does not lower the confidence in the rest
-        least, most = _range(expect, read)
+    least, most = _range(expect, read)
+    # To exclude the impossible does not lower the confidence in the rest. A gauge of another package may be below 0.
+    if all(least <= value <= most for value in found.values):
         low, high = max(low, least), min(high, most)
     decides = low >= 0 if above else high <= 0
     of, limit, is_difference = f"{left.text} - {right.text}", 0.0, True
@@ -161,7 +162,9 @@ def _interval(expect: Expect, found: Differences, holds: bool, looks: Looks, cha
 
 
 def _range(expect: Expect, read: Read) -> tuple[float, float]:
-    """Return from where to where the difference of both sides can lie at all."""
+    """Return from where to where the difference of both sides can lie at all; infinite where that is not known."""
+    if not expect.ranges:
+        return -math.inf, math.inf
     (low, high), (other_low, other_high) = (
         (number, number)
         if is_number(side) and (number := _only(side, read)) is not None

@@ -15,7 +15,7 @@ from benchbrief.ci.junit import junit
 from benchbrief.ci.verdict_files import expect_case
 from benchbrief.compiler.compile import check
 from benchbrief.compiler.planning.budgets import Looks
-from benchbrief.compiler.planning.plan import Dimension, Expect, Query
+from benchbrief.compiler.planning.plan import Dimension, Expect, Query, Range
 from benchbrief.reports.data.report_data import Results
 from benchbrief.reports.disclosure.disclosure import build_disclosure
 from benchbrief.reports.view.notices import notices
@@ -372,11 +372,26 @@ def test_a_brief_tells_which_expectations_hold_by_their_value_alone_in_both_lang
     ],
 )
 def test_no_interval_goes_where_no_value_can_be(tmp_path: Path, condition: str, shown: str) -> None:
+    verdict = undecided(tmp_path, condition)
+    assert (verdict.holds, verdict.decided) == (True, False)
+    assert shown in verdict.detail
+
+
+def test_an_interval_is_not_cut_at_a_limit_that_a_value_is_beyond(tmp_path: Path) -> None:
+    verdict = undecided(tmp_path, "throughput[new] > 1 ops/s", ((6.0, None), (1.0, 1.0)))
+    assert "throughput[new] is -" in verdict.detail
+
+
+def undecided(tmp_path: Path, condition: str, ranges: tuple[Range, ...] | None = None) -> Verdict:
+    """Return the verdict on values whose interval is wide. `ranges` replace those of the compiler."""
     spec = tmp_path / "gate.bench"
     expect = f"metric gain in % = throughput[new] / throughput[old] - 1\nexpect {condition}\n"
     spec.write_text(SPEC.partition("expect ")[0] + expect)
     plan = check(spec).plan
     assert plan is not None
+    if ranges is not None:
+        (asked,) = plan.expects
+        plan = plan.model_copy(update={"expects": (asked.model_copy(update={"ranges": ranges}),)})
     new = (5.0, 4000.0, 10.0, 8.0, 7.0)
     rows = [
         f"{hardware},{threads},{repeat},{value!r}"
@@ -388,5 +403,4 @@ def test_no_interval_goes_where_no_value_can_be(tmp_path: Path, condition: str, 
     table.write_text("\n".join(["hardware,threads,repeat,throughput (ops/s)", *rows]) + "\n")
     with open_store(keep_run(tmp_path / "out", plan, {}, TableOfFigures().prepare(table, plan, TOLD))) as store:
         (verdict,) = evaluate(plan, store)
-    assert (verdict.holds, verdict.decided) == (True, False)
-    assert shown in verdict.detail
+    return verdict
