@@ -120,7 +120,7 @@ def test_records_that_another_client_deleted_are_noticed_before_the_next_cell(be
 def test_a_record_that_another_client_inserts_during_a_cell_fails_it_and_all_is_loaded_again(
     bench: Bench, server: str, tool: str, workload: str
 ) -> None:
-    spec(bench, server, workload, time="10 s", tool=tool, threads="1")
+    spec(bench, server, workload, time="5 s", tool=tool, threads="1")
     with bench.started("run", "brief.bench", "--no-report") as going:
         until(lambda: "measure" in steps_begun(bench), 120)
         collection(server).insert_one({"_id": "not ours"})

@@ -172,7 +172,8 @@ def test_a_run_destroys_the_device_that_the_spec_names_and_no_other(bench: Bench
     assert not any(image.read_bytes()[16 << 20 :]), "nothing behind the declared size"
 
 
-def test_the_example_sets_rocksdb_beside_its_device(bench: Bench) -> None:
+@pytest.mark.parametrize("how", [("--simulate",), pytest.param((), marks=pytest.mark.long)], ids=["simulated", "real"])
+def test_the_example_sets_rocksdb_beside_its_device(bench: Bench, how: tuple[str, ...]) -> None:
     for tool in ("fio", "db_bench"):
         system_tool(tool)
     text = (REPOSITORY / "examples" / "device_baseline.bench").read_text(encoding="utf-8")
@@ -181,10 +182,10 @@ def test_the_example_sets_rocksdb_beside_its_device(bench: Bench) -> None:
         assert more in smoke
         smoke = smoke.replace(more, less)
     bench.spec(before + profile + smoke)
-    done = bench("run", "brief.bench", "--profile", "smoke", "--quiet")
+    done = bench("run", "brief.bench", "--profile", "smoke", "--quiet", *how)
     assert done.code == 0, done.text
     assert {status for status, _ in bench.verdicts().values()} == {"ok"}
-    kept = json.loads(next((bench.run_dir / "reports").glob("brief.json")).read_text(encoding="utf-8"))
+    kept = json.loads(next((bench.run_dir / "reports").glob("brief*.json")).read_text(encoding="utf-8"))
     shown = [number["shown"] for number in kept["numbers"]]
     assert any(each.endswith("%") for each in shown)
     assert not [each for each in shown if "–" in each.split(" ")], "no number is missing"

@@ -116,7 +116,7 @@ def test_a_load_of_more_records_takes_longer_in_proportion(tmp_path: Path) -> No
     assert estimated.plan.estimate_s - plan.estimate_s == pytest.approx(2 * (201 - load_s(plan)))
 
 
-def test_a_load_that_is_too_small_to_tell_of_a_large_one_does_not_count(tmp_path: Path) -> None:
+def test_a_load_that_is_too_small_to_stand_for_a_large_one_does_not_count(tmp_path: Path) -> None:
     plan = plan_of(tmp_path, SPEC)
     key = Keys.of(plan, plan.cells[0]).load
     estimated = with_history(plan, {key: SeenStep(9.0, "r1", 1_000_000 / MOST_TIMES - 1)})

@@ -192,7 +192,7 @@ def test_without_standard_streams_files_do_not_take_their_place(finished_run: Fi
     assert {path: path.read_bytes() for path in before} == before
 
 
-def test_the_end_of_a_run_tells_again_of_the_warnings_of_its_spec_and_how_a_brief_is_made(bench: Bench) -> None:
+def test_the_end_of_a_run_repeats_the_warnings_of_its_spec_and_how_a_brief_is_made(bench: Bench) -> None:
     spec = ONE_FOLDER.partition("report ")[0].replace("[1, 2]", "[1]").replace("every 200 ms", "every 1 s")
     bench.spec(spec)
     ended = bench("run", "brief.bench")

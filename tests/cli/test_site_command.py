@@ -35,7 +35,7 @@ def test_a_site_has_the_runs_with_their_briefs_and_says_what_was_made(bench: Ben
     (run,) = bench.run_dirs()
     page = (bench.folder / "made" / "runs" / f"{run.name}.html").read_text()
     assert "Nightly" in page
-    assert "queueing model" in page, "a simulated run is told"
+    assert "queueing model" in page, "a simulated run is named as one"
     assert list((bench.folder / "made" / "briefs" / run.name).glob("*.pdf"))
     again = bench("site", "--to", "made", "--title", "Lab", "--json").json
     assert (again["runs"], again["read"], again["written"], again["broken"]) == (1, 0, 0, [])

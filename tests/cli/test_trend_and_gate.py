@@ -25,9 +25,9 @@ def test_a_slower_build_is_suspect_then_an_alarm_then_accepted(bench: Bench) -> 
         bench("run", "n.bench", "--simulate", "--seed", str(seed), "--no-report", "-q")
     assert bench("gate", *OF).code == 0
     bench("run", "n.bench", "--simulate", "--seed", "8", "-p", "cores=6", "--no-report", "-q")
-    suspect = bench("gate", *OF, "--json", "--hook", "cat > told.json; echo $BENCH_GATE >> hooked")
+    suspect = bench("gate", *OF, "--json", "--hook", "cat > posted.json; echo $BENCH_GATE >> hooked")
     assert (suspect.code, suspect.json["outcome"]) == (6, "suspect")
-    assert json.loads((bench.folder / "told.json").read_text()) == suspect.json
+    assert json.loads((bench.folder / "posted.json").read_text()) == suspect.json
     assert (bench.folder / "hooked").read_text() == "suspect\n"
     alarm = bench("gate", *OF, "--measure-again", "2", "--metric", "throughput", "--junit", "gate.xml").plainly()
     assert alarm.code == 4

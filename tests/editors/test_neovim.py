@@ -75,7 +75,7 @@ def test_a_spec_is_highlighted_as_in_its_golden(
     golden(HERE / f"groups/{spec.stem}.groups", found.read_text(encoding="utf-8"))
 
 
-def test_the_server_of_the_folders_venv_tells_of_a_mistake(nvim: Callable[..., object], workspace: Path) -> None:
+def test_the_server_of_the_folders_venv_reports_a_mistake(nvim: Callable[..., object], workspace: Path) -> None:
     setup = 'require("benchbrief").setup()'
     answer = nvim(workspace / "specs/spec.bench", ATTACHED_AND_TOLD, before=setup, PATH=_path_without_bench())
     assert isinstance(answer, dict)

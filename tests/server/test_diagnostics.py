@@ -189,8 +189,8 @@ def test_typing_fast_ends_with_the_diagnostics_of_the_last_version_and_few_befor
             client.change(uri, {"range": at(10, 15, 15), "text": "x"})
     [found] = client.diagnostics(uri)
     assert found["range"] == at(10, 15, 117)
-    told = [message for message in client.inbox if message["method"] == "textDocument/publishDiagnostics"]
-    assert len(told) < 50
+    published = [message for message in client.inbox if message["method"] == "textDocument/publishDiagnostics"]
+    assert len(published) < 50
 
 
 def test_diagnostics_are_of_the_version_that_they_name(client: Client) -> None:

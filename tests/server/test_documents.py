@@ -34,8 +34,8 @@ def assert_same(parsed: Parsed) -> None:
     if isinstance(whole, SpecError):
         assert parsed.tree is None
         assert parsed.error is not None, text
-        here = [told(each, parsed) for each in parsed.error.diagnostics]
-        assert here == [told(each) for each in whole.diagnostics], text
+        here = [described(each, parsed) for each in parsed.error.diagnostics]
+        assert here == [described(each) for each in whole.diagnostics], text
         if isinstance(whole, PartlyRead):
             assert isinstance(parsed.error, PartlyRead)
             assert ast.same(parsed.error.tree, whole.tree), text
@@ -56,7 +56,7 @@ def read_whole(source: Source) -> ast.File | SpecError:
         return error
 
 
-def told(diagnostic: Diagnostic, parsed: Parsed | None = None) -> tuple[str, str, str, int]:
+def described(diagnostic: Diagnostic, parsed: Parsed | None = None) -> tuple[str, str, str, int]:
     span = diagnostic.span
     assert span is not None
     start = parsed.offset(span) if parsed else span.start

@@ -17,7 +17,7 @@ metric tail in ms = max(latency.p99[read] over threads, workload, hardware)
 """
 
 
-def told(client: Client, text: str) -> str:
+def hover_text(client: Client, text: str) -> str:
     """The hover text at the `|`."""
     whole, line, character = cursor(text)
     uri = client.open("hover.bench", whole)
@@ -57,7 +57,7 @@ def told(client: Client, text: str) -> str:
 )  # fmt: skip
 def test_a_word_tells_what_it_is(client: Client, word: str, wanted: list[str]) -> None:
     assert word.replace("|", "") in SMALL
-    found = told(client, SMALL.replace(word.replace("|", ""), word, 1))
+    found = hover_text(client, SMALL.replace(word.replace("|", ""), word, 1))
     assert [text for text in wanted if text not in found] == [], found
 
 
@@ -78,7 +78,7 @@ def test_a_word_tells_what_it_is(client: Client, word: str, wanted: list[str]) -
 )
 def test_values_are_shown_as_they_were_read(client: Client, word: str, wanted: list[str]) -> None:
     assert word.replace("|", "") in MORE
-    found = told(client, SMALL + MORE.replace(word.replace("|", ""), word, 1))
+    found = hover_text(client, SMALL + MORE.replace(word.replace("|", ""), word, 1))
     assert [text for text in wanted if text not in found] == [], found
 
 
@@ -86,11 +86,11 @@ def test_values_are_shown_as_they_were_read(client: Client, word: str, wanted: l
 def test_plain_text_and_signs_tell_nothing(client: Client, word: str) -> None:
     text = "# the threads\n" + SMALL
     assert word.replace("|", "") in text
-    assert told(client, text.replace(word.replace("|", ""), word, 1)) == ""
+    assert hover_text(client, text.replace(word.replace("|", ""), word, 1)) == ""
 
 
 def test_a_mistake_is_explained(client: Client) -> None:
-    found = told(client, SMALL + "metric throu|ghput in ops/s = max(throughput over threads)\n")
+    found = hover_text(client, SMALL + "metric throu|ghput in ops/s = max(throughput over threads)\n")
     assert "**E0703**: A metric with the name of a measure" in found
     assert "```bench mended" not in found
 
