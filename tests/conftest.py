@@ -66,13 +66,16 @@ def pytest_collection_finish() -> None:
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    if not hasattr(config, "workerinput"):  # xdist's processes share what their parent's names
+    if hasattr(config, "workerinput"):
+        config.add_cleanup(lambda: os._exit(0))  # the last: to take all modules apart would be a second's work
+    else:  # xdist's processes share what their parent's names
         folder = share_among_processes()
         config.add_cleanup(lambda: shutil.rmtree(folder, ignore_errors=True))
 
 
-def pytest_unconfigure() -> None:
-    gc.unfreeze()
+def pytest_unconfigure(config: pytest.Config) -> None:
+    if not hasattr(config, "workerinput"):
+        gc.unfreeze()
 
 
 @pytest.fixture(autouse=True)
