@@ -28,6 +28,7 @@ import duckdb
 from benchbrief.reports.charts import svg_converter
 from benchbrief.reports.charts.svg_converter import Converter
 from benchbrief.reports.render import page_pdf
+from benchbrief.results.quoted_sql import sql_text
 from benchbrief.runners.engines.mongodb import mongo_stand_in
 from tests.support import killed
 
@@ -107,7 +108,7 @@ class _Databases:
         connection = self._open.pop()
         self._kept.append(connection.cursor())  # to take one apart at its close costs as much, and the process ends
         for name, value in {"threads": len(os.sched_getaffinity(0)), **options.get("config", {})}.items():
-            connection.execute(f"SET {name} = '{value}'")
+            connection.execute(f"SET {name} = {sql_text(value)}")
         return connection
 
 
