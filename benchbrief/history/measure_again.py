@@ -87,7 +87,7 @@ def _value(
         return math.nan
     facts = without_facts(json.loads(row.facts), across)
     if (row.unit, row.definition, facts) != (part.unit, part.definition, part.facts):
-        now = replace(part, unit=row.unit, definition=row.definition, facts=facts)
+        now = replace(part, unit=row.unit, definition=row.definition, facts=facts, redefined=())
         changes = "; ".join(differences(part, now)[:3])
         notes[f"{made.name} does not count, as it was measured in another environment: {changes}"] = None
         return math.nan

@@ -85,7 +85,7 @@ class PlanDiff:
 
 
 def diff(before: Plan, after: Plan) -> PlanDiff:
-    searches, outside = tuple(_searches(before, after)), tuple(_outside(before, after))
+    searches, outside = tuple(search_diffs(before, after)), tuple(_outside(before, after))
     return PlanDiff(before, after, tuple(_cells(before, after)), searches, outside)
 
 
@@ -177,7 +177,7 @@ def _called(path: tuple[str, ...], cell: Cell) -> tuple[str, str]:
 # --- searches ----------------------------------------------------------------------------------------------------
 
 
-def _searches(before: Plan, after: Plan) -> Iterator[SearchDiff]:
+def search_diffs(before: Plan, after: Plan) -> Iterator[SearchDiff]:
     for name, experiment in after.experiments.items():
         if name not in before.experiments:
             continue

@@ -38,13 +38,15 @@ class Measured(NamedTuple):
 
 @dataclass(frozen=True)
 class Part:
-    """Values that can be compared: of one environment, definition and unit, the oldest first."""
+    """Values that can be compared: of one environment, definition and unit, the oldest first. `redefined` names what
+    its definition has changed in since the part before, where that is known."""
 
     unit: str
     definition: str
     environment: str
     facts: Facts
     values: tuple[Measured, ...]
+    redefined: tuple[str, ...] = ()
 
     @property
     def known(self) -> tuple[Measured, ...]:
@@ -331,7 +333,8 @@ def differences(before: Part, after: Part) -> list[str]:
     if before.unit != after.unit:
         found.append(f"the unit was {before.unit or 'none'}, and is {after.unit or 'none'}")
     if before.definition != after.definition and before.unit == after.unit:
-        found.append("its definition, workload, promise or database, or the way of measuring has changed")
+        general = ("its definition, workload, promise or database, or the way of measuring has changed",)
+        found += after.redefined or general
     found += [
         f"{name}: {was or 'not known'} → {now or 'not known'}"
         for name, was, now in changed_facts(before.facts, after.facts)

@@ -43,6 +43,7 @@ def command(metrics: tuple[str, ...], html: Path | None, as_json: bool, **asked:
 
     METRIC is throughput, latency.p99, latency.p99[read], errors, sustained, or a metric of the spec.
     """
+    from benchbrief.history.redefined_parts import name_redefinitions
     from benchbrief.history.trend_output import as_dict, select_series, trend_lines
     from benchbrief.results.history.change_verdicts import read_verdicts
     from benchbrief.results.history.series_changes import trend_of
@@ -51,7 +52,8 @@ def command(metrics: tuple[str, ...], html: Path | None, as_json: bool, **asked:
     verdicts = read_verdicts(asked["verdicts"])
     found = read_history(asked, metrics)
     shown, left_out = select_series(found.series, named=bool(metrics) or as_json)
-    trends = [trend_of(series, found.controls, verdicts) for series in shown]
+    named = name_redefinitions(shown, Path(asked["place"]))
+    trends = [trend_of(series, found.controls, verdicts) for series in named]
     signs = explain_marks(each.doubt for series in shown for part in series.parts for each in part.known)
     notes = (*found.notes, *left_out, *([signs] if signs else ()))
     if html is not None:

@@ -12,7 +12,10 @@ import pytest
 
 from benchbrief.compiler.planning.plan import Database, Experiment, Hardware, Metric, Plan, Tool
 from benchbrief.compiler.planning.plan_searches import Promise, PromiseLimit
-from benchbrief.results.history.series_cache import series_in
+from benchbrief.history.redefined_parts import name_redefinitions
+from benchbrief.results.history.read_series import Choice, differences, read_series
+from benchbrief.results.history.run_sources import run_source
+from benchbrief.results.history.series_cache import open_series, series_in
 from benchbrief.results.history.series_rows import SERIES_VERSION, VERSION_KEY, SeriesRow, series_rows, write_series
 from benchbrief.runners.errors import RunnerError
 from benchbrief.runners.journal import events as j
@@ -253,3 +256,23 @@ def test_a_file_that_was_pushed_before_values_had_bounds_is_read_with_none(tmp_p
     pq.write_table(before.replace_schema_metadata({VERSION_KEY: b"1"}), tmp_path / "older.parquet")
     _, problem = series_in(tmp_path / "older.parquet", run.name)
     assert problem == "its series file has another version: push the run again"
+
+
+def test_a_break_of_a_series_names_the_field_whose_value_differs(tmp_path: Path) -> None:
+    def changed(plan: Plan) -> Plan:
+        workload = plan.workloads["a"]
+        other = workload.model_copy(update={"properties": {**workload.properties, "records": 5000.0}})
+        return plan.model_copy(update={"workloads": {**plan.workloads, "a": other}})
+
+    a_run(tmp_path / "first")
+    a_run(tmp_path / "later", change=changed)
+    with open_series(run_source(str(tmp_path))) as table:
+        found = read_series(table, Choice(("throughput",)))
+    (series,) = name_redefinitions(found.series, tmp_path)
+    before, after = series.parts
+    assert [line.partition(": ")[0] for line in differences(before, after)] == ["workload a.records"]
+    assert differences(before, after)[0].endswith(" → 5,000")
+    (elsewhere,) = name_redefinitions(found.series, tmp_path / "no folder")
+    assert differences(*elsewhere.parts) == [
+        "its definition, workload, promise or database, or the way of measuring has changed"
+    ]
