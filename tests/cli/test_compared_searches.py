@@ -194,8 +194,12 @@ def test_the_same_limit_in_another_unit_is_the_same_promise(bench: Bench, first:
 
 def test_a_promise_that_each_rate_keeps_has_no_upper_bound(bench: Bench, first: str) -> None:
     low = run(bench, "low", rates="1k ops/s..2k ops/s")
-    printed = bench("compare", f"{low}:eco", f"{first}:eco", "--metric", "sustained")
+    sides = f"{low}:eco", f"{first}:eco", "--metric", "sustained"
+    printed = bench("compare", *sides)
     assert "≥ 2,000 ops/s" in printed.out, printed.text
+    (row,) = rows(bench, *sides)
+    assert row["first"]["interval"] == [2_000.0, None]
+    assert row["verdict"] == "within noise", "A may sustain as much"
 
 
 def test_files_for_build_servers_have_the_rates() -> None:
