@@ -162,17 +162,17 @@ def test_equal_series_have_no_highest() -> None:
     assert "highest" not in text
 
 
-def test_a_tie_at_one_point_is_told_apart_from_a_lead() -> None:
+def test_a_tie_at_one_point_is_no_lead() -> None:
     text = text_of({"A": [5.0, 7.0, 9.0], "B": [5.0, 6.0, 8.0]})
     assert "No series is the highest everywhere: A is at 2 of 3; the highest are equal at 1 of 3." in text
 
 
-def test_where_points_are_missing_nothing_is_said_of_everywhere() -> None:
+def test_an_alternative_text_does_not_say_everywhere_where_points_are_missing() -> None:
     text = text_of({"A": [5.0, 7.0, None], "B": [4.0, 6.0, 80.0]})
     assert "A is the highest at all 2 points where every series is drawn, 1.17 to 1.25 times the next one." in text
 
 
-def test_of_points_that_hardly_any_series_share_nothing_is_said() -> None:
+def test_an_alternative_text_names_no_highest_where_series_share_few_points() -> None:
     assert "highest" not in text_of({"A": [5.0, 7.0, None, 3.0], "B": [4.0, None, 80.0, None]})
 
 

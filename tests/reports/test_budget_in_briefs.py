@@ -1,4 +1,4 @@
-"""What a brief tells of a budget: the level of its intervals is the one that it draws, in every text."""
+"""What a brief says of a budget: the level of its intervals is the one that it draws, in every text."""
 
 from __future__ import annotations
 
@@ -96,7 +96,7 @@ def test_the_reasons_why_no_repeat_followed_are_reported_by_kind_and_the_others_
     assert str(items[-1].text) == "2 more reasons are in `bench status` of the run."
 
 
-def test_points_that_had_no_room_are_told_apart_from_repeats_that_had_none() -> None:
+def test_points_without_room_are_shown_apart_from_repeats_without_room() -> None:
     results = results_without({6: ("missing", NO_ROOM), 7: ("skipped", NO_ROOM), 8: ("skipped", over(42000.0))})
     items = list(notice(results.plan.experiments["ramp"], results))
     (lost,) = (each for each in items if "not measured" in str(each.text))

@@ -47,7 +47,7 @@ def letters(html: str) -> list[list[str]]:
     return [each for each in found if each]
 
 
-def test_hardware_that_no_test_tells_apart_has_a_letter_in_common(bench: Bench) -> None:
+def test_hardware_that_no_test_separates_has_a_letter_in_common(bench: Bench) -> None:
     assert letters(page(bench.folder / "made")) == [["a", "a", "a"] * 2, ["b", "a", "a"] * 2]
 
 
@@ -63,7 +63,7 @@ def test_markdown_has_the_letters_too(bench: Bench) -> None:
     assert re.search(row, page(bench.folder / "made", "*.md"))
 
 
-def test_a_japanese_brief_tells_the_test_in_japanese(bench: Bench) -> None:
+def test_a_japanese_brief_names_the_test_in_japanese(bench: Bench) -> None:
     bench.spec(SPEC, name="ja.bench", LANGUAGE="ja")
     assert bench("report", "simulated", "--spec", "ja.bench", "--to", "ja", "--format", "html").code == 0
     text = page(bench.folder / "ja")

@@ -34,7 +34,7 @@ def test_an_example_gives_a_report_in_which_nothing_is_missing(path: Path, tmp_p
         assert "{" not in re.sub("<script.*?</script>", "", html.split("</style>")[1], flags=re.DOTALL)
 
 
-def test_a_number_tells_which_measures_it_reads_and_where() -> None:
+def test_a_number_has_the_measures_that_it_reads_and_where() -> None:
     quickstart = compile_spec(next(path for path in EXAMPLES if path.stem == "quickstart"))
     gain = next(metric for metric in quickstart.metrics if metric.name == "gain")
     assert [(read.measure, read.keys) for read in gain.query.reads or ()] == [

@@ -13,7 +13,7 @@ from tests.reports import world as w
 
 
 @pytest.mark.parametrize(
-    ("statistic", "operations", "repeats", "told"),
+    ("statistic", "operations", "repeats", "has_note"),
     [
         ("p99", 253, 1, True),
         ("p99", 999, 1, True),
@@ -24,7 +24,7 @@ from tests.reports import world as w
     ],
 )
 def test_a_percentile_with_fewer_than_ten_operations_beyond_it_has_a_footnote(
-    statistic: str, operations: int, repeats: int, told: bool
+    statistic: str, operations: int, repeats: int, has_note: bool
 ) -> None:
     world = w.World({"disk": "Disk"}, {"a": "A"}, threads=(1,), repeats=repeats)
     latency = w.latency("workload")
@@ -36,11 +36,11 @@ def test_a_percentile_with_fewer_than_ten_operations_beyond_it_has_a_footnote(
     rows = [row._replace(count=operations) if isinstance(row, s.OperationRow) else row for row in world.rows()]
     (table,) = build(world.plan(report), w.make_store(rows), report, CATALOGUES["en"]).blocks
     assert isinstance(table, TableView)
-    assert [note.text.partition(" lie")[0] for note in table.notes] == ["Fewer than 10 of the operations"] * told
+    assert [note.text.partition(" lie")[0] for note in table.notes] == ["Fewer than 10 of the operations"] * has_note
 
 
-@pytest.mark.parametrize(("operations", "told"), [(253, True), (1000, False)])
-def test_a_percentile_in_a_running_text_has_that_footnote_too(operations: int, told: bool) -> None:
+@pytest.mark.parametrize(("operations", "has_note"), [(253, True), (1000, False)])
+def test_a_percentile_in_a_running_text_has_that_footnote_too(operations: int, has_note: bool) -> None:
     world = w.World({"disk": "Disk"}, {"a": "A"}, threads=(1,), repeats=1)
     read = p.Read(measure="latency", view="latency", statistic="p99", keys={"operation": ("read",)})
     slowest = w.latency(hardware="disk", workload="a", threads=1).model_copy(update={"reads": (read,)})
@@ -48,6 +48,6 @@ def test_a_percentile_in_a_running_text_has_that_footnote_too(operations: int, t
     rows = [row._replace(count=operations) if isinstance(row, s.OperationRow) else row for row in world.rows()]
     (text,) = build(world.plan(report), w.make_store(rows), report, CATALOGUES["en"]).blocks
     assert isinstance(text, TextView)
-    assert [note.text.partition(" lie")[0] for note in text.notes] == ["Fewer than 10 of the operations"] * told
-    assert ('href="#note-1"' in text.html) is told
+    assert [note.text.partition(" lie")[0] for note in text.notes] == ["Fewer than 10 of the operations"] * has_note
+    assert ('href="#note-1"' in text.html) is has_note
     assert "missing" not in text.html

@@ -1,4 +1,4 @@
-"""How figures look: pixel by pixel as they did, nothing over anything else, and colours that everybody tells apart."""
+"""How figures look: pixel by pixel as they did, nothing over anything else, and colours that all can distinguish."""
 
 from __future__ import annotations
 
@@ -124,7 +124,7 @@ def test_neighbours_and_the_first_four_colours_differ_in_lightness_for_a_print_i
 
 
 @pytest.mark.parametrize("kind", _BLIND)
-def test_colour_blind_readers_tell_all_colours_apart(kind: str) -> None:
+def test_colour_blind_readers_distinguish_all_colours(kind: str) -> None:
     seen = [_lab(color, _BLIND[kind]) for color in PALETTE]
     distances = [
         sum((a - b) ** 2 for a, b in zip(*pair, strict=True)) ** 0.5 for pair in itertools.combinations(seen, 2)
@@ -132,7 +132,7 @@ def test_colour_blind_readers_tell_all_colours_apart(kind: str) -> None:
     assert min(distances) > 10
 
 
-def test_shapes_and_dashes_tell_as_many_series_apart_as_there_are_colours() -> None:
+def test_shapes_and_dashes_distinguish_as_many_series_as_there_are_colours() -> None:
     assert len(set(SHAPES)) == len(set(DASHES)) == len(PALETTE)
 
 

@@ -1,4 +1,4 @@
-"""Footnotes: on the page of their marks, and told apart from the numbers that they are on."""
+"""Footnotes: on the page of their marks, and set apart from the numbers that they are on."""
 
 from __future__ import annotations
 

@@ -16,7 +16,7 @@ def test_a_heading_takes_two_lines_before_anything_is_left_out() -> None:
     assert heading_lines("Short", 130) == ["Short"]
 
 
-def test_what_is_left_out_are_whole_words() -> None:
+def test_a_shortened_heading_leaves_out_whole_words() -> None:
     for width in range(160, 400, 10):
         pieces = shorten(LONG, width).split()
         assert set(pieces) <= {*LONG.split(), "…"}, width

@@ -1,4 +1,4 @@
-"""Heat tables: their shades tell values apart, can be read on all of them and in grey, and stay accessible."""
+"""Heat tables: their shades distinguish values, can be read on all of them and in grey, and stay accessible."""
 
 from __future__ import annotations
 

@@ -62,7 +62,7 @@ def test_a_part_may_ask_the_results(page: Made) -> None:
     assert "disk=3" in page({"legal.html.j2": part})
 
 
-def test_what_a_question_answers_is_escaped(page: Made) -> None:
+def test_the_answer_to_a_question_is_escaped(page: Made) -> None:
     html = page({"legal.html.j2": "{{ query(\"SELECT '<script>' AS x\")[0].x }}"})
     assert "&lt;script&gt;" in html
 
@@ -79,7 +79,7 @@ def test_what_a_question_answers_is_escaped(page: Made) -> None:
         ('{{ query("SELECT nonsense FROM cells") }}', 1, "nonsense"),
     ],
 )
-def test_what_is_wrong_in_a_part_is_reported_with_its_file_and_line(
+def test_a_mistake_in_a_part_is_reported_with_its_file_and_line(
     page: Made, tmp_path: Path, part: str, line: int, says: str
 ) -> None:
     with pytest.raises(ReportError) as raised:

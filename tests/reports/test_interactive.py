@@ -27,10 +27,10 @@ _FLAGS = (
     "--disable-background-networking", "--disable-component-update", "--disable-dev-shm-usage",
     "--virtual-time-budget=20000", "--window-size=1100,1400",
 )  # fmt: skip
-_TELL = """
-const tell = (found) => {
+_REPORT = """
+const report = (found) => {
   const made = document.createElement("pre");
-  made.id = "told";
+  made.id = "reported";
   made.textContent = btoa(unescape(encodeURIComponent(JSON.stringify(found))));
   document.body.append(made);
 };
@@ -62,11 +62,11 @@ def browsed(address: str, profile: Path) -> str:
 
 
 def script_answer(html: str, script: str, folder: Path) -> Any:
-    """What `script` tells with `tell(...)`, run in the page after its own; the page's policy is lifted for it."""
+    """What `script` passes to `report(...)`, run in the page after its own; the page's policy is lifted for it."""
     free = re.sub(r"<meta http-equiv=.Content-Security-Policy.[^>]*>", "", html)
     path = folder / "page.html"
-    path.write_text(free.replace("</body>", f"<script>{{{_TELL}{script}}}</script></body>"), "utf-8")
-    found = re.search('<pre id="told">([^<]*)</pre>', browsed(path.as_uri(), folder / "profile"))
+    path.write_text(free.replace("</body>", f"<script>{{{_REPORT}{script}}}</script></body>"), "utf-8")
+    found = re.search('<pre id="reported">([^<]*)</pre>', browsed(path.as_uri(), folder / "profile"))
     assert found
     return json.loads(base64.b64decode(found[1]))
 
@@ -80,7 +80,7 @@ def judged_by_axe(html: str, folder: Path) -> Any:
       const essential = (rule, node) => rule.id === "target-size" && node.html.startsWith('<button class="toggle"');
       document.querySelectorAll("details").forEach((one) => one.open = true);
       const tags = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa"];
-      axe.run(document, { runOnly: { type: "tag", values: tags } }).then((found) => tell({
+      axe.run(document, { runOnly: { type: "tag", values: tags } }).then((found) => report({
         passes: found.passes.length,
         violations: found.violations
           .map((one) => [one.id, one.nodes.filter((node) => !essential(one, node)).map((node) => node.html)])
@@ -95,7 +95,7 @@ def figures(html: str) -> list[Any]:
     return [json.loads(text) for text in re.findall('<script type="application/json">(.*?)</script>', html)]
 
 
-def test_each_point_tells_its_value_its_repeats_and_its_cells(brief: str) -> None:
+def test_each_point_shows_its_value_its_repeats_and_its_cells(brief: str) -> None:
     found = figures(brief)
     assert len(found) == 9
     assert found[0]["points"][0]["tip"] == [
@@ -154,7 +154,7 @@ def test_pointer_keyboard_and_toggles_show_and_hide(brief: str, tmp_path: Path) 
       found.without = key("Home");
       toggle.click();
       found.drawn.push(seen());
-      tell(found);
+      report(found);
     """
     found = script_answer(brief, steps, tmp_path)
     assert found["before"] is None

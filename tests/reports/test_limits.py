@@ -237,15 +237,15 @@ def test_a_ramp_that_still_gained_at_its_last_thread_count_may_have_its_peak_bey
         row._replace(ops_per_s=rate.get(threads[row.cell_id], 500.0)) if isinstance(row, s.ThroughputRow) else row
         for row in clean(made)
     ]
-    limits_told = limits_of(made.plan(w.report("R", CLAIM)), rows)
+    limits = limits_of(made.plan(w.report("R", CLAIM)), rows)
     expected = (
         "In the only ramp, the highest thread count that was measured still gained: 20\u00a0% more throughput than "
         f"the one before it (Disk, Sessions, {most} threads). The peak may lie beyond it."
     )
-    assert [limit.full for limit in limits_told] == [expected] * rising
+    assert [limit.full for limit in limits] == [expected] * rising
 
 
-def test_a_brief_on_go_ycsb_tells_one_story_of_errors() -> None:
+def test_errors_that_the_driver_of_go_ycsb_accepts_are_disclosed_and_are_no_limit() -> None:
     """What its driver accepts, the disclosure allows, and no limit is reported for."""
     made = w.World({"disk": "Disk"}, {"a": "Sessions"}, engine="mongodb", repeats=2, ops=level)
     plan = made.plan(w.report("R", p.DisclosureElement()))

@@ -41,10 +41,10 @@ def test_data_fit_where_they_are_not_larger_than_the_memory_that_the_host_may_us
     assert bool(list(memory_fit.disclose_memory_fit(results(size, observed)))) == fits
 
 
-@pytest.mark.parametrize(("kind", "told"), [("tmpfs", False), ("ramfs", False), ("ext4", True)])
-def test_nothing_is_said_of_data_on_a_file_system_in_memory(kind: str, told: bool) -> None:
+@pytest.mark.parametrize(("kind", "is_disclosed"), [("tmpfs", False), ("ramfs", False), ("ext4", True)])
+def test_the_memory_fit_is_disclosed_unless_the_file_system_is_in_memory(kind: str, is_disclosed: bool) -> None:
     found = results(5 * GIB, {"memory": "16 GiB", "filesystem": kind})
-    assert bool(list(memory_fit.disclose_memory_fit(found))) == told
+    assert bool(list(memory_fit.disclose_memory_fit(found))) == is_disclosed
 
 
 def test_nothing_is_said_of_data_that_are_read_around_the_page_cache() -> None:
@@ -59,10 +59,10 @@ def test_nothing_is_said_of_data_that_are_read_around_the_page_cache() -> None:
 
 
 @pytest.mark.parametrize(
-    ("language", "told"), [("en", "The data of Disk take 5 GiB on disk"), ("ja", "Disk のデータは")]
+    ("language", "sentence"), [("en", "The data of Disk take 5 GiB on disk"), ("ja", "Disk のデータは")]
 )
-def test_the_disclosure_has_both_sizes(language: str, told: str) -> None:
+def test_the_disclosure_has_both_sizes(language: str, sentence: str) -> None:
     view = build_disclosure(results(5 * GIB, {"memory": "16 GiB"}, language), facts_shown=False, reports_from=None)
     text = " ".join(item.text for group in view.groups for item in group.items).replace("\u00a0", " ")
-    assert told in text
+    assert sentence in text
     assert "16 GiB" in text

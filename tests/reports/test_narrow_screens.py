@@ -25,7 +25,7 @@ _PHONE = f'<html lang="en"><body><iframe style="width: {WIDTH}px; height: 800px;
 _MEASURE = """
   const view = document.querySelector("iframe"), pages = PAGES, found = [];
   const next = () => {
-    if (found.length === pages.length) return tell(found);
+    if (found.length === pages.length) return report(found);
     const bytes = Uint8Array.from(atob(pages[found.length]), (one) => one.charCodeAt(0));
     view.srcdoc = new TextDecoder().decode(bytes);
   };

@@ -72,7 +72,7 @@ def test_an_expectation_says_which_workloads_it_passes_over(language: str, said:
     assert any(said in notice.text for notice in view.notices), [notice.text for notice in view.notices]
 
 
-def test_an_expectation_without_its_value_is_told_apart_from_one_that_is_not_met() -> None:
+def test_an_expectation_without_its_value_is_shown_apart_from_one_that_is_not_met() -> None:
     world = w.World({"disk": "Disk"}, {"a": "A"})
     unknown = expecting(5_000)
     query = unknown.query.model_copy(update={"sql": "SELECT 'disk' AS hardware, NULL::DOUBLE AS value"})
@@ -134,7 +134,7 @@ def test_a_stand_in_and_where_its_data_lie_are_reported_in_the_language_of_the_r
     assert "（mongo-java-server 1.47.0、データはメモリー上）" in view.notices[0].text
 
 
-def test_what_was_never_planned_somewhere_is_shown_as_not_planned() -> None:
+def test_an_unplanned_point_is_shown_as_not_planned() -> None:
     world = w.World({"disk": "Disk", "ram": "RAM"}, {"a": "A"})
     plan = world.plan()
     plan = plan.model_copy(update={"cells": tuple(cell for cell in plan.cells if cell.hardware == "disk")})
@@ -186,7 +186,7 @@ def test_words_in_backticks_become_code_and_nothing_else_becomes_markup() -> Non
         ("SELECT a.value / b.value - 1 FROM a, b", True),
     ],
 )
-def test_only_a_subtraction_gives_what_may_be_below_zero(sql: str, below_zero: bool) -> None:
+def test_only_a_subtraction_gives_values_below_zero(sql: str, below_zero: bool) -> None:
     assert may_be_below_0(w.query(sql, (), "ops/s", "x")) is below_zero
 
 
@@ -200,7 +200,7 @@ def test_a_metric_that_subtracts_may_be_below_zero() -> None:
 
 
 @pytest.mark.parametrize("observed", [True, False])
-def test_what_was_observed_has_a_column_where_anything_was(observed: bool, tmp_path: Path) -> None:
+def test_observed_facts_have_a_column_where_there_are_any(observed: bool, tmp_path: Path) -> None:
     world = w.World({"disk": "Disk"}, {"a": "Sessions"})
     report = w.report("R", p.FactsElement(title="Configuration", hardware=("disk",)))
     fact = s.FactRow(w.RUN, "host", "disk", "local", "kernel", "6.1", None, "observed")
@@ -227,7 +227,7 @@ def test_a_cell_that_a_notice_or_the_disclosure_names_leads_to_its_line_of_the_a
     assert f'<tr id="{row}">' in page
 
 
-def test_only_cells_that_the_appendix_has_are_led_to() -> None:
+def test_links_lead_only_to_cells_of_the_appendix() -> None:
     said = Markup("In x/h/load(f)/target=2000/r1、x/h/a/r2; not (e/h/a/r1).")
     assert link_cells(said, {"x/h/load(f)/target=2000/r1": "m1", "x/h/a/r2": "m2"}) == (
         'In <a class="traced" href="#m1">x/h/load(f)/target=2000/r1</a>、'

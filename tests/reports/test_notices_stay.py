@@ -91,7 +91,7 @@ def test_one_that_changes_its_looks_does_not() -> None:
     assert to_pdf(page(HARMLESS, "paper"), must_say=notice_lines(view())).startswith(b"%PDF")
 
 
-def test_what_changes_its_looks_may_stand_in_a_style_sheet() -> None:
+def test_a_style_sheet_may_change_the_looks_of_a_notice() -> None:
     assert refused_style(HARMLESS) is None
 
 

@@ -56,7 +56,7 @@ def view_of(folder: Path, language: str) -> ReportView:
 
 
 @pytest.mark.parametrize(
-    ("language", "told"),
+    ("language", "sentences"),
     [
         (
             "en",
@@ -73,19 +73,19 @@ def view_of(folder: Path, language: str) -> ReportView:
     ],
 )
 def test_a_disclosure_says_what_was_accepted_and_the_most_that_a_run_had(
-    language: str, told: tuple[str, ...], tmp_path: Path
+    language: str, sentences: tuple[str, ...], tmp_path: Path
 ) -> None:
     view = view_of(tmp_path, language)
     said = "\n".join(repr(block) for block in view.blocks if isinstance(block, DisclosureView))
     said = said.replace("\\xa0", "\N{NO-BREAK SPACE}")
-    assert [each for each in told if each not in said] == [], said
+    assert [each for each in sentences if each not in said] == [], said
     (figure,) = (block for block in view.blocks if isinstance(block, FigureView))
     head, *rows = (row.split(",")[1] for row in figure.csv.splitlines())
     assert (head, rows) == ("target", ["500", "2000", "500"])
     assert [notice.severity for notice in view.notices].count("info") == 1, "the search is on the first page"
 
 
-def _told(found: Promised, folder: Path) -> str:
+def _shown(found: Promised, folder: Path) -> str:
     plan = compile_text(SPEC, folder)
     with make_store([]) as store:
         results = Results(plan, store, CATALOGUES["en"])
@@ -100,7 +100,7 @@ def _promised(**changes: Any) -> Promised:
 
 
 def test_the_first_page_says_how_the_runs_at_the_rate_and_below_turned_out(tmp_path: Path) -> None:
-    assert _told(_promised(), tmp_path) == (
+    assert _shown(_promised(), tmp_path) == (
         "Eco, Sessions: 2,000 ops/s keep the promise latency.p99[read] < 10 ms. At this rate 6 of 7 runs kept it, "
         "among them 3 of 3 that took no part in the search. At all lower rates that were measured, every run kept it "
         "(2 of 2)."
@@ -109,14 +109,14 @@ def test_the_first_page_says_how_the_runs_at_the_rate_and_below_turned_out(tmp_p
 
 def test_the_first_page_names_lower_rates_that_broke_it_and_says_what_is_only_a_bound(tmp_path: Path) -> None:
     broken = (RateRuns(1000.0, 2, 1, 0, 0, 0), RateRuns(2000.0, 3, 0, 0, 3, 3))
-    shown = _told(_promised(kind="at_least", rates=broken), tmp_path)
+    shown = _shown(_promised(kind="at_least", rates=broken), tmp_path)
     assert "2,000 ops/s or more keep the promise" in shown
     assert shown.endswith("At lower rates 2 of 3 runs kept it, but not all at 1,000 ops/s.")
 
 
-def test_the_first_page_counts_runs_that_tell_nothing_apart_from_broken_promises(tmp_path: Path) -> None:
+def test_the_first_page_counts_undecided_runs_apart_from_broken_promises(tmp_path: Path) -> None:
     late = (RateRuns(1000.0, 2, 0, 1, 0, 0), RateRuns(1500.0, 0, 0, 2, 0, 0), RateRuns(2000.0, 3, 1, 1, 3, 3))
-    shown = _told(_promised(rates=late, sure=False), tmp_path)
+    shown = _shown(_promised(rates=late, sure=False), tmp_path)
     assert shown.replace("\u00a0", " ").partition("10 ms. ")[2] == (
         "Its runs did not decide this rate with 98 % confidence. At this rate 6 of 7 runs kept it, among them 3 of "
         "3 that took no part in the search. In 1 more run, at 2,000 ops/s, the load generator was too late to tell. "
@@ -126,5 +126,5 @@ def test_the_first_page_counts_runs_that_tell_nothing_apart_from_broken_promises
 
 
 def test_the_first_page_says_why_no_rate_counts(tmp_path: Path) -> None:
-    shown = _told(_promised(sustained=None, kind="none", reason="broken at the lowest"), tmp_path)
+    shown = _shown(_promised(sustained=None, kind="none", reason="broken at the lowest"), tmp_path)
     assert shown == "Eco, Sessions: no rate counts (broken at the lowest)."

@@ -70,7 +70,7 @@ def test_our_own_parts_are_in_order(part: str) -> None:
         ("callout", "{% macro mine(x) %}{{ x }}{% endmacro %}{{ mine(block.title) }}"),
     ],
 )
-def test_what_would_be_laid_out_is_not_complained_of(part: str, text: str) -> None:
+def test_a_sequence_that_would_be_laid_out_is_accepted(part: str, text: str) -> None:
     assert problems(part, text) == []
 
 
@@ -146,7 +146,9 @@ def test_cells_and_cards_have_their_values_to_compute_with() -> None:
         ({}, "a list is no text", "go through it"),
     ],
 )
-def test_what_has_no_text_is_reported_with_its_place_and_never_printed(given: object, said: str, hint: str) -> None:
+def test_a_value_without_a_text_is_reported_with_its_place_and_never_printed(
+    given: object, said: str, hint: str
+) -> None:
     with pytest.raises(ReportError, match=said) as caught:
         printed("<p>\n{{ c }}", c=given)
     assert hint in str(caught.value.hint)

@@ -43,8 +43,8 @@ def sheets(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
     found = {}
     for template, name in PAIRS:
         world, report = briefs.made(name)
-        told = {"blog": "compact", "slide": "none"}.get(template, "full")
-        report = report.model_copy(update={"template": template, "provenance": told})
+        provenance = {"blog": "compact", "slide": "none"}.get(template, "full")
+        report = report.model_copy(update={"template": template, "provenance": provenance})
         folder = tmp_path_factory.mktemp(f"{template}-{name}")
         report = report.model_copy(update={"paper": "letter" if template == "white_paper" else "a4"})
         pdf = render(world.plan(report), world.store(), report.name, folder, formats=PDF).pdf
@@ -65,9 +65,9 @@ def test_every_layout_and_a_heat_table_is_pdf_ua_1_and_what_is_not_is_reported(
     right = (*sheets.values(), marked, heat)
     command = (built_tool("verapdf/bin/pdf-check"), *right, bad)
     done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=100)
-    good, told = done.stdout.split(f"bad {bad}\n")
+    good, faults = done.stdout.split(f"bad {bad}\n")
     assert good.splitlines() == [f"ok {path}" for path in right], done.stdout + done.stderr
-    assert "7.1-10 The document catalog dictionary" in told
+    assert "7.1-10 The document catalog dictionary" in faults
     assert done.returncode == 1
 
 

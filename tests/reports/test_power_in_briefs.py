@@ -38,7 +38,7 @@ def test_the_power_of_a_node_is_not_said_to_be_of_a_bmc_that_is_not_there(langua
     assert "BMC" not in text
 
 
-def test_of_imported_results_only_what_they_have_samples_of_is_said_to_be_read() -> None:
+def test_imported_results_name_only_the_probes_that_they_have_samples_of() -> None:
     output = SOURCE._replace(kind="ycsb")  # a brief of published figures names no probe at all
     bare = power_in_brief(output)
     assert not any(each in bare for each in ("The power of", "The cpu probe", "sampled"))

@@ -22,7 +22,7 @@ BEGIN, END = "⟦", "⟧"
 _UNSEEN = re.compile(r"<(style|script|pre)\b.*?</\1>|<p class=\"byline\">.*?</p>|\b[0-9a-f]{16,}\b", re.DOTALL)
 _INLINE = re.compile(r"</?(?:a|b|code|sup|span|strong|em)\b[^>]*>")
 _TAG = re.compile(r"<[^>]*>")
-_TOLD = re.compile(r'(?:alt|aria-label|title|content)="([^"]*)"')
+_SHOWN = re.compile(r'(?:alt|aria-label|title|content)="([^"]*)"')
 _SIGNS = {"SHA", "UTC", "benchbrief", "ops", "op", "ms", "min", "kB", "MB", "GB", "MiB", "GiB", "KiB", "TB", "µs"}
 """Units and names, which are the same in each language."""
 
@@ -40,7 +40,7 @@ def marked() -> dict[str, str | dict[str, str]]:
 def texts(html: str) -> Iterator[str]:
     """What a reader sees or hears, one text an element."""
     body = _UNSEEN.sub("\n", html.split("</head>")[1])
-    yield from (unescape(found) for found in _TOLD.findall(body))
+    yield from (unescape(found) for found in _SHOWN.findall(body))
     yield from (unescape(part) for part in _TAG.sub("\n", _INLINE.sub("", body)).splitlines() if part.strip())
 
 

@@ -16,14 +16,14 @@ from tests.reports.test_what_is_missing_or_not_measured import SOURCE
 
 
 @pytest.mark.parametrize(
-    ("bounds", "told", "computed"),
+    ("bounds", "shown", "computed"),
     [
         ({"low": 1.0, "high": 4.0}, "1 to 4 ops/s", "1,000 ops/s to 4,000 ops/s"),
         ({"value": 2.0}, "2 ops/s", ""),
     ],
 )
 def test_a_range_over_a_ramp_is_computed_from_the_lowest_and_the_highest_of_it(
-    bounds: dict[str, float], told: str, computed: str
+    bounds: dict[str, float], shown: str, computed: str
 ) -> None:
     world = w.World({"disk": "Disk"}, {"a": "A"}, threads=(1, 2, 4))
     report = w.report("R", w.figure("F", w.series("line", w.throughput("threads"), "T", "threads"), by={}))
@@ -35,4 +35,4 @@ def test_a_range_over_a_ramp_is_computed_from_the_lowest_and_the_highest_of_it(
     view = build(plan, w.make_store([*world.rows(), SOURCE, *rows]), report, CATALOGUES["en"])
     (table,) = [block for block in view.blocks if isinstance(block, TableView)]
     cells = [re.sub("<[^>]+>", "", cell.html).replace("\xa0", " ") for cell in table.rows[0].cells]
-    assert cells == [told, *([computed] if computed else [])]
+    assert cells == [shown, *([computed] if computed else [])]

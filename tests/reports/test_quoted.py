@@ -1,4 +1,4 @@
-"""Published values that stand in for what the imported figures do not give; what a source tells, and does not."""
+"""Published values that stand in for what the imported figures do not give; what a source says, and does not."""
 
 from __future__ import annotations
 
@@ -132,7 +132,7 @@ def test_the_disclosure_of_published_figures_prints_no_setting_that_the_source_n
 
 
 @pytest.mark.parametrize(
-    ("name", "told"),
+    ("name", "stated"),
     [
         ("flash_cache", ["MongoDB 2.4.8", "YCSB 0.1.4", "100 GB", "JDK 1.6.45"]),
         ("price_performance", ["v5.0.0-alpha0-179-g3c818a3", "YCSB 0.17.0", "GCC 10.3"]),
@@ -141,9 +141,9 @@ def test_the_disclosure_of_published_figures_prints_no_setting_that_the_source_n
         ("cluster_shrink", ["LVM"]),
     ],
 )
-def test_the_versions_and_settings_that_a_source_tells_are_disclosed(views: Views, name: str, told: list[str]) -> None:
+def test_the_versions_and_settings_of_a_source_are_disclosed(views: Views, name: str, stated: list[str]) -> None:
     text = disclosed(views.of(name))
-    assert [each for each in told if each not in text] == []
+    assert [each for each in stated if each not in text] == []
 
 
 SPEC = """
@@ -168,7 +168,7 @@ def value(bound: str, number: float, unit: str = "%", **at: str | float) -> Publ
 OVER_ALL = p.Quote(metric="gain", bound="low", over=("threads", "workload"))
 
 
-def test_the_lowest_over_what_a_source_tells_apart_is_that_of_its_parts(cells: tuple[p.Cell, ...]) -> None:
+def test_the_lowest_over_separate_parts_of_a_source_is_that_of_the_parts(cells: tuple[p.Cell, ...]) -> None:
     shown = [value("low", 20, workload="a"), value("low", 10, workload="f"), value("high", 5, workload="f")]
     assert quoted_values(OVER_ALL, (), "%", shown, cells) == {(): 10}
 

@@ -244,14 +244,14 @@ def test_a_cell_that_the_store_does_not_know_is_missing_and_noticed(tmp_path: Pa
     assert ": ramp/disk/a/threads=8/1 (the run ended before it)." in text
 
 
-def test_what_contradicts_a_declared_fact_is_marked_and_noticed(pages: dict[str, str]) -> None:
+def test_a_contradiction_of_a_declared_fact_is_marked_and_noticed(pages: dict[str, str]) -> None:
     html = pages["quickstart"]
     assert "<strong>Declared and observed differ. </strong>" in html
     assert html.count('class="differs"') == 1
     assert re.search(r'class="differs"><th scope="row">Processor</th><td>AMD EPYC 7402, 2 cores</td>', html)
 
 
-def test_the_disclosure_tells_what_is_needed_to_judge_and_repeat_the_test(tmp_path: Path) -> None:
+def test_the_disclosure_suffices_to_judge_and_repeat_the_test(tmp_path: Path) -> None:
     world, report = small(p.DisclosureElement())
     world.expects = (
         p.Expect(text="throughput > 0", label="", query=w.query("SELECT 1.0 AS value", (), "1", "x"), origin=w.HERE),
@@ -305,8 +305,8 @@ def test_options_that_differ_between_variants_are_reported_for_each(tmp_path: Pa
     html = render(plan, store, "brief", tmp_path, html_only=True).html.read_text("utf-8").replace("\u00a0", " ")
     assert "Options compression = none, sync = true; data loaded once" in html
     assert "<b>RocksDB on Small</b> Options cache = 8 MiB</p>" in html
-    sizes_told = "on disk 197 MiB – 206 MiB after the load; on disk 197 MiB – 206 MiB after the measurement"
-    assert f"<b>RocksDB on Large</b> Options cache = 64 MiB; {sizes_told}</p>" in html
+    on_disk = "on disk 197 MiB – 206 MiB after the load; on disk 197 MiB – 206 MiB after the measurement"
+    assert f"<b>RocksDB on Large</b> Options cache = 64 MiB; {on_disk}</p>" in html
 
 
 def test_repeats_that_lie_far_apart_are_noticed_first_and_reported_with_their_ends(tmp_path: Path) -> None:
@@ -347,7 +347,7 @@ def test_probes_data_set_and_compressible_values_are_disclosed(tmp_path: Path) -
 
 
 @pytest.mark.parametrize(
-    ("language", "told"),
+    ("language", "sentence"),
     [
         (
             "en",
@@ -356,16 +356,18 @@ def test_probes_data_set_and_compressible_values_are_disclosed(tmp_path: Path) -
         ("ja", "バックグラウンドスレッド：その操作はスループットと <code>all</code> に含みません。"),
     ],
 )
-def test_what_a_throughput_leaves_out_is_disclosed_in_sentences(tmp_path: Path, language: str, told: str) -> None:
+def test_operations_that_a_throughput_leaves_out_are_disclosed_in_sentences(
+    tmp_path: Path, language: str, sentence: str
+) -> None:
     world, report = small(p.DisclosureElement(), language=language)
     first, second, *_ = (cell.id for cell in world.plan().cells)
     said = ((first, say.background_timed()), (second, say.background_unknown()))
     rows = [s.PropertyRow(w.RUN, cell, "db_bench", "background thread", text) for cell, text in said]
     store = w.make_store([*world.rows(), *rows])
     html = render(world.plan(report), store, "brief", tmp_path, html_only=True).html.read_text("utf-8")
-    assert told in html.replace("\u00a0", " ")
+    assert sentence in html.replace("\u00a0", " ")
     elsewhere = CATALOGUES[language]["d_elsewhere"].partition("{first}")[2].partition("{second}")[0]
-    assert elsewhere in html, "what another measurement says is told as a sentence of its own"
+    assert elsewhere in html, "another measurement has a sentence of its own"
 
 
 def test_reports_of_another_spec_than_the_run_are_disclosed(tmp_path: Path) -> None:

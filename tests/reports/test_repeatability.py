@@ -60,7 +60,7 @@ def test_differences_are_counted_as_noise_or_more_and_in_each_language(tmp_path:
     assert "Old と New：スループットと 99 パーセンタイルの差 14 件" in page(tmp_path, repeats=3, language="ja")
 
 
-def test_the_first_page_tells_that_differences_are_within_noise_where_some_are(tmp_path: Path) -> None:
+def test_the_first_page_says_which_differences_are_within_noise(tmp_path: Path) -> None:
     """Here the repeats on both kinds of hardware have the same throughputs."""
     spec = tmp_path / "same.bench"
     spec.write_text(SPEC.replace("REPEATS", "3").replace("LANGUAGE", "en"), encoding="utf-8")

@@ -117,7 +117,7 @@ def test_names_of_runs_and_specs_are_texts_and_never_markup(site: Path) -> None:
     assert all((site / row[1]).is_file() for row in rows)
 
 
-def test_names_of_files_are_safe_and_tell_all_names_apart() -> None:
+def test_names_of_files_are_safe_and_differ_for_all_names() -> None:
     names = ["a", "a/b", "a\nb", "../../etc/passwd", "", ".", "javascript:x", "a" * 300, "日本", "日光", "-", "A b"]
     found = [slug(name) for name in names]
     assert len(set(found)) == len(names)
@@ -254,12 +254,12 @@ def test_the_search_finds_by_parts_of_words_and_shows_texts_only(site: Path, tmp
     script = """
       const field = document.querySelector("#search");
       const ask = (text) => { field.value = text; field.dispatchEvent(new Event("input")); };
-      const told = (one) => [one.textContent, one.getAttribute("href")];
-      const links = () => [...document.querySelectorAll("#found a")].map(told);
+      const shown = (one) => [one.textContent, one.getAttribute("href")];
+      const links = () => [...document.querySelectorAll("#found a")].map(shown);
       ask("night-0013"); const one = links();
       ask("run <i>"); const hostile = links();
       ask("nowhere at all"); const none = document.querySelector("#found-count").textContent;
-      tell({ one, hostile, none, hit: window.hit ?? null });
+      report({ one, hostile, none, hit: window.hit ?? null });
     """
     found = script_answer(whole(site / "index.html", site), script, tmp_path)
     assert found["one"] == [["night-0013", "runs/night-0013.html"]]

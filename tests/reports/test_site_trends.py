@@ -159,7 +159,7 @@ def test_errors_and_changes_that_the_repeats_do_not_show_stand_in_the_table_of_t
     )
 
 
-def test_of_many_runs_the_last_are_shown_and_all_are_judged() -> None:
+def test_a_trend_of_many_runs_shows_the_last_and_judges_all() -> None:
     (line,) = suite_trends(
         site_runs([row for row in history(0.9, 1.0) if row.quantity != "errors" and not row.control]),
         10,

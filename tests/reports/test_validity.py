@@ -1,4 +1,4 @@
-"""What limits the measurements of a run, as the brief tells it."""
+"""What limits the measurements of a run, as the brief says it."""
 
 from __future__ import annotations
 
@@ -140,7 +140,7 @@ def test_the_rule_that_ended_the_repeats_is_stated_and_where_it_was_not_fulfille
         assert "反復" in page_of(plan, WORLD.rows(), tmp_path, "ja")
 
 
-def test_a_search_tells_the_points_that_it_measured_beside_its_knee(tmp_path: Path) -> None:
+def test_a_search_shows_the_points_that_it_measured_beside_its_knee(tmp_path: Path) -> None:
     search = p.KneeSearch(latency="p99", rise=0.1, gain=0.03)
     plan = experiment(WORLD.plan(), search=search)
     rows = [
@@ -226,11 +226,11 @@ def test_a_window_that_was_sampled_in_part_is_reported_first_and_at_its_number(t
     ]
     sampled += [s.NoteRow(w.RUN, cell.id, "warning", "a gap", "probe:power:local") for cell in WORLD.plan().cells]
     html = footnoted((POWER, RATE), [*WORLD.rows(), *sampled], WORLD.plan(), tmp_path)
-    told_first = (
+    first_limit = (
         "power was sampled for less than 95 % of the measured window in 6 of 9 measurements, for 43 % at the least "
         '(<a class="traced" href="#measurement-1">ramp/disk/rr/threads=2/1</a>)'
     )
-    assert html.index("Probes that sampled too little") < html.index(told_first) < html.index("<table")
+    assert html.index("Probes that sampled too little") < html.index(first_limit) < html.index("<table")
     assert html.count("power was sampled for 43 % of the measured window.") == 1
     assert html.count("power was sampled for 80 % of the measured window.") == 1, "each share is a footnote of its own"
     assert html.count('<a href="#note-') == 2

@@ -59,7 +59,7 @@ def test_a_quantity_is_scaled_and_keeps_its_unit(value: float, unit: str, printe
 
 
 @pytest.mark.parametrize("missing", [None, float("nan"), float("inf"), float("-inf"), "text"])
-def test_what_is_no_finite_number_is_missing(missing: object) -> None:
+def test_a_value_that_is_no_finite_number_is_missing(missing: object) -> None:
     assert number(missing) is None
 
 

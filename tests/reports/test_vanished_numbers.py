@@ -54,7 +54,7 @@ def test_a_format_that_makes_0_of_a_number_is_reported_with_the_number() -> None
         (0.0, 0.7, ".1f"),
     ],
 )
-def test_what_is_0_or_shown_with_a_digit_is_not_reported(value: float | None, high: float | None, form: str) -> None:
+def test_a_number_that_is_0_or_has_a_digit_is_not_reported(value: float | None, high: float | None, form: str) -> None:
     assert list(warn_of_vanished(file((value, high, form)))) == []
 
 

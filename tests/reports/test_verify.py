@@ -195,7 +195,7 @@ def detailed(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFa
     return Detailed(request.param, world.plan(report), store, render(world.plan(report), store, "brief", out))
 
 
-def test_however_much_the_appendix_has_the_side_file_is_whole_and_the_document_is_checked(detailed: Detailed) -> None:
+def test_the_side_file_is_whole_and_the_document_is_checked_for_each_detail_of_the_appendix(detailed: Detailed) -> None:
     pdf, page = detailed.made.pdf, detailed.made.html
     assert pdf is not None
     for path in (pdf, page):
@@ -261,7 +261,7 @@ def test_links_lead_to_what_is_there(detailed: Detailed) -> None:
         assert {"Figure 1", "Table 1", "Gain from the RAM disk", "Read while writing"} <= set(places)
 
 
-def test_rows_of_the_appendix_that_tell_the_same_are_one() -> None:
+def test_equal_rows_of_the_appendix_are_one() -> None:
     world = w.World({"disk": "Disk"}, {"a": "Sessions"})
     lines = tuple(p.Line(label=f"{n}", unit="ops/s", query=w.throughput("workload", threads=n)) for n in (1, 2, 4))
     table = p.TableElement(title="T", dim="workload", dim_label="", keys=w.keys(world.workloads), lines=lines)

@@ -97,14 +97,14 @@ def test_a_run_of_a_search_whose_numbers_were_refused_counts_as_failed(
 
 
 @pytest.mark.parametrize(
-    ("first", "told"),
+    ("first", "reason"),
     [
         ("ok", "no such value"),
         ("missing", "not in what was imported"),
         ("skipped", "not needed: imported as one number for all repeats"),
     ],
 )
-def test_a_repeat_that_was_not_needed_explains_nothing_where_another_one_was(first: str, told: str) -> None:
+def test_a_repeat_that_was_not_needed_explains_nothing_where_another_one_was(first: str, reason: str) -> None:
     world = w.World({"disk": "Disk"}, {"a": "Sessions"}, threads=(1,), repeats=2)
     reasons = {"skipped": "imported as one number for all repeats", "missing": "not in what was imported", "ok": ""}
     rows = [
@@ -115,7 +115,7 @@ def test_a_repeat_that_was_not_needed_explains_nothing_where_another_one_was(fir
     ]
     results = Results(world.plan(), w.make_store(rows), CATALOGUES["en"])
     query = w.query("SELECT NULL::DOUBLE AS value", (), "ops/s", "throughput", [w.read("throughput")])
-    assert told in results.why_missing(query)
+    assert reason in results.why_missing(query)
     assert ("not needed" in results.why_missing(query)) == (first == "skipped")
 
 
@@ -132,7 +132,7 @@ def test_a_repeat_that_was_not_needed_explains_nothing_where_another_one_was(fir
         ("s", " servers", ""),
     ],
 )
-def test_what_belongs_to_a_number_is_its_unit_or_what_is_joined_to_it(unit: str, follows: str, found: str) -> None:
+def test_a_number_includes_its_unit_and_the_text_joined_to_it(unit: str, follows: str, found: str) -> None:
     assert belonging(unit, follows) == found
 
 
@@ -162,7 +162,7 @@ def test_the_line_of_a_measurement_names_the_points_that_have_results_and_no_oth
     assert "1" not in {line.points for line in view.provenance.measurements if line.hardware != label}
 
 
-def test_an_imported_run_tells_neither_a_search_nor_what_it_would_have_found() -> None:
+def test_an_imported_run_shows_neither_a_search_nor_its_result() -> None:
     world, report = briefs.quickstart()
     plan = world.plan(p.Report.model_validate({**report.model_dump(), "elements": (p.DisclosureElement(),)}))
     (name, experiment), *_ = plan.experiments.items()
@@ -185,10 +185,10 @@ def test_an_imported_run_tells_neither_a_search_nor_what_it_would_have_found() -
 
 
 @pytest.mark.parametrize(
-    ("measure", "told"),
+    ("measure", "reason"),
     [("recovery.latency", "the tails did not come back"), ("recovery.outage", "nothing before"), ("recovery", "")],
 )
-def test_what_an_event_lacks_has_the_reason_of_that_measure(measure: str, told: str) -> None:
+def test_a_missing_value_of_an_event_has_the_reason_of_its_measure(measure: str, reason: str) -> None:
     world = w.World({"disk": "Disk"}, {"a": "Sessions"}, threads=(1,))
     (cell,) = (row.cell_id for row in world.rows() if isinstance(row, s.CellRow))
     event = EventRow(
@@ -214,4 +214,4 @@ def test_what_an_event_lacks_has_the_reason_of_that_measure(measure: str, told: 
     read = w.read("sample").model_copy(update={"measure": measure})
     query = w.query("SELECT NULL::DOUBLE AS value", (), "s", measure, [read])
     said = results.why_missing(query)
-    assert (told or "no such value") in said, "an event with a value explains nothing"
+    assert (reason or "no such value") in said, "an event with a value explains nothing"

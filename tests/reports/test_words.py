@@ -47,7 +47,7 @@ def test_a_word_has_forms_for_the_plural_categories_of_its_language_and_for_sing
         assert all(name in categories or re.fullmatch(r"=\d+", name) for name in forms(entry))
 
 
-def told_of(path: Path, text: str) -> list[str]:
+def problems_of(path: Path, text: str) -> list[str]:
     findings = Findings()
     path.write_text(text, encoding="utf-8")
     read_catalogue(path, None, findings)
@@ -56,7 +56,7 @@ def told_of(path: Path, text: str) -> list[str]:
 
 @pytest.mark.parametrize("language", CATALOGUES)
 def test_the_words_that_we_ship_can_be_brought_along(language: str, tmp_path: Path) -> None:
-    assert told_of(tmp_path / "x.toml", shipped(language)) == []
+    assert problems_of(tmp_path / "x.toml", shipped(language)) == []
 
 
 @pytest.mark.parametrize(
@@ -70,7 +70,7 @@ def test_the_words_that_we_ship_can_be_brought_along(language: str, tmp_path: Pa
     ],
 )
 def test_a_text_has_the_holes_of_the_english_one_and_nothing_else_in_them(line: str, says: str, tmp_path: Path) -> None:
-    (shown,) = told_of(tmp_path / "x.toml", line)
+    (shown,) = problems_of(tmp_path / "x.toml", line)
     key, _, why = says.partition(" ")
     assert shown.startswith(f"`{key}` in ")
     assert shown.endswith(why)
@@ -137,12 +137,12 @@ def test_some_of_several_are_counted(count: int, total: int, english: str) -> No
 
 PLURAL = re.compile(r"\{(?:of|total|n|wide|cells)\} (?:measurements|cells|points|files|cores|threads|ramps|sockets)\b")
 SEVERAL = {
-    "d_occurrences": "told of several",
+    "d_occurrences": "of several",
     "d_noise_all": "of comparisons, of which there are several",
-    "r_busy_often": "told of several",
-    "r_busy_meanwhile_often": "told of several",
+    "r_busy_often": "of several",
+    "r_busy_meanwhile_often": "of several",
     "r_not_tried": "after several cells",
-    "r_sockets": "told of several",
+    "r_sockets": "of several",
     "site_percentage_points": "of a difference with decimals",
     "r_halted": "the run had more cells than the one that failed",
 }

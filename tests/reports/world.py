@@ -42,13 +42,13 @@ class _Remembering(Store):
     """Many tests ask the same of the same rows, which nothing can change: it keeps its answers, and stays open."""
 
     def __init__(self, connection: duckdb.DuckDBPyConnection) -> None:
-        self._told: dict[str, Table] = {}
+        self._answered: dict[str, Table] = {}
         super().__init__(connection, Path("unused"))
 
     def sql(self, text: str) -> Table:
-        if text not in self._told:
-            self._told[text] = super().sql(text)
-        return self._told[text]
+        if text not in self._answered:
+            self._answered[text] = super().sql(text)
+        return self._answered[text]
 
     def close(self) -> None:
         """Leave it to the next test."""

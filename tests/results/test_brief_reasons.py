@@ -15,7 +15,7 @@ def refused(*found: str) -> str:
     return say_openload.openload_refused(said=joined(found, say.both), code="lag")
 
 
-def test_of_many_findings_the_first_one_is_told_and_the_number_of_the_others() -> None:
+def test_many_findings_are_shown_by_the_first_one_and_the_number_of_the_others() -> None:
     reason = refused("p99 of read", "p50 of read", "the mean", "the max")
     short = shorten_reason(reason)
     assert short == "openload refuses its own numbers (lag): p99 of read (and 3 more)"

@@ -214,7 +214,7 @@ def test_percentiles_without_repeats_of_their_own_have_a_ratio_and_no_verdict() 
     assert row.p is None
 
 
-def test_what_can_not_be_below_0_falls_by_100_percent_at_most() -> None:
+def test_a_quantity_that_is_never_below_0_falls_by_100_percent_at_most() -> None:
     point = (("threads", 1),)
     sides = values(1000.0, 1150.0, 1100.0), values(200.0, 900.0, 1500.0)
     found = [Quantity(name, "ops/s", "higher", {point: sides}, signed=name == "change") for name in ("change", "rate")]

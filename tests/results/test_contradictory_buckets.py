@@ -34,7 +34,7 @@ def changed(source: Path, folder: Path, kind: str, benchmark: str, *pairs: tuple
 
 
 @pytest.mark.parametrize(
-    ("source", "pairs", "told"),
+    ("source", "pairs", "message"),
     [
         (FIRST, [(r"^\[READ\], >?\d+, .*\n", "")], r"\[UPDATE\] has buckets, and \[READ\] has none"),
         (FIRST, [(r"^\[READ\], >20,", "[READ], >0,")], r"has the bucket >0 after 19: YCSB prints them in order"),
@@ -53,11 +53,11 @@ def changed(source: Path, folder: Path, kind: str, benchmark: str, *pairs: tuple
     ],
 )
 def test_rows_of_ycsb_that_can_t_be_of_one_run_are_refused(
-    source: Path, pairs: list[tuple[str, str]], told: str, tmp_path: Path
+    source: Path, pairs: list[tuple[str, str]], message: str, tmp_path: Path
 ) -> None:
     benchmark = "f" if source is RMW else "a"
     assert changed(source, tmp_path, "ycsb", benchmark).total.count > 0
-    with pytest.raises(OutputProblem, match=told):
+    with pytest.raises(OutputProblem, match=message):
         changed(source, tmp_path, "ycsb", benchmark, *pairs)
 
 
@@ -65,7 +65,7 @@ WITHOUT_FAILURES = (r"^(?:READ|UPDATE)_ERROR .*\n", "")
 
 
 @pytest.mark.parametrize(
-    ("pair", "told"),
+    ("pair", "message"),
     [
         (("Min(us): 74", "Min(us): 40"), r"minimum of 40 us, and the minima of READ and UPDATE add up to 74 us"),
         (("Max(us): 53695", "Max(us): 536950"), r"maximum of 536950 us, and those of .* add up to 70126 us"),
@@ -73,13 +73,13 @@ WITHOUT_FAILURES = (r"^(?:READ|UPDATE)_ERROR .*\n", "")
     ],
 )
 def test_a_read_modify_write_that_its_halves_contradict_is_refused(
-    pair: tuple[str, str], told: str, tmp_path: Path
+    pair: tuple[str, str], message: str, tmp_path: Path
 ) -> None:
     # Without its failures, of which the reads belong to read-modify-writes without an update.
     whole = (WITHOUT_FAILURES, (r"13447", "13433"))
     assert changed(TIMED, tmp_path, "go-ycsb", "f", *whole).total.count > 0
     row = (rf"^(READ_MODIFY_WRITE.*){re.escape(pair[0])}(,|$)", rf"\g<1>{pair[1]}\2")
-    with pytest.raises(OutputProblem, match=told):
+    with pytest.raises(OutputProblem, match=message):
         changed(TIMED, tmp_path, "go-ycsb", "f", *whole, row)
 
 
@@ -89,7 +89,7 @@ def test_with_failures_a_read_modify_write_may_be_of_a_read_alone(tmp_path: Path
 
 
 @pytest.mark.parametrize(
-    ("pairs", "told"),
+    ("pairs", "message"),
     [
         ([(r"StdDev: \d+\.\d+", "StdDev: 900000.00")], r"standard deviation of 900000 us, and its buckets allow"),
         ([(r"StdDev: \d+\.\d+", "StdDev: 0.01")], r"standard deviation of 0\.01 us, and its buckets allow"),
@@ -101,15 +101,15 @@ def test_with_failures_a_read_modify_write_may_be_of_a_read_alone(tmp_path: Path
     ],
 )
 def test_sizes_and_deviations_of_db_bench_are_read_and_held_against_the_rest(
-    pairs: list[tuple[str, str]], told: str, tmp_path: Path
+    pairs: list[tuple[str, str]], message: str, tmp_path: Path
 ) -> None:
     assert changed(READS, tmp_path, "db_bench", "readrandom").total.count > 0
-    with pytest.raises(OutputProblem, match=told):
+    with pytest.raises(OutputProblem, match=message):
         changed(READS, tmp_path, "db_bench", "readrandom", *pairs)
 
 
 @pytest.mark.parametrize(
-    ("pair", "told"),
+    ("pair", "message"),
     [
         (("6473.930285", "647393.030285"), r"has a slat of 647393 us on average|has a slat of 647\.393 us on average"),
         (("6473.930285", "16473.930285"), r"its slat and clat add up to"),
@@ -117,7 +117,7 @@ def test_sizes_and_deviations_of_db_bench_are_read_and_held_against_the_rest(
     ],
 )
 def test_fio_s_submission_and_processors_are_held_against_the_rest(
-    pair: tuple[str, str], told: str, tmp_path: Path
+    pair: tuple[str, str], message: str, tmp_path: Path
 ) -> None:
-    with pytest.raises(OutputProblem, match=told):
+    with pytest.raises(OutputProblem, match=message):
         changed(MIX, tmp_path, "fio", "randrw", (re.escape(pair[0]), pair[1]))

@@ -23,7 +23,7 @@ from tests.support.tools import REPOSITORY
 
 OUTPUTS = REPOSITORY / "tests" / "runners" / "drivers" / "outputs"
 OTHERS = Path(__file__).parent / "outputs"
-TOLD = Source({"title": "Lab runs", "publisher": "Example Ltd", "document": "lab book 12", "licence": "internal"})
+SOURCE = Source({"title": "Lab runs", "publisher": "Example Ltd", "document": "lab book 12", "licence": "internal"})
 SPEC = """
 hardware eco { hosts = "eco.lab" }
 client load { hosts = "load.lab"  tool = TOOL }
@@ -62,7 +62,7 @@ def replaced(path: Path, *pairs: tuple[str, str]) -> None:
 
 
 @pytest.mark.parametrize(
-    ("pairs", "told"),
+    ("pairs", "message"),
     [
         ([(r"(\[READ\], 99th.*), 5179", r"\1, 517900")], r"\[READ\] has a p99 of 517900 us above its maximum of 34367"),
         ([(r"(\[READ\], 95th.*), 1989", r"\1, 6989")], r"p95 of 6989 us above its p99 of 5179 us"),
@@ -82,11 +82,11 @@ def replaced(path: Path, *pairs: tuple[str, str]) -> None:
     ],
 )
 def test_an_output_of_ycsb_that_contradicts_itself_is_refused_with_both_values(
-    tmp_path: Path, pairs: list[tuple[str, str]], told: str
+    tmp_path: Path, pairs: list[tuple[str, str]], message: str
 ) -> None:
     path = copied(tmp_path, "ycsb/read-modify-write")["stdout"]
     replaced(path, *pairs)
-    with pytest.raises(OutputProblem, match=told):
+    with pytest.raises(OutputProblem, match=message):
         read_output("ycsb", {"stdout": path}, "f")
 
 
@@ -107,7 +107,7 @@ def test_failures_whose_count_is_dropped_are_missed(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("pairs", "told"),
+    ("pairs", "message"),
     [
         ([(r"OPS: 8995\.2", "OPS: 8995,2")], r"is not a whole row of go-ycsb"),
         ([(r"takes 3\.98", "takes 3m3.98")], r"the run took 183\.\d+ s, and \w+, its longest row, 3 s"),
@@ -118,17 +118,17 @@ def test_failures_whose_count_is_dropped_are_missed(tmp_path: Path) -> None:
     ],
 )
 def test_an_output_of_go_ycsb_that_contradicts_itself_is_refused(
-    tmp_path: Path, pairs: list[tuple[str, str]], told: str
+    tmp_path: Path, pairs: list[tuple[str, str]], message: str
 ) -> None:
     path = copied(tmp_path, "go_ycsb/timed")["stdout"]
     replaced(path, *pairs)
-    with pytest.raises(OutputProblem, match=told):
+    with pytest.raises(OutputProblem, match=message):
         read_output("go-ycsb", {"stdout": path}, "f")
 
 
 @pytest.mark.parametrize("name", ["readrandom", "readrandom-6"])
 @pytest.mark.parametrize(
-    ("pairs", "told"),
+    ("pairs", "message"),
     [
         ([(r"5\.676 micros/op 351997", "0.568 micros/op 3519970")], r"mean of 5\.6874 us|are 10\d{6}"),
         ([(r"P99: 2\.00", "P99: 2000.00")], r"has P99 of 2000\.00 us, and its buckets give 2\.00 us"),
@@ -151,15 +151,15 @@ def test_an_output_of_go_ycsb_that_contradicts_itself_is_refused(
     ],
 )
 def test_an_output_of_db_bench_that_contradicts_itself_is_refused(
-    tmp_path: Path, name: str, pairs: list[tuple[str, str]], told: str
+    tmp_path: Path, name: str, pairs: list[tuple[str, str]], message: str
 ) -> None:
     path = copied(tmp_path, f"db_bench/{name}")["stdout"]
     replaced(path, *pairs)
-    with pytest.raises(OutputProblem, match=told):
+    with pytest.raises(OutputProblem, match=message):
         read_output("db_bench", {"stdout": path}, "readrandom")
 
 
-def test_an_import_tells_that_keys_were_not_found() -> None:
+def test_an_import_reports_that_keys_were_not_found() -> None:
     found = read_output("db_bench", {"stdout": OUTPUTS / "db_bench" / "fewer-records" / "stdout"}, "readrandom")
     assert "readrandom found 50.0 % of the keys it looked up: the database holds fewer records" in found.warnings
 
@@ -167,25 +167,25 @@ def test_an_import_tells_that_keys_were_not_found() -> None:
 def test_settings_other_than_the_specs_are_refused(tmp_path: Path) -> None:
     path = copied(tmp_path / "go", "go_ycsb/timed")["stdout"]
     go = plan_of(tmp_path, tool="go_ycsb")
-    assert prepare_outputs("go-ycsb", [path], go, TOLD, CELL).cells
+    assert prepare_outputs("go-ycsb", [path], go, SOURCE, CELL).cells
     replaced(path, (r'"requestdistribution"="zipfian"', '"requestdistribution"="uniform"'))
     shown = r"stdout:\d+: it was run with requestdistribution = uniform, and workload f has distribution = zipfian"
     with pytest.raises(ImportRefused, match=shown):
-        prepare_outputs("go-ycsb", [path], go, TOLD, CELL)
+        prepare_outputs("go-ycsb", [path], go, SOURCE, CELL)
     path = copied(tmp_path / "java", "ycsb/read-modify-write")["stdout"]
     replaced(path, (r"-threads 4 -s", "-threads 4 -s -p requestdistribution=uniform"))
     with pytest.raises(ImportRefused, match=shown):
-        prepare_outputs("ycsb", [path], plan_of(tmp_path), TOLD, CELL)
+        prepare_outputs("ycsb", [path], plan_of(tmp_path), SOURCE, CELL)
     path = copied(tmp_path / "db", "db_bench/readrandom")["stdout"]
     rocks = compile_text(ROCKS.replace("RECORDS", "200k"), tmp_path)
     with pytest.raises(ImportRefused, match=r"it was run with 20000 entries, and workload w has records = 200000"):
-        prepare_outputs("db_bench", [path], rocks, TOLD, CELL)
+        prepare_outputs("db_bench", [path], rocks, SOURCE, CELL)
 
 
 def refused(kind: str, path: Path, plan: Plan) -> str:
     """Why an output is refused; "" when it is imported."""
     try:
-        prepare_outputs(kind, [path], plan, TOLD, CELL)
+        prepare_outputs(kind, [path], plan, SOURCE, CELL)
     except ImportRefused as why:
         return "\n".join(each.text for each in why.problems)
     return ""
@@ -249,7 +249,7 @@ def test_another_stock_workload_and_another_phase_than_the_specs_are_refused_of_
 
 
 @pytest.mark.parametrize(
-    ("words", "told"),
+    ("words", "message"),
     [
         ("-p threadcount=8 -threads 4", ""),
         ("-threads 8 -p threadcount=4", ""),
@@ -258,12 +258,12 @@ def test_another_stock_workload_and_another_phase_than_the_specs_are_refused_of_
         ("-threads 4 -p recordcount=1000 -p recordcount=5000", "it was run with recordcount = 5000, and workload f"),
     ],
 )
-def test_of_settings_that_ycsb_was_given_twice_the_later_one_holds(words: str, told: str, tmp_path: Path) -> None:
+def test_the_later_of_two_settings_of_ycsb_holds(words: str, message: str, tmp_path: Path) -> None:
     path = copied(tmp_path / "java", "ycsb/read-modify-write")["stdout"]
     replaced(path, ("-threads 4", words))
     why = refused("ycsb", path, plan_of(tmp_path, "f { records = 1000 }"))
-    assert told in why
-    assert bool(why) == bool(told), why
+    assert message in why
+    assert bool(why) == bool(message), why
 
 
 # --- HDR logs ----------------------------------------------------------------------------------------------------
@@ -277,9 +277,9 @@ def _without(path: Path, first: int, last: int) -> None:
 def test_the_log_of_one_operation_of_a_mixed_workload_is_refused(tmp_path: Path) -> None:
     files = copied(tmp_path / "run", "ycsb/read-modify-write")
     with pytest.raises(ImportRefused, match=r"100 % of its operations are reads, and 50 % are in workload f"):
-        prepare_outputs("hdr", [files["READ.hdr"]], plan_of(tmp_path), TOLD, CELL)
+        prepare_outputs("hdr", [files["READ.hdr"]], plan_of(tmp_path), SOURCE, CELL)
     logs = [path for name, path in files.items() if name.endswith(".hdr") and "CLEANUP" not in name]
-    assert prepare_outputs("hdr", logs, plan_of(tmp_path), TOLD, CELL).cells[0].ops_per_s is not None
+    assert prepare_outputs("hdr", logs, plan_of(tmp_path), SOURCE, CELL).cells[0].ops_per_s is not None
 
 
 @pytest.mark.parametrize("beside", [False, True])
@@ -328,7 +328,7 @@ def test_a_number_that_is_none_in_a_log_is_reported_with_its_line_and_leaves_no_
     replaced(files["UPDATE.hdr"], (r"^\d+\.\d+,", "nan,"))
     logs = [path for name, path in files.items() if name.endswith(".hdr") and "CLEANUP" not in name]
     with pytest.raises(ImportRefused, match=r"UPDATE\.hdr:\d+: not a line of a histogram log: 'nan,"):
-        prepare_outputs("hdr", logs, plan_of(tmp_path), TOLD, CELL)
+        prepare_outputs("hdr", logs, plan_of(tmp_path), SOURCE, CELL)
 
 
 def test_logs_of_old_histogram_versions_are_read(tmp_path: Path) -> None:
@@ -387,7 +387,7 @@ def test_raw_latencies_are_held_against_the_output_beside_them_and_the_workload(
         read_output("ycsb", {"raw": tmp_path / "raw", "stdout": tmp_path / "stdout"}, "a")
     where = Where(cell="experiment=closed")
     with pytest.raises(ImportRefused, match=r"67 % of its operations are reads, and 50 % are in workload f"):
-        prepare_outputs("ycsb", [tmp_path / "raw"], plan_of(tmp_path, "a"), TOLD, where)
+        prepare_outputs("ycsb", [tmp_path / "raw"], plan_of(tmp_path, "a"), SOURCE, where)
 
 
 def test_raw_latencies_that_are_all_there_twice_or_began_before_the_run_are_refused(tmp_path: Path) -> None:
@@ -411,10 +411,10 @@ def test_latencies_longer_than_the_threads_have_time_are_refused(tmp_path: Path)
     files = copied(tmp_path / "run", "ycsb/read-modify-write")
     logs = [path for name, path in files.items() if name.endswith(".hdr") and "CLEANUP" not in name]
     plan = plan_of(tmp_path)
-    assert prepare_outputs("hdr", logs, plan, TOLD, CELL).cells
+    assert prepare_outputs("hdr", logs, plan, SOURCE, CELL).cells
     shown = r"its latencies add up to 2\.\d+e\+04 s, and the 4 threads of cell \S+ have 2\d\.\d+ s in [56]\.\d+ s"
     with pytest.raises(ImportRefused, match=shown):
-        prepare_outputs("hdr", logs, plan, TOLD, Where(cell="experiment=closed", options={"unit": "ms"}))
+        prepare_outputs("hdr", logs, plan, SOURCE, Where(cell="experiment=closed", options={"unit": "ms"}))
 
 
 # --- kinds of latency --------------------------------------------------------------------------------------------
@@ -429,7 +429,7 @@ def test_a_run_of_intended_latencies_alone_is_stored_as_that(tmp_path: Path) -> 
         assert of.total.count == 1733, "a read-modify-write is one operation"
 
 
-def test_the_command_line_and_the_rows_tell_the_same_kinds(tmp_path: Path) -> None:
+def test_the_command_line_and_the_rows_give_the_same_kinds(tmp_path: Path) -> None:
     path = copied(tmp_path, "ycsb/offered-load")["stdout"]
     for said in ("op", "intended"):
         replaced(path, (r"measurement\.interval=\w+", f"measurement.interval={said}"))
@@ -485,7 +485,7 @@ def test_db_bench_without_a_histogram_is_a_rate_that_says_what_lacks(tmp_path: P
     path = copied(tmp_path / "run", f"db_bench/{name}")["stdout"]
     path.write_text(path.read_text().partition("Microseconds per read")[0])
     plan = compile_text(ROCKS.replace("RECORDS", "20k"), tmp_path)
-    what: Prepared = prepare_outputs("db_bench", [path], plan, TOLD, CELL)
+    what: Prepared = prepare_outputs("db_bench", [path], plan, SOURCE, CELL)
     with open_store(keep_run(tmp_path / "out", plan, {}, what)) as store:
         ((rate, count, seconds),) = store.sql("SELECT ops_per_s, count, duration_s FROM throughput").rows
         assert rate == pytest.approx(351997, rel=1e-5)
@@ -499,7 +499,7 @@ def test_db_bench_without_a_histogram_is_a_rate_that_says_what_lacks(tmp_path: P
 def test_logs_that_are_shorter_than_the_spec_measures_are_reported(tmp_path: Path) -> None:
     files = copied(tmp_path / "run", "ycsb/offered-load")
     logs = [path for name, path in files.items() if name.endswith(".hdr") and "CLEANUP" not in name]
-    what = prepare_outputs("hdr", logs, plan_of(tmp_path), TOLD, CELL)
+    what = prepare_outputs("hdr", logs, plan_of(tmp_path), SOURCE, CELL)
     assert [text.partition(": ")[2] for text in what.remarks] == [
         "it covers 3.5 s, and closed measures 5 s: was it cut?"
     ]
@@ -516,7 +516,7 @@ def test_repeats_of_two_kinds_of_latency_are_never_reported_together(tmp_path: P
     for log in (tmp_path / "r2").glob("*.hdr"):
         log.unlink()
     paths = [tmp_path / "r1" / "stdout", second]
-    what = prepare_outputs("ycsb", paths, plan, TOLD, Where(f"{tmp_path}/r{{repeat}}/stdout"))
+    what = prepare_outputs("ycsb", paths, plan, SOURCE, Where(f"{tmp_path}/r{{repeat}}/stdout"))
     with open_store(keep_run(tmp_path / "out", plan, {}, what)) as store:
         rows = store.sql("SELECT DISTINCT kind, repeat FROM latency WHERE reported ORDER BY ALL").rows
         assert {kind for kind, _ in rows} == {"intended"}

@@ -40,7 +40,7 @@ expect "apart by more than their intervals"
   throughput[new] - ci(throughput[new] over repeat) > throughput[old] + ci(throughput[old] over repeat)
 expect "steady repeats" ci(throughput over repeat) / throughput < 5 %
 """
-TOLD = Source({"title": "T", "publisher": "P", "document": "D", "licence": "internal"})
+SOURCE = Source({"title": "T", "publisher": "P", "document": "D", "licence": "internal"})
 OLD = (1000.0, 1010.0, 990.0, 1005.0, 995.0)
 NOISE = (1004.0, 985.0, 1012.0, 993.0, 1001.0)
 
@@ -69,7 +69,7 @@ def test_a_gate_by_significance_or_by_intervals_is_what_scipy_says(
     ]
     table = tmp_path / "table.csv"
     table.write_text("\n".join(["hardware,threads,repeat,throughput (ops/s)", *rows]) + "\n")
-    with open_store(keep_run(tmp_path / "out", plan, {}, TableOfFigures().prepare(table, plan, TOLD))) as store:
+    with open_store(keep_run(tmp_path / "out", plan, {}, TableOfFigures().prepare(table, plan, SOURCE))) as store:
         cases = [expect_case(verdict) for verdict in evaluate(plan, store)]
     assert tuple(case.state for case in cases) == expected
     significant = stats.ttest_ind(new, OLD, equal_var=False).pvalue < 0.05
@@ -110,7 +110,7 @@ def judged(tmp_path: Path, new: tuple[float, ...], limit: float, language: str =
     ]
     table = tmp_path / "table.csv"
     table.write_text("\n".join(["hardware,threads,repeat,throughput (ops/s)", *rows]) + "\n")
-    with open_store(keep_run(tmp_path / "out", plan, {}, TableOfFigures().prepare(table, plan, TOLD))) as store:
+    with open_store(keep_run(tmp_path / "out", plan, {}, TableOfFigures().prepare(table, plan, SOURCE))) as store:
         results = Results(plan, store, CATALOGUES[language])
         shown = [f"{notice.title}: {notice.text}" for notice in notices(results, {})]
         groups = build_disclosure(results, facts_shown=False, reports_from={}).groups
@@ -271,7 +271,7 @@ def test_a_look_after_the_first_and_the_last_repeats_has_more_than_those_between
     assert [share for _, share in Looks(3, 10).until(10)] == pytest.approx([0.2, *[0.05] * 6, 0.5])
 
 
-def test_what_one_look_decides_stays_decided(above: Expect) -> None:
+def test_a_decision_of_one_look_stays(above: Expect) -> None:
     """The next look alone has a wider interval, as its share is smaller."""
     close = (1000.0, 1004.0, 996.0)
     first = found_at(above, {4: close}, 3, last=10)
@@ -285,7 +285,7 @@ def test_what_one_look_decides_stays_decided(above: Expect) -> None:
     assert interval.distance > 1, "the last look alone is asked how far it is"
 
 
-def test_where_looks_contradict_each_other_the_last_one_counts(above: Expect) -> None:
+def test_the_last_of_contradictory_looks_counts(above: Expect) -> None:
     low, high = (880.0, 880.1, 879.9), (1000.0, 1000.1, 999.9, 1000.2, 999.8, 1000.0, 1000.0)
     found = found_at(above, {4: (*low, *high)}, 3, last=10)
     (interval,) = found.intervals
@@ -327,7 +327,7 @@ def test_the_judgement_is_decided_from_the_first_look_on_that_leaves_the_limit_o
     assert 5 <= expected.sum() <= 35
 
 
-def test_an_expectation_over_two_measured_sides_tells_the_interval_of_their_difference(tmp_path: Path) -> None:
+def test_an_expectation_over_two_measured_sides_has_the_interval_of_their_difference(tmp_path: Path) -> None:
     verdicts, shown = judged(tmp_path, NOISE, 900)
     above, gain, sides, equal = verdicts
     assert (above.decided, gain.decided, sides.decided) == (True, True, False)
@@ -345,7 +345,7 @@ def test_an_expectation_over_two_measured_sides_tells_the_interval_of_their_diff
     assert "does not hold, but the repeats do not decide it" in shown
 
 
-def test_a_brief_tells_which_expectations_hold_by_their_value_alone_in_both_languages(tmp_path: Path) -> None:
+def test_a_brief_names_expectations_that_hold_by_their_value_alone_in_both_languages(tmp_path: Path) -> None:
     wide = (1400.0, 600.0, 1000.0, 1300.0, 500.0)
     _, shown = judged(tmp_path, wide, 900)
     assert (

@@ -104,7 +104,7 @@ def test_json_keeps_what_a_name_was_and_has_no_nan() -> None:
     }
 
 
-def test_columns_of_one_name_are_told_apart_in_json() -> None:
+def test_columns_of_one_name_have_keys_of_their_own_in_json() -> None:
     assert json.loads(export.to_json(table(["x", "x", "x_1"], (1, 2, 3)))) == [{"x": 1, "x_1": 2, "x_1_1": 3}]
 
 

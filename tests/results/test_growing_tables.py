@@ -78,7 +78,7 @@ def test_only_points_that_have_changed_are_read_again(tmp_path: Path) -> None:
     assert set(known) < set(rows)
 
 
-def test_what_the_database_refuses_is_an_error_of_the_results(tmp_path: Path) -> None:
+def test_a_refusal_of_the_database_is_an_error_of_the_results(tmp_path: Path) -> None:
     plan = a_plan(CELLS)
     run = RunMaker(tmp_path / "run", plan)
     with (

@@ -24,7 +24,7 @@ from tests.support.plans import compile_text
 from tests.support.tools import REPOSITORY, system_tool
 
 MIX = REPOSITORY / "tests" / "runners" / "drivers" / "outputs" / "fio" / "mix" / "fio.json"
-TOLD = Source({"title": "Lab runs", "publisher": "Example Ltd", "document": "lab book 12", "licence": "internal"})
+SOURCE = Source({"title": "Lab runs", "publisher": "Example Ltd", "document": "lab book 12", "licence": "internal"})
 SPEC = """
 hardware box { hosts = "box.lab" }
 database disk { engine = raw_storage  path = "/data/raw"  size = 64 MiB }
@@ -71,7 +71,7 @@ def where(workload: str = "reads", threads: int = 2) -> Where:
     return Where(cell=f"workload={workload},threads={threads}")
 
 
-def test_what_fio_wrote_is_read_with_its_histogram_and_its_own_measures(real: Path) -> None:
+def test_an_output_of_fio_is_read_with_its_histogram_and_its_own_measures(real: Path) -> None:
     jobs = json.loads(real.read_text())["jobs"]
     measured = read_output("fio", {"stdout": real}, "randread")
     (read,) = measured.operations
@@ -89,7 +89,7 @@ def test_what_fio_wrote_is_read_with_its_histogram_and_its_own_measures(real: Pa
 
 
 def test_its_numbers_go_to_the_store(real: Path, plan: Plan, tmp_path: Path) -> None:
-    what = prepare_outputs("fio", [real], plan, TOLD, where())
+    what = prepare_outputs("fio", [real], plan, SOURCE, where())
     with open_store(keep_run(tmp_path / "bench-out", plan, {}, what)) as store:
         (metric,) = plan.metrics
         values = [row.value for row in store.query(metric.query) if row.value is not None]
@@ -100,12 +100,12 @@ def test_its_numbers_go_to_the_store(real: Path, plan: Plan, tmp_path: Path) -> 
 def test_jobs_in_one_group_are_as_many_threads(tmp_path: Path, plan: Plan) -> None:
     path = fio(tmp_path, "--group_reporting", "--ramp_time=1")
     assert len(json.loads(path.read_text())["jobs"]) == 1
-    assert len(prepare_outputs("fio", [path], plan, TOLD, where()).cells) == 1
+    assert len(prepare_outputs("fio", [path], plan, SOURCE, where()).cells) == 1
     assert "window" not in dict(read_output("fio", {"stdout": path}, "randread").properties)
 
 
 @pytest.mark.parametrize(
-    ("workload", "threads", "told"),
+    ("workload", "threads", "message"),
     [
         ("reads", 4, "it was run with 2 jobs, and cell .* has threads = 4"),
         ("deep", 2, "it was run with iodepth=4, and workload deep has io_depth = 8"),
@@ -115,19 +115,19 @@ def test_jobs_in_one_group_are_as_many_threads(tmp_path: Path, plan: Plan) -> No
         ("next", 2, "it was run with rw=randread, and workload next is read"),
     ],
 )
-def test_an_output_of_another_job_is_refused(real: Path, plan: Plan, workload: str, threads: int, told: str) -> None:
-    with pytest.raises(ImportRefused, match=told):
-        prepare_outputs("fio", [real], plan, TOLD, where(workload, threads))
+def test_an_output_of_another_job_is_refused(real: Path, plan: Plan, workload: str, threads: int, message: str) -> None:
+    with pytest.raises(ImportRefused, match=message):
+        prepare_outputs("fio", [real], plan, SOURCE, where(workload, threads))
 
 
 def test_an_offered_load_is_none_at_full_speed(tmp_path: Path, plan: Plan) -> None:
     path = fio(tmp_path, "--rate_iops=50")
     with pytest.raises(ImportRefused, match=r"rate_iops of 100 in all, and cell .* has no target"):
-        prepare_outputs("fio", [path], plan, TOLD, where())
+        prepare_outputs("fio", [path], plan, SOURCE, where())
 
 
 @pytest.mark.parametrize(
-    ("option", "second", "told"),
+    ("option", "second", "message"),
     [
         ("rw", "randwrite", "a was run with rw=randread, and b with rw=randwrite"),
         ("bs", "64k", "a was run with bs=4k, and b with bs=64k"),
@@ -137,18 +137,18 @@ def test_an_offered_load_is_none_at_full_speed(tmp_path: Path, plan: Plan) -> No
     ],
 )
 def test_jobs_with_different_options_are_no_threads_of_one_cell(
-    tmp_path: Path, plan: Plan, option: str, second: str, told: str
+    tmp_path: Path, plan: Plan, option: str, second: str, message: str
 ) -> None:
     other = {"rw": "randread", "bs": "4k", "iodepth": "4", "ioengine": "libaio", option: second}
     path = fio(tmp_path, "--numjobs=1", *second_job(tmp_path), *(f"--{name}={it}" for name, it in other.items()))
-    with pytest.raises(ImportRefused, match=told):
-        prepare_outputs("fio", [path], plan, TOLD, where())
+    with pytest.raises(ImportRefused, match=message):
+        prepare_outputs("fio", [path], plan, SOURCE, where())
 
 
 def test_jobs_that_write_the_same_options_differently_are_alike(tmp_path: Path, plan: Plan) -> None:
     more = ("--rw=randread", "--bs=4096", "--iodepth=4", "--ioengine=libaio", "--rwmixread=9")
     path = fio(tmp_path, "--numjobs=1", *second_job(tmp_path), *more, "--time_based", "--runtime=1")
-    assert len(prepare_outputs("fio", [path], plan, TOLD, where()).cells) == 1
+    assert len(prepare_outputs("fio", [path], plan, SOURCE, where()).cells) == 1
 
 
 def test_jobs_of_a_mix_in_different_shares_are_refused(tmp_path: Path) -> None:
@@ -181,15 +181,15 @@ def test_a_rate_counts_for_its_own_direction(tmp_path: Path, pattern: str, rates
 def test_a_limit_on_one_half_of_a_mix_is_of_no_cell(tmp_path: Path, plan: Plan) -> None:
     path = fio(tmp_path, "--rw=randrw", "--rwmixread=70", "--bs=8k", "--rate_iops=,500")
     with pytest.raises(ImportRefused, match="its rate_iops limits some of its I/Os, and others not"):
-        prepare_outputs("fio", [path], plan, TOLD, where("mix"))
+        prepare_outputs("fio", [path], plan, SOURCE, where("mix"))
 
 
 def test_a_mix_in_other_shares_is_refused(plan: Plan, tmp_path: Path) -> None:
-    assert len(prepare_outputs("fio", [MIX], plan, TOLD, where("mix")).cells) == 1
+    assert len(prepare_outputs("fio", [MIX], plan, SOURCE, where("mix")).cells) == 1
     path = tmp_path / "fio.json"
     path.write_text(MIX.read_text().replace('"rwmixread" : "70"', '"rwmixread" : "30"'))
     with pytest.raises(ImportRefused, match=r"it was run with rwmixread=30, and workload mix has read = 0\.7"):
-        prepare_outputs("fio", [path], plan, TOLD, where("mix"))
+        prepare_outputs("fio", [path], plan, SOURCE, where("mix"))
 
 
 Change = Callable[[dict[str, Any]], object]
@@ -209,7 +209,7 @@ READ = ("jobs", 0, "read")
 
 
 @pytest.mark.parametrize(
-    ("change", "told"),
+    ("change", "message"),
     [
         (at(*READ, "clat_ns", "N", by=lambda n: n + 1000), r"has \d+ completion latencies, and its bins hold \d+"),
         (at(*READ, "total_ios", by=lambda n: 2 * n), r"submitted \d+ I/Os, and \d+ completed"),
@@ -225,13 +225,13 @@ READ = ("jobs", 0, "read")
     ],
 )
 def test_a_changed_number_is_refused_with_the_values_that_disagree(
-    real: Path, tmp_path: Path, change: Change, told: str
+    real: Path, tmp_path: Path, change: Change, message: str
 ) -> None:
     found = json.loads(real.read_text())
     change(found)
     path = tmp_path / "fio.json"
     path.write_text(json.dumps(found, indent=1))
-    with pytest.raises(OutputProblem, match=told):
+    with pytest.raises(OutputProblem, match=message):
         read_output("fio", {"stdout": path}, "randread")
 
 

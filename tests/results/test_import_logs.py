@@ -22,7 +22,7 @@ from tests.support.plans import compile_text
 from tests.support.tools import REPOSITORY
 
 OUTPUTS = REPOSITORY / "tests" / "runners" / "drivers" / "outputs" / "ycsb"
-TOLD = Source({"title": "Lab runs", "publisher": "Example Ltd", "document": "lab book 12", "licence": "internal"})
+SOURCE = Source({"title": "Lab runs", "publisher": "Example Ltd", "document": "lab book 12", "licence": "internal"})
 SPEC = """
 hardware eco { hosts = "eco.lab" }
 client load { hosts = "load.lab"  tool = ycsb }
@@ -51,7 +51,7 @@ def copied(folder: Path, name: str, *, output: Path = CLOSED, logs: Path | None 
 
 
 def prepared(plan: Plan, *paths: Path, where: Where | None = None) -> Prepared:
-    return prepare_outputs("ycsb", paths, plan, TOLD, where or Where(cell="experiment=closed"))
+    return prepare_outputs("ycsb", paths, plan, SOURCE, where or Where(cell="experiment=closed"))
 
 
 def logs(what: Prepared) -> dict[str, str]:
@@ -76,9 +76,7 @@ def test_the_logs_beside_an_output_give_it_every_percentile_with_the_intended_on
         assert store.sql("SELECT text FROM notes WHERE text LIKE '%log%'").rows == ()
 
 
-def test_of_several_outputs_in_one_folder_each_has_the_logs_whose_numbers_are_its_own(
-    tmp_path: Path, plan: Plan
-) -> None:
+def test_each_output_of_a_folder_has_the_logs_with_its_own_numbers(tmp_path: Path, plan: Plan) -> None:
     """Whatever their names say: those of one begin with the other's name."""
     closed = copied(tmp_path, "closed.txt", before="offered-")
     offered = copied(tmp_path, "offered.txt", output=OFFERED, logs=OFFERED, before="t4")
@@ -102,7 +100,7 @@ def test_logs_of_another_run_are_left_and_that_is_reported_and_kept_in_the_run(t
         assert ("warning", shown) in store.sql("SELECT severity, text FROM notes").rows
 
 
-def test_an_output_without_logs_tells_which_percentiles_were_printed_as_nothing(tmp_path: Path) -> None:
+def test_an_output_without_logs_names_the_percentiles_that_were_printed_as_nothing(tmp_path: Path) -> None:
     path = tmp_path / "coarse.txt"
     shutil.copyfile(Path(__file__).parent / "outputs" / "ycsb-0.17-by-milliseconds.txt", path)
     shown = (
@@ -156,7 +154,7 @@ def test_logs_elsewhere_are_named_by_what_their_paths_look_like(tmp_path: Path, 
         prepared(plan, path, where=none)
 
 
-def test_of_logs_that_are_given_none_may_be_lacking(tmp_path: Path, plan: Plan) -> None:
+def test_an_import_with_logs_needs_them_all(tmp_path: Path, plan: Plan) -> None:
     path = copied(tmp_path, "closed.txt", before="closed-")
     given = sorted(tmp_path.glob("*.hdr"))
     assert set(logs(prepared(plan, path, *given))) == {f"{row}.hdr" for row in (*ROWS, "CLEANUP")}

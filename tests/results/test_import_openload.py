@@ -21,7 +21,7 @@ from tests.support.plans import compile_text
 from tests.support.tools import REPOSITORY, built_tool
 
 OUTPUTS = REPOSITORY / "tests" / "runners" / "drivers" / "outputs" / "openload"
-TOLD = Source({"title": "Lab runs", "publisher": "Example Ltd", "document": "lab book 12", "licence": "internal"})
+SOURCE = Source({"title": "Lab runs", "publisher": "Example Ltd", "document": "lab book 12", "licence": "internal"})
 SPEC = """
 hardware box { hosts = "box.lab" }
 client load { hosts = "load.lab"  tool = openload }
@@ -62,7 +62,7 @@ def where(experiment: str = "random", **cell: object) -> Where:
 
 def refused(plan: Plan, path: Path, its: Where) -> str:
     with pytest.raises(ImportRefused) as caught:
-        prepare_outputs("openload", [path], plan, TOLD, its)
+        prepare_outputs("openload", [path], plan, SOURCE, its)
     return str(caught.value) + " ".join(str(each) + each.hint for each in caught.value.problems)
 
 
@@ -84,7 +84,7 @@ def test_a_record_is_read_with_both_kinds_of_latency_and_what_openload_saw_of_it
     disclosed = dict(measured.properties)
     assert "Poisson" in disclosed["arrivals"]
     assert (disclosed["seed"], disclosed["warm-up"]) == ("1", "2")
-    assert "window" not in disclosed, "it tells its warm-up apart"
+    assert "window" not in disclosed, "it reports its warm-up separately"
     assert measured.window[0] == pytest.approx(shown["started_at"] + 2)
 
 
@@ -99,7 +99,7 @@ def test_steps_are_phases_and_an_end_by_itself_is_kept() -> None:
 
 
 def test_its_numbers_go_to_the_store_with_the_log_beside_the_record(plan: Plan, tmp_path: Path) -> None:
-    what = prepare_outputs("openload", [files("poisson")["stdout"]], plan, TOLD, where(target=400))
+    what = prepare_outputs("openload", [files("poisson")["stdout"]], plan, SOURCE, where(target=400))
     with open_store(keep_run(tmp_path / "bench-out", plan, {}, what)) as store:
         (metric,) = plan.metrics
         (value,) = [row.value for row in store.query(metric.query) if row.value is not None]
@@ -136,7 +136,7 @@ def test_a_record_of_another_cell_or_that_is_no_measurement_is_refused(
 
 @pytest.mark.parametrize(("name", "experiment"), [("steps", "stairs"), ("steady", "ends")])
 def test_a_record_of_its_own_cell_is_taken(name: str, experiment: str, plan: Plan) -> None:
-    (kept,) = prepare_outputs("openload", [files(name)["stdout"]], plan, TOLD, where(experiment)).cells
+    (kept,) = prepare_outputs("openload", [files(name)["stdout"]], plan, SOURCE, where(experiment)).cells
     assert kept.cell.experiment == experiment
     assert set(kept.jobs[0].files) == {"stdout", "histograms.hlog"}
 
@@ -160,7 +160,7 @@ def test_steps_are_held_to_their_rates(tmp_path: Path) -> None:
         ("another tool", "it looks like one of `bench import ycsb`"),
     ],
 )
-def test_what_is_not_whole_is_refused(what: str, said: str, plan: Plan, tmp_path: Path) -> None:
+def test_an_incomplete_output_is_refused(what: str, said: str, plan: Plan, tmp_path: Path) -> None:
     for path in files("poisson").values():
         shutil.copy(path, tmp_path)
     record, log = tmp_path / "record.json", tmp_path / "histograms.hlog"
@@ -183,7 +183,7 @@ def test_what_is_not_whole_is_refused(what: str, said: str, plan: Plan, tmp_path
     assert said in refused(plan, record, where(target=400))
 
 
-def test_what_openload_writes_now_is_read(tmp_path: Path) -> None:
+def test_the_present_output_of_openload_is_read(tmp_path: Path) -> None:
     built_tool("openload/bin/openload-mongodb")
     run = "--target null --record-count 1000 --read 1 --workers 2 --arrivals constant --rate 200 --duration 1"
     ended = openload(f"run {run} {JUDGED_GENTLY} --output {tmp_path}")

@@ -27,7 +27,7 @@ from tests.support.plans import compile_text
 from tests.support.tools import REPOSITORY
 
 OUTPUTS = REPOSITORY / "tests" / "runners" / "drivers" / "outputs"
-TOLD = Source({"title": "Lab runs", "publisher": "Example Ltd", "document": "lab book 12", "licence": "internal"})
+SOURCE = Source({"title": "Lab runs", "publisher": "Example Ltd", "document": "lab book 12", "licence": "internal"})
 SPEC = """
 hardware eco    { hosts = "eco-[1-2].lab" }
 hardware legacy { hosts = "hdd-[1-2].lab" }
@@ -82,7 +82,7 @@ def test_a_percentile_that_overflowed_buckets_do_not_have_stays_missing() -> Non
     assert 99.0 not in dict(read.printed)
 
 
-def test_todays_ycsb_is_read_with_its_histogram_logs_and_the_time_they_tell() -> None:
+def test_todays_ycsb_is_read_with_its_histogram_logs_and_their_time() -> None:
     measured = read_output("ycsb", ycsb("offered-load"), "f")
     assert measured.total.count == 1741
     assert operation(measured, "read").histogram is not None
@@ -99,7 +99,7 @@ def test_ycsb_without_logs_keeps_percentiles_as_printed() -> None:
     assert dict(read.printed) == {95.0: pytest.approx(0.006947), 99.0: pytest.approx(0.018927)}
 
 
-def test_the_kind_of_latency_is_unknown_unless_the_command_line_tells_it(tmp_path: Path) -> None:
+def test_the_kind_of_latency_is_unknown_unless_the_command_line_has_it(tmp_path: Path) -> None:
     lines = ycsb("intended-only")["stdout"].read_text().splitlines(keepends=True)
     asked = "-P ../j4.properties -p measurement.interval=intended -threads 4 "
     for old, new, kind in (
@@ -184,7 +184,7 @@ def test_raw_latencies_that_were_cut_are_refused_with_their_line(tmp_path: Path)
 
 
 @pytest.mark.parametrize(
-    ("old", "new", "told"),
+    ("old", "new", "message"),
     [
         ("[OVERALL], Throughput(ops/sec), 432.6540755467197\n", "", "has no Throughput"),
         (
@@ -194,9 +194,9 @@ def test_raw_latencies_that_were_cut_are_refused_with_their_line(tmp_path: Path)
         ),
     ],
 )
-def test_an_output_of_ycsb_that_lacks_something_is_refused(tmp_path: Path, old: str, new: str, told: str) -> None:
+def test_an_output_of_ycsb_that_lacks_something_is_refused(tmp_path: Path, old: str, new: str, message: str) -> None:
     path = changed(tmp_path, OUTPUTS / "ycsb" / "offered-load" / "stdout", old, new)
-    with pytest.raises(OutputProblem, match=told):
+    with pytest.raises(OutputProblem, match=message):
         read_output("ycsb", {"stdout": path}, "f")
 
 
@@ -277,7 +277,7 @@ def test_db_bench_of_old_and_new_is_read(name: str, benchmark: str, operations: 
     assert measured.total.ops_per_s > 0
 
 
-def test_of_several_benchmarks_in_one_output_each_has_its_own_histogram(tmp_path: Path) -> None:
+def test_each_benchmark_of_one_output_has_its_own_histogram(tmp_path: Path) -> None:
     first = (OUTPUTS / "db_bench" / "readrandom" / "stdout").read_text()
     second = (OUTPUTS / "db_bench" / "readwhilewriting" / "stdout").read_text()
     path = tmp_path / "stdout"
@@ -311,7 +311,7 @@ PATTERN = Where("out/{hardware}/{workload}-t{threads}/stdout")
 
 
 def test_outputs_go_to_the_cells_that_their_paths_say_and_their_metrics_work(tmp_path: Path, plan: Plan) -> None:
-    what = prepare_outputs("ycsb", placed(tmp_path), plan, TOLD, PATTERN)
+    what = prepare_outputs("ycsb", placed(tmp_path), plan, SOURCE, PATTERN)
     run_dir = keep_run(tmp_path / "bench-out", plan, {}, what)
     with open_store(run_dir) as store:
         (metric,) = plan.metrics
@@ -339,17 +339,17 @@ def test_nothing_is_kept_unless_all_is_right_and_the_rest_when_asked(tmp_path: P
     bad.write_text("[OVERALL], RunTime(ms), 4000\n")
     other = tmp_path / "out" / "nvme" / "f-t4" / "stdout"
     with pytest.raises(ImportRefused) as caught:
-        prepare_outputs("ycsb", [*paths, bad, other], plan, TOLD, PATTERN)
+        prepare_outputs("ycsb", [*paths, bad, other], plan, SOURCE, PATTERN)
     assert f"{bad}:1: its [OVERALL] block has no Throughput(ops/sec): it is cut, or a row was taken out" in str(
         caught.value
     )
     assert f"{other}: no hardware `nvme` in the plan" in str(caught.value)
-    what = prepare_outputs("ycsb", [*paths, bad, other], plan, TOLD, PATTERN, skip_bad=True)
+    what = prepare_outputs("ycsb", [*paths, bad, other], plan, SOURCE, PATTERN, skip_bad=True)
     assert len(what.cells) == 2
     assert len(what.problems) == 2
 
 
-def test_several_load_generators_of_a_cell_are_told_apart_by_their_paths(tmp_path: Path, plan: Plan) -> None:
+def test_several_load_generators_of_a_cell_are_recognised_by_their_paths(tmp_path: Path, plan: Plan) -> None:
     paths = []
     for host in ("load-1", "load-2"):
         paths.append(tmp_path / f"{host}.txt")
@@ -357,14 +357,14 @@ def test_several_load_generators_of_a_cell_are_told_apart_by_their_paths(tmp_pat
         paths[-1].write_text(f"on {host}\n" + text.replace("-threads 8", "-threads 4", 1))
     cell = "hardware=eco,workload=b,threads=8"
     with pytest.raises(ImportRefused, match="of the same cell as"):
-        prepare_outputs("ycsb", paths, plan, TOLD, Where(cell=cell))
-    what = prepare_outputs("ycsb", paths, plan, TOLD, Where("{host}.txt", cell))
+        prepare_outputs("ycsb", paths, plan, SOURCE, Where(cell=cell))
+    what = prepare_outputs("ycsb", paths, plan, SOURCE, Where("{host}.txt", cell))
     assert [job.host for each in what.cells for job in each.jobs] == ["load-1", "load-2"]
     assert what.cells[0].ops_per_s == pytest.approx(2 * 999.8)
 
 
 @pytest.mark.parametrize(
-    ("workload", "threads", "told"),
+    ("workload", "threads", "message"),
     [
         ("b", 4, r":2: it was run with -threads 8, and cell \S+ has threads = 4"),
         ("f", 8, r"95 % of its operations are reads, and 50 % are in workload f \(ycsb\.f\)"),
@@ -372,20 +372,20 @@ def test_several_load_generators_of_a_cell_are_told_apart_by_their_paths(tmp_pat
     ],
 )
 def test_a_cell_that_the_output_itself_contradicts_is_refused(
-    plan: Plan, workload: str, threads: int, told: str
+    plan: Plan, workload: str, threads: int, message: str
 ) -> None:
     path = OUTPUTS / "ycsb" / "version-0.1.4" / "stdout"
     where = Where(cell=f"hardware=eco,workload={workload},threads={threads}")
-    with pytest.raises(ImportRefused, match=told):
-        prepare_outputs("ycsb", [path], plan, TOLD, where)
+    with pytest.raises(ImportRefused, match=message):
+        prepare_outputs("ycsb", [path], plan, SOURCE, where)
     right = Where(cell="hardware=eco,workload=b,threads=8")
-    assert len(prepare_outputs("ycsb", [path], plan, TOLD, right).cells) == 1
+    assert len(prepare_outputs("ycsb", [path], plan, SOURCE, right).cells) == 1
 
 
 def test_an_output_with_an_offered_load_is_not_one_at_full_speed(plan: Plan) -> None:
     path = OUTPUTS / "ycsb" / "offered-load" / "stdout"
     with pytest.raises(ImportRefused, match=r":1: it was run with -target 500, and cell \S+ has no target"):
-        prepare_outputs("ycsb", [path], plan, TOLD, Where(cell="hardware=eco,workload=f,threads=4"))
+        prepare_outputs("ycsb", [path], plan, SOURCE, Where(cell="hardware=eco,workload=f,threads=4"))
 
 
 def test_values_of_another_size_than_the_workloads_are_refused(tmp_path: Path) -> None:
@@ -401,7 +401,7 @@ def test_values_of_another_size_than_the_workloads_are_refused(tmp_path: Path) -
     path = OUTPUTS / "db_bench" / "readrandom" / "stdout"
     shown = ":5: it was run with values of 100 bytes, and workload w has value_size = 400"
     with pytest.raises(ImportRefused, match=shown):
-        prepare_outputs("db_bench", [path], found.plan, TOLD, Where(cell="hardware=ssd"))
+        prepare_outputs("db_bench", [path], found.plan, SOURCE, Where(cell="hardware=ssd"))
 
 
 @pytest.mark.parametrize(
@@ -432,14 +432,14 @@ def test_short_runs_of_many_threads_on_two_cores_are_taken_for_their_cell_alone(
     head = (OUTPUTS / "db_bench" / "readrandom" / "stdout").read_text().partition("readrandom   :")[0]
     path = tmp_path / "stdout"
     path.write_text(f"{head}readrandom   : {headline}\n")
-    kept = prepare_outputs("db_bench", [path], found.plan, TOLD, Where(cell=f"threads={threads}"))
+    kept = prepare_outputs("db_bench", [path], found.plan, SOURCE, Where(cell=f"threads={threads}"))
     assert len(kept.cells) == 1
     with pytest.raises(ImportRefused, match=r"threads at once, and cell \S+ has threads = 2"):
-        prepare_outputs("db_bench", [path], found.plan, TOLD, Where(cell="threads=2"))
+        prepare_outputs("db_bench", [path], found.plan, SOURCE, Where(cell="threads=2"))
 
 
 @pytest.mark.parametrize(
-    ("hardware", "threads", "told"),
+    ("hardware", "threads", "message"),
     [
         ("ram", 2, r"stdout:\d+: its DB path is /data/db, which is of disk, and cell \S+ is of ram"),
         (
@@ -452,7 +452,7 @@ def test_short_runs_of_many_threads_on_two_cores_are_taken_for_their_cell_alone(
     ],
 )
 def test_an_output_of_another_hardwares_database_or_of_other_threads_is_refused(
-    tmp_path: Path, hardware: str, threads: int, told: str
+    tmp_path: Path, hardware: str, threads: int, message: str
 ) -> None:
     spec = tmp_path / "places.bench"
     spec.write_text(
@@ -467,11 +467,11 @@ def test_an_output_of_another_hardwares_database_or_of_other_threads_is_refused(
     path = tmp_path / "stdout"
     text = (OUTPUTS / "db_bench" / "readrandom" / "stdout").read_text()
     path.write_text(re.sub(r"DB path: .*", "DB path: [/data/db]", text))
-    if told:
-        with pytest.raises(ImportRefused, match=told):
-            prepare_outputs("db_bench", [path], found.plan, TOLD, where)
+    if message:
+        with pytest.raises(ImportRefused, match=message):
+            prepare_outputs("db_bench", [path], found.plan, SOURCE, where)
     else:
-        assert len(prepare_outputs("db_bench", [path], found.plan, TOLD, where).cells) == 1
+        assert len(prepare_outputs("db_bench", [path], found.plan, SOURCE, where).cells) == 1
 
 
 def test_one_output_is_not_taken_for_two_repeats(tmp_path: Path, plan: Plan) -> None:
@@ -480,8 +480,8 @@ def test_one_output_is_not_taken_for_two_repeats(tmp_path: Path, plan: Plan) -> 
         shutil.copy(OUTPUTS / "ycsb" / "version-0.1.4" / "stdout", path)
     where = Where("r{repeat}.txt", "hardware=eco,workload=b,threads=8")
     with pytest.raises(ImportRefused, match=r"r2\.txt: the same, byte for byte, as .*r1\.txt"):
-        prepare_outputs("ycsb", paths, plan, TOLD, where)
-    what = prepare_outputs("ycsb", paths, plan, TOLD, where, skip_bad=True)
+        prepare_outputs("ycsb", paths, plan, SOURCE, where)
+    what = prepare_outputs("ycsb", paths, plan, SOURCE, where, skip_bad=True)
     assert [each.cell.repeat for each in what.cells] == [1]
 
 
@@ -522,7 +522,7 @@ def test_logs_of_iostat_and_ipmitool_are_samples_inside_the_measured_window(tmp_
         for kind, end in (("iostat", "iostat"), ("ipmitool", "power"))
     )
     where = Where("{hardware}-{workload}.raw", "threads=16", samples=logs)
-    what = prepare_outputs("ycsb", [raw], plan, TOLD, where)
+    what = prepare_outputs("ycsb", [raw], plan, SOURCE, where)
     with open_store(keep_run(tmp_path / "out", plan, {}, what)) as store:
         values = dict(
             store.sql("SELECT measure, avg(value) FROM samples WHERE device <> '' OR measure = 'power' GROUP BY 1").rows
@@ -536,13 +536,13 @@ def test_logs_of_iostat_and_ipmitool_are_samples_inside_the_measured_window(tmp_
         assert min(shares.values()) > 0.75
     (tmp_path / "eco-f.iostat").write_text((IOSTAT + "".join(reports))[:-30])
     with pytest.raises(ImportRefused, match="not a whole line of a device"):
-        prepare_outputs("ycsb", [raw], plan, TOLD, where)
+        prepare_outputs("ycsb", [raw], plan, SOURCE, where)
 
 
 @pytest.mark.parametrize(
-    "told", ["threads=" + "9" * 5000, "threads=9007199254740993", "target=" + "9" * 400, "repeat=1e3"]
+    "coordinate", ["threads=" + "9" * 5000, "threads=9007199254740993", "target=" + "9" * 400, "repeat=1e3"]
 )
-def test_a_coordinate_beyond_all_reason_is_no_place(plan: Plan, told: str) -> None:
-    name = told.partition("=")[0]
+def test_a_coordinate_beyond_all_reason_is_no_place(plan: Plan, coordinate: str) -> None:
+    name = coordinate.partition("=")[0]
     with pytest.raises(NoPlace, match=f"{name} is a number, and not"):
-        coordinates(given_cell(told), Places(plan), "ramp")
+        coordinates(given_cell(coordinate), Places(plan), "ramp")

@@ -143,7 +143,7 @@ def test_the_gains_and_reductions_of_the_flash_cache_are_kept_as_written(tmp_pat
     )
 
 
-def test_of_the_three_ssds_the_one_published_number_is_kept(tmp_path: Path) -> None:
+def test_the_one_published_number_of_the_three_ssds_is_kept(tmp_path: Path) -> None:
     _, store = published(tmp_path, "rocksdb_ssds")
     with store:
         assert store.sql("SELECT metric, hardware, workload, value, unit FROM published").rows == (
@@ -239,7 +239,7 @@ def test_a_table_without_its_source_is_refused(tmp_path: Path, plan: Plan) -> No
 
 
 @pytest.mark.parametrize(
-    ("head", "row", "told"),
+    ("head", "row", "message"),
     [
         ("hardware, workload, threads, throughput", "eco, a, 96, 1", "throughput is a throughput in ops/s"),
         ("hardware, workload, threads, throughput (ops/sec)", "eco, a, 96, 1", "unknown unit `sec`\nnothing"),
@@ -323,9 +323,11 @@ def test_a_table_without_its_source_is_refused(tmp_path: Path, plan: Plan) -> No
         ),
     ],
 )
-def test_what_is_wrong_is_reported_with_its_line(tmp_path: Path, plan: Plan, head: str, row: str, told: str) -> None:
+def test_a_wrong_line_is_reported_with_its_number(
+    tmp_path: Path, plan: Plan, head: str, row: str, message: str
+) -> None:
     said = refused(tmp_path, plan, f"{SOURCE}{head}\n{row}\n")
-    assert told in said
+    assert message in said
     assert said.startswith("published.csv:")
     assert "nothing was imported" in said
 
@@ -401,7 +403,7 @@ def test_a_table_is_read_as_spreadsheets_save_it(
 
 
 @pytest.mark.parametrize(
-    ("content", "told"),
+    ("content", "message"),
     [
         (HEAD.format(";") + "\neco;a;48;7,120\n", "whether 7,120 is 7120 or 7.120 is not clear"),
         (HEAD.format(";") + "\neco;a;48;818,3\neco;a;96;7.120\n", "what the point in 7.120 is, is not clear"),
@@ -415,38 +417,36 @@ def test_a_table_is_read_as_spreadsheets_save_it(
         ("PK\x03\x04\x14", "a workbook or another archive"),
     ],
 )
-def test_what_may_be_another_number_is_refused_and_not_guessed(
-    tmp_path: Path, plan: Plan, content: str, told: str
-) -> None:
+def test_an_ambiguous_number_is_refused_and_not_guessed(tmp_path: Path, plan: Plan, content: str, message: str) -> None:
     path = tmp_path / "sheet.csv"
     path.write_bytes(content.encode("latin-1" if content.startswith("\x1f") else "utf-8"))
     problems: list[Problem] = []
     read_table(path, plan, "", problems)
-    assert any(told in problem.text for problem in problems), problems
+    assert any(message in problem.text for problem in problems), problems
 
 
 @pytest.mark.parametrize(
-    ("content", "told"),
+    ("content", "message"),
     [
         ('{"kind": "table", "values": []}', "is of an import by another benchbrief, 0.0.9, which this one can't read"),
         ('{"kind": "tab', "does not say what was imported"),
         (None, "does not say what was imported"),
     ],
 )
-def test_what_another_version_kept_of_an_import_is_reported_as_such(
-    tmp_path: Path, content: str | None, told: str
+def test_an_import_that_another_version_kept_is_reported_as_such(
+    tmp_path: Path, content: str | None, message: str
 ) -> None:
     if content is not None:
         (tmp_path / MANIFEST).write_text(content)
-    with pytest.raises(ResultsError, match=re.escape(told)) as raised:
+    with pytest.raises(ResultsError, match=re.escape(message)) as raised:
         read_manifest(tmp_path, "0.0.9")
     assert raised.value.hint == "import the files again"
 
 
-# --- what the source tells ---------------------------------------------------------------------------------------
+# --- what the source says ---------------------------------------------------------------------------------------
 
 
-def test_versions_and_settings_that_the_source_tells_are_kept_in_their_order(tmp_path: Path, plan: Plan) -> None:
+def test_versions_and_settings_of_the_source_are_kept_in_their_order(tmp_path: Path, plan: Plan) -> None:
     shown = "# told: Load generator: YCSB 0.1.4, 8 threads\n# told: Data: 75,000,000 documents, 100 GB\n"
     what = prepared(tmp_path, plan, SOURCE + shown + "hardware, workload, threads, throughput (ops/s)\neco,a,48,100\n")
     with stored(tmp_path, plan, what) as store:
@@ -458,7 +458,7 @@ def test_versions_and_settings_that_the_source_tells_are_kept_in_their_order(tmp
 
 
 @pytest.mark.parametrize(
-    ("line", "told"),
+    ("line", "message"),
     [
         ("# told: YCSB 0.1.4", "`told` needs a name, a colon and a text, and has `YCSB 0.1.4`"),
         ("# told: : 0.1.4", "`told` needs a name, a colon and a text"),
@@ -466,10 +466,10 @@ def test_versions_and_settings_that_the_source_tells_are_kept_in_their_order(tmp
         ("# fact: storage", "did you mean `facts`?"),
     ],
 )
-def test_a_slip_in_what_the_source_tells_is_refused(tmp_path: Path, plan: Plan, line: str, told: str) -> None:
+def test_a_slip_in_a_statement_of_the_source_is_refused(tmp_path: Path, plan: Plan, line: str, message: str) -> None:
     text = f"{SOURCE}{line}\nhardware, workload, threads, throughput (ops/s)\neco,a,48,100\n"
     found = refused(tmp_path, plan, text)
-    assert told in found
+    assert message in found
 
 
 def test_a_source_that_says_too_much_of_itself_is_refused_with_its_line(tmp_path: Path, plan: Plan) -> None:

@@ -51,7 +51,7 @@ def test_a_percentile_below_the_first_millisecond_is_missing_and_no_zero() -> No
     assert operation(measured("ycsb-0.17-by-milliseconds"), "update").printed == ((99.0, 0.001),)
 
 
-def test_what_was_put_into_a_batch_went_well_and_has_no_latency() -> None:
+def test_an_operation_put_into_a_batch_succeeds_without_a_latency() -> None:
     of = measured("ycsb-0.12-batched")
     assert (of.total.count, of.total.errors) == (100_000, 0)
     (warning,) = of.warnings
@@ -146,7 +146,7 @@ def test_db_bench_of_each_major_version_is_read(
 
 
 @pytest.mark.parametrize(
-    ("content", "told", "hint"),
+    ("content", "message", "hint"),
     [
         (b"", "empty", ""),
         (b"\x1f\x8b\x08\x00", "packed by gzip", "gunzip stdout"),
@@ -162,11 +162,11 @@ def test_db_bench_of_each_major_version_is_read(
     ],
 )
 def test_a_file_that_is_no_output_by_itself_is_reported_with_what_to_do(
-    tmp_path: Path, content: bytes, told: str, hint: str
+    tmp_path: Path, content: bytes, message: str, hint: str
 ) -> None:
     path = tmp_path / "stdout"
     path.write_bytes(content)
-    with pytest.raises(OutputProblem, match=told) as refused:
+    with pytest.raises(OutputProblem, match=message) as refused:
         read_output("ycsb", {"stdout": path}, "a")
     assert hint in refused.value.hint
 

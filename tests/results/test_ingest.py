@@ -124,7 +124,7 @@ def test_the_unsteady_beginning_of_a_cell_is_kept_with_it(tmp_path: Path) -> Non
         run.ok(cell, {"load-1": measurement([READ], seconds=60.0, intervals=intervals)})
     with open_store(run.run_dir) as store:
         found = rows(store, "SELECT threads, transient_s FROM cells ORDER BY threads")
-    assert found == [(1, 15.0), (2, 0.0), (4, None)], "too short a time does not tell"
+    assert found == [(1, 15.0), (2, 0.0), (4, None)], "the time is too short"
 
 
 def test_load_generators_are_added_and_their_latencies_merged(tmp_path: Path) -> None:

@@ -113,7 +113,7 @@ def collect_power(run: RunMaker, cell: Cell, samples: Sequence[Sample]) -> None:
     run.ended(cell, attempt, "ok", ops_per_s=10.0)
 
 
-def test_what_a_disks_requests_took_is_the_mean_of_the_requests(tmp_path: Path) -> None:
+def test_the_latency_of_a_disk_is_the_mean_of_its_requests(tmp_path: Path) -> None:
     cell = a_cell(probes=(GAUGE,))
     run = RunMaker(tmp_path / "run", a_plan([cell]))
     samples = {
@@ -242,7 +242,7 @@ def test_a_good_cell_whose_tool_s_clock_was_set_has_no_numbers(
 
 @pytest.mark.parametrize("step", [2.0, -2.0, 3600.0])
 def test_samples_stay_in_place_when_their_clock_is_set_just_before_the_job(tmp_path: Path, step: float) -> None:
-    """The probe began before that, and the load after it: each tells when the host booted by its clock then."""
+    """The probe began before that, and the load after it: each gives the time of the boot by its clock then."""
     cell = a_cell(probes=(Probe(name="cpu", every_s=0.5, hosts=("load-1", "nvme-1"), origin=HERE),))
     run = RunMaker(tmp_path / "run", a_plan([cell]))
     attempt = run.start(cell)

@@ -51,7 +51,7 @@ def searched_run(tmp_path: Path, knee: float | None) -> RunMaker:
     return run
 
 
-def test_what_a_search_did_not_need_is_neither_missing_nor_a_planned_point(tmp_path: Path) -> None:
+def test_a_point_that_a_search_did_not_need_is_neither_missing_nor_planned(tmp_path: Path) -> None:
     run = searched_run(tmp_path, 1.0)
     with open_store(run.run_dir) as store:
         assert rows(store, "SELECT threads, status, reason FROM cells WHERE experiment = 'ramp' ORDER BY threads") == [

@@ -282,7 +282,7 @@ UNREPEATED = re.compile(
     r"|READ_MODIFY_WRITE .*\(us\)"  # no other row holds these latencies
     r"|\w+ 99\.99th\(us\)"  # two operations of thousands are above it
 )
-"""What of go-ycsb's output nothing else in it tells: a change of these alone can't be seen."""
+"""Values of go-ycsb's output that it has once: a change of one alone can't be seen."""
 
 WITHIN_BUCKETS = re.compile(
     r".*(?:Min|Average|Max)Latency\(us\)"  # the buckets allow others, by a millisecond and more
@@ -379,7 +379,9 @@ READ = [*(each[:3] for each in EVERY if not each[1].startswith("ycsb/") and each
 
 
 @pytest.mark.parametrize(("kind", "name", "benchmark"), READ, ids=[each[1] for each in READ])
-def test_what_is_read_of_a_changed_output_is_what_it_says(kind: str, name: str, benchmark: str, tmp_path: Path) -> None:
+def test_the_numbers_of_a_changed_output_are_those_that_it_states(
+    kind: str, name: str, benchmark: str, tmp_path: Path
+) -> None:
     """Counts, means and ends are held to a reader of a few lines. Percentiles of a histogram lie between the ends."""
     whole = recorded(name)
     taken = 0

@@ -71,7 +71,7 @@ def test_an_expectation_is_open_until_the_repeats_decide_it(tmp_path: Path) -> N
 @pytest.mark.parametrize(
     "repeats", ["4", pytest.param("confident(within: 0.01 %, from: 3, to: 4)", marks=pytest.mark.long)]
 )
-def test_what_is_open_is_what_the_verdict_calls_undecided_after_every_cell(tmp_path: Path, repeats: str) -> None:
+def test_an_expectation_is_open_where_its_verdict_is_undecided_after_every_cell(tmp_path: Path, repeats: str) -> None:
     expects = (
         "expect gain > -50 %\n"  # at two places, both of which hold
         "expect gain > 50 %\n"  # both of which fail

@@ -1,4 +1,4 @@
-"""Rankings of several contenders: letters, what is not told apart, and where there is no ranking."""
+"""Rankings of several contenders: letters, what no test separates, and where there is no ranking."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def ranked(*contenders: Values | None, better: Better = "higher", threshold: flo
     return ranking
 
 
-def test_the_best_has_the_first_letter_and_those_that_no_test_tells_apart_share_one() -> None:
+def test_the_best_has_the_first_letter_and_those_that_no_test_separates_share_one() -> None:
     ranking = ranked(around(100), around(200), around(199))
     assert ranking.letters == ("b", "a", "a")
     assert ranking.order == (1, 2, 0)
@@ -62,14 +62,14 @@ def test_lower_is_better_turns_the_order_round() -> None:
     assert ranking.leading == (0,)
 
 
-def test_the_one_between_two_that_are_told_apart_has_both_their_letters() -> None:
+def test_a_contender_between_two_that_differ_has_both_their_letters() -> None:
     ranking = ranked(around(100, 0.03), around(106, 0.06), around(112, 0.03))
     assert ranking.letters == ("b", "ab", "a")
     assert ranking.leading == (2, 1)
 
 
 @pytest.mark.parametrize("seed", range(40))
-def test_two_share_a_letter_exactly_where_no_test_tells_them_apart(seed: int) -> None:
+def test_two_share_a_letter_exactly_where_no_test_separates_them(seed: int) -> None:
     chance = random.Random(seed)  # noqa: S311  # not for secrets
     order = list(range(chance.randint(2, 8)))
     chance.shuffle(order)
@@ -107,7 +107,7 @@ def test_a_value_missing_in_the_third_is_named_by_its_letter() -> None:
     assert outcome.comparisons[0].reason == "missing in C: it failed"
 
 
-def test_a_change_below_the_threshold_tells_no_two_apart() -> None:
+def test_a_change_below_the_threshold_separates_no_two() -> None:
     assert ranked(around(100), around(104), around(200), threshold=0.1).letters == ("b", "b", "a")
 
 

@@ -69,14 +69,14 @@ def test_it_is_back_only_once_it_stays_and_has_no_recovery_when_it_does_not() ->
     assert judged(by_second([1000.0] * 10 + [0.0] * 28 + [1000.0] * 2)).recovery_s is None, "too late to stay"
 
 
-def test_what_comes_before_is_of_the_window_and_what_comes_after_ends_with_the_next_event() -> None:
+def test_the_time_before_an_event_is_of_the_window_and_the_time_after_ends_with_the_next_event() -> None:
     samples = by_second([100.0] * 5 + [1000.0] * 5 + [0.0] * 2 + [1000.0] * 8 + [0.0] * 20)
     found = judged(samples, until=20.0)
     assert (found.before, found.recovery_s, found.outage_s) == (1000.0, 2.0, 2.0)
     assert recovery(by_second([0.0] * 40), EVENT, 10.0, 40.0) is None, "nothing was done before"
 
 
-def test_load_generators_count_together_while_all_of_them_tell() -> None:
+def test_load_generators_count_together_while_all_of_them_report() -> None:
     one, other = by_second([100.0] * 10), [Sample(i + 0.5, i + 1.5, 50.0) for i in range(9)]
     whole = add_sources([one, other])
     assert {each.rate for each in whole} == {150.0}
@@ -152,7 +152,7 @@ def test_latency_comes_back_later_than_throughput() -> None:
     assert found.recovery_s == 0.0
     assert found.latency_s == 4.0
     assert judged(tails([*around, *around, *[0.1] * 30])).latency_s is None, "it never came back"
-    assert judged(by_second([1000.0] * 40)).latency_s is None, "nothing tells it by second"
+    assert judged(by_second([1000.0] * 40)).latency_s is None, "no latency is known by second"
     assert judged(tails([*around, *around, *[0.0052] * 30])).latency_s == 0.0
 
 
@@ -181,6 +181,6 @@ def test_latency_that_varies_by_itself_has_no_recovery() -> None:
     assert late <= 0.05 * EVENTS + 2 * (0.05 * 0.95 * EVENTS) ** 0.5
 
 
-def test_the_tails_of_several_load_generators_are_the_highest_where_all_tell() -> None:
+def test_the_tails_of_several_load_generators_are_the_highest_where_all_report() -> None:
     one, other = tails([0.001, 0.004, 0.001]), tails([0.002, 0.003, None])
     assert [each.p99_s for each in add_sources([one, other])] == [0.002, 0.004, None]

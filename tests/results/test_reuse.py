@@ -99,7 +99,7 @@ def test_the_repeats_of_a_point_are_not_put_together_from_two_experiments(tmp_pa
     assert taken(find_reusable(planned(PAIR[:2]), tmp_path)) == {}
 
 
-def test_in_random_order_a_whole_experiment_is_taken_or_nothing(tmp_path: Path) -> None:
+def test_an_experiment_in_random_order_is_taken_whole_or_not_at_all(tmp_path: Path) -> None:
     plan = planned([*PAIR, a_cell(threads=8)], order="random", seed=7)
     an_earlier_run(tmp_path, "old", plan, failing=[PAIR[0].id])
     assert taken(find_reusable(plan, tmp_path)) == {}
@@ -149,7 +149,7 @@ def test_cells_of_a_search_stand_where_its_latency_will_do(tmp_path: Path, after
 
 
 @pytest.mark.parametrize("change", [{"points": (4.0, 8.0)}, {"repeats": 2}], ids=["points", "repeats"])
-def test_what_a_search_of_other_points_did_not_need_may_be_needed_now(tmp_path: Path, change: dict[str, Any]) -> None:
+def test_a_point_that_another_search_did_not_need_may_be_needed_now(tmp_path: Path, change: dict[str, Any]) -> None:
     above = [a_cell(threads=threads) for threads in (4, 8)]
     old = RunMaker(tmp_path / "old", planned([*TRIED, *above], search=BY_P99, points=(1.0, 2.0, 4.0, 8.0), repeats=1))
     for cell in TRIED:
@@ -427,7 +427,7 @@ def test_a_result_that_was_taken_is_known_by_the_run_that_measured_it(tmp_path: 
     }
 
 
-def test_of_cells_whose_hosts_have_changed_the_whole_block_is_measured_anew(tmp_path: Path) -> None:
+def test_a_block_is_measured_anew_when_hosts_of_its_cells_have_changed(tmp_path: Path) -> None:
     plan = planned(PAIR)
     an_earlier_run(tmp_path, "old", plan)
     left = find_reusable(plan, tmp_path).without({PAIR[0].id: "another disk"})

@@ -73,7 +73,7 @@ def test_hardware_that_the_plan_no_longer_has_counts_where_nothing_may_run_besid
     assert len(taken(find_reusable(groups("measuring", {}, ["nvme"]), tmp_path))) == 1
 
 
-def test_of_a_result_that_was_taken_before_its_experiment_tells_what_could_run_beside() -> None:
+def test_the_experiment_of_a_reused_result_says_which_cells_could_run_beside() -> None:
     was, now = groups("measuring", {}, ["nvme"]), groups("none", ALONE)
     (old,), cell = was.cells, now.cells[0]
     assert ran_beside(Beside(was), old, Beside(now), cell, reused=False) == "", "it was alone in this run"

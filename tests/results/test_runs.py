@@ -269,7 +269,7 @@ def test_a_running_run_is_shown_cell_by_cell_with_the_time_left(
     assert json.loads(json.dumps(dataclasses.asdict(status)))["cells"][1]["origin"] == "brief.bench:7:3"
 
 
-def test_a_quick_load_tells_nothing_of_how_long_measurements_take() -> None:
+def test_a_quick_load_does_not_shorten_the_estimate_of_measurements() -> None:
     def planned(threads: int, load_s: float) -> p.Cell:
         steps = (
             p.Step(kind="load", seconds=load_s, timeout_s=9999.0, reset="load"),
@@ -304,7 +304,7 @@ def test_cells_on_different_hosts_are_expected_side_by_side(tmp_path: Path) -> N
     ("more", "seconds"),
     [({}, 320.0), ({"shares": ("switch r4",)}, 640.0), ({"turn": "ramp"}, 440.0)],
 )
-def test_what_groups_share_and_their_turns_count_in_the_time_left(more: dict[str, object], seconds: float) -> None:
+def test_shared_equipment_and_turns_of_groups_count_in_the_time_left(more: dict[str, object], seconds: float) -> None:
     steps = (
         p.Step(kind="load", seconds=50.0, timeout_s=9999.0),
         p.Step(kind="warm_up", seconds=10.0, timeout_s=9999.0),
@@ -421,7 +421,7 @@ def test_the_time_left_ends_with_the_budgets_of_the_experiments_and_of_the_run()
     assert remaining_s(states, Pace(), whole) == pytest.approx(200 - 140)
 
 
-def test_what_a_budget_had_no_room_for_is_told_apart_from_what_was_not_needed(tmp_path: Path) -> None:
+def test_cells_without_room_in_the_budget_are_counted_apart_from_those_not_needed(tmp_path: Path) -> None:
     cells = [a_cell(threads=threads, repeat=repeat) for threads in (1, 2) for repeat in (1, 2, 3)]
     run = RunMaker(tmp_path / "run", a_plan(cells))
     run.ok(cells[0], {"load-1": measurement([Operation("read", 100)])})

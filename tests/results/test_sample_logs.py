@@ -1,4 +1,4 @@
-"""Logs of what was sampled beside an imported measurement: whose disks they tell, and of which day."""
+"""Logs of what was sampled beside an imported measurement: of which disks, and of which day."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ def test_a_disk_of_iostat_counts_once_and_only_the_probes_own(
         ("", ("sda", "vg0-root"), "whether vg0-root is a disk or a part of one is not clear"),
     ],
 )
-def test_a_log_of_iostat_that_does_not_tell_the_probes_disk_is_refused(
+def test_a_log_of_iostat_without_the_probes_disk_is_refused(
     tmp_path: Path, device: str, names: tuple[str, ...], said: str
 ) -> None:
     log = tmp_path / "log"

@@ -51,7 +51,7 @@ def test_energy_is_numpy_s_trapezoid_with_the_ends_held(seed: int) -> None:
 
 
 @pytest.mark.parametrize("seed", range(10))
-def test_what_little_is_missed_has_the_mean_of_the_rest(seed: int) -> None:
+def test_a_short_gap_takes_the_mean_of_the_rest(seed: int) -> None:
     rng = random.Random(seed)  # noqa: S311  # test data
     watts = [(float(t), rng.uniform(90, 110)) for t in range(101) if not 40 < t < 44]
     before, after = [w for t, w in watts if t <= 40], [w for t, w in watts if t >= 44]
@@ -66,7 +66,7 @@ def test_over_too_long_a_gap_there_is_no_energy() -> None:
     assert energy([(50.0, 100.0)], 1.0, 100.0) is None
 
 
-def test_of_fewer_than_three_readings_there_is_no_energy() -> None:
+def test_fewer_than_three_readings_give_no_energy() -> None:
     assert energy([(10.0, 100.0)], 10.0, 20.0) is None
     assert energy([(5.0, 100.0), (15.0, 100.0)], 10.0, 20.0) is None
     assert energy([(1.0, 100.0), (10.0, 100.0), (19.0, 100.0)], 10.0, 20.0) == pytest.approx(2000)
@@ -156,7 +156,7 @@ def test_energy_is_known_where_the_coverage_says_that_the_power_was_sampled(
         (np.arange(0.2, 10.0, 2.5).tolist(), "its power was sampled for 44 % of the measured window"),
     ],
 )
-def test_what_is_computed_of_an_unknown_energy_is_missing_with_its_reason(
+def test_a_metric_of_an_unknown_energy_is_missing_with_its_reason(
     times: Sequence[float], why: str, tmp_path: Path
 ) -> None:
     run = a_run_with_power(tmp_path, times, every_s=5 if len(times) < 3 else 1)
@@ -233,7 +233,7 @@ def test_readings_that_come_late_make_up_for_no_moment_before() -> None:
     assert found.longest_s == 2.4
 
 
-def test_of_two_coverages_the_smaller_share_and_the_longer_gap_count() -> None:
+def test_two_coverages_count_with_the_smaller_share_and_the_longer_gap() -> None:
     assert both(Coverage(0.5, 1.0), Coverage(0.8, 3.0)) == Coverage(0.5, 3.0)
     assert both(Coverage(0.8, 3.0), Coverage(0.5, 1.0)) == Coverage(0.5, 3.0)
 

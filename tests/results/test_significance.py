@@ -209,7 +209,7 @@ def test_no_other_parameters_fit_the_ray_tracer_better() -> None:
         ((1, 2, 4, 8, 16), (50, 3, 70, 2, 60), "explains"),
     ],
 )
-def test_what_the_law_can_not_speak_of_is_refused_with_a_reason(
+def test_a_curve_outside_the_law_is_refused_with_a_reason(
     loads: tuple[float, ...], rates: tuple[float, ...], why: str
 ) -> None:
     refused = fit_usl(loads, rates)

@@ -67,7 +67,7 @@ def test_a_missing_value_has_the_reason_of_the_cell_behind_it(tmp_path: Path) ->
     assert found[-1].reason == "ramp/hdd/a/threads=2/repeat=1 failed: disk full"
 
 
-def test_a_plan_that_does_not_tell_what_its_queries_read_has_reasons_by_their_keys(tmp_path: Path) -> None:
+def test_a_plan_without_the_reads_of_its_queries_has_reasons_by_their_keys(tmp_path: Path) -> None:
     sql = "SELECT hardware, threads, NULL::DOUBLE AS value FROM measure.cells"
     query = a_query(sql, "hardware", "threads").model_copy(update={"reads": None})
     with open_store(ramp(tmp_path).run_dir) as store:
@@ -95,7 +95,7 @@ def test_a_value_that_is_missing_though_all_was_measured_has_the_reason_of_its_q
     assert str(reasons["hdd",]).endswith("failed: disk full")
 
 
-def test_what_was_measured_and_has_no_value_is_not_said_to_be_not_measured(tmp_path: Path) -> None:
+def test_a_measured_point_without_a_value_is_not_called_unmeasured(tmp_path: Path) -> None:
     run = RunMaker(tmp_path / "run", a_plan([cell := a_cell(hardware="nvme")]))
     run.ok(cell, {"load-1": measurement([Operation("read", 10, mean_s=0.1)])})
     read = a_read("throughput", hardware="nvme")
@@ -238,7 +238,7 @@ def test_python_variables_are_not_tables(tmp_path: Path) -> None:
         "VALUES (1), (2)",
     ],
 )
-def test_what_only_reads_is_answered(asked: Path, sql: str) -> None:
+def test_a_query_that_only_reads_is_answered(asked: Path, sql: str) -> None:
     with open_store(asked) as store:
         table = store.sql(sql)
     assert table.columns
@@ -458,7 +458,7 @@ def test_only_latencies_are_merged_over_repeats_and_rates_have_their_spread(tmp_
         assert mean == 15.0
 
 
-def test_a_database_that_can_not_be_written_tells_whether_there_is_room_by_the_file_system_not_by_its_words(
+def test_the_file_system_says_whether_a_database_that_can_not_be_written_has_room(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     run = RunMaker(tmp_path / "run", a_plan([cell := a_cell()]))

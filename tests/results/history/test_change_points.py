@@ -19,16 +19,16 @@ def indexes(values: Any, **more: Any) -> list[int]:
     return [each.index for each in change_points(values, **more)]
 
 
-@pytest.mark.parametrize("told", SERIES, ids=lambda told: told["name"])
-def test_changes_are_those_of_otava_and_of_ruptures(told: dict[str, Any]) -> None:
-    assert indexes(told["values"], least=1) == told["otava"]
-    assert indexes(told["values"]) == told["ruptures"], "ruptures is told the number of changes"
+@pytest.mark.parametrize("series", SERIES, ids=lambda series: series["name"])
+def test_changes_are_those_of_otava_and_of_ruptures(series: dict[str, Any]) -> None:
+    assert indexes(series["values"], least=1) == series["otava"]
+    assert indexes(series["values"]) == series["ruptures"], "ruptures gets the number of changes"
 
 
-@pytest.mark.parametrize("told", SERIES[::4], ids=lambda told: told["name"])
-def test_the_statistic_is_that_of_otava(told: dict[str, Any]) -> None:
-    found = divergence(np.array(told["values"][:50]))
-    index, height = told["otava_statistic"]
+@pytest.mark.parametrize("series", SERIES[::4], ids=lambda series: series["name"])
+def test_the_statistic_is_that_of_otava(series: dict[str, Any]) -> None:
+    found = divergence(np.array(series["values"][:50]))
+    index, height = series["otava_statistic"]
     assert np.unravel_index(found.argmax(), found.shape)[0] == index
     assert found.max() == pytest.approx(height, rel=1e-9)
 

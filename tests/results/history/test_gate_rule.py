@@ -135,7 +135,7 @@ def test_a_value_that_the_run_before_had_not_is_not_missing_when_its_series_ends
         joined(map(word, ("no_knee", "no_saturation")), say.both),
     ],
 )
-def test_what_the_tool_does_not_give_is_missing_only_where_an_earlier_run_had_it(why: str) -> None:
+def test_a_measure_that_the_tool_lacks_is_missing_only_where_an_earlier_run_had_it(why: str) -> None:
     rows = nights(1, quantity="latency.p99[write]")
     assert judged([*rows[:-1], rows[-1]._replace(value=None, reason=why)]).state == "missing"
     never = [row._replace(value=None, reason=why) for row in rows]
@@ -172,7 +172,7 @@ def with_control(factor: float, of_lab: float) -> Found:
     return found([*rows, *stepped(nights(2, point=REFERENCE, control=True), 34, of_lab)])
 
 
-def test_what_the_control_shows_too_is_the_labs_and_no_alarm() -> None:
+def test_a_change_that_the_control_shows_too_is_the_labs_and_no_alarm() -> None:
     shown = with_control(1.0, 0.92)
     (one,) = judge_run("night-0039", shown.series, shown.controls, Rule())
     assert one.state == "lab"
@@ -198,13 +198,13 @@ def test_the_control_of_another_spec_says_nothing() -> None:
     assert [change.lab and change.lab.is_lab for change in trend.changes] == [True]
 
 
-def test_what_the_control_does_not_show_is_the_codes() -> None:
+def test_a_change_that_the_control_does_not_show_is_the_codes() -> None:
     shown = with_control(0.92, 1.0)
     (one,) = judge_run("night-0039", shown.series, shown.controls, Rule())
     assert (one.state, one.lab and (one.lab.is_lab, one.lab.is_part)) == ("suspect", (False, False))
 
 
-def test_what_is_left_beside_the_labs_change_is_suspect() -> None:
+def test_a_change_beyond_the_labs_is_suspect() -> None:
     shown = with_control(0.9, 0.92)
     (one,) = judge_run("night-0039", shown.series, shown.controls, Rule())
     assert one.state == "suspect"

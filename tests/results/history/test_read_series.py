@@ -47,7 +47,7 @@ def test_another_environment_unit_or_definition_is_a_part_of_its_own_and_says_wh
     ]
 
 
-def test_what_is_under_test_makes_no_other_environment() -> None:
+def test_an_option_under_test_makes_no_other_environment() -> None:
     rows = [a_row(night, 1.0, facts={"kernel": "6.1", "database version": f"8.{night}"}) for night in range(4)]
     assert len(found(rows).series[0].parts) == 4
     (series,) = found(rows, Choice(across=("database *",))).series
@@ -83,13 +83,13 @@ def test_a_run_of_a_clock_that_can_not_be_right_is_left_out_and_said(days: int) 
     assert "left out night-0001: its controller's clock said" in shown.notes[0]
 
 
-def test_what_a_run_took_from_an_earlier_one_does_not_count_twice() -> None:
+def test_a_reused_result_does_not_count_twice() -> None:
     shown = found([a_row(0, 1.0), a_row(1, 1.0, reused_from="night-0000")])
     assert len(shown.series[0].parts[0].values) == 1
     assert "--fresh" in shown.notes[0]
 
 
-def test_of_a_search_what_it_found_is_a_series_and_not_the_rates_that_it_tried() -> None:
+def test_a_series_has_the_rate_that_a_search_found_and_not_those_that_it_tried() -> None:
     def rows(experiment: str, **more: Any) -> list[SeriesRow]:
         at = {"experiment": experiment, "hardware": "nvme"}
         tried = [a_row(n, 100.0, point={**at, "target": 100.0 + n}, **more) for n in range(3)]
@@ -149,7 +149,7 @@ def test_the_control_is_there_also_where_other_points_are_chosen() -> None:
         (Choice(tag="nightly"), "no run has a value of it at such a point", "no run here has a tag"),
     ],
 )
-def test_what_there_is_not_is_refused_with_what_there_is(choice: Choice, message: str, hint: str) -> None:
+def test_an_unknown_quantity_is_refused_with_the_known_ones(choice: Choice, message: str, hint: str) -> None:
     with pytest.raises(ResultsError) as raised:
         found([a_row(0, 1.0)], choice)
     assert raised.value.message == message

@@ -222,7 +222,7 @@ def test_a_value_that_is_no_finite_number_is_missing(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("control", [True, False])
-def test_what_is_measured_on_control_hardware_says_so(tmp_path: Path, control: bool) -> None:
+def test_rows_of_control_hardware_are_marked(tmp_path: Path, control: bool) -> None:
     assert {row.control for row in series_rows(a_run(tmp_path / "run", control=control))} == {control}
 
 

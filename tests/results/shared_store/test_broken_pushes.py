@@ -279,7 +279,7 @@ def test_a_run_with_a_damaged_raw_output_is_not_pushed(run_dir: Path, tmp_path: 
     assert [each.revision for each in store.manifests()] == [whole.revision], "nothing of it is in the store"
 
 
-def test_what_gc_took_while_a_push_relied_on_it_is_sent_again(run_dir: Path, tmp_path: Path) -> None:
+def test_a_file_that_gc_removed_during_a_push_is_sent_again(run_dir: Path, tmp_path: Path) -> None:
     store = open_store(str(tmp_path / "shared"))
     pushed(run_dir, store)
     store.objects.delete([next(iter(store.manifests())).key])  # the objects of a run that is no more

@@ -31,7 +31,7 @@ def test_a_run_is_pushed_once_and_pulled_as_it_was(run_dir: Path, tmp_path: Path
     assert list(store.objects.keys(".incoming/")) == []
 
 
-def test_of_many_writers_one_gets_the_name_and_its_content_stays(tmp_path: Path) -> None:
+def test_one_of_many_writers_gets_the_name_and_its_content_stays(tmp_path: Path) -> None:
     name, won = tmp_path / "name", list[int]()
 
     def write(number: int) -> None:

@@ -75,7 +75,7 @@ def test_a_key_that_is_not_there_is_reported(tmp_path: Path) -> None:
         check(b"this", b"", tmp_path / "none")
 
 
-def test_what_was_signed_is_proved_after_a_pull_and_a_forgery_is_found(
+def test_a_signature_is_proved_after_a_pull_and_a_forgery_is_found(
     run_dir: Path, tmp_path: Path, signer: Signer
 ) -> None:
     page = run_dir / "reports" / "brief.html"

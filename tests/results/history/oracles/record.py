@@ -34,7 +34,7 @@ def a_series(seed, steps, size=120):
     return np.round(values, 3)
 
 
-def told(name, seed):
+def series_of(name, seed):
     values = a_series(seed, STEPS[name])
     found, _ = compute_change_points(values.tolist(), window_len=50, max_pvalue=1e-4, min_magnitude=0.0)
     candidate = PairDistanceCalculator(values[:50]).get_candidate_change_point(slice(0, 50))
@@ -51,6 +51,6 @@ def told(name, seed):
 if __name__ == "__main__":
     recorded = {
         "versions": {name: version(name) for name in ("apache-otava", "ruptures", "numpy")},
-        "series": [told(name, seed) for name in STEPS for seed in range(1, 5)],
+        "series": [series_of(name, seed) for name in STEPS for seed in range(1, 5)],
     }
     Path(__file__).with_name("recorded.json").write_text(json.dumps(recorded) + "\n", encoding="utf-8")
