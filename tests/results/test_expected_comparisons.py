@@ -401,6 +401,6 @@ def undecided(tmp_path: Path, condition: str, ranges: tuple[Range, ...] | None =
     ]
     table = tmp_path / "table.csv"
     table.write_text("\n".join(["hardware,threads,repeat,throughput (ops/s)", *rows]) + "\n")
-    with open_store(keep_run(tmp_path / "out", plan, {}, TableOfFigures().prepare(table, plan, TOLD))) as store:
+    with open_store(keep_run(tmp_path / "out", plan, {}, TableOfFigures().prepare(table, plan, SOURCE))) as store:
         (verdict,) = evaluate(plan, store)
     return verdict
