@@ -122,6 +122,13 @@ def test_the_background_writer_s_operations_are_rocksdb_s_count_of_keys(
         assert write.count == pytest.approx(int(written), rel=0.01)
 
 
+def test_a_measurement_too_short_for_a_status_line_has_the_writer_s_count_too(tmp_path: Path) -> None:
+    without = changed("readwhilewriting-counted", tmp_path, r"^rocksdb\..*?$", "")
+    without.stderr.write_text("")
+    _, write = DRIVER.parse(cell("readwhilewriting", 5.0), without).operations
+    assert write.count == 163_500, "the middle of what 163K stands for"
+
+
 def test_only_behind_a_background_writer_are_rocksdb_s_counts_printed() -> None:
     asked = [
         flags(DRIVER.measure(cell(name)).command.words)["benchmarks"]
