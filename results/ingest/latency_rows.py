@@ -43,7 +43,7 @@ def nothing_failed(reason: str) -> bool:
     something failed. A value of several such parts has the reasons of all, joined."""
     never = (say.divided(), say.divided_by_zero(), say.no_such_value(), *map(word, _NOT_SHOWN))
     between = say.both(first="", then="")
-    return is_not_given(reason) or all(part in never for part in reason.split(between))
+    return all(part in never or is_not_given(part) for part in reason.split(between))
 
 
 def statistics(distributions: Sequence[Operation]) -> list[Statistic]:

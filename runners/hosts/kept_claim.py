@@ -47,9 +47,12 @@ class KeptClaim:
         A simulated run marks itself as driven, and holds nothing. So does a run on a machine that can't be claimed.
         """
         with ExitStack() as stack, suppress(RunnerError, OSError):
-            if self._is_held or not self._lock(run_dir) or simulation_of(run_dir) is not None:
+            if self._is_held:
                 return True
-            pool = HostPool(plan.model_copy(update={"hosts": {}}), run_name=run_name(run_dir))
+            name = run_name(run_dir)  # before the lock, as a copy gets a new file for its identity
+            if not self._lock(run_dir) or simulation_of(run_dir) is not None:
+                return True
+            pool = HostPool(plan.model_copy(update={"hosts": {}}), run_name=name)
             try:
                 self._hold(stack.enter_context(pool), CONTROLLER.id, run_dir, stack)
             except HostBusy:

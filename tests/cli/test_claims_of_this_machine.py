@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 
 from tests.cli.specs import ONE_FOLDER
 from tests.support.bench import Bench, Started, records_of
@@ -17,23 +17,33 @@ SPEC = ONE_FOLDER.replace("[1, 2]", "[1]") + (
 HALTED = """
 import time
 from pathlib import Path
-import benchbrief.pipeline as pipeline
-whole = pipeline.render_stored
-def render_stored(*args):
-    Path("rendering").touch()
+import {module} as module
+whole = module.{function}
+def halted(*args):
+    Path("{function}").touch()
     while not Path("go-on").exists():
         time.sleep(0.1)
     return whole(*args)
-pipeline.render_stored = render_stored
+module.{function} = halted
 """
 
 
 @contextmanager
-def rendering(bench: Bench, *words: str) -> Iterator[Started]:
-    """A command that is about to render a brief, and does not before there is a file `go-on`."""
-    with bench.started(*words, before=HALTED) as going:
-        until(lambda: (bench.folder / "rendering").exists() or going.process.poll() is not None, 60)
+def halted(bench: Bench, module: str, function: str, *words: str) -> Iterator[Started]:
+    """A command that halts before a function until there is a file `go-on`."""
+    with bench.started(*words, before=HALTED.format(module=module, function=function)) as going:
+        until(lambda: (bench.folder / function).exists() or going.process.poll() is not None, 60)
         yield going
+
+
+def rendering(bench: Bench, *words: str) -> AbstractContextManager[Started]:
+    """A command that is about to render a brief."""
+    return halted(bench, "benchbrief.pipeline", "render_stored", *words)
+
+
+def measuring(bench: Bench, *words: str) -> AbstractContextManager[Started]:
+    """A command that holds its hosts, and is about to measure."""
+    return halted(bench, "benchbrief.runners.execution.executor", "_run_lanes", *words)
 
 
 def expect_held(bench: Bench, run: str) -> str:
@@ -74,13 +84,14 @@ def test_no_other_run_measures_on_this_machine_while_a_brief_is_rendered(bench: 
 def test_a_run_that_waited_takes_what_was_measured_meanwhile(bench: Bench) -> None:
     system_tool("db_bench")
     bench.spec(ONE_FOLDER)
-    with bench.started("run", "brief.bench", "--no-report") as first:
-        until(lambda: list(bench.folder.glob("bench-out/*/journal.jsonl")) and bench.journal("cell_started"), 60)
+    with measuring(bench, "run", "brief.bench", "--no-report") as first:
         earlier = bench.run_dir.name
-        second = bench("run", "brief.bench", "--no-report", "--wait")
-        assert first.wait(60).code == 0
+        with bench.started("run", "brief.bench", "--no-report", "--wait") as waiting:
+            waiting.until_it_says(f"local is held by run {earlier} of process")
+            (bench.folder / "go-on").touch()
+            assert first.wait(60).code == 0
+            second = waiting.wait(60)
     assert second.code == 0, second.text
-    assert f"local is held by run {earlier} of process" in second.err
     assert f"all 2 cells are taken from run {earlier}" in second.err
     later = bench.run_dirs()[-1]
     assert later.name != earlier
@@ -114,8 +125,8 @@ def test_no_other_run_measures_on_this_machine_while_the_brief_of_merged_lanes_i
     assert done.code == 0, done.text
     assert "held" not in bench("doctor", "brief.bench").out, "it is released with the brief"
 
-    with bench.started("run", "brief.bench", "--no-report", "--fresh"):
-        until(lambda: list(bench.folder.glob("bench-out/*/journal.jsonl")) and bench.journal("cell_started"), 60)
+    (bench.folder / "go-on").unlink()
+    with measuring(bench, "run", "brief.bench", "--no-report", "--fresh"):
         disturbed = rf"warning: this machine is held by run {bench.run_dir.name} of process .* disturbs the cells"
         for words in (("merge", "nightly", "--no-report"), ("report", "nightly", "--html-only")):
             beside = bench(*words)

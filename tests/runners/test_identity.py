@@ -12,11 +12,14 @@ from pathlib import Path
 import pytest
 
 from benchbrief.runners.errors import HostBusy, RunnerError
+from benchbrief.runners.hosts.kept_claim import KeptClaim
 from benchbrief.runners.hosts.orphans import Listed
+from benchbrief.runners.journal.journal_file import is_locked
 from benchbrief.runners.journal.journal_writer import Journal
 from benchbrief.runners.journal.run_identity import IDENTITY, copied_from, new_identity, run_name, settle, this_machine
 from benchbrief.runners.session.live_controllers import driver_of, is_gone, is_here, is_ours
 from benchbrief.runners.stopping.rival_controllers import QUIET_S, refuse_alive, refuse_driven_here
+from tests.results.making import a_cell, a_plan
 
 
 @pytest.fixture
@@ -150,3 +153,17 @@ def test_a_run_whose_brief_another_process_makes_is_not_driven(run_dir: Path) ->
         assert f"bench stop {run_dir}" in refused.value.hint
         holding.communicate()
     refuse_driven_here(owner, run_dir)
+
+
+def test_a_copy_whose_brief_is_made_holds_this_machine_under_its_own_identity(
+    run_dir: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("TMPDIR", str(run_dir.parent))
+    copy = Path(shutil.copytree(run_dir, run_dir.with_name("copy")))
+    plan = a_plan([a_cell()])
+    with KeptClaim() as kept, KeptClaim() as refused:
+        assert kept.take(plan, copy)
+        assert is_locked(copy / IDENTITY), "others see that it is driven"
+        assert not is_locked(run_dir / IDENTITY)
+        assert not refused.take(plan, run_dir), "another run holds the machine"
+    assert not is_locked(copy / IDENTITY)

@@ -20,8 +20,10 @@ _TEMPERATURE = parse_unit("degC").dimension
 
 
 def value_range(term: Term) -> Range:
-    """Return the lowest and the highest value in base units; infinite where there is none. Temperatures are the only
-    measures that may be below 0."""
+    """Return the lowest and the highest value in base units; infinite where there is none.
+
+    Of our own measures, only temperatures may be below 0. One of another package may be, too: who uses the range looks
+    at the values."""
     match term:
         case Number():
             return term.value, term.value

@@ -213,7 +213,7 @@ def read(stdout: Iterable[str], stderr: Iterable[str]) -> Output:
                 _add_ticker(tickers, match, line)
             elif line.startswith("** "):  # a table of RocksDB's, perhaps with histograms of its own
                 blocks.finish()
-            elif match := _KEYS_WRITTEN.match(line):
+            elif source == 1 and (match := _KEYS_WRITTEN.match(line)):  # `--stats_per_interval` repeats it on the other
                 written = _add_keys(written, match)
             else:
                 blocks.feed(line)

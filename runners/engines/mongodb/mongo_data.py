@@ -192,9 +192,8 @@ class Data:
         return part(self._connection.hello()).topology == "sharded"
 
     def _drawn(self) -> Sample:
-        for _ in range(
-            3
-        ):  # mongo-java-server's `$sample` fails now and then: it sorts by a comparison that is no order
+        # The `$sample` of mongo-java-server fails now and then: it sorts by a comparison that is no order.
+        for _ in range(3):
             with suppress(Refused), self._connection.reaching():
                 return Sample.drawn(self._table)
         with self._connection.reaching():

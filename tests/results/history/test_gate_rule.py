@@ -133,6 +133,7 @@ def test_a_value_that_the_run_before_had_not_is_not_missing_when_its_series_ends
         "divided by zero",
         *map(word, ABSENT.values()),
         joined(map(word, ("no_knee", "no_saturation")), say.both),
+        joined((word("no_knee"), say.gave_no_histogram(), say.not_printed()), say.both),
     ],
 )
 def test_a_measure_that_the_tool_lacks_is_missing_only_where_an_earlier_run_had_it(why: str) -> None:

@@ -129,6 +129,15 @@ def test_a_measurement_too_short_for_a_status_line_has_the_writer_s_count_too(tm
     assert write.count == 163_500, "the middle of what 163K stands for"
 
 
+def test_counts_that_rocksdb_prints_during_the_measurement_are_not_added_to_the_last_one(tmp_path: Path) -> None:
+    """The option `stats_per_interval` prints them with each status line, on standard error."""
+    without = changed("readwhilewriting-counted", tmp_path, r"^rocksdb\..*?$", "")
+    during = "Cumulative writes: 80K writes, 80K keys, 80K commit groups\n"
+    without.stderr.write_text(during + without.stderr.read_text() + during)
+    _, write = DRIVER.parse(cell("readwhilewriting", 5.0), without).operations
+    assert write.count == 163_999
+
+
 def test_only_behind_a_background_writer_are_rocksdb_s_counts_printed() -> None:
     asked = [
         flags(DRIVER.measure(cell(name)).command.words)["benchmarks"]
