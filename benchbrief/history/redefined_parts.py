@@ -21,8 +21,8 @@ from benchbrief.runners.errors import RunnerError
 from benchbrief.runners.journal.run_folder import load_plan
 
 _OWNERS = ("workload ", "database ")
-_PLACES = ("path", "uri")
-"""They define nothing, as a series goes on where the data lie elsewhere."""
+_UNCOUNTED = {"path", "uri", "version", "package", "hooks", "start.binary", "start.router", "start.port"}
+"""They define nothing: a series goes on where a database's place, build or commands differ (`series_rows.py`)."""
 
 
 def name_redefinitions(series: Sequence[Series], folder: Path) -> tuple[Series, ...]:
@@ -62,7 +62,7 @@ def _changed(series: Series, was: Plan, now: Plan) -> Iterator[str]:
     old, new = (_cells(cells_at(plan, point, metric)) for plan, metric in zip((was, now), metrics, strict=True))
     for place, cell in new.items():
         for part in changed_parts(was, old[place], now, cell) if place in old else ():
-            if part.owner.startswith(_OWNERS) and part.name not in _PLACES:
+            if part.owner.startswith(_OWNERS) and part.name not in _UNCOUNTED:
                 yield f"{part_name(part)}: {value_text(part, part.before)} → {value_text(part, part.after)}"
     experiments = {cell.experiment for cell in new.values()}
     for search in search_diffs(was, now):

@@ -262,7 +262,8 @@ def test_a_break_of_a_series_names_the_field_whose_value_differs(tmp_path: Path)
     def changed(plan: Plan) -> Plan:
         workload = plan.workloads["a"]
         other = workload.model_copy(update={"properties": {**workload.properties, "records": 5000.0}})
-        return plan.model_copy(update={"workloads": {**plan.workloads, "a": other}})
+        newer = {key: each.model_copy(update={"version": "7.0"}) for key, each in plan.databases.items()}
+        return plan.model_copy(update={"workloads": {**plan.workloads, "a": other}, "databases": newer})
 
     a_run(tmp_path / "first")
     a_run(tmp_path / "later", change=changed)
