@@ -177,7 +177,8 @@ def _expect(typer: Typer, expect: ast.Expect, judged: set[str]) -> plan.Expect |
     # A share shows the unit of its comparison: `12.8 %` beside `< 5 %`.
     shown = next((found.unit for _, found in sides if found.unit.text), None)
     better = _BETTER.get(condition.operator) if isinstance(condition, ast.Binary) else None
-    by_repeat = sides_by_repeat(typer, [side for side, _ in sides], shown) if typer.planning and better else ((), ())
+    asks = typer.planning and better
+    repeats, ranges = sides_by_repeat(typer, [side for side, _ in sides], shown) if asks else ((), ())
     return plan.Expect(
         text=text,
         label=_label(typer, expect.label) or text,
@@ -187,8 +188,8 @@ def _expect(typer: Typer, expect: ast.Expect, judged: set[str]) -> plan.Expect |
             for side, found in sides
         ),
         better=better,
-        repeats=by_repeat[0],
-        ranges=by_repeat[1],
+        repeats=repeats,
+        ranges=ranges,
         unjudged=unjudged,
         origin=origin(expect.span),
     )

@@ -147,11 +147,11 @@ def _interval(expect: Expect, found: Differences, holds: bool, looks: Looks, cha
         lowest, highest = max(each[0] for each in seen), min(each[1] for each in seen)
         if lowest <= highest:
             low, high = lowest, highest
+        least, most = _range(expect, read)
+        # To exclude the impossible does not lower the confidence. A gauge of another package may be below 0.
+        if all(least <= value <= most for value in found.values):
+            low, high = max(low, least), min(high, most)
     left, right = expect.repeats
-    least, most = _range(expect, read)
-    # To exclude the impossible does not lower the confidence in the rest. A gauge of another package may be below 0.
-    if all(least <= value <= most for value in found.values):
-        low, high = max(low, least), min(high, most)
     decides = low >= 0 if above else high <= 0
     of, limit, is_difference = f"{left.text} - {right.text}", 0.0, True
     if is_number(right):
@@ -166,8 +166,8 @@ def _range(expect: Expect, read: Read) -> tuple[float, float]:
     if not expect.ranges:
         return -math.inf, math.inf
     (low, high), (other_low, other_high) = (
-        (number, number)
-        if is_number(side) and (number := _only(side, read)) is not None
+        (number := _only(side, read), number)
+        if is_number(side)
         else (-math.inf if least is None else least, math.inf if most is None else most)
         for side, (least, most) in zip(expect.repeats, expect.ranges, strict=True)
     )

@@ -204,6 +204,12 @@ def test_a_budget_that_leaves_one_measurement_leaves_a_verdict_undecided(above: 
     assert found_at(above, {4: OLD[:1]}, fewest=2).decided is None, "none were planned"
 
 
+def test_too_few_repeats_have_no_interval_though_the_values_have_a_range(above: Expect) -> None:
+    within = above.model_copy(update={"ranges": ((900.0, 2000.0), (900.0, 900.0))})
+    found = found_at(within, {4: OLD[:2], 8: OLD}, fewest=3, last=5)
+    assert [(each.has_ends, each.decides) for each in found.intervals] == [(False, False), (True, True)]
+
+
 def test_values_of_repeats_against_the_verdict_do_not_decide_it(above: Expect) -> None:
     """A value over all repeats may lie on the other side than their mean, as a percentile does."""
     found = found_at(above, {4: OLD}, verdict=0.0)
