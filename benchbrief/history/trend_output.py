@@ -117,9 +117,10 @@ def _series(trend: Trend) -> dict[str, Any]:
 
 def _part(trend: Trend, place: int) -> dict[str, Any]:
     part, changes = trend.parts[place].part, trend.parts[place].changes
+    before = next((each.part for each in reversed(trend.parts[:place]) if each.part.known), None)  # as in the text
     return {
         **{name: getattr(part, name) for name in ("unit", "environment", "definition")},
-        "differences": differences(trend.parts[place - 1].part, part) if place else [],
+        "differences": differences(before, part) if before else [],
         "values": [
             {"run": each.run_id, "at": each.at.isoformat(), "value": each.value, "reason": each.reason}
             | each.doubt._asdict()

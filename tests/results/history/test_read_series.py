@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from benchbrief.history.trend_output import trend_lines
+from benchbrief.history.trend_output import as_dict, trend_lines
 from benchbrief.results.history.read_series import Choice, differences
 from benchbrief.results.history.series_changes import trend_of
 from benchbrief.results.history.series_rows import SeriesRow
@@ -115,6 +115,10 @@ def test_a_run_that_gave_nothing_begins_no_new_part_of_a_trend() -> None:
     other = a_row(3, 90.0, facts={"kernel": "6.2"})
     (series,) = found([a_row(1, 100.0), other]).series
     assert [line for line, _ in trend_lines([trend_of(series, ())], 80) if "not compared" in line]
+    between = a_row(2, None, facts={"kernel": "not known"})
+    (series,) = found([a_row(1, 100.0, facts={"kernel": "6.1"}), between, other]).series
+    (shown,) = as_dict([trend_of(series, ())], ())["series"]
+    assert shown["parts"][-1]["differences"] == ["kernel: 6.1 → 6.2"], "as the part before that has a value"
 
 
 def test_the_interval_of_a_fall_does_not_go_beyond_the_whole_value() -> None:
