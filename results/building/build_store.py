@@ -338,6 +338,7 @@ def _why_unwritable(building: Path) -> int:
 def _copy_tables(building: Path, path: Path, settings: dict[str, Any]) -> None:
     import duckdb
 
+    # A process has its databases in memory ready sooner than one in a file: tests open some before they need them.
     with duckdb.connect(":memory:", config=settings) as connection:
         connection.execute(f"ATTACH {sql_text(path)} AS results; USE results")
         connection.execute("BEGIN TRANSACTION")  # else each table is synced to the disk by itself

@@ -130,7 +130,7 @@ def last_unended(out: Path) -> Path:
         what = {run.run_id: "goes on" if run.state == "running" else "its brief is being made" for run in going}
         what |= {run.run_id: "left by its controller" for run in later}
         listed = [f"{run} ({state})" for run, state in what.items()]
-        raise ResultsError(f"which run in {out} is meant is not said: {', '.join(listed)}", "name the run")
+        raise ResultsError(f"several runs in {out} could be meant: {', '.join(listed)}", "name the run")
     if going or left:
         return (going or left)[-1].path
     last = runs[-1]

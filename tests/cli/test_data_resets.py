@@ -200,7 +200,12 @@ def test_an_undo_whose_controller_is_killed_is_a_load_when_the_run_is_resumed(be
 KILLED_AS_IT_DELETES = """
 import os, signal
 from benchbrief.runners.engines.mongodb.mongo_data import Data
-Data.delete = lambda *_: os.kill(os.getpid(), signal.SIGKILL)
+whole = Data.delete
+def delete_half(self, keys):
+    there = self.present(keys)
+    whole(self, there[: len(there) // 2])
+    os.kill(os.getpid(), signal.SIGKILL)
+Data.delete = delete_half
 """
 
 

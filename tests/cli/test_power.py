@@ -78,7 +78,7 @@ def test_power_of_the_measured_window_is_that_of_what_the_meter_reads(bench: Ben
         ("shaky", "local", 90.0, "W"),
     }
     assert all(0 <= row["t_s"] <= 2.5 for row in rows)
-    assert 3 <= sum(row["hardware"] == "outlets" for row in rows) <= 6
+    assert 1 <= sum(row["hardware"] == "outlets" for row in rows) <= 6
     notes = [note["text"] for note in bench("query", "SELECT text FROM notes WHERE text LIKE '%power%'", "--json").json]
     assert any("readings of power of local failed: lost" in text for text in notes), "a gap with its reason"
     assert any("there is no file" in text for text in notes)

@@ -169,7 +169,7 @@ def test_without_a_name_no_other_run_is_stopped_than_the_one_that_is_meant(tmp_p
     journal = Journal(a_run(tmp_path, "healthy", at=T0 + 1, end=None))
     assert last_unended(tmp_path) == tmp_path / "healthy"
     a_run(tmp_path, "left", at=T0 + 2, end=None)
-    shown = r"is meant is not said: healthy \(goes on\), left \(left by its controller\)"
+    shown = r"could be meant: healthy \(goes on\), left \(left by its controller\)"
     with pytest.raises(ResultsError, match=shown) as raised:
         last_unended(tmp_path)
     assert raised.value.hint == "name the run"

@@ -8,6 +8,11 @@ from pathlib import Path
 import pytest
 
 from benchbrief.compiler.compile import check
+from benchbrief.compiler.measure_catalogue import MeasureKind
+from benchbrief.compiler.metrics.typing.planned_points import Runs
+from benchbrief.compiler.metrics.typing.terms import Measure
+from benchbrief.compiler.metrics.typing.value_range import value_range
+from benchbrief.compiler.units import parse_unit
 
 SPEC = """
 hardware old "Old" {{ hosts = "old.lab"  cores = 4 }}
@@ -31,6 +36,9 @@ expect {condition}
         ("mean(throughput over threads)[new] / throughput[old] - 1", -1, None),
         ("1 / (throughput[new] / throughput[old] + 1)", 0, 1),
         ("sum(throughput over threads)[new] / throughput[old]", 0, None),
+        ("sum(throughput - 1 ops/s over threads)[new] / throughput[old]", None, None),
+        ("throughput[old] / (throughput[new] - throughput[old])", None, None),
+        ("cores / 8 * throughput[new] / throughput[new] - cores / 4", -2, None),
     ],
 )
 def test_the_range_of_an_expression_is_that_of_its_measures(
@@ -44,3 +52,9 @@ def test_the_range_of_an_expression_is_that_of_its_measures(
     assert expect.ranges[0] == (low, high)
     assert expect.ranges[1] == (-0.5, -0.5)
     assert all(end is None or math.isfinite(end) for each in expect.ranges for end in each)
+
+
+@pytest.mark.parametrize(("unit", "low"), [("degC", -math.inf), ("W", 0.0)])
+def test_only_a_temperature_may_be_below_zero(unit: str, low: float) -> None:
+    kind = MeasureKind("gauge", "sample", parse_unit(unit).dimension, frozenset())
+    assert value_range(Measure(kind, Runs(), True, frozenset())) == (low, math.inf)
