@@ -181,7 +181,7 @@ class PromiseSearches:
             if isinstance(step, Answer) or cell is None:
                 break
             number = max(number + 1, len(votes) + 1)
-            self._note(search, step, number)
+            self._note(search, step, number, votes)
             self._tried.add(cell.id)
             yield cell
         else:
@@ -191,7 +191,8 @@ class PromiseSearches:
         others = [cell for cell in finished if not self._is_over(cell) and cell.id not in self._tried]
         why = (say.rate_not_needed if answered else say.rate_unanswered)(n=len(votes))
         for cell in others:
-            self._left_out[cell.id] = say.rate_judged() if cell.id in votes else why
+            judged = say.rate_judged_late() if votes.get(cell.id) == "beyond" else say.rate_judged()
+            self._left_out[cell.id] = judged if cell.id in votes else why
         yield from others
 
     def _votes(self, search: Search) -> dict[str, Vote]:
@@ -209,8 +210,10 @@ class PromiseSearches:
         history = self._record.cells.get(cell.id)
         return history is not None and cell.hash in history.good
 
-    def _note(self, search: Search, step: Step, number: int) -> None:
+    def _note(self, search: Search, step: Step, number: int, votes: Mapping[str, Vote]) -> None:
         """Write the choice of a rate to the journal, once for each reason."""
+        judged, _ = search.tallies(votes)
+        why = _why(step, judged)
         chosen = j.PointChosen(
             at=now(),
             experiment=search.key.experiment,
@@ -219,9 +222,9 @@ class PromiseSearches:
             axis="target",
             point=step.rate,
             number=number,
-            why=_why(step),
+            why=why,
         )
-        if (chosen.ramp, step.rate, _why(step).code) not in self._record.chosen:
+        if (chosen.ramp, step.rate, why.code) not in self._record.chosen:
             self._tell(chosen)
 
     def _end(self, search: Search, answer: Answer, votes: Mapping[str, Vote]) -> bool:
@@ -301,11 +304,12 @@ def _by_turns(going: list[Iterator[Cell]]) -> Iterator[Cell]:
                 yield cell
 
 
-def _why(step: Step) -> Text:
+def _why(step: Step, judged: Mapping[float, Tally]) -> Text:
     if step.why == "double" and step.low is not None:
         return say.rate_doubled(low=load_text(step.low, "target"))
     if step.why == "halve" and step.low is not None and step.high is not None:
-        return say.rate_halved(low=load_text(step.low, "target"), high=load_text(step.high, "target"))
+        halved = say.rate_halved_late if judged[step.high].by_generator else say.rate_halved
+        return halved(low=load_text(step.low, "target"), high=load_text(step.high, "target"))
     if step.why == "again":
         return say.rate_again()
     return say.rate_held_out() if step.why == "held_out" else say.rate_first()

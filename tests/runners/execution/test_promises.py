@@ -219,6 +219,27 @@ def test_a_rate_beyond_the_generator_is_distinguished_from_a_broken_promise(tmp_
     assert late.record.finished(plan) == {cell.id for cell in plan.cells}, "and the run lacks nothing"
 
 
+@pytest.mark.parametrize(
+    ("by", "above"), [("generator", "at which the load generator was too late to tell"), ("system", "which did not")]
+)
+def test_a_halved_rate_says_what_the_higher_one_showed(tmp_path: Path, by: str, above: str) -> None:
+    run = Run(plan_of(tmp_path), lambda cell: up_to(1e9)(cell) if (cell.target or 0) <= 7_000 else by).go()
+    halved = {why for _, why, _ in run.choices if why.startswith("between ")}
+    assert halved
+    assert all(why.endswith(f", {above}") for why in halved)
+
+
+@pytest.mark.parametrize(("by", "why"), [("generator", say.rate_judged_late()), ("system", say.rate_judged())])
+def test_a_resumed_run_says_how_a_rate_was_judged_before(tmp_path: Path, by: str, why: str) -> None:
+    plan = plan_of(tmp_path)
+    ended = Run(plan, lambda cell: up_to(1e9)(cell) if (cell.target or 0) <= 7_000 else by).go()
+    killed = [each for each in ended.records if not isinstance(each, j.CellSkipped)]
+    resumed = Run(plan, up_to(7_000), killed).go()
+    judged = {each.cell for each in killed if isinstance(each, j.CellEnded) and each.refused}
+    assert judged
+    assert {resumed.searches.not_needed(cell) for cell in plan.cells if cell.id in judged} == {why}
+
+
 def test_held_out_runs_that_break_the_promise_take_the_rate_back(tmp_path: Path) -> None:
     def lucky(cell: Cell) -> Asked:
         return up_to(7_000 if cell.repeat <= 5 else 10)(cell)
