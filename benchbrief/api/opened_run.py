@@ -34,14 +34,13 @@ def open_run(run: str | Path = "last", out: str | Path = OUT) -> Run:
     `out` is the folder that holds the runs. Its tables are as the journal has them now, so a run may still go on.
     Raises BenchError when there is none, or when it can't be read.
     """
-    from benchbrief.results.building.open_store import fresh_store
+    from benchbrief.results.building.open_store import fresh_store, store_warnings
     from benchbrief.results.runs.find_runs import find_run
 
     run_dir = find_run(Path(out), str(run))
     store = fresh_store(run_dir)
-    if store.mended:
-        warning = f"the tables of {run_dir} were damaged ({store.mended}), and are built again from what was measured"
-        warnings.warn(warning, stacklevel=2)
+    for text in store_warnings(store):
+        warnings.warn(text, stacklevel=2)
     return Run(run_dir, store)
 
 

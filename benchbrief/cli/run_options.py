@@ -53,15 +53,16 @@ def chosen_run(out: Path, run: str | None, option: str = "") -> Path:
 
 
 def open_results(run_dir: Path) -> Store:
-    """The run's results as its journal has them now. Warns when its tables were damaged, and were built again.
+    """The run's results as its journal has them now. Warns when its tables were damaged, and were built again, or when
+    its journal was changed.
 
     Raises RunnerError.
     """
-    from benchbrief.results.building.open_store import fresh_store
+    from benchbrief.results.building.open_store import fresh_store, store_warnings
 
     results = fresh_store(run_dir)
-    if results.mended:
-        warn(f"the tables of {run_dir} were damaged ({results.mended}), and are built again from what was measured")
+    for text in store_warnings(results):
+        warn(text)
     return results
 
 

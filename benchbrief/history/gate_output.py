@@ -37,6 +37,15 @@ def counted(judged: Sequence[Judged]) -> str:
     return f"{len(judged)} series: {of_each}"
 
 
+def why_untested(judged: Sequence[Judged]) -> str:
+    """Return the most frequent reason why series are untested, and of how many it is; "" without such series."""
+    reasons = Counter(each.detail for each in judged if each.state == "untested")
+    if not reasons:
+        return ""
+    ((reason, count),) = reasons.most_common(1)
+    return f"{count} of the {reasons.total()} untested: {reason}" if len(reasons) > 1 else f"untested: {reason}"
+
+
 def gate_lines(judged: Sequence[Judged], *, every: bool) -> Iterator[tuple[str, str | None]]:
     """Yield a line for each series that is not as before, or for every one, with its colour or None."""
     for each in sorted(judged, key=lambda each: _ORDER.index(each.state)):
@@ -90,6 +99,8 @@ def cases(judged: Sequence[Judged], *, strict: bool) -> Iterator[Case]:
 
 def markdown(title: str, judged: Sequence[Judged], notes: Sequence[str]) -> str:
     lines = [f"## {inline(title)}", "", inline(counted(judged)), ""]
+    if why := why_untested(judged):
+        lines += [inline(why), ""]
     rows = [
         (
             f"{_MARKS.get(each.state, '⚪')} {word(each.state)}",

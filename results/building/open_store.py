@@ -32,7 +32,8 @@ from benchbrief.results.store.store import Store
 from benchbrief.results.store.store_manifest import MANIFEST, StoreManifest, read_store_manifest
 from benchbrief.results.store.store_schema import SCHEMA_VERSION, TABLES
 from benchbrief.results.store_errors import NoRoom, ResultsError
-from benchbrief.runners.journal.journal_file import JOURNAL, has_grown
+from benchbrief.runners.errors import RunnerError
+from benchbrief.runners.journal.journal_file import JOURNAL, has_grown, sum_at
 
 if TYPE_CHECKING:
     import duckdb
@@ -161,6 +162,22 @@ def _is_outgrown(store: Store) -> bool:
     """Return whether the run's journal has grown since the tables were built."""
     ((journal_bytes,),) = store.sql("SELECT journal_bytes FROM meta").rows
     return has_grown(store.run_dir / JOURNAL, journal_bytes)
+
+
+def store_warnings(store: Store) -> Iterator[str]:
+    """Yield what a reader of a run's tables has to know: they were damaged, or the journal was changed since they were
+    built. Raises RunnerError."""
+    run_dir = store.run_dir
+    if store.mended:
+        yield f"the tables of {run_dir} were damaged ({store.mended}), and are built again from what was measured"
+    ((journal_bytes, journal_sum),) = store.sql("SELECT journal_bytes, journal_sum FROM meta").rows
+    try:
+        unchanged = not journal_bytes or sum_at(run_dir / JOURNAL, journal_bytes) == journal_sum
+        problem = "" if unchanged else f"{run_dir / JOURNAL} was changed after it was written"
+    except RunnerError as error:
+        problem = error.message
+    if problem:
+        yield f"{problem}; the numbers are of the journal as it was: `bench verify {run_dir.name}` shows what changed"
 
 
 def store_problem(run_dir: Path) -> str:

@@ -77,6 +77,16 @@ def test_who_asks_damaged_tables_gets_the_numbers_that_were_measured_and_is_warn
     assert copied_run("query", "--csv", QUESTION) == expected
 
 
+def test_numbers_of_a_journal_that_was_changed_since_are_shown_with_a_warning(copied_run: Bench) -> None:
+    expected = copied_run("query", "--csv", QUESTION)
+    flip_a_hash(copied_run.run_dir / JOURNAL, sums=True)
+    for command in (("query", "--csv", QUESTION), ("report", "--html-only"), ("compare", "last:one", "last:two")):
+        done = copied_run(*command)
+        assert re.search(r"journal\.jsonl:\d+ was changed after it was written", done.err), command
+        assert f"journal as it was: `bench verify {copied_run.run_dir.name}` shows what changed" in done.err
+        assert command[0] != "query" or done.out == expected.out
+
+
 def test_tables_of_an_earlier_layout_are_built_again_without_a_warning(copied_run: Bench) -> None:
     """An earlier version had fewer tables: those that its manifest does not list were never there."""
     store = copied_run.run_dir / "store"

@@ -168,6 +168,8 @@ def _show(title: str, judged: Sequence[Judged], notes: Sequence[str], every: boo
     for line, colour in output.gate_lines(judged, every=every):
         show(one_line(line), colour=colour)
     show(output.counted(judged), colour="red" if any(each.state == "alarm" for each in judged) else None)
+    if why := output.why_untested(judged):
+        show_wrapped(one_line(why))
     for note in notes:
         show_wrapped(f"note: {one_line(note)}", indent=6)
 

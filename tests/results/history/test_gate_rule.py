@@ -11,7 +11,7 @@ import pytest
 
 from benchbrief.compiler.messages.text import joined, word
 from benchbrief.compiler.metrics.typing.curves import ABSENT
-from benchbrief.history.gate_output import cases, counted
+from benchbrief.history.gate_output import cases, counted, markdown, why_untested
 from benchbrief.results.history.change_verdicts import ChangeVerdict, Verdict, add_verdicts, read_verdicts
 from benchbrief.results.history.control_series import lab_share
 from benchbrief.results.history.gate_rule import Again, Judged, Rule, confirm, judge_run
@@ -90,6 +90,15 @@ def test_a_short_history_is_not_tested_and_says_so(size: int) -> None:
     one = judged(nights(1, size=size))
     assert one.state == "untested"
     assert f"{size - 1} run" in one.detail
+
+
+def test_the_most_frequent_reason_why_series_are_untested_is_said() -> None:
+    short, shorter = judged(nights(1, size=4)), judged(nights(1, size=2))
+    assert why_untested([judged(nights(1))]) == ""
+    assert why_untested([short, short]) == f"untested: 3 runs at this level before it, and a test takes {FEWEST}"
+    most = f"2 of the 3 untested: 3 runs at this level before it, and a test takes {FEWEST}"
+    assert why_untested([shorter, short, short]) == most
+    assert f"\n{most}\n" in markdown("one", [shorter, short, short], [])
 
 
 def test_a_missing_value_and_a_vanished_point_are_missing() -> None:
