@@ -21,7 +21,7 @@ from benchbrief.results.store.searched_doubts import of_search
 
 LOST = 10.0
 """A limit below this part of the largest value is not to be read on a linear axis."""
-_PLAIN = re.compile(r"[a-z_][a-z0-9_.]*(\[[^\[\]]*\])?")
+_PLAIN = re.compile(r"[a-z_][a-z0-9_.]*(\[[^\[\]]*\])*")
 """A measure by itself, or the name of a metric."""
 
 

@@ -50,7 +50,7 @@ experiment e "Search" {
 metric tail "Tail" in ms = latency.p99[e, read], lower is better
 report brief "B" {
   figure "Both"   { line = tail by target, color hardware }
-  figure "Panels" { line = tail by target  multiples = hardware }
+  figure "Panels" { line = latency.p99[e][read] by target  multiples = hardware }
   figure "Double" { line = 2 * tail[eco] by target }
   figure "Served" { line = throughput[eco] by target }
   figure "Found"  { bars = sustained by hardware }
@@ -165,6 +165,7 @@ def test_a_figure_of_a_search_shows_the_limit_the_rate_found_and_which_rates_bro
     panels = figures["Panels"]
     shown = f"Upright dashed lines: sustained, Eco: {eco.sustained:,.0f} ops/s; sustained, Legacy: "
     assert shown in notes(panels), "the legend of the panels is that of the first one"
+    assert "limit of the promise: 10\u00a0ms." in panels.alt, "`latency.p99[e][read]` is `latency.p99[e, read]`"
     assert "limit of the promise" not in figures["Double"].alt, "what is computed has another limit"
     assert "limit of the promise" not in figures["Served"].alt
     assert f"sustained: {eco.sustained:,.0f} ops/s." in figures["Served"].alt
