@@ -39,6 +39,8 @@ _WITHIN = Number("", "3 %", plain=True, above=True, maximum=0.5)
 _HELD_OUT = Number("", "3", plain=True, integer=True, minimum=1.0, maximum=100.0)
 _LATENCY = Number("s", "5 ms", above=True)
 _ERRORS = Number("", "0.1 %", plain=True, maximum=1.0)
+_WRITTEN_IN_PERCENT = 0.01
+"""From this share of errors on, a number without `%` is more likely a number of per cent that lacks it."""
 
 
 @dataclass(frozen=True)
@@ -204,6 +206,9 @@ class _Limits:
                     return self.reader.refuse(
                         value_errors.OutOfRange(most.span, "errors", most.text, "below 100 %", _ERRORS.example, percent)
                     )
+                written = most.bare and isinstance(self.reader.deref(right), ast.Quantity)  # 1 / 10 is meant as it is
+                if written and most.value >= _WRITTEN_IN_PERCENT:
+                    self.reader.report(wrong.BareErrors(most.span, most.text, 100 * most.value))
                 limit = f"errors {whole.operator} {most.text}"
                 return plan.PromiseLimit(measure="errors", most=most.value, strict=strict, text=limit), left.span
             case ast.Index(

@@ -101,3 +101,14 @@ class ServicePromise(CompileProblem):
     tool: str
     others: tuple[str, ...]
     """The tools of the engine that measure from when each operation was due."""
+
+
+class BareErrors(CompileProblem):
+    """A limit of errors without `%` that is large as a share: 0.1 is 10 %."""
+
+    code = "W0511"
+    says = "`{text}` is a share: the promise holds while {percent:g} % of the operations fail"
+    hint = "write `{percent:g} %` if you mean that, or `{text} %`"
+    mend = "{text} %"
+    text: str
+    percent: float
