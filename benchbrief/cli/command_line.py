@@ -150,6 +150,14 @@ def _as_bytes(name: str) -> str:
     return repr(os.fsencode(name))[1:]
 
 
+def _drop_unlike(error: click.NoSuchOption) -> None:
+    """Drop suggestions that are no slip of what was typed: click suggests `--fresh` for `--trheads`."""
+    from benchbrief.dsl.diagnostics.suggest import did_you_mean
+
+    if error.possibilities:
+        error.possibilities[:] = [each for each in error.possibilities if did_you_mean(error.option_name, [each])]
+
+
 def _print_version(ctx: click.Context, _param: click.Parameter, wanted: bool) -> None:
     if wanted and not ctx.resilient_parsing:
         import benchbrief
@@ -201,6 +209,8 @@ def main() -> NoReturn:
                 signal.signal(number, handler)
         group.main(standalone_mode=False, prog_name="bench", obj=request)
     except click.ClickException as error:
+        if isinstance(error, click.NoSuchOption):
+            _drop_unlike(error)
         message = io.StringIO()
         error.show(file=message)  # it quotes what was typed
         show_lines(message.getvalue(), err=True)

@@ -157,7 +157,11 @@ def find_run(out: Path, name: str) -> Path:
     _refuse_unreadable(out, name=name)
     if fitting:
         raise ResultsError(f"{len(fitting)} runs in {out} begin with {name}", f"say more of it: {_some(fitting)}")
-    raise ResultsError(f"no run {name} in {out}", f"the last ones are {_some([run.path for run in runs])}")
+    ending = [run.path for run in runs if run.run_id.endswith(f"-{name}")]
+    hint = f"the last ones are {_some([run.path for run in runs])}"
+    if ending:
+        hint = f"did you mean {ending[0].name}?" if len(ending) == 1 else f"these end so: {_some(ending)}"
+    raise ResultsError(f"no run {name} in {out}", hint)
 
 
 def _refuse_without_plan(out: Path, name: str, runs: list[Run]) -> None:

@@ -97,6 +97,13 @@ def test_a_word_that_is_like_no_command_gets_the_way_to_the_list(bench: Bench) -
     assert "no command `xyzzy`; `bench --help` lists the commands" in done.err
 
 
+@pytest.mark.parametrize(("typed", "meant"), [("--trheads", ""), ("--frehs", " Did you mean '--fresh'?")])
+def test_a_slip_of_an_option_is_named_and_no_unlike_one(bench: Bench, typed: str, meant: str) -> None:
+    done = bench("run", "brief.bench", typed)
+    assert done.code == 2
+    assert done.err.endswith(f"Error: No such option '{typed}'.{meant}\n")
+
+
 @pytest.mark.parametrize(("command", "param"), [("check", "records"), ("plan", "=10k"), ("run", " =1")])
 def test_a_param_without_name_and_value_is_a_usage_error(bench: Bench, command: str, param: str) -> None:
     spec = bench.spec(SMALL)

@@ -67,7 +67,19 @@ def test_a_run_is_found_by_id_by_its_start_and_by_its_folder(tmp_path: Path) -> 
     assert "20260301-1-x, 20260301-1-x-2" in raised.value.hint
     with pytest.raises(ResultsError, match="no run 2027 in ") as raised:
         find_run(tmp_path, "2027")
+    assert raised.value.hint.startswith("the last ones are ")
     assert "20260302-1-y" in raised.value.hint
+
+
+def test_runs_that_end_like_a_name_are_offered_for_it(tmp_path: Path) -> None:
+    for name in ("20260301-1-small", "20260301-2-too-small", "20260302-1-large", "20260303-1-larger"):
+        a_run(tmp_path, name)
+    with pytest.raises(ResultsError, match="no run large in ") as raised:
+        find_run(tmp_path, "large")
+    assert raised.value.hint == "did you mean 20260302-1-large?"
+    with pytest.raises(ResultsError, match="no run small in ") as raised:
+        find_run(tmp_path, "small")
+    assert raised.value.hint == "these end so: 20260301-1-small, 20260301-2-too-small"
 
 
 @contextmanager
