@@ -4,13 +4,14 @@ load generator could not offer the next one, and some were not decided by their 
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 
 from benchbrief.compiler.planning.plan import Query
 from benchbrief.compiler.searches.rate_search import CONFIDENCE
 from benchbrief.reports.data.report_data import Key, Results, reads_of
 from benchbrief.reports.text.number_format import percent, points
-from benchbrief.results.analysis.promised_rates import Promised
+from benchbrief.reports.words.brief_words import Words
+from benchbrief.results.analysis.promised_rates import Promised, RateRuns
 
 
 def open_searches(results: Results, query: Query, where: Mapping[str, Key]) -> Iterator[str]:
@@ -40,4 +41,12 @@ def _sentences(found: Promised, results: Results) -> Iterator[str]:
         has_ends = low is not None and high is not None
         ends = {"low": points([low or 0.0]), "high": points([high or 0.0])}
         key = "c_undecided_between" if has_ends else "c_undecided"
-        yield results.words[key].format(**where, **ends, confidence=percent(CONFIDENCE))
+        undecided = results.words[key].format(**where, **ends, confidence=percent(CONFIDENCE))
+        yield " ".join([undecided, *lowered_late(found.lowered_late, results.words, "c_lowered_late")])
+
+
+def lowered_late(rates: Sequence[RateRuns], words: Words, key: str) -> Iterator[str]:
+    """Yield, by the word `key`, in how many of the held-out runs at these rates the load generator was late."""
+    if rates:
+        late, n = sum(each.held_beyond for each in rates), sum(each.held_out for each in rates)
+        yield words[key].format(late=late, n=n, rates=points([each.rate for each in rates]))

@@ -8,6 +8,7 @@ from benchbrief.compiler.searches.rate_search import CONFIDENCE
 from benchbrief.reports.data.imported_briefs import is_imported
 from benchbrief.reports.data.report_data import Results
 from benchbrief.reports.data.view_model import Notice
+from benchbrief.reports.notices.open_searches import lowered_late
 from benchbrief.reports.text.number_format import percent, points
 from benchbrief.reports.words.brief_words import Words, counted
 from benchbrief.results.analysis.promised_rates import Promised, RateRuns
@@ -37,6 +38,7 @@ def _sentences(found: Promised, results: Results) -> Iterator[str]:
     yield words[key].format(**where, rate=points([found.sustained]), promise=rule.text)
     if found.is_undecided:
         yield words["notice_promise_undecided"].format(confidence=percent(CONFIDENCE))
+        yield from lowered_late(found.lowered_late, words, "notice_promise_lowered")
     here = [each for each in found.rates if each.rate == found.sustained]
     held = {"held_met": found.held_met, "held_out": found.held_out}
     yield words["notice_promise_here"].format(**_counts(here), **held)

@@ -85,6 +85,12 @@ class Promised(NamedTuple):
         return self.sustained is not None and is_lower_bound(self.kind, by_generator=self.by_generator)
 
     @property
+    def lowered_late(self) -> tuple[RateRuns, ...]:
+        """The rates above the sustained one with held-out runs whose load generator was late: each such run lowers the
+        rate, and says nothing of the system."""
+        return tuple(r for r in self.rates if self.sustained is not None and r.rate > self.sustained and r.held_beyond)
+
+    @property
     def is_undecided(self) -> bool:
         """Whether it has a rate that its runs did not decide with their confidence."""
         return self.sustained is not None and not self.sure

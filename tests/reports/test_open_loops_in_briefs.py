@@ -114,6 +114,17 @@ def test_the_first_page_names_lower_rates_that_broke_it_and_says_what_is_only_a_
     assert shown.endswith("At lower rates 2 of 3 runs kept it, but not all at 1,000 ops/s.")
 
 
+def test_the_first_page_says_that_a_late_generator_lowered_the_rate(tmp_path: Path) -> None:
+    """Also where the next rate broke the promise, so that the search is no bound."""
+    above = (RateRuns(2100.0, 0, 0, 0, 2, 3), RateRuns(2200.0, 1, 0, 0, 0, 1, 1), RateRuns(2300.0, 4, 0, 1, 2, 3, 1))
+    shown = _shown(_promised(rates=(*_promised().rates[:2], *above), sure=False), tmp_path)
+    assert (
+        "98 % confidence. The load generator was too late to tell in 2 of 4 held-out runs at 2,200, 2,300 ops/s, which "
+        "lowered the rate: the true one may be higher. At this rate"
+    ) in shown.replace("\u00a0", " ")
+    assert "may be higher" not in _shown(_promised(rates=(*_promised().rates[:2], above[0]), sure=False), tmp_path)
+
+
 def test_the_first_page_counts_undecided_runs_apart_from_broken_promises(tmp_path: Path) -> None:
     late = (RateRuns(1000.0, 2, 0, 1, 0, 0), RateRuns(1500.0, 0, 0, 2, 0, 0), RateRuns(2000.0, 3, 1, 1, 3, 3))
     shown = _shown(_promised(rates=late, sure=False), tmp_path)

@@ -224,6 +224,29 @@ def test_the_disclosure_says_that_held_out_runs_lowered_the_rate_and_what_contra
 
 
 @pytest.mark.parametrize(
+    ("language", "said"),
+    [
+        ("en", "in 2 of 3 held-out runs at {rate} ops/s, which lowered the rate: the true one may be higher."),
+        ("ja", "そのためレートを引き下げました。真のレートはこれより高い可能性があります。"),
+    ],
+)
+def test_each_number_of_a_rate_that_a_late_generator_lowered_says_so(
+    made: Made, run_dir: Path, language: str, said: str
+) -> None:
+    ended = found_by(run_dir)
+    above = next(each for each in ended.rates if each.rate > (ended.sustained or 0))
+    late = above.model_copy(update={"held_met": 1, "held_out": 3, "held_beyond": 2})
+    rates = tuple(late if each is above else each for each in ended.rates)
+    instead(run_dir, ended.model_copy(update={"rates": rates, "sure": False, "lowered": True}))
+    view = view_of(made.plan, run_dir, language)
+    said = said.format(rate=f"{above.rate:,.0f}")
+    shown = [block for block in _flat(view.blocks) if isinstance(block, (TableView, CalloutView))]
+    assert len(shown) == 2
+    assert all(any(note.text.endswith(said) for note in block.notes) for block in shown)
+    assert said in figures_of(view)["Found"].csv
+
+
+@pytest.mark.parametrize(
     ("language", "by_generator", "said"),
     [
         ("en", False, "{rate} ops/s or more on Eco, Sessions: the promise was kept at the highest rate of the search."),

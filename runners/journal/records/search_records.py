@@ -56,8 +56,9 @@ class PromiseEnded(Record):
 
     `above` is the next candidate, which breaks the promise, or with `by_generator` can't be offered. `sure`: both sides
     of the edge were decided with confidence, and not by the majority of all repeats or by held-out runs. `lowered`:
-    held-out runs at higher rates broke the promise. Of the `held_out` runs at `rate` that have not failed, `held_met`
-    kept the promise. It follows from the verdicts of the cells, and is kept as it was decided.
+    held-out runs at higher rates broke the promise, or were beyond the generator. Of the `held_out` runs at `rate`
+    that have not failed, `held_met` kept the promise. It follows from the verdicts of the cells, and is kept as it
+    was decided.
     """
 
     type: Literal["promise_ended"] = "promise_ended"
