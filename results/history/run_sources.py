@@ -7,10 +7,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 from benchbrief.results.history.series_rows import SERIES, write_series
-from benchbrief.results.runs.find_runs import require_folder
+from benchbrief.results.runs.find_runs import require_folder, run_state, unreadable_runs
 from benchbrief.runners.errors import RunnerError
-from benchbrief.runners.fleet.lane_results import folders_in
-from benchbrief.runners.journal.journal_file import JOURNAL, is_being_written
+from benchbrief.runners.journal.journal_file import JOURNAL
 from benchbrief.runners.journal.run_folder import PLAN
 
 if TYPE_CHECKING:
@@ -58,18 +57,19 @@ class RunFolder:
             except OSError:
                 continue  # it never began
             found[plan.parent.name] = f"{journal.st_size} {journal.st_mtime_ns}"
-        return found
+        return found | {path.name: error.message for path, error in unreadable_runs(self.out)}
 
     def fetch(self, runs: Sequence[str], into: Path) -> Iterator[Fetched]:
         for run in runs:
             run_dir = self.out / run
-            if is_being_written(run_dir) or any(is_being_written(lane) for lane in folders_in(run_dir)):
+            if run_state(run_dir) == "running":
                 yield Fetched(run, None, problem="it goes on", is_final=False)
                 continue
             try:
                 write_series(run_dir, into / SERIES)
             except RunnerError as error:
-                yield Fetched(run, None, problem=error.message)
+                may_be_read_later = isinstance(error.__cause__, PermissionError)
+                yield Fetched(run, None, problem=error.message, is_final=not may_be_read_later)
             else:
                 yield Fetched(run, into / SERIES)
 

@@ -16,7 +16,7 @@ from benchbrief.dsl.bench_error import BenchError
 from benchbrief.results.building.open_store import unchanged_store
 from benchbrief.results.history.series_rows import SERIES, labels_in, labels_of, rows_in
 from benchbrief.results.many_runs.kept_runs import Brief, SiteRun, run_details, values_of
-from benchbrief.results.runs.find_runs import require_folder, run_state
+from benchbrief.results.runs.find_runs import require_folder, run_state, unreadable_runs
 from benchbrief.results.store_errors import ResultsError
 from benchbrief.runners.journal.file_digests import sha256_of
 from benchbrief.runners.journal.journal_file import JOURNAL, reports_made
@@ -71,7 +71,7 @@ class FolderOfRuns:
                 found[journal.parent.name] = f"{state.st_size} {state.st_mtime_ns} {plan}"
         for lost in self.out.glob(f"*/{PLAN}"):
             found.setdefault(lost.parent.name, "without a journal")
-        return found
+        return found | {path.name: error.message for path, error in unreadable_runs(self.out)}
 
     def read(self, runs: Sequence[str]) -> Iterator[SiteRun]:
         folders = [(str(self.out / run), stamp) for run, stamp in zip(runs, map(self.stamps().get, runs), strict=True)]
@@ -114,7 +114,8 @@ def _read_folder(of: tuple[str, str | None]) -> SiteRun:
         )
     except (BenchError, OSError, ValueError, KeyError) as error:
         message = error.message if isinstance(error, BenchError) else str(error) or type(error).__name__
-        return SiteRun(id=run_dir.name, stamp=stamp, problem=message)
+        may_be_read_later = isinstance(error.__cause__ or error, PermissionError)
+        return SiteRun(id=run_dir.name, stamp="unread" if may_be_read_later else stamp, problem=message)
 
 
 def _briefs(run_dir: Path) -> Iterator[Brief]:

@@ -5,6 +5,8 @@ from __future__ import annotations
 import os
 import re
 import shlex
+from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal, get_args
@@ -63,7 +65,9 @@ def require_folder(out: Path) -> None:
 
 def _unreadable(path: Path, error: OSError) -> ResultsError:
     owner = f"`ls -ld {shlex.quote(str(path))}` shows who may read it"
-    return ResultsError(f"{path} can't be read: {error.strerror}", f"{owner}; or name another one")
+    found = ResultsError(f"{path} can't be read: {error.strerror}", f"{owner}; or name another one")
+    found.__cause__ = error
+    return found
 
 
 def _refuse_unreadable(out: Path, after: str = "", name: str = "") -> None:
@@ -71,13 +75,20 @@ def _refuse_unreadable(out: Path, after: str = "", name: str = "") -> None:
     `name` and is later than the run `after`, and so may be the one that is meant."""
     if os.path.lexists(out):
         require_folder(out)
+    for path, error in unreadable_runs(out):
+        if path.name > after and path.name.startswith(name):
+            raise error
+
+
+def unreadable_runs(out: Path) -> Iterator[tuple[Path, ResultsError]]:
+    """Yield the folders of runs that may not be read, in the order of their names, each with the error that says so."""
     for path in sorted(out.glob("*")):
-        if _RUN.match(path.name) and path.name > after and path.name.startswith(name):
+        if _RUN.match(path.name):
             try:
                 with os.scandir(path):
                     pass
             except PermissionError as error:
-                raise _unreadable(path, error) from error
+                yield path, _unreadable(path, error)
             except OSError:
                 continue  # a file, or gone
 
@@ -198,9 +209,10 @@ def _counted_back(out: Path, name: str, kind: str, back: int) -> Path:
 
 def run_state(run_dir: Path) -> RunState:
     """Return whether a process drives the run, or a lane of it, and otherwise how it ended. Without an end, it was
-    interrupted."""
-    if is_being_written(run_dir) or any(is_being_written(lane) for lane in folders_in(run_dir)):
-        return "running"
+    interrupted, and so it is with a journal that can't be read, which its readers report."""
+    with suppress(OSError):
+        if is_being_written(run_dir) or any(is_being_written(lane) for lane in folders_in(run_dir)):
+            return "running"
     last = last_record(run_dir / JOURNAL)
     return last.status if isinstance(last, RunEnded) else "interrupted"
 

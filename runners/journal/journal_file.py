@@ -262,15 +262,18 @@ def chain_of(path: Path, size: int) -> Chain:
 
 
 def whole_bytes(path: Path, size: int) -> int:
-    """Return how many of the first `size` bytes are complete lines."""
-    with path.open("rb") as file:
-        while size > 0:
-            start = max(0, size - _BLOCK)
-            file.seek(start)
-            end = file.read(size - start).rfind(b"\n")
-            if end >= 0:
-                return start + end + 1
-            size = start
+    """Return how many of the first `size` bytes are complete lines. Raises RunnerError."""
+    try:
+        with path.open("rb") as file:
+            while size > 0:
+                start = max(0, size - _BLOCK)
+                file.seek(start)
+                end = file.read(size - start).rfind(b"\n")
+                if end >= 0:
+                    return start + end + 1
+                size = start
+    except OSError as error:
+        raise RunnerError(f"{path} can't be read: {error.strerror}") from error
     return 0
 
 

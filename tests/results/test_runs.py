@@ -11,11 +11,15 @@ from pathlib import Path
 
 import pytest
 
+from benchbrief.commands.running.status import read_all
 from benchbrief.compiler.planning import plan as p
 from benchbrief.progress.follow_run import Follower
 from benchbrief.progress.run_view import RunView
 from benchbrief.results.building.open_store import open_store
+from benchbrief.results.history.run_sources import Fetched, RunFolder
 from benchbrief.results.ingest.run_evidence import read_evidence
+from benchbrief.results.many_runs.kept_runs import SiteRun
+from benchbrief.results.many_runs.run_places import FolderOfRuns
 from benchbrief.results.runs.find_runs import (
     find_run,
     last_interrupted,
@@ -26,12 +30,12 @@ from benchbrief.results.runs.find_runs import (
     run_state,
 )
 from benchbrief.results.runs.pace import Pace
-from benchbrief.results.runs.run_summary import CellState, remaining_s, summarise
+from benchbrief.results.runs.run_summary import CellState, RunStatus, remaining_s, summarise
 from benchbrief.results.store_errors import ResultsError
 from benchbrief.runners.execution.live_numbers import Monitor
 from benchbrief.runners.journal import controller_clock
 from benchbrief.runners.journal import events as j
-from benchbrief.runners.journal.journal_file import wait_for_lock
+from benchbrief.runners.journal.journal_file import JOURNAL, wait_for_lock
 from benchbrief.runners.journal.journal_writer import Journal
 from benchbrief.runners.journal.run_identity import IDENTITY, new_identity
 from benchbrief.runners.measurement.measurement import Operation
@@ -116,6 +120,37 @@ def test_a_run_that_can_not_be_read_is_named_and_no_earlier_one_taken(shared: Pa
     finally:
         last.chmod(0o755)
     assert find_run(shared, "last") == last
+
+
+@pytest.mark.parametrize("unreadable", ["folder", "journal"])
+def test_a_run_that_can_not_be_read_is_named_among_all_and_hides_no_other(shared: Path, unreadable: str) -> None:
+    names = [f"2026030{n}-120000-x" for n in (1, 2)]
+    run, other = (a_run(shared, name, at=T0 + n) for n, name in enumerate(names))
+    closed = run if unreadable == "folder" else run / JOURNAL
+
+    def read() -> tuple[list[RunStatus], list[str], dict[str, SiteRun], dict[str, Fetched]]:
+        place, source = FolderOfRuns(shared), RunFolder(shared)
+        with tempfile.TemporaryDirectory() as folder:
+            site = {each.id: each for each in place.read(sorted(place.stamps()))}
+            fetched = {each.run_id: each for each in source.fetch(sorted(source.stamps()), Path(folder))}
+        return *read_all(shared), site, fetched
+
+    whole = read()  # it also imports what another user may not read
+    assert (len(whole[0]), whole[1]) == (2, [])
+    closed.chmod(0)
+    try:
+        with as_plain_user():
+            runs, problems, site, fetched = read()
+    finally:
+        closed.chmod(0o755)
+    assert [each.run_id for each in runs] == [other.name]
+    for problem in (*problems, site[run.name].problem, fetched[run.name].problem):
+        assert f"{run.name}" in problem
+        assert "can't be read: Permission denied" in problem
+    assert len(problems) == 1
+    assert (site[other.name].problem, fetched[other.name].problem) == ("", "")
+    assert not fetched[run.name].is_final, "it may be read once its rights are other ones"
+    assert site[run.name].stamp != FolderOfRuns(shared).stamps()[run.name]
 
 
 def test_a_folder_of_runs_that_can_not_be_read_is_not_taken_for_one_without_runs(shared: Path) -> None:

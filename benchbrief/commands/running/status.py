@@ -3,7 +3,6 @@ from __future__ import annotations
 import shutil
 import sys
 from collections import Counter
-from collections.abc import Iterator
 from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -73,7 +72,7 @@ def command(run: str | None, out: Path, every: bool, as_json: bool, openmetrics:
         show_data(_openmetrics(_merged(chosen_run(out, run))).encode())
         return
     every = every or (run is None and not as_json and _none_measured(out))
-    runs = list(_all(out)) if every else [summarise(_merged(chosen_run(out, run)))]
+    runs, problems = read_all(out) if every else ([summarise(_merged(chosen_run(out, run)))], [])
     if run is None and not every:
         _name_newer_run(out, Path(runs[0].directory))
     if as_json:
@@ -81,8 +80,7 @@ def command(run: str | None, out: Path, every: bool, as_json: bool, openmetrics:
         if not every and (times := _times(runs[0])):
             documents[0]["time"] = times.as_dict()
         show_json(documents if every else documents[0])
-        return
-    for each in runs:
+    for each in () if as_json else runs:
         show_painted(_headline(each))
         for what in each.waits:
             show(f"  waits: {what}")
@@ -97,6 +95,8 @@ def command(run: str | None, out: Path, every: bool, as_json: bool, openmetrics:
                 show(line)
             if each.status == "interrupted" or (each.status == "failed" and each.failed):
                 show(f"go on with: bench resume {run_name(Path(each.directory))}")
+    for problem in problems:
+        warn(problem)
 
 
 def _merged(run_dir: Path) -> Path:
@@ -246,14 +246,16 @@ def _openmetrics(run_dir: Path) -> str:
     return text(view, present_readings(run_dir, now) if state == "running" else (), state, now)
 
 
-def _all(out: Path) -> Iterator[RunStatus]:
-    """A run that can't be read, such as one of another version, does not hide the others."""
-    from benchbrief.results.runs.find_runs import list_runs
+def read_all(out: Path) -> tuple[list[RunStatus], list[str]]:
+    """Return all runs that can be read, and why others can't, such as one of another version."""
+    from benchbrief.results.runs.find_runs import list_runs, unreadable_runs
     from benchbrief.results.runs.run_summary import summarise
     from benchbrief.runners.errors import RunnerError
 
+    runs, problems = [], []
     for path in list_runs(out):
         try:
-            yield summarise(path)
+            runs.append(summarise(path))
         except RunnerError as error:
-            warn(str(error))
+            problems.append(str(error))
+    return runs, [*problems, *(str(error) for _, error in unreadable_runs(out))]
