@@ -42,10 +42,11 @@ class HostError(RunnerError):
 
 
 class HostBusy(HostError):
-    """Another run holds the host."""
+    """Another run holds the host. `while_waiting` is what can be done beside waiting for it."""
 
     code = "host_busy"
     is_worth_another_attempt = False
+    while_waiting = ""
 
 
 class NoHost(HostError):

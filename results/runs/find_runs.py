@@ -120,6 +120,10 @@ def last_interrupted(out: Path) -> Path:
     resumable = [run for run in runs if run.state == "interrupted"]
     if resumable:
         return resumable[-1].path
+    going = [run for run in runs if run.state == "running"]
+    if going:
+        error = f"no run in {out} was interrupted, and {going[-1].run_id} goes on"
+        raise ResultsError(error, f"follow it: bench watch {shlex.quote(str(going[-1].path))}")
     last = runs[-1]
     hint = f"the last run is {last.run_id} ({last.state}); name a run to try its failed cells again"
     raise ResultsError(f"no run in {out} was interrupted", hint)

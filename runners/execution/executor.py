@@ -269,7 +269,7 @@ def _try_again(
         raise busy
     if str(busy) not in said:
         said.add(str(busy))
-        wait(f"{busy}: waiting for it")
+        wait(f"{busy}: waiting for it{f'; {busy.while_waiting}' if busy.while_waiting else ''}")
     with monitor.waiting(str(busy)):
         stop.wait(_TRY_EVERY_S)
 

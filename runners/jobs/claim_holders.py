@@ -11,6 +11,8 @@ from benchbrief.runners.errors import HostBusy
 from benchbrief.runners.jobs.commands import printable
 from benchbrief.runners.session.live_controllers import is_gone, is_here
 
+VOID_AFTER_S = 600.0
+"""A claim is void when its controller has shown no sign of life for this long, in seconds."""
 _LONGEST = 200
 """The longest part of a claim that a message quotes, in characters."""
 
@@ -66,9 +68,11 @@ def host_busy_error(where: str, claim: dict[str, Any], since: str, user: str = "
             else f"{run} is no longer there: free the host with `bench stop` and the folder that the run is in now, "
             "or with `bench stop --strays SPEC`"
         )
-        return HostBusy(
+        busy = HostBusy(
             f"{where} is held by {describe_holder(claim)} since {format_since(since)}; that process is gone", free
         )
+        busy.while_waiting = f"{free}; else its claim is void {VOID_AFTER_S / 60:.0f} min after its last sign of life"
+        return busy
     return HostBusy(
         f"{where} is held by {describe_holder(claim)} since {format_since(since)}",
         f"wait for it with --wait, or end it on {controller} with `bench stop {run}`",

@@ -14,7 +14,7 @@ from functools import partial
 
 from benchbrief.runners.errors import HostError, HostFull
 from benchbrief.runners.jobs import job_scripts as scripts
-from benchbrief.runners.jobs.claim_holders import describe_holder, host_busy_error, parse_claim
+from benchbrief.runners.jobs.claim_holders import VOID_AFTER_S, describe_holder, host_busy_error, parse_claim
 from benchbrief.runners.jobs.commands import printable
 from benchbrief.runners.jobs.connection_retry import call_persistently
 from benchbrief.runners.jobs.detached_jobs import send_heartbeat
@@ -23,9 +23,6 @@ from benchbrief.runners.jobs.script_host import Claim, JobHost, sh
 from benchbrief.runners.jobs.shell_scripts import with_values
 from benchbrief.runners.jobs.start_script import STOP_GRACE_S, new_word
 from benchbrief.runners.messages.run_messages import say
-
-VOID_AFTER_S = 600.0
-"""A claim is void when its controller has shown no sign of life for this long, in seconds."""
 
 
 def claim(host: JobHost, void_after_s: float = VOID_AFTER_S) -> str:

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from benchbrief.runners.jobs.host_claims import VOID_AFTER_S
+from benchbrief.runners.jobs.claim_holders import VOID_AFTER_S
 from benchbrief.runners.journal.run_identity import IDENTITY, run_name
 from tests.support import wrapped
 from tests.support.bench import Bench, Started

@@ -207,6 +207,9 @@ def test_a_run_is_running_as_long_as_a_process_holds_its_journal(tmp_path: Path)
     assert run_state(run_dir) == "interrupted"
     journal = Journal(run_dir)
     assert run_state(run_dir) == "running"
+    with pytest.raises(ResultsError, match=r"no run in .* was interrupted, and a goes on") as raised:
+        last_interrupted(tmp_path)
+    assert raised.value.hint == f"follow it: bench watch {run_dir}"
     journal.close()
     assert run_state(run_dir) == "interrupted"
 

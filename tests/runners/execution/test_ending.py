@@ -63,7 +63,9 @@ def test_the_wait_for_a_host_that_is_held_ends_when_its_time_is_over(
     def held(_hosts: object, _needed: object, again: Callable[[HostBusy], None]) -> NoReturn:
         while True:
             tried.append(1)
-            again(HostBusy("box.lab is held by run other"))
+            busy = HostBusy("box.lab is held by run other")
+            busy.while_waiting = "bench stop other"
+            again(busy)
 
     monkeypatch.setattr(executor, "claim_all", held)
     monkeypatch.setattr(executor, "_TRY_EVERY_S", 0.01)
@@ -71,4 +73,4 @@ def test_the_wait_for_a_host_that_is_held_ends_when_its_time_is_over(
     with pytest.raises(HostBusy, match="held by run other"):
         execute(plan, "", run_dir, wait=reasons.append, wait_s=0.1)
     assert len(tried) > 1
-    assert reasons == ["box.lab is held by run other: waiting for it"]
+    assert reasons == ["box.lab is held by run other: waiting for it; bench stop other"]

@@ -334,6 +334,9 @@ def test_a_holder_of_this_machine_that_is_gone_is_said_to_be(transport: Transpor
             second.claim()
         assert f"`bench stop '{folder}'`" in dead.value.hint
         assert f"`bench resume '{folder}'`" in dead.value.hint
+        void = "; else its claim is void 10 min after its last sign of life"
+        assert dead.value.while_waiting == dead.value.hint + void
+        assert alive.value.while_waiting == ""
         killed.release()
 
 
