@@ -7,6 +7,7 @@ needed.
 from __future__ import annotations
 
 import os
+import shlex
 import tempfile
 import time
 from collections.abc import Iterable, Iterator
@@ -177,7 +178,8 @@ def store_warnings(store: Store) -> Iterator[str]:
     except RunnerError as error:
         problem = error.message
     if problem:
-        yield f"{problem}; the numbers are of the journal as it was: `bench verify {run_dir.name}` shows what changed"
+        verify = f"bench verify {shlex.quote(str(run_dir))}"
+        yield f"{problem}; the numbers are of the journal as it was: `{verify}` shows what changed"
 
 
 def store_problem(run_dir: Path) -> str:

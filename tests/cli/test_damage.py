@@ -83,7 +83,7 @@ def test_numbers_of_a_journal_that_was_changed_since_are_shown_with_a_warning(co
     for command in (("query", "--csv", QUESTION), ("report", "--html-only"), ("compare", "last:one", "last:two")):
         done = copied_run(*command)
         assert re.search(r"journal\.jsonl:\d+ was changed after it was written", done.err), command
-        assert f"journal as it was: `bench verify {copied_run.run_dir.name}` shows what changed" in done.err
+        assert f"journal as it was: `bench verify bench-out/{copied_run.run_dir.name}` shows what changed" in done.err
         assert command[0] != "query" or done.out == expected.out
 
 
