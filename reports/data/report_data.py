@@ -250,12 +250,25 @@ class Results:
             known = _matching(query, self.rows(query), where)
             said = dict.fromkeys(r for keys in known if (r := self._reasons[query.sql][keys]))
             reasons = dict.fromkeys(self.words.said(each) for each in said)
+        if not reasons and (lacking := self._not_done(query, where)):
+            return [self.words["not_done"].format(operations=self.words.locale.listed(lacking))]
         return list(reasons) or [self.words["no_value" if self._planned(query, **where) else "not_planned"]]
+
+    def _not_done(self, query: Query, where: Mapping[str, Key]) -> list[str]:
+        """Return the names of operations that the query reads and the only workload there does not do."""
+        workloads = {str(place["workload"]) for place in self._places_at(where)}
+        done = self.plan.workloads[workloads.pop()].operations if len(workloads) == 1 else ()
+        wanted = dict.fromkeys(str(key) for read in reads_of(query) for key in read.keys.get("operation", ()))
+        # Of some workloads in plans of an earlier benchbrief, the operations are not known.
+        return [self.words.get(f"operation_{each}", each) for each in wanted if done and each not in done]
 
     def _planned(self, query: Query, **where: Key) -> bool:
         """Return whether each of the query's measures has cells there, at any load."""
-        there = [place for place in self._places if all(place[d] == where[d] for d in _PLACE if d in where)]
+        there = self._places_at(where)
         return all(any(read.covers(place) for place in there) for read in reads_of(query))
+
+    def _places_at(self, where: Mapping[str, Key]) -> list[dict[str, Key]]:
+        return [place for place in self._places if all(place[d] == where[d] for d in _PLACE if d in where)]
 
     @cached_property
     def _places(self) -> list[dict[str, Key]]:

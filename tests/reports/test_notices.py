@@ -144,6 +144,25 @@ def test_an_unplanned_point_is_shown_as_not_planned() -> None:
     assert results.why_missing(query, hardware="disk", threads=4.0) == "not given by the measurement"
 
 
+@pytest.mark.parametrize(
+    ("language", "said"),
+    [("en", "this workload has no read operations"), ("ja", "このワークロードに読み取り操作なし")],
+)
+def test_an_operation_that_a_workload_does_not_do_is_the_reason_for_a_missing_value(language: str, said: str) -> None:
+    world = w.World({"disk": "Disk"}, {"reads": "Reads", "writes": "Writes"})
+    plan = world.plan()
+    done = {"reads": ("read",), "writes": ("write",)}
+    workloads = {key: each.model_copy(update={"operations": done[key]}) for key, each in plan.workloads.items()}
+    rows = [row for row in world.rows() if not isinstance(row, s.LatencyRow) or row.workload == "reads"]
+    results = Results(plan.model_copy(update={"workloads": workloads}), w.make_store(rows), CATALOGUES[language])
+    measured = w.latency("workload", "threads", workload="reads")
+    assert results.why_missing(measured, workload="writes") == said
+    assert said not in results.why_missing(measured, workload="reads")
+    assert said not in results.why_missing(measured), "there are both workloads"
+    assert said not in results.why_missing(w.throughput("workload", workload="reads"), workload="writes")
+    assert said not in Results(plan, w.make_store(rows), CATALOGUES[language]).why_missing(measured, workload="writes")
+
+
 class Counted:
     """A real store that counts what it is asked."""
 
