@@ -40,11 +40,16 @@ class BenchError(Exception):
 
     code: ClassVar[str] = "error"
     ends_with: ClassVar[ExitCode] = ExitCode.USAGE
+    says_hint = False
+    """Whether `str` has the hint in a second line, as in Python's API. Commands show it by themselves."""
 
     def __init__(self, message: str, hint: str = "") -> None:
         super().__init__(message)
         self.message = message
         self.hint = hint
+
+    def __str__(self) -> str:
+        return f"{self.message}\nhelp: {self.hint}" if self.says_hint and self.hint else super().__str__()
 
     @property
     def exit_code(self) -> ExitCode:

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Sequence
 from html import escape
 from typing import TYPE_CHECKING, Any
 
+from benchbrief.api.hints_in_errors import with_hints
 from benchbrief.dsl.bench_error import BenchError
 
 if TYPE_CHECKING:
@@ -36,6 +37,7 @@ class Answer:
     def arrow(self) -> pa.Table:
         return self._table
 
+    @with_hints
     def df(self) -> pd.DataFrame:
         """Return a pandas DataFrame. Raises LibraryMissing."""
         try:
@@ -45,6 +47,7 @@ class Answer:
         found: pd.DataFrame = self._table.to_pandas()
         return found
 
+    @with_hints
     def pl(self) -> pl.DataFrame:
         """Return a polars DataFrame. Raises LibraryMissing."""
         try:

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from benchbrief.api.answer import Answer
+from benchbrief.api.hints_in_errors import with_hints
 from benchbrief.dsl.bench_error import BenchError, ExitCode
 
 if TYPE_CHECKING:
@@ -27,6 +28,7 @@ class SpecWrong(BenchError):
         self.diagnostics = diagnostics
 
 
+@with_hints
 def check(path: str | Path, *, profile: str | None = None, params: Mapping[str, object] | None = None) -> CheckedSpec:
     """Check a spec as `bench check` does. It runs nothing, and touches no host."""
     from benchbrief.compiler.compile import examine
@@ -34,6 +36,7 @@ def check(path: str | Path, *, profile: str | None = None, params: Mapping[str, 
     return CheckedSpec(Path(path), examine(Path(path), profile=profile, params=_texts(params)))
 
 
+@with_hints
 def plan(path: str | Path, *, profile: str | None = None, params: Mapping[str, object] | None = None) -> PlannedSpec:
     """Return what `bench run` would run, with the built-in estimates of its time. Raises SpecWrong."""
     from benchbrief.compiler.compile import check as compiled

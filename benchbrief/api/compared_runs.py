@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from benchbrief.api.answer import Answer, html_table
+from benchbrief.api.hints_in_errors import with_hints
 from benchbrief.cli.run_names import OUT
 from benchbrief.comparing.compare_output import table_rows
 from benchbrief.comparing.judged_contenders import Judged, compare_named
@@ -19,6 +20,7 @@ from benchbrief.results.compare.comparison import Comparison
 _DIMS = ("experiment", "hardware", "workload", "phase", "threads", "target")
 
 
+@with_hints
 def compare(
     *runs: str | Path,
     metrics: Sequence[str] = (),

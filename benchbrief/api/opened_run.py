@@ -10,6 +10,7 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Self
 
 from benchbrief.api.answer import Answer, html_table
+from benchbrief.api.hints_in_errors import with_hints
 from benchbrief.cli.run_names import OUT
 from benchbrief.dsl.diagnostics.suggest import did_you_mean
 from benchbrief.results.store_errors import ResultsError
@@ -28,6 +29,7 @@ _TABLES = (
 _STATES = "SELECT status, count(*) AS cells FROM cells GROUP BY ALL ORDER BY ALL"
 
 
+@with_hints
 def open_run(run: str | Path = "last", out: str | Path = OUT) -> Run:
     """Open a run by its name, the start of it, or its folder; `last`, `last~1`, `simulated`, `imported` as in `bench`.
 
@@ -40,10 +42,11 @@ def open_run(run: str | Path = "last", out: str | Path = OUT) -> Run:
     run_dir = find_run(Path(out), str(run))
     store = fresh_store(run_dir)
     for text in store_warnings(store):
-        warnings.warn(text, stacklevel=2)
+        warnings.warn(text, stacklevel=3)  # past `with_hints`
     return Run(run_dir, store)
 
 
+@with_hints
 def list_runs(out: str | Path = OUT) -> list[Path]:
     """Return the folders of all runs in a folder, the oldest first."""
     from benchbrief.results.runs import find_runs
@@ -73,11 +76,13 @@ class Run:
         return self._store.imported
 
     @cached_property
+    @with_hints
     def plan(self) -> Plan:
         from benchbrief.runners.journal.run_folder import load_plan
 
         return load_plan(self.path)
 
+    @with_hints
     def sql(self, text: str) -> Answer:
         """Return the answer to one SELECT of DuckDB's SQL. Raises ResultsError for anything else."""
         import pyarrow as pa
@@ -93,11 +98,13 @@ class Run:
         return Answer(table)
 
     @cached_property
+    @with_hints
     def tables(self) -> list[str]:
         """The tables and the `measure` views, as `table` and SQL name them."""
         rows = self._store.sql(_TABLES).rows
         return sorted(table if schema == "main" else f"{schema}.{table}" for schema, table in rows)
 
+    @with_hints
     def table(self, name: str) -> Answer:
         """Return a table (`cells`, `throughput`), or a view (`measure.spread`, also as `spread`).
 
@@ -112,6 +119,7 @@ class Run:
     def metrics(self) -> list[str]:
         return [metric.name for metric in self.plan.metrics]
 
+    @with_hints
     def metric(self, name: str) -> Answer:
         """Return a metric of the spec at each of its points. Raises ResultsError for one that there is not."""
         if name not in self.metrics:
@@ -119,12 +127,14 @@ class Run:
         return self.sql(f"FROM metric.{name}")
 
     @cached_property
+    @with_hints
     def figures(self) -> list[Figure]:
         """The figures of the reports, in reading order."""
         from benchbrief.api.drawn_figures import figures_in
 
         return [figure for figure, _ in figures_in(self.plan, self._store)]
 
+    @with_hints
     def figure(self, which: str | int, report: str | None = None) -> LayerChart | ConcatChart:
         """Return a figure by its title or its number in the brief, drawn as there, as an altair chart.
 

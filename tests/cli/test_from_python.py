@@ -73,8 +73,9 @@ def test_a_comparison_has_the_numbers_and_refusals_of_the_command(finished_run: 
         (("last", "last"), "are the same run"),
         (("last", "x"), "no run x"),
     ):
-        with pytest.raises(bb.BenchError, match=said):
+        with pytest.raises(bb.BenchError, match=rf"{said}.*\nhelp: .") as raised:
             bb.compare(*wrong, out=out)
+        assert raised.value.hint
 
 
 def test_an_answer_is_taken_by_pandas_polars_and_duckdb(run: bb.Run) -> None:
@@ -131,6 +132,7 @@ def test_what_is_not_there_is_reported_with_what_is(run: bb.Run, tmp_path: Path)
             ask()
         assert printed in raised.value.message
         assert hint in raised.value.hint
+        assert str(raised.value) == f"{raised.value.message}\nhelp: {raised.value.hint}"
 
 
 def test_a_spec_is_checked_and_planned(tmp_path: Path) -> None:
