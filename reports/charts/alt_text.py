@@ -64,9 +64,10 @@ def _ends(d: Drawn, text: Callable[[float], str], words: Words) -> str:
 def _verdicts(d: Drawn, words: Words) -> list[str]:
     """Return the rates at which a line's promise was broken, and those that the generator could not offer."""
     hollow = [p.x for p in d.trace.points if p.hollow and p.y is not None]
+    late = [p.x for p in d.trace.points if p.late and p.y is not None]
     by_search = {
         "alt_broken": sorted([*hollow, *(mark.x for mark in d.trace.refused if not mark.beyond)]),
-        "alt_beyond": [mark.x for mark in d.trace.refused if mark.beyond],
+        "alt_beyond": sorted([*late, *(mark.x for mark in d.trace.refused if mark.beyond)]),
     }
     return [
         words[key].format(name=d.trace.name, rates=words.locale.listed([points([rate]) for rate in rates]))

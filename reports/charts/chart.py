@@ -24,7 +24,8 @@ class Point:
     """`x` is a number, or the index of a category. `y` None is a gap. `low` and `high`: a confidence interval.
     `repeats`: values of single repeats, drawn where they are too few for an interval.
 
-    An `upright` point is the place of a rule on the x axis. A `hollow` one is a rate that did not keep its promise.
+    An `upright` point is the place of a rule on the x axis. A `hollow` one is a rate that did not keep its promise, a
+    `late` one a rate of which nothing is known, as the load generator was late.
     """
 
     x: float
@@ -35,6 +36,7 @@ class Point:
     repeats: tuple[float, ...] = ()
     upright: bool = False
     hollow: bool = False
+    late: bool = False
     mark: str = ""
     """The sign of what is not known of `y` (`results/store/searched_doubts.py`)."""
 

@@ -200,6 +200,7 @@ def _rows(trace: Trace, *, category: bool) -> list[dict[str, Any]]:
             "high": p.high,
             "order": i,
             "hollow": p.hollow,
+            "late": p.late,
         }
         for i, p in enumerate(trace.points)
     ]
@@ -223,7 +224,7 @@ def _line(plot: Plot, trace: Trace, x: Any, y: Any, low: Any) -> list[Any]:
         layers.append(line.encode(order=alt.Order(field="order", type="quantitative")))
     if trace.has_points:
         layers.append(
-            base.transform_filter("isValid(datum.y)").mark_point(
+            base.transform_filter("isValid(datum.y) && !datum.late").mark_point(
                 filled=True,
                 fill=trace.paint,
                 stroke=PAPER,
@@ -236,6 +237,8 @@ def _line(plot: Plot, trace: Trace, x: Any, y: Any, low: Any) -> list[Any]:
     if any(p.hollow and p.y is not None for p in trace.points):
         hollow = base.transform_filter("isValid(datum.y) && datum.hollow")
         layers.append(hollow.mark_point(**_hollow(trace, 48)))
+    if any(p.late and p.y is not None for p in trace.points):
+        layers.append(base.transform_filter("isValid(datum.y) && datum.late").mark_point(**_cross(trace, 64)))
     return [*layers, *_refused(plot, trace)]
 
 
@@ -244,20 +247,24 @@ def _hollow(trace: Trace, size: float) -> dict[str, Any]:
     return {"filled": True, "opacity": 1, "size": size, **look}
 
 
+def _cross(trace: Trace, size: float) -> dict[str, Any]:
+    look = {"stroke": trace.paint, "strokeWidth": 1.8, "shape": _CROSS}
+    return {"filled": False, "opacity": 1, "size": size, **look}
+
+
 def _refused(plot: Plot, trace: Trace) -> list[Any]:
     """Return the marks inside the x axis of rates without a value: hollow points, and crosses for the generator's."""
     alt = _altair()
     x, found = plot.x_pixel(), []
     for beyond in (False, True):
         marks = [{"px": x(mark.x)} for mark in trace.refused if mark.beyond == beyond]
-        cross = {"filled": False, "stroke": trace.paint, "strokeWidth": 1.8, "size": 48, "opacity": 1, "shape": _CROSS}
         if marks:
             at = {
                 "x": alt.X(field="px", type="quantitative", scale=None, axis=None),
                 "y": alt.YValue(plot.height - 6),
             }
             base = alt.Chart(alt.Data(values=marks))
-            found.append(base.mark_point(**(cross if beyond else _hollow(trace, 48))).encode(**at))
+            found.append(base.mark_point(**(_cross if beyond else _hollow)(trace, 48)).encode(**at))
     return found
 
 

@@ -65,8 +65,9 @@ def with_verdicts(
     }
     shown = {key.value for key, point in zip(keys, trace.points, strict=True) if point.y is not None}
     marked = tuple(
-        replace(point, hollow=verdicts.get(float(key.value)) in ("broken", "beyond"))
+        replace(point, hollow=verdict == "broken", late=verdict == "beyond")
         for key, point in zip(keys, trace.points, strict=True)
+        for verdict in [verdicts.get(float(key.value))]
     )
     refused = tuple(
         Refused(rate, beyond=verdict == "beyond")
@@ -105,9 +106,11 @@ def round_rates(values: Sequence[float]) -> tuple[float, ...]:
 
 
 def _notes_on_verdicts(drawn: Sequence[Drawn], words: Words) -> Iterator[str]:
-    """Yield what hollow points and the marks on the x axis mean."""
+    """Yield what hollow points, crosses and the marks on the x axis mean."""
     if any(p.hollow and p.y is not None for d in drawn for p in d.trace.points):
         yield words["promise_points"]
+    if any(p.late and p.y is not None for d in drawn for p in d.trace.points):
+        yield words["promise_late"]
     for beyond in (False, True):
         if any(mark.beyond == beyond for d in drawn for mark in d.trace.refused):
             yield words["promise_beyond" if beyond else "promise_refused"]

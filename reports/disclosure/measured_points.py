@@ -10,6 +10,7 @@ from benchbrief.compiler.planning.achieved_load import to_serve
 from benchbrief.compiler.searches.rate_search import CONFIDENCE, LEAD
 from benchbrief.reports.data.report_data import Results, Search
 from benchbrief.reports.text.number_format import percent, points
+from benchbrief.reports.words.brief_words import Words
 from benchbrief.results.analysis.promised_rates import Promised
 
 
@@ -63,6 +64,8 @@ def promise_search(experiment: p.Experiment, rule: p.Promise, results: Results) 
     )
     for sentence in (each for promised in promises for each in _remarkable(promised, results)):
         text = words["d_promise_and"].format(text=text, sentence=sentence)
+    if any(rate.late for promised in promises for rate in promised.rates):
+        text = words["d_promise_and"].format(text=text, sentence=words["d_not_known"])
     return text
 
 
@@ -71,9 +74,7 @@ def _promised(found: Promised, results: Results) -> str:
     where = {
         "hardware": plan.hardware[found.hardware].label,
         "workload": plan.workloads[found.workload].label,
-        "rates": words.locale.listed(
-            [words["d_rate_runs"].format(rate=points([r.rate]), met=r.met, n=r.judged) for r in found.rates if r.judged]
-        )
+        "rates": words.locale.listed([_runs(r.rate, r.met, r.judged, r.beyond, words) for r in found.rates if r.judged])
         or words["missing"],
     }
     if found.sustained is None:
@@ -85,13 +86,19 @@ def _promised(found: Promised, results: Results) -> str:
     return words[key].format(**where, rate=points([found.sustained]), sure=sure, **held)
 
 
+def _runs(rate: float, met: int, runs: int, late: int, words: Words) -> str:
+    """Return how many of the runs at a rate kept the promise, with those apart whose load generator was late."""
+    key = "d_rate_unknown" if late == runs else "d_rate_late" if late else "d_rate_runs"
+    return words[key].format(rate=points([rate]), met=met, n=runs - late, late=late)
+
+
 def _remarkable(found: Promised, results: Results) -> Iterator[str]:
     """Yield that held-out runs lowered the rate, and what contradicts the assumption of the search."""
     words, plan = results.words, results.plan
     where = {"hardware": plan.hardware[found.hardware].label, "workload": plan.workloads[found.workload].label}
     refuted = [rate for rate in found.rates if rate.refuted]
     if found.sustained is not None and refuted:
-        rates = [words["d_rate_runs"].format(rate=points([r.rate]), met=r.held_met, n=r.held_out) for r in refuted]
+        rates = [_runs(r.rate, r.held_met, r.held_out, r.held_beyond, words) for r in refuted]
         yield words["d_lowered"].format(**where, rates=words.locale.listed(rates))
     broken = min((rate.rate for rate in found.rates if rate.verdict == "broken"), default=None)
     kept = max((rate.rate for rate in found.rates if rate.verdict == "kept"), default=None)

@@ -195,6 +195,31 @@ def test_rates_without_a_value_stand_on_the_axis_and_the_generators_are_marked_a
     assert marked.svg != plain.svg
 
 
+def test_rates_with_a_value_at_which_the_deciding_runs_could_not_tell_are_not_known(made: Made, run_dir: Path) -> None:
+    """Neither the figure nor the disclosure says that they did not keep the promise."""
+    ended = found_by(run_dir)
+    above = next(each for each in ended.rates if each.rate > (ended.sustained or 0))
+    late = above.model_copy(update={"met": 4, "broken": 0, "beyond": 1, "held_out": 1, "held_beyond": 1})
+    only = j.RateJudged(rate=max(made.plan.experiments["e"].points), met=0, broken=0, beyond=2)
+    rates = [late if each is above else each for each in ended.rates]
+    instead(run_dir, ended.model_copy(update={"rates": (*rates, only)}))
+    view = view_of(made.plan, run_dir)
+    both = figures_of(view)["Both"]
+    assert f"Eco: the load generator was too late to tell at {above.rate:,.0f}, {only.rate:,.0f} ops/s." in both.alt
+    assert f"Eco: the promise is broken at {above.rate:,.0f}" not in both.alt
+    assert "Crosses at a value: rates at which the load generator was too late to tell" in notes(both)
+    assert "Crosses at a value" not in notes(figures_of(made.view)["Both"])
+
+    said = disclosed(view)
+    assert f"{above.rate:,.0f}: 4 of 4 (1 not known)" in said
+    assert f"{only.rate:,.0f}: not known" in said
+    assert (
+        f"held-out runs lowered the rate; kept at the higher ones: {above.rate:,.0f}: not known. Not known: runs"
+        in said
+    )
+    assert "not known" not in disclosed(made.view).lower()
+
+
 def test_a_search_without_a_rate_has_no_mark_and_says_why(made: Made, run_dir: Path) -> None:
     ended = found_by(run_dir)
     instead(run_dir, ended.model_copy(update={"held_met": 1, "held_out": 3}))
