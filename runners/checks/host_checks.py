@@ -12,7 +12,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from benchbrief.compiler.extensions.registry import ENGINE_SPECS, TRANSPORT_SPECS
-from benchbrief.compiler.planning.plan import Boundary, Cell, DatabaseKey, Plan
+from benchbrief.compiler.planning.plan import BY_FILE_SYSTEM, Boundary, Cell, Database, DatabaseKey, Plan
 from benchbrief.runners.checks.unsupported import try_meters
 from benchbrief.runners.data_seams import KnowsRoom, Room
 from benchbrief.runners.drivers.tool_trials import trials_of
@@ -31,12 +31,16 @@ from benchbrief.runners.jobs.shell_scripts import read_script, with_values
 from benchbrief.runners.jobs.tasks import Command
 from benchbrief.runners.journal.secret_references import find_unset
 from benchbrief.runners.plugins import driver, engine_class, find_stand_in, spec_of
-from benchbrief.runners.seams import ChecksPlace, Driver, Hosts, Transport
+from benchbrief.runners.seams import ChecksPlace, Driver, Engine, Hosts, Transport
 from benchbrief.runners.transports.shipped_programs import shipped
 
 _FREE = with_values(read_script(__file__, "scripts/free_space.sh"), marker=data_directories.MARKER)
 _EMPTY = "empty"
 """What the script says of a directory of ours without a data set: a run that found no room for its load left it."""
+_WORTH_A_WORD = 1 << 20
+"""So many bytes in a directory are shown beside those that are free."""
+_COMPRESSED_AT_MOST = 10
+"""So many times smaller at most than the data themselves is a loaded data set."""
 
 
 @dataclass(frozen=True)
@@ -183,20 +187,24 @@ def _directories(plan: Plan, hosts: Hosts, host_id: str) -> Iterator[Finding]:
             yield Finding(host_id, database.path, False, f"a run refuses it: {said}", hint)
             continue
         done = hosts[host_id].run(Command(("sh", "-c", _FREE, "sh", database.path)))
-        space, _, holds = done.stdout.partition("\n")
-        columns = space.split()
-        free = int(columns[3]) * 1024 if len(columns) >= 4 and re.fullmatch(r"\d{1,18}", columns[3]) else 0
-        load = _largest_load(plan, key, engine)
-        is_empty = holds.strip() in ("", _EMPTY)
-        enough = free >= load.needed or not is_empty  # what the directory holds already may be the load itself
+        space, kept_kib, holds = (*done.stdout.split("\n", 2), "", "")[:3]
+        columns, holds = space.split(), holds.strip()
+        free, kept = _as_bytes(columns[3] if len(columns) >= 4 else ""), _as_bytes(kept_kib)
+        loads = _loads(plan, key, engine)
+        short = [each for each in loads if each[0].needed > free + kept]  # a run removes what is there before it loads
+        lacking = [room for room, cell in short if not _may_hold(database, cell, _load_bytes(plan, cell), kept, holds)]
+        load = next(iter(lacking or (room for room, _ in loads)), Room(0, ""))
         needs = f"a load needs about {size_text(load.needed)} ({load.why})"
-        if free and enough:
-            yield Finding(host_id, database.path, True, f"{size_text(free)} free{f', {needs}' if load.needed else ''}")
+        if free and not lacking:
+            is_there = ", and what is there may be what it loads" if short else ""
+            detail = f"{size_text(free)} free{f', {needs}{is_there}' if load.needed else ''}"
+            yield Finding(host_id, database.path, True, detail)
             continue
         problem = "can't be written"
         if columns:
-            problem = "has no free space" if not free else f"has {size_text(free)} free, and {needs}"
-            problem += "; it holds no data set, as no load has ended there" if holds.strip() == _EMPTY else ""
+            more = f" and {size_text(kept)} to remove" if kept >= _WORTH_A_WORD else ""
+            problem = f"has {size_text(free)} free{more}, and {needs}" if free else "has no free space"
+            problem += "; it holds no data set, as no load has ended there" if holds == _EMPTY else ""
         hint = (
             f"{_how_to_make_room(bool(columns), database.path, size_text(load.needed))}; it is the `path` of database "
             f"{database.name} at {database.origin}"
@@ -206,22 +214,43 @@ def _directories(plan: Plan, hosts: Hosts, host_id: str) -> Iterator[Finding]:
 
 def _how_to_make_room(writable: bool, path: str, needed: str) -> str:
     if writable:
-        return f"free {needed} there, or name a `path` on another disk"
+        return f"free {needed} there, name a `path` on another disk, or declare less data"
     made = shlex.quote(path)
     make = f'sudo mkdir -p {made} && sudo chown "$USER" {made}'
     return f"make it on that host: `{make}`, or name a `path` that you may write"
 
 
-def _largest_load(plan: Plan, database: DatabaseKey, engine: object) -> Room:
-    """Return the most room that a cell's load needs: by the engine, which may refuse it, or by the data themselves."""
-    found = (
+def _as_bytes(kib: str) -> int:
+    return int(kib) * 1024 if re.fullmatch(r"\d{1,18}", kib) else 0
+
+
+def _loads(plan: Plan, database: DatabaseKey, engine: Engine) -> list[tuple[Room, Cell]]:
+    """Return the room that each data set's load needs, the most first, with a cell that asks for the data set.
+
+    The room is that for which the engine refuses the load, or that of the data themselves.
+    """
+    cells = {
+        (cell.workload, cell.dataset.hash): cell for cell in plan.cells if cell.database == database and cell.dataset
+    }
+    rooms = (
         engine.room_for_load(cell)
         if isinstance(engine, KnowsRoom)
         else Room(int(_load_bytes(plan, cell)), "the data, before compression")
-        for cell in plan.cells
-        if cell.database == database and cell.dataset
+        for cell in cells.values()
     )
-    return max(found, default=Room(0, ""))
+    return sorted(zip(rooms, cells.values(), strict=True), key=lambda each: each[0].needed, reverse=True)
+
+
+def _may_hold(database: Database, cell: Cell, data: float, kept: int, holds: str) -> bool:
+    """Return whether a run may load nothing, as its data set of so many bytes is there. The directory has `kept` bytes.
+
+    Only a run can say which data set it is, as that depends on the load generator's build, too.
+    """
+    if database.reset == "command" or holds in ("", _EMPTY):
+        return database.reset == "command"
+    if database.server == "attach" or database.reset in BY_FILE_SYSTEM:
+        return True  # the files of others, and snapshots, do not all show here
+    return cell.dataset is not None and cell.dataset.reuse and kept * _COMPRESSED_AT_MOST >= data
 
 
 def _load_bytes(plan: Plan, cell: Cell) -> float:

@@ -21,6 +21,15 @@ from tests.support.tools import built_tool, system_tool
 __all__ = ["small_disk"]
 
 
+STAND_IN = """\
+hardware box { hosts = local }
+client load { hosts = local  tool = openload }
+database mongo { engine = mongodb  server = embedded  path = "@DATA@"  reset = as_needed }
+workload a from ycsb.a { records = 1T }
+experiment e { hardware = box  client = load  workloads = a  threads = 2  measure = 1 s }
+"""
+
+
 def test_this_machine_has_all_that_a_brief_and_the_tools_need(bench: Bench) -> None:
     system_tool("db_bench")
     built_tool("ycsb")
@@ -111,14 +120,20 @@ def test_a_tool_that_no_spec_asks_for_is_absent_and_no_failure_while_another_one
     assert done.code == 0
 
 
-@pytest.mark.parametrize(("parent", "problem"), [("/etc/hostname", "can't be written"), ("/proc", "has no free space")])
-def test_a_directory_that_can_not_be_written_is_missing(bench: Bench, parent: str, problem: str) -> None:
+@pytest.mark.parametrize(
+    ("parent", "problem", "hint"),
+    [
+        ("/etc/hostname", "can't be written", "the `path` of database rocks at brief.bench:6:1"),
+        ("/proc", "/proc/one can't be made", "name a new or empty directory as its `path` (brief.bench:6:1)"),
+    ],
+)
+def test_a_directory_that_can_not_be_written_is_missing(bench: Bench, parent: str, problem: str, hint: str) -> None:
     bench.spec(SMALL, DATA=parent)
     done = bench("doctor", "brief.bench")
     assert done.code == 3
     (line,) = [line for line in done.out.splitlines() if line.startswith("missing") and f"{parent}/one" in line]
     assert line.endswith(problem)
-    assert "the `path` of database rocks at brief.bench:6:1" in done.out
+    assert hint in done.out
 
 
 def test_a_load_that_has_no_room_is_reported_before_it_is_begun(bench: Bench) -> None:
@@ -142,6 +157,49 @@ def test_doctor_and_run_find_the_same_room_too_small(bench: Bench, small_disk: C
     again = bench("doctor", "brief.bench")
     assert again.code == 3, "the folder that the run left holds no data set"
     assert "it holds no data set, as no load has ended there" in again.out
+
+
+def test_another_data_set_in_the_directory_makes_no_room_for_a_load_but_its_own_does(
+    bench: Bench, small_disk: Callable[[str], Path]
+) -> None:
+    disk = small_disk("80m")
+    small = SMALL.replace("box.variants", "box.one").split("metric")[0].replace("[1, 2]", "1")
+    bench.spec(small, DATA=str(disk))
+    ran = bench("run", "brief.bench", "--no-report")
+    assert ran.code == 0, ran.text
+    bench.spec(small.replace("records = 2k", "records = 300k"), DATA=str(disk))
+    looked = bench("doctor", "brief.bench")
+    assert looked.code == 3, looked.text
+    (line,) = [line for line in looked.out.splitlines() if "small-0/one" in line and line.startswith("missing")]
+    assert re.search(r"has 7\d\.\d MiB free, and a load needs about 1\d\d\.\d MiB \(", line)
+    assert "or declare less data" in looked.out
+    bench.spec(small, DATA=str(disk))
+    (disk / "other").write_bytes(bytes(60 << 20))
+    again = bench("doctor", "brief.bench")
+    assert again.code == 0, "the data set is there, and is not loaded again"
+    assert "what is there may be what it loads" in again.out
+
+
+def test_a_load_may_need_what_its_reset_frees(bench: Bench, small_disk: Callable[[str], Path]) -> None:
+    disk = small_disk("100m")
+    (disk / "one").mkdir()
+    (disk / "one" / "BENCHBRIEF").touch()
+    (disk / "one" / "left").write_bytes(bytes(60 << 20))
+    bench.spec(SMALL.replace("box.variants", "box.one").split("metric")[0], DATA=str(disk))
+    done = bench("doctor", "brief.bench")
+    assert done.code == 0, done.text
+
+
+def test_a_stand_in_whose_directory_holds_little_has_no_room_for_much(bench: Bench) -> None:
+    built_tool("mongo-stand-in")
+    bench.spec(STAND_IN)
+    (bench.folder / "data").mkdir()
+    (bench.folder / "data" / "collection").write_bytes(bytes(4096))
+    done = bench("doctor", "brief.bench")
+    assert done.code == 3, done.text
+    assert re.search(
+        r"^missing .*/data has [\d.]+ [GT]iB free, and a load needs about [\d.]+ TiB \(the data", done.out, re.MULTILINE
+    )
 
 
 def test_a_folder_that_a_run_refuses_is_missing_and_stays_as_it_is(bench: Bench) -> None:

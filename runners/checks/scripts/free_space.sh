@@ -1,11 +1,13 @@
 #!/bin/sh
-# Prints the last line of df for the path $1, then what the directory holds: `marked` where our marker names a data set,
-# `empty` where the marker names none, else the first entry, if there is one.
+# Prints the last line of df for the path $1, then the KiB in that directory, then what it holds: `marked` where our marker
+# names a data set, `empty` where the marker names none, else the first entry, if there is one.
 : "${marker?}"
 p=$1
 while [ ! -e "$p" ]; do p=$(dirname -- "$p"); done
 [ -d "$p" ] && [ -w "$p" ] || exit
 df -Pk -- "$p" | tail -n 1
+kept=$(du -sk -- "$1/." 2>/dev/null | awk '{ print $1 }')
+echo "${kept:-0}"
 if [ -s "$1/$marker" ]; then
     echo marked
 elif [ -f "$1/$marker" ]; then
