@@ -126,8 +126,10 @@ def execute(
                     _until_driven_here(hosts, needed, name.owner, again)
                 moved = list(leave_former_nodes(plan, record, given, run_dir, world)) if given else []
                 held, taken_over, refused = claim_all(hosts, needed, again)
-                if not held:
-                    _refuse_all(refused, resumed=resumed)
+                ahead = [cell for cell in plan.cells if cell.id not in done]
+                is_hopeless = all(not refused.keys().isdisjoint(cell.locks) for cell in ahead)
+                if not held or (is_hopeless and not resumed):
+                    _refuse_all(refused, held, hosts, resumed=resumed)
                 if waited and not resumed and is_outdated():
                     release_all(hosts, held)
                     raise Outdated("other runs have ended meanwhile")
@@ -137,7 +139,6 @@ def execute(
                     return Outcome("interrupted", say.stopped_waiting(), ())
                 raise
             try:
-                ahead = [cell for cell in plan.cells if cell.id not in done]
                 refuse_aliases(plan, ahead, hosts, held)
                 tools = find_tools(plan, ahead, hosts, held, world)
                 refuse_places(plan, ahead, hosts, held, world)
@@ -219,8 +220,9 @@ def execute(
         journal.close()
 
 
-def _refuse_all(refused: Mapping[str, RunnerError], *, resumed: bool) -> None:
-    """Raises NoHost when all hosts of a new run refuse us, are away or unfit: nothing is lost by a later start.
+def _refuse_all(refused: Mapping[str, RunnerError], held: Sequence[str], hosts: OpenHosts, *, resumed: bool) -> None:
+    """Raises NoHost when hosts that every cell of a new run needs refuse us, are away or unfit: nothing is lost by a
+    later start. Releases those that are `held`.
 
     A resumed run, which may have jobs on its hosts, waits for them unless waiting does not help.
     """
@@ -228,11 +230,16 @@ def _refuse_all(refused: Mapping[str, RunnerError], *, resumed: bool) -> None:
     stays = all(isinstance(error, HostError) and (error.lasting or not resumed) for error in errors)
     if not errors or not stays:
         return
+    release_all(hosts, held)
     named = "; ".join(map(str, errors[:_NAMED]))
     named += f"; and {len(errors) - _NAMED} more" if len(errors) > _NAMED else ""
     hints = list(dict.fromkeys(error.hint for error in errors if error.hint))
     all_of_them = f"none of the {len(errors)} hosts can be used: " if len(errors) > 1 else ""
-    raise NoHost(f"{all_of_them}{named}", hints[0] if len(hints) == 1 else "`bench doctor` says more of each")
+    every_cell = "no cell can be measured, as each needs a host that can't be used: "
+    raise NoHost(
+        f"{every_cell if held else all_of_them}{named}",
+        hints[0] if len(hints) == 1 else "`bench doctor` says more of each",
+    )
 
 
 def _describe_refused(plan: Plan, away: Sequence[str], cells: Sequence[Cell]) -> str:
@@ -241,6 +248,8 @@ def _describe_refused(plan: Plan, away: Sequence[str], cells: Sequence[Cell]) ->
     if len(away) > _NAMED:
         named = say.names_and_more(names=named, n=len(away) - _NAMED)
     theirs = most_of(plan, (cell for cell in cells if not set(away).isdisjoint(cell.locks)))
+    if theirs == most_of(plan, cells):
+        return say.all_refused(hosts=named, n=theirs)
     return say.hosts_refused(hosts=named, failing=theirs, n=most_of(plan, cells))
 
 

@@ -155,6 +155,27 @@ def test_a_run_whose_every_host_refuses_ends_at_once_with_one_message(bench: Ben
         assert bench.run_dirs() == [], "nothing was begun"
 
 
+def test_a_run_ends_at_once_when_each_cell_needs_a_host_that_is_away_though_its_client_is_there(bench: Bench) -> None:
+    bench.spec(
+        """\
+hardware away { hosts = "nohost.invalid" }
+client load { hosts = local  tool = openload }
+database mongo { engine = mongodb  server = embedded }
+workload a from ycsb.a { records = 200 }
+experiment e { hardware = away  client = load  workloads = a  threads = [1, 2]  measure = 1 s }
+"""
+    )
+    ended = bench("run", "brief.bench")
+    assert ended.code == 2, ended.text
+    said = (
+        "error: no cell can be measured, as each needs a host that can't be used: nohost.invalid: no address found for "
+    )
+    assert ended.err.splitlines()[-2].startswith(said)
+    assert "FAILED" not in ended.err
+    assert bench.run_dirs() == [], "nothing was begun"
+    assert bench.strays() == {}, "and the client is free again"
+
+
 @pytest.mark.parametrize("lacking", ["awk", "setsid"])
 def test_what_doctor_calls_unfit_is_refused_by_a_run_for_the_same_reason(bench: Bench, lacking: str) -> None:
     bench.spec(rocks('hardware here { hosts = local  kind = "here" }', ["here"]))
