@@ -35,8 +35,9 @@ from benchbrief.runners.seams import ChecksPlace, Driver, Engine, Hosts, Transpo
 from benchbrief.runners.transports.shipped_programs import shipped
 
 _FREE = with_values(read_script(__file__, "scripts/free_space.sh"), marker=data_directories.MARKER)
-_EMPTY = "empty"
-"""What the script says of a directory of ours without a data set: a run that found no room for its load left it."""
+_KERNEL, _EMPTY = "kernel", "empty"
+"""What the script says of a place in /proc or /sys, and of a directory of ours without a data set: a run that found no
+room for its load left it."""
 _WORTH_A_WORD = 1 << 20
 """So many bytes in a directory are shown beside those that are free."""
 _COMPRESSED_AT_MOST = 10
@@ -188,6 +189,10 @@ def _directories(plan: Plan, hosts: Hosts, host_id: str) -> Iterator[Finding]:
             continue
         done = hosts[host_id].run(Command(("sh", "-c", _FREE, "sh", database.path)))
         space, kept_kib, holds = (*done.stdout.split("\n", 2), "", "")[:3]
+        if space == _KERNEL:
+            hint = f"name a new or empty directory as its `path` ({database.origin})"
+            yield Finding(host_id, database.path, False, f"{database.path} can't be made", hint)
+            continue
         columns, holds = space.split(), holds.strip()
         free, kept = _as_bytes(columns[3] if len(columns) >= 4 else ""), _as_bytes(kept_kib)
         loads = _loads(plan, key, engine)

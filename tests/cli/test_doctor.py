@@ -24,7 +24,7 @@ __all__ = ["small_disk"]
 STAND_IN = """\
 hardware box { hosts = local }
 client load { hosts = local  tool = openload }
-database mongo { engine = mongodb  server = embedded  path = "@DATA@"  reset = as_needed }
+database mongo { engine = mongodb  server = embedded  path = "@DATA@/one"  reset = as_needed }
 workload a from ycsb.a { records = 1T }
 experiment e { hardware = box  client = load  workloads = a  threads = 2  measure = 1 s }
 """
@@ -121,14 +121,18 @@ def test_a_tool_that_no_spec_asks_for_is_absent_and_no_failure_while_another_one
 
 
 @pytest.mark.parametrize(
-    ("parent", "problem", "hint"),
+    ("spec", "parent", "problem", "hint"),
     [
-        ("/etc/hostname", "can't be written", "the `path` of database rocks at brief.bench:6:1"),
-        ("/proc", "/proc/one can't be made", "name a new or empty directory as its `path` (brief.bench:6:1)"),
+        (SMALL, "/etc/hostname", "can't be written", "the `path` of database rocks at brief.bench:6:1"),
+        (SMALL, "/proc", "/proc/one can't be made", "name a new or empty directory as its `path` (brief.bench:6:1)"),
+        (STAND_IN, "/proc", "/proc/one can't be made", "name a new or empty directory as its `path` (brief.bench:3:1)"),
     ],
+    ids=["below a file", "rocksdb in proc", "stand-in in proc"],
 )
-def test_a_directory_that_can_not_be_written_is_missing(bench: Bench, parent: str, problem: str, hint: str) -> None:
-    bench.spec(SMALL, DATA=parent)
+def test_a_directory_that_can_not_be_written_is_missing(
+    bench: Bench, spec: str, parent: str, problem: str, hint: str
+) -> None:
+    bench.spec(spec, DATA=parent)
     done = bench("doctor", "brief.bench")
     assert done.code == 3
     (line,) = [line for line in done.out.splitlines() if line.startswith("missing") and f"{parent}/one" in line]
@@ -193,12 +197,14 @@ def test_a_load_may_need_what_its_reset_frees(bench: Bench, small_disk: Callable
 def test_a_stand_in_whose_directory_holds_little_has_no_room_for_much(bench: Bench) -> None:
     built_tool("mongo-stand-in")
     bench.spec(STAND_IN)
-    (bench.folder / "data").mkdir()
-    (bench.folder / "data" / "collection").write_bytes(bytes(4096))
+    (bench.folder / "data" / "one").mkdir(parents=True)
+    (bench.folder / "data" / "one" / "collection").write_bytes(bytes(4096))
     done = bench("doctor", "brief.bench")
     assert done.code == 3, done.text
     assert re.search(
-        r"^missing .*/data has [\d.]+ [GT]iB free, and a load needs about [\d.]+ TiB \(the data", done.out, re.MULTILINE
+        r"^missing .*/data/one has [\d.]+ [GT]iB free, and a load needs about [\d.]+ TiB \(the data",
+        done.out,
+        re.MULTILINE,
     )
 
 
