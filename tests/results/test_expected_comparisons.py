@@ -15,7 +15,7 @@ from benchbrief.ci.junit import junit
 from benchbrief.ci.verdict_files import expect_case
 from benchbrief.compiler.compile import check
 from benchbrief.compiler.planning.budgets import Looks
-from benchbrief.compiler.planning.plan import Dimension, Expect, Query, Range
+from benchbrief.compiler.planning.plan import Dimension, Expect, Plan, Query, Range
 from benchbrief.reports.data.report_data import Results
 from benchbrief.reports.disclosure.disclosure import build_disclosure
 from benchbrief.reports.view.notices import notices
@@ -26,7 +26,7 @@ from benchbrief.results.building.open_store import open_store
 from benchbrief.results.imports.import_source import Source
 from benchbrief.results.imports.importers.table.table_importer import TableOfFigures
 from benchbrief.results.imports.keep_import import keep_run
-from benchbrief.results.store.store import Key
+from benchbrief.results.store.store import Key, Store
 
 SPEC = """
 hardware old { hosts = "old.lab" }
@@ -45,6 +45,19 @@ OLD = (1000.0, 1010.0, 990.0, 1005.0, 995.0)
 NOISE = (1004.0, 985.0, 1012.0, 993.0, 1001.0)
 
 
+def imported(tmp_path: Path, plan: Plan, new: tuple[float, ...]) -> Store:
+    """Return the tables of a published table with `OLD` and `new`, in ops/s, at each number of threads."""
+    rows = [
+        f"{hardware},{threads},{repeat},{value!r}"
+        for hardware, values in (("old", OLD), ("new", new))
+        for threads in (4, 8)
+        for repeat, value in enumerate(values, start=1)
+    ]
+    table = tmp_path / "table.csv"
+    table.write_text("\n".join(["hardware,threads,repeat,throughput (ops/s)", *rows]) + "\n")
+    return open_store(keep_run(tmp_path / "out", plan, {}, TableOfFigures().prepare(table, plan, SOURCE)))
+
+
 @pytest.mark.parametrize(
     ("new", "expected"),
     [
@@ -61,15 +74,7 @@ def test_a_gate_by_significance_or_by_intervals_is_what_scipy_says(
     spec.write_text(SPEC)
     plan = check(spec).plan
     assert plan is not None
-    rows = [
-        f"{hardware},{threads},{repeat},{value!r}"
-        for hardware, values in (("old", OLD), ("new", new))
-        for threads in (4, 8)
-        for repeat, value in enumerate(values, start=1)
-    ]
-    table = tmp_path / "table.csv"
-    table.write_text("\n".join(["hardware,threads,repeat,throughput (ops/s)", *rows]) + "\n")
-    with open_store(keep_run(tmp_path / "out", plan, {}, TableOfFigures().prepare(table, plan, SOURCE))) as store:
+    with imported(tmp_path, plan, new) as store:
         cases = [expect_case(verdict) for verdict in evaluate(plan, store)]
     assert tuple(case.state for case in cases) == expected
     significant = stats.ttest_ind(new, OLD, equal_var=False).pvalue < 0.05
@@ -102,15 +107,7 @@ def judged(tmp_path: Path, new: tuple[float, ...], limit: float, language: str =
     spec.write_text(SPEC.partition("expect ")[0] + LIMITS.format(limit=limit) + REPORT.replace("LANGUAGE", language))
     plan = check(spec).plan
     assert plan is not None
-    rows = [
-        f"{hardware},{threads},{repeat},{value!r}"
-        for hardware, values in (("old", OLD), ("new", new))
-        for threads in (4, 8)
-        for repeat, value in enumerate(values, start=1)
-    ]
-    table = tmp_path / "table.csv"
-    table.write_text("\n".join(["hardware,threads,repeat,throughput (ops/s)", *rows]) + "\n")
-    with open_store(keep_run(tmp_path / "out", plan, {}, TableOfFigures().prepare(table, plan, SOURCE))) as store:
+    with imported(tmp_path, plan, new) as store:
         results = Results(plan, store, CATALOGUES[language])
         shown = [f"{notice.title}: {notice.text}" for notice in notices(results, {})]
         groups = build_disclosure(results, facts_shown=False, reports_from={}).groups
@@ -399,14 +396,6 @@ def undecided(tmp_path: Path, condition: str, ranges: tuple[Range, ...] | None =
         (asked,) = plan.expects
         plan = plan.model_copy(update={"expects": (asked.model_copy(update={"ranges": ranges}),)})
     new = (5.0, 4000.0, 10.0, 8.0, 7.0)
-    rows = [
-        f"{hardware},{threads},{repeat},{value!r}"
-        for hardware, values in (("old", OLD), ("new", new))
-        for threads in (4, 8)
-        for repeat, value in enumerate(values, start=1)
-    ]
-    table = tmp_path / "table.csv"
-    table.write_text("\n".join(["hardware,threads,repeat,throughput (ops/s)", *rows]) + "\n")
-    with open_store(keep_run(tmp_path / "out", plan, {}, TableOfFigures().prepare(table, plan, SOURCE))) as store:
+    with imported(tmp_path, plan, new) as store:
         (verdict,) = evaluate(plan, store)
     return verdict
