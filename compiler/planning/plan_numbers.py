@@ -58,7 +58,7 @@ class Query(Node):
     measured, as for a saturation that is not reached. `reads` are its measures, none for a declared quantity; None
     in a plan from before the field. `quote` is set where a source may give the value itself. `divides`: whether it
     divides one value by another, so that a divisor of zero makes its value a missing one; None in a plan from before
-    the field.
+    the field. `signed`: whether its value may be below 0, by the types of its parts; True in such a plan.
     """
 
     sql: str
@@ -69,6 +69,7 @@ class Query(Node):
     reads: tuple[Read, ...] | None = None
     quote: Quote | None = None
     divides: bool | None = None
+    signed: bool = True
 
 
 class Metric(Node):

@@ -33,7 +33,6 @@ from benchbrief.reports.data.report_data import Key, Results
 from benchbrief.reports.text.merged_remarks import merge_remarks
 from benchbrief.reports.text.number_format import Scale, is_counted, key_text, scale_for, with_unit
 from benchbrief.reports.words.brief_words import Words, counted
-from benchbrief.results.compare.compared_quantities import may_be_below_0
 from benchbrief.results.statistics.repeat_spread import t_interval
 
 FEWEST_FOR_INTERVAL = 3
@@ -313,7 +312,7 @@ def _interval(
     mean.
     """
     low, high = t_interval(len(values), drawn, statistics.stdev(values), strictest_level(results.plan))
-    if low is None or high is None or may_be_below_0(series.query):
+    if low is None or high is None or series.query.signed:
         return low, high  # type: ignore[return-value]  # both are known, or neither
     return max(low, 0.0), high
 

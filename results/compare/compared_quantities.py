@@ -7,12 +7,11 @@ the other repeats are another sample than the planned one.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations
 
-from benchbrief.compiler.planning.plan import Metric, Plan, Query
+from benchbrief.compiler.planning.plan import Metric, Plan
 from benchbrief.results.compare.comparison import Better, Point, Quantity, Values
 from benchbrief.results.compare.contender import Contender
 from benchbrief.results.compare.gathered_values import (
@@ -29,8 +28,6 @@ from benchbrief.results.compare.metric_definitions import defined_otherwise
 from benchbrief.results.compare.searched_metrics import UNBOUNDED, is_searched, other_promise, why_not_judged
 from benchbrief.results.ingest.latency_rows import is_not_given
 
-_MINUS = re.compile(r"-|\b(?:ln|log\w*|regr_\w+|corr|covar\w*)\(")
-_QUOTED = re.compile(r"'[^']*'|\"[^\"]*\"")
 SUSTAINED = "sustained"
 
 
@@ -118,7 +115,7 @@ def _in_common(*sides: _Side, names: tuple[str, str] = ("A", "B"), without_error
             continue
         found = [metric_values(side.of, side.metrics[name].query, side.metrics[name].repeats) for side in sides]
         compared = quantity(
-            name, metric.query.unit, metric.better, found, bool(metric.percentile), signed=may_be_below_0(metric.query)
+            name, metric.query.unit, metric.better, found, bool(metric.percentile), signed=metric.query.signed
         )
         if is_searched(metric.query):
             why = why_not_judged(metric.query, [side.of.plan for side in sides], names)
@@ -136,11 +133,6 @@ def _other_promises(
         name = str(dict(point).get("experiment"))
         if why := other_promise(name, [side.of.plan for side in sides], names):
             yield point, why
-
-
-def may_be_below_0(query: Query) -> bool:
-    """Return whether it subtracts, or reads a temperature or a logarithm: other measures start at 0."""
-    return bool(_MINUS.search(_QUOTED.sub("", query.sql))) or "degC" in query.unit
 
 
 def _quantity(

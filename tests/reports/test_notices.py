@@ -19,11 +19,9 @@ from benchbrief.reports.render.render_report import render
 from benchbrief.reports.text.html_markup import code_in_backticks, link_cells
 from benchbrief.reports.view.build_view import build
 from benchbrief.reports.words.brief_words import CATALOGUES
-from benchbrief.results.compare.compared_quantities import may_be_below_0
 from benchbrief.results.store import store_schema as s
 from benchbrief.runners.engines.mongodb.mongo_messages import say
 from tests.reports import world as w
-from tests.support.plans import compile_spec
 
 QUICKSTART = Path(__file__).parents[2] / "examples" / "quickstart.bench"
 ORIGIN = p.Origin(file="brief.bench", line=7, column=1)
@@ -194,28 +192,6 @@ def test_words_in_backticks_become_code_and_nothing_else_becomes_markup() -> Non
     assert code_in_backticks("say `bench <run>` & more") == "say <code>bench &lt;run&gt;</code> &amp; more"
     assert code_in_backticks("a lone ` stays") == "a lone ` stays"
     assert code_in_backticks(Markup("Tom&#x27;s <em>own</em>")) == "Tom&#x27;s <em>own</em>"
-
-
-@pytest.mark.parametrize(
-    ("sql", "below_zero"),
-    [
-        ("SELECT value FROM measure.throughput", False),
-        ("SELECT a.value / b.value FROM a, b", False),
-        ("SELECT value FROM measure.throughput WHERE hardware = 'a-b'", False),
-        ("SELECT a.value / b.value - 1 FROM a, b", True),
-    ],
-)
-def test_only_a_subtraction_gives_values_below_zero(sql: str, below_zero: bool) -> None:
-    assert may_be_below_0(w.query(sql, (), "ops/s", "x")) is below_zero
-
-
-def test_a_metric_that_subtracts_may_be_below_zero() -> None:
-    metrics = compile_spec(QUICKSTART).metrics
-    assert {each.name: may_be_below_0(each.query) for each in metrics} == {
-        "gain": True,
-        "efficiency": False,
-        "written": False,
-    }
 
 
 @pytest.mark.parametrize("observed", [True, False])

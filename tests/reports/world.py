@@ -128,12 +128,19 @@ def read(view: str, **keys: Any) -> p.Read:
     return p.Read.model_validate({"measure": view, "view": view, "probe": probe, "keys": held})
 
 
-def query(
-    sql: str, dims: Sequence[str], unit: str, text: str, reads: Iterable[p.Read] = (), divides: bool = False
-) -> p.Query:
+def query(sql: str, dims: Sequence[str], unit: str, text: str, reads: Iterable[p.Read] = (), **known: bool) -> p.Query:
     """`reads` are of what it is made of: a query's own, or those of others."""
     return p.Query.model_validate(
-        {"sql": sql, "dims": tuple(dims), "unit": unit, "text": text, "reads": tuple(reads), "divides": divides}
+        {
+            "sql": sql,
+            "dims": tuple(dims),
+            "unit": unit,
+            "text": text,
+            "reads": tuple(reads),
+            "divides": False,
+            "signed": False,
+            **known,
+        }
     )
 
 
@@ -144,7 +151,15 @@ def ratio(
     keys = f"USING ({', '.join(above.dims)})" if above.dims else "ON true"
     columns = "".join(f"{dim}, " for dim in above.dims)
     sql = f"SELECT {columns}{expression} AS value FROM ({above.sql}) AS a JOIN ({below.sql}) AS b {keys}"
-    return query(sql, above.dims, unit, text, [*(above.reads or ()), *(below.reads or ())], divides=True)
+    return query(
+        sql,
+        above.dims,
+        unit,
+        text,
+        [*(above.reads or ()), *(below.reads or ())],
+        divides=True,
+        signed="-" in expression,
+    )
 
 
 def reduce(function: str, inner: p.Query, *over: str, text: str = "") -> p.Query:

@@ -27,6 +27,7 @@ from benchbrief.compiler.metrics.typing.terms import (
     Steady,
     Term,
 )
+from benchbrief.compiler.metrics.typing.value_range import value_range
 from benchbrief.compiler.planning.plan import Dimension, Query, Read
 from benchbrief.compiler.units import Unit
 
@@ -46,6 +47,7 @@ def lower(term: Term, unit: Unit, text: str, runs: Runs) -> Query:
         absent=why_absent(term),
         reads=tuple(tables.reads),
         divides=tables.divides,
+        signed=value_range(term)[0] < 0,
     )
 
 

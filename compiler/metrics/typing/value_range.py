@@ -9,13 +9,25 @@ from __future__ import annotations
 import math
 from itertools import product
 
-from benchbrief.compiler.metrics.typing.terms import Fact, Measure, Number, Operation, Reduction, Spread, Term
+from benchbrief.compiler.metrics.typing.terms import (
+    AxisValue,
+    Fact,
+    Measure,
+    Number,
+    Operation,
+    Reduction,
+    Spread,
+    Term,
+)
 from benchbrief.compiler.units import parse_unit
 
 Range = tuple[float, float]
 ANY: Range = (-math.inf, math.inf)
-_AMONG = frozenset({"mean", "median", "min", "max", "first", "last"})
-"""Reductions whose value lies among those that they reduce."""
+NEVER_BELOW_0: Range = (0.0, math.inf)
+_AMONG = frozenset({"mean", "median", "min", "max", "first", "last", "list", "saturation"})
+"""Reductions whose values lie among those that they reduce."""
+_SIZES = frozenset({"count", "sd", "onset", "knee", "saturation.target", "usl.peak_load"})
+"""Reductions to a number of points, a width, or a place on an axis."""
 _TEMPERATURE = parse_unit("degC").dimension
 
 
@@ -28,7 +40,9 @@ def value_range(term: Term) -> Range:
         case Number():
             return term.value, term.value
         case Measure():
-            return ANY if term.unit == _TEMPERATURE else (0.0, math.inf)
+            return ANY if term.unit == _TEMPERATURE else NEVER_BELOW_0
+        case AxisValue():
+            return NEVER_BELOW_0
         case Fact():
             values = [value for _, value in term.values]
             return (min(values), max(values)) if values else ANY
@@ -37,7 +51,13 @@ def value_range(term: Term) -> Range:
         case Reduction() if term.function in _AMONG:
             return value_range(term.operand)
         case Reduction(function="sum") if value_range(term.operand)[0] >= 0:
-            return 0.0, math.inf
+            return NEVER_BELOW_0
+        case Reduction() if term.function in _SIZES or term.function.endswith("_se"):
+            return NEVER_BELOW_0
+        case Operation(operator="half_width"):
+            return NEVER_BELOW_0
+        case Operation(operator="p_value" | "p_value of percentiles"):
+            return 0.0, 1.0
         case Operation():
             return _of_operation(term.operator, [value_range(operand) for operand in term.operands])
         case _:

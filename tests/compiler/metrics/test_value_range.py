@@ -54,6 +54,36 @@ def test_the_range_of_an_expression_is_that_of_its_measures(
     assert all(end is None or math.isfinite(end) for each in expect.ranges for end in each)
 
 
+@pytest.mark.parametrize(
+    ("expression", "signed"),
+    [
+        ("throughput[new] / throughput[old]", False),
+        ("throughput[new] * 0.00001", False),
+        ("throughput[new] / 100000000000000000000000", False),
+        ("max(throughput over threads)[new]", False),
+        ("count(throughput over threads, when errors < 1 %)[new]", False),
+        ("cv(throughput over repeat)[new]", False),
+        ("ci(throughput over repeat)[new]", False),
+        ("p_value(throughput[new], throughput[old])", False),
+        ("threads * throughput[new]", False),
+        ("throughput[new] / throughput[old] - 1", True),
+        ("-throughput[new]", True),
+        ("throughput[new] * -0.00001", True),
+        ("usl(throughput[new] over threads).sigma", True),
+    ],
+)
+def test_whether_a_value_may_be_below_zero_follows_from_its_types(
+    tmp_path: Path, expression: str, signed: bool
+) -> None:
+    spec = tmp_path / "brief.bench"
+    made = SPEC.format(condition="throughput > 1 ops/s") + f"metric m = {expression}\n"
+    spec.write_text(made.replace("[4, 8]", "[2, 4, 8]"))
+    plan = check(spec).plan
+    assert plan is not None, check(spec).diagnostics
+    (metric,) = plan.metrics
+    assert metric.query.signed is signed
+
+
 @pytest.mark.parametrize(("unit", "low"), [("degC", -math.inf), ("W", 0.0)])
 def test_only_a_temperature_may_be_below_zero(unit: str, low: float) -> None:
     kind = MeasureKind("gauge", "sample", parse_unit(unit).dimension, frozenset())
