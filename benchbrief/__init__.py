@@ -66,6 +66,9 @@ if not TYPE_CHECKING:
         if name in _PLACES:
             from importlib import import_module
 
+            from benchbrief.broken_packages import pass_over_broken_packages
+
+            pass_over_broken_packages()
             module, _, inner = _PLACES[name].partition(":")
             return getattr(import_module(f"{__name__}.{module}"), inner)
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from importlib.metadata import EntryPoint
 from typing import TYPE_CHECKING, TypeVar, cast
 
-from benchbrief.compiler.extensions.extension_spec import ExtensionSpec
+from benchbrief.compiler.extensions.extension_spec import ExtensionSpec, raised
 from benchbrief.compiler.extensions.registry import (
     ENGINE_SPECS,
     METER_SPECS,
@@ -113,8 +113,8 @@ def _guarded(kind: str, name: str, target: str) -> Iterator[None]:
         yield
     except RunnerError:
         raise
-    except (Exception, SystemExit) as error:
+    except BaseException as error:
         raise RunnerError(
-            f"the {kind} `{name}` ({target}) can't be loaded: {error!r}",
+            f"the {kind} `{name}` ({target}) can't be loaded: {raised(error)}",
             "install the package that provides it again",
         ) from error

@@ -18,6 +18,7 @@ from typing import Any, NoReturn
 import click
 
 from benchbrief.arrow_without_pandas import let_arrow_find_no_pandas
+from benchbrief.broken_packages import pass_over_broken_packages
 from benchbrief.cli.terminal import (
     EndRequest,
     Stop,
@@ -196,6 +197,9 @@ def main() -> NoReturn:
     """The console command. Never lets a traceback out for something a user can mend."""
     lead_somewhere()
     let_arrow_find_no_pandas()
+    pass_over_broken_packages()
+    # Pydantic would import the plugins of any installed package, and look through all of them, at each start.
+    os.environ.setdefault("PYDANTIC_DISABLE_PLUGINS", "__all__")
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):  # a terminal that lacks a character shows its code instead
             stream.reconfigure(errors="backslashreplace")

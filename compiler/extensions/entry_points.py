@@ -55,8 +55,8 @@ def _entry_points() -> Iterator[tuple[str, str]]:
             if name.endswith((".dist-info", ".egg-info")):
                 folder = f"{place or '.'}/{name}"
                 try:
-                    text = Path(folder, "entry_points.txt").read_text(encoding="utf-8")
-                except (OSError, UnicodeDecodeError):
+                    text = Path(folder, "entry_points.txt").read_text(encoding="utf-8", errors="replace")
+                except OSError:
                     continue
                 if PREFIX in text:
                     yield folder, text

@@ -16,6 +16,16 @@ NAME = re.compile(r"[a-z][a-z0-9_]*")
 """The form of the name of an extension, an attribute or a workload."""
 
 
+def raised(error: BaseException) -> str:
+    """Return in words what another package's code raised, which may be anything. Raises a Ctrl-C again."""
+    if isinstance(error, KeyboardInterrupt):
+        raise error
+    try:
+        return f"{type(error).__name__}: {error}"
+    except Exception:  # its text is that package's code, too
+        return type(error).__name__
+
+
 @dataclass(frozen=True)
 class ExtensionSpec:
     """An extension. `doc` is a sentence on it.

@@ -17,7 +17,7 @@ from typing import Generic, TypeVar, cast
 
 from benchbrief.compiler.extensions.engine_spec import EngineSpec
 from benchbrief.compiler.extensions.entry_points import PREFIX, Offer, find_offers
-from benchbrief.compiler.extensions.extension_spec import API, ExtensionSpec
+from benchbrief.compiler.extensions.extension_spec import API, ExtensionSpec, raised
 from benchbrief.compiler.extensions.importer_spec import ImporterSpec
 from benchbrief.compiler.extensions.meter_spec import MeterSpec
 from benchbrief.compiler.extensions.probe_spec import ProbeSpec
@@ -143,8 +143,8 @@ def _load(offer: Offer, wanted: type[ExtensionSpec]) -> ExtensionSpec | Refused:
     module, _, attribute = offer.target.partition(":")
     try:
         spec: object = getattr(importlib.import_module(module), attribute)
-    except (Exception, SystemExit) as error:
-        return refused(f"`{offer.target}` can't be imported: {type(error).__name__}: {error}", again)
+    except BaseException as error:  # a third party's module may raise anything
+        return refused(f"`{offer.target}` can't be imported: {raised(error)}", again)
     if not isinstance(spec, wanted):
         what = spec.__name__ if isinstance(spec, type) else type(spec).__name__
         return refused(f"`{offer.target}` is no {wanted.__name__} but {what}", again)
@@ -160,8 +160,8 @@ def _load(offer: Offer, wanted: type[ExtensionSpec]) -> ExtensionSpec | Refused:
         )
     try:
         wrong = spec.mistake(offer.name)
-    except (Exception, SystemExit) as error:
-        wrong = f"{type(error).__name__}: {error}"
+    except BaseException as error:
+        wrong = raised(error)
     return refused(f"`{offer.target}` is wrong: {wrong}", f"ask the authors of {offer.package}") if wrong else spec
 
 

@@ -6,6 +6,7 @@ from importlib.resources import files
 from importlib.resources.abc import Traversable
 
 from benchbrief.compiler.extensions import TemplateSpec
+from benchbrief.compiler.extensions.extension_spec import raised
 from benchbrief.compiler.extensions.registry import TEMPLATE_SPECS, Refused
 from benchbrief.reports.brief_error import ReportError
 
@@ -28,8 +29,8 @@ def folder_of(spec: TemplateSpec) -> Traversable:
     """Return the folder of a template's files. Raises ReportError when there is none."""
     try:
         folder = files(spec.implementation)
-    except (Exception, SystemExit) as error:  # importing another package may raise anything
-        raise _unusable(spec, f"`{spec.implementation}` can't be imported: {error}") from error
+    except BaseException as error:  # importing another package may raise anything
+        raise _unusable(spec, f"`{spec.implementation}` can't be imported: {raised(error)}") from error
     if not (folder / FIRST).is_file():
         raise _unusable(spec, f"`{spec.implementation}` has no file {FIRST}")
     return folder

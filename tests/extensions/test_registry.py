@@ -136,6 +136,11 @@ SPEC = dataclasses.replace(SPEC, measures=Odd(SPEC.measures))
 BROKEN = {
     "import": ("import no_such_module", "can't be imported: ModuleNotFoundError: No module named 'no_such_module'"),
     "exit": ("raise SystemExit(3)", "can't be imported: SystemExit: 3"),
+    "base": ("class Odd(BaseException): pass\nraise Odd('gone')", "can't be imported: Odd: gone"),
+    "mute": (
+        "class Odd(Exception):\n    def __str__(self): raise self\nraise Odd",
+        "`bench_gauge.spec:SPEC` can't be imported: Odd",
+    ),
     "type": ("SPEC = {}", "is no ProbeSpec but dict"),
     "class": ("class SPEC: pass", "is no ProbeSpec but SPEC"),
     "older": (GOOD.replace("api=1", "api=0"), "it is made for version 0 of the interface of extensions"),

@@ -64,6 +64,7 @@ ONLY = {
     ("reports", "compiler"): {
         "benchbrief.compiler.planning.budgets",
         "benchbrief.compiler.extensions",  # what a template says of itself
+        "benchbrief.compiler.extensions.extension_spec",  # what its package raised
         "benchbrief.compiler.extensions.registry",  # templates, and words of probes and tools
         "benchbrief.compiler.extensions.tool_spec",
         "benchbrief.compiler.messages.text",  # the sentences of a run

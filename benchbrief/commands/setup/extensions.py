@@ -74,17 +74,18 @@ def _installed() -> Iterator[Installed]:
 
 def _problem(kind: str, spec: ExtensionSpec) -> str:
     """Why the code can't be used; "" when it can, or when there is none."""
+    from benchbrief.compiler.extensions.extension_spec import raised
     from benchbrief.runners.plugins import find_misfit
 
     target = spec.implementation
     if not target:
         return ""
+    seam = _seam(kind, spec)
     try:
         made = EntryPoint("", target, "").load()
-    except (Exception, SystemExit) as error:  # the import of a third party's module may raise anything
-        return f"`{target}` can't be imported: {type(error).__name__}: {error}"
-    seam = _seam(kind, spec)
-    wrong = find_misfit(made, seam) if seam else ""
+        wrong = find_misfit(made, seam) if seam else ""
+    except BaseException as error:
+        return f"`{target}` can't be imported: {raised(error)}"
     return f"`{target}` {wrong}" if wrong else ""
 
 
