@@ -1,9 +1,14 @@
-"""Run the benchmarks named on the command line, or all of them; `open_loop:lag` is one part of a benchmark."""
+"""Run the benchmarks named on the command line, or all of them; `open_loop:lag` is one part of a benchmark.
+
+With `--write`, what they measure goes to `figures.json` and `README.md`.
+"""
 
 from __future__ import annotations
 
 import importlib
 import sys
+
+from benchmarks.figures import write_recorded
 
 NAMES = (
     "startup",
@@ -30,7 +35,8 @@ NAMES = (
 
 
 def main() -> int:
-    names = sys.argv[1:] or NAMES
+    writing = "--write" in sys.argv
+    names = [word for word in sys.argv[1:] if word != "--write"] or NAMES
     unknown = [name for name in names if name.partition(":")[0] not in NAMES]
     if unknown:
         print(f"no benchmark {', '.join(unknown)}; there are: {', '.join(NAMES)}", file=sys.stderr)
@@ -40,6 +46,8 @@ def main() -> int:
         print(f"\n== {name}")
         module, _, part = name.partition(":")
         held &= importlib.import_module(f"benchmarks.{module}").main(*([part] if part else []))
+        if writing:
+            write_recorded(module)
     return 0 if held else 1
 
 

@@ -17,6 +17,7 @@ import time
 from pathlib import Path
 
 from benchmarks.fan_out_ours import COMMAND
+from benchmarks.figures import record
 from benchmarks.timing import spread, wall_s
 from tests.support.network import Network, network
 
@@ -93,11 +94,19 @@ def main(rounds: int = 5) -> bool:
                 for tool, command in tools.items():
                     times[tool].append(wall_s(command))
                     _end_masters(folder)
-            print(f"  {commands} command{'s' if commands > 1 else ''} on each host:")
-            for tool, seconds in times.items():
-                print(f"    {tool:<8} {spread(seconds, 's')}")
-            for peer, least in (("Ansible", 3.0), ("pyinfra", 1.0)):
-                ratio = statistics.median(p / b for p, b in zip(times[peer], times["bench"], strict=True))
+            least_of = {"Ansible": 3.0, "pyinfra": 1.0}
+            ratios = {
+                peer: statistics.median(p / b for p, b in zip(times[peer], times["bench"], strict=True))
+                for peer in least_of
+            }
+            record(
+                f"{commands} command{'s' if commands > 1 else ''} on each of {HOSTS} hosts, connections included",
+                f"{spread(times['bench'], 's')}: "
+                + ", ".join(f"{ratio:.2f} times as fast as {peer}" for peer, ratio in ratios.items()),
+                ", ".join(f"{peer} {spread(times[peer], 's')}" for peer in least_of),
+            )
+            for peer, ratio in ratios.items():
+                least = least_of[peer]
                 fast = ratio >= least
                 held &= fast
                 held_or_not = "holds" if fast else "DOES NOT HOLD"

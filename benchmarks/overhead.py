@@ -23,6 +23,7 @@ from pathlib import Path
 from benchbrief.compiler.planning.plan import Origin, Probe
 from benchbrief.runners import plugins
 from benchbrief.runners.sampling import ReadsFiles, reading_job
+from benchmarks.figures import record
 from benchmarks.timing import BENCH, spread, verdict
 from tests.support.sshd import sshd
 
@@ -123,12 +124,13 @@ def probes_cost(seconds: int) -> float:
 def main(pairs: int = 10, seconds: int = 5) -> bool:
     with tempfile.TemporaryDirectory(prefix="benchbrief-overhead-") as jobs:
         ratios, added = pairs_of(pairs, seconds, "local", {"TMPDIR": jobs})
-    print(f"  ops/s under bench / bare: {spread(ratios, '')}")
-    print(f"  added wall time a cell: {spread(added, 's')}")
+    against = "bare db_bench, the same command"
+    record("operations per second under `bench run`", f"{spread(ratios, 'of the bare run')}", against)
+    record("wall time added to a cell", spread(added, "s"), against)
     held = verdict("ops/s off the bare run, median of pairs", abs(statistics.median(ratios) - 1) * 100, 2.0, "%")
     held = verdict("added wall time a cell, median of pairs", statistics.median(added), 1.0, "s") and held
     with by_ssh() as (host, env):
         _, added = pairs_of(max(3, pairs // 2), seconds, host, env)
-    print(f"  added wall time a cell over SSH: {spread(added, 's')}")
+    record("wall time added to a cell over SSH, with probes", spread(added, "s"), against)
     held = verdict("added wall time a cell over SSH, median of pairs", statistics.median(added), 1.5, "s") and held
     return verdict("CPU of all probes of a host at 1 Hz, of a core", 100 * probes_cost(20), 1.0, "%") and held

@@ -8,6 +8,7 @@ import subprocess
 import tempfile
 from pathlib import Path
 
+from benchmarks.figures import record
 from benchmarks.timing import BARE, BENCH, interleaved, spread, verdict
 
 HARDWARE, WORKLOADS, THREADS, REPEATS = 10, 10, 20, 5
@@ -46,5 +47,5 @@ def main(pairs: int = 5) -> bool:
         cells = len(planned["cells"])
         assert cells == 10_000, cells
         ours, bare = interleaved(command, BARE, pairs)
-    print(f"  bench plan --json of {cells} cells: {spread(ours, 's')}; python -c pass: {spread(bare, 's')}")
+    record(f"`bench plan --json` of {cells:,} cells", spread(ours, "s"), f"`python -c pass`: {spread(bare, 's')}")
     return verdict("check and plan of 10,000 cells", statistics.median(ours), 3.0, "s")

@@ -12,6 +12,7 @@ import tempfile
 from collections.abc import Sequence
 from pathlib import Path
 
+from benchmarks.figures import record
 from benchmarks.startup import QUICKSTART
 from benchmarks.timing import BENCH, spread, verdict, wall_s
 
@@ -37,7 +38,10 @@ def _holds(spec: Path, out: Path, rounds: int) -> bool:
     wall_s(render)
     taken = [_timed(render) for _ in range(rounds)]
     wall, processor = zip(*taken, strict=True)
-    print(f"  {spec.stem}, PDF and HTML: processor {spread(processor, 's')}; wall {spread(wall, 's')}")
+    record(
+        f"processor time of the brief of {spec.stem}, PDF and HTML",
+        f"{spread(processor, 's')}; wall {spread(wall, 's')}",
+    )
     return verdict(f"the brief of {spec.stem} from stored results", statistics.median(processor), LIMIT_S, "s")
 
 
