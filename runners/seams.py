@@ -346,8 +346,8 @@ class Engine(Protocol):
         ...
 
     def describe(self) -> dict[str, str]:
-        """Return facts for the disclosure: `server`, `version`, `topology`, `stand_in` (a sentence, if it is one),
-        ..."""
+        """Return facts for the disclosure: `server`, `version`, `topology` and others. `stand_in` is a sentence where
+        it is one, `other_server` where it is another product than the engine's name says."""
         ...
 
     def build(self) -> str:

@@ -215,8 +215,9 @@ class Progress:
         self._say(f"run {record.run_id}: {most}{plural(view.total, 'cell')}{before}, {takes}")
 
     def _on_engine_facts(self, record: j.EngineFacts) -> None:
-        if sentence := record.facts.get("stand_in"):
-            self._once("note", sentence)
+        for name in ("stand_in", "other_server"):
+            if sentence := record.facts.get(name):
+                self._once("note", sentence)
 
     def _on_remark(self, record: j.Remark) -> None:
         self._once("note" if record.severity == "info" else record.severity, record.text)

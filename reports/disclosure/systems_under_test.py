@@ -20,7 +20,7 @@ _BYTES = frozenset(
     ]
 )
 """Settings in bytes: a plan has base units without their names."""
-_LEFT_OUT = ("stand_in", "size on disk")
+_LEFT_OUT = ("stand_in", "other_server", "size on disk")
 """Facts that stand elsewhere, or that earlier versions observed before a cell had loaded its own data."""
 
 
@@ -38,15 +38,17 @@ def disclose_systems(results: Results) -> Iterable[Item]:
         for key, one in found.items():
             if own := one.without(shared).text(words):
                 yield Item(words["d_system_on"].format(name=label, hardware=_hardware_label(key, results)), own)
-    for sentence, labels in stand_ins(results).items():
-        yield Item(words["d_stand_in"], f"{', '.join(labels)}{words['colon']}{words.said(sentence)}", emphasis=True)
+    for name, word in (("stand_in", "d_stand_in"), ("other_server", "d_other_server")):
+        for sentence, labels in served_by(name, results).items():
+            yield Item(words[word], f"{', '.join(labels)}{words['colon']}{words.said(sentence)}", emphasis=True)
 
 
-def stand_ins(results: Results) -> dict[str, list[str]]:
-    """Return for each stand-in's sentence the labels of the databases that it served."""
+def served_by(name: str, results: Results) -> dict[str, list[str]]:
+    """Return for each sentence on a stand-in, or on a server of another product, the labels of the databases that it
+    served."""
     found: dict[str, list[str]] = {}
     for fact in results.observed:
-        if fact.kind == "database" and fact.name == "stand_in" and fact.value:
+        if fact.kind == "database" and fact.name == name and fact.value:
             database = results.plan.databases.get(p.DatabaseKey(fact.node or ""))
             labels = found.setdefault(fact.value, [])
             label = database.label if database else fact.node or ""

@@ -11,7 +11,7 @@ from benchbrief.reports.data.report_data import Results
 from benchbrief.reports.data.unasked_candidates import asked_cells
 from benchbrief.reports.data.view_model import Notice, Severity
 from benchbrief.reports.disclosure.run_origin import run_row
-from benchbrief.reports.disclosure.systems_under_test import stand_ins
+from benchbrief.reports.disclosure.systems_under_test import served_by
 from benchbrief.reports.disclosure.test_configuration import contradictions
 from benchbrief.reports.notices import repeat_variation, result_limits, run_validity, sustained_notice
 from benchbrief.reports.words.brief_words import counted
@@ -29,15 +29,23 @@ def notices(results: Results, undrawn: Mapping[int, str], link: str = "") -> Ite
         yield replace(notice, number=number, link=notice.link or link)
 
 
+_OTHER_SERVERS: tuple[tuple[str, str, Severity], ...] = (
+    ("stand_in", "notice_stand_in", "error"),
+    ("other_server", "notice_other_server", "warning"),
+)
+"""What stands in for a server's own product: the fact that says it, and the notice of it."""
+
+
 def _notices(results: Results, undrawn: Mapping[int, str], *, detailed: bool) -> Iterator[Notice]:
     words = results.words
     if run_row(results)["simulated"]:
         yield Notice(words["notice_simulated"], words["notice_simulated_body"], "error", first=True)
     yield from imported_briefs.notices(results)
-    for sentence, labels in stand_ins(results).items():
-        said = _sentence(words.said(sentence))
-        text = words["notice_stand_in_body"].format(databases=words.locale.listed(labels), sentence=said)
-        yield Notice(words["notice_stand_in"], text, "error", first=True)
+    for name, title, severity in _OTHER_SERVERS:
+        for sentence, labels in served_by(name, results).items():
+            said = _sentence(words.said(sentence))
+            text = words["notice_served_body"].format(databases=words.locale.listed(labels), sentence=said)
+            yield Notice(words[title], text, severity, first=True)
     asked = results.once(asked_cells)
     bad = [cell for cell in asked if words.status_of(cell.status, cell.reason) in ("failed", "missing")]
     # What was refused alone is no gap: the search went on by it.

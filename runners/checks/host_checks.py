@@ -299,7 +299,11 @@ def _servers(plan: Plan, hosts: Hosts, key: DatabaseKey) -> Iterator[Finding]:
         except RunnerError as error:
             yield Finding(hardware.key, f"database {database.name}", False, str(error), error.hint)
         else:
-            yield Finding(hardware.key, f"database {database.name}", True, description.get("version", "answers"))
+            yield Finding(hardware.key, f"database {database.name}", True, _product(description))
+
+
+def _product(description: Mapping[str, str]) -> str:
+    return " ".join(description[name] for name in ("server", "version") if name in description) or "answers"
 
 
 def _meters(plan: Plan, hosts: Hosts) -> Iterator[Finding]:

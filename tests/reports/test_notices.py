@@ -132,6 +132,20 @@ def test_a_stand_in_and_where_its_data_lie_are_reported_in_the_language_of_the_r
     assert "（mongo-java-server 1.47.0、データはメモリー上）" in view.notices[0].text
 
 
+@pytest.mark.parametrize("language", ["en", "ja"])
+def test_a_server_of_another_product_is_named_first_and_in_the_disclosure(language: str) -> None:
+    world = w.World({"disk": "Disk"}, {"a": "A"}, engine="mongodb")
+    sentence = say.other_server(product="FerretDB 1.24.0", speaks="7.0.42")
+    facts = {"server": "FerretDB", "version": "1.24.0", "protocol": "MongoDB 7.0.42", "other_server": sentence}
+    rows = [s.FactRow(w.RUN, "database", "disk", "db@disk", *fact, None, "observed") for fact in facts.items()]
+    report = w.report("R", p.DisclosureElement(), language=language)
+    view = build(world.plan(report), w.make_store([*world.rows(), *rows]), report, CATALOGUES[language])
+    notice = next(each for each in view.notices if "FerretDB" in each.text)
+    assert (notice.first, notice.severity) == (True, "warning")
+    assert "FerretDB 1.24.0" in f"{view.blocks}"
+    assert ("which speaks" in notice.text) == (language == "en")
+
+
 def test_an_unplanned_point_is_shown_as_not_planned() -> None:
     world = w.World({"disk": "Disk", "ram": "RAM"}, {"a": "A"})
     plan = world.plan()

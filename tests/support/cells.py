@@ -104,7 +104,7 @@ def embedded(path: Path | None = None) -> Database:
     )
 
 
-def attached(uri: str, topology: str | None = None) -> Database:
+def attached(uri: str, topology: str | None = None, version: str | None = None) -> Database:
     return Database(
         name="mongo",
         label="MongoDB",
@@ -112,6 +112,7 @@ def attached(uri: str, topology: str | None = None) -> Database:
         server="attach",
         uri=(uri,),
         topology=topology,
+        version=version,
         reset="drop_and_load",
         origin=ORIGIN,
     )

@@ -13,6 +13,7 @@ from benchbrief.compiler.messages.text import figure
 from benchbrief.compiler.planning.plan import Database
 from benchbrief.runners.engines.mongodb.mongo_client import Connection, Refused
 from benchbrief.runners.engines.mongodb.mongo_messages import say
+from benchbrief.runners.engines.mongodb.mongo_product import product_of
 from benchbrief.runners.errors import Interrupted, RunnerError, ServerFailed
 from benchbrief.runners.seams import Stopping
 
@@ -63,7 +64,8 @@ def list_shards(router: Connection) -> tuple[str, ...]:
 
 def check_declared(database: Database, connection: Connection) -> None:
     """Raises RunnerError for a server that differs from what the spec declares."""
-    found = part(connection.hello())
+    hello = connection.hello()
+    found = part(hello)
     if database.topology and database.topology != found.topology:
         raise _other(database, database.topology, found.text, "topology")
     if database.members is not None and database.members != len(found.members):
@@ -71,9 +73,13 @@ def check_declared(database: Database, connection: Connection) -> None:
     if database.shards is not None and (count := len(list_shards(connection))) != database.shards:
         raise _other(database, f"sharded over {database.shards}", f"sharded over {count}", "shards")
     if database.version is not None:
-        version = str(connection.command("buildInfo").get("version", "unknown"))
+        build = connection.command("buildInfo")
+        product = product_of(build, hello)
+        version = product.version or product.speaks
         if not f"{version}.".startswith(f"{database.version.rstrip('.')}."):
-            raise _other(database, f"version {database.version}", f"version {version}", "version")
+            is_own = product.is_mongodb or not product.version
+            found_text = f"version {version}" if is_own else product.text
+            raise _other(database, f"version {database.version}", found_text, "version")
 
 
 def _other(database: Database, declared: str, found: str, attribute: str) -> RunnerError:

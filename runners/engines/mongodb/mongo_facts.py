@@ -11,6 +11,7 @@ from benchbrief.runners.engines.mongodb.mongo_client import Connection, Refused
 from benchbrief.runners.engines.mongodb.mongo_cluster import list_shards, part
 from benchbrief.runners.engines.mongodb.mongo_data import Data
 from benchbrief.runners.engines.mongodb.mongo_messages import say
+from benchbrief.runners.engines.mongodb.mongo_product import MONGODB, product_of
 from benchbrief.runners.seams import Size
 
 _WIRED_TIGER = {
@@ -23,10 +24,23 @@ _WIRED_TIGER = {
 
 
 def facts_of(connection: Connection, data: Data) -> dict[str, str]:
-    """Return the server's facts. `stand_in` is the product's name when it is no MongoDB."""
-    build = connection.command("buildInfo")
-    found = part(connection.hello())
-    facts = {"server": "MongoDB", "version": str(build.get("version", "unknown")), "topology": found.text}
+    """Return the server's facts. `stand_in` is the product's name when it is ours in place of MongoDB; `other_server`
+    says that it is another product."""
+    build, hello = connection.command("buildInfo"), connection.hello()
+    found, product = part(hello), product_of(build, hello)
+    stand_in = build.get("benchbriefStandIn")
+    if product.is_mongodb or stand_in:
+        facts = {"server": MONGODB, "version": product.speaks}
+    else:
+        facts = {"server": product.name or say.unknown_server(), "version": product.version}
+        facts["protocol"] = f"{MONGODB} {product.speaks}"
+        facts["other_server"] = (
+            say.other_server(product=product.text, speaks=product.speaks)
+            if product.name
+            else say.nameless_server(speaks=product.speaks)
+        )
+        facts = {name: value for name, value in facts.items() if value}
+    facts["topology"] = found.text
     if engine := connection.command("serverStatus").get("storageEngine", {}).get("name"):
         facts["storage engine"] = str(engine)
     if found.topology == "sharded":
@@ -35,8 +49,8 @@ def facts_of(connection: Connection, data: Data) -> dict[str, str]:
             facts["shard key"] = data.sharding()
     if found.primary:
         facts["primary"] = found.primary
-    if product := build.get("benchbriefStandIn"):
-        facts["stand_in"] = str(product)
+    if stand_in:
+        facts["stand_in"] = str(stand_in)
     return facts
 
 

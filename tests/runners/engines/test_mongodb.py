@@ -243,7 +243,7 @@ def test_a_server_behind_another_host_is_reported_by_its_own_address(
 def test_with_tls_a_server_is_connected_to_by_the_name_of_its_certificate(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    answers = {"isMaster": HELLO, "serverStatus": STATUS, "buildInfo": {"version": "7.0.5"}}
+    answers = {"isMaster": HELLO, "serverStatus": STATUS, "buildInfo": BUILD}
     certificate = certificate_of("localhost", tmp_path)
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
     context.load_cert_chain(certificate)
@@ -309,7 +309,7 @@ def test_looking_at_what_is_measured_runs_none_of_its_commands(make: Make, serve
     facts = engine.describe()
     engine.stop()
     (found,) = [each for each in check_hosts(context.plan) if each.what == "database mongo"]
-    assert (found.ok, found.detail) == (True, facts["version"])
+    assert (found.ok, found.detail) == (True, f"{facts['server']} {facts['version']}")
     measured = EngineFacts(at=0.0, database="mongo@box", facts={**facts, "version": "0.1"})
     cell = context.cell
     earlier = Carried(cell, cell, tmp_path, "run", cell.id, 0.0, Recorded(), 1, (), (measured,), {})
@@ -386,12 +386,68 @@ def test_a_standalone_server_is_not_the_declared_replica_set(make: Make, server:
 # --- scripted peers ----------------------------------------------------------------------------------------------
 
 STATUS: dict[str, Any] = {"uptimeMillis": 60_000.0, "opcounters": {"insert": 1}}
+BUILD: dict[str, Any] = {
+    "version": "7.0.5",
+    "gitVersion": "7809d71e84e314b497f282ea8aa06d7ded3eb205",
+    "modules": [],
+    "allocator": "tcmalloc",
+    "javascriptEngine": "mozjs",
+    "storageEngines": ["devnull", "wiredTiger"],
+}
+_CLAIM = {"version": "7.0.42", "gitVersion": "0" * 40, "modules": []}
+
+
+@pytest.mark.parametrize(
+    ("build", "hello", "server", "version"),
+    [
+        ({**BUILD, **_CLAIM, "ferretdbVersion": "v1.24.0"}, {}, "FerretDB", "1.24.0"),
+        ({**_CLAIM, "ferretdb": {"version": "v2.5.0", "package": "docker"}}, {}, "FerretDB", "2.5.0"),
+        ({**BUILD, "psmdbVersion": "7.0.5-3"}, {}, "Percona Server for MongoDB", "7.0.5-3"),
+        ({**_CLAIM, "_t": "BuildInfoResponse"}, {}, "Azure Cosmos DB", None),
+        (_CLAIM, {"internal": {"documentdb_versions": ["0.117-0", "0.117.0"], "kind": ""}}, "DocumentDB", "0.117-0"),
+        (_CLAIM, {"internal": {"documentdb_versions": [], "kind": "azuredocumentdb"}}, "Azure DocumentDB", None),
+        (_CLAIM, {"me": "db1.abc.us-east-1.docdb.amazonaws.com:27017"}, "Amazon DocumentDB", None),
+        (_CLAIM, {}, "unknown, speaks MongoDB's protocol", None),
+    ],
+)
+def test_a_scripted_server_of_another_product_is_never_called_mongodb(
+    make: Make, build: dict[str, Any], hello: dict[str, Any], server: str, version: str | None
+) -> None:
+    with scripted_mongod({"isMaster": {**HELLO, **hello}, "serverStatus": STATUS, "buildInfo": build}) as (_, port):
+        engine, _ = make(cells.attached(f"mongodb://127.0.0.1:{port}/ycsb"))
+        engine.start()
+        facts = engine.describe()
+        engine.stop()
+    assert (facts["server"], facts.get("version")) == (server, version)
+    assert facts["protocol"] == f"MongoDB {build['version']}"
+    assert "MongoDB's" in facts["other_server"]
+    assert "stand_in" not in facts
+
+
+def test_a_declared_version_is_that_of_the_product_itself(make: Make) -> None:
+    answers = {"isMaster": HELLO, "serverStatus": STATUS, "buildInfo": {**_CLAIM, "ferretdbVersion": "v1.24.0"}}
+    with scripted_mongod(answers) as (_, port):
+        engine, _ = make(cells.attached(f"mongodb://127.0.0.1:{port}/ycsb", version="1.24"))
+        engine.start()
+        engine.stop()
+        with pytest.raises(RunnerError, match=r"declared as version 7\.0, and the server is FerretDB 1\.24\.0"):
+            make(cells.attached(f"mongodb://127.0.0.1:{port}/ycsb", version="7.0"))[0].start()
+
+
+def test_a_scripted_mongod_is_mongodb(make: Make) -> None:
+    with scripted_mongod({"isMaster": HELLO, "serverStatus": STATUS, "buildInfo": BUILD}) as (_, port):
+        engine, _ = make(cells.attached(f"mongodb://127.0.0.1:{port}/ycsb"))
+        engine.start()
+        facts = engine.describe()
+        engine.stop()
+    assert (facts["server"], facts["version"]) == ("MongoDB", "7.0.5")
+    assert not {"other_server", "protocol"} & set(facts)
 
 
 def test_the_primary_of_a_scripted_replica_set_is_found_among_its_members(make: Make) -> None:
     member = {**HELLO, "setName": "rs0", "hosts": ["a", "b", "c"], "ismaster": False, "secondary": True}
     primary = {**member, "ismaster": True, "isWritablePrimary": True, "secondary": False}
-    answers: dict[str, Any] = {"serverStatus": STATUS, "buildInfo": {"version": "7.0.5"}}
+    answers: dict[str, Any] = {"serverStatus": STATUS, "buildInfo": BUILD}
     with (
         scripted_mongod({"isMaster": member, **answers}) as (_, first),
         scripted_mongod({"isMaster": primary, **answers, "serverStatus": {**STATUS, "network": {"bytesIn": 7}}}) as (
@@ -423,7 +479,7 @@ def test_a_scripted_replica_set_without_a_primary_is_a_failed_server(
 
 
 def test_a_scripted_router_is_a_sharded_cluster(make: Make) -> None:
-    answers = {"isMaster": {**HELLO, "msg": "isdbgrid"}, "serverStatus": STATUS, "buildInfo": {"version": "7.0.5"}}
+    answers = {"isMaster": {**HELLO, "msg": "isdbgrid"}, "serverStatus": STATUS, "buildInfo": BUILD}
     with scripted_mongod(answers) as (_, port):
         engine, context = make(cells.attached(f"mongodb://127.0.0.1:{port}/ycsb", topology="sharded"))
         engine.start()
@@ -440,7 +496,7 @@ def test_a_scripted_server_s_wiredtiger_counters_are_kept(make: Make) -> None:
         "connections": {"current": 5, "totalCreated": 9},
         "wiredTiger": {"cache": {"bytes read into cache": 1234, "other": 5}},
     }
-    with scripted_mongod({"isMaster": HELLO, "serverStatus": status, "buildInfo": {"version": "7.0.5"}}) as (_, port):
+    with scripted_mongod({"isMaster": HELLO, "serverStatus": status, "buildInfo": BUILD}) as (_, port):
         engine, _ = make(cells.attached(f"mongodb://127.0.0.1:{port}/ycsb"))
         engine.start()
         assert engine.counters() == {
@@ -485,7 +541,7 @@ def test_what_shapes_a_data_set_in_a_server_is_its_version_its_build_and_its_sto
 
 def test_the_size_of_a_scripted_server_s_data_is_that_of_collections_and_indexes(make: Make) -> None:
     usual = {"storageSize": 4096.0, "indexSize": 1024.0, "dataSize": 10_000.0}
-    answers = {"isMaster": HELLO, "serverStatus": STATUS, "buildInfo": {"version": "7.0.5"}}
+    answers = {"isMaster": HELLO, "serverStatus": STATUS, "buildInfo": BUILD}
     for stats, size in (
         (usual, Size(5120.0, 10_000.0)),
         ({**usual, "storageSize": 0}, Size(None, 10_000.0, "the server does not tell its storageSize (`dbStats`)")),
