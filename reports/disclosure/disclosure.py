@@ -341,9 +341,10 @@ def date_text(results: Results) -> str:
         return ""
     first, last = started, started
     if reused_runs(results):
-        first, last = results.store.sql("SELECT min(started_at), max(started_at) FROM cells WHERE status = 'ok'").rows[
-            0
-        ]
+        ((of_first, of_last),) = results.store.sql(
+            "SELECT min(started_at), max(started_at) FROM cells WHERE status = 'ok'"
+        ).rows
+        first, last = of_first or started, of_last or started  # no cell may be good
     return results.words.locale.days(first.date(), last.date())
 
 

@@ -28,7 +28,7 @@ from dataclasses import dataclass
 from benchbrief.compiler.planning.budgets import LEVEL, Looks
 from benchbrief.compiler.planning.plan import Dimension, Expect, Query
 from benchbrief.results.store.store import Key, Store
-from benchbrief.runners.measurement.confidence_interval import t_interval
+from benchbrief.runners.measurement.confidence_interval import mean_interval
 
 _Place = tuple[tuple[Dimension, Key], ...]
 Read = Callable[[Query], Iterable[tuple[Sequence[Key], float | None]]]
@@ -175,7 +175,7 @@ def _range(expect: Expect, read: Read) -> tuple[float, float]:
 
 
 def _ends(values: Sequence[float], level: float) -> tuple[float, float]:
-    low, high = t_interval(len(values), statistics.fmean(values), statistics.stdev(values), level)
+    low, high = mean_interval(values, level)
     return (-math.inf, math.inf) if low is None or high is None else (low, high)
 
 

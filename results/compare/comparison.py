@@ -29,7 +29,7 @@ from benchbrief.results.statistics.significance import (
 )
 from benchbrief.results.store.searched_doubts import KNOWN, Doubt
 from benchbrief.results.store.store import Key
-from benchbrief.runners.measurement.confidence_interval import t_interval
+from benchbrief.runners.measurement.confidence_interval import mean_interval
 
 SIGNIFICANT = 0.05
 Better = Literal["higher", "lower"] | None
@@ -74,9 +74,7 @@ class Values:
             return None
         if self.percentile:
             return min(self.repeats), max(self.repeats)
-        low, high = t_interval(
-            len(self.repeats), statistics.fmean(self.repeats), statistics.stdev(self.repeats), self.level
-        )
+        low, high = mean_interval(self.repeats, self.level)
         return None if low is None or high is None else (low, high)
 
 
@@ -274,9 +272,10 @@ def _with_intervals(row: Comparison, level: float) -> Comparison:
     first, second = row.first, row.second
     if first is None or second is None or first.value is None or second.value is None:
         return row
-    apart = Estimate(second.value - first.value, None, None)
+    apart = None
     if min(len(first.repeats), len(second.repeats)) > 1:
         apart = difference_of(first.repeats, second.repeats, percentile=first.percentile, level=level)
+    apart = apart or Estimate(second.value - first.value, None, None)
     ratio = interval = None
     if first.value > 0 and min((second.value, *first.repeats, *second.repeats)) >= 0:
         ratio, interval = _ratio(first, second, level)

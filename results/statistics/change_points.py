@@ -14,6 +14,8 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
+from benchbrief.runners.measurement.confidence_interval import LARGEST
+
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
@@ -40,10 +42,13 @@ class ChangePoint:
 def change_points(
     values: Sequence[float], *, level: float = LEVEL, window: int = WINDOW, least: int = 2
 ) -> list[ChangePoint]:
-    """Return the changes in finite values, in their order. Each side of one has at least `least` values."""
+    """Return the changes in finite values, in their order. Each side of one has at least `least` values. Of a series
+    with other values, none is known."""
     import numpy as np
 
     series = np.asarray(values, dtype=float)
+    if not (np.abs(series) <= LARGEST).all():
+        return []
     found = _candidates(series, min(level * _FIRST_PASS, 0.05), window, least)
     while found:
         tested = _tested(series, found)
@@ -80,12 +85,13 @@ def divergence(values: NDArray[np.float64]) -> NDArray[np.float64]:
 def p_of_means(a: Any, b: Any) -> float:
     """Return the two-sided p-value of Student's t test for equal means of arrays with equal variances.
 
-    1 with fewer than three values; where nothing varies on both sides, 0 or 1.
+    1 with fewer than three values, an empty side, or a value that is no number; where nothing varies on both sides, 0
+    or 1.
     """
     from scipy.special import stdtr
 
     freedom = len(a) + len(b) - 2
-    if freedom < 1:
+    if freedom < 1 or not len(a) or not len(b) or not (abs(a).max() <= LARGEST and abs(b).max() <= LARGEST):
         return 1.0
     apart = float(abs(a.mean() - b.mean()))
     spread = float(((a - a.mean()) ** 2).sum() + ((b - b.mean()) ** 2).sum()) / freedom

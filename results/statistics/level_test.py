@@ -6,6 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from statistics import fmean
 
+from benchbrief.runners.measurement.confidence_interval import LARGEST
+
 LENGTHS = (1, 2, 3, 5, 7)
 """How many of the last values may be at another level. A change shows better the longer it lasts."""
 FEWEST = 6
@@ -27,12 +29,12 @@ class Departure:
 
 def departure(values: Sequence[float], start: int, direction: int) -> Departure | None:
     """Test the last values of a series against those before them, from `start` on. None where these are fewer than
-    `FEWEST`.
+    `FEWEST`, and where a value is no number.
 
     `direction` is 1 where a rise counts, -1 where a fall does, 0 for both.
     """
     tried = [length for length in LENGTHS if len(values) - length - start >= FEWEST]
-    if not tried:
+    if not tried or not all(abs(value) <= LARGEST for value in values[start:]):
         return None
     best: Departure | None = None
     for length in tried:
@@ -46,15 +48,17 @@ def departure(values: Sequence[float], start: int, direction: int) -> Departure 
 def p_of_shift(level: Sequence[float], last: Sequence[float], direction: int) -> float:
     """Return the p-value of Student's t test for equal means; one-sided for a `direction` of 1 or -1.
 
-    1 where nothing is known of the noise: for fewer than three values, and where none varies but by rounding and the
-    means are the same. 0 where none varies and the means differ.
+    1 where nothing is known of the noise: for fewer than three values or one that is no number, and where none varies
+    but by rounding and the means are the same. 0 where none varies and the means differ.
     """
     from scipy.special import stdtr
 
     freedom = len(level) + len(last) - 2
+    if freedom < 1 or not level or not last or not all(abs(x) <= LARGEST for x in (*level, *last)):
+        return 1.0
     apart = fmean(last) - fmean(level)
     toward = abs(apart) if direction == 0 else apart * direction
-    if freedom < 1 or toward <= 0:
+    if toward <= 0:
         return 1.0
     square = (sum((x - fmean(level)) ** 2 for x in level) + sum((x - fmean(last)) ** 2 for x in last)) / freedom
     if square <= (1e-12 * max(abs(fmean(level)), abs(fmean(last)), 1e-300)) ** 2:

@@ -36,6 +36,8 @@ CHANCE = 0.05
 """How often chance alone may make a recovery of what never left, of all events at most."""
 _LEAST = 3
 """So many samples before an event have a spread."""
+_MOST_LOG = 700.0
+"""Of a larger one, there is no float."""
 _PARTIAL = 0.5
 """A last sample shorter than this share of the one before is the tool's end, and left out."""
 
@@ -100,6 +102,7 @@ def _whole(samples: Sequence[Sample]) -> list[Sample]:
 
 def recovery(samples: Sequence[Sample], event: Event, at: float, until: float) -> Recovery | None:
     """Judge an event that began `at`, up to `until`, in seconds of the window. None when nothing was done before it."""
+    samples = [each for each in samples if each.seconds > 0 and 0 <= each.rate < inf]
     earlier = [each for each in samples if each.end <= at]
     near = [each for each in earlier if each.start >= at - event.window_s - 1e-6] or earlier[-1:]
     after = [each for each in samples if each.end > at and each.start < until]
@@ -138,12 +141,12 @@ def _quantile(freedom: float, event: Event, each_s: float) -> float:
 
 
 def _latency_back_after(before: Sequence[Sample], after: Sequence[Sample], event: Event, at: float) -> float | None:
-    known = [log(each.p99_s) for each in before if each.p99_s]
+    known = [log(each.p99_s) for each in before if each.p99_s and 0 < each.p99_s < inf]
     if len(known) < _LEAST:
         return None
     each_s = min(sample.seconds for sample in after)
     chance = _quantile(len(known) - 1, event, each_s) * stdev(known) * sqrt(1 + 1 / len(known))
-    most = exp(fmean(known)) * max(1 + event.within, exp(chance))
+    most = exp(fmean(known)) * max(1 + event.within, exp(min(chance, _MOST_LOG)))
     kept = [each.p99_s is not None and each.p99_s <= most for each in after]
     return _back_after(after, kept, event.steady_s, at)
 

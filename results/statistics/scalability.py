@@ -15,6 +15,7 @@ from dataclasses import dataclass
 
 from benchbrief.compiler.planning.budgets import LEVEL
 from benchbrief.compiler.rounding import share_text
+from benchbrief.runners.measurement.confidence_interval import LARGEST
 
 FEWEST_POINTS = 4
 """One more than the parameters. Gunther asks for half a dozen for a reliable fit."""
@@ -55,7 +56,7 @@ def fit_usl(loads: Sequence[float], rates: Sequence[float]) -> Usl | NoFit:
     """Fit by non-linear least squares, with sigma from 0 to 1 and kappa from 0 on: other values have no meaning."""
     if len(set(loads)) < FEWEST_POINTS:
         return NoFit(f"the law takes {FEWEST_POINTS} loads, and there are {len(set(loads))}")
-    if min(loads) <= 0 or min(rates) <= 0:
+    if not all(0 < value <= LARGEST for value in (*loads, *rates)):
         return NoFit("the law is of loads and throughputs above 0")
     if max(rates) == min(rates):
         return NoFit("the throughput is the same at all loads")

@@ -2,6 +2,8 @@
 
 A repeat is one observation. Operations and seconds within a measurement depend on each other, so only repeats show
 how far another measurement may differ.
+
+What no float can hold is not known: a value that is no number, an interval that goes beyond any measurement.
 """
 
 from __future__ import annotations
@@ -12,11 +14,16 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from benchbrief.compiler.planning.budgets import LEVEL
+from benchbrief.runners.measurement.confidence_interval import LARGEST
 
 FEWEST_RANKED = 8
 """For each side. With fewer, ranks decide little: five against five can't get below 0.8 %, however far apart they
 are, and a correction for seven comparisons takes that above 5 %. Eight against eight allow three hundred
 comparisons."""
+
+WIDEST = 1e6
+"""An interval of a ratio that goes so many times above and below it says nothing, and is none. That of two repeats
+which differ, corrected for fifty comparisons, may have three hundred digits."""
 
 MOST_EXACT = 10_000
 """Pairs of values. Above this, the normal distribution replaces that of the ranks, which it matches by then."""
@@ -40,20 +47,39 @@ def degrees_of_freedom(a: Sequence[float], b: Sequence[float]) -> float:
     From B. L. Welch, "The generalization of Student's problem when several different population variances are
     involved", Biometrika 34 (1947).
     """
+    if not _vary(a, b):
+        return math.inf
     parts = [(statistics.variance(each) / len(each), len(each)) for each in (a, b)]
     spread = sum(part for part, _ in parts)
-    below = sum(part * part / (n - 1) for part, n in parts)
-    return spread * spread / below if below > 0 else math.inf
+    return 1 / sum((part / spread) ** 2 / (n - 1) for part, n in parts) if spread > 0 else math.inf
+
+
+def _vary(*sides: Sequence[float]) -> bool:
+    """Return whether each side has two known values or more."""
+    return min(map(len, sides)) > 1 and _are_known(*sides)
+
+
+def _are_known(*sides: Sequence[float]) -> bool:
+    """Return whether each side has values, and all are numbers that can be computed with."""
+    return all(sides) and all(abs(value) <= LARGEST for side in sides for value in side)
+
+
+def _estimate(value: float, low: float, high: float) -> Estimate | None:
+    """Return an estimate without the ends that are no numbers; None where it is none itself."""
+    if not math.isfinite(value):
+        return None
+    known = math.isfinite(low) and math.isfinite(high)
+    return Estimate(value, low, high) if known else Estimate(value, None, None)
 
 
 def welch(a: Sequence[float], b: Sequence[float]) -> float | None:
-    """Return the two-sided p-value of Welch's t test for equal means; None with fewer than two values.
+    """Return the two-sided p-value of Welch's t test for equal means; None with fewer than two known values.
 
     When all repeats of each side are equal, their variation is unknown and a t test would be certain. Then the
     p-value is the share of all splits of the repeats in two that lie as far apart: R. A. Fisher, "The Design of
     Experiments" (1935), section 21.
     """
-    if min(len(a), len(b)) < 2:
+    if not _vary(a, b):
         return None
     from scipy.special import stdtr  # Student's t, without the second that importing scipy.stats takes
 
@@ -66,13 +92,15 @@ def welch(a: Sequence[float], b: Sequence[float]) -> float | None:
 
 def mann_whitney(a: Sequence[float], b: Sequence[float]) -> float | None:
     """Return the two-sided p-value of the rank test of Mann and Whitney, exact without ties. None with an empty
-    side.
+    side, or a value that is not known.
 
     From H. B. Mann and D. R. Whitney, "On a Test of Whether one of Two Random Variables is Stochastically Larger
     than the Other" (1947).
     """
-    if not a or not b:
+    if not _are_known(a, b):
         return None
+    if len({*a, *b}) == 1:  # all orders are one
+        return 1.0
     from scipy.stats import mannwhitneyu
 
     exact = len({*a, *b}) == len(a) + len(b) and len(a) * len(b) <= MOST_EXACT
@@ -86,7 +114,7 @@ def p_value(a: Sequence[float], b: Sequence[float], *, percentile: bool = False)
     A percentile's repeats are skewed and have outliers. So their ranks are tested when there are enough of them,
     and their logarithms otherwise.
     """
-    if not percentile or min(len(a), len(b)) < 2:
+    if not percentile or not _vary(a, b):
         return welch(a, b)
     if min(len(a), len(b)) >= FEWEST_RANKED:
         return mann_whitney(a, b)
@@ -94,7 +122,10 @@ def p_value(a: Sequence[float], b: Sequence[float], *, percentile: bool = False)
 
 
 def difference(a: Sequence[float], b: Sequence[float], *, percentile: bool = False) -> float:
-    """Return how far b is above a, in what `p_value` tests. Its sign is the direction of a significant difference."""
+    """Return how far b is above a, in what `p_value` tests. Its sign is the direction of a significant difference. It
+    is NaN with an empty side, or a value that is not known."""
+    if not _are_known(a, b):
+        return math.nan
     if percentile and min(len(a), len(b)) >= FEWEST_RANKED:
         return statistics.median(above - below for below in a for above in b)
     if percentile and min(*a, *b) > 0:
@@ -104,18 +135,21 @@ def difference(a: Sequence[float], b: Sequence[float], *, percentile: bool = Fal
 
 def difference_of(
     a: Sequence[float], b: Sequence[float], *, percentile: bool = False, level: float = LEVEL
-) -> Estimate:
-    """Return how far b is above a, in their unit, with its interval. No interval with fewer than two values.
+) -> Estimate | None:
+    """Return how far b is above a, in their unit, with its interval. No interval with fewer than two values. None with
+    an empty side, or a value that is not known.
 
     It compares means, by Welch. With `FEWEST_RANKED` repeats of percentiles it compares all pairs, by ranks.
     """
+    if not _are_known(a, b):
+        return None
     if percentile and min(len(a), len(b)) >= FEWEST_RANKED:
         return _of_pairs(sorted(above - below for below in a for above in b), len(a), len(b), level)
     middle = statistics.fmean(b) - statistics.fmean(a)
     if min(len(a), len(b)) < 2:
         return Estimate(middle, None, None)
     half = _half_width(a, b, level)
-    return Estimate(middle, None, None) if half is None else Estimate(middle, middle - half, middle + half)
+    return Estimate(middle, None, None) if half is None else _estimate(middle, middle - half, middle + half)
 
 
 def do_not_vary(*sides: Sequence[float]) -> bool:
@@ -135,7 +169,7 @@ def _half_width(a: Sequence[float], b: Sequence[float], level: float) -> float |
 def correct_p_value(p: float, level: float) -> float:
     """Return a p-value that is as strict as intervals of `level`: where repeats were looked at several times, above
     `LEVEL`, each look has a part of the 5 % (`compiler/planning/budgets.py`)."""
-    return min(1.0, p * (1 - LEVEL) / (1 - level))
+    return min(1.0, p * (1 - LEVEL) / (1 - level)) if level < 1 else 1.0
 
 
 def holm(p_values: Sequence[float]) -> list[float]:
@@ -172,49 +206,50 @@ def ratio_of_means(a: Sequence[float], b: Sequence[float], level: float = LEVEL)
     (1954).
 
     Both means are independent, with separate variances and Welch's degrees of freedom, so the interval excludes 1
-    exactly when Welch's test is significant. None when a's mean is 0. No interval with fewer than two values.
+    exactly when Welch's test is significant. None when a's mean is 0, with an empty side, or a value that is not
+    known. No interval with fewer than two values.
     """
+    if not _are_known(a, b):
+        return None
     below, above = statistics.fmean(a), statistics.fmean(b)
     if below == 0:
         return None
     value = above / below
-    if min(len(a), len(b)) < 2:
-        return Estimate(value, None, None)
-    from scipy.special import stdtrit
-
     freedom = degrees_of_freedom(a, b)
     if math.isinf(freedom):
-        return Estimate(value, None, None)
+        return _estimate(value, math.nan, math.nan)
+    from scipy.special import stdtrit
+
     t2 = float(stdtrit(freedom, (1 + level) / 2)) ** 2
     # The ratios r for which above - r * below is within t standard errors of 0: a quadratic in r.
     square = below * below - t2 * statistics.variance(a) / len(a)
     constant = above * above - t2 * statistics.variance(b) / len(b)
-    root = (below * above) ** 2 - square * constant
-    if square <= 0 or root < 0:
-        return Estimate(value, None, None)
-    ends = ((below * above - math.sqrt(root)) / square, (below * above + math.sqrt(root)) / square)
-    return Estimate(value, *ends)
+    root = below * above * below * above - square * constant
+    if not square > 0 or not 0 <= root < math.inf:
+        return _estimate(value, math.nan, math.nan)
+    return _estimate(value, (below * above - math.sqrt(root)) / square, (below * above + math.sqrt(root)) / square)
 
 
 def ratio_of_percentiles(a: Sequence[float], b: Sequence[float], level: float = LEVEL) -> Estimate | None:
     """Return the ratio of b's typical repeat to a's, with the interval that matches the test of `p_value`.
 
     With few repeats, it is the ratio of the geometric means, by Welch. With `FEWEST_RANKED`, it is the median of
-    all ratios of a repeat of b to one of a, by ranks. None with fewer than two values, and when one is not above 0.
+    all ratios of a repeat of b to one of a, by ranks. None with fewer than two known values, and when one is not above
+    0. An interval of over `WIDEST` is none.
     """
-    if min(len(a), len(b)) < 2 or min(*a, *b) <= 0:
+    if not _vary(a, b) or min(*a, *b) <= 0:
         return None
     if min(len(a), len(b)) >= FEWEST_RANKED:
         return _of_pairs(sorted(above / below for below in a for above in b), len(a), len(b), level)
     below, above = _logs(a), _logs(b)
     middle = statistics.fmean(above) - statistics.fmean(below)
     half = _half_width(below, above, level)
-    if half is None:
-        return Estimate(math.exp(middle), None, None)
-    return Estimate(math.exp(middle), math.exp(middle - half), math.exp(middle + half))
+    if half is None or not half <= math.log(WIDEST):
+        half = math.nan
+    return _estimate(*(math.exp(end) for end in (middle, middle - half, middle + half)))
 
 
-def _of_pairs(found: Sequence[float], n: int, m: int, level: float) -> Estimate:
+def _of_pairs(found: Sequence[float], n: int, m: int, level: float) -> Estimate | None:
     """Return the median and the interval of all pairs' differences or ratios.
 
     From J. L. Hodges and E. L. Lehmann, "Estimates of Location Based on Rank Tests" (1963). The values that the
@@ -222,12 +257,14 @@ def _of_pairs(found: Sequence[float], n: int, m: int, level: float) -> Estimate:
     """
     outside = _rejected_orders(n, m, (1 - level) / 2)
     if outside == 0:  # so few repeats reject nothing at this level
-        return Estimate(statistics.median(found), None, None)
-    return Estimate(statistics.median(found), found[outside - 1], found[-outside])
+        return _estimate(statistics.median(found), math.nan, math.nan)
+    return _estimate(statistics.median(found), found[outside - 1], found[-outside])
 
 
 def _rejected_orders(n: int, m: int, tail: float) -> int:
     """Return how many of the lowest values of Mann and Whitney's statistic have a joint probability below `tail`."""
+    if tail <= 0:
+        return 0
     if n * m > MOST_EXACT:
         spread = math.sqrt(n * m * (n + m + 1) / 12)
         return max(0, math.floor(n * m / 2 + statistics.NormalDist().inv_cdf(tail) * spread + 0.5))

@@ -10,14 +10,13 @@
 from __future__ import annotations
 
 import math
-import statistics
 from collections.abc import Callable
 from functools import partial
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from benchbrief.results.statistics.scalability import NoFit, fit_usl
 from benchbrief.results.statistics.significance import correct_p_value, p_value
-from benchbrief.runners.measurement.confidence_interval import t_interval
+from benchbrief.runners.measurement.confidence_interval import mean_interval
 
 if TYPE_CHECKING:
     import duckdb
@@ -27,10 +26,7 @@ _List: TypeAlias = list[float | None] | None
 
 
 def _half_width(level: float, values: _List) -> float | None:
-    known = _known(values)
-    if known is None or len(known) < 2:
-        return None
-    low, high = t_interval(len(known), statistics.fmean(known), statistics.stdev(known), level)
+    low, high = mean_interval(_known(values) or (), level)
     return None if low is None or high is None else (high - low) / 2
 
 

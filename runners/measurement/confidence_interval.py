@@ -8,19 +8,31 @@ from collections.abc import Sequence
 
 from benchbrief.compiler.planning.budgets import LEVEL
 
+LARGEST = 1e150
+"""A larger value is no measurement: its square is no float. Neither is NaN at most this."""
+
 
 def t_interval(n: int, mean: float, sd: float | None, level: float = LEVEL) -> tuple[float, float] | tuple[None, None]:
-    """Return the interval of a mean: mean -+ t(n - 1, (1 + level) / 2) * sd / sqrt(n). None with one value."""
+    """Return the interval of a mean: mean -+ t(n - 1, (1 + level) / 2) * sd / sqrt(n). None with one value, and where
+    an end is no number."""
     if n < 2 or sd is None:
         return None, None
     from scipy.special import stdtrit  # the t quantile, without the second that importing scipy.stats takes
 
     half = float(stdtrit(n - 1, (1 + level) / 2)) * sd / math.sqrt(n)
-    return mean - half, mean + half
+    low, high = mean - half, mean + half
+    return (low, high) if math.isfinite(low) and math.isfinite(high) else (None, None)
+
+
+def mean_interval(values: Sequence[float], level: float = LEVEL) -> tuple[float, float] | tuple[None, None]:
+    """Return the same of these values. None with one value, and with one that can't be computed with."""
+    if len(values) < 2 or not all(abs(value) <= LARGEST for value in values):
+        return None, None
+    return t_interval(len(values), statistics.fmean(values), statistics.stdev(values), level)
 
 
 def half_width(values: Sequence[float], level: float = LEVEL) -> float | None:
-    """Return half the width of the mean's interval as a share of the mean; None with one value, or a mean of 0."""
-    mean = statistics.fmean(values) if values else 0.0
-    low, high = t_interval(len(values), mean, statistics.stdev(values) if len(values) > 1 else None, level)
+    """Return half the width of the mean's interval as a share of the mean; None without one, or a mean of 0."""
+    low, high = mean_interval(values, level)
+    mean = statistics.fmean(values) if low is not None else 0.0
     return (high - low) / 2 / mean if low is not None and high is not None and mean > 0 else None

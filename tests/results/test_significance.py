@@ -355,6 +355,8 @@ def test_holms_steps_divide_the_chance_of_each_as_far_as_it_comes() -> None:
 def test_the_interval_by_ranks_is_the_same_from_both_sides() -> None:
     a, b = [n / 7 for n in range(8)], [n / 5 + 0.03 for n in range(9)]
     there, back = difference_of(a, b, percentile=True), difference_of(b, a, percentile=True)
+    assert there is not None
+    assert back is not None
     assert there.low is not None
     assert there.high is not None
     assert (back.low, back.high) == pytest.approx((-there.high, -there.low))
@@ -366,6 +368,7 @@ def test_the_ranks_of_many_repeats_have_the_spread_of_the_normal_distribution() 
     pairs = sorted(above - below for below in a for above in b)
     outside = math.floor(stats.norm(n * n / 2, math.sqrt(n * n * (2 * n + 1) / 12)).ppf(0.025) - 0.5)
     found = difference_of(a, b, percentile=True)
+    assert found is not None
     assert (found.low, found.high) == (pairs[outside], pairs[-1 - outside])
 
 
