@@ -9,8 +9,9 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from functools import lru_cache
+from typing import Protocol
 
-from benchbrief.compiler.planning.plan import Cell, Experiment, Plan, Promise
+from benchbrief.compiler.planning.plan import Experiment, Plan, Promise
 from benchbrief.compiler.planning.planned_cells import planned_cells
 from benchbrief.compiler.searches.rate_search import Rule, walk
 
@@ -21,6 +22,25 @@ _Curve = tuple[str, str, str]
 """An experiment, on one hardware and with one workload."""
 
 
+class _Cell(Protocol):
+    """What counts of a cell here."""
+
+    @property
+    def id(self) -> str: ...
+    @property
+    def experiment(self) -> str: ...
+    @property
+    def hardware(self) -> str: ...
+    @property
+    def workload(self) -> str: ...
+    @property
+    def threads(self) -> int | None: ...
+    @property
+    def target(self) -> float | None: ...
+    @property
+    def repeat(self) -> int: ...
+
+
 def spread(points: Sequence[float], count: int) -> tuple[float, ...]:
     """Return so many of the points, at equal distances, with both ends if there are two or more."""
     if count >= len(points):
@@ -28,17 +48,17 @@ def spread(points: Sequence[float], count: int) -> tuple[float, ...]:
     return tuple(points[round(i * (len(points) - 1) / max(1, count - 1))] for i in range(max(0, count)))
 
 
-def _point_on(experiment: Experiment, cell: Cell) -> float | None:
+def _point_on(experiment: Experiment, cell: _Cell) -> float | None:
     """Return the cell's point on the axis of its experiment; None before a search has found it."""
     return cell.target if experiment.axis == "target" else cell.threads
 
 
-def _curve_of(cell: Cell) -> _Curve:
+def _curve_of(cell: _Cell) -> _Curve:
     return cell.experiment, cell.hardware, cell.workload
 
 
 def counted_cells(
-    cells: Iterable[Cell], experiments: Mapping[str, Experiment], begun: Collection[str] = ()
+    cells: Iterable[_Cell], experiments: Mapping[str, Experiment], begun: Collection[str] = ()
 ) -> set[str]:
     """Return the ids of the cells that an estimate counts: all, but of each adaptive curve as many points as it has,
     and of each search for a promise as many cells as usual.
@@ -47,7 +67,7 @@ def counted_cells(
     """
     cells = list(cells)
     searches = {name for name, each in experiments.items() if each.promise}
-    searched: dict[_Curve, list[Cell]] = {}
+    searched: dict[_Curve, list[_Cell]] = {}
     for cell in cells:
         if cell.experiment in searches:
             searched.setdefault(_curve_of(cell), []).append(cell)
@@ -55,7 +75,7 @@ def counted_cells(
     return likely | _chosen([cell for cell in cells if cell.experiment not in searches], experiments, begun)
 
 
-def _searched(cells: Sequence[Cell], experiment: Experiment, begun: Collection[str]) -> set[str]:
+def _searched(cells: Sequence[_Cell], experiment: Experiment, begun: Collection[str]) -> set[str]:
     """Return the ids of the cells of one search: those that have begun, and others up to the usual number."""
     rule = experiment.promise
     found = {cell.id for cell in cells if cell.id in begun}
@@ -79,7 +99,7 @@ def _likely(rates: tuple[float, ...], promise: Promise) -> tuple[tuple[float, in
     return tuple(runs)
 
 
-def _chosen(cells: list[Cell], experiments: Mapping[str, Experiment], begun: Collection[str]) -> set[str]:
+def _chosen(cells: list[_Cell], experiments: Mapping[str, Experiment], begun: Collection[str]) -> set[str]:
     if not any(each.adaptive for each in experiments.values()):
         return {cell.id for cell in cells}
     points: dict[_Curve, dict[float | None, bool]] = {}

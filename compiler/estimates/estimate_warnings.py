@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
-from typing import NamedTuple
+from typing import NamedTuple, Protocol
 
 from benchbrief.compiler.blocks.databases.database_errors import CostlyReset, ReplacedData
 from benchbrief.compiler.blocks.databases.databases import DatabaseSpec
@@ -12,10 +12,11 @@ from benchbrief.compiler.blocks.experiments.experiments import Matrix, databases
 from benchbrief.compiler.estimates.budget_fit import check_budgets
 from benchbrief.compiler.estimates.counted_cells import counted_cells
 from benchbrief.compiler.extensions.engine_spec import EVERYWHERE
-from benchbrief.compiler.matrix.expand import dataset_of, expand, resets_in_order
+from benchbrief.compiler.extensions.tool_spec import Change
+from benchbrief.compiler.matrix.expand import Use, dataset_of, resets_in_order, uses_in_order
 from benchbrief.compiler.model.resolve import Model
 from benchbrief.compiler.planning.fingerprint import place_of
-from benchbrief.compiler.planning.plan import Cell, Database, DatabaseKey, Hardware, Host, Reset, Workload
+from benchbrief.compiler.planning.plan import Cell, Database, DatabaseKey, Dataset, Hardware, Host, Reset, Workload
 from benchbrief.compiler.problems import Findings
 from benchbrief.compiler.resets.tolerated_changes import changes_of, tolerated
 
@@ -36,11 +37,12 @@ def _warn_of_replaced_data(model: Model, findings: Findings) -> None:
         return
     specs = {matrix.database.name: matrix.database for matrix in matrices}
     hardware = {unit.hardware.key: unit.hardware for matrix in matrices for unit in matrix.units}
-    workloads = {load.workload.name: load.workload for matrix in matrices for load in matrix.loads}
-    cells = expand(matrices, hosts)
-    counted = counted_cells(cells, {matrix.experiment.name: matrix.experiment for matrix in matrices})
-    measured = [cell for cell in cells if cell.id in counted]
-    for found in shared_places(measured, hardware, databases_of(matrices), workloads, hosts):
+    uses: Iterable[Use] = uses_in_order(matrices, hosts)
+    if any(matrix.experiment.adaptive or matrix.experiment.promise for matrix in matrices):
+        uses = list(uses)
+        counted = counted_cells(uses, {matrix.experiment.name: matrix.experiment for matrix in matrices})
+        uses = [use for use in uses if use.id in counted]
+    for found in shared_places(uses, hardware, databases_of(matrices), hosts):
         spec = specs[found.database]
         if found.seconds >= _WORTH_S and not spec.imported:
             span = spec.places.get("path") or spec.places.get("uri") or spec.span
@@ -75,11 +77,44 @@ class SharedPlace:
     seconds: float = 0.0
 
 
+class _Use(Protocol):
+    """What counts of a cell here: how it gets its data set, and what it does to it."""
+
+    @property
+    def id(self) -> str: ...
+    @property
+    def hardware(self) -> str: ...
+    @property
+    def database(self) -> DatabaseKey: ...
+    @property
+    def dataset(self) -> Dataset | None: ...
+    @property
+    def changes(self) -> Change: ...
+    @property
+    def load_s(self) -> float: ...
+
+
+class PlannedUse(NamedTuple):
+    """The use of a data set by a cell of a plan."""
+
+    id: str
+    hardware: str
+    database: DatabaseKey
+    dataset: Dataset | None
+    changes: Change
+    load_s: float
+
+    @classmethod
+    def of(cls, cell: Cell, workloads: Mapping[str, Workload]) -> PlannedUse:
+        load_s = sum(step.seconds for step in cell.steps if step.reset == "load")
+        changes = changes_of(workloads[cell.workload], cell.events)
+        return cls(cell.id, cell.hardware, cell.database, cell.dataset, changes, load_s)
+
+
 def shared_places(
-    cells: Iterable[Cell],
+    uses: Iterable[_Use],
     hardware: Mapping[str, Hardware],
     databases: Mapping[DatabaseKey, Database],
-    workloads: Mapping[str, Workload],
     hosts: Mapping[str, Host],
 ) -> list[SharedPlace]:
     """Return the shared places in the order of the cells. Loads that a cell's own `reset` needs do not count, nor those
@@ -91,23 +126,21 @@ def shared_places(
     """For each data set loaded in a place: whether the next cell could use it, had nothing replaced it."""
     users: dict[str, dict[str, None]] = {}
     found: dict[tuple[str, str], SharedPlace] = {}
-    for cell in cells:
-        database = databases[cell.database]
-        if cell.database not in places:
-            places[cell.database] = place_of(hardware[cell.hardware], database, hosts)
-        place = places[cell.database]
-        users.setdefault(place, {})[cell.hardware] = None
-        content = cell.dataset.hash if cell.dataset else ""
-        load_s = sum(step.seconds for step in cell.steps if step.reset == "load")
-        replaced = there.get(place) not in (content, "") and intact.get((place, content), False)
-        if load_s and cell.dataset and cell.dataset.reuse and replaced:
-            shared = found.setdefault((database.name, place), SharedPlace(database.name))
-            shared.cells.append(cell.id)
-            shared.seconds += load_s
+    for use in uses:
+        database, dataset = databases[use.database], use.dataset
+        if use.database not in places:
+            places[use.database] = place_of(hardware[use.hardware], database, hosts)
+        place = places[use.database]
+        users.setdefault(place, {})[use.hardware] = None
+        content = dataset.hash if dataset else ""
+        if dataset and dataset.reuse and (load_s := use.load_s):
+            replaced = there.get(place) not in (content, "") and intact.get((place, content), False)
+            if replaced:
+                shared = found.setdefault((database.name, place), SharedPlace(database.name))
+                shared.cells.append(use.id)
+                shared.seconds += load_s
         there[place] = content
-        intact[place, content] = changes_of(workloads[cell.workload], cell.events) in tolerated(
-            database.reset, database.engine
-        )
+        intact[place, content] = use.changes in tolerated(database.reset, database.engine)
     for (_, place), shared in found.items():
         shared.hardware |= users[place]
     return list(found.values())

@@ -8,7 +8,7 @@ from benchbrief.compiler.estimates.advice import Advice
 from benchbrief.compiler.estimates.budget_fit import BudgetFit, most_s, without_budgets
 from benchbrief.compiler.estimates.counted_cells import counted_cells, of_which, up_to
 from benchbrief.compiler.estimates.estimate import estimate_some
-from benchbrief.compiler.estimates.estimate_warnings import shared_places
+from benchbrief.compiler.estimates.estimate_warnings import PlannedUse, shared_places
 from benchbrief.compiler.estimates.learned import Estimated, Source
 from benchbrief.compiler.estimates.time_spent import (
     ACTIVITIES,
@@ -79,8 +79,8 @@ def _total(plan: Plan, spent: TimeSpent, page: Page, *, refused: bool) -> None:
         page.paragraph(
             f"between {low} and {high}: cells are measured until they are steady, and nobody knows before when that is"
         )
-    cells = [cell for cell in plan.cells if cell.id in measured]
-    for shared in shared_places(cells, plan.hardware, plan.databases, plan.workloads, plan.hosts):
+    uses = (PlannedUse.of(cell, plan.workloads) for cell in plan.cells if cell.id in measured)
+    for shared in shared_places(uses, plan.hardware, plan.databases, plan.hosts):
         owed = f"{plural(len(shared.cells), 'cell loads', 'cells load')} again what others have replaced in one place"
         out = "give each a `path` or server of its own, or measure one hardware after the other"
         page.paragraph(f"database {shared.database}: {owed}, {about(shared.seconds)} of that time; {out}")

@@ -6,7 +6,9 @@ import random
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
+from functools import cached_property
 from itertools import product
+from typing import NamedTuple
 
 from benchbrief.compiler.blocks.experiments.experiments import Matrix
 from benchbrief.compiler.blocks.experiments.ramps import Axis
@@ -14,6 +16,7 @@ from benchbrief.compiler.blocks.experiments.shared_equipment import SharedEquipm
 from benchbrief.compiler.blocks.hardware.hardware import HardwareUnit
 from benchbrief.compiler.blocks.workloads.workloads import Load
 from benchbrief.compiler.extensions import ToolSpec
+from benchbrief.compiler.extensions.tool_spec import Change
 from benchbrief.compiler.matrix.workload_order import workloads_in_order
 from benchbrief.compiler.planning.budgets import chooses
 from benchbrief.compiler.planning.fingerprint import (
@@ -71,9 +74,65 @@ def expand(matrices: tuple[Matrix, ...], hosts: Mapping[str, Host], budget_s: fl
     return tuple(cells)
 
 
+class Use(NamedTuple):
+    """How a cell gets its data set: what a warning needs of it, without the rest of the cell."""
+
+    block: _Block
+    point: float | None
+    repeat: int
+    reset: ResetStep
+
+    @property
+    def id(self) -> str:
+        return self.block.id(self.point, self.repeat)
+
+    @property
+    def experiment(self) -> str:
+        return self.block.matrix.experiment.name
+
+    @property
+    def hardware(self) -> str:
+        return self.block.unit.hardware.key
+
+    @property
+    def database(self) -> DatabaseKey:
+        return self.block.database
+
+    @property
+    def workload(self) -> str:
+        return self.block.load.workload.name
+
+    @property
+    def dataset(self) -> Dataset | None:
+        return self.block.dataset
+
+    @property
+    def changes(self) -> Change:
+        return self.block.changes
+
+    @property
+    def threads(self) -> int | None:
+        return self.block.threads(self.point)
+
+    @property
+    def target(self) -> float | None:
+        return self.block.target(self.point)
+
+    @property
+    def load_s(self) -> float:
+        return self.reset.seconds if self.reset.work == "load" else 0.0
+
+
+def uses_in_order(matrices: tuple[Matrix, ...], hosts: Mapping[str, Host]) -> Iterator[Use]:
+    """Yield how each cell gets its data set, in running order: `expand` makes all the rest, too, which takes longer."""
+    states = DataStates()
+    for _, block, (_, _, point, repeat) in _places(matrices, hosts):
+        yield Use(block, point, repeat, block.reset(states))
+
+
 def resets_in_order(matrices: tuple[Matrix, ...], hosts: Mapping[str, Host]) -> Iterator[tuple[Experiment, ResetStep]]:
-    """Yield how each cell gets its data set, with its experiment, in running order: `expand` makes all the rest, too,
-    which takes longer. Of what chooses its points while it runs, it is as many cells as usual."""
+    """Yield how each cell gets its data set, with its experiment, in running order. Of what chooses its points while it
+    runs, it is as many cells as usual."""
     states = DataStates()
     counts: Counter[tuple[str, str, str]] = Counter()
     for matrix, block, (hardware, workload, _, _) in _places(matrices, hosts):
@@ -196,39 +255,45 @@ class _Block:
 
     def cell(self, point: float | None, repeat: int, before: _Before, searches: _Searches) -> Cell:
         """`point` is None when it is not found yet."""
-        e = self.matrix.experiment
-        hardware, workload = self.unit.hardware.key, self.load.workload.name
-        client = self.matrix.clients.get(hardware)
-        database = DatabaseKey.of(self.matrix.database.name, hardware)
-        by_target = e.axis == "target"
-        target = point if by_target else None
-        threads = self.matrix.threads if by_target else int(point) if point is not None else None
-        knees = {key: by_pair[hardware, workload] for key, by_pair in self.matrix.knees.items()}
-        known: dict[Axis, float | None] = {"threads": threads, "target": target}
-        parts: dict[Axis, Known] = {**known, **{key: searches.of(knee) for key, knee in knees.items()}}
-        shown = {key: f"{value:.0f}" for key, value in known.items() if value is not None}
-        shown |= {key: f"{knee.experiment}.knee" for key, knee in knees.items()}
-        axis = "/".join(f"{key}={shown[key]}" for key in known if key in shown)
+        threads, target = self.threads(point), self.target(point)
+        known: dict[Axis, Known] = {"threads": threads, "target": target}
+        if self.knees:
+            known |= {key: searches.of(knee) for key, knee in self.knees.items()}
+        return self._first.model_copy(
+            update={
+                "id": self.id(point, repeat),
+                "hash": cell_hash(self.shared, known["threads"], known["target"], repeat),
+                "threads": threads,
+                "target": target,
+                "repeat": repeat,
+                "steps": self._steps(before) if not self.load.of else self._loading_steps(before, target),
+            }
+        )
+
+    @cached_property
+    def _first(self) -> Cell:
+        """What all cells of the block are copied from, so that what they share is validated once."""
+        e, client = self.matrix.experiment, self.matrix.clients.get(self.unit.hardware.key)
         return Cell(
-            id=f"{e.name}/{hardware}/{workload}/{axis}/r{repeat}",
-            hash=cell_hash(self.shared, parts["threads"], parts["target"], repeat),
+            id="",
+            hash="",
             experiment=e.name,
-            hardware=hardware,
-            database=database,
-            workload=workload,
+            hardware=self.unit.hardware.key,
+            database=self.database,
+            workload=self.load.workload.name,
             client=client.name if client else None,
             load_hosts=self.load_hosts,
             tool=self.matrix.tool,
-            threads=threads,
-            target=target,
-            threads_from=knees.get("threads"),
-            target_from=knees.get("target"),
-            repeat=repeat,
+            threads=None,
+            target=None,
+            threads_from=self.knees.get("threads"),
+            target_from=self.knees.get("target"),
+            repeat=1,
             warm_up_s=self.warm_up_s,
             measure_s=e.measure_s,
             phases=e.phases,
             dataset=self.dataset,
-            steps=self._steps(before) if not self.load.of else self._loading_steps(before, target),
+            steps=(),
             probes=self.probes,
             events=self.events,
             locks=self.locks,
@@ -236,6 +301,55 @@ class _Block:
             turn=self.turn,
             origin=e.origin,
         )
+
+    def threads(self, point: float | None) -> int | None:
+        if self.matrix.experiment.axis == "target":
+            return self.matrix.threads
+        return None if point is None else int(point)
+
+    def target(self, point: float | None) -> float | None:
+        return None if point is None or self.matrix.experiment.axis != "target" else float(point)
+
+    def id(self, point: float | None, repeat: int) -> str:
+        known: dict[Axis, float | None] = {"threads": self.threads(point), "target": self.target(point)}
+        shown = [
+            f"{key}={self.knees[key].experiment}.knee" if key in self.knees else f"{key}={value:.0f}"
+            for key, value in known.items()
+            if key in self.knees or value is not None
+        ]
+        return f"{self._path}/{'/'.join(shown)}/r{repeat}"
+
+    @cached_property
+    def _path(self) -> str:
+        return f"{self.matrix.experiment.name}/{self.unit.hardware.key}/{self.load.workload.name}"
+
+    @cached_property
+    def database(self) -> DatabaseKey:
+        return DatabaseKey.of(self.matrix.database.name, self.unit.hardware.key)
+
+    @cached_property
+    def knees(self) -> Mapping[Axis, Knee]:
+        """The searches whose knee is a point that is not known yet."""
+        place = self.unit.hardware.key, self.load.workload.name
+        return {key: by_pair[place] for key, by_pair in self.matrix.knees.items()}
+
+    @cached_property
+    def changes(self) -> Change:
+        """What a cell does to its data set."""
+        return changes_of(self.load.workload, self.events)
+
+    @cached_property
+    def _reset_bytes(self) -> float:
+        records = self.dataset.records if self.dataset else 0
+        found = records * self.load.family.record_bytes(self.load.workload.properties)
+        return found or self.matrix.databases[self.unit.hardware.key].size_bytes or 0.0
+
+    @cached_property
+    def _insert_s(self) -> float:
+        """For how many seconds a cell inserts."""
+        properties = self.load.workload.properties
+        inserts = sum(float(properties.get(name, 0.0)) for name in self.load.family.inserting)
+        return inserts * (self.warm_up_s + self.matrix.experiment.measure_s)
 
     @property
     def events(self) -> tuple[Event, ...]:
@@ -246,14 +360,16 @@ class _Block:
         if self.dataset is None:
             states.without(self.place)
             return ResetStep()
-        database, workload = self.matrix.databases[self.unit.hardware.key], self.load.workload
-        bytes_ = self.dataset.records * self.load.family.record_bytes(workload.properties) or database.size_bytes or 0.0
+        database = self.matrix.databases[self.unit.hardware.key]
         found = states.reset(
-            self.place, self.dataset.hash, database.reset, database.engine, bytes_=bytes_, load_s=self.load_s
+            self.place,
+            self.dataset.hash,
+            database.reset,
+            database.engine,
+            bytes_=self._reset_bytes,
+            load_s=self.load_s,
         )
-        inserts = sum(float(workload.properties.get(name, 0.0)) for name in self.load.family.inserting)
-        run_s = self.warm_up_s + self.matrix.experiment.measure_s
-        states.changed(self.place, changes_of(workload, self.events), inserts * run_s)
+        states.changed(self.place, self.changes, self._insert_s)
         return found
 
     def _starts(self, up: dict[str, DatabaseKey]) -> bool:
@@ -261,10 +377,9 @@ class _Block:
         if self.matrix.database.server not in ("embedded", "start"):
             return False
         lane = f"server on {' '.join(self.locks)}"
-        own = DatabaseKey.of(self.matrix.database.name, self.unit.hardware.key)
         before = up.get(lane)
-        up[lane] = own
-        return before != own
+        up[lane] = self.database
+        return before != self.database
 
     def _steps(self, before: _Before) -> tuple[Step, ...]:
         up, states = before

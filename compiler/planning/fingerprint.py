@@ -35,6 +35,9 @@ Known = Parts | float | None
 """A number, or what it depends on before a search finds it."""
 
 
+_ENCODER = json.JSONEncoder(sort_keys=True, separators=(",", ":"), ensure_ascii=True)
+
+
 def identity(plan: Plan, cell: Cell) -> Parts:
     """Return the parts of a cell of a plan, also of an old stored one."""
     experiment = plan.experiments[cell.experiment]
@@ -192,8 +195,7 @@ def database_parts(database: Database) -> Parts:
 
 
 def digest(content: object) -> str:
-    text = json.dumps(content, sort_keys=True, separators=(",", ":"), ensure_ascii=True)
-    return hashlib.sha256(text.encode()).hexdigest()
+    return hashlib.sha256(_ENCODER.encode(content).encode()).hexdigest()
 
 
 def place_of(hardware: Hardware, database: Database, hosts: Mapping[str, Host]) -> str:
