@@ -280,9 +280,10 @@ class Transport(Protocol):
         ...
 
     def end_leftovers(self, kept: Collection[str] = ()) -> int:
-        """Stop and remove the jobs that an earlier controller of the same run left here. Returns how many ran.
+        """Stop and remove what the run's jobs, or an earlier controller of it, left here. Returns how many jobs and
+        processes ran.
 
-        Jobs whose keys are in `kept` stay.
+        Jobs whose keys are in `kept` stay, and what ended jobs had started stays with them.
         """
         ...
 

@@ -26,6 +26,7 @@ from benchbrief.runners.execution.live_numbers import Monitor, read_live
 from benchbrief.runners.execution.run_state import Outcome, RunState, one_line
 from benchbrief.runners.execution.takeover import hosts_of, take_over
 from benchbrief.runners.hosts.claims import claim_all, release_all
+from benchbrief.runners.hosts.fan_out import fan_out
 from benchbrief.runners.hosts.host_aliases import refuse_aliases
 from benchbrief.runners.hosts.host_connections import CONTROLLER
 from benchbrief.runners.hosts.kept_claim import KeptClaim
@@ -293,11 +294,17 @@ def _leave(run: RunState, hosts: OpenHosts, held: Iterable[str], keep_jobs: bool
     earlier = hosts_of(run) if run.resumed else []
     kept = (but, CONTROLLER.id) if but else ()
     leaving = dict.fromkeys(host for host in (*held, *metering, *earlier) if host not in kept)
-    unclean = release_all(hosts, leaving, keep_jobs=keep_jobs)
-    for error in unclean.values():
-        text = say.not_cleaned_up(said=error, command=f"bench stop {shlex.quote(str(run.run_dir))}")
+    left = release_all(hosts, leaving, keep_jobs=keep_jobs)
+    if but and not keep_jobs:
+        left |= fan_out([but], lambda host_id: hosts[host_id].end_leftovers())
+    for host_id, ended in left.items():
         with suppress(NotKept):
-            run.journal.write(j.Remark(at=now(), severity="warning", text=text, passing=True))
+            if isinstance(ended, Exception):
+                text = say.not_cleaned_up(said=ended, command=f"bench stop {shlex.quote(str(run.run_dir))}")
+                run.journal.write(j.Remark(at=now(), severity="warning", text=text, passing=True))
+            elif ended:
+                text = say.ended_with_run(n=ended, host=host_id)
+                run.journal.write(j.Remark(at=now(), severity="info", text=text, passing=True))
 
 
 def _run_lanes(run: RunState, hosts: OpenHosts, earlier: LeftBehind) -> None:

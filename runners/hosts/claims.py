@@ -40,7 +40,7 @@ def claim_all(hosts: Hosts, ids: Iterable[str], again: Callable[[HostBusy], None
         again(held)
 
 
-def release_all(hosts: Hosts, ids: Iterable[str], *, keep_jobs: bool = False) -> dict[str, Exception]:
-    """Release all of these hosts, except where jobs are kept. Returns by id why a host could not be cleaned."""
-    results = fan_out(ids, lambda host_id: hosts[host_id].release(keep_jobs=keep_jobs))
-    return {host_id: result for host_id, result in results.items() if isinstance(result, Exception)}
+def release_all(hosts: Hosts, ids: Iterable[str], *, keep_jobs: bool = False) -> dict[str, int | RunnerError]:
+    """Release all of these hosts, except where jobs are kept. Returns by id how many jobs and processes still ran, or
+    why a host could not be cleaned."""
+    return fan_out(ids, lambda host_id: hosts[host_id].release(keep_jobs=keep_jobs))

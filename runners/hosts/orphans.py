@@ -1,12 +1,12 @@
-"""Orphans on a host: jobs and claims of controllers that are gone."""
+"""Orphans on a host: jobs, processes and claims of controllers that are gone."""
 
 from __future__ import annotations
 
 import re
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 from benchbrief.compiler.planning.plan import Plan
 from benchbrief.runners.errors import RunnerError
@@ -19,6 +19,8 @@ from benchbrief.runners.jobs.detached_jobs import end_leftovers
 from benchbrief.runners.jobs.script_host import JobHost, sh
 from benchbrief.runners.session.live_controllers import is_gone, is_here, is_ours, makes_brief
 
+Kind = Literal["claim", "job", "process"]
+_KINDS: dict[str, Kind] = {"claim": "claim", "job": "job", "process": "process"}
 _MOST = 1000
 _STATES = {
     "running": "still runs",
@@ -30,14 +32,21 @@ _STATES = {
 
 @dataclass(frozen=True)
 class Listed:
-    """A job or a claim on a host, and what it says of itself. `silent_s` is None when it can't be read."""
+    """A claim or a job on a host, or a process that a job which has ended left there, and what it says of itself.
 
-    is_claim: bool
+    `silent_s` is None when it can't be read.
+    """
+
+    kind: Kind
     owner: str
     silent_s: int | None
     since: str
     state: str
     claim: dict[str, Any]
+
+    @property
+    def is_claim(self) -> bool:
+        return self.kind == "claim"
 
     @property
     def is_alive(self) -> bool:
@@ -50,6 +59,8 @@ class Listed:
     def what(self) -> str:
         if self.is_claim:
             return f"the claim of {describe_holder(self.claim)}, since {format_since(self.since)}"
+        if self.kind == "process":
+            return self._process
         return f"{self._job}, which {_STATES.get(self.state, 'is there')}"
 
     @property
@@ -57,9 +68,16 @@ class Listed:
         """Return what `bench stop` did with it, in the past tense."""
         if self.is_claim:
             return f"released the claim of {describe_holder(self.claim)}, made {format_since(self.since)}"
+        if self.kind == "process":
+            return f"ended {self._process}"
         if self.state == "running":
             return f"ended {self._job}"
         return f"removed {self._job}, which {_STATES.get(self.state, 'was there')}"
+
+    @property
+    def _process(self) -> str:
+        name, number = (one_line(self.claim.get(key) or "?") for key in ("name", "process"))
+        return f"process {number} ({name}), left by a job of {describe_holder(self.claim)}"
 
     @property
     def _job(self) -> str:
@@ -127,13 +145,17 @@ def hosts_of_plan(plan: Plan) -> list[str]:
 
 
 def list_leftovers(host: JobHost) -> list[Listed]:
-    """Return all jobs and claims on a host. Raises HostError."""
-    found = []
+    """Return all jobs and claims on a host, and what else its ended jobs left there. Raises HostError."""
+    found: list[Listed] = []
     for line in call_persistently(host, lambda: sh(host, scripts.LIST)).stdout.splitlines()[:_MOST]:
         kind, owner, silent, since, state, *rest = [*line.split("\t", 5), "", "", "", "", ""]
         silent_s = int(silent) if re.fullmatch(r"\d{1,12}", silent) else None
-        found.append(Listed(kind == "claim", owner, silent_s, since, state, parse_claim(rest[0])))
-    return found
+        found.append(Listed(_KINDS.get(kind, "job"), owner, silent_s, since, state, parse_claim(rest[0])))
+    # A process does not say which run it is of; the claim of its owner does.
+    said = {each.owner: each.claim for each in found if each.kind != "process"}
+    return [
+        replace(each, claim=said.get(each.owner, {}) | each.claim) if each.kind == "process" else each for each in found
+    ]
 
 
 def find_strays(host: JobHost) -> list[Stray]:

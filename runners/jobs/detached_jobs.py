@@ -25,6 +25,12 @@ users of the host can't read. They can read only who holds the host, and the own
                             then this file
             work/           the job's working directory, with its files
 
+What a job starts is in its group, or, in a session of its own (`setsid`), known by BENCHBRIEF_JOB in its environment:
+the job's directory. The group ends with the job. What is outside of it ends when the job is stopped; else, as a server
+that `prepare` starts for all cells, when the run leaves the host. This sees neither what another program starts for a
+job (`sudo`, `docker run`, `systemctl start`) nor what runs without that variable. A control group would be part of what
+is measured, and most accounts may make none.
+
 A directory without `pid` is a job that never began. No decision depends on the host's clock, which may be stepped.
 """
 
@@ -153,10 +159,12 @@ def find(host: JobHost, key: str) -> JobState | None:
 def end_leftovers(
     host: JobHost, kept: Collection[str] = (), *, owner: str = "", release: bool = False, keep: bool = False
 ) -> int:
-    """Stop and remove an owner's jobs, by default the host's own. Returns how many still ran.
+    """Stop and remove an owner's jobs, by default the host's own, and end what they started in sessions of their own.
+    Returns how many jobs and processes still ran.
 
-    Their outputs are lost, so their cell must run again. Jobs whose keys are in `kept` stay. With `release`, gives
-    up the owner's claim too, unless jobs are left there. With `keep`, does only that.
+    Their outputs are lost, so their cell must run again. Jobs whose keys are in `kept` stay, and with them what ended
+    jobs started. With `release`, gives up the owner's claim too, unless jobs are left there. With `keep`, does only
+    that.
     """
     if release and not owner and host.claimed is not None:
         host.claimed.attended()

@@ -59,7 +59,7 @@ class Stopped:
     @property
     def jobs(self) -> int:
         """Return how many of its jobs still ran."""
-        return sum(each.left.state == "running" for each in self.found)
+        return sum(each.left.kind == "job" and each.left.state == "running" for each in self.found)
 
 
 def stop_run(run_dir: Path, say: Callable[[str], None]) -> Stopped:

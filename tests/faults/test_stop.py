@@ -6,7 +6,7 @@ import re
 import shutil
 import signal
 from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 
 import pytest
@@ -138,6 +138,54 @@ def test_a_run_whose_controller_is_gone_is_found_by_doctor_and_ended_by_stop(ben
         assert again.wait(30).code == 130
     texts = [each["text"] for each in bench.journal("remark")]
     assert any(text.endswith("from its first step: nothing is left of the measure job on box") for text in texts), texts
+
+
+APART = """\
+hardware there { hosts = "box"  prepare = command("MARK=prepare setsid -f sleep 600") }
+database rocks {
+  engine = rocksdb  path = "@DATA@/one"  tool = @TOOL@  prepare = command("MARK=database setsid -f sleep 600")
+}
+workload rww from db_bench.readwhilewriting { records = 2k }
+experiment e {
+  hardware = there  workloads = [rww]  threads = [1]  measure = 60 s
+  at 5 s "Something" { command("MARK=event setsid -f sleep 600", on: first) }
+}
+"""
+
+
+def apart(server: Sshd) -> set[str]:
+    """Which commands of the spec have a process of their own on the host."""
+    found = set()
+    for path in Path("/proc").glob("[0-9]*"):
+        with suppress(OSError):
+            its = (path / "environ").read_bytes().split(b"\0")
+            if any(each.startswith(f"BENCHBRIEF_JOB={server.directory}/".encode()) for each in its):
+                found |= {each.decode()[5:] for each in its if each.startswith(b"MARK=")}
+    return found
+
+
+def test_what_commands_start_in_sessions_of_their_own_ends_with_the_run(bench: Bench, far: Sshd) -> None:
+    tool = wrapped.db_bench(bench.folder / "quick")
+    bench.spec(APART, TOOL=f'db_bench("{tool}")')
+    every = {"prepare", "database", "event"}
+    with bench.started("run", "brief.bench") as run:
+        until(lambda: apart(far) == every, 90)
+        run.signal(signal.SIGTERM)
+        assert run.wait(60).code == 130
+    assert apart(far) == set()
+    texts = [each["text"] for each in bench.journal("remark")]
+    assert any("processes that commands of the run had left on box were ended with the run" in text for text in texts)
+
+    with bench.started("resume") as run:
+        until(lambda: apart(far) == every, 90)
+        run.signal(signal.SIGKILL)
+        run.process.wait(60)
+        assert ", left by a job of run" in bench("doctor", "brief.bench").out
+        stopped = bench("stop")
+        assert re.search(r"box: ended process \d+ \(sleep\), left by a job of run", stopped.out), stopped.text
+        assert re.search(r"; ended \d jobs?, ended \d processes that its jobs had left, ", stopped.out)
+    assert apart(far) == set()
+    assert left(far) == []
 
 
 def test_a_run_whose_folder_was_moved_is_still_seen_ended_and_resumed(bench: Bench, far: Sshd) -> None:

@@ -117,7 +117,7 @@ def test_a_controller_is_known_to_be_gone_where_its_process_is(run_dir: Path, mo
 def test_another_machine_that_gives_signs_of_life_keeps_this_one_from_the_run() -> None:
     def left(silent_s: int, **others: object) -> list[Listed]:
         about = {"run": "r", "pid": 7, "controller": "lab-2", "machine": "another boot", **others}
-        return [Listed(True, "mine", silent_s, "1700000000", "held", about)]
+        return [Listed("claim", "mine", silent_s, "1700000000", "held", about)]
 
     with pytest.raises(HostBusy, match="this folder is a copy of a run that is driven there") as busy:
         refuse_alive("box", left(QUIET_S - 20), "mine")

@@ -112,9 +112,11 @@ def _what_was_left(done: Stopped) -> str:
     if not done.found:
         return "" if done.unclean else "; nothing of it was found on its hosts"
     claims = sum(left.is_claim for _, left in done.found)
-    removed = len(done.found) - done.jobs - claims
+    processes = sum(left.kind == "process" for _, left in done.found)
+    removed = len(done.found) - done.jobs - claims - processes
     parts = (
         f"ended {plural(done.jobs, 'job')}" if done.jobs else "",
+        f"ended {plural(processes, 'process', 'processes')} that its jobs had left" if processes else "",
         f"removed what {plural(removed, 'job')} had left" if removed else "",
         f"released {plural(claims, 'claim')}" if claims else "",
     )

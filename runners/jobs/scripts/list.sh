@@ -1,16 +1,26 @@
 #!/bin/sh
-# One line for each claim and each job: kind, owner, seconds without a sign of life, when it began, its state, about.
+# One line for each claim, each job, and each process that an ended job left: kind, owner, seconds without a sign of
+# life, when it began, its state, about.
 
 . parts/root.sh
 . parts/locked.sh
 . parts/quiet.sh
 . parts/forget_dead.sh
+. parts/strayed.sh
 create=
 forget_all() {
     forget_dead
     exit 0
 }
 (with_root forget_all) >/dev/null
+for pid in $(strayed "$root" ''); do
+    job=$(tr '\0' '\n' 2>/dev/null <"/proc/$pid/environ" | sed -n 's,^BENCHBRIEF_JOB=.*/,,p')
+    case $job in '' | *[!0-9A-Za-z-]*) continue ;; esac
+    ! [ -d "$root/$job" ] || ! is_running "$root/$job" || continue
+    name=$(tr -dc '0-9A-Za-z._-' 2>/dev/null <"/proc/$pid/comm")
+    printf 'process\t%s\t%s\t\trunning\t{"process": %s, "name": "%s"}\n' \
+        "${job%-*}" "$(quiet "${job%-*}")" "$pid" "$name"
+done
 cd -- "$root" 2>/dev/null && [ -O . ] || exit 0
 if [ -e claim ]; then
     { read -r owner; read -r about; read -r _; read -r since; } <claim

@@ -13,6 +13,7 @@
 : "${alive?}" "${tick?}" "${ticks?}" "${unattended?}" "${grace?}" "${old_umask?}"
 . parts/born.sh
 . parts/forget.sh
+. parts/end_strayed.sh
 umask 077
 exec 9>lock
 flock -x 9 || exit 1
@@ -59,6 +60,7 @@ watch() {
     echo "$unattended" >unattended
     kill -TERM -$$
     sleep "$grace"
+    end_strayed "${PWD%/*}" "${PWD##*/}"
     ended unattended
 }
 [ "$ticks" -eq 0 ] || (exec 9>&-; watch) &

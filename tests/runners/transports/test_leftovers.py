@@ -3,15 +3,20 @@
 from __future__ import annotations
 
 import os
+import re
+import signal
+import uuid
 from collections.abc import Iterator
-from contextlib import closing
+from contextlib import closing, suppress
 from pathlib import Path
 
 import pytest
 
+from benchbrief.runners.hosts.orphans import list_leftovers
 from benchbrief.runners.jobs.tasks import Command, Job
 from benchbrief.runners.journal.run_identity import RunName
 from benchbrief.runners.seams import RunningJob, Transport
+from benchbrief.runners.transports.transport_base import JobTransport
 from benchbrief.runners.transports.transport_factory import open_transport
 from tests.support.waiting import until
 
@@ -53,6 +58,76 @@ def test_leftovers_of_the_same_run_are_ended_and_removed(
         assert resumed.end_leftovers() == 0
     until(lambda: not exists(group))
     assert not of_another_run.wait(0)
+
+
+def numbers(mark: str) -> list[int]:
+    """The processes that have this in their environment."""
+    found = []
+    for path in Path("/proc").glob("[0-9]*"):
+        with suppress(OSError):
+            if f"MARK={mark}\0".encode() in (path / "environ").read_bytes():
+                found.append(int(path.name))
+    return found
+
+
+def processes(mark: str) -> list[str]:
+    """Their names."""
+    return [Path(f"/proc/{pid}/comm").read_text().strip() for pid in numbers(mark)]
+
+
+def apart(mark: str, line: str = "sleep 60") -> str:
+    """A line that leaves a process in a session of its own."""
+    return f"MARK={mark} setsid -f sh -c '{line}'"
+
+
+@pytest.fixture
+def mark() -> str:
+    return uuid.uuid4().hex
+
+
+@pytest.mark.parametrize("line", ["exec sleep 60", "trap : TERM; while :; do sleep 0.1; done"])
+def test_what_a_job_left_apart_stays_for_the_run_and_ends_with_it(
+    transport: Transport, mark: str, line: str, state_root: Path
+) -> None:
+    with closing(open_transport(transport.host, run_name=RunName("mine", "first"))) as mine:
+        assert isinstance(mine, JobTransport)
+        mine.claim()
+        done = mine.start(job(apart(mark, line)))
+        until(lambda: done.wait(1))
+        done.discard()
+        until(lambda: numbers(mark) != [])
+        left = next(each for each in list_leftovers(mine) if each.kind == "process")
+        assert left.owner == "mine"
+        assert re.fullmatch(r"process \d+ \((sleep|sh)\), left by a job of run first", left.what)
+        running = mine.start(job("sleep 60"))
+        running.stop()
+        assert numbers(mark), "it may be a server that another job started"
+        assert mine.release() >= 1
+    assert numbers(mark) == []
+    assert list(state_root.glob("mine*")) == []
+
+
+def test_a_job_that_is_stopped_ends_with_all_that_it_started(transport: Transport, mark: str) -> None:
+    with closing(open_transport(transport.host, run_name=RunName("mine"))) as mine:
+        other = mine.start(job(apart(f"other{mark}")))
+        until(lambda: other.wait(1))
+        running = mine.start(job(f"{apart(mark)}; sleep 60"))
+        until(lambda: numbers(mark) != [])
+        running.stop()
+        assert numbers(mark) == []
+        assert numbers(f"other{mark}")
+        assert mine.end_leftovers() >= 1
+        assert numbers(f"other{mark}") == []
+
+
+def test_what_runs_without_the_mark_of_its_job_stays(transport: Transport, mark: str) -> None:
+    with closing(open_transport(transport.host, run_name=RunName("mine"))) as mine:
+        done = mine.start(job(f"env -u BENCHBRIEF_JOB MARK={mark} setsid -f sleep 60"))
+        until(lambda: done.wait(1))
+        until(lambda: processes(mark) == ["sleep"])
+        assert mine.release() == 0
+        (pid,) = numbers(mark)
+        os.kill(pid, signal.SIGKILL)
 
 
 def test_without_leftovers_nothing_is_done(transport: Transport) -> None:

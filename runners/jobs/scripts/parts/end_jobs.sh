@@ -1,5 +1,6 @@
 #!/bin/sh
-# `end_jobs OWNER` ends an owner's jobs as groups, and prints how many still ran.
+# `end_jobs OWNER` ends an owner's jobs as groups, then what they started apart, and prints how many jobs and processes
+# that were. What was started apart stays while jobs are kept, which may need it.
 . ./stop.sh
 is_kept() { case " ${kept-} " in *" ${1##*/} "*) return 0;; esac; return 1; }
 end_jobs() {
@@ -10,5 +11,6 @@ end_jobs() {
         [ ! -s "$d/pid" ] || ! is_running "$d" || running=$((running + 1))
         (stop "$d") >/dev/null 2>&1
     done
+    [ -n "${kept-}" ] || running=$((running + $(end_strayed "$root" "$1-")))
     echo "$running"
 }

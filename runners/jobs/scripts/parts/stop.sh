@@ -1,8 +1,10 @@
 #!/bin/sh
-# Prints what became of the job: nothing when it had ended before.
+# Prints what became of the job: nothing when it had ended before. Then what it started apart stays, as a server that
+# `prepare` started is there for the whole run.
 . ./ours.sh
 . ./is_running.sh
 . ./forget.sh
+. ./end_strayed.sh
 stop() {
     cd -- "$1" 2>/dev/null || return 0
     # shellcheck disable=SC2094  # a variable and a file
@@ -10,15 +12,17 @@ stop() {
     if ! is_running .; then
         # It has ended; or its script alone was killed, and the rest of the group was not.
         [ -e rc ] || ! ours || kill -KILL "-$pid"
+        [ -e rc ] || end_strayed "${PWD%/*}" "${PWD##*/}" >/dev/null
         forget
         return 0
     fi
     : >stopping
     kill -TERM "-$pid"
-    ends_within . "$grace" && [ -e rc ] && { echo stopped; return 0; }
+    ends_within . "$grace" && [ -e rc ] && { end_strayed "${PWD%/*}" "${PWD##*/}" >/dev/null; echo stopped; return 0; }
     kill -KILL "-$pid"
     ends_within . "$grace" || { echo immortal; return 0; }
     at=$(date +%s.%N)
+    end_strayed "${PWD%/*}" "${PWD##*/}" >/dev/null
     forget
     echo "$at" >end
     head -c 65536 /dev/zero >room && rm room && echo stopped >rc
