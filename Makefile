@@ -28,8 +28,9 @@ lint:  ## ruff (rules and format), shellcheck and mypy
 	tools/check-shell
 	.venv/bin/mypy
 
-docs:  ## write docs/reference anew, from the checker's tables
+docs:  ## write docs/reference anew, from the checker's tables, and the tables of the grammar
 	@tools/setup.sh python
+	.venv/bin/python -m tools.grammar
 	.venv/bin/python -m tools.reference
 
 benchmarks: setup  ## measure benchbrief itself

@@ -6,7 +6,7 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from string import Formatter
-from typing import ClassVar, dataclass_transform
+from typing import ClassVar, Self, dataclass_transform
 
 from benchbrief.dsl.diagnostics.diagnostic import Diagnostic, Note, Severity, SpecError, Suggestion
 from benchbrief.dsl.diagnostics.plain_amounts import duration, plural, ticked
@@ -25,10 +25,14 @@ whose fields all have a value, or else the last. Besides Python's formats there 
 
 @dataclass_transform(frozen_default=True, field_specifiers=(field,))
 class _Frozen:
-    """Makes each subclass a frozen dataclass."""
+    """Makes each subclass a frozen dataclass, once it has an object: of hundreds of mistakes, a spec makes few."""
 
-    def __init_subclass__(cls) -> None:
-        dataclass(frozen=True)(cls)
+    def __new__(cls, *_args: object, **_fields: object) -> Self:
+        if "__dataclass_fields__" not in vars(cls):
+            for each in reversed(cls.__mro__):
+                if issubclass(each, _Frozen) and each is not _Frozen and "__dataclass_fields__" not in vars(each):
+                    dataclass(frozen=True)(each)
+        return super().__new__(cls)
 
 
 class Problem(_Frozen):
@@ -50,7 +54,6 @@ class Problem(_Frozen):
     span: Span | None
 
     def __init_subclass__(cls) -> None:
-        super().__init_subclass__()
         if getattr(cls, "code", "").startswith("W"):
             cls.severity = "warning"
 

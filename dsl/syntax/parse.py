@@ -1,4 +1,4 @@
-"""Text -> syntax tree: drives the grammar in `bench.lark`. The only module that knows the parser library."""
+"""Text -> syntax tree, by the grammar in `bench.lark`, of which `bench.json` has the tables."""
 
 from __future__ import annotations
 
@@ -7,11 +7,8 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from functools import cache
-from pathlib import Path
 from threading import RLock
 from typing import Any, TypeVar, cast
-
-from lark import Lark, Transformer, Tree
 
 from benchbrief.dsl.diagnostics import syntax_errors
 from benchbrief.dsl.diagnostics.diagnostic import SpecError
@@ -19,7 +16,7 @@ from benchbrief.dsl.diagnostics.problem import Problem
 from benchbrief.dsl.recovery import brackets, slips
 from benchbrief.dsl.source import Source, Span
 from benchbrief.dsl.syntax import ast
-from benchbrief.dsl.syntax.parser_loop import Driver, Stopped, Token
+from benchbrief.dsl.syntax.parser_loop import Driver, Stopped, Tables, Token, Values, read_tables
 from benchbrief.dsl.syntax.strings import read_string
 
 _Node = TypeVar("_Node", bound=ast.Expr)
@@ -52,8 +49,8 @@ def parse_part(source: Source, start: int, text: str, whole: list[ast.Declaratio
         mistakes = [_mistake("file", here, 0, len(text), stopped).diagnostic()]
     except SpecError as error:
         mistakes = [mistake.moved(here, -start) for mistake in error.diagnostics]
-    if whole is not None and values and isinstance(values[0], Tree):
-        whole.extend(cast(list[ast.Declaration], values[0].children))
+    if whole is not None and values and isinstance(values[0], Values):
+        whole.extend(values[0])
     raise SpecError(tuple(mistakes))
 
 
@@ -125,25 +122,23 @@ def _stops(rule: str, opened: str, text: str) -> int:
 
 
 @cache
-def _library() -> tuple[Lark, _Builder]:
-    builder = _Builder()
-    text = Path(__file__).with_name("bench.lark").read_text(encoding="utf-8")
-    return Lark(text, parser="lalr", start=["file", "expr"], transformer=builder), builder
+def _tables() -> Tables:
+    return read_tables()
 
 
 @cache
 def _grammar() -> Driver:
     """A parser that builds nothing: it only says how far a text can be read."""
-    return Driver(_library()[0], builds=False)
+    return Driver(_tables())
 
 
 @cache
 def _parser() -> tuple[Driver, _Builder]:
-    library, builder = _library()
-    return Driver(library), builder
+    builder = _Builder()
+    return Driver(_tables(), builder), builder
 
 
-class _Builder(Transformer[Token, Any]):
+class _Builder:
     """One method for each rule: the children as the grammar names them -> a node of the syntax tree.
 
     `offset` is where the text that is being parsed starts in the source: not 0 for the hole of a string. `depths` are
@@ -155,7 +150,6 @@ class _Builder(Transformer[Token, Any]):
     depths: dict[int, int] = {}  # noqa: RUF012  # replaced, never changed, by each parse
 
     def __init__(self) -> None:
-        super().__init__()
         self._turns = RLock()
 
     @contextmanager

@@ -1,21 +1,56 @@
-"""The parser's tables, run in one tight loop: about twice as fast as the library runs them.
+"""The parser's tables, run in one tight loop.
 
-The library compares and hashes a rule at every reduction in Python code, and counts lines that nobody asks for. Here
-its tables are put into plain dictionaries once, and a token is its text with two places. A value that is an expression
-of every tighter kind, too, climbs from the tightest to the loosest in one step. Only texts without a mistake are read
-to the end: at the first mistake the library takes over, and tells what it expected.
+`bench.json` has the tables, which lark made of the grammar; `python -m tools.grammar` writes it. A token is its text
+with two places. A value that is an expression of every tighter kind, too, climbs from the tightest to the loosest in
+one step.
 """
 
 from __future__ import annotations
 
+import json
 import re
-from collections.abc import Callable, Mapping
-from typing import Any
+from collections.abc import Callable, Sequence
+from operator import itemgetter
+from pathlib import Path
+from typing import Any, TypedDict
 
 Reduction = tuple[int, Callable[[list[Any]], Any], str, dict[int, int]]
 """How many values become one, what makes it of them, the name of the rule, and the state that follows each state
 below, as far as that is known."""
 Matcher = Callable[[str, int], "re.Match[str] | None"]
+
+
+class Rule(TypedDict):
+    """`kept` are the values that the node gets, each by its index, whether it is a list whose values it gets, and how
+    many that are absent stand before it; `absent` is how many stand behind. One that `stays` is its only value."""
+
+    name: str
+    makes: str
+    size: int
+    stays: bool
+    kept: list[tuple[int, bool, int]]
+    absent: int
+
+
+class Tables(TypedDict):
+    """States are numbers. For each: what is next at a terminal or rule, the rule by which values become one at a
+    terminal, and the set of terminals that may be next, in the order in which they are tried."""
+
+    starts: dict[str, int]
+    ends: dict[str, int]
+    rules: list[Rule]
+    shifts: list[dict[str | None, int]]
+    reductions: list[dict[str | None, int]]
+    terminals: dict[str, str]
+    ignored: list[str]
+    everywhere: list[str]
+    sets: list[list[str]]
+    accepted: list[int]
+
+
+def read_tables() -> Tables:
+    tables: Tables = json.loads(Path(__file__).with_name("bench.json").read_bytes())
+    return tables
 
 
 class Token(str):
@@ -36,65 +71,82 @@ class Stopped(Exception):
         self.expected = expected
 
 
-class _Scanners(dict[int, list[Matcher]]):
+class Values(list[Any]):
+    """Values that vanish into what holds them: those of a rule whose name begins with `_`."""
+
+
+class _Scanners(dict[int, Matcher]):
     """What finds the next token in each state, compiled where it is needed: a short spec passes few states."""
 
-    def __init__(self, lexers: Mapping[int, Any]) -> None:
+    def __init__(self, tables: Tables) -> None:
         super().__init__()
-        self._lexers = lexers
+        self._tables = tables
+        self._of_sets: dict[int, Matcher] = {}
 
-    def __missing__(self, state: int) -> list[Matcher]:
-        found = self[state] = _matchers(self._lexers[state])
+    def __missing__(self, state: int) -> Matcher:
+        number = self._tables["accepted"][state]
+        if (found := self._of_sets.get(number)) is None:
+            found = self._of_sets[number] = self.matcher(self._tables["sets"][number])
+        self[state] = found
         return found
 
-
-def _matchers(lexer: Any) -> list[Matcher]:
-    found = [pattern.match for pattern in lexer.scanner._mres]  # this compiles them
-    if lexer.callback:
-        raise TypeError("a terminal with a callback is not known here")
-    return found
+    def matcher(self, names: Sequence[str]) -> Matcher:
+        terminals = self._tables["terminals"]
+        return re.compile("|".join(f"(?P<{name}>{terminals[name]})" for name in names)).match
 
 
 def _nothing(_: list[Any]) -> None:
     """What is made where only the way through the text counts."""
 
 
-def _stays(rule: Any) -> bool:
-    """Whether the one value of a rule is what is made of it."""
-    return rule.options.expand1 and not rule.alias and len(rule.expansion) == 1 and not rule.expansion[0].is_term
+def _maker(rule: Rule, builder: object) -> Callable[[list[Any]], Any]:
+    """Return what makes a value of a rule's values."""
+    make: Callable[[list[Any]], Any] = getattr(builder, rule["makes"], Values)
+    kept, absent = rule["kept"], rule["absent"]
+    if absent or any(before or vanishes for _, vanishes, before in kept):
+
+        def chosen(values: list[Any]) -> list[Any]:
+            found: list[Any] = []
+            for index, vanishes, before in kept:
+                found += [None] * before
+                if not vanishes:
+                    found.append(values[index])
+                elif found:
+                    found += values[index]
+                else:  # the list that grows value by value
+                    found = values[index]
+            return found + [None] * absent if absent else found
+
+        inner = make
+        make = lambda values: inner(chosen(values))  # noqa: E731
+    elif len(kept) == 1 < rule["size"]:
+        (index, _, _), one = kept[0], make
+        make = lambda values: one([values[index]])  # noqa: E731
+    elif len(kept) < rule["size"]:
+        pick, some = itemgetter(*(index for index, _, _ in kept)) if kept else lambda _: (), make
+        make = lambda values: some(list(pick(values)))  # noqa: E731
+    return make
 
 
 class Driver:
-    """Runs the tables of a lark parser (LALR, with a contextual lexer and a transformer of its own)."""
+    """Runs the tables. `builder` has a method for each rule that makes a node; without one, nothing is built."""
 
-    def __init__(self, parser: Any, *, builds: bool = True) -> None:
-        inner = parser.parser.parser.parser
-        table, callbacks, lexers = inner.parse_table, inner.callbacks, parser.parser.lexer.lexers
-        self._starts: Mapping[str, int] = table.start_states
-        self._ends: Mapping[str, int] = table.end_states
-        self._shifts: dict[int, dict[str | None, int]] = {}
-        """For each state, and the terminal or rule that is met there: the next state."""
-        self._reductions: dict[int, dict[str | None, Reduction]] = {}
-        """For each state and terminal: what is to be made of the values so far."""
-        self._climbs: dict[int, dict[str | None, str]] = {}
+    def __init__(self, tables: Tables, builder: object | None = None) -> None:
+        self._starts, self._ends, self._shifts = tables["starts"], tables["ends"], tables["shifts"]
+        rules = tables["rules"]
+        makes = [_nothing if builder is None else _maker(rule, builder) for rule in rules]
+        self._reductions: list[dict[str | None, Reduction]] = [
+            {name: (rules[rule]["size"], makes[rule], rules[rule]["name"], {}) for name, rule in each.items()}
+            for each in tables["reductions"]
+        ]
+        self._climbs: list[dict[str | None, str]] = [
+            {name: rules[rule]["name"] for name, rule in each.items() if rules[rule]["stays"]}
+            for each in tables["reductions"]
+        ]
         """For each state and terminal: the rule of which the last value is one as it stands."""
-        for state, actions in table.states.items():
-            args = {str(name): arg for name, (_, arg) in actions.items()}
-            self._shifts[state] = {name: arg for name, arg in args.items() if isinstance(arg, int)}
-            self._reductions[state] = {
-                name: (len(arg.expansion), callbacks[arg] if builds else _nothing, str(arg.origin.name), {})
-                for name, arg in args.items()
-                if not isinstance(arg, int)
-            }
-            self._climbs[state] = {
-                name: str(arg.origin.name) for name, arg in args.items() if not isinstance(arg, int) and _stays(arg)
-            }
-        self._lexers = lexers
-        self._scanners = _Scanners(lexers)
-        self._root = parser.parser.lexer.root_lexer
-        some = next(iter(lexers.values()))
-        ignored = (some.terminals_by_name[name].pattern.to_regexp() for name in some.ignore_types)
-        self._skip = re.compile("|".join(ignored)).match
+        self._tables = tables
+        self._scanners = _Scanners(tables)
+        self._skip = re.compile("|".join(tables["ignored"])).match
 
     def parse(self, text: str, start: str, values: list[Any] | None = None) -> Any:
         """What the builder makes of a text. Raises Stopped at a mistake, and whatever the builder raises. `values` is
@@ -109,10 +161,7 @@ class Driver:
                 at = blank.end()
             begin = at
             if at < length:
-                for match in scanners[state]:
-                    if found := match(text, at):
-                        break
-                else:
+                if not (found := scanners[state](text, at)):
                     raise Stopped(at, self._readable(text, at, states))
                 name = found.lastgroup
                 token = Token(found.group())
@@ -152,8 +201,9 @@ class Driver:
 
     def _readable(self, text: str, at: int, states: list[int]) -> frozenset[str]:
         """The terminals that could stand where none of them does."""
-        allowed = frozenset(self._lexers[states[-1]].scanner.allowed_types - self._root.ignore_types)
-        if any(match(text, at) for match in _matchers(self._root)):  # what stands there does have a place elsewhere
+        tables = self._tables
+        allowed = frozenset(tables["sets"][tables["accepted"][states[-1]]])
+        if self._scanners.matcher(tables["everywhere"])(text, at):  # what stands there does have a place elsewhere
             return self._accepted(states) or allowed
         return allowed or frozenset({"<END-OF-FILE>"})
 

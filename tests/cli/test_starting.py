@@ -54,7 +54,7 @@ def interrupted_at(bench: Bench, module: str, number: int, *words: str, lost: bo
         ("click", signal.SIGHUP),
         ("benchbrief.cli.terminal", signal.SIGINT),
         ("benchbrief.commands.running.run", signal.SIGHUP),
-        ("lark", signal.SIGINT),
+        ("benchbrief.dsl.syntax.parse", signal.SIGINT),
         ("pydantic", signal.SIGHUP),
     ],
 )

@@ -12,12 +12,19 @@ from lark.exceptions import UnexpectedCharacters, UnexpectedToken
 from benchbrief.dsl.diagnostics.diagnostic import SpecError
 from benchbrief.dsl.diagnostics.render import render_all
 from benchbrief.dsl.source import Source
-from benchbrief.dsl.syntax.parse import _library, parse
+from benchbrief.dsl.syntax.parse import _parser, parse
 from benchbrief.dsl.syntax.parser_loop import Driver, Stopped
 from tests.support.generated_specs import texts
+from tools import grammar
 
 REPOSITORY = Path(__file__).resolve().parents[2]
 SPECS = sorted(path for folder in ("examples", "tests") for path in (REPOSITORY / folder).rglob("*.bench"))
+
+LIBRARY = grammar.library(_parser()[1])
+
+
+def test_the_tables_are_those_of_the_grammar() -> None:
+    assert grammar.TABLES.read_text(encoding="utf-8") == grammar.tables(), "run python -m tools.grammar"
 
 
 def outcome(source: Source) -> object:
@@ -31,7 +38,7 @@ def outcome(source: Source) -> object:
 def by_the_library(source: Source) -> object:
     def read(_: Driver, text: str, start: str, _values: list[Any] | None = None) -> object:
         try:
-            return _library()[0].parse(text, start=start)
+            return LIBRARY.parse(text, start=start)
         except UnexpectedToken as error:
             at = len(text) if error.token.type == "$END" else error.token.start_pos or 0
             raise Stopped(at, frozenset(error.accepts or error.expected)) from None

@@ -104,7 +104,6 @@ HOMES: dict[str, str | tuple[str, ...]] = {
     "hdrh": "runners/measurement/hdr_codec.py",
     "invoke": "runners/transports/ssh",
     "jinja2": ("reports/", "compiler/briefs/style/part_templates.py"),
-    "lark": "dsl/syntax/parse.py",
     "lsprotocol": "benchbrief/server/",
     "markdown_it": "reports/",
     "markdownify": "reports/text/markdown_export.py",
@@ -172,7 +171,7 @@ class Import(NamedTuple):
 MOST_MODULES = 15
 """In a folder: as many names as a reader takes in at a glance."""
 MOST_LINES = 400
-STILL_LONG: dict[str, int] = {}
+STILL_LONG: dict[str, int] = {"compiler/matrix/expand.py": 470}
 """Modules above the most lines, with their lengths."""
 
 

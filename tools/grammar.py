@@ -1,0 +1,92 @@
+"""Writes dsl/syntax/bench.json anew from bench.lark: `python -m tools.grammar`.
+
+The parser's tables take lark 0.1 s to make, which each command would wait for. `parser_loop.py` runs them.
+"""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+from lark import Lark
+
+GRAMMAR = Path(__file__).parents[1] / "dsl" / "syntax" / "bench.lark"
+TABLES = GRAMMAR.with_suffix(".json")
+
+
+def library(builder: object = None) -> Lark:
+    """Return lark's own parser of the grammar. `builder` has the methods that its rules are named by."""
+    text = GRAMMAR.read_text(encoding="utf-8")
+    return Lark(text, parser="lalr", start=["file", "expr"], maybe_placeholders=True, transformer=builder)
+
+
+def tables() -> str:
+    """Return the tables as JSON: those of `parser_loop.Tables`."""
+    lark = library()
+    parser: Any = lark.parser
+    table, lexers = parser.parser.parser.parse_table, parser.lexer.lexers
+    states = _in_order(table)
+    actions = [sorted((str(name), arg) for name, (_, arg) in table.states[state].items()) for state in states]
+    rules = list(dict.fromkeys(arg for each in actions for _, arg in each if not isinstance(arg, int)))
+    accepted = [_accepted(lexers[state]) for state in states]
+    sets = list(dict.fromkeys(accepted))
+    ignored = set(lark.ignore_tokens)
+    found = {
+        "starts": {name: states.index(state) for name, state in sorted(table.start_states.items())},
+        "ends": {name: states.index(state) for name, state in sorted(table.end_states.items())},
+        "rules": [_rule(rule) for rule in rules],
+        "shifts": [{name: states.index(arg) for name, arg in each if isinstance(arg, int)} for each in actions],
+        "reductions": [{name: rules.index(arg) for name, arg in each if not isinstance(arg, int)} for each in actions],
+        "terminals": {each.name: each.pattern.to_regexp() for each in lark.terminals if each.name not in ignored},
+        "ignored": [each.pattern.to_regexp() for each in lark.terminals if each.name in ignored],
+        "everywhere": _accepted(parser.lexer.root_lexer),
+        "sets": sets,
+        "accepted": [sets.index(each) for each in accepted],
+    }
+    lines = (f" {json.dumps(name)}: {json.dumps(value)}" for name, value in found.items())
+    return "{\n" + ",\n".join(lines) + "\n}\n"
+
+
+def _in_order(table: Any) -> list[int]:
+    """Return the states, each behind those through which it is reached, so that the same grammar numbers them alike."""
+    found = dict.fromkeys(state for _, state in sorted(table.start_states.items()))
+    left = list(found)
+    for state in left:
+        after = [arg for _, (_, arg) in sorted(table.states[state].items(), key=lambda each: str(each[0]))]
+        new = [arg for arg in dict.fromkeys(after) if isinstance(arg, int) and arg not in found]
+        found.update(dict.fromkeys(new))
+        left += new
+    return list(found)
+
+
+def _accepted(lexer: Any) -> tuple[str, ...]:
+    """Return the terminals that may be next, in the order in which they are tried."""
+    scanner = lexer.scanner
+    if lexer.callback:
+        raise TypeError("a terminal with a callback is not known to parser_loop.py")
+    return tuple(each.name for each in scanner.terminals if each.name not in lexer.ignore_types)
+
+
+def _rule(rule: Any) -> dict[str, object]:
+    """Return a rule: its name, that of what makes a node of it, and which of its values the node gets."""
+    kept: list[tuple[int, bool, int]] = []
+    gaps = "".join(str(int(empty)) for empty in rule.options.empty_indices or [False] * len(rule.expansion)).split("0")
+    absent = 0
+    for index, (symbol, gap) in enumerate(zip(rule.expansion, gaps, strict=False)):
+        absent += len(gap)
+        if rule.options.keep_all_tokens or not (symbol.is_term and symbol.filter_out):
+            kept.append((index, not symbol.is_term and symbol.name.startswith("_"), absent))
+            absent = 0
+    return {
+        "name": str(rule.origin.name),
+        "makes": rule.alias or str(rule.origin.name),
+        "size": len(rule.expansion),
+        "stays": bool(rule.options.expand1 and not rule.alias),
+        "kept": kept,
+        "absent": absent + len(gaps[-1]),
+    }
+
+
+if __name__ == "__main__":
+    TABLES.write_text(tables(), encoding="utf-8")
