@@ -10,7 +10,7 @@ setup:  ## install and build all that benchbrief and its tests need (see tools/s
 
 demo:  ## set up what is needed, run examples/quickstart.bench, and write its brief
 	@tools/setup.sh demo
-	.venv/bin/bench run examples/quickstart.bench
+	.venv/bin/bench run --wait examples/quickstart.bench
 
 # Each process would compile all libraries' and tests' sources by itself.
 unexport PYTHONDONTWRITEBYTECODE

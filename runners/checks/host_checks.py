@@ -24,7 +24,7 @@ from benchbrief.runners.hosts.facts.host_facts import size_text
 from benchbrief.runners.hosts.fan_out import look_at_each
 from benchbrief.runners.hosts.host_connections import CONTROLLER, HostPool, is_on_controller
 from benchbrief.runners.hosts.orphans import hosts_of_plan, list_leftovers, strays_among
-from benchbrief.runners.jobs.claim_holders import describe_holder, format_since
+from benchbrief.runners.jobs.claim_holders import describe_holder, format_since, host_busy_error
 from benchbrief.runners.jobs.commands import shell_line
 from benchbrief.runners.jobs.host_fitness import find_defects
 from benchbrief.runners.jobs.shell_scripts import read_script, with_values
@@ -107,7 +107,7 @@ def _host(plan: Plan, hosts: HostPool, host_id: str) -> Iterator[Finding]:
 def _strays(plan: Plan, hosts: HostPool, host_id: str) -> Iterator[Finding]:
     """Yield the host's jobs and claims that no living run looks after, and the claims of runs that do."""
     try:
-        listed = list_leftovers(hosts[host_id])
+        listed = list_leftovers(hosts[host_id], foreign=True)
         found = strays_among(hosts[host_id], listed)
     except RunnerError as error:
         yield Finding(host_id, "stray", False, str(error), error.hint)
@@ -116,7 +116,10 @@ def _strays(plan: Plan, hosts: HostPool, host_id: str) -> Iterator[Finding]:
         end = shlex.quote(stray.folder) if stray.folder else f"--strays {shlex.quote(plan.spec.name)}"
         yield Finding(host_id, "stray", False, stray.what, f"end it with: bench stop {end}", stray.ours)
     for each in listed:
-        if each.is_claim and each.is_alive:
+        if each.kind == "foreign":
+            busy = host_busy_error(host_id, each.claim, each.since, each.state)
+            yield Finding(host_id, "held", False, busy.message.partition(" is held ")[2], busy.hint, ours=False)
+        elif each.is_claim and each.is_alive:
             by = f"by {describe_holder(each.claim)}, since {format_since(each.since)}"
             yield Finding(host_id, "held", False, by, "a run waits for it with: bench run --wait", ours=False)
 

@@ -19,8 +19,8 @@ from benchbrief.runners.jobs.detached_jobs import end_leftovers
 from benchbrief.runners.jobs.script_host import JobHost, sh
 from benchbrief.runners.session.live_controllers import is_gone, is_here, is_ours, makes_brief
 
-Kind = Literal["claim", "job", "process"]
-_KINDS: dict[str, Kind] = {"claim": "claim", "job": "job", "process": "process"}
+Kind = Literal["claim", "job", "process", "foreign"]
+_KINDS: dict[str, Kind] = {"claim": "claim", "job": "job", "process": "process", "foreign": "foreign"}
 _MOST = 1000
 _STATES = {
     "running": "still runs",
@@ -34,7 +34,7 @@ _STATES = {
 class Listed:
     """A claim or a job on a host, or a process that a job which has ended left there, and what it says of itself.
 
-    `silent_s` is None when it can't be read.
+    `silent_s` is None when it can't be read. A `foreign` claim is another user's, who is its `state`.
     """
 
     kind: Kind
@@ -51,6 +51,8 @@ class Listed:
     @property
     def is_alive(self) -> bool:
         """Return whether a controller may still look after it. If that is not visible, signs of life decide."""
+        if self.kind == "foreign":
+            return True
         if is_gone(self.claim, self.owner):
             return False
         return is_here(self.claim, self.owner) or (self.silent_s is not None and self.silent_s <= VOID_AFTER_S)
@@ -132,7 +134,9 @@ def run_on_this_machine(plan: Plan) -> Holder | None:
     """Return the run that holds this machine now, under whatever name; None when none does, or when that can't be
     seen."""
     with suppress(RunnerError), HostPool(plan.model_copy(update={"hosts": {}})) as hosts:
-        for each in list_leftovers(hosts[CONTROLLER.id]):
+        for each in list_leftovers(hosts[CONTROLLER.id], foreign=True):
+            if each.kind == "foreign":
+                return Holder(describe_holder(each.claim), is_measuring=True)
             if each.is_claim and each.is_alive:
                 return Holder(describe_holder(each.claim), not makes_brief(each.claim, each.owner))
     return None
@@ -144,17 +148,22 @@ def hosts_of_plan(plan: Plan) -> list[str]:
     return [*plan.hosts, *([] if here else [CONTROLLER.id])]
 
 
-def list_leftovers(host: JobHost) -> list[Listed]:
-    """Return all jobs and claims on a host, and what else its ended jobs left there. Raises HostError."""
+def list_leftovers(host: JobHost, *, foreign: bool = False) -> list[Listed]:
+    """Return all our jobs and claims on a host, and what else its ended jobs left there. Raises HostError.
+
+    With `foreign`, also another user's claim that holds the host.
+    """
     found: list[Listed] = []
     for line in call_persistently(host, lambda: sh(host, scripts.LIST)).stdout.splitlines()[:_MOST]:
         kind, owner, silent, since, state, *rest = [*line.split("\t", 5), "", "", "", "", ""]
         silent_s = int(silent) if re.fullmatch(r"\d{1,12}", silent) else None
         found.append(Listed(_KINDS.get(kind, "job"), owner, silent_s, since, state, parse_claim(rest[0])))
     # A process does not say which run it is of; the claim of its owner does.
-    said = {each.owner: each.claim for each in found if each.kind != "process"}
+    said = {each.owner: each.claim for each in found if each.kind in ("claim", "job")}
     return [
-        replace(each, claim=said.get(each.owner, {}) | each.claim) if each.kind == "process" else each for each in found
+        replace(each, claim=said.get(each.owner, {}) | each.claim) if each.kind == "process" else each
+        for each in found
+        if foreign or each.kind != "foreign"
     ]
 
 
@@ -179,5 +188,5 @@ def strays_among(host: JobHost, found: list[Listed]) -> list[Stray]:
             is_ours(each.claim, each.owner),
         )
         for each in found
-        if each.owner not in alive
+        if each.owner not in alive and each.kind != "foreign"
     ]

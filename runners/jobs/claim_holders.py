@@ -9,7 +9,7 @@ from typing import Any
 
 from benchbrief.runners.errors import HostBusy
 from benchbrief.runners.jobs.commands import printable
-from benchbrief.runners.session.live_controllers import is_gone, is_here
+from benchbrief.runners.session.live_controllers import is_gone, is_here, process_is_gone
 
 VOID_AFTER_S = 600.0
 """A claim is void when its controller has shown no sign of life for this long, in seconds."""
@@ -49,19 +49,30 @@ def format_since(since: str) -> str:
         return "?"
 
 
+def holder_is_gone(claim: dict[str, Any], user: str = "") -> bool:
+    """Return whether it is certain that no process drives the run of a claim. `user` is that of the run, if not ours:
+    then nothing is read that the claim names."""
+    return process_is_gone(claim) if user else is_gone(claim, str(claim.get("owner") or ""))
+
+
 def host_busy_error(where: str, claim: dict[str, Any], since: str, user: str = "") -> HostBusy:
     """Return the error for a host that another run holds, with how to get it. `user` is that run's user, if not
     ours."""
     run = shlex.quote(" ".join(printable(str(claim.get("folder") or claim.get("run") or "RUN")).split()))
     controller = one_line(claim.get("controller") or "its controller")
+    void = f"; else its claim is void {VOID_AFTER_S / 60:.0f} min after its last sign of life"
+    gone = holder_is_gone(claim, user)
     if user:
         user = one_line(user)
-        return HostBusy(
-            f"{where} is held by {describe_holder(claim)}, of its user {user}, since {format_since(since)}",
-            f"wait for it with --wait, or ask {user} to end it on {controller}",
-        )
+        said = f"{where} is held by {describe_holder(claim)}, of its user {user}, since {format_since(since)}"
+        if not gone:
+            return HostBusy(said, f"wait for it with --wait, or ask {user} to end it on {controller}")
+        free = f"free the host with `sudo -u {shlex.quote(user)} bench stop {run}`"
+        busy = HostBusy(f"{said}; that process is gone, and jobs of {user} still run", f"{free}, or wait with --wait")
+        busy.while_waiting = f"{free}{void}"
+        return busy
     owner = str(claim.get("owner") or "")
-    if is_gone(claim, owner):
+    if gone:
         free = (
             f"free the host with `bench stop {run}`, or go on with that run: `bench resume {run}`"
             if is_here(claim, owner)
@@ -71,7 +82,7 @@ def host_busy_error(where: str, claim: dict[str, Any], since: str, user: str = "
         busy = HostBusy(
             f"{where} is held by {describe_holder(claim)} since {format_since(since)}; that process is gone", free
         )
-        busy.while_waiting = f"{free}; else its claim is void {VOID_AFTER_S / 60:.0f} min after its last sign of life"
+        busy.while_waiting = f"{free}{void}"
         return busy
     return HostBusy(
         f"{where} is held by {describe_holder(claim)} since {format_since(since)}",

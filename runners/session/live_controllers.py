@@ -84,11 +84,18 @@ def is_gone(claim: Mapping[str, Any], owner: str) -> bool:
     try:
         if is_here(claim, owner):
             return not is_driven_here(Path(str(claim["folder"])))
-        pid = claim.get("pid")
-        known = _is_this_boot(claim) and isinstance(pid, int) and pid > 0
-        return known and not Path(f"/proc/{pid}").exists() and driver_of(owner) is None
+        return process_is_gone(claim) and driver_of(owner) is None
     except (OSError, ValueError):
         return False
+
+
+def process_is_gone(claim: Mapping[str, Any]) -> bool:
+    """Return whether it is certain that the process of a claim has ended: it was on this machine, since it booted."""
+    pid = claim.get("pid")
+    if not _is_this_boot(claim) or not isinstance(pid, int) or not 0 < pid < 1 << 31:
+        return False
+    sees_others = Path("/proc/1").exists()  # they may be hidden (`hidepid`)
+    return sees_others and not Path(f"/proc/{pid}").exists()
 
 
 def _is_this_boot(claim: Mapping[str, Any]) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 import shutil
 import signal
@@ -15,7 +16,7 @@ from benchbrief.runners.jobs.claim_holders import VOID_AFTER_S
 from benchbrief.runners.journal.run_identity import IDENTITY, run_name
 from tests.support import wrapped
 from tests.support.bench import Bench, Started
-from tests.support.sshd import Sshd, sshd
+from tests.support.sshd import Sshd, sshd, system_user
 from tests.support.tools import system_tool
 from tests.support.waiting import until
 
@@ -186,6 +187,37 @@ def test_what_commands_start_in_sessions_of_their_own_ends_with_the_run(bench: B
         assert re.search(r"; ended \d jobs?, ended \d processes that its jobs had left, ", stopped.out)
     assert apart(far) == set()
     assert left(far) == []
+
+
+HERE = SPEC.replace('"box"', "local").replace("[cpu every 1 s]", "[]").replace("there", "here")
+
+
+def test_a_dead_run_of_another_user_holds_the_machine_only_while_that_user_has_jobs(bench: Bench) -> None:
+    system_tool("sshd")
+    if os.getuid() != 0:
+        pytest.skip("only root can make another user")
+    with system_user() as user, sshd(user=user) as server:
+        tmp = server.directory / "tmp"
+        bench.env |= {"HOME": str(server.home), "TMPDIR": str(tmp)}
+        slow = wrapped.db_bench(server.directory / "slow", '*--num=*) set -- "$@" --duration=60;;')
+        theirs = bench.spec(SPEC, "theirs.bench", TOOL=f'db_bench("{slow}")')
+        theirs.write_text(theirs.read_text().replace(f"{bench.data}/one", f"{tmp}/data/one"))
+        bench.spec(HERE, TOOL=f'db_bench("{wrapped.db_bench(bench.folder / "quick")}")')
+        with bench.started("run", "theirs.bench") as run:
+            killed(server, run)
+            refused = bench("run", "brief.bench", "--out", "other")
+            assert refused.code == 2, refused.text
+            since = rf"of process {run.process.pid} on \S+, of its user {user}, since [\d: -]{{19}}; "
+            assert re.search(f"{since}that process is gone, and jobs of {user} still run", refused.err), refused.err
+            assert f"`sudo -u {user} bench stop {bench.run_dir}`" in refused.err
+            assert re.search(
+                rf"^held +local .*, of its user {user}, ", bench("doctor", "brief.bench").out, re.MULTILINE
+            )
+            for job in tmp.glob("benchbrief-*/*/pid"):
+                os.killpg(int(job.read_text()), signal.SIGKILL)
+            until(lambda: not commands(server))
+            taken = bench("run", "brief.bench", "--out", "other")
+        assert taken.code == 0, taken.text
 
 
 def test_a_run_whose_folder_was_moved_is_still_seen_ended_and_resumed(bench: Bench, far: Sshd) -> None:

@@ -1,7 +1,8 @@
 #!/bin/sh
 # The claim: its owner, what it says to people (JSON), after how many seconds without a sign of life it is void, when
-# it began by the host's clock, and whether other users' claims were looked for after it was made.
-: "${owner?}" "${claimed?}" "${grace?}" "${token?}"
+# it began by the host's clock, and whether other users' claims were looked for after it was made. `gone` is what a
+# claim says whose process is gone for certain: without jobs, it is void at once.
+: "${owner?}" "${claimed?}" "${grace?}" "${token?}" "${gone?}"
 . parts/root.sh
 . parts/locked.sh
 . parts/tidy.sh
@@ -12,14 +13,22 @@
 . parts/forget_dead.sh
 umask 077
 create=yes
+has_left() {
+    for d in "$root/$1"-*; do [ -e "$d" ] && return; done
+    return 1
+}
 claim() {
     forget_dead
+    { read -r _; read -r about_ours; } <<END
+$claimed
+END
     holder= about_holder= void=0 since= checked= mine=
     [ -e "$root/claim" ] &&
         { read -r holder; read -r about_holder; read -r void; read -r since; read -r checked; } <"$root/claim"
     ended=0
     if [ -n "$holder" ] && [ "$holder" != "$owner" ]; then
         silent=$(quiet "$holder")
+        [ -z "$gone" ] || [ "$about_holder" != "$gone" ] || has_left "$holder" || void=-1
         if [ "$silent" -le "$void" ]; then
             printf 'held\n%s\n%s\n\n' "$about_holder" "$since"
             exit 0
@@ -30,7 +39,8 @@ claim() {
         since=
     elif [ "$holder" = "$owner" ]; then
         holder=
-        [ "$checked" != checked ] || [ "$(quiet "$owner")" -gt "$void" ] || mine=yes
+        # Another process of this run may have been taken for gone meanwhile.
+        [ "$checked" != checked ] || [ "$about_holder" != "$about_ours" ] || [ "$(quiet "$owner")" -gt "$void" ] || mine=yes
     else
         since=
     fi

@@ -1,18 +1,21 @@
 #!/bin/sh
 # One line for each claim, each job, and each process that an ended job left: kind, owner, seconds without a sign of
-# life, when it began, its state, about.
+# life, when it began, its state, about. And one for the claim of another user that holds the host, with its user in the
+# place of the state.
 
 . parts/root.sh
 . parts/locked.sh
 . parts/quiet.sh
 . parts/forget_dead.sh
 . parts/strayed.sh
+. parts/foreign.sh
 create=
 forget_all() {
     forget_dead
     exit 0
 }
 (with_root forget_all) >/dev/null
+foreign && printf 'foreign\t%s\t%s\t%s\t%s\t%s\n' "$holder" "$silent" "$since" "$user" "$about_holder"
 for pid in $(strayed "$root" ''); do
     job=$(tr '\0' '\n' 2>/dev/null <"/proc/$pid/environ" | sed -n 's,^BENCHBRIEF_JOB=.*/,,p')
     case $job in '' | *[!0-9A-Za-z-]*) continue ;; esac

@@ -18,14 +18,14 @@ import pytest
 from benchbrief.runners.errors import HostBusy, HostError, HostFull
 from benchbrief.runners.hosts.claims import claim_all
 from benchbrief.runners.hosts.host_connections import CONTROLLER
-from benchbrief.runners.hosts.orphans import end_strays, find_strays
+from benchbrief.runners.hosts.orphans import end_strays, find_strays, list_leftovers
 from benchbrief.runners.jobs import host_claims, job_scripts
 from benchbrief.runners.jobs.detached_jobs import send_heartbeat
 from benchbrief.runners.jobs.job_scripts import CLAIM
 from benchbrief.runners.jobs.shell_scripts import with_values
 from benchbrief.runners.jobs.tasks import Command, Completed, Job
 from benchbrief.runners.journal.journal_writer import Journal
-from benchbrief.runners.journal.run_identity import RunName
+from benchbrief.runners.journal.run_identity import RunName, this_machine
 from benchbrief.runners.seams import Transport
 from benchbrief.runners.transports.transport_factory import RealTransport, open_transport
 from tests.support.plans import compile_spec
@@ -126,7 +126,7 @@ def of_another_user(jobs_dir: Path, name: str) -> Completed:
     jobs_dir.chmod(0o1777)
     holder = f'{{"run": "{name}", "folder": "/theirs", "controller": "lab-2", "pid": 7, "host": "h"}}'
     claimed = f"theirs\n{holder}\n3600"
-    script = with_values(CLAIM, owner="theirs", claimed=claimed, grace="1", token="word")
+    script = with_values(CLAIM, owner="theirs", claimed=claimed, grace="1", token="word", gone="")
     done = subprocess.run(
         ["sh"],
         input=script,
@@ -329,6 +329,7 @@ def test_a_holder_of_this_machine_that_is_gone_is_said_to_be(transport: Transpor
         with pytest.raises(HostBusy) as alive:
             second.claim()
         assert "--wait" in alive.value.hint
+        killed.start(sleeper("k"))
         journal.close()
         with pytest.raises(HostBusy, match=r"; that process is gone$") as dead:
             second.claim()
@@ -337,7 +338,58 @@ def test_a_holder_of_this_machine_that_is_gone_is_said_to_be(transport: Transpor
         void = "; else its claim is void 10 min after its last sign of life"
         assert dead.value.while_waiting == dead.value.hint + void
         assert alive.value.while_waiting == ""
-        killed.release()
+        killed.end_leftovers()
+        taken = second.claim()
+        assert re.search(r" was held by run killed of process 4711 on \S+, whose process is gone: taken over$", taken)
+        with pytest.raises(HostBusy, match="is held by run first"):
+            killed.claim()
+        second.release()
+
+
+def ended_process() -> int:
+    """The number of a process that there is no more."""
+    process = subprocess.Popen(["true"])
+    process.wait()
+    return process.pid
+
+
+def test_another_user_s_claim_is_void_when_its_process_and_all_jobs_of_that_user_are_gone(
+    transport: Transport, theirs: Path, jobs_dir: Path
+) -> None:
+    claim = theirs / "claim"
+    owner, _, *rest = claim.read_text().splitlines()
+
+    def claimed_by(pid: int) -> None:
+        about = {"run": "first", "folder": "/the runs/first", "pid": pid, "machine": this_machine(), "owner": "theirs"}
+        claim.write_text("\n".join([owner, json.dumps(about), *rest]) + "\n")
+
+    with run(transport, "one") as ours:
+        claimed_by(os.getpid())
+        with pytest.raises(HostBusy, match=r", of its user 54321, since [\d: -]+$"):
+            ours.claim()
+        pid = ended_process()
+        claimed_by(pid)
+        (jobs_dir / "run").write_text("sleep 60")
+        job = subprocess.Popen(["sh", "./run"], cwd=jobs_dir, user=54321, group=54321, extra_groups=())
+        try:
+            with pytest.raises(HostBusy) as busy:
+                ours.claim()
+        finally:
+            job.kill()
+            job.wait()
+        assert f"process {pid}, of its user 54321" in str(busy.value)
+        assert str(busy.value).endswith("; that process is gone, and jobs of 54321 still run")
+        assert "`sudo -u 54321 bench stop '/the runs/first'`" in busy.value.hint
+        (held,) = [each for each in list_leftovers(ours, foreign=True) if each.kind == "foreign"]
+        assert (held.owner, held.state, held.claim["pid"]) == ("theirs", "54321", pid)
+        assert list_leftovers(ours) == []
+        assert find_strays(ours) == []
+        assert ours.claim() == ""
+        assert claim.exists(), "it is theirs"
+        resumed = of_another_user(jobs_dir, "first").stdout.splitlines()
+        assert (resumed[0], json.loads(resumed[1])["run"]) == ("held", "first")
+        assert json.loads(resumed[1])["pid"] == 4711, "ours"
+        ours.release()
 
 
 def test_a_run_of_any_name_can_hold_a_host(transport: Transport) -> None:
