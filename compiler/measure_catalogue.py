@@ -55,6 +55,10 @@ class MeasureKind:
         return self.view == "latency" and self.statistic.startswith("p")
 
     @property
+    def is_size(self) -> bool:
+        return self.name in _SIZES
+
+    @property
     def needs_operation(self) -> bool:
         return self.view == "latency"
 

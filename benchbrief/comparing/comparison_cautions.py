@@ -39,7 +39,8 @@ def cautions(first: Contender, second: Contender, outcome: Outcome, threshold: f
     yield from warn_of_other_nodes(first, second)
     yield from warn_of_lengths(first, second)
     if same := sum(row.verdict == "same measurement" for row in outcome.comparisons):
-        yield say.one_for_two(n=same, total=len(outcome.comparisons))
+        told = say.one_import_for_two if first.origin == second.origin == "imported" else say.one_for_two
+        yield told(n=same, total=len(outcome.comparisons))
     yield from warn_of_shared_measurements(outcome.comparisons)
     for only, name in ((outcome.only_first, "A"), (outcome.only_second, "B")):
         if only:

@@ -49,7 +49,8 @@ def ranking_cautions(
                     said = some_of(only, _NAMED)
                     yield say.only_one_has(names=say.sides(one=called[0], other=called[1]), name=name, said=said)
     if same := sum(row.verdict == "same measurement" for row in rows):
-        yield say.one_for_some(n=same, total=len(rows))
+        imported = all(each.origin == "imported" for each in contenders)
+        yield (say.one_import_for_some if imported else say.one_for_some)(n=same, total=len(rows))
     yield from warn_of_shared_measurements(rows)
     few = [row for row in rows if row.verdict == "within noise" and row.fewest < _ENOUGH]
     if few or any(row.lacks_repeats for row in rows):

@@ -59,6 +59,8 @@ class Query(Node):
     in a plan from before the field. `quote` is set where a source may give the value itself. `divides`: whether it
     divides one value by another, so that a divisor of zero makes its value a missing one; None in a plan from before
     the field. `signed`: whether its value may be below 0, by the types of its parts; True in such a plan.
+    `exact`: whether it is made of sizes, counts and declared values alone: where these do not vary, they differ by what
+    is compared.
     """
 
     sql: str
@@ -70,6 +72,7 @@ class Query(Node):
     quote: Quote | None = None
     divides: bool | None = None
     signed: bool = True
+    exact: bool = False
 
 
 class Metric(Node):

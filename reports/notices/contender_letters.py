@@ -82,12 +82,13 @@ def _pairs(name: str, lines: list[p.Line], element: p.TableElement, results: Res
     values = [[_values(line, element.dim, key.value, results) for key in element.keys] for line in lines]
     unit = lines[0].query.unit if lines[0].query else ""
     better = lines[0].tested.better if lines[0].tested else None
+    exact = all(line.query is not None and line.query.exact for line in lines)
     found = {}
     for one, other in combinations(range(len(lines)), 2):
         points: dict[Point, tuple[Values | None, Values | None]] = {
             ((element.dim, key.value),): (values[one][at], values[other][at]) for at, key in enumerate(element.keys)
         }
-        found[one, other] = [Quantity(name, unit, better, points)]
+        found[one, other] = [Quantity(name, unit, better, points, exact=exact)]
     return found
 
 

@@ -70,7 +70,8 @@ def own_quantities(side: Contender) -> Iterator[Quantity]:
 
 
 def _side(side: Contender, metrics: bool) -> _Side:
-    """Return what a contender measured, with metrics of one value a repeat that do not compare the hardware itself.
+    """Return what a contender measured, with metrics of one value a repeat that do not compare the hardware itself, and
+    those of declared values alone.
 
     A plan that does not say which metrics are percentiles has none to compare.
     """
@@ -78,7 +79,7 @@ def _side(side: Contender, metrics: bool) -> _Side:
         each.name: each
         for each in side.plan.metrics
         if metrics
-        and (each.repeats or is_searched(each.query))
+        and (each.repeats or is_searched(each.query) or each.query.reads == ())
         and each.percentile is not None
         and (side.hardware is None or "hardware" in each.query.dims)
     }
@@ -117,6 +118,7 @@ def _in_common(*sides: _Side, names: tuple[str, str] = ("A", "B"), without_error
         compared = quantity(
             name, metric.query.unit, metric.better, found, bool(metric.percentile), signed=metric.query.signed
         )
+        compared = replace(compared, exact=metric.query.exact)
         if is_searched(metric.query):
             why = why_not_judged(metric.query, [side.of.plan for side in sides], names)
             unbounded = [point for each in found for point in each.values if point not in each.bounds]

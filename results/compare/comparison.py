@@ -83,7 +83,8 @@ class Quantity:
     """A compared measure or metric. `points` has what each contender measured, the first one first.
 
     `unlike` says, for points that are not judged, why the two did not measure the same. `signed`: whether the true
-    value could be below 0. `names` are what reasons call the two.
+    value could be below 0. `exact`: whether it is made of sizes, counts and declared values alone, so that values which
+    do not vary differ where they are not the same. `names` are what reasons call the two.
     """
 
     name: str
@@ -92,6 +93,7 @@ class Quantity:
     points: Mapping[Point, tuple[Values | None, Values | None]]
     unlike: Mapping[Point, str] = field(default_factory=dict)
     signed: bool = True
+    exact: bool = False
     names: tuple[str, str] = ("A", "B")
 
 
@@ -129,6 +131,8 @@ class Comparison:
     level: float = LEVEL
     signed: bool = True
     """Whether the true value could be below 0."""
+    exact: bool = False
+    """Whether the values are exact, and do not vary on either side: they differ where they are not the same."""
 
     @property
     def fewest(self) -> int:
@@ -260,6 +264,8 @@ def _compared(quantity: Quantity, point: Point, first: Values | None, second: Va
         return row
     level = max(first.level, second.level)
     row = _with_intervals(row, level)
+    if quantity.exact and do_not_vary(first.repeats or (first.value,), second.repeats or (second.value,)):
+        return replace(row, exact=True)
     alike = point not in quantity.unlike and not _same_measurement(first, second)
     if len({*first.repeats, *second.repeats}) > 1 and alike:
         p = p_value(first.repeats, second.repeats, percentile=first.percentile)
@@ -338,8 +344,12 @@ def _judged(row: Comparison, threshold: float) -> Comparison:
             for reason, names in lacking.items()
         ]
         return replace(row, reason=say.two_reasons(one=why[0], other=why[1]) if why[1:] else why[0])
+    if row.exact and first.value != second.value and not row.reason:
+        return _of_direction(row, second.value > first.value, threshold)
     if found := _not_judged(row, first, second):
         return found
+    if row.exact:
+        return replace(row, verdict="within noise", reason=say.same_value())
     fewest = min(len(first.repeats), len(second.repeats))
     if row.p_holm is None and fewest > 1:
         return replace(row, verdict="within noise", reason=say.one_value())
@@ -371,9 +381,12 @@ def _not_judged(row: Comparison, first: Values, second: Values) -> Comparison | 
 def _judged_by_bounds(
     row: Comparison, first: tuple[float, float], second: tuple[float, float], threshold: float
 ) -> Comparison:
-    """Judge values that are only known to lie between bounds: they differ where the bounds lie apart."""
+    """Judge values that are only known to lie between bounds: they differ where the bounds lie apart. Of overlapping
+    ones, of which one has no end, nothing can be told."""
     rises = first[1] <= second[0]
     if first == second or (not rises and first[0] < second[1]):
+        if min(first[0], second[0]) == 0 or math.isinf(max(first[1], second[1])):
+            return replace(row, reason=say.bounds_open())
         return replace(row, verdict="within noise", reason=say.bounds_overlap())
     return _of_direction(row, rises, threshold)
 

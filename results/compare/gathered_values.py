@@ -49,18 +49,14 @@ class Gathered:
 
 
 class Measurements:
-    """What a contender's cells rest on: the digests of their raw outputs, else the run that measured them."""
+    """What a contender's cells rest on: the digests of their raw outputs, else the run that measured them. A file that
+    several cells of a run rest on, as an imported table, is another measurement for each."""
 
     def __init__(self, side: Contender) -> None:
         self.level = strictest_level(side.plan)
         self._cells: list[tuple[dict[str, Key], str, float]] = []
         self._found: dict[tuple[str, ...], dict[Point, dict[str, float]]] = {}
-        rows = side.store.sql(
-            f"SELECT {_CELLS}, coalesce((SELECT string_agg(f.sha256, ' ' ORDER BY f.sha256) FROM main.files AS f "  # noqa: S608  # ours
-            "WHERE f.run_id = c.run_id AND f.cell_id = c.cell_id), "
-            "coalesce(c.reused_from, c.run_id) || ' ' || c.cell_hash || ' ' || c.repeat), coalesce(c.measured_s, 0) "
-            f"FROM main.cells AS c WHERE c.status = 'ok' AND {side.condition}"
-        ).rows
+        rows = side.store.sql(f"{_MEASUREMENTS} AND {side.condition}").rows
         for *keys, measurement, seconds in rows:
             self._cells.append((dict(zip(_POINT, keys, strict=True)), measurement, seconds))
 
@@ -85,6 +81,19 @@ def _point(side: Contender, keys: Mapping[str, Key]) -> Point:
 
 
 _CELLS = "c.experiment, c.hardware, c.workload, c.threads, c.target"
+_MEASUREMENTS = f"""
+WITH outputs AS (
+    SELECT run_id, cell_id, string_agg(sha256, ' ' ORDER BY sha256) AS digests FROM main.files GROUP BY ALL
+), shared AS (
+    SELECT run_id, digests FROM outputs GROUP BY ALL HAVING count(*) > 1
+)
+SELECT {_CELLS}, coalesce(
+    o.digests || CASE WHEN s.digests IS NULL THEN '' ELSE ' ' || c.cell_id END,
+    coalesce(c.reused_from, c.run_id) || ' ' || c.cell_hash || ' ' || c.repeat
+), coalesce(c.measured_s, 0)
+FROM main.cells AS c LEFT JOIN outputs AS o ON o.run_id = c.run_id AND o.cell_id = c.cell_id
+LEFT JOIN shared AS s ON s.run_id = o.run_id AND s.digests = o.digests
+WHERE c.status = 'ok'"""  # noqa: S608  # our own names
 _MATCH = (
     "m.experiment = c.experiment AND m.hardware = c.hardware AND m.workload = c.workload "
     "AND m.threads IS NOT DISTINCT FROM c.threads AND m.target IS NOT DISTINCT FROM c.target"

@@ -57,9 +57,9 @@ def found(value: float | None, low: float, high: float, doubt: Doubt = KNOWN) ->
         (found(5_000, 4_900, 5_100), found(5_100, 5_000, 5_300), "within noise"),
         (found(5_000, 4_900, 5_100), found(5_000, 4_900, 5_100), "within noise"),
         (found(20_000, 20_000, INF), found(5_000, 4_900, 5_100), "worse"),
-        (found(20_000, 20_000, INF), found(20_000, 20_000, INF), "within noise"),
+        (found(20_000, 20_000, INF), found(20_000, 20_000, INF), "unknown"),
         (found(5_000, 4_900, 5_100), found(None, 0.0, 1_000), "worse"),
-        (found(None, 0.0, 1_000), found(None, 0.0, 1_000), "within noise"),
+        (found(None, 0.0, 1_000), found(None, 0.0, 1_000), "unknown"),
         (found(5_000, 4_900, 5_100), Values(None, (), percentile=False, reason="it failed"), "unknown"),
     ],
 )
@@ -199,7 +199,9 @@ def test_a_promise_that_each_rate_keeps_has_no_upper_bound(bench: Bench, first: 
     assert "≥ 2,000 ops/s" in printed.out, printed.text
     (row,) = rows(bench, *sides)
     assert row["first"]["interval"] == [2_000.0, None]
-    assert row["verdict"] == "within noise", "A may sustain as much"
+    assert row["verdict"] == "unknown", "A may sustain as much"
+    assert "known from one side only" in row["reason"]
+    assert bench("compare", *sides, "--strict").code == 4
 
 
 def test_files_for_build_servers_have_the_rates() -> None:
@@ -256,7 +258,7 @@ def test_searches_for_other_promises_are_shown_and_not_judged(bench: Bench, pric
 def test_what_no_rate_keeps_is_compared_by_the_lowest_rate_that_broke_it(bench: Bench, priced: str) -> None:
     none = run(bench, "none", rates="150k ops/s..200k ops/s", more=METRICS)
     printed = rows(bench, priced, none, "--metric", "sustained")
-    assert [row["verdict"] for row in printed] == ["within noise"] * 2, "below 150k ops/s: so may be A"
+    assert [row["verdict"] for row in printed] == ["unknown"] * 2, "below 150k ops/s: so may be A"
     assert [row["second"]["interval"] for row in printed] == [[0.0, 150_000.0]] * 2
     out = bench("compare", priced, none, "--metric", "cost").out
     assert "above 0.02133 USD*s/op" in out, "it costs more than at the lowest rate"

@@ -147,6 +147,35 @@ def test_verifying_raw_outputs_looks_at_the_kept_table_whatever_cells_have_numbe
     assert imported.bench("verify", str(side), "--raw", "--json").json["raw"] == {}
 
 
+def test_groups_of_one_table_are_compared_by_their_own_rows(bench: Bench) -> None:
+    """All cells of an imported table rest on the same file, and each on rows of its own."""
+    spec = bench.spec(SPEC.replace("measure = 10 min", "measure = 10 min  repeats = 3").replace("-[1-3].lab", ".lab"))
+    rows = [
+        f"{key}, a, 96, {repeat}, {rate + repeat}, {size}"
+        for key, rate, size in (("eco", 100, 12.35), ("legacy", 200, 6.91))
+        for repeat in (1, 2, 3)
+    ]
+    head = "\n".join(TABLE.splitlines()[:4])
+    table = bench.folder / "groups.csv"
+    table.write_text(
+        f"{head}\nhardware, workload, threads, repeat, throughput (ops/s), database.size (MB)\n" + "\n".join(rows)
+    )
+    spec.write_text(spec.read_text() + 'metric size "Size" = database.size, lower is better\n')
+    done = bench("import", "table", table, "--spec", spec, "--json")
+    assert done.code == 0, done.text
+    run = done.json["run"]
+    printed = bench("compare", f"{run}:eco", f"{run}:legacy", "--strict", "--json").json
+    assert {row["metric"]: row["verdict"] for row in printed["comparisons"]} == {
+        "throughput": "better",
+        "size": "better",
+    }
+    again = bench("import", "table", table, "--spec", spec, "--again", "--json").json["run"]
+    same = bench("compare", run, again)
+    assert "same measurement" in same.out
+    assert "which both were imported from" in same.out
+    assert "--fresh" not in same.out
+
+
 def test_the_same_file_is_reported_and_a_dry_run_keeps_nothing(imported: Done) -> None:
     words = ("import", "table", "published.csv", "--spec", "brief.bench")
     runs = sorted((imported.bench.folder / "bench-out").iterdir())

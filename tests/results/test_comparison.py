@@ -236,6 +236,26 @@ def test_repeats_that_do_not_vary_say_how_little_is_known(repeats: int, verdict:
     assert ("the repeats of each have one value" in row.reason) == (verdict == "unknown")
 
 
+@pytest.mark.parametrize(
+    ("first", "second", "verdict"),
+    [
+        ((12.35,) * 3, (6.91,) * 3, "better"),
+        ((6.91,) * 2, (12.35,) * 3, "worse"),
+        ((3.2,), (4.0,), "worse"),
+        ((6.91,) * 3, (6.91,) * 3, "within noise"),
+        ((6.9, 7.0, 7.1), (7.0, 7.1, 7.2), "within noise"),
+        ((6.9, 7.0, 7.1), (9.0, 9.1, 9.2), "worse"),
+    ],
+)
+def test_sizes_counts_and_prices_that_do_not_vary_differ_when_they_differ(
+    first: tuple[float, ...], second: tuple[float, ...], verdict: str
+) -> None:
+    points: Points = {(("threads", 1),): (values(*first), values(*second))}
+    row = compare([Quantity("size", "B", "lower", points, exact=True)]).comparisons[0]
+    assert row.verdict == verdict
+    assert (row.p is None) == (len({*first}) == 1), "what does not vary is not tested"
+
+
 def test_a_difference_counts_below_five_percent_of_its_family() -> None:
     """Student's t of 2.45 at 4 degrees of freedom has p = 7 %; one of 3.67 has 2.1 %, and 8.5 % as one of four."""
     assert judged(values(10, 11, 12), values(12, 13, 14)).verdict == "within noise"

@@ -26,6 +26,7 @@ from benchbrief.compiler.metrics.typing.terms import (
     Spread,
     Steady,
     Term,
+    is_exact,
 )
 from benchbrief.compiler.metrics.typing.value_range import value_range
 from benchbrief.compiler.planning.plan import Dimension, Query, Read
@@ -47,6 +48,7 @@ def lower(term: Term, unit: Unit, text: str, runs: Runs) -> Query:
         absent=why_absent(term),
         reads=tuple(tables.reads),
         divides=tables.divides,
+        exact=is_exact(term),
         signed=value_range(term)[0] < 0,
     )
 

@@ -369,6 +369,19 @@ def without_points(term: Term) -> Measure | Fact | AxisValue | None:
     return None
 
 
+def is_exact(term: Term) -> bool:
+    """Return whether it is made of sizes, counts and declared values alone, which do not vary by chance."""
+    match term:
+        case Measure():
+            return term.kind.is_size
+        case Reduction(function="count"):
+            return True
+        case Steady():
+            return False
+        case _:
+            return all(map(is_exact, parts(term)))
+
+
 def has_repeats(term: Term) -> bool:
     """Return whether a term has several values along `repeat`."""
     return "repeat" in term.dims and len(offered_keys(term, "repeat")) > 1

@@ -85,5 +85,6 @@ def _first(versions: object) -> str:
 
 
 def _told(value: object) -> str:
-    """Return a server's word on one line and not longer than a version is; "" for none."""
-    return " ".join(value.split())[:_LONGEST] if isinstance(value, str) else ""
+    """Return a server's word on one line and not longer than a version is; "" for none, as in builds without one."""
+    said = " ".join(value.split())[:_LONGEST] if isinstance(value, str) else ""
+    return "" if said == "unknown" else said

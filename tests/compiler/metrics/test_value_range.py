@@ -84,6 +84,27 @@ def test_whether_a_value_may_be_below_zero_follows_from_its_types(
     assert metric.query.signed is signed
 
 
+@pytest.mark.parametrize(
+    ("expression", "exact"),
+    [
+        ("database.size[new]", True),
+        ("cores[new] * database.size / database.size_loaded", True),
+        ("cores[new]", True),
+        ("count(throughput over threads)[new]", True),
+        ("throughput[new]", False),
+        ("database.size[new] / throughput[new]", False),
+    ],
+)
+def test_sizes_counts_and_declared_values_are_exact_and_what_is_timed_is_not(
+    tmp_path: Path, expression: str, exact: bool
+) -> None:
+    spec = tmp_path / "brief.bench"
+    spec.write_text(SPEC.format(condition="throughput > 1 ops/s") + f"metric m = {expression}\n")
+    plan = check(spec).plan
+    assert plan is not None, check(spec).diagnostics
+    assert plan.metrics[0].query.exact is exact
+
+
 @pytest.mark.parametrize(("unit", "low"), [("degC", -math.inf), ("W", 0.0)])
 def test_only_a_temperature_may_be_below_zero(unit: str, low: float) -> None:
     kind = MeasureKind("gauge", "sample", parse_unit(unit).dimension, frozenset())

@@ -402,6 +402,7 @@ _CLAIM = {"version": "7.0.42", "gitVersion": "0" * 40, "modules": []}
     [
         ({**BUILD, **_CLAIM, "ferretdbVersion": "v1.24.0"}, {}, "FerretDB", "1.24.0"),
         ({**_CLAIM, "ferretdb": {"version": "v2.5.0", "package": "docker"}}, {}, "FerretDB", "2.5.0"),
+        ({**_CLAIM, "ferretdbVersion": "unknown"}, {}, "FerretDB", None),
         ({**BUILD, "psmdbVersion": "7.0.5-3"}, {}, "Percona Server for MongoDB", "7.0.5-3"),
         ({**_CLAIM, "_t": "BuildInfoResponse"}, {}, "Azure Cosmos DB", None),
         (_CLAIM, {"internal": {"documentdb_versions": ["0.117-0", "0.117.0"], "kind": ""}}, "DocumentDB", "0.117-0"),
