@@ -21,13 +21,14 @@ They have one row for each combination of their dimensions, for cells with statu
     measure.spread      experiment, hardware, workload, threads, target, phase, operation, repeats, mean, sd, cv:
                         throughput over repeats [ops/s]; sd and cv are NULL with fewer than two
 
-    measure.sustained   experiment, hardware, workload, value [ops/s], bound: the rate that a search for a promise
-                        found; bound is 'at_least' where the true one may be higher, else NULL; a metric of such a
-                        rate is a bound, too
+    measure.sustained   experiment, hardware, workload, value [ops/s], bound, decided, mark: the rate that a search for
+                        a promise found; bound is 'at_least' where the true one may be higher, else NULL; decided is
+                        whether the search decided with its confidence; mark is the sign before the value in briefs,
+                        such as ≳, or NULL; a metric of such a rate has the same
 
     metric.NAME         the spec's metric of that name, as the run was planned: its dimensions, then value, in the unit
-                        that the table `metrics` has; a missing value is NULL. One of a searched rate has `bound` and
-                        `decided` beside it
+                        that the table `metrics` has; a missing value is NULL. One of a searched rate has `bound`,
+                        `decided` and `mark` beside it
 
 Types and units are those of the tables (`store_schema.py`).
 """

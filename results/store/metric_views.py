@@ -1,7 +1,7 @@
 """A view for each metric of the spec: `FROM metric.cost` has its dimensions, then `value` in its unit.
 
 One that rests on rates of searches for a promise has `bound` (at_least, at_most, open, or NULL) and `decided` beside
-it, as `bench compare --json` has.
+it, as `bench compare --json` has, and `mark`, the sign before it in briefs.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ _ASKED = re.compile(r"\bmetric\b|\bshow\b|\bdescribe\b|information_schema|duckdb
 _NAMED = re.compile(r"\bmetric\.")
 _BOUNDED = (
     "SELECT DISTINCT name FROM metrics WHERE contains(sql, 'measure.sustained') "
-    "AND EXISTS (SELECT 1 FROM measure.sustained WHERE bound IS NOT NULL) ORDER BY ALL"
+    "AND EXISTS (SELECT 1 FROM measure.sustained WHERE mark IS NOT NULL) ORDER BY ALL"
 )
 _METRICS = "SELECT name, sql FROM main.metrics"
 
@@ -35,7 +35,7 @@ def asks_for_metrics(text: str) -> bool:
 
 def bounded_metrics(text: str, ask: Callable[[str], Iterable[Sequence[object]]]) -> list[str]:
     """Return the metrics that a statement names as `metric.NAME` and that rest on rates of which a search knows a bound
-    alone. `ask` answers SQL over one run."""
+    alone, or which it did not decide. `ask` answers SQL over one run."""
     if not _NAMED.search(text):
         return []
     bounded = [str(name) for (name,) in ask(_BOUNDED)]
@@ -66,19 +66,22 @@ class _Answers(NamedTuple):
 
 
 def _with_doubts(store: _Answers, sql: str) -> str:
-    """Return SQL that gives the values with `bound` and `decided` beside them."""
+    """Return SQL that gives the values with `bound`, `decided` and `mark` beside them."""
     *dims, _ = store.sql(f"FROM ({sql}) LIMIT 0").columns
     names = [f'"{dim}"' for dim in dims]
-    rows = [
-        f"({', '.join([*(_literal(key) for key in keys), _literal(doubt.bound or None), str(doubt.decided)])})"
-        for keys, doubt in doubts(store, sql).items()
-    ]
+    found = doubts(store, sql).items()
+    told = (
+        [*map(_literal, keys), _literal(doubt.bound or None), str(doubt.decided), _literal(doubt.mark.strip())]
+        for keys, doubt in found
+    )
+    rows = [f"({', '.join(each)})" for each in told]
     if not rows:
-        return f"SELECT *, NULL::VARCHAR AS bound, true AS decided FROM ({sql})"  # noqa: S608  # the plan's own
+        return f"SELECT *, NULL::VARCHAR AS bound, true AS decided, NULL::VARCHAR AS mark FROM ({sql})"  # noqa: S608  # the plan's own
     same = " AND ".join(f"v.{name} IS NOT DISTINCT FROM d.{name}" for name in names) or "true"
-    columns = ", ".join([*names, "bound", "decided"])
+    columns = ", ".join([*names, "bound", "decided", "mark"])
+    beside = "d.bound::VARCHAR AS bound, coalesce(d.decided, true) AS decided, d.mark::VARCHAR AS mark"
     return (
-        f"SELECT v.*, d.bound::VARCHAR AS bound, coalesce(d.decided, true) AS decided FROM ({sql}) AS v "  # noqa: S608  # the plan's own
+        f"SELECT v.*, {beside} FROM ({sql}) AS v "  # noqa: S608  # the plan's own
         f"LEFT JOIN (VALUES {', '.join(rows)}) AS d({columns}) ON {same}"
     )
 

@@ -60,7 +60,13 @@ class RateRow(NamedTuple):
 SUSTAINED = """
 
 CREATE VIEW measure.sustained AS
-SELECT experiment, hardware, workload, sustained AS value,
-       CASE WHEN sustained IS NOT NULL AND (kind = 'at_least' OR by_generator) THEN 'at_least' END AS bound
-FROM main.promises;
+SELECT *,
+       CASE WHEN value IS NULL THEN NULL WHEN bound IS NULL THEN if(decided, NULL, '≈') ELSE if(decided, '≥', '≳')
+       END AS mark
+FROM (
+    SELECT experiment, hardware, workload, sustained AS value,
+           CASE WHEN sustained IS NOT NULL AND (kind = 'at_least' OR by_generator) THEN 'at_least' END AS bound,
+           coalesce(sure, false) AS decided
+    FROM main.promises
+);
 """

@@ -15,7 +15,8 @@ import pytest
 
 from benchbrief.api.opened_run import open_run
 from benchbrief.results.building.open_store import open_store
-from benchbrief.results.store.searched_doubts import KNOWN, Doubt, doubts, values_at
+from benchbrief.results.store.promise_tables import SUSTAINED
+from benchbrief.results.store.searched_doubts import KNOWN, Doubt, doubts, of_search, values_at
 from benchbrief.results.store.store import Store
 from benchbrief.runners.journal.run_folder import load_plan
 from tests.support.bench import Bench, fresh_bench
@@ -200,6 +201,23 @@ def test_each_doubt_has_a_sign(doubt: Doubt, mark: str) -> None:
     assert doubt.mark == mark
 
 
+@pytest.mark.parametrize("kind", ["found", "at_least"])
+@pytest.mark.parametrize("by_generator", [True, False])
+@pytest.mark.parametrize("sure", [True, False])
+def test_the_view_of_found_rates_has_the_doubt_that_briefs_print(kind: str, by_generator: bool, sure: bool) -> None:
+    with duckdb.connect() as connection:
+        connection.execute("CREATE SCHEMA measure")
+        connection.execute(
+            "CREATE TABLE promises AS SELECT 'e' AS experiment, 'h' AS hardware, 'w' AS workload, 5.0 AS sustained, "
+            "? AS kind, ?::BOOL AS by_generator, ?::BOOL AS sure",
+            [kind, by_generator, sure],
+        )
+        connection.execute(SUSTAINED)
+        ((bound, decided, mark),) = connection.execute("SELECT bound, decided, mark FROM measure.sustained").fetchall()
+    doubt = of_search(kind, by_generator=by_generator, sure=sure)
+    assert (bound or "", decided, mark or "") == (doubt.bound, doubt.decided, doubt.mark.strip())
+
+
 def test_two_bounds_to_different_sides_leave_a_value_open() -> None:
     assert Doubt("at_least").or_of(Doubt("at_most")) == Doubt("open")
     assert Doubt("at_least").or_of(Doubt("at_least", decided=False)) == Doubt("at_least", decided=False)
@@ -208,7 +226,8 @@ def test_two_bounds_to_different_sides_leave_a_value_open() -> None:
 
 def test_a_query_has_the_bounds_of_rates_and_warns_of_metrics_that_rest_on_them(english: Run) -> None:
     rates = english.bench("query", "--run", str(english.path), "--json", "FROM measure.sustained ORDER BY hardware")
-    assert [(row["hardware"], row["bound"]) for row in rates.json] == [("eco", None), ("legacy", "at_least")]
+    known = [("eco", None, True, None), ("legacy", "at_least", True, "≥")]
+    assert [(row["hardware"], row["bound"], row["decided"], row["mark"]) for row in rates.json] == known
     assert "bounds" not in rates.err
     costs = english.bench("query", "--run", str(english.path), "--json", "FROM metric.cost")
     assert "cost: some values are bounds" in costs.err
@@ -218,6 +237,8 @@ def test_a_query_has_the_bounds_of_rates_and_warns_of_metrics_that_rest_on_them(
         "legacy": ("at_most", True),
     }
     with open_run(english.path) as opened:
+        told = {row["hardware"]: (row["decided"], row["mark"]) for row in opened.table("sustained").rows()}
+        assert told == {"eco": (True, None), "legacy": (True, "≥")}
         assert {row["hardware"]: row["bound"] for row in opened.metric("kept").rows()} == {
             "eco": None,
             "legacy": "at_least",

@@ -104,4 +104,4 @@ def _caution(results: Store | SharedResults, sql: str, url: str | None) -> None:
         warn(one_line(text))
     names = [] if url else bounded_metrics(sql, results.sql)
     if names:
-        warn(f"{', '.join(names)}: some values are bounds, as the column `bound` says")
+        warn(f"{', '.join(names)}: some values are bounds, or not decided, as the columns `bound` and `decided` say")
