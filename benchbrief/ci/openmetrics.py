@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 _EVERY_S = 5.0
 _FIRST_S = 0.2
-_CELL_STATES: tuple[CellState, ...] = ("waiting", "running", "ok", "failed", "no_room", "skipped")
+_CELL_STATES: tuple[CellState, ...] = ("waiting", "running", "ok", "failed", "refused", "no_room", "skipped")
 _MEASURES = (
     ("power", "host_power", "watts", "Power that a probe reads now."),
     ("cpu.utilisation", "host_cpu", "ratio", "Share of the processors that are busy now."),

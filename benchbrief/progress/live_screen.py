@@ -49,7 +49,12 @@ def screen(
 def _head(view: RunView, now: float, columns: int, marks: Marks) -> Any:
     parts = ["SIMULATED"] if view.simulated else []
     parts.append(f"{view.finished}/{plural(view.total, 'cell')}")
-    ended: dict[CellState, str] = {"failed": "failed", "no_room": "without room", "skipped": "skipped"}
+    ended: dict[CellState, str] = {
+        "failed": "failed",
+        "refused": "refused",
+        "no_room": "without room",
+        "skipped": "skipped",
+    }
     parts += [f"{count} {word}" for state, word in ended.items() if (count := view.of(state))]
     left = view.left_text(now)
     parts.append(f"{duration(view.elapsed_s(now))} gone" + (f", {left}" if left else ""))

@@ -233,6 +233,7 @@ class Progress:
 
     def _on_cell_ended(self, record: j.CellEnded) -> None:
         from benchbrief.results.messages.brief_reasons import shorten_reason
+        from benchbrief.results.runs.run_summary import KEPT
 
         view = self.view
         if view is None or record.cell not in view.cells:
@@ -242,11 +243,14 @@ class Progress:
             left = view.left_text(record.at)
             seconds = view.cells[record.cell].seconds or 0.0
             numbers = f" {record.ops_per_s or 0:>12,.0f} ops/s  {seconds:6.1f} s"
+            if kept := KEPT.get(view.vote(record)):
+                numbers += f"  promise {kept}"
             self._say(one_line(self._finished(count, record.cell, numbers, f"  {left}" if left else "")))
         else:
             word = self._style("failed, is tried again", "yellow") if record.retried else self._style("FAILED", "red")
             if view.is_answer(record) and not record.retried:
-                word = self._style("not offered" if record.refused == "generator" else "promise broken", "yellow")
+                said = KEPT.get(view.vote(record), "broken")
+                word = self._style(said if said == "not offered" else f"promise {said}", "yellow")
             self._say(f"{one_line(self._name(count, record.cell))} {word}  {one_line(record.origin)}")
             self._say(f"    {one_line(shorten_reason(record.reason))}")
 
@@ -273,27 +277,11 @@ class Progress:
             self._say(one_line(f"knee of {where}: {load_text(record.knee, record.axis)}"))
 
     def _on_promise_ended(self, record: j.PromiseEnded) -> None:
-        from benchbrief.results.store.searched_doubts import of_search
+        from benchbrief.progress.searched_rates import sentence
+        from benchbrief.results.ingest.promise_rows import promised
 
-        if record.sustained is not None:  # a remark tells why there is none
-            where = f"{record.experiment} (on {record.hardware}, with {record.workload})"
-            doubt = of_search(record.kind, by_generator=record.by_generator, sure=record.sure)
-            rate = f"{doubt.mark}{record.sustained:,.0f} ops/s"
-            held = f"all of {record.held_out} held-out runs" if record.held_out > 1 else "its held-out run"
-            self._say(one_line(f"{where} keeps its promise at {rate}, and in {held}{self._undecided(record)}"))
-
-    def _undecided(self, record: j.PromiseEnded) -> str:
-        """What is known of a rate that the search did not decide with its confidence, as `bench compare` prints it."""
-        from benchbrief.compiler.searches.rate_search import CONFIDENCE
-        from benchbrief.runners.scheduling.promise_search import bounds_of
-
-        if record.sure or self.view is None:
-            return ""
-        kept, broken = bounds_of(record, self.view.plan.experiments[record.experiment].points)
-        known = [f"no run broke it up to {kept:,.0f}"] if kept is not None else []
-        known += [f"none kept it from {broken:,.0f} ops/s on"] if broken is not None else []
-        runs = f": {', '.join(known)}" if known else ""
-        return f"; not decided with {100 * CONFIDENCE:.0f} % confidence{runs}"
+        if self.view is not None and (said := sentence(promised(record, self.view.plan))):
+            self._say(one_line(said))
 
     def _on_point_chosen(self, record: j.PointChosen) -> None:
         from benchbrief.runners.scheduling.knee_search import load_text

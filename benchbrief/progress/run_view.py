@@ -5,13 +5,14 @@ from __future__ import annotations
 import time
 from collections import Counter
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from pathlib import Path
 
     from benchbrief.compiler.planning.plan import Plan
+    from benchbrief.compiler.searches.rate_search import Vote
     from benchbrief.results.runs.pace import Pace
     from benchbrief.results.runs.run_summary import CellState
     from benchbrief.runners.execution.live_numbers import Load
@@ -54,6 +55,8 @@ class Known:
     wall_s: float | None = None
     spent_s: float = 0.0
     """How long earlier controllers drove the run."""
+    votes: Mapping[str, Vote] = field(default_factory=dict)
+    """What cells said of their rates to searches for promises before."""
     left_out: Collection[str] = ()
     """The cells of candidates that ramps and searches left out before."""
 
@@ -83,6 +86,8 @@ class RunView:
             self.cells[name].state = "not_chosen"
         self.counts: Counter[str] = Counter(cell.state for cell in self.cells.values())
         self.running: dict[str, CellView] = {}
+        self.votes: dict[str, Vote] = dict(known.votes)
+        """What cells said of their rates to searches for promises."""
         self.run_id = ""
         self.simulated = False
         self.imported = False
@@ -102,6 +107,8 @@ class RunView:
         """How long the brief is expected to take after the last cell."""
         self._free = without_budgets(self._timed)
         self._budgeted = plan.budget_s is not None or any(e.budget_s is not None for e in plan.experiments.values())
+        chooses = any(each.adaptive or each.promise for each in plan.experiments.values())
+        self._leaves_out = self._budgeted or chooses
         self._reused = {name for name, seconds in done.items() if seconds is None}
         self._by_budget = False
         self._spent_before_s = known.spent_s
@@ -117,7 +124,7 @@ class RunView:
     @property
     def finished(self) -> int:
         """How many cells have ended, without those that are no part of the total."""
-        return sum(self.of(state) for state in ("ok", "failed", "no_room", "skipped"))
+        return sum(self.of(state) for state in ("ok", "failed", "refused", "no_room", "skipped"))
 
     def of(self, state: CellState) -> int:
         """How many cells of the total are in a state. Candidates that wait count as far as they are part of it."""
@@ -129,6 +136,14 @@ class RunView:
         """Return whether a failure is an answer to a search for a promise: that this rate is too high."""
         cell = self._planned.get(record.cell)
         return bool(record.refused and cell and self.plan.experiments[cell.experiment].promise)
+
+    def vote(self, record: j.CellEnded) -> Vote | None:
+        """Return what a cell's end says of its rate to a search for a promise; None outside one."""
+        from benchbrief.runners.scheduling.promise_search import vote_by
+
+        cell = self._planned.get(record.cell)
+        promise = self.plan.experiments[cell.experiment].promise if cell else None
+        return vote_by(record, cell, promise) if cell and promise else None
 
     def now(self) -> float:
         """Epoch seconds by the time of the run's controller."""
@@ -189,14 +204,18 @@ class RunView:
         if cell := self.cells.get(record.cell):
             cell.seconds = record.at - cell.started if cell.started is not None else None
             cell.ops_per_s = record.ops_per_s
+            refused = self.is_answer(record) and not record.retried
             self.failures += record.status == "failed" and not self.is_answer(record)
-            self._become(record.cell, record.status)
+            if vote := self.vote(record):
+                self.votes[record.cell] = vote
+            self._become(record.cell, "refused" if refused else record.status)
 
     def _on_cell_skipped(self, record: j.CellSkipped) -> None:
-        from benchbrief.runners.journal.cell_history import is_candidate_left_out
+        from benchbrief.runners.journal.cell_history import is_candidate_left_out, is_refused
 
         if record.cell in self.cells:
             skipped: CellState = "not_chosen" if is_candidate_left_out(record.reason) else "skipped"
+            skipped = "refused" if is_refused(record.reason) else skipped
             self._become(record.cell, "no_room" if record.no_room == "point" else skipped)
 
     def _on_run_ended(self, record: j.RunEnded) -> None:
@@ -227,6 +246,8 @@ class RunView:
         """
         if self.finished >= self.total and not self.running:
             return None
+        import benchbrief.results.runs.run_summary  # noqa: F401  # so that its import is no cost of the estimate
+
         started = time.monotonic()
         if started - self._left_at < self._left_cost / _ESTIMATE_SHARE:
             return self._never_more(self._left - (started - self._left_at)) if self._left is not None else None
@@ -260,6 +281,7 @@ class RunView:
             self._pace,
             plan,
             self._reused,
+            self.votes,
         )
 
     def expected_s(self, now: float) -> float:
@@ -277,8 +299,8 @@ class RunView:
         return f"at most {duration(left)} left, by the budget" if self._by_budget else f"about {duration(left)} left"
 
     def share_done(self, now: float) -> float:
-        """How much of the run is done: of its cells, or of its time with a budget, which may leave out cells."""
-        if not self._budgeted:
+        """How much of the run is done: of its cells, or of its time where a budget or a search may leave out cells."""
+        if not self._leaves_out:
             return self.finished / self.total if self.total else 1.0
         left, spent_s = self.remaining_s(now), self._spent_before_s + self.elapsed_s(now)
         return 1.0 if left is None else spent_s / (spent_s + left) if spent_s else 0.0

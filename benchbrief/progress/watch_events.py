@@ -8,7 +8,7 @@ from benchbrief.results.runs.run_summary import CellState
 from benchbrief.runners.execution.live_numbers import load_of, measures_of
 from benchbrief.runners.journal import events as j
 
-_ENDED: tuple[CellState, ...] = ("ok", "failed", "no_room", "skipped")
+_ENDED: tuple[CellState, ...] = ("ok", "failed", "refused", "no_room", "skipped")
 
 FIELDS = {
     "cell_started": ("cell", "attempt"),

@@ -25,7 +25,9 @@ from benchbrief.progress.compared_times import short_text
 from benchbrief.progress.earlier_results import Retake, reused_as_dict
 from benchbrief.progress.finished_run import Finished, not_run
 from benchbrief.progress.run_progress import Progress
+from benchbrief.progress.searched_rates import sentence
 from benchbrief.reports.text.merged_remarks import merge_remarks
+from benchbrief.results.ingest.promise_rows import promised
 from benchbrief.results.runs.estimate_and_actual import TimeCompared, compare_times
 from benchbrief.results.samples.sample_coverage import COMPLETE
 from benchbrief.runners.execution.first_failures import NotTried, shape_of_failure
@@ -33,6 +35,7 @@ from benchbrief.runners.journal.cell_history import is_candidate_left_out, is_re
 
 if TYPE_CHECKING:
     from benchbrief.results.analysis.expectation_verdicts import Verdict
+    from benchbrief.results.analysis.promised_rates import Promised
     from benchbrief.results.ingest.run_evidence import Evidence
     from benchbrief.results.samples.sample_coverage import Patchy
 
@@ -148,6 +151,8 @@ class Summary:
     counts: Mapping[str, int]
     warnings: tuple[tuple[str, int], ...]
     next: tuple[tuple[str, str], ...]
+    promises: tuple[Promised, ...] = ()
+    """What searches for promises found."""
     times: TimeCompared | None = None
     """What the run took against its estimate; None where there is none, and for an interrupted run."""
 
@@ -158,7 +163,8 @@ def summarise_end(finished: Finished, evidence: Evidence, *, report: bool) -> Su
     refused = sum(is_refused(each.reason) for each in verdicts)
     counts = {
         "ok": sum(each.status == "ok" for each in verdicts),
-        "failed": sum(each.status == "failed" for each in verdicts) + refused,
+        "failed": sum(each.status == "failed" for each in verdicts),
+        "refused": refused,
         "without room": sum(each.no_room == "point" for each in verdicts),
         "skipped": sum(each.status == "skipped" for each in verdicts) - not_chosen - refused,
         "not run": not_run(evidence),
@@ -171,7 +177,8 @@ def summarise_end(finished: Finished, evidence: Evidence, *, report: bool) -> Su
         for remark in dict.fromkeys(each.text for each in remarks if each.severity == "warning"):
             warnings[remark] = warnings.get(remark, 0) + (cell is not None)
     times = None if finished.status == "interrupted" else compare_times(finished.run_dir, evidence.plan)
-    return Summary(counts, tuple(warnings.items()), tuple(_next(finished, evidence, report=report)), times)
+    promises = tuple(promised(ended, evidence.plan) for ended in evidence.record.promises.values())
+    return Summary(counts, tuple(warnings.items()), tuple(_next(finished, evidence, report=report)), promises, times)
 
 
 def _next(finished: Finished, evidence: Evidence, *, report: bool) -> Iterable[tuple[str, str]]:
@@ -246,6 +253,7 @@ def as_dict(finished: Finished, summary: Summary) -> dict[str, object]:
         "without_room": [{"cell": cell, "reason": reason} for cell, reason in finished.without_room.items()],
         "warnings": [{"text": text, "cells": cells} for text, cells in summary.warnings],
         "sampled": [each._asdict() for each in finished.sampled],
+        "promises": [found.as_dict() for found in summary.promises],
         "expects": [
             {"expect": each.text, **{name: getattr(each, name) for name in _OF_VERDICT}} for each in finished.verdicts
         ],
@@ -267,6 +275,9 @@ def tell(finished: Finished, summary: Summary) -> None:
         show(f"  cells   {', '.join(counted)}")
     if summary.times:
         show(f"  time    {short_text(summary.times)}")
+    for each in summary.promises:
+        if said := sentence(each):
+            show(f"  found   {said}")
     for what, missing in (("failed ", finished.failed), ("no room", finished.without_room)):
         for cells, reason in grouped(missing):
             if len(cells) <= _ALIKE:

@@ -17,6 +17,7 @@ from benchbrief.results.runs.pace import Pace, pace_of
 from benchbrief.results.runs.times_taken import times_taken
 from benchbrief.runners.journal.events import TimeEstimated
 from benchbrief.runners.journal.run_record import RunRecord
+from benchbrief.runners.scheduling.promise_search import votes_of
 
 
 def expected_times(plan: Plan, run_dir: Path, before: RunRecord, *, report: bool) -> TimeEstimated | None:
@@ -54,5 +55,6 @@ def known_before(plan: Plan, run_dir: Path, before: RunRecord, expected: TimeEst
         rendering_s=estimated.rendering_s if estimated else 0.0,
         wall_s=expected.wall_s if expected else None,
         spent_s=before.elapsed_s(before.last_at) if before.last_at is not None else 0.0,
+        votes=votes_of(plan, before),
         left_out=before.not_chosen & {cell.id for cell in plan.cells},
     )

@@ -13,7 +13,7 @@ from typing import Protocol
 
 from benchbrief.compiler.planning.plan import Experiment, Plan, Promise
 from benchbrief.compiler.planning.planned_cells import planned_cells
-from benchbrief.compiler.searches.rate_search import Rule, walk
+from benchbrief.compiler.searches.rate_search import NONE, Rule, Step, Tally, Vote, next_step, walk
 
 MOST_CHECKED_CELLS = 2000
 """With more cells, a check leaves their times to `bench plan`: an editor checks with each keystroke, and to make them
@@ -58,12 +58,17 @@ def _curve_of(cell: _Cell) -> _Curve:
 
 
 def counted_cells(
-    cells: Iterable[_Cell], experiments: Mapping[str, Experiment], begun: Collection[str] = ()
+    cells: Iterable[_Cell],
+    experiments: Mapping[str, Experiment],
+    begun: Collection[str] = (),
+    votes: Mapping[str, Vote] | None = None,
 ) -> set[str]:
     """Return the ids of the cells that an estimate counts: all, but of each adaptive curve as many points as it has,
     and of each search for a promise as many cells as usual.
 
-    `begun` are the ids of cells that have been measured or begun. Their points are among those that count.
+    `begun` are the ids of cells that have been measured or begun. Their points are among those that count. By the
+    `votes` of its cells, a search that goes on counts the runs that lead it to the rate in the middle of those that it
+    has not excluded.
     """
     cells = list(cells)
     searches = {name for name, each in experiments.items() if each.promise}
@@ -71,20 +76,60 @@ def counted_cells(
     for cell in cells:
         if cell.experiment in searches:
             searched.setdefault(_curve_of(cell), []).append(cell)
-    likely = {id_ for curve, of in searched.items() for id_ in _searched(of, experiments[curve[0]], begun)}
+    likely = {id_ for curve, of in searched.items() for id_ in _searched(of, experiments[curve[0]], begun, votes or {})}
     return likely | _chosen([cell for cell in cells if cell.experiment not in searches], experiments, begun)
 
 
-def _searched(cells: Sequence[_Cell], experiment: Experiment, begun: Collection[str]) -> set[str]:
-    """Return the ids of the cells of one search: those that have begun, and others up to the usual number."""
+def _searched(
+    cells: Sequence[_Cell], experiment: Experiment, begun: Collection[str], votes: Mapping[str, Vote]
+) -> set[str]:
+    """Return the ids of the cells of one search: those that have begun, and others that it will ask for. Before its
+    first vote, these are up to the usual number."""
     rule = experiment.promise
     found = {cell.id for cell in cells if cell.id in begun}
     if rule is None:
         return found
+    if any(cell.id in votes for cell in cells):
+        return found | _still_asked(cells, experiment.points, rule, votes)
     by_run = {(cell.target, cell.repeat): cell.id for cell in cells}
     likely = (by_run.get(run) for run in _likely(experiment.points, rule))
     others = [id_ for id_ in likely if id_ is not None and id_ not in found]
     return found | set(others[: max(0, rule.usual - len(found))])
+
+
+def _still_asked(
+    cells: Sequence[_Cell], rates: tuple[float, ...], promise: Promise, votes: Mapping[str, Vote]
+) -> set[str]:
+    """Return the cells that a search with these votes asks for next, if it ends in the middle of what is open."""
+    tallies: dict[float, Tally] = {}
+    held: dict[float, Tally] = {}
+    waiting: dict[tuple[float, bool], list[str]] = {}
+    number = Counter[float | None]()
+    for cell in sorted(cells, key=lambda cell: cell.repeat):
+        number[cell.target] += 1
+        if cell.target is None:
+            continue
+        is_held = number[cell.target] > promise.judged
+        if cell.id in votes:
+            of = held if is_held else tallies
+            of[cell.target] = of.get(cell.target, NONE).and_one(votes[cell.id])
+        else:
+            waiting.setdefault((cell.target, is_held), []).append(cell.id)
+    under = max((n for n, rate in enumerate(rates) if tallies.get(rate, NONE).lead > 0), default=-1)
+    over = min((n for n, rate in enumerate(rates) if rate in tallies and tallies[rate].lead <= 0), default=len(rates))
+    middle = (min(under, over) + over) // 2
+    highest = rates[middle] if middle >= 0 else 0.0
+    found: set[str] = set()
+    rule = Rule(promise.judged, promise.held_out, promise.most)
+    while isinstance(step := next_step(rates, tallies, held, rule), Step):
+        is_held = step.why == "held_out"
+        left = waiting.get((step.rate, is_held))
+        if not left:
+            break
+        found.add(left.pop(0))
+        of = held if is_held else tallies
+        of[step.rate] = of.get(step.rate, NONE).and_one("met" if step.rate <= highest else "broken")
+    return found
 
 
 @lru_cache(maxsize=64)

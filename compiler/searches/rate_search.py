@@ -13,7 +13,9 @@ that a promise which is broken at one rate is broken at each higher one.
    probability ratio test of A. Wald, "Sequential Tests of Statistical Hypotheses", Annals of Mathematical Statistics 16
    (1945): at a rate that `KEPT` of all runs keep, or `KEPT` of them break, it errs as rarely as `CONFIDENCE` says. A
    neighbour that turns out to be on the other side moves the edge, and halving goes on from there.
-4. **Held out.** The rate that was found is measured again, by repeats which took no part in finding it. All of them
+4. **Not above a broken run.** No rate counts above one at which a run broke the promise, also where most runs there
+   kept it: the lowest such rate is the answer then, at the most.
+5. **Held out.** The rate that was found is measured again, by repeats which took no part in finding it. All of them
    must keep the promise. As soon as one breaks it, the next lower candidate gets held-out repeats of its own, `LOWER`
    times at most.
 
@@ -121,7 +123,8 @@ class Rule:
 
 @dataclass(frozen=True)
 class Step:
-    """The rate of the next run. One that halves has the rates around it, one that doubles the one before."""
+    """The rate of the next run. One that halves has the rates around it, one that doubles the one before, and one held
+    out the next higher one, where held-out runs did not confirm that."""
 
     rate: float
     why: Why
@@ -133,9 +136,9 @@ class Step:
 class Answer:
     """What was found. `rate` keeps the promise, and `above` is the next candidate, which does not.
 
-    found: both are known; `above` may be a rate whose held-out runs broke the promise. at_least: the highest candidate
-    keeps it. none: the lowest one breaks it. undecided: too many runs at `rate` failed, or the search used up its cells
-    (`rate` is None then).
+    found: both are known; `above` may be a rate whose held-out runs broke the promise, or just the next one where a
+    run at `rate` broke it. at_least: the highest candidate keeps it. none: the lowest one breaks it. undecided: too
+    many runs at `rate` failed, or the search used up its cells (`rate` is None then).
     """
 
     kind: Kind
@@ -154,7 +157,12 @@ def next_step(
         return Answer("undecided") if spent >= rule.most_judged else step
     if step.kind not in ("found", "at_least") or step.rate is None:
         return step
-    place = bisect_left(rates, step.rate)
+    found = step.rate
+    broke = next((rate for rate, tally in tried.items() if tally.broken), None)
+    if broke is not None and broke < found:
+        step = Answer("found", broke, rates[bisect_left(rates, broke) + 1])
+        found = broke
+    place = bisect_left(rates, found)
     for below in range(min(LOWER, place) + 1):
         rate = rates[place - below]
         tally = held.get(rate, NONE)
@@ -164,7 +172,7 @@ def next_step(
         if tally.refutes:
             continue
         if tally.runs < rule.held_out:
-            return Step(rate, "held_out")
+            return Step(rate, "held_out", high=rates[place - below + 1] if below else None)
         break
     return step
 

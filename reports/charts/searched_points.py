@@ -17,7 +17,6 @@ from benchbrief.reports.data.report_data import Key, Results
 from benchbrief.reports.text.number_format import points, quantity
 from benchbrief.reports.words.brief_words import Words
 from benchbrief.results.analysis.promised_rates import Promised, RateRuns
-from benchbrief.results.store.searched_doubts import of_search
 
 LOST = 10.0
 """A limit below this part of the largest value is not to be read on a linear axis."""
@@ -241,5 +240,4 @@ def _found(each: Promised, results: Results, *, alone: bool) -> str:
     name = words["promise_found"] if alone else words.locale.listed([words["promise_found"], *labels])
     if each.sustained is None:
         return name
-    doubt = of_search(each.kind, by_generator=each.by_generator, sure=each.sure)
-    return words["promise_rate"].format(name=name, rate=doubt.mark + points([each.sustained]))
+    return words["promise_rate"].format(name=name, rate=each.doubt.mark + points([each.sustained]))

@@ -95,7 +95,7 @@ class Fact(NamedTuple):
 
 NOT_PUBLISHED = "not published"
 """The store's reason for a cell that its source lacks (`results/imports/import_source.py`)."""
-_WHY = {"failed": "failed_cell", "skipped": "skipped_cell"}
+_WHY = {"failed": "failed_cell", "skipped": "skipped_cell", "refused": "refused_cell"}
 
 
 class Search(NamedTuple):

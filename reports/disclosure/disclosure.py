@@ -54,13 +54,15 @@ def build_disclosure(results: Results, *, facts_shown: bool, reports_from: Mappi
             ids = bad.setdefault(f"{line.status}{words['colon']}{line.reason}", [])
             if (name := name_candidates(cell.experiment, results)) not in ids:
                 ids.append(name)
-        elif words.status_of(cell.status, cell.reason) not in ("ok", "skipped", "left_out"):
+        elif words.status_of(cell.status, cell.reason) not in ("ok", "skipped", "left_out", "refused"):
             bad.setdefault(f"{line.status}{words['colon']}{line.reason or words['no_reason']}", []).append(line.id)
     remarks = tuple(Item(text, words.locale.listed(ids), emphasis=True) for text, ids in bad.items())
     groups = (DisclosureGroup(g.title, tuple(item for item in g.items if item.text)) for g in made)
     needed = sum(cell.status != "skipped" for cell in results.cells)
     unpublished = sum(cell.reason == NOT_PUBLISHED for cell in results.cells)
     all_ok = counted(words, "d_all_ok", needed)
+    if refused := sum(words.status_of(cell.status, cell.reason) == "refused" for cell in results.cells):
+        all_ok = " ".join((all_ok, counted(words, "d_refused", refused)))
     if unpublished:
         all_ok = counted(words, "d_not_published", len(results.cells), missing=unpublished)
     return DisclosureView(tuple(group for group in groups if group.items), remarks, all_ok, lines)

@@ -83,7 +83,7 @@ def _promised(found: Promised, results: Results) -> str:
     key = "d_sustained_generator" if found.by_generator else key
     sure = words["d_edge_sure" if found.sure else "d_edge_majority"]
     held = {"met": found.held_met, "n": found.held_out}
-    return words[key].format(**where, rate=points([found.sustained]), sure=sure, **held)
+    return words[key].format(**where, rate=found.doubt.mark + points([found.sustained]), sure=sure, **held)
 
 
 def _runs(rate: float, met: int, runs: int, late: int, words: Words) -> str:

@@ -34,8 +34,8 @@ def _sentences(found: Promised, results: Results) -> Iterator[str]:
     if found.sustained is None or rule is None:
         yield words["notice_promise_none"].format(**where, reason=words.said(found.reason) or words["no_reason"])
         return
-    key = "notice_promise_more" if found.is_lower_bound else "notice_promise_found"
-    yield words[key].format(**where, rate=points([found.sustained]), promise=rule.text)
+    rate = found.doubt.mark + points([found.sustained])
+    yield words["notice_promise_found"].format(**where, rate=rate, promise=rule.text)
     if found.is_undecided:
         yield words["notice_promise_undecided"].format(confidence=percent(CONFIDENCE))
         yield from lowered_late(found.lowered_late, words, "notice_promise_lowered")
@@ -44,12 +44,12 @@ def _sentences(found: Promised, results: Results) -> Iterator[str]:
     yield words["notice_promise_here"].format(**_counts(here), **held)
     yield from _late(here, words)
     below = [each for each in found.rates if each.rate < found.sustained]
-    broken = [each.rate for each in below if each.all_broken]
-    if broken:
-        yield words["notice_promise_below_but"].format(**_counts(below), rates=points(broken))
-    elif any(each.all_met for each in below):
+    if any(each.all_met for each in below) and not any(each.all_broken for each in below):
         yield words["notice_promise_below"].format(**_counts(below))
     yield from _late(below, words)
+    if found.kept_above is not None:
+        broken = min(each.rate for each in found.rates if each.all_broken)
+        yield words["notice_promise_capped"].format(kept=points([found.kept_above]), broken=points([broken]))
 
 
 def _counts(rates: Iterable[RateRuns]) -> dict[str, int]:

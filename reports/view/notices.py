@@ -48,8 +48,7 @@ def _notices(results: Results, undrawn: Mapping[int, str], *, detailed: bool) ->
             yield Notice(words[title], text, severity, first=True)
     asked = results.once(asked_cells)
     bad = [cell for cell in asked if words.status_of(cell.status, cell.reason) in ("failed", "missing")]
-    # What was refused alone is no gap: the search went on by it.
-    if any(cell.status != "skipped" for cell in bad) and not imported_briefs.is_imported(results):
+    if bad and not imported_briefs.is_imported(results):
         cells = [
             c.cell_id + words["aside"].format(text=words.said_briefly(c.reason) or words["no_reason"]) for c in bad
         ]

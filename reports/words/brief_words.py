@@ -28,8 +28,8 @@ _SKIPPED = {
     "budget_over": "left_out",
     "budget_no_room": "left_out",
     "rate_unanswered": "left_out",
-    "rate_refused": "failed",
-    "rate_broken": "failed",
+    "rate_refused": "refused",
+    "rate_broken": "refused",
 }
 """The status in a brief of cells that the store calls skipped, by the code of the reason."""
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Literal, NamedTuple
 
 from benchbrief.compiler.searches.rate_search import is_lower_bound
+from benchbrief.results.store.searched_doubts import Doubt, of_search
 
 
 class RateRuns(NamedTuple):
@@ -79,16 +80,31 @@ class Promised(NamedTuple):
     def place(self) -> tuple[str, str, str]:
         return self.experiment, self.hardware, self.workload
 
+    def as_dict(self) -> dict[str, object]:
+        """Return it for `--json`, with `bound` and `decided` as in `measure.sustained`."""
+        more = {"bound": self.doubt.bound or None, "decided": self.sure, "reason": self.reason or None}
+        return {**self._asdict(), **more, "rates": [each._asdict() for each in self.rates]}
+
     @property
     def is_lower_bound(self) -> bool:
         """Whether the search says no more than that the rate, or more, is sustained."""
         return self.sustained is not None and is_lower_bound(self.kind, by_generator=self.by_generator)
 
     @property
+    def doubt(self) -> Doubt:
+        return of_search(self.kind, by_generator=self.by_generator, sure=self.sure)
+
+    @property
     def lowered_late(self) -> tuple[RateRuns, ...]:
         """The rates above the sustained one with held-out runs whose load generator was late: each such run lowers the
         rate, and says nothing of the system."""
         return tuple(r for r in self.rates if self.sustained is not None and r.rate > self.sustained and r.held_beyond)
+
+    @property
+    def kept_above(self) -> float | None:
+        """The highest rate above the sustained one that most of its runs kept; at a lower one, a run broke it."""
+        above = (each for each in self.rates if self.sustained is not None and each.rate > self.sustained)
+        return max((each.rate for each in above if each.verdict == "kept"), default=None)
 
     @property
     def is_undecided(self) -> bool:

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from itertools import product
 
-from benchbrief.compiler.planning.plan import Knee, Promise
+from benchbrief.compiler.planning.plan import Experiment, Knee, Plan, Promise
 from benchbrief.compiler.searches.rate_search import CONFIDENCE
+from benchbrief.results.analysis.promised_rates import Promised, RateRuns
 from benchbrief.results.ingest.run_evidence import Evidence
 from benchbrief.results.messages.result_messages import say
 from benchbrief.results.store.promise_tables import PromiseRow, RateRow
@@ -15,16 +16,48 @@ from benchbrief.runners.scheduling.promise_search import bounds_of, warning_of
 
 
 def promise_rows(evidence: Evidence) -> Iterator[PromiseRow | RateRow]:
+    for key, experiment, promise in _searches(evidence):
+        ended = evidence.record.promises.get(key)
+        yield _row(evidence, key, promise, experiment.points, ended)
+        for each in ended.rates if ended else ():
+            place = (evidence.run_id, *_place(key), each.rate)
+            yield RateRow(*place, *_runs(each))
+
+
+def promised(ended: j.PromiseEnded, plan: Plan) -> Promised:
+    """Return what a search found, as reports read it."""
+    rates = plan.experiments[ended.experiment].points
+    kept_to, broken_from = bounds_of(ended, rates)
+    return Promised(
+        ended.experiment,
+        ended.hardware,
+        ended.workload,
+        ended.sustained,
+        ended.kind,
+        ended.by_generator,
+        ended.sure,
+        ended.held_met,
+        ended.held_out,
+        warning_of(rates[0], ended) if ended.sustained is None else "",
+        kept_to,
+        broken_from,
+        tuple(
+            RateRuns(each.rate, each.met, each.broken, each.beyond, each.held_met, each.held_out, each.held_beyond)
+            for each in ended.rates
+        ),
+    )
+
+
+def _searches(evidence: Evidence) -> Iterator[tuple[Knee, Experiment, Promise]]:
     for experiment in evidence.plan.experiments.values():
-        if experiment.promise is None:
-            continue
-        for hardware, workload in product(experiment.hardware, experiment.workloads):
-            key = Knee(experiment=experiment.name, hardware=hardware, workload=workload)
-            ended = evidence.record.promises.get(key)
-            yield _row(evidence, key, experiment.promise, experiment.points, ended)
-            for each in ended.rates if ended else ():
-                place = (evidence.run_id, experiment.name, hardware, workload, each.rate)
-                yield RateRow(*place, *_runs(each))
+        if experiment.promise is not None:
+            for hardware, workload in product(experiment.hardware, experiment.workloads):
+                key = Knee(experiment=experiment.name, hardware=hardware, workload=workload)
+                yield key, experiment, experiment.promise
+
+
+def _place(key: Knee) -> tuple[str, str, str]:
+    return key.experiment, key.hardware, key.workload
 
 
 def _runs(rate: j.RateJudged) -> tuple[int, ...]:
@@ -40,9 +73,7 @@ def _row(
     reason = (warning_of(rates[0], ended) if ended else unknown) if sustained is None else None
     return PromiseRow(
         evidence.run_id,
-        key.experiment,
-        key.hardware,
-        key.workload,
+        *_place(key),
         promise.text,
         promise.within,
         CONFIDENCE,

@@ -11,7 +11,10 @@ from benchbrief.compiler.estimates.counted_cells import counted_cells
 from benchbrief.compiler.messages.text import Text
 from benchbrief.compiler.planning.plan import Cell, Plan
 from benchbrief.compiler.planning.planned_cells import planned_cells
+from benchbrief.compiler.searches.rate_search import Vote
+from benchbrief.results.analysis.promised_rates import Promised
 from benchbrief.results.ingest.cell_verdicts import Verdict
+from benchbrief.results.ingest.promise_rows import promised
 from benchbrief.results.ingest.run_evidence import Evidence, read_evidence
 from benchbrief.results.ingest.source_rows import origin_of
 from benchbrief.results.messages.result_messages import say
@@ -25,12 +28,20 @@ from benchbrief.runners.journal.controller_clock import now_in_run
 from benchbrief.runners.measurement.measurement import SteadyEnd
 from benchbrief.runners.scheduling.budgeted_repeats import spent_s
 from benchbrief.runners.scheduling.parallel_lanes import lanes
+from benchbrief.runners.scheduling.promise_search import vote_of, votes_of
 from benchbrief.runners.session.live_controllers import is_making_brief
 
-CellState = Literal["waiting", "running", "ok", "failed", "no_room", "interrupted", "skipped", "not_chosen", "missing"]
-"""No room: its point is missing, as the budget had none for it. Skipped: not needed, as its search or its repeats are
-over. Not chosen: of a candidate that its adaptive ramp left out; no total counts it. Missing: not in the imported
-files."""
+CellState = Literal[
+    "waiting", "running", "ok", "failed", "refused", "no_room", "interrupted", "skipped", "not_chosen", "missing"
+]
+"""Refused: it has no numbers, and answers its search, as its rate breaks the promise or can't be offered. No room: its
+point is missing, as the budget had none for it. Skipped: not needed, as its search or its repeats are over. Not chosen:
+of a candidate that its adaptive ramp left out; no total counts it. Missing: not in the imported files."""
+
+
+Kept = Literal["kept", "broken", "not offered"]
+KEPT: Mapping[Vote | None, Kept] = {"met": "kept", "broken": "broken", "beyond": "not offered"}
+"""What is said of a promise, by what a cell says of its rate; nothing of one that failed."""
 
 
 @dataclass(frozen=True)
@@ -52,6 +63,8 @@ class CellStatus:
     """The current numbers of its load generators, while it is measured."""
     measuring: SteadyEnd | None = None
     """How its measurement ended that was to go on until it is steady."""
+    promise: Kept | None = None
+    """Whether the promise of its search was kept."""
     candidate_of: str = ""
     """The experiment whose ramp or search has not chosen it yet."""
 
@@ -78,6 +91,8 @@ class RunStatus:
     message: str
     done: int
     failed: int
+    refused: int
+    """How many have no numbers, as these were refused, and answer a search for a promise."""
     no_room: int
     """How many cells the budget had no room for, so that their points are missing."""
     skipped: int
@@ -99,6 +114,8 @@ class RunStatus:
     """What a run in progress waits for, in sentences."""
     budgets: tuple[BudgetSpent, ...] = ()
     choices: tuple[Choice, ...] = ()
+    promises: tuple[Promised, ...] = ()
+    """What searches for promises found that have ended."""
     making_brief: bool = False
     """Whether its cells are over, and a process makes its tables and its brief."""
 
@@ -124,6 +141,7 @@ def summarise(run_dir: Path) -> RunStatus:
         message=evidence.end.message if evidence.end and status != "running" else "",
         done=sum(cell.status == "ok" for cell in cells),
         failed=sum(cell.status == "failed" for cell in cells),
+        refused=sum(cell.status == "refused" for cell in cells),
         no_room=sum(cell.status == "no_room" for cell in cells),
         skipped=sum(cell.status == "skipped" for cell in cells),
         unrepeated=sum(each.no_room == "repeat" for each in evidence.verdicts),
@@ -136,6 +154,7 @@ def summarise(run_dir: Path) -> RunStatus:
         hosts=measures_of(readings),
         budgets=budgets_spent(evidence),
         choices=tuple(explain_choices(evidence)),
+        promises=tuple(promised(ended, evidence.plan) for ended in evidence.record.promises.values()),
         waits=live.waits if status == "running" and (live := read_live(run_dir)) else (),
         making_brief=is_making_brief(run_dir),
     )
@@ -151,6 +170,7 @@ def _remaining_s(evidence: Evidence, run_dir: Path, cells: Sequence[CellStatus])
         pace_of(timed, times_taken(run_dir)) if evidence.starts else Pace(),
         timed,
         evidence.reused,
+        votes_of(evidence.plan, evidence.record),
     )
     rendering_s = evidence.record.estimated.rendering_s if evidence.record.estimated else 0.0
     return left + rendering_s if left is not None else None
@@ -183,13 +203,21 @@ def _cell_status(
         attempt=verdict.attempt,
         seconds=so_far if verdict.seconds is None else verdict.seconds,
         ops_per_s=verdict.ops_per_s,
-        reason=reason if state in ("failed", "no_room", "interrupted", "skipped", "not_chosen", "missing") else None,
+        reason=reason
+        if state in ("failed", "refused", "no_room", "interrupted", "skipped", "not_chosen", "missing")
+        else None,
         origin=str(cell.origin),
         reused_from=reused.reused_from if reused else None,
         now=load_of(cell.id, readings) if state == "running" else None,
         measuring=_measuring(evidence, verdict) if state == "ok" else None,
+        promise=_promise(evidence, cell) if state in ("ok", "refused") else None,
         candidate_of=cell.experiment if state == "waiting" and chosen_while_running else "",
     )
+
+
+def _promise(evidence: Evidence, cell: Cell) -> Kept | None:
+    promise = evidence.plan.experiments[cell.experiment].promise
+    return KEPT.get(vote_of(evidence.record.cells.get(cell.id), cell, promise)) if promise else None
 
 
 def _measuring(evidence: Evidence, verdict: Verdict) -> SteadyEnd | None:
@@ -207,7 +235,7 @@ def _state(verdict: Verdict, run: RunState, *, imported: bool) -> CellState:
     if is_candidate_left_out(verdict.reason):
         return "not_chosen"
     if is_refused(verdict.reason):
-        return "failed"
+        return "refused"
     if verdict.status != "missing":
         return verdict.status
     if verdict.attempt is None:
@@ -220,6 +248,7 @@ def remaining_s(
     pace: Pace,
     plan: Plan | None = None,
     reused: Container[str] = (),
+    votes: Mapping[str, Vote] | None = None,
 ) -> float | None:
     """Estimate for how many seconds at most any host is still needed: cells that share a host or other equipment run
     one after another, and cells of one turn are measured one after another.
@@ -228,12 +257,13 @@ def remaining_s(
     each kind of step, and by how long finished cells took beside their steps. None when nothing is left.
 
     With a `plan`, no host is needed for longer than its budgets leave: that of each experiment, and that of the run.
-    The cells in `reused` took nothing of them. Of an adaptive ramp, as many points count as are left to measure.
+    The cells in `reused` took nothing of them. Of an adaptive ramp, as many points count as are left to measure, and of
+    a search for a promise as many cells as it still asks for by its `votes`.
     """
     planned = list(states)
     experiments = plan.experiments if plan else {}
     begun = {cell.id for cell, state, _ in planned if state not in ("waiting", "missing", "skipped", "not_chosen")}
-    counted = counted_cells((cell for cell, _, _ in planned), experiments, begun)
+    counted = counted_cells((cell for cell, _, _ in planned), experiments, begun, votes)
     finished = [(pace.stepped(cell), seconds) for cell, state, seconds in planned if state == "ok" and seconds]
     plan_s = sum(stepped for stepped, _ in finished)
     factor = sum(seconds for _, seconds in finished) / plan_s if plan_s > 0 else 1.0

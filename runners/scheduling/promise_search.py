@@ -42,9 +42,13 @@ from benchbrief.runners.scheduling.promise_values import SERVED, is_kept, values
 
 
 def vote_of(history: CellHistory | None, cell: Cell, promise: Promise) -> Vote | None:
-    """Return what a cell's last verdict says of its rate; None without one for its present definition, and for one
+    """Return what a cell's last verdict says of its rate: see `vote_by`."""
+    return vote_by(history.ended if history else None, cell, promise)
+
+
+def vote_by(ended: j.CellEnded | None, cell: Cell, promise: Promise) -> Vote | None:
+    """Return what a verdict on a cell says of its rate; None without one for its present definition, and for one
     that another attempt was to replace."""
-    ended = history.ended if history else None
     if ended is None or ended.retried or ended.hash != cell.hash or cell.target is None:
         return None
     if ended.status == "failed":
@@ -53,6 +57,14 @@ def vote_of(history: CellHistory | None, cell: Cell, promise: Promise) -> Vote |
     if SERVED not in ended.asked or any(value is None for _, value in known):
         return "failed"
     return "met" if is_kept(promise, ended.asked) else "broken"
+
+
+def votes_of(plan: Plan, record: RunRecord) -> dict[str, Vote]:
+    """Return what the cells of searches for promises say of their rates, by their ids."""
+    promises = {name: each.promise for name, each in plan.experiments.items() if each.promise}
+    asked = [(cell, promise) for cell in plan.cells if promises and (promise := promises.get(cell.experiment))]
+    votes = ((cell.id, vote_of(record.cells.get(cell.id), cell, promise)) for cell, promise in asked)
+    return {cell_id: vote for cell_id, vote in votes if vote is not None}
 
 
 @dataclass
@@ -312,7 +324,10 @@ def _why(step: Step, judged: Mapping[float, Tally]) -> Text:
         return halved(low=load_text(step.low, "target"), high=load_text(step.high, "target"))
     if step.why == "again":
         return say.rate_again()
-    return say.rate_held_out() if step.why == "held_out" else say.rate_first()
+    if step.why == "held_out":
+        high = step.high
+        return say.rate_held_out_below(high=load_text(high, "target")) if high is not None else say.rate_held_out()
+    return say.rate_first()
 
 
 def warning_of(lowest: float, ended: j.PromiseEnded) -> str:
@@ -326,6 +341,10 @@ def warning_of(lowest: float, ended: j.PromiseEnded) -> str:
         return say.rate_failed(**where, rate=rate) if ended.rate is not None else say.rate_undecided(**where, n=n)
     if not ended.confirmed:
         return say.rate_unconfirmed(**where, rate=rate, met=ended.held_met, n=ended.held_out)
+    if ended.kept_above is not None:
+        broken = min((each.rate for each in ended.rates if each.all_broken), default=0.0)
+        kept = figure(ended.kept_above, ",.0f")
+        return say.rate_capped(**where, rate=rate, broken=figure(broken, ",.0f"), kept=kept)
     if ended.by_generator:
         return say.rate_by_generator(**where, rate=rate, above=figure(ended.above or 0.0, ",.0f"))
     return say.rate_at_least(**where, rate=rate) if ended.kind == "at_least" else ""

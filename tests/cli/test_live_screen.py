@@ -185,3 +185,17 @@ def test_failures_that_differ_in_where_their_output_is_have_one_reason() -> None
         for cell in cells
     }
     assert [cells for cells, _ in grouped(failed)] == [cells]
+
+
+def test_a_broken_promise_is_no_failure_on_the_live_screen() -> None:
+    plan = compile_spec(EXAMPLES / "promise.bench")
+    view, cell = RunView(plan), plan.cells[0]
+    view.apply(j.CellStarted(at=NOW - 20, cell=cell.id, hash=cell.hash, attempt=1))
+    ended = j.CellEnded(at=NOW, cell=cell.id, hash=cell.hash, attempt=1, status="failed", refused="system", reason="x")
+    view.apply(ended)
+    shown = [screen(view, (), NOW, (80, 24), UNICODE).plain]
+    view.apply(j.CellSkipped(at=NOW, cell=cell.id, hash=cell.hash, reason=say.rate_broken(said="x")))
+    shown.append(screen(view, (), NOW, (80, 24), UNICODE).plain)
+    assert all("1 refused" in each and "failed" not in each and "skipped" not in each for each in shown)
+    assert view.votes == {cell.id: "broken"}
+    assert (view.finished, view.failures) == (1, 0)

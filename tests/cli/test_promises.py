@@ -120,6 +120,58 @@ def test_a_run_that_breaks_the_promise_answers_the_search_and_is_not_tried_again
     assert [each["refused"] for each in bench.journal("cell_ended")] == ["system"] * 3
 
 
+def test_a_broken_promise_is_called_so_and_not_failed_wherever_a_run_is_shown(bench: Bench) -> None:
+    spec(bench, "errors < 1 %")
+    path = bench.folder / "brief.bench"
+    path.write_text(path.read_text() + '\nreport r "R" { template = technical_brief  disclosure = automatic }\n')
+    done = bench("run", "brief.bench", "--simulate", "--errors", "5%", "--json", "--markdown", "said.md")
+    assert done.code == 0, done.text
+    run = bench.run_dir.name
+    counted = {"ok": 0, "failed": 0, "refused": 3}
+    assert {key: done.json["cells"][key] for key in counted} == counted
+    assert done.json["status"] == "done"
+    assert len(re.findall(r"^\[ *\d/\d+\] \S+ +promise broken", done.err, re.MULTILINE)) == 3
+    status = bench("status", run)
+    assert f"{run}  done        0/3 cells done, 0 failed, 3 refused" in status.out
+    assert len(re.findall(r"^  broken ", status.out, re.MULTILINE)) == 3
+    shown = bench("status", run, "--json").json
+    assert (shown["failed"], shown["refused"]) == (0, 3)
+    assert [(each["status"], each["promise"]) for each in shown["cells"] if each["promise"]] == [
+        ("refused", "broken")
+    ] * 3
+    metrics = bench("status", run, "--openmetrics").out
+    assert re.search(r'benchbrief_cells\{[^}]*state="refused"\} 3\b', metrics)
+    assert re.search(r'benchbrief_cells\{[^}]*state="failed"\} 0\b', metrics)
+    page = next(bench.run_dir.glob("reports/*.html")).read_text()
+    assert "measurements failed" not in page
+    assert "answers its search without numbers" in page
+    for said in (done.err, status.out, (bench.folder / "said.md").read_text()):
+        assert not re.search(r"[1-9]\d* failed|FAILED", said)
+
+
+def test_a_search_tells_one_story_on_the_terminal_in_the_brief_and_in_json(bench: Bench) -> None:
+    spec(bench, "latency.p99[read] < 5 s and errors < 1 %")
+    path = bench.folder / "brief.bench"
+    path.write_text(path.read_text() + '\nreport r "R" { template = technical_brief  disclosure = automatic }\n')
+    done = bench("run", "brief.bench", "--simulate")
+    assert done.code == 0, done.text
+    run = bench.run_dir.name
+    told = "promise (on box, with b) keeps its promise at ≥ 400 ops/s: 4 of 4 runs there kept it, 1 of them held out"
+    assert told in done.err, "in the log"
+    assert f"  found   {told}" in done.out, "in the last lines"
+    assert f"  found: {told}" in bench("status", run).out
+    lines = [line for line in done.err.splitlines() if line.startswith("[")]
+    assert lines
+    assert all("promise kept" in line for line in lines), "each run says what it found"
+    (shown,) = bench("status", run, "--json").json["promises"]
+    assert (shown["sustained"], shown["bound"], shown["decided"]) == (400.0, "at_least", True)
+    (top,) = (each for each in shown["rates"] if each["rate"] == 400.0)
+    assert (top["met"] + top["held_met"], top["held_out"]) == (4, 1)
+    page = " ".join(re.sub(r"<[^>]+>", "", next(bench.run_dir.glob("reports/*.html")).read_text()).split())
+    assert ": ≥ 400 ops/s keep the promise latency.p99[read] &lt; 5 s" in page
+    assert "At this rate 4 of 4 runs kept it, among them 1 of 1 that took no part in the search." in page
+
+
 def test_every_command_counts_the_cells_of_a_search_alike(bench: Bench) -> None:
     """At most as many as the longest search takes; once it has ended, those that it measured."""
     spec(bench, "latency.p99[read] < 5 ms")

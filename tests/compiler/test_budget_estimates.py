@@ -15,7 +15,9 @@ from benchbrief.compiler.estimates.counted_cells import counted_cells
 from benchbrief.compiler.explain.explain_plan import explain
 from benchbrief.compiler.matrix.expand import expand
 from benchbrief.compiler.planning.planned_cells import most_cells, planned_cells
+from benchbrief.compiler.searches.rate_search import Vote
 from benchbrief.dsl.diagnostics.plain_amounts import duration, enough_time_in_words
+from benchbrief.runners.scheduling.promise_search import searches_of
 from tests.support.plans import compile_text
 
 BOX = """
@@ -170,6 +172,26 @@ def test_every_total_is_what_a_run_measures_at_most_and_an_estimate_stands_besid
     for each in plan.experiments.values():
         own = len(counted_cells([cell for cell in plan.cells if cell.experiment == each.name], plan.experiments))
         assert f"= up to {most_cells(each)} cells, usually {own} " in told
+
+
+def test_the_estimate_of_a_search_is_what_it_still_asks_for_by_its_votes(tmp_path: Path) -> None:
+    text = (Path(__file__).parent / "plans" / "search_for_a_promise.bench").read_text(encoding="utf-8")
+    plan = compile_text(text, tmp_path)
+    (search, *others) = searches_of(plan)
+    own = [cell for of in search.cells.values() for cell in of]
+    votes: dict[str, Vote] = {}
+    left = []
+    while (cell := search.next(votes)[1]) is not None:
+        counted = counted_cells(own, plan.experiments, votes, votes)
+        assert cell.id in counted or not votes, "the next cell is among those that are counted"
+        left.append(len(counted) - len(votes))
+        assert left[-1] > 0, "time is left as long as the search asks for a cell"
+        of_rate = [name for name in votes if f"target={cell.target:.0f}/" in name]
+        lucky = len(of_rate) % 2 == 0  # each second run at a rate breaks the promise: as many runs as can be
+        votes[cell.id] = "met" if (cell.target or 0) <= 20_000 and lucky else "broken"
+    assert len(votes) > len(counted_cells(own, plan.experiments)), "it measured more than it usually does"
+    assert counted_cells(own, plan.experiments, votes, votes) == set(votes), "nothing is left of one that has ended"
+    assert others == searches_of(plan)[1:]
 
 
 def test_a_budget_that_would_do_is_said_in_hours_beside_its_minutes() -> None:

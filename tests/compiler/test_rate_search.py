@@ -103,6 +103,39 @@ def test_one_run_on_the_wrong_side_does_not_move_the_edge() -> None:
     assert found == Answer("found", RATES[60], RATES[61])
 
 
+def test_no_answer_is_above_a_rate_at_which_a_run_broke_the_promise() -> None:
+    seen: dict[float, int] = {}
+
+    def vote(rate: float) -> Vote:
+        seen[rate] = seen.get(rate, 0) + 1
+        unlucky = rate == steps_to[2] and seen[rate] == 1
+        return "met" if rate <= RATES[200] and not unlucky else "broken"
+
+    steps_to = [step.rate for step in searched(up_to(RATES[200]))[1]]
+    found, steps = searched(vote)
+    broken = [step.rate for step in steps if step.rate == steps_to[2]]
+    assert len(broken) > 1, "it is measured again, and most of its runs keep the promise"
+    assert any(step.rate > steps_to[2] and step.why != "held_out" for step in steps), "the search went on"
+    assert found == Answer("found", steps_to[2], RATES[RATES.index(steps_to[2]) + 1])
+    assert [step.rate for step in steps[-3:]] == [steps_to[2]] * 3, "that rate is held out"
+
+
+@pytest.mark.parametrize("seed", range(40))
+def test_with_any_noise_no_answer_is_above_a_broken_run(seed: int) -> None:
+    chance = random.Random(seed)  # noqa: S311  # made-up runs, which can be had again
+    edge, votes = chance.choice(RATES), list[tuple[float, Vote]]()
+
+    def vote(rate: float) -> Vote:
+        kept = chance.random() < 1 / (1 + (rate / edge) ** chance.choice((2, 8, 40)))
+        votes.append((rate, "met" if kept else "broken"))
+        return votes[-1][1]
+
+    found, _ = searched(vote)
+    broken = [rate for rate, said in votes if said == "broken"]
+    if found.rate is not None and found.kind in ("found", "at_least"):
+        assert all(rate >= found.rate for rate in broken)
+
+
 def test_a_rate_whose_runs_are_even_to_the_last_does_not_keep_the_promise() -> None:
     seen: dict[float, int] = {}
 
@@ -144,7 +177,8 @@ def test_held_out_runs_that_break_the_promise_lower_the_rate_up_to_a_bound(below
     tallies = {RATES[60]: Tally(met=3), RATES[61]: Tally(broken=3)}
     held = {RATES[60 - n]: Tally(met=2, broken=1) for n in range(below)}
     if below <= LOWER:
-        assert next_step(RATES, tallies, held, RULE) == Step(RATES[60 - below], "held_out")
+        refuted = RATES[61 - below] if below else None
+        assert next_step(RATES, tallies, held, RULE) == Step(RATES[60 - below], "held_out", high=refuted)
         held[RATES[60 - below]] = Tally(met=3)
         assert next_step(RATES, tallies, held, RULE) == Answer("found", RATES[60 - below], RATES[61 - below])
     else:
@@ -155,10 +189,10 @@ def test_held_out_runs_that_break_the_promise_lower_the_rate_up_to_a_bound(below
     ("held", "expected"),
     [
         (Tally(met=2, failed=1), Answer("found", RATES[60], RATES[61])),
-        (Tally(broken=1, failed=1), Step(RATES[59], "held_out")),
-        (Tally(beyond=1, failed=1), Step(RATES[59], "held_out")),
+        (Tally(broken=1, failed=1), Step(RATES[59], "held_out", high=RATES[60])),
+        (Tally(beyond=1, failed=1), Step(RATES[59], "held_out", high=RATES[60])),
         (Tally(met=1, failed=1), Step(RATES[60], "held_out")),
-        (Tally(met=1, broken=1, failed=1), Step(RATES[59], "held_out")),
+        (Tally(met=1, broken=1, failed=1), Step(RATES[59], "held_out", high=RATES[60])),
         (Tally(failed=2), Answer("undecided", RATES[60])),
         (Tally(met=1, failed=2), Answer("undecided", RATES[60])),
     ],
@@ -171,7 +205,7 @@ def test_failed_held_out_runs_count_for_nothing(held: Tally, expected: Step | An
 @pytest.mark.parametrize("held", [Tally(broken=1), Tally(met=2, broken=1), Tally(met=2, beyond=1)])
 def test_one_held_out_run_that_breaks_the_promise_refutes_a_rate_at_once(held: Tally) -> None:
     tallies = {RATES[60]: Tally(met=3), RATES[61]: Tally(broken=3)}
-    assert next_step(RATES, tallies, {RATES[60]: held}, RULE) == Step(RATES[59], "held_out")
+    assert next_step(RATES, tallies, {RATES[60]: held}, RULE) == Step(RATES[59], "held_out", high=RATES[60])
     assert not held.confirms
 
 

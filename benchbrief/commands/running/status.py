@@ -29,6 +29,8 @@ _COLOURS = {
     "done": "green",
     "ok": "green",
     "failed": "red",
+    "broken": "yellow",
+    "not offered": "yellow",
     "no room": "red",
     "interrupted": "yellow",
     "running": "cyan",
@@ -53,7 +55,9 @@ Examples:
 activity. In --json, that is `time`: {estimated_s, taken_s, in_all: {loading: {estimated_s, taken_s}, ...}, experiments,
 learned_from}. `budgets` has what is spent of each: [{experiment, budget_s, spent_s}]. `choices` has the points of
 adaptive ramps: [{experiment, hardware, workload, axis, point, number, why}]; the candidates that they left out are
-`not_chosen`, and no part of `total`. A cell that was to be measured until it is steady has `measuring`: {steady,
+`not_chosen`, and no part of `total`. `promises` has what searches for promises found: [{experiment, hardware, workload,
+sustained, bound, decided, reason, rates, ...}], and a cell of one says in `promise` whether it was kept, broken or not
+offered. A cell that was to be measured until it is steady has `measuring`: {steady,
 lasted_s, cut_s, throughput_half_width, throughput_correlation, latency_half_width, latency_correlation}.
 """
 )
@@ -76,7 +80,7 @@ def command(run: str | None, out: Path, every: bool, as_json: bool, openmetrics:
     if run is None and not every:
         _name_newer_run(out, Path(runs[0].directory))
     if as_json:
-        documents = [asdict(each) for each in runs]
+        documents = [{**asdict(each), "promises": [found.as_dict() for found in each.promises]} for each in runs]
         if not every and (times := _times(runs[0])):
             documents[0]["time"] = times.as_dict()
         show_json(documents if every else documents[0])
@@ -90,6 +94,7 @@ def command(run: str | None, out: Path, every: bool, as_json: bool, openmetrics:
         if not every:
             _show_cells(each)
             _show_choices(each)
+            _show_promises(each)
             _show_hosts(each)
             for line in full_lines(times) if (times := _times(each)) else ():
                 show(line)
@@ -139,12 +144,13 @@ def _headline(run: RunStatus) -> str:
     if run.source:  # nothing ran, so no time was taken
         return f"{run.run_id}  {_state(run.status)} {run.done}/{plural(run.total, 'cell')} imported{mark}"
     short = f"{run.no_room} without room in the budget, " if run.no_room else ""
+    refused = f"{run.refused} refused, " if run.refused else ""
     unneeded = run.skipped - run.unrepeated
     skipped = f"{unneeded} not needed, " if unneeded else ""
     skipped += f"{plural(run.unrepeated, 'repeat')} left out, " if run.unrepeated else ""
     return (
         f"{run.run_id}  {_state(run.status)} {run.done}/{plural(run.total, 'cell')} done{taken}, "
-        f"{run.failed} failed, {short}{skipped}{duration(run.elapsed_s)}{left}{mark}"
+        f"{run.failed} failed, {refused}{short}{skipped}{duration(run.elapsed_s)}{left}{mark}"
         f"{'; its brief is being made' if run.making_brief else ''}"
     )
 
@@ -167,7 +173,8 @@ def _show_cells(run: RunStatus) -> None:
         more = _more(cell)
         if at_terminal:
             name = shorten(name, max(20, columns - 2 - _STATE - _NUMBER - 4), kind)
-        line = f"  {_state(cell.status.replace('_', ' '))} {number:>{_NUMBER}}  {name}"
+        state = (cell.promise or cell.status) if cell.status == "refused" else cell.status
+        line = f"  {_state(state.replace('_', ' '))} {number:>{_NUMBER}}  {name}"
         if more and (
             not at_terminal or 2 + _STATE + 1 + _NUMBER + 2 + display_width(name) + 2 + display_width(more) <= columns
         ):
@@ -193,6 +200,8 @@ def _more(cell: CellStatus) -> str:
         parts.append(f"{rate(cell.now.ops_per_s)} now")
         if cell.now.latency_s is not None:
             parts.append(f"{cell.now.latency_of} {latency(cell.now.latency_s)}")
+    if cell.promise and cell.status == "ok":
+        parts.append(f"promise {cell.promise}")
     if cell.measuring:
         parts.append(_measuring(cell.measuring))
     if cell.reason:
@@ -219,6 +228,14 @@ def _show_choices(run: RunStatus) -> None:
         before = ramp
         unit = " ops/s" if each.axis == "target" else ""
         show(f"    {each.number:>2}. {f'{each.axis} = {each.point:,.0f}{unit}':<24} {one_line(each.why)}")
+
+
+def _show_promises(run: RunStatus) -> None:
+    """Say what searches for promises found."""
+    from benchbrief.progress.searched_rates import sentence
+
+    for each in run.promises:
+        show_painted(f"  found: {one_line(sentence(each) or each.reason)}")
 
 
 def _show_hosts(run: RunStatus) -> None:

@@ -85,6 +85,13 @@ class PromiseEnded(Record):
         """The rate that keeps the promise, as far as the search shows; None where held-out runs contradict it."""
         return self.rate if self.kind in ("found", "at_least") and self.confirmed else None
 
+    @property
+    def kept_above(self) -> float | None:
+        """The highest rate above that which most of its runs kept, though a run at a lower rate broke the promise."""
+        above = (each for each in self.rates if self.rate is not None and each.rate > self.rate)
+        kept = (each.rate for each in above if each.met > each.broken + each.beyond and each.held_met == each.held_out)
+        return max(kept, default=None)
+
 
 class SearchPoint(Frozen):
     """What a search saw at a point: the mean throughput of its repeats, and their highest latency."""

@@ -282,6 +282,31 @@ def test_a_rate_that_the_generator_could_not_hold_out_is_reported_as_its_limit(t
     assert f"the load generator was too late to tell at {run.found.above:,.0f} ops/s" in run.remarks[0]
 
 
+def test_a_broken_run_caps_the_rate_and_a_warning_says_up_to_which_rate_most_runs_kept_it(tmp_path: Path) -> None:
+    plan = plan_of(tmp_path)
+    third = next(each.point for each in Run(plan, up_to(12_000)).go().records if getattr(each, "number", 0) == 3)  # type: ignore[union-attr]  # points alone have numbers
+    unlucky: set[str] = set()
+
+    def gives(cell: Cell) -> Asked:
+        if cell.target == third and not unlucky:
+            unlucky.add(cell.id)
+            return {"p99 read": 0.006, "p99 update": 0.004, "errors": 0.0}
+        return up_to(12_000)(cell)
+
+    run = Run(plan, gives).go()
+    assert run.found.sustained == third
+    assert not run.found.sure
+    kept = run.found.kept_above
+    assert kept is not None
+    assert 11_000 < kept <= 12_000
+    text = (
+        f"e keeps its promise at {third:,.0f} ops/s: most runs at up to {kept:,.0f} ops/s kept it, too, but a run at "
+    )
+    assert [text in each for each in run.remarks] == [True]
+    later = [why for rate, why, _ in run.choices if "held out" in why]
+    assert later == ["held out: the rate that was found, once more"]
+
+
 def test_an_edge_that_held_out_runs_moved_is_not_sure(tmp_path: Path) -> None:
     """Also where the runs that judge were all on one side at both its rates."""
     plan = plan_of(tmp_path)
