@@ -208,7 +208,11 @@ def show_painted(text: str, *, err: bool = False) -> None:
 
 def show_json(document: object, *, indent: int | None = 1) -> None:
     """Print a document as JSON; a character that a terminal would obey has its JSON escape."""
-    show_json_text(json.dumps(document, indent=indent, ensure_ascii=False, default=str))
+    show_json_text(json_text(document, indent=indent))
+
+
+def json_text(document: object, *, indent: int | None = 1) -> str:
+    return json.dumps(document, indent=indent, ensure_ascii=False, default=str)
 
 
 def show_json_text(text: str) -> None:
@@ -241,6 +245,7 @@ def coloured(text: str) -> str:
     return "".join(part if index % 2 else printable(part) for index, part in enumerate(parts))
 
 
+_UNUSUAL = re.compile(r"[^\n -~]")
 _LINES = re.compile(r"[^\n\t]+")
 _LINE_END = re.compile(r"[ \t]*(?:\r?\n|\t)[ \t]*")
 _COLOUR = re.compile(r"(\x1b\[[0-9;]*m)")
@@ -248,11 +253,12 @@ _COLOUR = re.compile(r"(\x1b\[[0-9;]*m)")
 
 def _json_escaped(text: str) -> str:
     """JSON whose strings have `\\u` escapes for what can't be printed: such a character stands in a string alone."""
-    if text.isascii() and "\x7f" not in text:
-        return text
-    return "".join(
-        char if char == "\n" or source_line.harmless(char) else source_line.json_escaped(char) for char in text
-    )
+    return _UNUSUAL.sub(_escaped_unless_harmless, text)
+
+
+def _escaped_unless_harmless(found: re.Match[str]) -> str:
+    char = found.group()
+    return char if source_line.harmless(char) else source_line.json_escaped(char)
 
 
 def show_error(error: BaseException) -> ExitCode:

@@ -20,11 +20,12 @@ _MINUTE_S = 60.0
 def fits_after(plan: Plan, out: Path | None) -> tuple[BudgetFit, ...]:
     """Return what fits in each budget. Where one is too small, results that the folder's runs have take no time."""
     from benchbrief.compiler.estimates.budget_fit import budget_fits
-    from benchbrief.results.runs.reusable_results import find_reusable
 
     fits = budget_fits(plan)
     if out is None or all(each.fits for each in fits):
         return fits
+    from benchbrief.results.runs.reusable_results import find_reusable
+
     return budget_fits(plan, {each.cell.id for each in find_reusable(plan, out).carried})
 
 

@@ -35,13 +35,18 @@ def estimate(cells: Iterable[Cell], lane_of: Mapping[str, str] | None = None) ->
     """When each group of hosts ends, without the last cool-down."""
     over: dict[tuple[str, str, str], float] = {}
     """When the cells of each experiment, hardware and workload end: others may wait for them."""
+    taken: dict[int, tuple[float, float]] = {}
+    """The seconds of steps that many cells share, by their identity."""
     for cell in cells:
-        lane = lane_of[cell.id]
-        knees = [knee for knee in (cell.threads_from, cell.target_from) if knee]
-        awaited = (over.get((knee.experiment, knee.hardware, knee.workload), 0.0) for knee in knees)
-        begin = max(free.get(lane, 0.0), *awaited, 0.0)
-        ends[lane] = over[cell.experiment, cell.hardware, cell.workload] = begin + seconds(cell)
-        free[lane] = ends[lane] + cool_down(cell)
+        lane, begin = lane_of[cell.id], 0.0
+        for knee in (cell.threads_from, cell.target_from):
+            if knee:
+                begin = max(begin, over.get((knee.experiment, knee.hardware, knee.workload), 0.0))
+        if (times := taken.get(id(cell.steps))) is None:
+            times = taken[id(cell.steps)] = seconds(cell), cool_down(cell)
+        ends[lane] = end = max(begin, free.get(lane, 0.0)) + times[0]
+        over[cell.experiment, cell.hardware, cell.workload] = end
+        free[lane] = end + times[1]
     return max(ends.values(), default=0.0)
 
 

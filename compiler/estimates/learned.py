@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
+from operator import is_
 
 from benchbrief.compiler.estimates.counted_cells import counted_cells
 from benchbrief.compiler.estimates.estimate import estimate_some
@@ -135,7 +136,7 @@ class _Learning:
 
     def steps(self, cell: Cell) -> tuple[Step, ...]:
         """Return the steps of a cell. The cells of a block share them."""
-        block = (cell.experiment, cell.database, cell.workload, cell.load_hosts, cell.tool.driver, cell.steps)
+        block = (cell.experiment, cell.database, cell.workload, cell.load_hosts, cell.tool.driver, id(cell.steps))
         if block not in self._steps:
             self._steps[block] = tuple(self._learned(cell))
         return self._steps[block]
@@ -204,6 +205,8 @@ def with_history(plan: Plan, history: History) -> Estimated:
         cell if (steps := learning.steps(cell)) == cell.steps else cell.model_copy(update={"steps": steps})
         for cell in plan.cells
     )
+    if all(map(is_, cells, plan.cells)):
+        return Estimated(plan, learning.rendering_s(), tuple(learning.sources))
     counted = counted_cells(cells, plan.experiments)
     learned = plan.model_copy(update={"cells": cells, "estimate_s": estimate_some(cells, counted)})
     return Estimated(learned, learning.rendering_s(), tuple(learning.sources))

@@ -14,7 +14,7 @@ def join_groups(groups: Iterable[Sequence[str]]) -> dict[str, str]:
             above[member] = member = above[above[member]]
         return member
 
-    for first, *others in groups:
+    for first, *others in dict.fromkeys(map(tuple, groups)):
         root(first)
         for other in others:
             above[root(other)] = root(first)

@@ -12,7 +12,7 @@ from benchbrief.cli.run_options import out_option
 from benchbrief.cli.scheduler_options import label_of, scheduler_options
 from benchbrief.cli.simulation_options import simulate_options
 from benchbrief.cli.spec_options import budget_option, compile_or_stop, spec_options
-from benchbrief.cli.terminal import Stop, fail, show, show_json, show_painted, use_colour
+from benchbrief.cli.terminal import Stop, fail, json_text, show, show_json, show_json_text, show_painted, use_colour
 from benchbrief.comparing.plan_comparison import LAST, NextRun, older_plan
 from benchbrief.dsl.bench_error import ExitCode
 from benchbrief.dsl.diagnostics.plain_amounts import plural
@@ -143,9 +143,9 @@ def command(
     fits = fits_after(estimated.plan, out if history else None)
     jobs = survey_jobs(estimated.plan, scheduler, job_options) if scheduler else None
     if as_json:
-        show_json(
+        _show_plan(
+            plan,
             {
-                **plan.model_dump(mode="json"),
                 "lanes": [each._asdict() for each in describe_lanes(estimated.plan)],
                 "time": {
                     **time_spent(estimated.plan, estimated.rendering_s).as_dict(),
@@ -156,7 +156,7 @@ def command(
                     "overlap": [each.as_dict() for each in hidden_loads(estimated.plan)],
                 },
                 **({"jobs": jobs_as_dict(jobs, scheduler)} if jobs and scheduler else {}),
-            }
+            },
         )
         _stop_when_unfit(jobs)
         return
@@ -168,6 +168,14 @@ def command(
     if jobs and scheduler:
         show_painted(explain_jobs(jobs, label_of(scheduler), _width(), color=colour))
     _stop_when_unfit(jobs)
+
+
+def _show_plan(plan: Plan, more: dict[str, object]) -> None:
+    """Print a plan as plan.json has it, with more behind it: as cells come by the thousand, by that writer."""
+    from benchbrief.compiler.kept_plans.plan_file import written_plan
+
+    whole = b"".join(written_plan(plan)).decode().removesuffix("\n}")
+    show_json_text(f"{whole},{json_text(more).removeprefix('{')}")
 
 
 def _stop_when_unfit(jobs: JobSurvey | None) -> None:
