@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Self
 from benchbrief.api.answer import Answer, html_table
 from benchbrief.api.hints_in_errors import with_hints
 from benchbrief.cli.run_names import OUT
+from benchbrief.compiler.metrics.sql.sql_text import sql_name
 from benchbrief.dsl.diagnostics.suggest import did_you_mean
 from benchbrief.results.store_errors import ResultsError
 
@@ -113,7 +114,7 @@ class Run:
         found = next((known for known in (name, f"measure.{name}") if known in self.tables), None)
         if found is None:
             raise _unknown("table", name, self.tables)
-        return self.sql(f"FROM {found}")  # one of the names that DuckDB listed
+        return self.sql(f"FROM {sql_name(*found.split('.', 1))}")
 
     @cached_property
     def metrics(self) -> list[str]:
@@ -124,7 +125,7 @@ class Run:
         """Return a metric of the spec at each of its points. Raises ResultsError for one that there is not."""
         if name not in self.metrics:
             raise _unknown("metric", name, self.metrics)
-        return self.sql(f"FROM metric.{name}")
+        return self.sql(f"FROM {sql_name('metric', name)}")
 
     @cached_property
     @with_hints

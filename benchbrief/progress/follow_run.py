@@ -17,6 +17,7 @@ from benchbrief.runners.journal.controller_clock import now_in_run
 from benchbrief.runners.journal.events import RECORD, ReportMade
 from benchbrief.runners.journal.journal_file import JOURNAL, is_being_written, read_whole
 from benchbrief.runners.journal.line_sums import START
+from benchbrief.runners.plain_files import open_plain
 
 LOOK_S = 0.5
 """How often the journal is looked at."""
@@ -43,9 +44,9 @@ class JournalTail:
     def new(self) -> list[j.AnyRecord]:
         """Raises RunnerError for a line that is no record."""
         try:
-            with self._path.open("rb") as file:
+            with open_plain(self._path) as file:
                 file.seek(self._read)
-                text = file.read()
+                text = file.readall()
         except FileNotFoundError:
             return []
         whole = text[: text.rfind(b"\n") + 1]

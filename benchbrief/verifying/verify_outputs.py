@@ -13,6 +13,7 @@ from benchbrief.dsl.bench_error import ExitCode
 from benchbrief.dsl.diagnostics.plain_amounts import plural
 
 if TYPE_CHECKING:
+    from benchbrief.results.runs.kept_files import KeptFiles
     from benchbrief.results.shared_store.signed_run import SignedCheck
 
 _MOST = 20
@@ -57,6 +58,25 @@ def verify_outputs(
         return document, ExitCode.DONE
     hint = f"make it first: bench report {run_name(run_dir)}; --raw looks at the raw outputs alone"
     return document, fail(f"{run_dir.name} has no brief in its folder", hint).exit_code
+
+
+def code_of_kept(files: KeptFiles) -> ExitCode:
+    """Return how the command ends for these files of a run."""
+    if files.edited:
+        return ExitCode.SPEC_WRONG
+    return ExitCode.CELL_FAILED if files.missing or files.unrecorded else ExitCode.DONE
+
+
+def show_kept(run_dir: Path, files: KeptFiles, not_looked_at: str) -> None:
+    """Show what was not looked at of a run, then its raw outputs and the files of its reports."""
+    looked = f"not looked at: {not_looked_at}" if not_looked_at else "all that it keeps is looked at"
+    show(one_line(f"{run_dir.name}: {looked}"))
+    there = f"{len(files.missing):,} missing" if files.missing else "none missing"
+    wrong = len(files.edited) + len(files.unrecorded)
+    state = f"{wrong:,} edited, or not recorded" if wrong else "as they were made"
+    reports = f"; reports: {plural(files.reports, 'file')}, {state}" if files.reports else ""
+    show(f"raw outputs: {plural(files.raw, 'file')}, {there}{reports}")
+    warn_of_first([*files.edited, *files.unrecorded, *files.missing])
 
 
 def show_signature(signed: SignedCheck) -> None:

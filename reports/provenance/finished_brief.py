@@ -14,9 +14,14 @@ from pydantic import ValidationError
 
 from benchbrief.reports.brief_error import ReportError
 from benchbrief.reports.data.numbers_file import ATTACHMENT, FORMAT, Number, NumbersFile
+from benchbrief.runners.plain_files import read_plain
 
 if TYPE_CHECKING:
     from pypdf import PageObject, PdfReader
+
+
+MOST_OF_A_BRIEF = 1 << 30
+"""Bytes."""
 
 
 @dataclass(frozen=True)
@@ -47,7 +52,7 @@ class Brief:
 def read_brief(path: Path) -> Brief:
     """Read a PDF, an HTML page with its side file beside it, or a side file alone. Raises ReportError."""
     try:
-        content = path.read_bytes()
+        content = read_plain(path, most=MOST_OF_A_BRIEF)
     except OSError as error:
         raise ReportError(f"{path} can't be read: {error.strerror}", "name a brief: its PDF, HTML or JSON") from error
     digest = hashlib.sha256(content).hexdigest()
@@ -77,7 +82,7 @@ def _beside(path: Path) -> tuple[NumbersFile, tuple[str, str]]:
     """Return the side file, with its path and its SHA-256."""
     side = path.with_suffix(".json")
     try:
-        content = side.read_bytes()
+        content = read_plain(side, most=MOST_OF_A_BRIEF)
         return _numbers(content, side), (side.name, hashlib.sha256(content).hexdigest())
     except OSError as error:
         is_pdf = path.suffix.lower() == ".pdf"

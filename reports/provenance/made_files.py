@@ -36,7 +36,7 @@ def _problems(path: Path, brief: Brief, made: Made, run_dir: Path) -> Iterator[s
             else f"{brief.side[0]} is not, to the byte, the file of its numbers that was made"
         )
     elif at_home and path != side:  # a PDF, which contains its numbers too
-        yield next(changed_file(side.name, side, made.of_path(side.name)), "")
+        yield next(changed_file(side.name, path.parent, made.of_path(side.name)), "")
     last = next((each for each in reversed(made.records) if brief.sha256 in each.files.values()), None)
     last = last or next(reversed(at_home or made.records))
     figures = {name for each in (at_home or [last]) for name in each.files if len(PurePosixPath(name).parts) > 1}
@@ -44,7 +44,7 @@ def _problems(path: Path, brief: Brief, made: Made, run_dir: Path) -> Iterator[s
         file = path.parent / name
         if not at_home and not file.parent.is_dir():  # copied without them
             continue
-        yield next(changed_file(name, file, made.of_path(name)), "")
+        yield next(changed_file(name, path.parent, made.of_path(name)), "")
     if brief.attached is not None:
         wanted = {PurePosixPath(name).name for name in last.files if name.endswith(".csv")}
         for inside in sorted(wanted | set(brief.attached)):

@@ -111,11 +111,8 @@ def _ids(query: p.Query | None, results: Results, **at: str | float) -> set[str]
 
 
 def _problem(run_dir: Path, path: str, digest: str) -> str | None:
-    place = run_dir / path
-    if not place.resolve().is_relative_to(run_dir.resolve()):
-        return "lies outside of the run's folder"
     try:
-        found = sha256_of(place)
+        found = sha256_of(run_dir / path, run_dir)
     except OSError as error:
-        return "is missing" if isinstance(error, FileNotFoundError) else f"can't be read: {error}"
+        return "is missing" if isinstance(error, FileNotFoundError) else f"can't be read: {error.strerror}"
     return None if found == digest else f"was changed ({changed_text(found, digest)})"

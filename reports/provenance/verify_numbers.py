@@ -123,13 +123,19 @@ def check_journal(found: Verification, path: Path, brief: Brief, plan: Plan, run
     spec = tuple(plan.spec.files.items())
     then = (brief.numbers.journal_bytes, brief.numbers.journal_sum)
     beside = look_beside(path, brief, made, run_dir)
+    is_recorded = made.has_kind(path)
+    unrecorded = f"{path.name} is not recorded: the run's journal does not say that it was made"
     return replace(
         found,
-        whole=(made.knows(brief.sha256) and found.whole is not False) if made.records else found.whole,
-        by_journal=bool(made.records),
+        whole=(made.knows(brief.sha256) and found.whole is not False) if is_recorded else found.whole,
+        by_journal=is_recorded,
         beside=beside.changed,
         beside_files=beside.files,
-        kept=(*found.kept, *changed_in_run(run_dir, made, then, spec)),
+        kept=(
+            *found.kept,
+            *([] if is_recorded or made.problem else [unrecorded]),
+            *changed_in_run(run_dir, made, then, spec),
+        ),
     )
 
 

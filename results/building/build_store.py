@@ -22,10 +22,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import benchbrief
+from benchbrief.compiler.metrics.sql.sql_text import sql_text
 from benchbrief.compiler.planning.budgets import strictest_level
 from benchbrief.compiler.planning.plan import Plan
 from benchbrief.dsl.bench_error import FULL, how_to_mend
-from benchbrief.results.quoted_sql import sql_text
 from benchbrief.results.store.measure_views import VIEWS
 from benchbrief.results.store.metric_views import create_views, planned_metrics
 from benchbrief.results.store.run_sentences import Sentences
@@ -116,7 +116,7 @@ def build_tables(run_dir: Path, folder: Path) -> None:
 def _builder(store: Path) -> Iterator[Path]:
     """Yield an empty directory to build in, for one process at a time. It is removed with its contents."""
     store.mkdir(parents=True, exist_ok=True)
-    lock = os.open(store / _LOCK, os.O_RDWR | os.O_CREAT, 0o644)
+    lock = os.open(store / _LOCK, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW, 0o644)
     building = store / _BUILDING
     try:
         _wait_for(lock, store)
@@ -346,6 +346,7 @@ def _copy_tables(building: Path, path: Path, settings: dict[str, Any]) -> None:
             connection.execute(f"CREATE TABLE {table} AS FROM {parquet_scan(building / f'{table}.parquet')}")
         connection.execute(VIEWS)
         connection.execute("COMMIT")
+        connection.execute("SET enable_external_access = false")  # the metrics' SQL is that of the run's plan
         create_views(connection, planned_metrics(connection))
         connection.execute("CHECKPOINT")  # errors at the end of the connection are silent
         connection.execute("USE memory; DETACH results")

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
+from benchbrief.compiler.metrics.sql.sql_text import sql_text
 from benchbrief.compiler.planning.plan import Plan, Query
-from benchbrief.results.quoted_sql import sql_text
 from benchbrief.results.store.searched_doubts import Answering
 
 

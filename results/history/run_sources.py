@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple, Protocol
 
+from benchbrief.results.history.series_file import MOST_OF_A_SERIES
 from benchbrief.results.history.series_rows import SERIES, write_series
 from benchbrief.results.runs.find_runs import require_folder, run_state, unreadable_runs
 from benchbrief.runners.errors import RunnerError
@@ -94,7 +95,7 @@ class RunStore:
         for manifest in self.store.manifests(runs):
             left.pop(manifest.id, None)
             try:
-                path = self.store.fetch(manifest, SERIES, into)
+                path = self.store.fetch(manifest, SERIES, into, MOST_OF_A_SERIES)
             except (StoreDamaged, NoObject) as error:  # it stays so until the run is pushed again
                 yield Fetched(manifest.id, None, manifest.tags, error.message)
             else:

@@ -18,9 +18,10 @@ from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from benchbrief.compiler.metrics.sql.sql_text import sql_name, sql_text
 from benchbrief.results.history.run_sources import RunSource
-from benchbrief.results.history.series_rows import READABLE, SERIES_VERSION, VERSION_KEY, SeriesRow, schema
-from benchbrief.results.quoted_sql import sql_text
+from benchbrief.results.history.series_file import series_in
+from benchbrief.results.history.series_rows import SERIES_VERSION, SeriesRow, schema
 from benchbrief.results.user_cache import user_cache
 from benchbrief.runners.journal.atomic_files import write_durably
 
@@ -29,7 +30,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 _INDEX = "index.json"
-_INDEX_VERSION = f"{SERIES_VERSION}.1"
+_INDEX_VERSION = f"{SERIES_VERSION}.2"
 """The number behind the point rises when local rows are to be read again, and those pushed before still stand."""
 _LOCK = ".lock"
 _IN_A_FILE = 500
@@ -167,38 +168,6 @@ def _read(
     return read, final
 
 
-def series_in(path: Path, run_id: str) -> tuple[pa.Table | None, str]:
-    """Return what a series file holds, or why it is not one of this run and version."""
-    import pyarrow as pa
-    import pyarrow.parquet as pq
-
-    try:
-        table = pq.read_table(path)
-    except (pa.ArrowException, OSError):
-        return None, "its series file can't be read"
-    version = (table.schema.metadata or {}).get(VERSION_KEY)
-    if version in [str(each).encode() for each in READABLE]:
-        table = _with_defaults(table)
-    elif version != str(SERIES_VERSION).encode():
-        return None, "its series file has another version: push the run again"
-    if not table.schema.equals(schema()):
-        return None, "its series file has other columns"
-    if set(table.column("run_id").unique().to_pylist()) - {run_id}:
-        return None, "its series file is of another run"
-    return table, ""
-
-
-def _with_defaults(table: pa.Table) -> pa.Table:
-    """Return the table of a run that was pushed by an earlier version, with the columns that it lacks."""
-    import pyarrow as pa
-
-    defaults = SeriesRow._field_defaults
-    for name in defaults.keys() - set(table.column_names):
-        column = pa.array([defaults[name]] * table.num_rows, schema().field(name).type)
-        table = table.append_column(name, column)
-    return table.select(SeriesRow._fields) if set(SeriesRow._fields) <= set(table.column_names) else table
-
-
 def _write(folder: Path, table: pa.Table) -> str:
     """Write a file, and return its name."""
     import pyarrow as pa
@@ -261,7 +230,7 @@ def _keep(connection: duckdb.DuckDBPyConnection, kept: list[tuple[str, str]]) ->
     # Lists go by DuckDB alone: of a list, pyarrow makes a table only with pandas, where it is installed.
     pairs = [[run for run, _ in kept], [file for _, file in kept]]
     connection.execute("CREATE TABLE kept AS SELECT unnest(?) AS run, unnest(?) AS file", pairs)
-    columns = ", ".join(f'every."{name}"' for name in SeriesRow._fields)
+    columns = ", ".join(sql_name("every", name) for name in SeriesRow._fields)
     connection.execute(
         f"CREATE VIEW series AS SELECT {columns} FROM every JOIN kept "  # noqa: S608  # our own names
         "ON kept.run = every.run_id AND kept.file = parse_filename(every.filename)"

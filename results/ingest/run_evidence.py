@@ -158,37 +158,35 @@ def evidence_so_far(run_dir: Path, plan: Plan, record: RunRecord) -> Evidence:
 
 
 def check_files(root: str, job: j.JobCollected) -> dict[str, Problem | None]:
-    """Return what is wrong with each file of a job: missing, changed since it was kept, or outside the run's
-    directory `root`, which is no link and below none."""
-    directory = _real_directory(root, job.directory)
+    """Return what is wrong with each file of a job: missing, changed since it was kept, no plain file, or outside the
+    run's directory `root`, which is no link and below none."""
+    elsewhere = _elsewhere(root, job.directory)
     return {
-        f"{job.directory}/{name}": _problem(root, f"{job.directory}/{name}", _real_path(directory, name), sha256)
+        (path := f"{job.directory}/{name}"): _problem(root, path, elsewhere or _elsewhere(root, path, name), sha256)
         for name, sha256 in job.files.items()
     }
 
 
-def _real_directory(root: str, relative: str) -> str:
-    """Return where a directory below a real one is. Only links and `..` lead elsewhere."""
+def _elsewhere(root: str, relative: str, name: str = "/") -> str:
+    """Return why a path leads elsewhere than below a real directory; "" when it does not. A plain `name` in a folder
+    that was looked at leads nowhere."""
+    if "/" not in name and name not in ("", os.curdir, os.pardir):
+        return ""
     path = root
     for part in relative.split("/"):
         path = f"{path}/{part}"
-        if part in ("", os.curdir, os.pardir) or os.path.islink(path):  # noqa: PTH114 - for each of a run's files
-            return os.path.realpath(f"{root}/{relative}")
-    return path
+        if part in ("", os.curdir, os.pardir):
+            return "lies outside the run's directory"
+        if os.path.islink(path):  # noqa: PTH114 - for each of a run's files
+            return f"is behind a link: {path.removeprefix(root)[1:]}"
+    return ""
 
 
-def _real_path(directory: str, name: str) -> str:
-    """Return where a file of a real directory is. Only a link, or a name with directories, leads elsewhere."""
-    path = f"{directory}/{name}"
-    elsewhere = "/" in name or name == os.pardir or os.path.islink(path)  # noqa: PTH114 - for each of a run's files
-    return os.path.realpath(path) if elsewhere else path
-
-
-def _problem(root: str, relative: str, path: str, sha256: str) -> Problem | None:
-    if not path.startswith(f"{root}{os.sep}"):
-        return f"{relative} lies outside the run's directory"
+def _problem(root: str, relative: str, elsewhere: str, sha256: str) -> Problem | None:
+    if elsewhere:
+        return f"{relative} {elsewhere}"
     try:
-        found = sha256_of(path)
+        found = sha256_of(f"{root}/{relative}")
     except FileNotFoundError:
         return say.file_missing(path=relative)
     except OSError as error:

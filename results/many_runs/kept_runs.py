@@ -19,7 +19,7 @@ from benchbrief.results.history.series_cache import SeriesTable
 from benchbrief.results.history.series_rows import SeriesRow, canonical, schema
 from benchbrief.results.store.searched_doubts import Bound, Doubt
 
-DATA_VERSION = 4
+DATA_VERSION = 5
 """Raised with every change of what is kept of a run: all are then read again."""
 Key = str | float
 Suite = tuple[str, str, str]

@@ -14,13 +14,16 @@ from typing import TYPE_CHECKING, Protocol
 from benchbrief.compiler.planning.planned_cells import planned_cells
 from benchbrief.dsl.bench_error import BenchError
 from benchbrief.results.building.open_store import unchanged_store
+from benchbrief.results.history.series_file import MOST_OF_A_SERIES, series_in
 from benchbrief.results.history.series_rows import SERIES, labels_in, labels_of, rows_in
 from benchbrief.results.many_runs.kept_runs import Brief, SiteRun, run_details, values_of
 from benchbrief.results.runs.find_runs import require_folder, run_state, unreadable_runs
+from benchbrief.results.runs.made_reports import recorded_files
 from benchbrief.results.store_errors import ResultsError
 from benchbrief.runners.journal.file_digests import sha256_of
-from benchbrief.runners.journal.journal_file import JOURNAL, reports_made
+from benchbrief.runners.journal.journal_file import JOURNAL
 from benchbrief.runners.journal.run_folder import PLAN, load_plan
+from benchbrief.runners.plain_files import read_plain
 
 if TYPE_CHECKING:
     from benchbrief.results.shared_store.run_manifest import Manifest
@@ -120,15 +123,18 @@ def _read_folder(of: tuple[str, str | None]) -> SiteRun:
 
 def _briefs(run_dir: Path) -> Iterator[Brief]:
     """Yield the files of the run's reports as they were last made, in its folder."""
-    latest: dict[str, str] = {}
-    for record in reports_made(run_dir / JOURNAL):
-        if not Path(record.directory).is_absolute():
-            latest |= {f"{record.directory}/{name}": digest for name, digest in record.files.items()}
-    for path, digest in latest.items():
+    for path, digest in recorded_files(run_dir / JOURNAL).items():
         if path.endswith(SHOWN) and _is_inside(path):
-            file = run_dir / path
-            if file.is_file():
-                yield Brief(path=path, sha256=digest, problem="" if sha256_of(file) == digest else _CHANGED)
+            try:
+                yield Brief(path=path, sha256=digest, problem=_changed(sha256_of(run_dir / path, run_dir), digest))
+            except FileNotFoundError:
+                continue
+            except OSError as error:
+                yield Brief(path=path, sha256=digest, problem=error.strerror)
+
+
+def _changed(found: str, recorded: str | None) -> str:
+    return "" if found == recorded else _CHANGED
 
 
 def _is_inside(path: str) -> bool:
@@ -137,7 +143,7 @@ def _is_inside(path: str) -> bool:
 
 def _copy(file: Path, brief: Brief, into: Path) -> None:
     """Copy a file whose digest is known: what is not what was made is not shown as if it were."""
-    content = file.read_bytes()
+    content = read_plain(file)
     if hashlib.sha256(content).hexdigest() != brief.sha256:
         raise ResultsError(f"{file} was changed while the site was made", "make the site again")
     into.parent.mkdir(parents=True, exist_ok=True)
@@ -166,10 +172,8 @@ class StoreOfRuns:
             yield SiteRun(id=run, stamp="unread", problem=self.store.unread.get(run, "its manifest is gone"))
 
     def _read(self, manifest: Manifest, stamp: str) -> SiteRun:
-        import pyarrow as pa
-        import pyarrow.parquet as pq
-
-        from benchbrief.results.object_stores.object_store import NoObject, StoreDamaged
+        """Read a run. Whatever is wrong with it is the run's problem, and not the site's."""
+        from benchbrief.results.object_stores.object_store import StoreAway, StoreFull, StoreRefuses
 
         run = SiteRun(
             id=manifest.id,
@@ -185,22 +189,32 @@ class StoreOfRuns:
             planned=manifest.cells.total,
             hardware={key: key for key in manifest.hardware},
             tags=manifest.tags,
-            briefs=tuple(
-                Brief(path=path, sha256=file.sha256)
-                for path, file in manifest.briefs.items()
-                if path.endswith(SHOWN) and _is_inside(path)
-            ),
         )
         try:
             with tempfile.TemporaryDirectory(prefix="benchbrief-site-") as passing:
-                table = pq.read_table(self.store.fetch(manifest, SERIES, Path(passing)))
+                table, problem = series_in(
+                    self.store.fetch(manifest, SERIES, Path(passing), MOST_OF_A_SERIES), manifest.id
+                )
+                if table is None:
+                    return run.model_copy(update={"problem": problem})
+                briefs = tuple(self._briefs(manifest, Path(passing)))
             rows = table.to_pylist()
             values, facts = values_of(rows)
-            known = {"values": values, "facts": facts, **labels_in(table.schema.metadata)}
+            known = {"values": values, "facts": facts, "briefs": briefs, **labels_in(table.schema.metadata)}
             return SiteRun(**{**dict(run), **known, "revision": run_details(rows).get("revision", "")})
-        except (StoreDamaged, NoObject, pa.ArrowException, ValueError, KeyError, TypeError) as error:
+        except (StoreAway, StoreFull, StoreRefuses):
+            raise
+        except (BenchError, ValueError, KeyError, TypeError, RecursionError) as error:
             message = error.message if isinstance(error, BenchError) else "its series file can't be read"
             return run.model_copy(update={"problem": message})
+
+    def _briefs(self, manifest: Manifest, passing: Path) -> Iterator[Brief]:
+        """Yield the files of the run's reports, each with whether it is what the run's journal names. Raises
+        RunnerError."""
+        shown = {path: file for path, file in manifest.briefs.items() if path.endswith(SHOWN)}
+        recorded = recorded_files(self.store.fetch(manifest, JOURNAL, passing)) if shown else {}
+        for path, file in shown.items():
+            yield Brief(path=path, sha256=file.sha256, problem=_changed(file.sha256, recorded.get(path)))
 
     def fetch(self, run: SiteRun, brief: Brief, into: Path) -> None:
         (manifest,) = self.store.manifests([run.id])

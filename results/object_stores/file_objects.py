@@ -9,6 +9,7 @@ from __future__ import annotations
 import errno
 import hashlib
 import os
+import stat
 import uuid
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
@@ -18,13 +19,17 @@ from benchbrief.dsl.bench_error import FULL
 from benchbrief.results.object_stores.exclusive_name import give_name
 from benchbrief.results.object_stores.hashed_file import HashedFile, changed
 from benchbrief.results.object_stores.object_store import (
+    NOT_OURS,
     Listed,
     NoObject,
     SharedStoreError,
     StoreAway,
+    StoreDamaged,
     StoreFull,
     StoreRefuses,
+    too_large,
 )
+from benchbrief.runners.plain_files import SMALL, NotPlain, open_plain, read_plain, why_not_plain
 
 INCOMING = ".incoming"
 """The folder of files that are being written. Files that killed pushers left there are removed by `bench gc`."""
@@ -43,6 +48,7 @@ class FileObjects:
         if not self.root.is_dir():
             raise self._away()
         with self._explaining():
+            self._require_folders(prefix)
             yield from self._below(self.root / folder, f"{folder}/" if folder else "", begin)
 
     def _below(self, folder: Path, above: str, begin: str = "") -> Iterator[Listed]:
@@ -57,9 +63,9 @@ class FileObjects:
                 continue
             if entry.is_dir(follow_symlinks=False):
                 yield from self._below(folder / entry.name, f"{above}{entry.name}/")
-            elif entry.is_file():
+            else:  # also what is no file: its readers say so
                 with suppress(FileNotFoundError):  # removed meanwhile
-                    found = entry.stat()
+                    found = entry.stat(follow_symlinks=False)
                     yield Listed(f"{above}{entry.name}", found.st_size, found.st_mtime, str(found.st_ino))
 
     def keys(self, prefix: str) -> Iterator[str]:
@@ -69,6 +75,7 @@ class FileObjects:
         if not self.root.is_dir():
             raise self._away()
         with self._explaining():
+            self._require_folders(prefix)
             try:
                 names = os.listdir(self.root / prefix)  # noqa: PTH208 - Path.iterdir makes an object of each
             except FileNotFoundError:
@@ -77,24 +84,27 @@ class FileObjects:
 
     def look(self, key: str) -> Listed | None:
         with self._explaining():
+            self._require_folders(key)
             try:
-                found = (self.root / key).stat()
+                found = (self.root / key).lstat()
             except (FileNotFoundError, NotADirectoryError):
                 return None
+            if why := why_not_plain(found):
+                raise NotPlain(errno.EINVAL, why, str(self.root / key))
         return Listed(key, found.st_size, found.st_mtime, str(found.st_ino))
 
-    def read(self, key: str) -> bytes:
+    def read(self, key: str, most: int = SMALL) -> bytes:
         with self._explaining():
             try:
-                return (self.root / key).read_bytes()
+                return read_plain(self.root / key, self.root, most)
             except FileNotFoundError as error:
                 raise self._missing(key) from error
 
-    def download(self, key: str, path: Path) -> str:
-        digest = hashlib.sha256()
+    def download(self, key: str, path: Path, most: int) -> str:
+        digest, left = hashlib.sha256(), most
         with self._explaining():
             try:
-                source = (self.root / key).open("rb")
+                source = open_plain(self.root / key, self.root)
             except FileNotFoundError as error:
                 raise self._missing(key) from error
         with source, path.open("xb") as target:
@@ -103,6 +113,9 @@ class FileObjects:
                     block = source.read(_BLOCK)
                 if not block:
                     return digest.hexdigest()
+                left -= len(block)
+                if left < 0:
+                    raise too_large(f"{self.url}/{key}", most)
                 digest.update(block)
                 target.write(block)
 
@@ -116,7 +129,7 @@ class FileObjects:
 
     def upload(self, key: str, file: HashedFile) -> None:
         digest = hashlib.sha256()
-        with file.path.open("rb") as source, self._explaining(), self._incoming() as temporary:
+        with open_plain(file.path) as source, self._explaining(), self._incoming() as temporary:
             with temporary.open("xb") as target:
                 while block := source.read(_BLOCK):
                     digest.update(block)
@@ -125,11 +138,12 @@ class FileObjects:
                 os.fsync(target.fileno())
             if digest.hexdigest() != file.sha256:
                 raise changed(file.path)
-            self._rename(temporary, self.root / key)
+            self._rename(temporary, key)
 
     def delete(self, keys: Iterable[str]) -> None:
         for key in keys:
             with self._explaining(), suppress(FileNotFoundError):
+                self._require_folders(key)
                 (self.root / key).unlink()
             if not key.startswith(INCOMING):  # a push may be about to write there
                 with suppress(OSError):  # other files are in it
@@ -140,6 +154,13 @@ class FileObjects:
             temporary.touch()
             return temporary.stat().st_mtime
 
+    def _require_folders(self, key: str) -> None:
+        """Raise NotPlain when a folder on the way to a key is a link: what is behind it is not of the store."""
+        for above in Path(key).parents[:-1]:
+            with suppress(FileNotFoundError):
+                if stat.S_ISLNK((self.root / above).lstat().st_mode):
+                    raise NotPlain(errno.EINVAL, f"it is behind a link: {self.root / above}", str(self.root / key))
+
     def _away(self) -> StoreAway:
         if self.root.is_file():
             return StoreAway(f"{self.url} is a file, and a store is a folder", "name another folder")
@@ -148,7 +169,9 @@ class FileObjects:
     def _missing(self, key: str) -> NoObject:
         return NoObject(f"{self.url} has no {key}", "look at what it has: bench runs --from " + self.url)
 
-    def _rename(self, temporary: Path, target: Path) -> None:
+    def _rename(self, temporary: Path, key: str) -> None:
+        target = self.root / key
+        self._require_folders(key)
         while True:
             target.parent.mkdir(parents=True, exist_ok=True)
             try:
@@ -161,6 +184,7 @@ class FileObjects:
 
     def _link(self, temporary: Path, key: str) -> bool:
         target = self.root / key
+        self._require_folders(key)
         while True:
             target.parent.mkdir(parents=True, exist_ok=True)
             try:
@@ -201,6 +225,8 @@ class FileObjects:
 
     def _explained(self, error: OSError) -> SharedStoreError:
         why = error.strerror or str(error)
+        if isinstance(error, NotPlain):
+            return StoreDamaged(f"{error.filename} can't be read: {why}", NOT_OURS)
         if error.errno in FULL:
             return StoreFull(f"{self.url} is full: {why}", "free some space there (bench gc), then push again")
         if error.errno in (errno.EACCES, errno.EPERM, errno.EROFS):

@@ -49,7 +49,7 @@ def hash_file(path: Path) -> HashedFile:
 
 
 def _marks_of(path: Path) -> tuple[int, int, int, int]:
-    found = path.stat()
+    found = path.lstat()
     return found.st_ino, found.st_size, found.st_mtime_ns, found.st_ctime_ns
 
 

@@ -13,10 +13,12 @@ from urllib.parse import unquote
 
 from benchbrief.dsl.bench_error import ExitCode
 from benchbrief.results.store_errors import ResultsError
+from benchbrief.runners.plain_files import SMALL
 
 if TYPE_CHECKING:
     from benchbrief.results.object_stores.hashed_file import HashedFile
 
+NOT_OURS = "remove it, if benchbrief has not written it; or push the run again"
 _ONE_SLASH = re.compile(r"(s3|file):/(?!/)", re.IGNORECASE)
 _SCHEME = re.compile(r"([A-Za-z][A-Za-z0-9+.-]*)://(.*)", re.DOTALL)
 
@@ -59,6 +61,10 @@ class NoObject(SharedStoreError):
     code = "no_object"
 
 
+def too_large(place: str, most: int) -> StoreDamaged:
+    return StoreDamaged(f"{place} has more than the {most:,} bytes that it should have at most", NOT_OURS)
+
+
 class Listed(NamedTuple):
     """An object in a listing. `modified_at` is in epoch seconds, by the store's clock. `mark` is its ETag, or the inode
     of a file."""
@@ -89,12 +95,12 @@ class ObjectStore(Protocol):
     def look(self, key: str) -> Listed | None:
         """Return what the store says of one object; None when there is none."""
 
-    def read(self, key: str) -> bytes:
-        """Return a small object. Raises NoObject."""
+    def read(self, key: str, most: int = SMALL) -> bytes:
+        """Return a small object. Raises NoObject, and StoreDamaged for one of more than `most` bytes."""
 
-    def download(self, key: str, path: Path) -> str:
-        """Write an object to a new file, and return the SHA-256 of what came. Raises NoObject, and OSError of the
-        file."""
+    def download(self, key: str, path: Path, most: int) -> str:
+        """Write an object to a new file, and return the SHA-256 of what came. Raises NoObject, StoreDamaged for one of
+        more than `most` bytes, and OSError of the file."""
 
     def create(self, key: str, content: bytes) -> bool:
         """Write an object under a key that has none, and return True; False when the key has one, which stays."""

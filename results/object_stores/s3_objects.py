@@ -21,8 +21,9 @@ from pathlib import Path
 from typing import Any
 
 from benchbrief.results.object_stores.hashed_file import HashedFile
-from benchbrief.results.object_stores.object_store import Listed, NoObject, SharedStoreError
+from benchbrief.results.object_stores.object_store import Listed, NoObject, SharedStoreError, too_large
 from benchbrief.results.object_stores.s3_errors import explain_error, is_missing, is_taken
+from benchbrief.runners.plain_files import SMALL, open_plain
 
 _PART = 16 << 20
 """Larger files go up in parts of this size, in bytes, several at once."""
@@ -70,18 +71,25 @@ class S3Objects:
                 raise
         return Listed(key, found["ContentLength"], found["LastModified"].timestamp(), found.get("ETag", ""))
 
-    def read(self, key: str) -> bytes:
+    def read(self, key: str, most: int = SMALL) -> bytes:
         with self._explaining(), self._open(key) as body:
-            content: bytes = body.read()
-        return content
+            return b"".join(self._blocks(key, body, most))
 
-    def download(self, key: str, path: Path) -> str:
+    def download(self, key: str, path: Path, most: int) -> str:
         digest = hashlib.sha256()
         with path.open("xb") as target, self._explaining(), self._open(key) as body:
-            for block in body.iter_chunks(_BLOCK):
+            for block in self._blocks(key, body, most):
                 digest.update(block)
                 target.write(block)
         return digest.hexdigest()
+
+    def _blocks(self, key: str, body: Any, most: int) -> Iterator[bytes]:
+        left = most
+        for block in body.iter_chunks(_BLOCK):
+            left -= len(block)
+            if left < 0:
+                raise too_large(f"{self.url}/{key}", most)
+            yield block
 
     def create(self, key: str, content: bytes) -> bool:
         with self._explaining():
@@ -105,7 +113,8 @@ class S3Objects:
         if file.size > _PART:
             self._upload_parts(key, file)
             return
-        content = file.path.read_bytes()
+        with open_plain(file.path) as source:
+            content = source.read(_PART + 1)
         file.require_unchanged()
         with self._explaining():
             self._client.put_object(**self._at(key), Body=content, **_sum(bytes.fromhex(file.sha256)))

@@ -10,7 +10,7 @@ import json
 from collections.abc import Mapping
 from typing import Any, Protocol
 
-from benchbrief.results.quoted_sql import sql_text
+from benchbrief.compiler.metrics.sql.sql_text import sql_text
 from benchbrief.results.store.user_query import Table
 from benchbrief.results.store_errors import ResultsError
 

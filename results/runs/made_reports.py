@@ -51,6 +51,13 @@ def _record(run_dir: Path, report: str, made: ReportFiles) -> ReportMade:
     return ReportMade(at=at, report=report, directory=directory.as_posix(), files=files, seconds=seconds)
 
 
+def recorded_files(journal: Path) -> dict[str, str]:
+    """Return the SHA-256 of each file of a report as it was last made, by its path in the run's folder. Raises
+    RunnerError."""
+    inside = (record for record in reports_made(journal) if not Path(record.directory).is_absolute())
+    return {f"{record.directory}/{name}": sha256 for record in inside for name, sha256 in record.files.items()}
+
+
 @dataclass(frozen=True)
 class Made:
     """The reports of one name in a journal, in order of time. `problem` is why the journal can't be read, or ""."""
@@ -60,6 +67,10 @@ class Made:
 
     def knows(self, sha256: str) -> bool:
         return any(sha256 in record.files.values() for record in self.records)
+
+    def has_kind(self, path: Path) -> bool:
+        """Return whether a file of this kind (a PDF, a page) was ever made, wherever it lies now."""
+        return any(Path(name).suffix == path.suffix.lower() for record in self.records for name in record.files)
 
     def at_home(self, path: Path, run_dir: Path) -> list[ReportMade]:
         """Return the records that have the file at `path`, where it was made."""
@@ -107,18 +118,23 @@ def changed_in_run(
     recorded = dict(start.files) if start else {}
     kept = recorded or {f"spec/{at}-{Path(name).name}": digest for at, (name, digest) in enumerate(spec)}
     for name, digest in kept.items():
-        yield from changed_file(name, run_dir / name, {digest})
+        yield from changed_file(name, run_dir, {digest})
     for file in sorted((run_dir / "spec").glob("*-*")):
         begin = file.name.partition("-")[0]  # plans of later reports are named by their digest
         name = f"spec/{file.name}"
-        if name not in kept and len(begin) == 12 and not sha256_of(file).startswith(begin):
-            yield f"{name} was changed"
+        if name not in kept and len(begin) == 12:
+            try:
+                found = sha256_of(file, run_dir)
+            except OSError as error:
+                yield f"{name} can't be read: {error.strerror}"
+            else:
+                yield from () if found.startswith(begin) else (f"{name} was changed",)
 
 
-def changed_file(name: str, file: Path, known: Iterable[str]) -> Iterator[str]:
-    """Yield why a file has none of the `known` SHA-256; nothing when it has one."""
+def changed_file(name: str, folder: Path, known: Iterable[str]) -> Iterator[str]:
+    """Yield why a file in a folder has none of the `known` SHA-256; nothing when it has one."""
     try:
-        found = sha256_of(file)
+        found = sha256_of(folder / name, folder)
     except OSError as error:
         yield (
             f"{name} is missing" if isinstance(error, FileNotFoundError) else f"{name} can't be read: {error.strerror}"

@@ -41,7 +41,8 @@ from benchbrief.results.runs.left_out_repeats import stays_left_out
 from benchbrief.runners.errors import Damaged, RunnerError
 from benchbrief.runners.journal import events as j
 from benchbrief.runners.journal.measurement_versions import Recorded, recorded_at, way_now, way_of
-from benchbrief.runners.journal.run_folder import PLAN
+from benchbrief.runners.journal.run_folder import MOST_OF_A_PLAN, PLAN
+from benchbrief.runners.plain_files import read_plain
 from benchbrief.runners.reuse.carried_results import Carried, Facts
 from benchbrief.runners.scheduling.promise_values import SERVED
 
@@ -167,8 +168,8 @@ def _from_environment(plan: Plan, key: DatabaseKey) -> str:
 def _may_have(run_dir: Path, wanted: Iterable[Block]) -> bool:
     """Return quickly whether a run may fit, since a folder may hold hundreds. Skips a run in progress."""
     try:
-        hashes = {cell["hash"] for cell in json.loads((run_dir / PLAN).read_bytes())["cells"]}
-    except (OSError, ValueError, KeyError, TypeError):
+        hashes = {cell["hash"] for cell in json.loads(read_plain(run_dir / PLAN, most=MOST_OF_A_PLAN))["cells"]}
+    except (OSError, ValueError, KeyError, TypeError, RecursionError):
         return False
     return any(all(c.hash in hashes for c in block) for block in wanted) and run_state(run_dir) != "running"
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from io import BufferedReader
 from pathlib import Path
 
 from benchbrief.compiler.estimates.time_spent import ACTIVITIES, Activity
@@ -12,6 +13,7 @@ from benchbrief.runners.journal import events as j
 from benchbrief.runners.journal.cell_history import TURN, Pauses
 from benchbrief.runners.journal.journal_file import JOURNAL
 from benchbrief.runners.journal.line_sums import record_in
+from benchbrief.runners.plain_files import open_plain
 
 _READ = tuple(
     f'"type":"{kind}"'.encode()
@@ -163,7 +165,7 @@ def _note(
 
 
 def _records(journal: Path) -> Iterator[j.AnyRecord]:
-    with journal.open("rb") as file:
-        for line in file:
+    with open_plain(journal) as file:
+        for line in BufferedReader(file):
             if line.endswith(b"\n") and any(kind in line[:_HEAD] for kind in _READ):
                 yield record_in(line)

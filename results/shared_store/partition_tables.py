@@ -8,13 +8,14 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from pathlib import Path
 
+from benchbrief.compiler.metrics.sql.sql_text import sql_name
 from benchbrief.results.building.build_store import STORE
 from benchbrief.results.store.store import Store
 from benchbrief.results.store.store_schema import TABLES
 from benchbrief.results.store_errors import ResultsError
 
 _VIEWS = (
-    "SELECT schema_name || '.' || view_name FROM duckdb_views() "
+    "SELECT schema_name, view_name FROM duckdb_views() "
     "WHERE NOT internal AND schema_name IN ('measure', 'metric') ORDER BY ALL"
 )
 
@@ -33,20 +34,18 @@ def write_partition(results: Store, folder: Path, more: Mapping[str, WriteTable]
 
     store = results.run_dir / STORE
     found = {table: store / f"{table}.parquet" for table in TABLES if (store / f"{table}.parquet").is_file()}
-    for (name,) in results.sql(_VIEWS).rows:
-        schema, _, view = name.partition(".")
+    for schema, view in results.sql(_VIEWS).rows:
         path = folder / f"{len(found)}.parquet"
-        quoted = view.replace('"', '""')
         try:
             with (
-                results.batches(f'FROM {schema}."{quoted}" ORDER BY ALL') as batches,  # the same file at each push
+                results.batches(f"FROM {sql_name(schema, view)} ORDER BY ALL") as batches,  # the same file at each push
                 pq.ParquetWriter(path, batches.schema, compression="zstd") as writer,
             ):
                 for batch in batches:
                     writer.write_batch(batch)
         except ResultsError:
             continue
-        found[name] = path
+        found[f"{schema}.{view}"] = path
     for name, write in more.items():
         found[name] = folder / f"{name}.parquet"
         write(results.run_dir, found[name])

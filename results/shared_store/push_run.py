@@ -20,23 +20,27 @@ from benchbrief.results.ingest.unchanged_outputs import kept_outputs
 from benchbrief.results.object_stores.hashed_file import HashedFile, hash_beside, hash_file
 from benchbrief.results.object_stores.object_store import NoObject, SharedStoreError, StoreDamaged
 from benchbrief.results.runs.find_runs import imported_from, run_state, started_at
+from benchbrief.results.runs.made_reports import recorded_files
 from benchbrief.results.runs.run_summary import summarise
 from benchbrief.results.shared_store.partition_tables import WriteTable, write_partition
-from benchbrief.results.shared_store.pushed_record import PUSHED, write_pushed
+from benchbrief.results.shared_store.pushed_record import write_pushed
 from benchbrief.results.shared_store.run_manifest import (
+    PUSHED,
     Cells,
     Manifest,
     StoredFile,
+    is_pushed,
     manifest_text,
     object_key,
     table_key,
 )
 from benchbrief.results.shared_store.shared_store import MARKER, MARKER_TEXT, SharedStore
 from benchbrief.results.store.store_schema import SCHEMA_VERSION
-from benchbrief.runners.journal.run_folder import load_plan
+from benchbrief.runners.journal.journal_file import JOURNAL
+from benchbrief.runners.journal.run_folder import REPORTS, load_plan
 from benchbrief.runners.journal.run_identity import owner_in
+from benchbrief.runners.plain_files import why_not_plain
 
-_NOT_PUSHED = (f"{PUSHED}/", "store/.lock", "store/.building/", "live.json")
 _TAG = re.compile(r"[\w][\w.+-]{0,63}")
 _RENEWED_S = 86_400.0
 """An object that is there already and older, in seconds, is written again: `bench gc` may be about to remove it."""
@@ -89,6 +93,7 @@ def push_run(run_dir: Path, store: SharedStore, push: Push) -> Pushed:
         tables = write_partition(results, Path(folder), push.more)
         files = {path: _hashed(run_dir / path, early) for path in run_files(run_dir)}
         _refuse_damaged(run_dir, files)
+        files = _only_recorded(run_dir, files, push)
         table_files = {name: files.get(f"{STORE}/{name}.parquet") or hash_file(path) for name, path in tables.items()}
         list_path = Path(folder) / "files.json"
         list_path.write_text(json.dumps({path: asdict(_stored(file)) for path, file in files.items()}, indent=0))
@@ -100,7 +105,7 @@ def push_run(run_dir: Path, store: SharedStore, push: Push) -> Pushed:
             file_count=len(files),
             size=sum(file.size for file in files.values()),
             tables={name: _stored(file) for name, file in table_files.items()},
-            briefs={path: _stored(file) for path, file in files.items() if path.startswith("reports/")},
+            briefs={path: _stored(file) for path, file in files.items() if path.startswith(f"{REPORTS}/")},
         )
         _warn_of_clocks(store, draft, push)
         if known := _same(store, draft):
@@ -133,6 +138,23 @@ def _refuse_damaged(run_dir: Path, files: Mapping[str, HashedFile]) -> None:
         )
 
 
+def _only_recorded(run_dir: Path, files: Mapping[str, HashedFile], push: Push) -> dict[str, HashedFile]:
+    """Leave out what lies among the reports, and was not made as one. Raises SharedStoreError for a report's file that
+    was changed since it was made."""
+    recorded = recorded_files(run_dir / JOURNAL)
+    lying = [path for path in files if path.startswith(f"{REPORTS}/")]
+    if edited := [path for path in lying if path in recorded and files[path].sha256 != recorded[path]]:
+        more = f", and so were {len(edited) - 1} more" if edited[1:] else ""
+        hint = f"make it again: bench report {shlex.quote(run_dir.name)}; nothing was pushed"
+        raise SharedStoreError(f"{run_dir.name}: {edited[0]} was changed after it was made{more}", hint)
+    if foreign := [path for path in lying if path not in recorded]:
+        more = f" and {len(foreign) - 1} more" if foreign[1:] else ""
+        push.cautions.append(
+            f"{foreign[0]}{more} of {run_dir.name} stayed here: the run's journal has no record of it as a report"
+        )
+    return {path: file for path, file in files.items() if path not in set(foreign)}
+
+
 def _stored(file: HashedFile) -> StoredFile:
     return StoredFile(file.sha256, file.size)
 
@@ -161,19 +183,31 @@ def check_tag(tag: str) -> None:
 
 
 def run_files(run_dir: Path) -> list[str]:
-    """Return the path of each file of a run that is pushed. Raises SharedStoreError for a name that is no UTF-8."""
-    found = []
+    """Return the path of each file of a run that is pushed. Raises SharedStoreError for what is no plain file, and for
+    a name that is no UTF-8."""
+    found, refused = [], []
     for at, folders, names in os.walk(run_dir):
         folders.sort()
-        for name in sorted(names):
+        links = [name for name in folders if Path(at, name).is_symlink()]
+        for name in sorted([*names, *links]):
             path = Path(at, name)
             inside = path.relative_to(run_dir).as_posix()
-            if path.is_file() and not inside.startswith(_NOT_PUSHED):
-                try:
-                    inside.encode()
-                except UnicodeEncodeError as error:
-                    raise SharedStoreError(f"{inside!r} is no name in UTF-8", "rename it, or remove it") from error
-                found.append(inside)
+            if not is_pushed(inside):
+                continue
+            try:
+                inside.encode()
+                why = why_not_plain(path.lstat())
+            except UnicodeEncodeError as error:
+                raise SharedStoreError(f"{inside!r} is no name in UTF-8", "rename it, or remove it") from error
+            except FileNotFoundError:  # removed since
+                continue
+            if why:
+                refused.append(f"{inside}: {why}")
+            found.append(inside)
+    if refused:
+        more = f", and {len(refused) - 1} more" if refused[1:] else ""
+        hint = "remove it, or put the file itself in its place; nothing was pushed"
+        raise SharedStoreError(f"{run_dir.name} has what can't be pushed: {refused[0]}{more}", hint)
     return found
 
 

@@ -14,6 +14,9 @@ from typing import TYPE_CHECKING
 
 from benchbrief.results.object_stores.object_store import SharedStoreError, StoreDamaged
 from benchbrief.results.shared_store.run_manifest import (
+    MOST_OF_A_LIST,
+    MOST_OF_A_MANIFEST,
+    PUSHED,
     SIGNATURE,
     Manifest,
     StoredFile,
@@ -24,12 +27,11 @@ from benchbrief.results.shared_store.run_manifest import (
 )
 from benchbrief.results.store.digests import sha256_of
 from benchbrief.runners.journal.atomic_files import write_durably
+from benchbrief.runners.plain_files import read_plain
 
 if TYPE_CHECKING:
     from benchbrief.results.shared_store.shared_store import SharedStore
 
-PUSHED = "pushed"
-"""The folder in a run."""
 _MANIFEST = "manifest.json"
 _LIST = "files.json"
 _QUEUE = "queue.json"
@@ -57,13 +59,13 @@ class PushedRecord:
 def write_pushed(run_dir: Path, store: SharedStore, manifest: Manifest) -> None:
     """Keep a manifest as the store has it. Raises SharedStoreError, OSError."""
     folder = run_dir / PUSHED
-    write_durably(folder / _LIST, store.objects.read(object_key(manifest.list_sha256)))
+    write_durably(folder / _LIST, store.objects.read(object_key(manifest.list_sha256), MOST_OF_A_LIST))
     signature = store.signature(manifest)
     if signature is not None:
         write_durably(folder / (_MANIFEST + SIGNATURE), signature)
     else:
         (folder / (_MANIFEST + SIGNATURE)).unlink(missing_ok=True)
-    write_durably(folder / _MANIFEST, store.objects.read(manifest.key))
+    write_durably(folder / _MANIFEST, store.objects.read(manifest.key, MOST_OF_A_MANIFEST))
 
 
 def read_pushed(run_dir: Path) -> PushedRecord | None:
@@ -73,26 +75,26 @@ def read_pushed(run_dir: Path) -> PushedRecord | None:
     """
     folder = run_dir / PUSHED
     try:
-        content = (folder / _MANIFEST).read_bytes()
+        content = read_plain(folder / _MANIFEST, run_dir)
     except FileNotFoundError:
         return None
     try:
         found = json.loads(content)
         key = manifest_key(str(found["id"]), int(found["revision"]))
-    except (ValueError, KeyError, TypeError) as error:
+    except (ValueError, KeyError, TypeError, OverflowError, RecursionError) as error:
         raise StoreDamaged(
             f"{folder / _MANIFEST} is not the manifest of a run", "push or pull the run again"
         ) from error
     manifest = read_manifest(content, key)
     try:
-        if sha256_of(folder / _LIST) != manifest.list_sha256:
+        if sha256_of(folder / _LIST, run_dir) != manifest.list_sha256:
             raise StoreDamaged(f"{folder / _LIST} was changed", "push or pull the run again")
-        files = read_list((folder / _LIST).read_bytes())
+        files = read_list(read_plain(folder / _LIST, run_dir, MOST_OF_A_LIST))
     except (FileNotFoundError, ValueError) as error:
         raise StoreDamaged(f"{folder / _LIST} can't be read", "push or pull the run again") from error
     signature = None
     with suppress(FileNotFoundError):
-        signature = (folder / (_MANIFEST + SIGNATURE)).read_bytes()
+        signature = read_plain(folder / (_MANIFEST + SIGNATURE), run_dir)
     return PushedRecord(manifest, content, signature, files)
 
 
@@ -100,11 +102,11 @@ def queued(run_dir: Path) -> tuple[QueuedPush, ...]:
     """Return the pushes of a run that wait for their store. Raises StoreDamaged, OSError."""
     path = run_dir / PUSHED / _QUEUE
     try:
-        pushes = json.loads(path.read_bytes())
+        pushes = json.loads(read_plain(path, run_dir))
         return tuple(QueuedPush(str(each["url"]), tuple(map(str, each["tags"])), str(each["key"])) for each in pushes)
     except FileNotFoundError:
         return ()
-    except (ValueError, KeyError, TypeError) as error:
+    except (ValueError, KeyError, TypeError, RecursionError) as error:
         raise StoreDamaged(f"{path} does not say what waits", "remove it, then push the run again") from error
 
 

@@ -16,22 +16,70 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
 from functools import cache
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 from urllib.parse import quote, unquote
 
-from pydantic import Field, StringConstraints, TypeAdapter
+from pydantic import AfterValidator, Field, StringConstraints, TypeAdapter, ValidationError
 
 from benchbrief.results.object_stores.object_store import SharedStoreError, StoreDamaged
+from benchbrief.runners.journal.run_folder import REPORTS
 
 VERSION = 1
 """Raised with every change that an earlier benchbrief would misread."""
 RUNS = "runs/"
 SIGNATURE = ".sig"
+MOST_OF_A_MANIFEST = 4 << 20
+MOST_OF_A_LIST = 512 << 20
+"""Bytes: that of a run with a million raw outputs has half of it."""
 _FORMAT = "benchbrief-run"
 _KEY = re.compile(r"runs/(?P<name>[^/@]+)@(?P<revision>[1-9][0-9]{0,8})\.json")
+_TABLE = re.compile(r"((measure|metric)\.)?[^\W\d]\w{0,199}")
+PUSHED = "pushed"
+"""The folder in a run that keeps the records of its pushes."""
+_NOT_PUSHED = (f"{PUSHED}/", "store/.lock", "store/.building/", "live.json")
+
+
+def _table_name(name: str) -> str:
+    """Refuse what no version of benchbrief calls a table. Which tables there are is the reader's to know."""
+    if not _TABLE.fullmatch(name):
+        raise ValueError(f"{name[:80]!r} can't be the name of a table")
+    return name
+
+
+def path_problem(path: str) -> str:
+    """Return why a path can't be that of a file in a run's folder; "" when it can."""
+    if path.startswith("/") or "\0" in path or any(part in ("", ".", "..") for part in path.split("/")):
+        return "lies outside its folder"
+    if len(path) > 4096 or any(len(part.encode(errors="surrogatepass")) > 255 for part in path.split("/")):
+        return "has a name that is too long"
+    return ""
+
+
+def is_pushed(path: str) -> bool:
+    """Return whether a file is part of a run: the records of its pushes, and what a process keeps while it runs, are
+    none."""
+    return not path.startswith(_NOT_PUSHED)
+
+
+def _brief_path(path: str) -> str:
+    if path_problem(path) or not path.startswith(f"{REPORTS}/"):
+        raise ValueError(f"{path[:80]!r} is no file of a report")
+    return path
+
+
 Sha256 = Annotated[str, StringConstraints(pattern=r"^[0-9a-f]{64}$")]
-Time = Annotated[float, Field(ge=0, lt=253_402_300_800)]  # until the year 9999
-Count = Annotated[int, Field(ge=0, strict=True)]
+Time = Annotated[float, Field(ge=0, lt=253_402_300_800, allow_inf_nan=False)]  # until the year 9999
+Count = Annotated[int, Field(ge=0, lt=1 << 63, strict=True)]
+Name = Annotated[str, StringConstraints(min_length=1, max_length=255)]
+Line = Annotated[str, StringConstraints(max_length=4096)]
+TableName = Annotated[str, AfterValidator(_table_name)]
+BriefPath = Annotated[str, AfterValidator(_brief_path)]
+
+
+@dataclass(frozen=True)
+class _Head:
+    format: Literal["benchbrief-run"]
+    version: Count
 
 
 @dataclass(frozen=True)
@@ -59,31 +107,31 @@ class Manifest:
     the files of its reports by their path in the run.
     """
 
-    id: str
-    owner: str
+    id: Name
+    owner: Line
     """The run's own identity: two runs of one name differ in it."""
     revision: Count
     pushed_at: Time
     measured_at: Time
-    title: str
-    spec: str
-    profile: str | None
-    hardware: tuple[str, ...]
-    state: str
+    title: Line
+    spec: Line
+    profile: Line | None
+    hardware: tuple[Line, ...]
+    state: Line
     """done | failed | interrupted."""
     cells: Cells
     simulated: bool
     imported: bool
-    tags: tuple[str, ...]
-    benchbrief: str
+    tags: tuple[Line, ...]
+    benchbrief: Line
     schema_version: Count
     list_sha256: Sha256
     """Of the object that lists the run's files."""
     file_count: Count
     size: Count
     """Bytes of all the run's files."""
-    tables: Mapping[str, StoredFile]
-    briefs: Mapping[str, StoredFile]
+    tables: Mapping[TableName, StoredFile]
+    briefs: Mapping[BriefPath, StoredFile]
 
     @property
     def key(self) -> str:
@@ -151,11 +199,8 @@ def read_manifest(content: bytes, key: str, url: str = "") -> Manifest:
     """
     place = f"{url}/{key}" if url else key
     try:
-        found = json.loads(content)
-        if found["format"] != _FORMAT:
-            raise ValueError
-        version = int(found["version"])
-    except (ValueError, KeyError, TypeError, RecursionError) as error:
+        version = _reader(_Head).validate_json(content).version
+    except ValueError as error:
         raise StoreDamaged(
             f"{place} is not the manifest of a run", "remove it, if benchbrief has not written it"
         ) from error
@@ -167,12 +212,20 @@ def read_manifest(content: bytes, key: str, url: str = "") -> Manifest:
     try:
         manifest: Manifest = _reader(Manifest).validate_json(content)
     except ValueError as error:
-        what = f"{place} lacks what a manifest has, or has it in another form"
+        what = f"{place} lacks what a manifest has, or has it in another form: {_first(error)}"
         raise StoreDamaged(what, "push the run again") from error
     if run_of_key(key) != (manifest.id, manifest.revision):
         what = f"{place} is the manifest of another run: {manifest.id}, revision {manifest.revision}"
         raise StoreDamaged(what, "give it its own name again")
     return manifest
+
+
+def _first(error: ValueError) -> str:
+    """Return the first thing that is wrong, shortened."""
+    if not isinstance(error, ValidationError):
+        return str(error)[:200]
+    first = error.errors(include_url=False, include_context=False, include_input=False)[0]
+    return f"{'.'.join(map(str, first['loc']))[:100]}: {first['msg'][:200]}".lstrip(": ")
 
 
 def read_list(content: bytes) -> dict[str, StoredFile]:

@@ -12,6 +12,7 @@ import re
 import tempfile
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
+from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -20,8 +21,10 @@ import pyarrow as pa
 import pyarrow.dataset as ds
 from pyarrow.fs import LocalFileSystem
 
+from benchbrief.compiler.metrics.sql.sql_text import sql_name
 from benchbrief.results.object_stores.file_objects import FileObjects
-from benchbrief.results.object_stores.object_store import SharedStoreError, StoreDamaged
+from benchbrief.results.object_stores.object_store import NoObject, SharedStoreError, StoreDamaged
+from benchbrief.results.shared_store.known_tables import is_known, known_columns, why_unlike
 from benchbrief.results.shared_store.run_manifest import Manifest, table_key
 from benchbrief.results.shared_store.shared_store import SharedStore
 from benchbrief.results.store.digests import sha256_of
@@ -84,6 +87,8 @@ class SharedResults:
             try:
                 return ask(self._connection, text)
             except (ResultsError, duckdb.Error):  # the latter where the table of metrics is not offered either
+                if self._partitions.leave_out_unreadable():
+                    return self.sql(text)
                 if self._partitions.error is not None:
                     raise
         self._offer_each(self._partitions.names())  # so that the error names what there is
@@ -92,10 +97,17 @@ class SharedResults:
 
     @contextmanager
     def batches(self, text: str) -> Iterator[pa.RecordBatchReader]:
-        """Yield the same answer as Arrow batches. Raises ResultsError."""
+        """Yield the same answer as Arrow batches. Raises ResultsError, also for a file that can't be read to its end:
+        part of the answer may be with the caller already."""
         self._prepare(text)
-        with self._plainly(), self._asked(text) as batches:
-            yield batches
+        with self._plainly():
+            try:
+                with self._asked(text) as batches:
+                    yield batches
+            except Exception as error:
+                if not self._partitions.leave_out_unreadable():
+                    raise
+                raise self._partitions.problems()[-1] from error
 
     def _asked(self, text: str) -> AbstractContextManager[pa.RecordBatchReader]:
         return ask_in_batches(self._connection, text)
@@ -115,16 +127,15 @@ class SharedResults:
 
     def _offer_each(self, names: Iterable[str]) -> None:
         for name in dict.fromkeys(names):
-            if name not in self._known and (schema := self._partitions.schema_of(name)) is not None:
+            if is_known(name) and name not in self._known and (schema := self._partitions.schema_of(name)) is not None:
                 self._offer(name, schema)
 
     def _offer(self, name: str, schema: pa.Schema) -> None:
         self._known.add(name)
         above, _, view = name.rpartition(".")
-        quoted = view.replace('"', '""')
         source = f"of_{len(self._known)}"
         self._connection.register(source, _Table(self._partitions, name, schema))
-        self._connection.execute(f'CREATE VIEW {above or "main"}."{quoted}" AS FROM temp.{source}')
+        self._connection.execute(f"CREATE VIEW {sql_name(above or 'main', view)} AS FROM {sql_name('temp', source)}")
 
     @contextmanager
     def _plainly(self) -> Iterator[None]:
@@ -138,6 +149,33 @@ class SharedResults:
             raise
 
 
+@dataclass
+class _File:
+    run: str
+    table: str
+    fragment: ds.ParquetFileFragment
+    is_whole: bool = False
+    """Whether it was read to its end."""
+
+    def why_unreadable(self) -> str:
+        if not self.is_whole:
+            try:
+                for _ in self.fragment.to_batches(schema=known_columns(self.table)):
+                    continue
+            except (pa.ArrowException, OSError) as error:
+                return _first_line(error)
+            self.is_whole = True
+        return ""
+
+
+def _unreadable(run: str, table: str, why: str) -> StoreDamaged:
+    return StoreDamaged(f"run {run} is left out of {table}: its file can't be read: {why}", "push the run again")
+
+
+def _first_line(error: Exception) -> str:
+    return (str(error).splitlines() or [type(error).__name__])[0][:200]
+
+
 class _Partitions:
     """The files of the runs that are asked for."""
 
@@ -147,6 +185,8 @@ class _Partitions:
         self._manifests: dict[str, Manifest | None] = {}
         self._used: dict[str, Manifest] = {}
         self._left_out: set[str] = set()
+        self._files: dict[tuple[str, str], _File | None] = {}
+        """What was asked for, by run and table; None for what can't be read."""
         self.error: Exception | None = None
 
     @cached_property
@@ -164,13 +204,10 @@ class _Partitions:
             self._left_out.update(each.id for each in manifests if each.origin != "measured")
             manifests = measured
         self._used.update((each.id, each) for each in manifests)
-        kind, files = ds.ParquetFileFormat(), LocalFileSystem()
-        paths = list(self._store.at_once(lambda each: self._file(each, name), manifests))
-        fragments = [
-            kind.make_fragment(path, files, partition_expression=ds.field("run") == each.id)
-            for each, path in zip(manifests, paths, strict=True)
-        ]
-        return ds.FileSystemDataset(fragments, schema, kind, files)
+        files = [each for each in self._store.at_once(lambda each: self._file(each, name), manifests) if each]
+        return ds.FileSystemDataset(
+            [each.fragment for each in files], schema, ds.ParquetFileFormat(), LocalFileSystem()
+        )
 
     def _fitting(self, schema: pa.Schema, condition: ds.Expression | None) -> list[str]:
         if condition is None:
@@ -191,40 +228,76 @@ class _Partitions:
             )
         return [found for run in runs if (found := self._manifests[run]) is not None]
 
-    def _file(self, manifest: Manifest, name: str) -> str:
+    def _file(self, manifest: Manifest, name: str) -> _File | None:
+        """Return a table of a run; None for one that can't be read, which stands among the store's problems."""
+        of = manifest.id, name
+        if of not in self._files:
+            try:
+                self._files[of] = self._read(manifest, name)
+            except (StoreDamaged, NoObject) as error:
+                self._files[of] = None
+                self._store.problems.append(error)
+        return self._files[of]
+
+    def _read(self, manifest: Manifest, name: str) -> _File:
+        """Raises StoreDamaged, SharedStoreError."""
         stored = manifest.tables[name]
         key = table_key(manifest.id, name, stored.sha256)
         if isinstance(self._store.objects, FileObjects):
-            path = self._store.objects.root / key
+            root = self._store.objects.root
+            path = root / key
             try:
-                sha256 = sha256_of(path)
+                if path.lstat().st_size != stored.size or sha256_of(path, root) != stored.sha256:
+                    raise StoreDamaged(f"{path} is not what was pushed", "push the run again, elsewhere")
             except FileNotFoundError as error:
                 raise StoreDamaged(f"{self._store.url} has lost {key}", "push the run again") from error
-            if sha256 != stored.sha256:
-                raise StoreDamaged(f"{path} is not what was pushed", "push the run again, elsewhere")
-            return str(path)
-        path = self._folder / stored.sha256
-        if not path.exists():
-            self._store.fetch_object(key, stored, path)
-        return str(path)
+            except OSError as error:
+                raise StoreDamaged(f"{path} can't be read: {error.strerror}", "push the run again") from error
+        else:
+            path = self._folder / stored.sha256
+            if not path.exists():
+                self._store.fetch_object(key, stored, path)
+        fragment = ds.ParquetFileFormat().make_fragment(
+            str(path), LocalFileSystem(), partition_expression=ds.field("run") == manifest.id
+        )
+        try:
+            why = why_unlike(name, fragment)
+        except (pa.ArrowException, OSError) as error:
+            why = _first_line(error)
+        if why:
+            raise _unreadable(manifest.id, name, why)
+        return _File(manifest.id, name, fragment)
+
+    def leave_out_unreadable(self) -> bool:
+        """Read each file that was asked for to its end, and leave out those that can't be. Returns whether one was."""
+        found = False
+        for of, file in self._files.items():
+            if file is not None and (why := file.why_unreadable()):
+                self._files[of] = None
+                self._store.problems.append(_unreadable(file.run, file.table, why))
+                found = True
+        return found
+
+    def problems(self) -> list[SharedStoreError]:
+        return self._store.problems
 
     def schema_of(self, name: str) -> pa.Schema | None:
-        """Return the columns of a table as the newest run has it; None when no run has it."""
-        import pyarrow.parquet as pq
-
+        """Return the columns of a table: those that this benchbrief knows, or of a metric, those of the newest run that
+        has it. Returns None when no run has it."""
         some = 64
         newest = sorted(self._runs, reverse=True)
         for at in range(0, len(newest), some):
             for each in self._load(newest[at : at + some]):
-                if name in each.tables:
-                    return _with_run(pq.read_schema(self._file(each, name)))
+                if name in each.tables and (file := self._file(each, name)):
+                    columns = known_columns(name)
+                    return _with_run(file.fragment.physical_schema if columns is None else columns)
         return None
 
     def names(self) -> list[str]:
         """Return the tables and views of the newest run that can be read. Raises SharedStoreError without one."""
         for run in sorted(self._runs, reverse=True):
             for manifest in self._load([run]):
-                return list(manifest.tables)
+                return [name for name in manifest.tables if is_known(name)]
         raise SharedStoreError(f"no run in {self._store.url}", f"push one: bench push --to {self._store.url}")
 
     def listing(self) -> pa.Table:

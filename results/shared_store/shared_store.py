@@ -8,24 +8,32 @@ import uuid
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 from typing import TypeVar
 
 from benchbrief.results.object_stores.object_store import (
+    NOT_OURS,
     NoObject,
     ObjectStore,
     SharedStoreError,
+    StoreAway,
     StoreDamaged,
+    StoreFull,
+    StoreRefuses,
     open_objects,
 )
 from benchbrief.results.shared_store.manifest_cache import ManifestCache
 from benchbrief.results.shared_store.run_manifest import (
+    MOST_OF_A_LIST,
+    MOST_OF_A_MANIFEST,
     RUNS,
     SIGNATURE,
     Manifest,
     StoredFile,
+    is_pushed,
     manifest_key,
     object_key,
+    path_problem,
     read_list,
     read_manifest,
     run_of_key,
@@ -92,14 +100,14 @@ class SharedStore:
         def read(of: tuple[str, int]) -> Manifest | SharedStoreError | None:
             key = manifest_key(*of)
             try:
-                content = kept.get(key) or self.objects.read(key)
+                content = kept.get(key) or self.objects.read(key, MOST_OF_A_MANIFEST)
                 found = read_manifest(content, key, self.url)
             except NoObject:  # removed since the listing
                 return None
             except SharedStoreError as error:
-                if isinstance(error, StoreDamaged) or type(error) is SharedStoreError:  # the latter of a newer version
-                    return error
-                raise
+                if isinstance(error, StoreAway | StoreFull) or (isinstance(error, StoreRefuses) and self._is_far):
+                    raise
+                return error
             if key in stamps and key not in kept:
                 new[key] = content
             return found
@@ -120,7 +128,7 @@ class SharedStore:
     def read(self, run: str, revision: int) -> Manifest:
         """Raises NoObject, StoreDamaged, SharedStoreError."""
         key = manifest_key(run, revision)
-        return read_manifest(self.objects.read(key), key, self.url)
+        return read_manifest(self.objects.read(key, MOST_OF_A_MANIFEST), key, self.url)
 
     def find(self, name: str) -> Manifest:
         """Return the run of this name, or the one whose name begins so. Raises SharedStoreError when none or several
@@ -138,22 +146,23 @@ class SharedStore:
     def files(self, manifest: Manifest) -> Mapping[str, StoredFile]:
         """Return all files of a run by their path in its folder. Raises NoObject, StoreDamaged."""
         key = object_key(manifest.list_sha256)
-        content = self.objects.read(key)
+        content = self.objects.read(key, MOST_OF_A_LIST)
         if hashlib.sha256(content).hexdigest() != manifest.list_sha256:
             raise StoreDamaged(f"{self.url}/{key} does not have the SHA-256 of its name", "push the run again")
         try:
             files = read_list(content)
         except ValueError as error:
             raise StoreDamaged(f"{self.url}/{key} is not the list of a run's files", "push the run again") from error
-        for path in files:
-            _refuse_outside(path, manifest)
+        if problem := _list_problem(manifest, files):
+            raise StoreDamaged(f"run {manifest.id} in {self.url} {problem}", "don't use this run")
         return files
 
-    def fetch(self, manifest: Manifest, name: str, into: Path) -> Path:
+    def fetch(self, manifest: Manifest, name: str, into: Path, most: int = 1 << 62) -> Path:
         """Write one table (`throughput`, `series`, also as `series.parquet`) or file (`reports/brief.html`) of a run
         to `into`, a folder or a file, and return the file. Its SHA-256 is checked, and it is there whole or not at all.
 
-        Raises NoObject when the run has no such file, StoreDamaged, SharedStoreError.
+        Raises NoObject when the run has no such file, StoreDamaged also for one of more than `most` bytes,
+        SharedStoreError.
         """
         table = name.removesuffix(".parquet")
         if table in manifest.tables:
@@ -163,6 +172,8 @@ class SharedStore:
             stored, key = found, object_key(found.sha256)
         else:
             raise NoObject(f"run {manifest.id} in {self.url} has no {name}", "it has " + ", ".join(manifest.tables))
+        if stored.size > most:
+            raise StoreDamaged(f"{name} of run {manifest.id} in {self.url} has {stored.size:,} bytes", NOT_OURS)
         path = into / Path(name).name if into.is_dir() else into
         self.fetch_object(key, stored, path)
         return path
@@ -172,7 +183,7 @@ class SharedStore:
         temporary = path.with_name(f".{path.name[:100]}.{uuid.uuid4().hex}")
         try:
             path.parent.mkdir(parents=True, exist_ok=True)
-            sha256 = self.objects.download(key, temporary)
+            sha256 = self.objects.download(key, temporary, stored.size)
             if sha256 != stored.sha256:
                 size = temporary.stat().st_size
                 why = f"{size:,} bytes instead of {stored.size:,}" if size != stored.size else "another SHA-256"
@@ -217,10 +228,18 @@ def _revisions(keys: Iterable[str]) -> dict[str, list[int]]:
     return {run: sorted(revisions) for run, revisions in sorted(found.items())}
 
 
-def _refuse_outside(path: str, manifest: Manifest) -> None:
-    parts = path.split("/")
-    if path.startswith("/") or "\0" in path or any(part in ("", ".", "..") for part in parts):
-        raise StoreDamaged(f"run {manifest.id} has a file outside its folder: {path!r}", "don't use this run")
+def _list_problem(manifest: Manifest, files: Mapping[str, StoredFile]) -> str:
+    """Return what is wrong with the list of a run's files; "" when it can be what was pushed."""
+    for path in files:
+        if problem := path_problem(path):
+            return f"has a file that {problem}: {path[:200]!r}"
+        if not is_pushed(path):
+            return f"has a file that no push sends: {path!r}"
+        if any(above.as_posix() in files for above in PurePosixPath(path).parents):
+            return f"has a file in the place of a folder of {path!r}"
+    if (len(files), sum(file.size for file in files.values())) != (manifest.file_count, manifest.size):
+        return "has other files, or of other sizes, than its manifest counts"
+    return ""
 
 
 def open_store(url: str) -> SharedStore:

@@ -37,7 +37,7 @@ def check_signed(run_dir: Path, documents: Iterable[Path], allowed: Path, *, raw
     differing = []
     for path, file in record.files.items():
         if raw or not path.startswith("raw/"):
-            differing += _changed(path, run_dir / path, {file.sha256})
+            differing += _changed(path, run_dir / path, {file.sha256}, run_dir)
     signed = {file.sha256 for path, file in record.files.items() if path.startswith("reports/")}
     inside = {(run_dir / path).resolve() for path in record.files}
     for document in documents:
@@ -46,9 +46,9 @@ def check_signed(run_dir: Path, documents: Iterable[Path], allowed: Path, *, raw
     return SignedCheck(verdict, tuple(differing))
 
 
-def _changed(name: str, path: Path, signed: set[str]) -> list[str]:
+def _changed(name: str, path: Path, signed: set[str], inside: Path | None = None) -> list[str]:
     try:
-        found = sha256_of(path)
+        found = sha256_of(path, inside)
     except OSError as error:
         return [f"{name}, which was signed, can't be read: {error.strerror}"]
     if found in signed:

@@ -11,9 +11,9 @@ from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
 from typing import TYPE_CHECKING, NamedTuple
 
-from benchbrief.results.quoted_sql import sql_text
+from benchbrief.compiler.metrics.sql.sql_text import sql_name, sql_text
 from benchbrief.results.store.searched_doubts import SUSTAINED, Key, doubts
-from benchbrief.results.store.user_query import Table, ask
+from benchbrief.results.store.user_query import Table, ask, require_reading
 from benchbrief.results.store_errors import ResultsError
 
 if TYPE_CHECKING:
@@ -48,14 +48,17 @@ def planned_metrics(connection: duckdb.DuckDBPyConnection) -> list[tuple[str, st
 
 
 def create_views(connection: duckdb.DuckDBPyConnection, metrics: Iterable[tuple[str, str]]) -> None:
-    """Create the views. Skips one that fails: the connection lacks a function, or another version made its plan."""
+    """Create the views. Skips one that fails: the connection lacks a function, another version made its plan, or its
+    SQL is not one statement that only reads."""
     import duckdb
 
     connection.execute("CREATE SCHEMA metric")
     for name, sql in metrics:
         with suppress(duckdb.Error, ResultsError):
-            view = _with_doubts(_Answers(connection), sql) if SUSTAINED in sql else sql
-            connection.execute(f'CREATE VIEW metric."{name.replace(chr(34), chr(34) * 2)}" AS {view}')
+            view = require_reading(connection, sql)
+            if SUSTAINED in sql:
+                view = _with_doubts(_Answers(connection), view)
+            connection.execute(f"CREATE VIEW {sql_name('metric', name)} AS {view}")
 
 
 class _Answers(NamedTuple):
@@ -68,7 +71,7 @@ class _Answers(NamedTuple):
 def _with_doubts(store: _Answers, sql: str) -> str:
     """Return SQL that gives the values with `bound`, `decided` and `mark` beside them."""
     *dims, _ = store.sql(f"FROM ({sql}) LIMIT 0").columns
-    names = [f'"{dim}"' for dim in dims]
+    names = [sql_name(dim) for dim in dims]
     found = doubts(store, sql).items()
     told = (
         [*map(_literal, keys), _literal(doubt.bound or None), str(doubt.decided), _literal(doubt.mark.strip())]

@@ -13,9 +13,9 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, Literal, NamedTuple, Protocol
 
 from benchbrief.compiler.messages.text import share_figure
+from benchbrief.compiler.metrics.sql.sql_text import sql_text
 from benchbrief.compiler.searches.rate_search import CONFIDENCE, is_lower_bound
 from benchbrief.results.messages.result_messages import say
-from benchbrief.results.quoted_sql import sql_text
 
 SUSTAINED = "measure.sustained"
 """The view of the rates that searches found."""

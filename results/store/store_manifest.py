@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from benchbrief.results.store.digests import sha256_of
+from benchbrief.runners.plain_files import read_plain
 
 MANIFEST = "manifest.json"
 
@@ -49,9 +50,9 @@ def write_store_manifest(folder: Path, build: str, names: Iterable[str]) -> None
 def read_store_manifest(store: Path) -> StoreManifest | None:
     """Read the manifest. None when it is missing or unreadable. Raises OSError for other failures."""
     try:
-        content = json.loads((store / MANIFEST).read_bytes())
+        content = json.loads(read_plain(store / MANIFEST))
         return StoreManifest(
             str(content["build"]), {str(name): str(digest) for name, digest in content["files"].items()}
         )
-    except (FileNotFoundError, ValueError, KeyError, TypeError, AttributeError):
+    except (FileNotFoundError, ValueError, KeyError, TypeError, AttributeError, RecursionError):
         return None

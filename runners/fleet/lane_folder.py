@@ -19,8 +19,9 @@ from benchbrief.runners.fleet.lane_plans import hardware_by_lane, lane_plans_in,
 from benchbrief.runners.journal.atomic_files import write_durably
 from benchbrief.runners.journal.file_digests import sha256_of
 from benchbrief.runners.journal.journal_file import JOURNAL, first_start
-from benchbrief.runners.journal.run_folder import LANE, PLAN, REVISION, SIMULATION, LaneName, lane_in
+from benchbrief.runners.journal.run_folder import LANE, MOST_OF_A_PLAN, PLAN, REVISION, SIMULATION, LaneName, lane_in
 from benchbrief.runners.journal.run_identity import IDENTITY, new_identity
+from benchbrief.runners.plain_files import read_plain
 
 LANES = "lanes"
 """The folder of a run that holds the folders of its lanes, unless they are elsewhere."""
@@ -123,7 +124,7 @@ def _link_or_copy(plan: Path, to: Path) -> None:
     try:
         os.link(plan, to)
     except OSError:  # another file system, or one without links
-        write_durably(to, plan.read_bytes())
+        write_durably(to, read_plain(plan, most=MOST_OF_A_PLAN))
 
 
 def _make(run_dir: Path, folder: Path, lane: LaneName, part: bytes | None) -> None:
@@ -134,13 +135,13 @@ def _make(run_dir: Path, folder: Path, lane: LaneName, part: bytes | None) -> No
         temporary.mkdir()
         for name in (REVISION, SIMULATION):
             if (run_dir / name).exists():
-                write_durably(temporary / name, (run_dir / name).read_bytes())
+                write_durably(temporary / name, read_plain(run_dir / name))
         if part is None:
             _link_or_copy(run_dir / PLAN, temporary / PLAN)
         else:
             write_durably(temporary / PLAN, part)
         for path in sorted((run_dir / "spec").glob("*")):
-            write_durably(temporary / "spec" / path.name, path.read_bytes())
+            write_durably(temporary / "spec" / path.name, read_plain(path, run_dir))
         write_durably(temporary / LANE, lane.as_file())
         write_durably(temporary / IDENTITY, new_identity(folder))
         try:

@@ -20,6 +20,7 @@ from benchbrief.runners.errors import Damaged, DiskFull
 from benchbrief.runners.journal.atomic_files import write_durably
 from benchbrief.runners.journal.file_digests import sha256_of
 from benchbrief.runners.journal.run_folder import PLAN, load_plan
+from benchbrief.runners.plain_files import open_plain, read_plain
 
 _INDEX, _PARTS = "lane-plans.json", "lane-plans.parts"
 
@@ -76,7 +77,7 @@ def part_content(part: Plan) -> bytes:
 def lane_plans_in(run_dir: Path) -> LanePlans | None:
     """Return what a run keeps for its lanes; None where it has its plan alone, or what it keeps is of another plan."""
     try:
-        found = LanePlans.model_validate_json((run_dir / _INDEX).read_bytes())
+        found = LanePlans.model_validate_json(read_plain(run_dir / _INDEX))
         return found if found.plan_bytes == (run_dir / PLAN).stat().st_size else None
     except (OSError, ValueError):
         return None
@@ -86,7 +87,7 @@ def read_part(run_dir: Path, lane: LanePlan) -> bytes:
     """Return a lane's plan. Raises Damaged when it is not what was written."""
     path = run_dir / _PARTS
     try:
-        with path.open("rb") as file:
+        with open_plain(path) as file:
             file.seek(lane.at)
             content = file.read(lane.length)
     except OSError as error:

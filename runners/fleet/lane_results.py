@@ -22,9 +22,10 @@ from benchbrief.runners.fleet.lane_plans import part_content
 from benchbrief.runners.journal import events as j
 from benchbrief.runners.journal.file_digests import sha256_of
 from benchbrief.runners.journal.journal_file import JOURNAL, chain_of, each_record, sum_at
-from benchbrief.runners.journal.run_folder import PLAN, lane_in, load_plan, recorded_plan, simulation_of
+from benchbrief.runners.journal.run_folder import MOST_OF_A_PLAN, PLAN, lane_in, load_plan, recorded_plan, simulation_of
 from benchbrief.runners.journal.run_identity import owner_in
 from benchbrief.runners.journal.run_record import read_run
+from benchbrief.runners.plain_files import open_plain, read_plain, why_not_kept
 
 
 class Contradiction(RunnerError):
@@ -131,7 +132,7 @@ def _read(folder: Path, run: _Run) -> LaneResults:
             "use one version of benchbrief for all lanes of a run",
         )
     lane = run.lanes[named.number - 1]
-    part = (folder / PLAN).read_bytes() if named.plan_sha256 else None
+    part = read_plain(folder / PLAN, most=MOST_OF_A_PLAN) if named.plan_sha256 else None
     # The plan of a thousand lanes takes long to read: only one that the journal does not know is, for its error.
     if recorded_plan(folder) != (run.digest if part is None else hashlib.sha256(part).hexdigest()):
         load_plan(folder)
@@ -171,7 +172,7 @@ def _without_earlier_copies(found: Sequence[LaneResults]) -> list[LaneResults]:
 
 def _common(longer: LaneResults, shorter: LaneResults) -> int:
     """Return the shorter size, when the longer journal has a line that ends there; else its own size."""
-    with (longer.folder / JOURNAL).open("rb") as file:
+    with open_plain(longer.folder / JOURNAL) as file:
         file.seek(shorter.size - 1)
         return shorter.size if file.read(1) == b"\n" else longer.size
 
@@ -201,12 +202,13 @@ def _refuse_other_measurements(chosen: Sequence[LaneResults]) -> None:
 
 
 def refuse_missing_outputs(each: LaneResults) -> None:
-    """Raises Damaged when a raw output that the journal names is not in the folder."""
+    """Raises Damaged when a raw output that the journal names is not in the folder, as a plain file."""
     for record in each.records():
         if isinstance(record, j.JobCollected):
             for name in record.files:
-                if not (path := each.folder / record.directory / name).exists():
+                path = each.folder / record.directory / name
+                if why := why_not_kept(path, each.folder):
                     raise Damaged(
-                        f"{path} is missing, and the lane's journal names it",
+                        f"{path} {why}, and the lane's journal names it",
                         "copy the lane's whole folder again, or run the lane again into another one",
                     )

@@ -36,6 +36,7 @@ from benchbrief.runners.journal.records.lifecycle_records import MergedLane
 from benchbrief.runners.journal.run_folder import files_of_beginning
 from benchbrief.runners.journal.run_record import RunRecord
 from benchbrief.runners.messages.run_messages import say
+from benchbrief.runners.plain_files import open_plain
 
 
 @dataclass(frozen=True)
@@ -84,7 +85,7 @@ def _alone(run_dir: Path) -> Iterator[int]:
     Raises RunnerError when one does.
     """
     path = run_dir / JOURNAL
-    fd = os.open(path, os.O_RDWR | os.O_CREAT | os.O_APPEND, 0o644)
+    fd = os.open(path, os.O_RDWR | os.O_CREAT | os.O_APPEND | os.O_NOFOLLOW, 0o644)
     try:
         # Another merging may put a new journal in the place of the one that was opened: its lock is worth nothing then.
         if not take_lock(fd, path) or not os.path.samestat(path.stat(), os.fstat(fd)):
@@ -232,7 +233,7 @@ def _end(plan: Plan, record: RunRecord, chosen: Sequence[LaneResults]) -> j.RunE
 
 def _begins_with(path: Path, other: Path) -> bool:
     """Return whether a journal begins with all of another one: only reports that were made may follow then."""
-    with path.open("rb") as longer, other.open("rb") as shorter:
+    with open_plain(path) as longer, open_plain(other) as shorter:
         while block := shorter.read(1 << 20):
             if longer.read(len(block)) != block:
                 return False

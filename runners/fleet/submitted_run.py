@@ -16,6 +16,7 @@ from benchbrief.runners.errors import Damaged, RunnerError
 from benchbrief.runners.journal.atomic_files import write_durably
 from benchbrief.runners.journal.journal_file import is_locked, take_lock
 from benchbrief.runners.journal.run_identity import original_of, owner_in
+from benchbrief.runners.plain_files import read_plain
 
 SUBMITTED = "scheduler.json"
 _LOCK = "scheduler.lock"
@@ -47,7 +48,7 @@ def submitted_run(run_dir: Path) -> SubmittedRun | None:
     """Return what a run says of its scheduler; None for one that has none. Raises RunnerError."""
     path = run_dir / SUBMITTED
     try:
-        return SubmittedRun.model_validate_json(path.read_bytes())
+        return SubmittedRun.model_validate_json(read_plain(path))
     except FileNotFoundError:
         return None
     except (OSError, ValidationError) as error:

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import shutil
 from collections.abc import Iterable
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+
+from benchbrief.runners.plain_files import why_not_plain
 
 _AT_ONCE = 16
 
@@ -25,8 +28,10 @@ def write_durably(path: Path, content: bytes) -> None:
 def link_or_copy(source: Path, to: Path) -> bool:
     """Take over a file that is never written again: a link is as good as a copy. Returns whether it had to be copied.
 
-    A copy is not flushed yet. Raises OSError.
+    A copy is not flushed yet. Raises OSError, also for what is no plain file.
     """
+    if why := why_not_plain(source.lstat()):
+        raise OSError(errno.EINVAL, why, str(source))
     try:
         os.link(source, to)
     except FileNotFoundError:

@@ -7,12 +7,15 @@ import os
 from io import FileIO
 from pathlib import Path
 
+from benchbrief.runners.plain_files import open_plain
+
 _BLOCK = 1 << 18
 
 
-def sha256_of(path: Path | str) -> str:
-    """Return the SHA-256 in hexadecimal digits. The file may be larger than the memory. Raises OSError."""
-    with FileIO(path) as file:
+def sha256_of(path: Path | str, inside: Path | None = None) -> str:
+    """Return the SHA-256 of a plain file (`open_plain`) in hexadecimal digits. It may be larger than the memory.
+    Raises OSError."""
+    with open_plain(path, inside) as file:
         return sha256_in(file)
 
 

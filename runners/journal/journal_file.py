@@ -6,7 +6,7 @@ import fcntl
 import os
 import time
 from collections.abc import Iterable, Iterator
-from io import FileIO
+from io import BufferedReader
 from itertools import groupby
 from pathlib import Path
 from typing import NamedTuple
@@ -24,6 +24,7 @@ from benchbrief.runners.journal.line_sums import (
     record_after,
     record_in,
 )
+from benchbrief.runners.plain_files import open_plain
 
 JOURNAL = "journal.jsonl"
 _BLOCK = 1 << 16
@@ -34,6 +35,11 @@ _LOCK_S = 0.5
 _LOCK_AGAIN_S = 0.01
 
 
+def _opened(path: Path) -> BufferedReader:
+    """Raises OSError."""
+    return BufferedReader(open_plain(path))
+
+
 def is_being_written(run_dir: Path) -> bool:
     """Return whether a process holds the run's journal."""
     return is_locked(run_dir / JOURNAL)
@@ -42,13 +48,10 @@ def is_being_written(run_dir: Path) -> bool:
 def is_locked(path: Path) -> bool:
     """Return whether a process has the file, and holds an exclusive lock on it."""
     try:
-        fd = os.open(path, os.O_RDONLY)
+        with open_plain(path) as file:
+            return not take_lock(file.fileno(), path, fcntl.LOCK_SH)
     except FileNotFoundError:
         return False
-    try:
-        return not take_lock(fd, path, fcntl.LOCK_SH)
-    finally:
-        os.close(fd)
 
 
 def take_lock(fd: int, path: Path, kind: int = fcntl.LOCK_EX) -> bool:
@@ -118,7 +121,7 @@ def has_grown(path: Path, size: int) -> bool:
     """Return whether the journal has complete records of the run after its first `size` bytes, or has become
     shorter."""
     try:
-        with path.open("rb") as file:
+        with _opened(path) as file:
             if file.seek(0, 2) < size:
                 return True
             file.seek(size)
@@ -159,14 +162,14 @@ def _lines(path: Path, size: int | None, *, keep_open: bool = True) -> Iterator[
 
 
 def _kept_open(path: Path) -> Iterator[bytes]:
-    with path.open("rb") as file:
+    with _opened(path) as file:
         yield from file
 
 
 def _in_blocks(path: Path) -> Iterator[bytes]:
     at = 0
     while True:
-        with path.open("rb") as file:
+        with _opened(path) as file:
             file.seek(at)
             lines = file.readlines(_BLOCK_OF_MANY)
         if not lines:
@@ -194,7 +197,7 @@ def first_start(path: Path) -> RunStarted | None:
     """
     previous = b""
     try:
-        with path.open("rb") as file:
+        with _opened(path) as file:
             for line in file:
                 if b'"type":"run_started"' in line and isinstance(start := record_after(previous, line), RunStarted):
                     return start
@@ -207,7 +210,7 @@ def first_start(path: Path) -> RunStarted | None:
 def has_begun(path: Path) -> bool:
     """Return whether the journal has a complete line about the run itself, readable or not."""
     try:
-        with path.open("rb") as file:
+        with _opened(path) as file:
             return any(line.endswith(b"\n") and b'"type":"report_made"' not in line for line in file)
     except FileNotFoundError:
         return False
@@ -218,7 +221,7 @@ def has_begun(path: Path) -> bool:
 def last_record(path: Path) -> AnyRecord | None:
     """Return the last complete record of the run, read from the journal's end; None when it can't be read."""
     try:
-        with path.open("rb") as file:
+        with _opened(path) as file:
             file.seek(max(0, file.seek(0, 2) - _TAIL_BYTES))
             whole, end, _ = file.read().rpartition(b"\n")
         lines = (whole + end).splitlines(keepends=True)
@@ -235,7 +238,7 @@ def records_at(places: Iterable[Place]) -> Iterator[AnyRecord]:
     """Yield the records at these places, which are in order. Raises RunnerError when the journal lost one."""
     for path, of_one in groupby(places, key=lambda place: place.path):
         try:
-            with FileIO(str(path)) as file:  # unbuffered, as it reads a few lines here and there
+            with open_plain(path) as file:  # unbuffered, as it reads a few lines here and there
                 for place in of_one:
                     yield record_in(os.pread(file.fileno(), place.length, place.at))
         except OSError as error:
@@ -250,7 +253,7 @@ def chain_of(path: Path, size: int) -> Chain:
     Reads only the last line, unless that has no sum.
     """
     start = whole_bytes(path, size - 1) if size else 0
-    with path.open("rb") as file:
+    with _opened(path) as file:
         file.seek(start)
         known = chain_after(file.read(size - start))
         if known is not None or not size:
@@ -264,7 +267,7 @@ def chain_of(path: Path, size: int) -> Chain:
 def whole_bytes(path: Path, size: int) -> int:
     """Return how many of the first `size` bytes are complete lines. Raises RunnerError."""
     try:
-        with path.open("rb") as file:
+        with _opened(path) as file:
             while size > 0:
                 start = max(0, size - _BLOCK)
                 file.seek(start)

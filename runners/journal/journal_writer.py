@@ -35,7 +35,7 @@ class Journal:
         self._appending = threading.Lock()
         self._flushing = threading.Lock()
         self._listener = listener
-        self._fd = os.open(self._path, os.O_RDWR | os.O_CREAT | os.O_APPEND, 0o644)
+        self._fd = os.open(self._path, os.O_RDWR | os.O_CREAT | os.O_APPEND | os.O_NOFOLLOW, 0o644)
         try:
             is_ours = wait_for_lock(self._fd, self._path)
         except RunnerError:

@@ -10,7 +10,6 @@ import shutil
 import time
 from collections.abc import Callable, Mapping
 from contextlib import suppress
-from io import FileIO
 from pathlib import Path
 from typing import NamedTuple
 
@@ -23,14 +22,18 @@ from benchbrief.runners.journal.events import Simulated
 from benchbrief.runners.journal.file_digests import sha256_in, sha256_of
 from benchbrief.runners.journal.journal_file import JOURNAL, first_start, has_begun
 from benchbrief.runners.journal.run_identity import IDENTITY, new_identity
+from benchbrief.runners.plain_files import open_plain, read_plain, why_not_plain
 
 PLAN = "plan.json"
-_RESULTS = ("raw", "store", "reports")
+REPORTS = "reports"
+_RESULTS = ("raw", "store", REPORTS)
 """The folders in a run that nothing is written into before its journal has begun."""
 SIMULATION = "simulation.json"
 """How a run is simulated. Only a simulated run has this file."""
 REVISION = "revision.json"
 """For a spec in a git repository: the `commit` that was run, and whether it was `dirty`."""
+MOST_OF_A_PLAN = 1 << 30
+"""Bytes: a plan of 100,000 cells has a quarter of that."""
 LANE = "lane.json"
 """Only in the folder of one lane of a run: which lane it is (see `LaneName`)."""
 
@@ -134,7 +137,7 @@ def keep_spec(run_dir: Path, files: Mapping[str, str]) -> None:
 def kept_content(run_dir: Path, name: str, sha256: str) -> bytes:
     """Return what `keep_spec` kept. Raises OSError, and RunnerError when it changed since."""
     path = kept_file(run_dir, name, sha256)
-    content = path.read_bytes()
+    content = read_plain(path, run_dir)
     if hashlib.sha256(content).hexdigest() != sha256:
         raise RunnerError(
             f"{path} is not what the run kept of {name}: its SHA-256 is another",
@@ -157,7 +160,7 @@ def plan_of_digest(run_dir: Path, sha256: str) -> Plan | None:
     if sha256 in (sha256_of(run_dir / PLAN), plan_sha256(plan)):  # equal, unless a later version wrote it
         return plan
     try:
-        content = kept_file(run_dir, sha256, sha256).read_bytes()
+        content = read_plain(kept_file(run_dir, sha256, sha256), run_dir, MOST_OF_A_PLAN)
         return read_plan(content) if hashlib.sha256(content).hexdigest() == sha256 else None
     except (OSError, ValueError):
         return None
@@ -177,7 +180,7 @@ def load_plan(run_dir: Path) -> Plan:
     path = run_dir / PLAN
     require_journal(run_dir)
     try:
-        content = path.read_bytes()
+        content = read_plain(path, most=MOST_OF_A_PLAN)
     except OSError as error:
         raise RunnerError(f"{path} can't be read: {error.strerror}", "is this the folder of a run?") from error
     recorded = recorded_plan(run_dir)
@@ -212,7 +215,7 @@ def lane_in(run_dir: Path) -> LaneName | None:
     """Return which lane a folder is of; None for a whole run. Raises RunnerError."""
     path = run_dir / LANE
     try:
-        found = json.loads(path.read_bytes())
+        found = json.loads(read_plain(path))
         return LaneName(int(found["lane"]), int(found["of"]), str(found.get("plan_sha256", "")))
     except FileNotFoundError:
         return None
@@ -263,7 +266,7 @@ def files_of_beginning(run_dir: Path) -> dict[str, str]:
 def revision_in(run_dir: Path) -> dict[str, str]:
     """Return the revision of the run's spec; {} when it was in no git repository, or is unknown."""
     try:
-        found = json.loads((run_dir / REVISION).read_bytes())
+        found = json.loads(read_plain(run_dir / REVISION))
     except (OSError, ValueError):
         return {}
     return {str(name): str(value) for name, value in found.items()} if isinstance(found, dict) else {}
@@ -273,7 +276,7 @@ def simulation_of(run_dir: Path) -> Simulated | None:
     """Return how a run is simulated; None for a real one. Raises RunnerError when that can't be read."""
     path = run_dir / SIMULATION
     try:
-        return Simulated.model_validate_json(path.read_bytes())
+        return Simulated.model_validate_json(read_plain(path))
     except FileNotFoundError:
         return None
     except (OSError, ValueError) as error:
@@ -303,10 +306,10 @@ def digests(directory: Path, *, durable: bool = True) -> dict[str, str]:
     found, above = {}, f"{directory}{os.sep}"
     paths = sorted((f"{at}{os.sep}{name}" for at, _, names in os.walk(directory) for name in names), key=_by_parts)
     for path in paths:
-        if not os.path.isfile(path):  # noqa: PTH113 - for each of a run's files
+        if why_not_plain(os.lstat(path)):
             continue
         try:
-            with FileIO(path) as file:
+            with open_plain(path) as file:
                 if durable:
                     os.fsync(file.fileno())
                 found[path.removeprefix(above)] = sha256_in(file)

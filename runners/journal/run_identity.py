@@ -21,6 +21,7 @@ from pathlib import Path
 
 from benchbrief.runners.errors import DiskFull, RunnerError
 from benchbrief.runners.journal.atomic_files import write_durably
+from benchbrief.runners.plain_files import read_plain
 
 IDENTITY = "identity.json"
 _OWNER = re.compile(r"[0-9A-Za-z]{1,64}")
@@ -135,7 +136,7 @@ def _of_an_earlier_version(run_dir: Path) -> Identity:
 
 def _read(folder: Path) -> Identity:
     path = folder / IDENTITY
-    content = path.read_bytes()
+    content = read_plain(path)
     try:
         found = json.loads(content)
         known = {each.name: str(found[each.name]) for each in fields(Identity) if each.name in found}

@@ -278,3 +278,62 @@ def test_tables_that_the_journal_has_outgrown_are_left(copied_run: Bench) -> Non
     before = manifest.read_bytes()
     assert copied_run("verify", str(made(copied_run, "brief.pdf"))).code == 0
     assert manifest.read_bytes() == before
+
+
+def test_a_run_s_reports_are_looked_at_in_every_format(copied_run: Bench) -> None:
+    run = copied_run.run_dir
+    done = copied_run("verify", run.name)
+    assert done.code == 0, done.text
+    first = done.out.splitlines()[0]
+    assert first.startswith(f"{run.name}: not looked at: what ")
+    assert "(--raw), whether they give these numbers again (--from-raw), and who made them (--allowed-signers)" in first
+    assert "none missing; reports: " in done.out
+    lying = [path for path in (run / "reports").rglob("*") if path.is_file()]
+    assert {path.suffix for path in lying} >= {".pdf", ".html", ".json", ".csv"}
+    for path in lying:
+        before = path.read_bytes()
+        path.write_bytes(before + b"<script>alert(1)</script>")
+        done = copied_run("verify", run.name)
+        assert done.code == 1, path
+        assert f"{path.relative_to(run)} was changed (SHA-256" in done.err
+        path.write_bytes(before)
+    (run / "reports" / "extra.svg").write_text("<svg/>")
+    done = copied_run("verify", run.name, "--json")
+    assert (done.code, done.json["holds"]) == (3, False)
+    assert done.json["reports_unrecorded"] == [
+        "reports/extra.svg is not recorded: the run's journal does not say that it was made"
+    ]
+
+
+@pytest.mark.parametrize("torn", [False, True], ids=["deleted", "torn"])
+def test_a_brief_whose_record_is_gone_from_the_journal_is_not_recorded(copied_run: Bench, torn: bool) -> None:
+    run, journal = copied_run.run_dir, copied_run.run_dir / JOURNAL
+    lines = journal.read_bytes().splitlines(keepends=True)
+    kept = [line for line in lines if b'"type":"report_made"' not in line]
+    assert len(kept) < len(lines)
+    journal.write_bytes(b"".join(kept) + (lines[-1][:-20] if torn else b""))
+    page, side = made(copied_run, "brief.html"), made(copied_run, "brief.json")
+    page.write_text(page.read_text().replace("</title>", " (approved)</title>", 1))
+    recorded = json.loads(side.read_text())
+    recorded["page_sha256"] = sha256(page.read_bytes()).hexdigest()
+    side.write_text(json.dumps(recorded))
+    for named in (run.name, str(page), str(made(copied_run, "brief.pdf"))):
+        done = copied_run("verify", named)
+        assert done.code == 3, done.text
+        assert "is not recorded: the run's journal does not say that it was made" in done.err
+
+
+def test_a_raw_output_that_is_missing_is_found_without_being_asked_for(copied_run: Bench) -> None:
+    run = copied_run.run_dir
+    lost, *others = sorted(path for path in (run / "raw").rglob("*") if path.is_file())
+    lost.unlink()
+    done = copied_run("verify", run.name)
+    assert done.code == 3
+    assert f"{lost.relative_to(run)} is missing" in done.err
+    assert f"raw outputs: {len(others) + 1} files, 1 missing" in done.out
+    lost.symlink_to(others[0])
+    done = copied_run("verify", run.name, "--json")
+    assert (done.code, done.json["holds"]) == (3, False)
+    assert done.json["raw_missing"] == [
+        f"{lost.relative_to(run)} can't be read: it is a link, and links are not followed"
+    ]

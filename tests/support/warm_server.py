@@ -25,10 +25,10 @@ from typing import Any, NoReturn
 
 import duckdb
 
+from benchbrief.compiler.metrics.sql.sql_text import sql_text
 from benchbrief.reports.charts import svg_converter
 from benchbrief.reports.charts.svg_converter import Converter
 from benchbrief.reports.render import page_pdf
-from benchbrief.results.quoted_sql import sql_text
 from benchbrief.runners.engines.mongodb import mongo_stand_in
 from tests.support import killed
 

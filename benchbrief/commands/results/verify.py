@@ -14,11 +14,12 @@ from benchbrief.cli.terminal import Stop, fail, one_line, show, show_error, show
 from benchbrief.dsl.bench_error import BenchError, ExitCode
 from benchbrief.dsl.diagnostics.plain_amounts import plural
 from benchbrief.runners.errors import RunnerError
-from benchbrief.verifying.verify_outputs import show_signature, verify_outputs, warn_of_first
+from benchbrief.verifying.verify_outputs import code_of_kept, show_kept, show_signature, verify_outputs, warn_of_first
 
 if TYPE_CHECKING:
     from benchbrief.reports.data.numbers_file import NumbersFile
     from benchbrief.reports.provenance.verify_numbers import Verification
+    from benchbrief.results.runs.kept_files import KeptFiles
 
 
 @click.command(
@@ -42,8 +43,8 @@ Exit codes, of several briefs the first of 1, 2, 3 that one of them ends with:
   1  a number does not hold, or the document, or a file that was made with it, was edited,
      or (--allowed-signers) the run was not signed, or not as it is now
   2  usage, or the brief, its numbers or its run is not there
-  3  a raw output (--raw, --from-raw, or of a run without a brief), or what else the run keeps (its journal, plan,
-     spec and tables), is missing or was changed
+  3  a raw output is missing, or (--raw, --from-raw, or of a run without a brief) was changed; or what else the run
+     keeps (its journal, plan, spec and tables) is or was; or the journal has no record of a page
 """
 )
 @click.argument("briefs", metavar="[RUN|BRIEF]...", nargs=-1, type=click.Path(path_type=Path))
@@ -71,8 +72,9 @@ def command(
     """Compute every number of each BRIEF (its PDF, HTML or JSON) again from the stored results, and say whether it
     holds.
 
-    A RUN (its name, the start of it, or its folder) stands for its briefs, and the last run where nothing is named. Of
-    one without a brief, each raw output is held against its SHA-256 in the journal.
+    A RUN (its name, the start of it, or its folder) stands for its briefs, and the last run where nothing is named. All
+    files of its reports are then held against the journal, in whatever format, and its raw outputs are looked for. The
+    first line says what was not looked at. Of a run without a brief, each raw output is held against its SHA-256.
 
     A number holds when its value is the same to nine digits. What the PDF or the page shows is compared with what it
     was made with, so that an edited number is found, and each file with its SHA-256 in the run's journal. Nothing is
@@ -84,7 +86,13 @@ def command(
     from benchbrief.results.shared_store.signed_run import check_signed
 
     codes, documents = set[ExitCode](), list[dict[str, Any]]()
-    briefs = tuple(_named(briefs, run, out))
+    kept: dict[Path, KeptFiles] = {}
+    briefs = tuple(_named(briefs, run, out, kept))
+    for run_dir, files in kept.items():
+        codes.add(code_of_kept(files))
+        hashed = raw or from_raw or run_dir in {brief.resolve() for brief in briefs}
+        if not as_json:
+            show_kept(run_dir, files, _not_looked_at(files, hashed, from_raw, allowed))
     for brief in briefs:
         try:
             if (brief / "plan.json").is_file():
@@ -92,7 +100,7 @@ def command(
                     enough = raw or from_raw or allowed is not None
                     document, code = verify_outputs(brief, allowed, is_enough=enough, quiet=as_json)
                 codes.add(code)
-                documents.append(document)
+                documents.append(_with_kept(document, kept.get(brief.resolve())))
                 continue
             numbers, run_dir, found = _verified(brief, run, out, raw=raw, from_raw=from_raw)
             with _reading_run():
@@ -106,6 +114,7 @@ def command(
         sound, holds = not found.raw and not found.kept, found.holds and (signed is None or signed.holds)
         codes.add(ExitCode.SPEC_WRONG if not holds else ExitCode.DONE if sound else ExitCode.CELL_FAILED)
         document = {"brief": str(brief), "run": str(run_dir), "holds": holds and sound, **asdict(found)}
+        document = _with_kept(document, kept.get(run_dir.resolve()))
         documents.append({**document, "signed": asdict(signed)} if signed else document)
         if not as_json:
             _show_result(brief, numbers, found)
@@ -117,25 +126,46 @@ def command(
         raise Stop(worst)
 
 
-def _named(words: tuple[Path, ...], run: str | None, out: Path) -> Iterator[Path]:
-    """Yield the briefs that are named, and those of runs that are. Raises Stop, RunnerError, ResultsError."""
+def _with_kept(document: dict[str, Any], files: KeptFiles | None) -> dict[str, Any]:
+    """Add to what is told of a brief what is wrong with the other files of its run, where that was looked at."""
+    if files is None:
+        return document
+    holds = document["holds"] and code_of_kept(files) is ExitCode.DONE
+    told = {"raw_missing": files.missing, "reports_edited": files.edited, "reports_unrecorded": files.unrecorded}
+    return {**document, "holds": holds, **told}
+
+
+def _not_looked_at(files: KeptFiles, raw: bool, from_raw: bool, allowed: Path | None) -> str:
+    what = [
+        *([] if raw else [f"what {plural(files.raw, 'raw output')} hold{'s' * (files.raw == 1)} (--raw)"]),
+        *([] if from_raw else ["whether they give these numbers again (--from-raw)"]),
+        *([] if allowed else ["who made them (--allowed-signers)"]),
+    ]
+    return ", and ".join([", ".join(what[:-1]), *what[-1:]]) if what[1:] else "".join(what)
+
+
+def _named(words: tuple[Path, ...], run: str | None, out: Path, kept: dict[Path, KeptFiles]) -> Iterator[Path]:
+    """Yield the briefs that are named, and those of runs that are, whose other files are then looked at as well. Raises
+    Stop, RunnerError, ResultsError."""
     if not words:
-        yield from _briefs_of(chosen_run(out, run))
+        yield from _briefs_of(chosen_run(out, run), kept)
     for word in words:
         is_brief = word.is_file() or word.suffix.lower() in (".pdf", ".html", ".json")
         if is_brief or (word.is_dir() and not (word / "plan.json").is_file()):
             yield word
         else:
-            yield from _briefs_of(chosen_run(out, str(word)))
+            yield from _briefs_of(chosen_run(out, str(word)), kept)
 
 
-def _briefs_of(run_dir: Path) -> Iterator[Path]:
+def _briefs_of(run_dir: Path, kept: dict[Path, KeptFiles]) -> Iterator[Path]:
     """Yield each brief in the folder of a run: its PDF, or else its HTML; the folder when there is none. The names of
     briefs whose numbers were not measured here say so. Raises Stop."""
+    from benchbrief.results.runs.kept_files import look_at_kept
     from benchbrief.runners.journal.run_folder import load_plan
 
     with _reading_run():
         reports = [report.name for report in load_plan(run_dir).reports]
+        kept[run_dir.resolve()] = look_at_kept(run_dir)
     names = [f"{name}{mark}" for name in reports for mark in ("", "-simulated", "-imported")]
     files = (run_dir / "reports" / f"{name}{suffix}" for name in names for suffix in (".pdf", ".html"))
     made = {path.stem: path for path in reversed([path for path in files if path.is_file()])}

@@ -31,12 +31,13 @@ def command(run: str, out: Path, url: str | None, quiet: bool, as_json: bool) ->
     """
     from benchbrief.results.shared_store.pull_run import pull_run
     from benchbrief.results.shared_store.shared_store import open_store
+    from benchbrief.running.stop_signals import ended_by_sigterm
 
     if not url:
         raise fail("the store is not named", f"say --from URL, or set {STORE}: {ADDRESS}")
     store = open_store(url)
     manifest = store.find(run)
-    with byte_progress(f"pulling {manifest.id}", quiet=quiet) as show_bytes:
+    with ended_by_sigterm(), byte_progress(f"pulling {manifest.id}", quiet=quiet) as show_bytes:
         folder = pull_run(store, manifest, out, show_bytes)
     if as_json:
         show_json({"run": manifest.id, "directory": str(folder), "revision": manifest.revision, "bytes": manifest.size})

@@ -1,17 +1,26 @@
-"""Writing SQL: literals that are escaped, and layout."""
+"""Writing SQL: texts, names and numbers that are quoted, and layout. All SQL with a hole in it is quoted here."""
 
 from __future__ import annotations
 
-from benchbrief.compiler.measure_catalogue import Key
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from benchbrief.compiler.measure_catalogue import Key
 
 
 def key_literal(key: Key) -> str:
     """Return a dimension's key as a literal: a quoted text, or a number."""
-    return string_literal(key) if isinstance(key, str) else number_literal(key)
+    return sql_text(key) if isinstance(key, str) else number_literal(key)
 
 
-def string_literal(text: str) -> str:
-    return "'" + text.replace("'", "''") + "'"
+def sql_text(value: object) -> str:
+    """Quote a text."""
+    return "'" + str(value).replace("'", "''") + "'"
+
+
+def sql_name(*names: str) -> str:
+    """Quote the name of a table, a view or a column; of several names, each is inside of the one before."""
+    return ".".join('"' + name.replace('"', '""') + '"' for name in names)
 
 
 def number_literal(value: float) -> str:

@@ -15,7 +15,8 @@ from benchbrief.compiler.planning.plan_searches import Promise, PromiseLimit
 from benchbrief.history.redefined_parts import name_redefinitions
 from benchbrief.results.history.read_series import Choice, differences, read_series
 from benchbrief.results.history.run_sources import run_source
-from benchbrief.results.history.series_cache import open_series, series_in
+from benchbrief.results.history.series_cache import open_series
+from benchbrief.results.history.series_file import series_in
 from benchbrief.results.history.series_rows import SERIES_VERSION, VERSION_KEY, SeriesRow, series_rows, write_series
 from benchbrief.runners.errors import RunnerError
 from benchbrief.runners.journal import events as j

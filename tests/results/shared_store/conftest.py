@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from benchbrief.results.runs.made_reports import ReportFiles, note_reports
 from benchbrief.results.shared_store.shared_store import SharedStore, open_store
 from tests.results.making import READ, UPDATE, RunMaker, a_cell, a_plan, measurement
 from tests.support.s3_servers import BUCKET, gofakes3, make_bucket, moto, settings
@@ -66,3 +67,10 @@ def a_run(
     run.failed(cells[1], "the server went away")
     run.end("failed", "1 cell failed")
     return run.run_dir
+
+
+def a_page(page: Path, text: str) -> None:
+    """A page of a report, in a run's folder, that the run's journal names."""
+    page.parent.mkdir(exist_ok=True)
+    page.write_text(text)
+    assert not note_reports(page.parent.parent, {"brief": ReportFiles(page.parent, [page])})

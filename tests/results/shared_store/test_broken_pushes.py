@@ -324,6 +324,6 @@ def test_a_full_disk_here_leaves_no_half_pull(run_dir: Path, small: Path, tmp_pa
     (run_dir / "raw" / "large").write_bytes(os.urandom(1 << 20))
     store = open_store(str(tmp_path / "shared"))
     manifest = pushed(run_dir, store).manifest
-    with pytest.raises(NoRoom, match="can't be written: No space left"):
+    with pytest.raises(NoRoom, match="has room for"):
         pull_run(store, manifest, small)
     assert list(small.iterdir()) == []

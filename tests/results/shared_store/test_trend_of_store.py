@@ -62,9 +62,9 @@ def test_the_trend_of_a_store_is_that_of_the_folder_and_only_new_runs_are_fetche
     fetched: list[str] = []
     fetch = SharedStore.fetch
 
-    def counted(self: SharedStore, manifest: Manifest, path: str, into: Path) -> Path:
+    def counted(self: SharedStore, manifest: Manifest, path: str, into: Path, most: int) -> Path:
         fetched.append(f"{manifest.id} {path}")
-        return fetch(self, manifest, path, into)
+        return fetch(self, manifest, path, into, most)
 
     monkeypatch.setattr(SharedStore, "fetch", counted)
     push(runs, store, 0, NIGHTS - 1)

@@ -19,11 +19,11 @@ from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from benchbrief.compiler.metrics.sql.sql_text import sql_text
 from benchbrief.results.imports.import_problems import BadLine
 from benchbrief.results.imports.importers.property_settings import disclosed
 from benchbrief.results.imports.importers.ycsb.ycsb_command_line import has_interval, of_command_line
 from benchbrief.results.messages.result_messages import say
-from benchbrief.results.quoted_sql import sql_text
 from benchbrief.runners.drivers.output_invariants import parse_printed
 from benchbrief.runners.drivers.ycsb.ycsb_output import Text, operation_of, read_text
 from benchbrief.runners.measurement.histogram import from_counts

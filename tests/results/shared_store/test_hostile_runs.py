@@ -1,0 +1,86 @@
+"""Runs that were tampered with: what is pushed of them, what a site shows, and what pulls leave."""
+
+from __future__ import annotations
+
+import multiprocessing
+import os
+import signal
+from dataclasses import replace
+from hashlib import sha256
+from pathlib import Path
+
+import pytest
+
+from benchbrief.results.history.series_rows import write_series
+from benchbrief.results.many_runs.run_places import StoreOfRuns
+from benchbrief.results.object_stores.object_store import SharedStoreError
+from benchbrief.results.shared_store.pull_run import pull_run
+from benchbrief.results.shared_store.push_run import Push, push_run
+from benchbrief.results.shared_store.run_manifest import StoredFile, manifest_key, manifest_text, object_key
+from benchbrief.results.shared_store.shared_store import SharedStore, open_store
+from tests.results.shared_store.conftest import a_page
+
+
+def test_an_edited_brief_is_not_pushed_and_what_was_not_made_stays_here(run_dir: Path, tmp_path: Path) -> None:
+    page, notes = run_dir / "reports" / "brief.html", run_dir / "reports" / "notes.txt"
+    a_page(page, "<p>100 ops/s")
+    notes.write_text("mine")
+    store = open_store(str(tmp_path / "shared"))
+    push = Push()
+    manifest = push_run(run_dir, store, push).manifest
+    assert list(manifest.briefs) == ["reports/brief.html"]
+    assert any("reports/notes.txt" in caution and "no record" in caution for caution in push.cautions)
+    page.write_text("<p>100 ops/s<script>alert(1)</script>")
+    with pytest.raises(SharedStoreError, match=r"reports/brief\.html was changed after it was made"):
+        push_run(run_dir, store, Push())
+    assert store.revisions()[run_dir.name] == [1]
+
+
+def test_a_site_shows_no_brief_of_a_store_that_the_run_s_journal_does_not_name(run_dir: Path, tmp_path: Path) -> None:
+    a_page(run_dir / "reports" / "brief.html", "<p>100 ops/s")
+    store = open_store(str(tmp_path / "shared"))
+    manifest = push_run(run_dir, store, Push(more={"series": write_series})).manifest
+    (run,) = StoreOfRuns(store).read([run_dir.name])
+    assert [(brief.path, brief.problem) for brief in run.briefs] == [("reports/brief.html", "")]
+    edited = b"<p>100 ops/s<script>alert(1)</script>"
+    stored = StoredFile(sha256(edited).hexdigest(), len(edited))
+    assert store.objects.create(object_key(stored.sha256), edited)
+    forged = replace(manifest, revision=2, briefs={"reports/brief.html": stored, "reports/more.html": stored})
+    assert store.objects.create(manifest_key(run_dir.name, 2), manifest_text(forged))
+    (run,) = StoreOfRuns(open_store(store.url)).read([run_dir.name])
+    assert [brief.problem for brief in run.briefs] == ["it is not the file that the run's journal names"] * 2
+
+
+@pytest.mark.parametrize("kind", ["file", "folder", "loop", "fifo"])
+@pytest.mark.timeout(60)
+def test_what_leads_out_of_a_run_is_refused_by_name(run_dir: Path, tmp_path: Path, kind: str) -> None:
+    bad = run_dir / "raw" / "pw"
+    {
+        "file": lambda: bad.symlink_to("/etc/passwd"),
+        "folder": lambda: bad.symlink_to("/etc"),
+        "loop": lambda: bad.symlink_to("pw"),
+        "fifo": lambda: os.mkfifo(bad),
+    }[kind]()
+    store = open_store(str(tmp_path / "shared"))
+    with pytest.raises(SharedStoreError, match=r"raw/pw: it is a (link|FIFO)"):
+        push_run(run_dir, store, Push())
+    assert not list(store.manifests())
+
+
+def test_a_killed_pull_leaves_nothing_that_the_next_does_not_clear_away(
+    run_dir: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    store, out = open_store(str(tmp_path / "shared")), tmp_path / "out"
+    manifest = push_run(run_dir, store, Push()).manifest
+
+    def killed() -> None:
+        monkeypatch.setattr(SharedStore, "fetch_object", lambda *_: os.kill(os.getpid(), signal.SIGKILL))
+        pull_run(store, manifest, out)
+
+    process = multiprocessing.get_context("fork").Process(target=killed)
+    process.start()
+    process.join()
+    assert process.exitcode == -signal.SIGKILL
+    assert [path.name[:9] for path in out.iterdir()] == [".pulling-"]
+    pull_run(store, manifest, out)
+    assert [path.name for path in out.iterdir()] == [run_dir.name]

@@ -1,0 +1,329 @@
+"""Stores whose runs a stranger has made: one bad entry is named and left out, and all else is shown."""
+
+from __future__ import annotations
+
+import io
+import json
+import os
+from collections.abc import Callable, Iterator
+from contextlib import suppress
+from dataclasses import asdict, replace
+from hashlib import sha256
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+from benchbrief.results.history.read_series import Choice, read_series
+from benchbrief.results.history.run_sources import RunStore
+from benchbrief.results.history.series_cache import open_series
+from benchbrief.results.history.series_rows import write_series
+from benchbrief.results.many_runs.run_places import StoreOfRuns
+from benchbrief.results.object_stores.file_objects import FileObjects
+from benchbrief.results.object_stores.object_store import SharedStoreError, StoreDamaged
+from benchbrief.results.shared_store.collect_garbage import Retention, collect_garbage
+from benchbrief.results.shared_store.listed_runs import runs_in_store
+from benchbrief.results.shared_store.pull_run import pull_run
+from benchbrief.results.shared_store.push_run import Push, push_run
+from benchbrief.results.shared_store.run_manifest import (
+    Manifest,
+    StoredFile,
+    manifest_key,
+    manifest_text,
+    object_key,
+    table_key,
+)
+from benchbrief.results.shared_store.shared_query import open_results
+from benchbrief.results.shared_store.shared_store import SharedStore, open_store
+from tests.results.shared_store.conftest import a_run
+
+GOOD = "20260301-101500-brief"
+BAD = "20990101-000000-bad"
+"""Later than all others, so that it would decide what the tables of the store are like."""
+ASKED = "SELECT run, value FROM measure.throughput WHERE operation = 'all' AND phase IS NULL"
+SQL = 'x"; CREATE OR REPLACE VIEW measure.throughput AS SELECT 1e9 AS value; --'
+WILD = (SQL, f"measure.{SQL}", "'; DROP TABLE cells; --\n../../etc/passwd\u202ec\x1b[31m", "\ud800\0")
+LONG = "n" * 10_000_000
+
+
+@pytest.fixture
+def pushed(store: SharedStore, run_dir: Path) -> Manifest:
+    return push_run(run_dir, store, Push(more={"series": write_series})).manifest
+
+
+def put(store: SharedStore, key: str, content: bytes) -> None:
+    assert store.objects.create(key, content)
+
+
+def forged(store: SharedStore, manifest: Manifest, **tables: bytes) -> Manifest:
+    """Push a manifest as a stranger may: with tables that have what he likes, and the right SHA-256."""
+    files = dict(manifest.tables)
+    for called, content in tables.items():
+        name = called.replace("__", ".")
+        digest = sha256(content).hexdigest()
+        files[name] = StoredFile(digest, len(content))
+        put(store, table_key(BAD, name, digest), content)
+    for name, file in manifest.tables.items():
+        if name not in tables:
+            put(store, table_key(BAD, name, file.sha256), store.objects.read(table_key(manifest.id, name, file.sha256)))
+    found = replace(manifest, id=BAD, owner="b" * 16, tables=files)
+    put(store, found.key, manifest_text(found))
+    return found
+
+
+def parquet(table: pa.Table) -> bytes:
+    content = io.BytesIO()
+    pq.write_table(table, content)
+    return content.getvalue()
+
+
+def good_is_shown(store: SharedStore) -> list[str]:
+    """Ask all that is asked of stores, see that the good run is shown, and return what is said of the others."""
+    asked = open_store(store.url)
+    assert GOOD in [run.run for run in runs_in_store(asked)]
+    said = [problem.message for problem in asked.problems]
+    with open_results(open_store(store.url)) as results:
+        assert (GOOD, 10.0) in results.sql(ASKED).rows
+        assert (GOOD, 2) in results.sql("SELECT run, count(*) FROM cells GROUP BY run").rows
+        assert GOOD in [run for (run,) in results.sql("SELECT run FROM manifests").rows]
+        said += results.cautions
+    with open_series(RunStore(open_store(store.url))) as table:
+        history = read_series(table, Choice())
+        assert GOOD in {each.run_id for series in history.series for part in series.parts for each in part.values}
+        said += [f"{run}: {why}" for run, why in table.problems.items()]
+    place = StoreOfRuns(open_store(store.url))
+    site = {run.id: run for run in place.read(sorted(place.stamps()))}
+    assert site[GOOD].values
+    assert not site[GOOD].problem
+    return said + [f"{run.id}: {run.problem}" for run in site.values() if run.problem]
+
+
+def texts_in(value: Any, at: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:
+    """The place of each text, and of each name, in a document."""
+    if isinstance(value, str):
+        yield at
+    for key, inside in (
+        value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
+    ):
+        if isinstance(key, str):
+            yield (*at, f"\0{key}")
+        yield from texts_in(inside, (*at, key))
+
+
+def changed(value: Any, at: tuple[Any, ...], to: str) -> Any:
+    """The document with another text at this place, or another name of what is there."""
+    if not at:
+        return to
+    head, *rest = at
+    if isinstance(head, str) and head.startswith("\0"):
+        return {to if key == head[1:] else key: inside for key, inside in value.items()}
+    copied = dict(value) if isinstance(value, dict) else list(value)
+    copied[head] = changed(value[head], tuple(rest), to)
+    return copied
+
+
+def test_no_text_of_a_manifest_reaches_sql_or_hides_another_run(tmp_path: Path, run_dir: Path) -> None:
+    store = open_store(str(tmp_path / "shared"))
+    manifest = push_run(run_dir, store, Push(tags=["nightly"], more={"series": write_series})).manifest
+    document = json.loads(json.dumps({**asdict(replace(manifest, id=BAD, owner="b" * 16))}))
+    document = {"format": "benchbrief-run", "version": 1, **document}
+    document["tables"] = {name: document["tables"][name] for name in ("cells", "measure.throughput")}
+    places = list(texts_in(document))
+    assert len(places) > 30
+    key = tmp_path / "shared" / manifest_key(BAD, 1)
+    for at in places:
+        for wild in (*WILD, LONG) if at[-1] in ("id", "title") else WILD:
+            key.write_text(json.dumps(changed(document, at, wild)))
+            asked = open_store(store.url)
+            assert GOOD in [run.run for run in runs_in_store(asked)]
+            with open_results(asked) as results:
+                results.sql("SHOW ALL TABLES")  # it offers all tables that a manifest names
+                assert results.sql(ASKED).rows[:1] == ((GOOD, 10.0),)
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        b"",
+        b"[]",
+        b'{"format": "benchbrief-run", "version": 1e400}',
+        b'{"format": "benchbrief-run", "version": NaN}',
+        b'{"format": "benchbrief-run", "version": ' + b"9" * 5000 + b"}",
+        b'{"format": "benchbrief-run", "version": 1, "id": ' + b"[" * 200_000,
+        b"[" * 3_000_000,
+        b" " * (5 << 20),
+        b"\x00\xff",
+    ],
+    ids=["empty", "list", "infinite", "nan", "long", "deep", "only deep", "large", "bytes"],
+)
+@pytest.mark.usefixtures("pushed")
+def test_a_manifest_that_is_none_is_named_and_left_out(store: SharedStore, content: bytes) -> None:
+    put(store, manifest_key(BAD, 1), content)
+    said = good_is_shown(store)
+    assert len([text for text in said if BAD in text]) >= 3, said
+    with pytest.raises(SharedStoreError, match="nothing was removed"):
+        collect_garbage(store, Retention(), remove=True)
+
+
+def sparse(path: Path) -> None:
+    with path.open("wb") as file:
+        file.truncate(1 << 40)
+
+
+PLACED: dict[str, Callable[[Path], None]] = {
+    "folder": lambda path: path.mkdir(),
+    "link loop": lambda path: path.symlink_to(path.name),
+    "link away": lambda path: path.symlink_to("/etc/passwd"),
+    "endless": lambda path: path.symlink_to("/dev/zero"),
+    "fifo": os.mkfifo,
+    "sparse": sparse,
+    "nobody's": lambda path: path.touch(0),
+}
+
+
+@pytest.mark.parametrize("placed", PLACED)
+@pytest.mark.timeout(60)
+def test_what_is_no_file_in_the_place_of_a_manifest_is_named_and_left_out(
+    tmp_path: Path, run_dir: Path, placed: str
+) -> None:
+    store = open_store(str(tmp_path / "shared"))
+    push_run(run_dir, store, Push(more={"series": write_series}))
+    PLACED[placed](tmp_path / "shared" / manifest_key(BAD, 1))
+    assert any(BAD in text for text in good_is_shown(store))
+
+
+@pytest.mark.parametrize("placed", [name for name in PLACED if name != "nobody's"])
+@pytest.mark.timeout(60)
+def test_what_is_no_file_in_the_place_of_a_table_is_named_and_left_out(
+    tmp_path: Path, run_dir: Path, placed: str
+) -> None:
+    store = open_store(str(tmp_path / "shared"))
+    manifest = push_run(run_dir, store, Push(more={"series": write_series})).manifest
+    bad = forged(store, manifest)
+    for name in ("measure.throughput", "series"):
+        path = tmp_path / "shared" / table_key(BAD, name, bad.tables[name].sha256)
+        path.unlink()
+        PLACED[placed](path)
+    said = good_is_shown(store)
+    assert len([text for text in said if BAD in text]) >= 3, said
+
+
+def test_a_garbled_table_with_its_right_digest_is_named_and_left_out(store: SharedStore, pushed: Manifest) -> None:
+    file = pushed.tables["measure.throughput"]
+    whole = store.objects.read(table_key(pushed.id, "measure.throughput", file.sha256))
+    end = 8 + int.from_bytes(whole[-8:-4], "little")  # the footer, which stays right
+    torn = whole[:4] + bytes(byte ^ 0x55 for byte in whole[4:-end]) + whole[-end:]
+    forged(store, pushed, measure__throughput=torn, series=b"PAR1 and nothing more", cells=b"")
+    said = good_is_shown(store)
+    for table in ("measure.throughput", "cells"):
+        assert any(f"run {BAD} is left out of {table}" in text for text in said), said
+    assert sum(f"{BAD}: its series file can't be read" in text for text in said) == 2
+
+
+def test_columns_of_other_types_don_t_decide_what_the_table_is(store: SharedStore, pushed: Manifest) -> None:
+    forged(
+        store,
+        pushed,
+        measure__throughput=parquet(pa.table({"value": ["much"], "operation": ["all"]})),
+        cells=parquet(pa.table({"run": ["x"], "DROP": [1]})),
+    )
+    said = good_is_shown(store)
+    assert any("its column 'value' is string, and not double" in text for text in said), said
+
+
+@pytest.mark.parametrize(
+    ("column", "values", "said"),
+    [
+        ("value", [float("nan")], "has values that are no numbers"),
+        ("value", [float("inf")], "has values that are no numbers"),
+        ("point", ["[" * 30_000], "has texts that can't be read"),
+        ("point", ['{"threads": [1]}'], "has point of another form"),
+        ("point", ['{"threads": 1e400}'], "has point of another form"),
+        ("facts", ["{"], "has texts that can't be read"),
+        ("facts", ['{"cpu": 3}'], "has facts of another form"),
+        ("quantity", [None], "lacks values of quantity"),
+        ("label", ["n" * 10_000_000], "has a text of label that is too long"),
+        ("better", ["faster"], "has another better than there is"),
+        ("run_id", ["another"], "is of another run"),
+        ("measured_at", [1 << 62], "has times that no clock shows"),
+    ],
+)
+def test_a_series_with_values_that_no_run_has_is_named_and_left_out(
+    tmp_path: Path, run_dir: Path, column: str, values: list[Any], said: str
+) -> None:
+    store = open_store(str(tmp_path / "shared"))
+    manifest = push_run(run_dir, store, Push(more={"series": write_series})).manifest
+    key = table_key(manifest.id, "series", manifest.tables["series"].sha256)
+    table = pq.read_table(io.BytesIO(store.objects.read(key)))
+    kind = table.schema.field(column).type
+    ids = pa.array([BAD] * table.num_rows, table.schema.field("run_id").type)
+    table = table.set_column(0, table.schema.field("run_id"), ids)
+    array = pa.array(values * table.num_rows, pa.int64() if column == "measured_at" else kind).cast(kind)
+    table = table.set_column(table.schema.get_field_index(column), table.schema.field(column), array)
+    forged(store, manifest, series=parquet(table))
+    found = good_is_shown(store)
+    assert sum(f"{BAD}: its series file {said}" in text for text in found) == 2, found
+
+
+@pytest.mark.parametrize(
+    ("path", "said"),
+    [
+        ("../outside", "outside its folder"),
+        ("/etc/cron.d/x", "outside its folder"),
+        ("a/../../b", "outside its folder"),
+        ("a\0b", "outside its folder"),
+        ("n" * 10_000, "name that is too long"),
+        ("pushed/queue.json", "no push sends"),
+        ("live.json", "no push sends"),
+        ("plan.json/below", "a file in the place of a folder"),
+    ],
+)
+def test_a_list_of_files_that_no_push_makes_is_refused_before_anything_is_written(
+    store: SharedStore, pushed: Manifest, tmp_path: Path, path: str, said: str
+) -> None:
+    files = {each: asdict(file) for each, file in store.files(pushed).items()}
+    content = json.dumps({**files, path: files["plan.json"]}).encode()
+    digest = sha256(content).hexdigest()
+    put(store, object_key(digest), content)
+    size = pushed.size + files["plan.json"]["size"]
+    bad = replace(pushed, id=BAD, list_sha256=digest, file_count=pushed.file_count + 1, size=size)
+    with pytest.raises(StoreDamaged, match=said):
+        pull_run(store, bad, tmp_path / "out")
+    assert not (tmp_path / "out").exists()
+
+
+def test_sizes_that_lie_are_found_before_they_fill_the_disk(
+    store: SharedStore, pushed: Manifest, tmp_path: Path
+) -> None:
+    with pytest.raises(StoreDamaged, match="of other sizes"):
+        pull_run(store, replace(pushed, id=BAD, size=1), tmp_path / "out")
+    files = store.files(pushed)
+    plan = files["plan.json"]
+    content = json.dumps({path: {**asdict(file), "size": 1} for path, file in files.items()}).encode()
+    put(store, object_key(sha256(content).hexdigest()), content)
+    lying = replace(pushed, id=BAD, list_sha256=sha256(content).hexdigest(), size=len(files))
+    with pytest.raises(StoreDamaged, match="more than the 1 bytes"):
+        pull_run(store, lying, tmp_path / "out")
+    assert not list((tmp_path / "out").iterdir())
+    assert plan.size > 1
+
+
+def test_nothing_behind_a_link_in_a_store_is_read_written_or_removed(tmp_path: Path, run_dir: Path) -> None:
+    away, shared = tmp_path / "away", tmp_path / "shared"
+    store = open_store(str(shared))
+    push_run(run_dir, store, Push())
+    for folder in ("runs", "objects", "tables"):
+        away.mkdir(exist_ok=True)
+        (shared / folder).rename(away / folder)
+        (shared / folder).symlink_to(away / folder)
+        before = sorted(path for path in away.rglob("*") if path.is_file())
+        with pytest.raises(SharedStoreError, match="behind a link"):
+            push_run(a_run(tmp_path / "other", f"another-{folder}"), open_store(str(shared)), Push())
+        with suppress(SharedStoreError):
+            collect_garbage(open_store(str(shared)), Retention(), remove=True)
+        assert sorted(path for path in away.rglob("*") if path.is_file()) == before
+        (shared / folder).unlink()
+        (away / folder).rename(shared / folder)
+    assert isinstance(store.objects, FileObjects)
