@@ -12,8 +12,8 @@ import re
 import tempfile
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass
 from functools import cached_property
+from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -24,7 +24,16 @@ from pyarrow.fs import LocalFileSystem
 from benchbrief.compiler.metrics.sql.sql_text import sql_name
 from benchbrief.results.object_stores.file_objects import FileObjects
 from benchbrief.results.object_stores.object_store import NoObject, SharedStoreError, StoreDamaged
-from benchbrief.results.shared_store.known_tables import is_known, known_columns, why_unlike
+from benchbrief.results.shared_store.known_tables import (
+    TableFile,
+    first_line,
+    is_known,
+    known_columns,
+    unreadable,
+    usual_columns,
+    why_of_another_kind,
+    why_unlike,
+)
 from benchbrief.results.shared_store.run_manifest import Manifest, table_key
 from benchbrief.results.shared_store.shared_store import SharedStore
 from benchbrief.results.store.digests import sha256_of
@@ -40,6 +49,8 @@ _VIEW = re.compile(r'\b(metric|measure)\s*\.\s*(?:"((?:[^"]|"")+)"|(\w+))', re.I
 _LISTING = {"show", "information_schema", "duckdb_tables", "duckdb_views", "duckdb_columns"}
 _BLOCK = 100
 """Runs, in order of their names."""
+_ASKED_FOR_COLUMNS = 8
+"""Runs."""
 _WORD = re.compile(r"\w+")
 
 
@@ -149,33 +160,6 @@ class SharedResults:
             raise
 
 
-@dataclass
-class _File:
-    run: str
-    table: str
-    fragment: ds.ParquetFileFragment
-    is_whole: bool = False
-    """Whether it was read to its end."""
-
-    def why_unreadable(self) -> str:
-        if not self.is_whole:
-            try:
-                for _ in self.fragment.to_batches(schema=known_columns(self.table)):
-                    continue
-            except (pa.ArrowException, OSError) as error:
-                return _first_line(error)
-            self.is_whole = True
-        return ""
-
-
-def _unreadable(run: str, table: str, why: str) -> StoreDamaged:
-    return StoreDamaged(f"run {run} is left out of {table}: its file can't be read: {why}", "push the run again")
-
-
-def _first_line(error: Exception) -> str:
-    return (str(error).splitlines() or [type(error).__name__])[0][:200]
-
-
 class _Partitions:
     """The files of the runs that are asked for."""
 
@@ -185,7 +169,7 @@ class _Partitions:
         self._manifests: dict[str, Manifest | None] = {}
         self._used: dict[str, Manifest] = {}
         self._left_out: set[str] = set()
-        self._files: dict[tuple[str, str], _File | None] = {}
+        self._files: dict[tuple[str, str], TableFile | None] = {}
         """What was asked for, by run and table; None for what can't be read."""
         self.error: Exception | None = None
 
@@ -205,6 +189,8 @@ class _Partitions:
             manifests = measured
         self._used.update((each.id, each) for each in manifests)
         files = [each for each in self._store.at_once(lambda each: self._file(each, name), manifests) if each]
+        if known_columns(name) is None:
+            files = [each for each in files if not self._left_out_as(each, schema)]
         return ds.FileSystemDataset(
             [each.fragment for each in files], schema, ds.ParquetFileFormat(), LocalFileSystem()
         )
@@ -228,7 +214,7 @@ class _Partitions:
             )
         return [found for run in runs if (found := self._manifests[run]) is not None]
 
-    def _file(self, manifest: Manifest, name: str) -> _File | None:
+    def _file(self, manifest: Manifest, name: str) -> TableFile | None:
         """Return a table of a run; None for one that can't be read, which stands among the store's problems."""
         of = manifest.id, name
         if of not in self._files:
@@ -239,7 +225,7 @@ class _Partitions:
                 self._store.problems.append(error)
         return self._files[of]
 
-    def _read(self, manifest: Manifest, name: str) -> _File:
+    def _read(self, manifest: Manifest, name: str) -> TableFile:
         """Raises StoreDamaged, SharedStoreError."""
         stored = manifest.tables[name]
         key = table_key(manifest.id, name, stored.sha256)
@@ -263,10 +249,18 @@ class _Partitions:
         try:
             why = why_unlike(name, fragment)
         except (pa.ArrowException, OSError) as error:
-            why = _first_line(error)
+            why = first_line(error)
         if why:
-            raise _unreadable(manifest.id, name, why)
-        return _File(manifest.id, name, fragment)
+            raise unreadable(manifest.id, name, why)
+        return TableFile(manifest.id, name, fragment)
+
+    def _left_out_as(self, file: TableFile, schema: pa.Schema) -> bool:
+        """Leave out a file whose columns are not those of the other runs. Returns whether it was."""
+        why = why_of_another_kind(file.fragment.physical_schema, schema)
+        if why:
+            self._files[file.run, file.table] = None
+            self._store.problems.append(unreadable(file.run, file.table, why))
+        return bool(why)
 
     def leave_out_unreadable(self) -> bool:
         """Read each file that was asked for to its end, and leave out those that can't be. Returns whether one was."""
@@ -274,7 +268,7 @@ class _Partitions:
         for of, file in self._files.items():
             if file is not None and (why := file.why_unreadable()):
                 self._files[of] = None
-                self._store.problems.append(_unreadable(file.run, file.table, why))
+                self._store.problems.append(unreadable(file.run, file.table, why))
                 found = True
         return found
 
@@ -282,16 +276,20 @@ class _Partitions:
         return self._store.problems
 
     def schema_of(self, name: str) -> pa.Schema | None:
-        """Return the columns of a table: those that this benchbrief knows, or of a metric, those of the newest run that
-        has it. Returns None when no run has it."""
-        some = 64
+        """Return the columns of a table: those that this benchbrief knows, or of a metric or of series, those of the
+        newest runs that have it. Returns None when no run has it."""
+        known = known_columns(name)
+        files = list(islice(self._newest_files(name), 1 if known is not None else _ASKED_FOR_COLUMNS))
+        if not files:
+            return None
+        return _with_run(usual_columns(each.fragment.physical_schema for each in files) if known is None else known)
+
+    def _newest_files(self, name: str) -> Iterator[TableFile]:
         newest = sorted(self._runs, reverse=True)
-        for at in range(0, len(newest), some):
-            for each in self._load(newest[at : at + some]):
+        for at in range(0, len(newest), _BLOCK):
+            for each in self._load(newest[at : at + _BLOCK]):
                 if name in each.tables and (file := self._file(each, name)):
-                    columns = known_columns(name)
-                    return _with_run(file.fragment.physical_schema if columns is None else columns)
-        return None
+                    yield file
 
     def names(self) -> list[str]:
         """Return the tables and views of the newest run that can be read. Raises SharedStoreError without one."""

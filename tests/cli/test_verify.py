@@ -326,7 +326,9 @@ def test_a_run_stands_for_its_briefs_and_the_last_one_for_no_name(finished_run: 
     for named in ((), (bench.run_dir.name,), (bench.run_dir.name[:8],), (f"bench-out/{bench.run_dir.name}",)):
         done = bench("verify", *named)
         assert done.code == 0, done.text
-        assert done.out.startswith(f"bench-out/{bench.run_dir.name}/reports/brief.pdf: What a second folder buys")
+        run = bench.run_dir.name
+        assert done.out.startswith(f"{run}: not looked at: ")
+        assert done.out.splitlines()[2].startswith(f"bench-out/{run}/reports/brief.pdf: What a second folder buys")
     unknown = bench("verify", "nosuchrun")
     assert unknown.code == 2
     assert "no run nosuchrun in bench-out" in unknown.err

@@ -58,6 +58,7 @@ ONLY = {
         "benchbrief.compiler.kept_plans.plan_file",
         "benchbrief.compiler.extensions",
         "benchbrief.compiler.planning.fingerprint",  # what makes a workload another one
+        "benchbrief.compiler.metrics.sql.sql_text",  # SQL is quoted in one place
         "benchbrief.compiler.measure_catalogue",  # the columns of an imported table are the language's measures
         "benchbrief.compiler.units",
     },
@@ -85,7 +86,7 @@ ONLY = {
         "benchbrief.dsl.diagnostics.plain_amounts",  # counts are worded alike everywhere
         "benchbrief.dsl.diagnostics.suggest",
     },
-    ("reports", "runners"): set[str](),
+    ("reports", "runners"): {"benchbrief.runners.plain_files"},  # a brief may be in the folder of a stranger's run
 }
 
 # The one place of each third-party library: a module, a folder that is all about it, or what the names of its modules

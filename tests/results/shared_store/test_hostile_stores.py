@@ -233,6 +233,19 @@ def test_columns_of_other_types_don_t_decide_what_the_table_is(store: SharedStor
     assert any("its column 'value' is string, and not double" in text for text in said), said
 
 
+def test_what_one_stranger_calls_the_columns_of_a_series_changes_nothing_for_the_others(
+    tmp_path: Path, run_dir: Path
+) -> None:
+    store = open_store(str(tmp_path / "shared"))
+    manifest = push_run(run_dir, store, Push(more={"series": write_series})).manifest
+    push_run(a_run(tmp_path / "bench-out", "20260302-101500-brief"), store, Push(more={"series": write_series}))
+    forged(store, manifest, series=parquet(pa.table({"label": [1], "more": [2]})))
+    with open_results(open_store(store.url)) as results:
+        runs = results.sql("SELECT DISTINCT run, quantity FROM series WHERE quantity = 'throughput' ORDER BY ALL").rows
+        assert [run for run, _ in runs] == [GOOD, "20260302-101500-brief"]
+        assert "its column 'label' is int64" in results.cautions[0]
+
+
 @pytest.mark.parametrize(
     ("column", "values", "said"),
     [
