@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from benchbrief.ci.junit import Case
 from benchbrief.ci.verdict_files import inline, table
+from benchbrief.dsl.diagnostics.plain_amounts import plural
 from benchbrief.history.trend_output import lab_dict
 from benchbrief.reports.trends.change_texts import amount, p_text, percent
 
@@ -44,6 +45,20 @@ def why_untested(judged: Sequence[Judged]) -> str:
         return ""
     ((reason, count),) = reasons.most_common(1)
     return f"{count} of the {reasons.total()} untested: {reason}" if len(reasons) > 1 else f"untested: {reason}"
+
+
+def why_unprotected(judged: Sequence[Judged]) -> str:
+    """Return how many series no change could be found in, and how many more runs that takes; "" where there are none.
+    What was passed over, or taken from an earlier run, is no matter of this run."""
+    asked = [each for each in judged if each.state not in ("passed over", "reused")]
+    untested = [each for each in asked if each.state == "untested"]
+    if not untested:
+        return ""
+    needed = min((each.runs_needed for each in untested if each.runs_needed), default=0)
+    then = f": {plural(needed, 'more run')} at the same level {'is' if needed == 1 else 'are'} needed" if needed else ""
+    if len(untested) == len(asked):
+        return f"NO PROTECTION: none of the {len(asked)} series could be tested{then}"
+    return f"NO PROTECTION for {len(untested)} of the {len(asked)} series, which could not be tested{then}"
 
 
 def gate_lines(judged: Sequence[Judged], *, every: bool) -> Iterator[tuple[str, str | None]]:
@@ -101,6 +116,8 @@ def markdown(title: str, judged: Sequence[Judged], notes: Sequence[str]) -> str:
     lines = [f"## {inline(title)}", "", inline(counted(judged)), ""]
     if why := why_untested(judged):
         lines += [inline(why), ""]
+    if why := why_unprotected(judged):
+        lines += [f"**{inline(why)}**", ""]
     rows = [
         (
             f"{_MARKS.get(each.state, '⚪')} {word(each.state)}",
@@ -122,6 +139,8 @@ def as_dict(run_id: str, outcome: str, judged: Sequence[Judged], notes: Sequence
     return {
         "run": run_id,
         "outcome": outcome,
+        "unprotected": why_unprotected(judged),
+        "runs_needed": min((each.runs_needed for each in judged if each.runs_needed), default=0),
         "counts": dict(Counter(each.state for each in judged)),
         "series": [_one(each) for each in judged],
         "notes": list(notes),
@@ -129,7 +148,10 @@ def as_dict(run_id: str, outcome: str, judged: Sequence[Judged], notes: Sequence
 
 
 def _one(judged: Judged) -> dict[str, Any]:
-    series, names = judged.series, ("state", "detail", "value", "level", "change", "length", "p", "again", "again_p")
+    series, names = (
+        judged.series,
+        ("state", "detail", "value", "level", "change", "length", "p", "again", "again_p", "runs_needed"),
+    )
     return {
         **{name: getattr(series, name) for name in ("spec", "profile", "quantity")},
         "point": dict(series.point),

@@ -38,11 +38,13 @@ though nothing failed."""
 @dataclass(frozen=True)
 class Rule:
     """`budget` is the share of nights that may have a false alarm, `threshold` the least change that counts. A
-    `baseline` run's level is what is compared with, in place of the last one."""
+    `baseline` run's level is what is compared with, in place of the last one. `imported`: the runs are, so that a value
+    which none has given is one that their source does not tell."""
 
     budget: float = 0.01
     threshold: float = 0.0
     baseline: str = ""
+    imported: bool = False
 
 
 @dataclass(frozen=True)
@@ -73,6 +75,8 @@ class Judged:
     """The part of the series that the run is in."""
     again: tuple[float, ...] = ()
     again_p: float | None = None
+    runs_needed: int = 0
+    """How many more runs at its level a test takes."""
 
 
 class _At(NamedTuple):
@@ -220,7 +224,8 @@ def _located(run_id: str, series: Series, part: Part, rule: Rule, verdicts: Sequ
     last = part.values[place]
     if last.value is None:
         had = any(each.at < last.at for one in series.parts for each in one.known)
-        return Judged(series, "passed over" if nothing_failed(last.reason) and not had else "missing", last.reason)
+        never_given = not had and (rule.imported or nothing_failed(last.reason))
+        return Judged(series, "passed over" if never_given else "missing", last.reason)
     known = until.known
     of_series = [each for each in verdicts if each.is_on(series)]
     changes = [
@@ -252,7 +257,8 @@ def _located(run_id: str, series: Series, part: Part, rule: Rule, verdicts: Sequ
         if len(part.values) <= FEWEST and len(series.parts) > 1:
             why += "; the environment or the definition is new"
         state: State = "known" if verdict else "untested"
-        return Judged(series, state, why, value=value, since=known[start], verdict=verdict)
+        needed = FEWEST - max(others, 0)
+        return Judged(series, state, why, value=value, since=known[start], verdict=verdict, runs_needed=needed)
     noise = [each for each in of_series if each.verdict == "noise"]
     return _At(series, part, known, start, end, verdict, noise)
 

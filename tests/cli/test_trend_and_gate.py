@@ -59,3 +59,19 @@ def test_what_is_not_there_is_said_without_a_traceback(bench: Bench) -> None:
         ended = bench(*words).plainly()
         assert ended.code == 2, words
         assert said in ended.err, words
+
+
+def test_imported_runs_are_not_missing_what_their_source_does_not_tell_and_few_have_no_protection(bench: Bench) -> None:
+    (bench.folder / "n.bench").write_text(SPEC)
+    source = "# title: T\n# publisher: P\n# document: D\n# licence: L\nhardware, throughput (ops/s)\n"
+    for night in range(2):
+        (bench.folder / "t.csv").write_text(f"{source}box, {1000 + night}\nref, {2000 + night}\n")
+        assert bench("import", "table", "t.csv", "--spec", "n.bench").code == 0
+    gated = bench("gate", "--origin", "imported", "--markdown", "gate.md").plainly()
+    assert gated.code == 0, gated.text
+    assert "missing" not in gated.out
+    said = "NO PROTECTION: none of the 1 series could be tested: 5 more runs at the same level are needed"
+    assert gated.err == f"warning: {said}\n"
+    assert f"**{said}**" in (bench.folder / "gate.md").read_text()
+    assert bench("gate", "--origin", "imported", "--json").json["runs_needed"] == 5
+    assert bench("gate", "--origin", "imported", "--strict").code == 4

@@ -49,6 +49,9 @@ number of series. Suspicious points are measured again, on the hosts of the run 
 alone decide on an alarm. Without --measure-again, the command ends with 6 instead of an alarm. A change that the
 control series show as well is the lab's, and no alarm.
 
+A level takes six runs. What can't be tested with fewer has no protection: a warning says so, with the number of runs
+still needed. The exit code stays 0, so that the first nights of a build pass; with --strict it is 4.
+
 """
     + exit_codes(*_ENDS)
 )
@@ -130,7 +133,7 @@ def command(
         baseline = _tagged(asked, metrics, baseline_tag, found, run_id)
     elif baseline:
         baseline = _run(found, baseline)
-    rule = Rule(budget, threshold, baseline)
+    rule = Rule(budget, threshold, baseline, imported=asked["origin"] == "imported")
     judged = judge_run(run_id, found.series, found.controls, rule, verdicts, found.reused.get(run_id, ()))
     notes = list(found.notes)
     if times and any(each.state == "suspect" for each in judged):
@@ -147,6 +150,8 @@ def command(
         show_json(document)
     else:
         _show(title, judged, notes, every)
+    if unprotected := output.why_unprotected(judged):
+        warn(unprotected)
     if verdict:
         _write_verdict(asked["verdicts"], verdict, judged, note)
         return

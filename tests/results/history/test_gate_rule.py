@@ -11,7 +11,7 @@ import pytest
 
 from benchbrief.compiler.messages.text import joined, word
 from benchbrief.compiler.metrics.typing.curves import ABSENT
-from benchbrief.history.gate_output import cases, counted, markdown, why_untested
+from benchbrief.history.gate_output import cases, counted, markdown, why_unprotected, why_untested
 from benchbrief.results.history.change_verdicts import ChangeVerdict, Verdict, add_verdicts, read_verdicts
 from benchbrief.results.history.control_series import lab_share
 from benchbrief.results.history.gate_rule import Again, Judged, Rule, confirm, judge_run
@@ -90,6 +90,23 @@ def test_a_short_history_is_not_tested_and_says_so(size: int) -> None:
     one = judged(nights(1, size=size))
     assert one.state == "untested"
     assert f"{size - 1} run" in one.detail
+
+
+def test_what_could_not_be_tested_is_said_to_have_no_protection_with_the_runs_that_it_takes() -> None:
+    short, shorter, tested = judged(nights(1, size=4)), judged(nights(1, size=2)), judged(nights(1))
+    assert why_unprotected([tested]) == ""
+    assert why_unprotected([short, shorter]) == (
+        "NO PROTECTION: none of the 2 series could be tested: 3 more runs at the same level are needed"
+    )
+    some = "NO PROTECTION for 1 of the 2 series, which could not be tested: 1 more run at the same level is needed"
+    assert why_unprotected([tested, judged(nights(1, size=FEWEST))]) == some
+    assert f"**{some}**" in markdown("one", [tested, judged(nights(1, size=FEWEST))], [])
+
+
+def test_as_many_more_runs_as_it_says_are_needed_for_a_test() -> None:
+    needed = judged(nights(1, size=3)).runs_needed
+    assert judged(nights(1, size=3 + needed - 1)).state == "untested"
+    assert judged(nights(1, size=3 + needed)).state != "untested"
 
 
 def test_the_most_frequent_reason_why_series_are_untested_is_said() -> None:
