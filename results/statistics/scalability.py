@@ -20,6 +20,7 @@ from benchbrief.runners.measurement.confidence_interval import LARGEST
 FEWEST_POINTS = 4
 """One more than the parameters. Gunther asks for half a dozen for a reliable fit."""
 LEAST_R2 = 0.9
+_TOLERANCE = 1e-12
 FARTHEST = 4.0
 """How many times the highest measured load a peak may be at. No data support a farther one."""
 
@@ -73,6 +74,10 @@ def fit_usl(loads: Sequence[float], rates: Sequence[float]) -> Usl | NoFit:
             bounds=((0.0, 0.0, 0.0), (math.inf, 1.0, math.inf)),
             x_scale=(start[0], 0.1, 1e-3),
             max_nfev=5000,
+            method="dogbox",  # the default never reaches a bound, where a linear ramp lies
+            ftol=_TOLERANCE,
+            xtol=_TOLERANCE,
+            gtol=_TOLERANCE,
         )
     except RuntimeError:
         return NoFit("the fit does not come to an end")

@@ -165,6 +165,16 @@ def test_a_line_has_no_peak_with_or_without_noise(seed: int) -> None:
     assert (fitted.peak, fitted.peak_load) == (None, None)
 
 
+@pytest.mark.parametrize(("sigma", "kappa"), [(0.0, 0.0), (0.05, 0.0), (0.0, 0.0004), (0.03, 0.0004), (0.9, 0.5)])
+def test_an_exact_curve_gives_its_parameters_back_also_where_they_are_0(sigma: float, kappa: float) -> None:
+    """A linear ramp lies at two bounds of the fit, and 1,000 a thread is not 1,000.26."""
+    loads = [1.0, 2.0, 4.0, 8.0, 16.0]
+    fitted = fit_usl(loads, [1000 * n / (1 + sigma * (n - 1) + kappa * n * (n - 1)) for n in loads])
+    assert isinstance(fitted, Usl)
+    assert fitted.ideal == pytest.approx(1000, rel=1e-9)
+    assert (fitted.sigma, fitted.kappa) == pytest.approx((sigma, kappa), rel=1e-7, abs=1e-10)
+
+
 def test_a_peak_far_beyond_what_was_measured_is_not_reported() -> None:
     loads = [1.0, 2.0, 4.0, 8.0]
     fitted = fit_usl(loads, [1000 * n / (1 + 0.04 * (n - 1) + 0.0006 * n * (n - 1)) for n in loads])
