@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from codecs import BOM_UTF16_BE, BOM_UTF16_LE
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
@@ -12,6 +11,7 @@ from benchbrief.results.imports.import_problems import Wrong, why_packed
 from benchbrief.results.messages.result_messages import say
 from benchbrief.runners.drivers.output_evidence import read_output_lines
 from benchbrief.runners.errors import BadOutput
+from benchbrief.runners.text_encoding import text_encoding
 
 HDR = ".hdr"
 
@@ -50,18 +50,15 @@ def read_lines(name: str, path: Path) -> list[str]:
 
 
 def refuse_no_text(name: str, path: Path) -> None:
-    """Raises OutputProblem for a file that is missing, empty, compressed, or not in a tool's encoding."""
+    """Raises OutputProblem for a file that is missing, empty, or compressed."""
     try:
         problem = why_packed(path)
         with path.open("rb") as file:
-            begin = file.read(2)
+            begin = file.read(1)
     except OSError as error:
         raise OutputProblem(name, None, f"can't be read: {error.strerror}") from error
     if problem is not None:
         raise OutputProblem(name, None, str(problem), problem.hint)
-    if begin in (BOM_UTF16_LE, BOM_UTF16_BE):
-        hint = f"make it one in UTF-8: iconv -f UTF-16 -t UTF-8 {path.name}; PowerShell's `>` writes UTF-16"
-        raise OutputProblem(name, None, "a text in UTF-16, which no tool writes", hint)
     if not begin:
         raise OutputProblem(name, None, "empty: was the tool's output written elsewhere?")
 
@@ -83,14 +80,18 @@ def only_file(files: Mapping[str, Path], tool: str) -> tuple[str, Path]:
 
 def ends_whole(path: Path) -> bool:
     """Return whether the last line has its end."""
+    return last_text(path, 4)[-1:] in ("\n", "\r")
+
+
+def last_text(path: Path, most: int) -> str:
+    """Return the text of the last bytes of a file, at most so many: an even number."""
+    encoding = text_encoding(path)
     with path.open("rb") as file:
-        file.seek(0, 2)
-        if file.tell() == 0:
-            return False
-        file.seek(-1, 2)
-        return file.read() in (b"\n", b"\r")
+        mark = file.read(2) if encoding == "utf-16" else b""
+        file.seek(max(len(mark), file.seek(0, 2) - most))
+        return (mark + file.read(most)).decode(encoding, errors="replace")
 
 
 def line_count(path: Path) -> int:
-    with path.open("rb") as file:
-        return 1 + sum(block.count(b"\n") for block in iter(lambda: file.read(1 << 20), b""))
+    with path.open(encoding=text_encoding(path), errors="replace") as file:
+        return 1 + sum(block.count("\n") for block in iter(lambda: file.read(1 << 20), ""))

@@ -13,6 +13,7 @@ from benchbrief.compiler.planning.plan import Cell, StepKind
 from benchbrief.runners.errors import BadOutput, NotServed, OptionRefused
 from benchbrief.runners.jobs.tasks import JobOutput
 from benchbrief.runners.messages.run_messages import say
+from benchbrief.runners.text_encoding import text_encoding
 
 _LINE_LIMIT = 1 << 20
 """The longest lines are YCSB's HDR payloads: a few kilobytes."""
@@ -47,13 +48,14 @@ _NOISE = re.compile(r"at \S+\(|\.\.\. \d+ more|\d{4}-\d\d-\d\d \S+ \d+ sec: |DBW
 def read_output_lines(path: Path, limit: int = _TEXT_LIMIT) -> Iterator[str]:
     """Yield the lines of a file without their ends. A bare carriage return also ends a line.
 
-    Replaces bytes that are not UTF-8. `limit` is in bytes. Raises BadOutput for a file or a line above the limits.
+    Replaces bytes that are not of its encoding. `limit` is in bytes. Raises BadOutput for a file or a line above the
+    limits.
     """
     if not path.exists():
         return
     if path.stat().st_size > limit:
         raise BadOutput(say.too_large(file=path.name, n=path.stat().st_size), say.hint_see(path=path))
-    with path.open(encoding="utf-8", errors="replace") as file:
+    with path.open(encoding=text_encoding(path), errors="replace") as file:
         while line := file.readline(_LINE_LIMIT):
             if len(line) == _LINE_LIMIT:
                 raise BadOutput(say.long_line(file=path.name, n=_LINE_LIMIT), say.hint_see(path=path))

@@ -12,7 +12,7 @@ from itertools import pairwise
 from benchbrief.runners.measurement import hdr_codec
 from benchbrief.runners.measurement.measurement import Bucket, Histogram
 
-_US_PER_S = 1e6
+US_PER_S = 1_000_000
 
 
 def merge(histograms: Iterable[Histogram]) -> Histogram:
@@ -21,12 +21,19 @@ def merge(histograms: Iterable[Histogram]) -> Histogram:
     for histogram in histograms:
         for bucket in histogram.buckets:
             counts[bucket.lo, bucket.hi] += bucket.count
-    return from_counts(counts.items())
+    return _of_seconds(counts.items())
 
 
-def from_counts(counts: Iterable[tuple[tuple[float, float], int]]) -> Histogram:
-    """Make a histogram of ((lo, hi), count) in seconds, without empty buckets. Raises ValueError when buckets
-    overlap."""
+def from_counts(counts: Iterable[tuple[tuple[int, int], int]], per_s: int) -> Histogram:
+    """Make a histogram of ((lo, hi), count), without empty buckets. Raises ValueError when buckets overlap.
+
+    A tool's buckets end at whole numbers of its unit, of which a second has `per_s`: so one bucket ends exactly where
+    the next begins. In fractions of a second, 9 ms + 1 ms are more than 10 ms.
+    """
+    return _of_seconds(((lo / per_s, hi / per_s), count) for (lo, hi), count in counts)
+
+
+def _of_seconds(counts: Iterable[tuple[tuple[float, float], int]]) -> Histogram:
     buckets = tuple(Bucket(lo, hi, count) for (lo, hi), count in sorted(counts) if count)
     for bucket in buckets:
         if not 0 <= bucket.lo < bucket.hi or bucket.count < 0:
@@ -79,4 +86,4 @@ def decode_hdr(payload: str) -> Histogram:
 
     A bucket reaches from its lowest value to the next bucket's lowest: a recorded value v stands for [v, v + 1) us.
     """
-    return from_counts(((low / _US_PER_S, high / _US_PER_S), count) for (low, high), count in hdr_codec.decode(payload))
+    return from_counts(hdr_codec.decode(payload), US_PER_S)

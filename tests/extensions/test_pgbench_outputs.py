@@ -216,3 +216,16 @@ def test_a_connection_string_becomes_the_environment_of_libpq() -> None:
     assert found["LC_ALL"] == "C"
     with pytest.raises(RunnerError, match="its parameter `sslpassword` is none that is passed on"):
         environment(Secret("postgresql://h/x?sslpassword=geheim", "uri"), database)
+
+
+@pytest.mark.parametrize(("benchmark", "refused"), [("tpcb", ""), ("select_only", "it ran"), ("sql", "it ran")])
+def test_scripts_are_known_by_their_names_before_9_6(benchmark: str, refused: str) -> None:
+    path = RECORDED / "version-9.5.txt"
+    found = read_summary(output("version-9.5"))
+    assert (found.done, found.mean_ms, found.rate, found.asked_s) == (3265, 9.188, 108.832630, 30)
+    assert list(contradictions(found)) == []
+    of = cells.context(cells.ycsb("a"), cells.attached("postgresql://a/b"))
+    workload = of.plan.workloads[of.cell.workload].model_copy(update={"benchmark": benchmark})
+    plan = of.plan.model_copy(update={"workloads": {of.cell.workload: workload}})
+    problems = [each.text for each in PgbenchImporter().contradictions(path, of.cell, plan)]
+    assert [text[:6] for text in problems] == [refused][: bool(refused)]

@@ -104,6 +104,67 @@ def test_jobs_in_one_group_are_as_many_threads(tmp_path: Path, plan: Plan) -> No
     assert "window" not in dict(read_output("fio", {"stdout": path}, "randread").properties)
 
 
+SECTIONS = """
+[global]
+filename={file}
+size=8m
+rw=randread
+bs=4k
+iodepth=4
+ioengine=libaio
+group_reporting=1
+time_based
+[a]
+runtime=1
+{a}
+[b]
+runtime={seconds}
+{b}
+"""
+
+
+def sections(folder: Path, a: str = "", b: str = "", seconds: int = 1) -> Path:
+    """Two sections of a job file, whose numbers fio reports together."""
+    (folder / "two.fio").write_text(SECTIONS.format(file=folder / "data", a=a, b=b, seconds=seconds))
+    path = folder / "fio.json"
+    words = (str(folder / "two.fio"), "--output-format=json+", f"--output={path}")
+    subprocess.run([system_tool("fio"), *words], check=True, capture_output=True, timeout=60)
+    assert len(json.loads(path.read_text())["jobs"]) == 1
+    return path
+
+
+@pytest.mark.parametrize(("b", "threads"), [("", 2), ("numjobs=3", 4)])
+def test_sections_in_one_group_are_as_many_threads_as_ran(tmp_path: Path, plan: Plan, b: str, threads: int) -> None:
+    path = sections(tmp_path, b=b)
+    assert len(prepare_outputs("fio", [path], plan, SOURCE, where(threads=threads)).cells) == 1
+    with pytest.raises(ImportRefused, match=f"it was run with {threads} jobs, and cell .* has threads = {6 - threads}"):
+        prepare_outputs("fio", [path], plan, SOURCE, where(threads=6 - threads))
+
+
+def test_the_rate_of_sections_in_one_group_is_that_of_all(tmp_path: Path, plan: Plan) -> None:
+    path = sections(tmp_path, "rate_iops=100", "rate_iops=100")
+    with pytest.raises(ImportRefused, match="rate_iops of 200 in all"):
+        prepare_outputs("fio", [path], plan, SOURCE, where())
+
+
+def test_a_rate_that_is_not_printed_is_not_guessed(tmp_path: Path, plan: Plan) -> None:
+    path = sections(tmp_path, "rate_iops=20", "rate_iops=100")
+    with pytest.raises(ImportRefused, match="I/Os a second in 2 jobs, and prints the rate_iops of 1 of them"):
+        prepare_outputs("fio", [path], plan, SOURCE, where())
+
+
+def test_sections_in_one_group_that_ran_for_different_times_are_refused(tmp_path: Path) -> None:
+    with pytest.raises(OutputProblem, match=r"job_runtime of \d+ ms, and its options are of a job of \d+ ms"):
+        read_output("fio", {"stdout": sections(tmp_path, seconds=2)}, "randread")
+
+
+def test_jobs_of_one_group_that_end_early_are_its_numjobs(tmp_path: Path, plan: Plan) -> None:
+    """The number of jobs is printed, so that their times need not tell it."""
+    path = fio(tmp_path, "--group_reporting", "--time_based=0", "--runtime=0", "--size=64m", "--number_ios=2000")
+    assert output_importer("fio").settings(path)["threads"].value == 2
+    assert len(prepare_outputs("fio", [path], plan, SOURCE, where()).cells) == 1
+
+
 @pytest.mark.parametrize(
     ("workload", "threads", "message"),
     [
@@ -221,7 +282,12 @@ READ = ("jobs", 0, "read")
         (at(*READ, "clat_ns", "percentile", "99.000000", by=lambda n: 3 * n), r"contradicts itself: the histogram"),
         (at(*READ, "clat_ns", "bins", by=lambda _: {}), r"completion latencies, and its bins hold 0"),
         (at("jobs", 1, "error", by=lambda _: 5), "its job a ended with error 5"),
-        (at("jobs", by=lambda _: []), "its JSON is not whole: jobs: "),
+        (at("jobs", by=lambda _: []), "its JSON is whole, but not fio's: jobs: "),
+        (
+            at("jobs", 0, "job_runtime", by=lambda n: 1.5 * n // 1),
+            r"job_runtime of \d+ ms, and its options are of a job",
+        ),
+        (at("jobs", 0, "job options", by=lambda given: {**given, "rate_iops": "1"}), r"and its rate_iops allows 1"),
     ],
 )
 def test_a_changed_number_is_refused_with_the_values_that_disagree(

@@ -17,6 +17,7 @@ from benchbrief.results.imports.cell_matching import NoPlace, Places
 from benchbrief.results.imports.import_problems import ImportRefused
 from benchbrief.results.imports.import_source import Source
 from benchbrief.results.imports.imported_files import OutputProblem
+from benchbrief.results.imports.importers.ycsb.raw_latencies import is_raw
 from benchbrief.results.imports.keep_import import keep_run
 from benchbrief.results.imports.path_patterns import coordinates, given_cell
 from benchbrief.results.imports.prepare_outputs import prepare_outputs
@@ -156,6 +157,22 @@ def test_raw_latencies_give_the_percentiles_of_the_single_operations(tmp_path: P
         assert h.percentile(read.histogram, percent) * 1e6 == pytest.approx(exact, rel=0.002)
     assert measured.total.ops_per_s == pytest.approx(10_000, rel=0.01)
     assert [each.count for each in measured.intervals] == [10_000] * 3
+
+
+def test_raw_latencies_in_utf_16_are_read(tmp_path: Path) -> None:
+    text, _ = raw_text(2000)
+    path, other = tmp_path / "stdout", tmp_path / "other"
+    path.write_bytes(("\ufeff" + text).encode("utf-16-be"))
+    with pytest.raises(OutputProblem, match="latencies in UTF-16 BE"):
+        read_output("ycsb", {"raw": path}, "c")
+    path.write_bytes(("\ufeff" + text.replace("\n", "\r\n")).encode("utf-16-le"))
+    other.write_text(text)
+    assert is_raw(path)
+    assert read_output("ycsb", {"raw": path}, "c") == read_output("ycsb", {"raw": other}, "c")
+    path.write_bytes(path.read_bytes()[:-4])
+    with pytest.raises(OutputProblem, match="cut in its last line") as caught:
+        read_output("ycsb", {"raw": path}, "c")
+    assert caught.value.line == text.count("\n")
 
 
 def test_raw_latencies_among_more_lines_than_are_looked_at_are_refused(tmp_path: Path) -> None:

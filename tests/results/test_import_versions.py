@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 
 import pytest
@@ -150,7 +150,6 @@ def test_db_bench_of_each_major_version_is_read(
     [
         (b"", "empty", ""),
         (b"\x1f\x8b\x08\x00", "packed by gzip", "gunzip stdout"),
-        ((OUTPUTS / "ycsb-after-0.17.txt").read_text().encode("utf-16"), "a text in UTF-16", "iconv -f UTF-16"),
         ((OUTPUTS / "db_bench-9.5.txt").read_bytes(), "not an output of YCSB", "bench import db_bench"),
         ((OUTPUTS / "go-ycsb-without-total.txt").read_bytes(), "not an output of YCSB", "bench import go-ycsb"),
         ((OUTPUTS / "ycsb-after-0.17.txt").read_bytes()[:400], "cut", ""),
@@ -171,8 +170,30 @@ def test_a_file_that_is_no_output_by_itself_is_reported_with_what_to_do(
     assert hint in refused.value.hint
 
 
-@pytest.mark.parametrize("change", [lambda text: text.replace("\n", "\r\n"), lambda text: "\ufeff" + text])
-def test_the_line_ends_and_marks_of_another_system_change_nothing(tmp_path: Path, change: Callable[[str], str]) -> None:
+OF_WINDOWS: Mapping[str, Callable[[str], bytes]] = {
+    "lines": lambda text: text.replace("\n", "\r\n").encode(),
+    "UTF-8": lambda text: ("\ufeff" + text).encode(),
+    "UTF-16 LE": lambda text: ("\ufeff" + text.replace("\n", "\r\n")).encode("utf-16-le"),
+    "UTF-16 BE": lambda text: ("\ufeff" + text).encode("utf-16-be"),
+}
+
+
+@pytest.mark.parametrize("change", OF_WINDOWS.values(), ids=OF_WINDOWS)
+@pytest.mark.parametrize("name", ["ycsb-after-0.17", "go-ycsb-without-total", "db_bench-9.5", "ycsb-0.17-json-array"])
+def test_the_line_ends_and_marks_of_another_system_change_nothing(
+    tmp_path: Path, name: str, change: Callable[[str], bytes]
+) -> None:
     path = tmp_path / "stdout"
-    path.write_bytes(change((OUTPUTS / "ycsb-after-0.17.txt").read_text()).encode())
-    assert read_output("ycsb", {"stdout": path}, "a") == measured("ycsb-after-0.17")
+    path.write_bytes(change((OUTPUTS / f"{name}.txt").read_text()))
+    benchmark = "readrandom" if name.startswith("db_bench") else "a"
+    kind = name.partition("-")[0] if not name.startswith("go-") else "go-ycsb"
+    assert read_output(kind, {"stdout": path}, benchmark) == measured(name, benchmark)
+
+
+def test_a_text_in_utf_16_that_was_cut_is_refused(tmp_path: Path) -> None:
+    whole = OF_WINDOWS["UTF-16 LE"]((OUTPUTS / "ycsb-after-0.17.txt").read_text())
+    path = tmp_path / "stdout"
+    for less in (4, 5):
+        path.write_bytes(whole[:-less])
+        with pytest.raises(OutputProblem, match="cut in its last line"):
+            read_output("ycsb", {"stdout": path}, "a")

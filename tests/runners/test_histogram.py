@@ -7,13 +7,14 @@ import math
 import struct
 import zlib
 from collections import Counter
+from itertools import pairwise
 
 import pytest
 from hdrh.histogram import HdrHistogram
 from hypothesis import given
 from hypothesis import strategies as st
 
-from benchbrief.runners.measurement.histogram import decode_hdr, from_counts, mean, merge, percentile, scaled
+from benchbrief.runners.measurement.histogram import US_PER_S, decode_hdr, from_counts, mean, merge, percentile, scaled
 from benchbrief.runners.measurement.measurement import Bucket, Histogram
 
 # Bucket limits of RocksDB's histogram, in microseconds.
@@ -26,11 +27,11 @@ percents = st.floats(0.1, 100)
 
 def coarse(values: list[int]) -> Histogram:
     """What db_bench would print: counts in (lo, hi] microseconds."""
-    counts: Counter[tuple[float, float]] = Counter()
+    counts: Counter[tuple[int, int]] = Counter()
     for value in values:
         hi = next(i for i, limit in enumerate(LIMITS) if value <= limit)
-        counts[LIMITS[hi - 1] / 1e6, LIMITS[hi] / 1e6] += 1
-    return from_counts(counts.items())
+        counts[LIMITS[hi - 1], LIMITS[hi]] += 1
+    return from_counts(counts.items(), US_PER_S)
 
 
 def hdr(values: list[int]) -> Histogram:
@@ -109,7 +110,7 @@ def test_the_percentile_of_merged_histograms_is_not_the_mean_of_percentiles() ->
 def test_interpolation_inside_a_bucket_is_rocksdb_s() -> None:
     # Printed by db_bench 7.8.3: "Percentiles: P50: 3.68 P75: 4.65 P99: 9.49" for these buckets and 200,000 operations.
     printed = ((1, 2, 523), (2, 3, 35863), (3, 4, 93919), (4, 6, 60860), (6, 10, 7829), (10, 13381, 1006))
-    histogram = from_counts(((lo / 1e6, hi / 1e6), count) for lo, hi, count in printed)
+    histogram = from_counts((((lo, hi), count) for lo, hi, count in printed), US_PER_S)
     assert [round(percentile(histogram, p) * 1e6, 2) for p in (50, 75, 99)] == [3.68, 4.65, 9.49]
 
 
@@ -144,12 +145,16 @@ def test_a_percentile_at_the_end_of_a_bucket_is_that_end_and_not_the_next_bucket
     assert percentile(apart, 50) == 1.0
 
 
-@pytest.mark.parametrize(
-    ("limits", "count"), [((1.0, 1.0), 1), ((2.0, 1.0), 1), ((-1.0, 1.0), 1), ((1.0, 2.0), -1)], ids=str
-)
-def test_a_bucket_without_width_or_below_zero_is_refused(limits: tuple[float, float], count: int) -> None:
+@pytest.mark.parametrize(("limits", "count"), [((1, 1), 1), ((2, 1), 1), ((-1, 1), 1), ((1, 2), -1)], ids=str)
+def test_a_bucket_without_width_or_below_zero_is_refused(limits: tuple[int, int], count: int) -> None:
     with pytest.raises(ValueError, match="not a bucket"):
-        from_counts([(limits, count)])
+        from_counts([(limits, count)], US_PER_S)
+
+
+@pytest.mark.parametrize("per_s", [1000, US_PER_S, 1_000_000_000])
+def test_buckets_that_follow_each_other_never_overlap_whatever_their_unit(per_s: int) -> None:
+    histogram = from_counts((((number, number + 1), 1) for number in range(2000)), per_s)
+    assert all(left.hi == right.lo for left, right in pairwise(histogram.buckets))
 
 
 def test_a_mean_takes_each_latency_at_the_middle_of_its_bucket() -> None:

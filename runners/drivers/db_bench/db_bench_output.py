@@ -18,7 +18,7 @@ from itertools import pairwise
 
 from benchbrief.runners.drivers.db_bench.db_bench_messages import say
 from benchbrief.runners.drivers.db_bench.rocksdb_statistics import is_line
-from benchbrief.runners.measurement.histogram import from_counts
+from benchbrief.runners.measurement.histogram import US_PER_S, from_counts
 from benchbrief.runners.measurement.measurement import Histogram, Operation
 from benchbrief.runners.seams import Interim
 
@@ -284,7 +284,7 @@ class _Blocks:
         self._counts: tuple[int, float] | None = None
         self._deviation = ""
         self._ends: tuple[float, float] | None = None
-        self._buckets: list[tuple[tuple[float, float], int]] = []
+        self._buckets: list[tuple[tuple[int, int], int]] = []
         self._median = ""
         self._percentiles: tuple[tuple[str, str], ...] = ()
         self._shares: list[tuple[int, str, str]] = []
@@ -306,7 +306,7 @@ class _Blocks:
         elif match := _PERCENTILES.fullmatch(line.rstrip()):
             self._percentiles = tuple(_PERCENTILE.findall(match[1]))
         elif match := _BUCKET.fullmatch(line.rstrip()):
-            self._buckets.append(((int(match[1]) / 1e6, int(match[2]) / 1e6), int(match[3])))
+            self._buckets.append(((int(match[1]), int(match[2])), int(match[3])))
             self._shares.append((int(match[3]), match[4], match[5]))
         elif line.lstrip().startswith(("Count:", "Min:", "Percentiles:", "[", "(")):
             self.oddities.append(f"`{line.strip()[:80]}` is no line of a histogram of db_bench")
@@ -316,7 +316,7 @@ class _Blocks:
             count, mean = self._counts
             low, high = self._ends or (0.0, 0.0)
             try:
-                histogram = from_counts(self._buckets)
+                histogram = from_counts(self._buckets, US_PER_S)
             except ValueError:  # lines of two threads ran together
                 histogram = Histogram(())
             whole = self._ends is not None and histogram.count == count

@@ -10,7 +10,15 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from benchbrief.runners.drivers import output_invariants as rule
-from benchbrief.runners.drivers.fio.fio_output import BUCKETS_END_NS, NS_PER_S, Direction, Job, Output, merge_jobs
+from benchbrief.runners.drivers.fio.fio_output import (
+    BUCKETS_END_NS,
+    DIRECTIONS,
+    NS_PER_S,
+    Direction,
+    Job,
+    Output,
+    merge_jobs,
+)
 from benchbrief.runners.drivers.output_invariants import Invariant
 
 _UNIT_S = 1e-9
@@ -21,7 +29,8 @@ _OFF = 1e-4
 
 @dataclass(frozen=True)
 class One:
-    """A job in one direction. `block_size` is None where it is not the same for all its I/Os."""
+    """A job in one direction. `block_size` is None where it is not the same for all its I/Os; `limit` is how many of
+    them a second all jobs were to do together."""
 
     job: str
     name: str
@@ -30,6 +39,7 @@ class One:
     block_size: int | None
     patterns: str
     cpu: float | None = None
+    limit: int | None = None
 
     @property
     def called(self) -> str:
@@ -38,7 +48,7 @@ class One:
 
 def find_problems(output: Output) -> list[str]:
     """Return the contradictions in an output, each with the values that disagree. Raises NotFio for odd bins."""
-    return [each for one in _each(output) for each in rule.find_broken(TABLE, one)]
+    return [*_odd_times(output), *(each for one in _each(output) for each in rule.find_broken(TABLE, one))]
 
 
 def _each(output: Output) -> Iterator[One]:
@@ -52,16 +62,55 @@ def _each(output: Output) -> Iterator[One]:
                 number_of(output.option(job, "bs", output.option(job, "blocksize", "4k"))),
                 output.option(job, "rw", output.option(job, "readwrite", "")),
                 job.usr_cpu + job.sys_cpu if job.usr_cpu is not None and job.sys_cpu is not None else None,
+                (rate_limit(output, job, name) or 0) * lanes(output, job) or None,
             )
 
 
 def lanes(output: Output, job: Job) -> int:
-    """Return how many jobs of fio one of its JSON stands for: with `group_reporting`, all `numjobs` of it.
+    """Return how many jobs of fio one of its JSON stands for: with `group_reporting`, those of all sections.
 
-    fio does not print that option where it stands without a value; but it has one entry then, and not `numjobs`.
+    fio prints the options of one section alone, and `group_reporting` only where it has a value. But it adds up the
+    times of all jobs that it reports together.
     """
+    said, times = own_lanes(output, job), _times(job)
+    return said if times is None or _is_near(times, said) else max(said, round(times))
+
+
+def own_lanes(output: Output, job: Job) -> int:
+    """Return how many jobs the section has whose options are printed, as far as one entry stands for them."""
     alike = sum((each.name, each.groupid) == (job.name, job.groupid) for each in output.jobs)
     return max(1, number_of(output.option(job, "numjobs", "1")) or 1) if alike == 1 else 1
+
+
+def rate_limit(output: Output, job: Job, direction: str) -> int | None:
+    """Return the I/Os a second to which each job of a section was limited in a direction; None for no limit.
+
+    One rate is for all directions. Of several, an empty one is no limit, and the last holds for the directions after
+    it (HOWTO, "I/O rate").
+    """
+    rates = output.option(job, "rate_iops").split(",")
+    return number_of(rates[min(DIRECTIONS.index(direction), len(rates) - 1)]) or None
+
+
+def _times(job: Job) -> float | None:
+    """Return how often the time of all jobs holds that of the longest one; None where fio does not print it."""
+    longest = max((each.runtime_ms for each in job.directions.values()), default=0)
+    return job.runtime_ms / longest if job.runtime_ms and longest else None
+
+
+def _is_near(times: float, jobs: int) -> bool:
+    """Return whether so many jobs can have run. Some of them may end early, and none runs longer than the longest."""
+    return times < jobs + 0.1
+
+
+def _odd_times(output: Output) -> Iterator[str]:
+    """Yield where the number of jobs is not known: sections of one group that ran for different times."""
+    for job in output.jobs:
+        said, times = own_lanes(output, job), _times(job)
+        if times is not None and not _is_near(times, said) and abs(times - round(times)) > 0.1:
+            longest = max(each.runtime_ms for each in job.directions.values())
+            jobs = f"{said} jobs of up to" if said > 1 else "a job of"
+            yield f"{job.name} has a job_runtime of {job.runtime_ms} ms, and its options are of {jobs} {longest} ms"
 
 
 def number_of(text: str) -> int | None:
@@ -163,6 +212,15 @@ def _busy(one: One) -> Iterator[str]:
         yield f"the latencies of {one.called} add up to {held:.3f} s, and {one.depth} at once have {lanes:.3f} s"
 
 
+def _within_limit(one: One) -> Iterator[str]:
+    """A job that is behind may catch up, but is never ahead of its limit for long."""
+    seconds = one.found.runtime_ms / 1000
+    due = (one.limit or 0) * seconds
+    if due and one.found.total_ios > 1.25 * due + 5 * due**0.5 + one.depth:
+        did = rule.format_number(round(one.found.total_ios / seconds, 1))
+        yield f"{one.called} did {did} I/Os a second, and its rate_iops allows {one.limit}"
+
+
 def _pattern(one: One) -> Iterator[str]:
     pattern = one.patterns.partition(":")[0]
     if pattern and one.name not in _DOES.get(pattern, (one.name,)):
@@ -186,6 +244,7 @@ TABLE: tuple[Invariant[One], ...] = (
     Invariant("`slat` and `clat` make `lat`, whose mean lies between its `min` and `max`", _submission),
     Invariant("A job uses no more than one processor", _processors),
     Invariant("A pattern has its own directions alone", _pattern),
+    Invariant("No more I/Os a second than the `rate_iops` of all jobs", _within_limit),
 )
 
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import math
 import re
+from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -19,7 +20,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from benchbrief.runners.measurement import histogram as h
 from benchbrief.runners.measurement.measurement import Histogram, Interval
 
-NS_PER_S = 1e9
+NS_PER_S = 1_000_000_000
 DIRECTIONS = ("read", "write", "trim")
 BUCKETS_END_NS = 1 << 34
 """All longer latencies are in the last bucket."""
@@ -33,8 +34,17 @@ Count = Annotated[int, Field(ge=0, le=1 << 62)]
 Amount = Annotated[float, Field(ge=0, allow_inf_nan=False)]
 
 
+_MORE_JSON = re.compile(r"[^\S\n]*\S|\s*[]{}\[,\"]")
+"""What can't follow the JSON: something on its last line, or more of it."""
+_BEFORE_BINS = re.compile(r"fio-[12]\.")
+
+
 class NotFio(ValueError):
-    """The text is not a whole JSON output of fio. Says why."""
+    """The text is not a whole JSON output of fio. Says why; `hint` is the next step."""
+
+    def __init__(self, text: str, hint: str = "") -> None:
+        super().__init__(text)
+        self.hint = hint
 
 
 class _Part(BaseModel):
@@ -86,6 +96,8 @@ class Job(_Part):
     sys_cpu: Amount | None = None
     steadystate: SteadyState | None = None
     latency_depth: Count = 0
+    runtime_ms: Annotated[Count | None, Field(alias="job_runtime")] = None
+    """The time of all jobs of fio that this entry stands for, added up."""
 
     @property
     def directions(self) -> Mapping[str, Direction]:
@@ -130,20 +142,29 @@ def read_output(path: Path) -> Output:
 
 
 def parse_output(text: str) -> Output:
-    """Parse the one JSON object, after any notes before it. Raises NotFio."""
+    """Parse the one JSON object. Notes may stand before it, and the text of `--output-format=json+,normal` after it.
+
+    Raises NotFio.
+    """
     begins = re.search(r"^\{", text, re.MULTILINE)
     if begins is None:
         raise NotFio(text.strip()[:200] or "it is empty")
     try:
-        found = json.loads(text[begins.start() :])
+        found, end = json.JSONDecoder().raw_decode(text, begins.start())
+        if _MORE_JSON.match(text, end):
+            json.loads(text[begins.start() :])
     except (ValueError, RecursionError) as error:
-        raise NotFio(str(error)[:200]) from error
+        raise NotFio(f"its JSON is not whole: {str(error)[:200]}", "was it cut off?") from error
+    version = str(found.get("fio version", ""))[:60]
+    if _BEFORE_BINS.match(version):
+        problem = f"{version.replace('-', ' ', 1)} has no bins of latencies in its JSON: its format is too old"
+        raise NotFio(problem, "run fio 3.0 or later with --output-format=json+")
     try:
         return Output.model_validate(found)
     except ValidationError as error:
         first = error.errors(include_url=False, include_input=False)[0]
         place = ".".join(str(part) for part in first["loc"])
-        raise NotFio(f"{place}: {first['msg']}") from error
+        raise NotFio(f"its JSON is whole, but not fio's: {place}: {first['msg']}") from error
 
 
 def read_bins(latencies: Latencies) -> tuple[Bin, ...]:
@@ -164,11 +185,10 @@ def read_bins(latencies: Latencies) -> tuple[Bin, ...]:
 
 def merge_jobs(each: Iterable[Latencies]) -> Histogram:
     """Merge the bins of all jobs into one histogram, in seconds. Raises NotFio as `read_bins` does."""
-    counts: dict[tuple[float, float], int] = {}
+    counts: Counter[tuple[int, int]] = Counter()
     for one in (found for latencies in each for found in read_bins(latencies)):
-        ends = (one.lo / NS_PER_S, one.hi / NS_PER_S)
-        counts[ends] = counts.get(ends, 0) + one.count
-    return h.from_counts(counts.items())
+        counts[one.lo, one.hi] += one.count
+    return h.from_counts(counts.items(), NS_PER_S)
 
 
 def read_intervals(paths: Iterable[Path], seconds: float) -> tuple[Interval, ...]:

@@ -20,6 +20,8 @@ _PROPORTIONS = {
     "SCAN": "scanproportion",
     _RMW: "readmodifywriteproportion",
 }
+PHASES = {"command": {"load": "load", "run": "run"}, "dotransactions": {"false": "load", "true": "run"}}
+"""Which phase it ran, by the values of its properties: older versions print `dotransactions` alone."""
 _START_S = 5.0
 """How long a run may take, in seconds, beside its operations: for connecting, and for ending."""
 
@@ -157,7 +159,8 @@ def _shares(output: Output) -> Iterator[str]:
     text = output.text
     shares = {name: parse_printed(text.properties.get(key, "")) for name, key in _PROPORTIONS.items()}
     rows = {name: row.count for name, row in text.final.items()}
-    if text.properties.get("command") == "load" or not all(shares.values()):
+    loads = any(phases.get(text.properties.get(name, "")) == "load" for name, phases in PHASES.items())
+    if loads or not all(shares.values()):
         return
     done = {name: rows.get(name, 0) + rows.get(f"{name}{_FAILED}", 0) for name in shares}
     done["READ"] = max(0, done["READ"] - done[_RMW])

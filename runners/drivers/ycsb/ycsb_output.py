@@ -20,7 +20,7 @@ from pathlib import Path
 
 from benchbrief.runners.drivers.output_evidence import read_output_lines
 from benchbrief.runners.drivers.ycsb.ycsb_messages import say
-from benchbrief.runners.measurement.histogram import decode_hdr, from_counts
+from benchbrief.runners.measurement.histogram import US_PER_S, decode_hdr, from_counts
 from benchbrief.runners.measurement.measurement import Histogram
 from benchbrief.runners.seams import Interim
 
@@ -262,13 +262,13 @@ def _buckets(buckets: list[tuple[str, int, int]], count: int, max_s: float | Non
     """
     highest = max((lowest for over, lowest, number in buckets if number and not over), default=0)
     by_us = not any(over for over, _, _ in buckets) and max_s is not None and abs(highest / 1e6 - max_s) <= max_s / 100
-    step = 1e-6 if by_us else 1e-3
+    width_us, most_us = 1 if by_us else 1000, round((max_s or 0.0) * US_PER_S)
     counts = []
-    for over, lowest, number in buckets:
-        lo = lowest * step
-        counts.append(((lo, max(max_s or 0.0, lo) + step if over else lo + step), number))
+    for over, number_of_bucket, number in buckets:
+        lo = number_of_bucket * width_us
+        counts.append(((lo, (max(most_us, lo) if over else lo) + width_us), number))
     try:
-        histogram = from_counts(counts)
+        histogram = from_counts(counts, US_PER_S)
     except ValueError:
         return None
     return histogram if histogram.count == count and count else None

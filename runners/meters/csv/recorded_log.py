@@ -25,6 +25,7 @@ from pathlib import Path
 from typing import Any, NamedTuple, TextIO
 
 from benchbrief.runners.meters.sample_blocks import block, fail, head, number
+from benchbrief.runners.text_encoding import text_encoding
 
 _LOOK_S = 0.5
 _MOST_SECONDS = 1e11
@@ -85,7 +86,7 @@ def _all(settings: dict[str, Any]) -> Iterator[Row]:
     if not paths:
         raise NotYet(f"there is no file {settings['path']}")
     for path in paths:
-        with Path(path).open(encoding="utf-8-sig", errors="replace", newline="") as file:
+        with Path(path).open(encoding=text_encoding(Path(path)), errors="replace", newline="") as file:
             yield from _rows(file, path, settings)
 
 

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
 from bench_postgres.pgbench_driver import BUILTIN, describe, disclosed, operations_of, remarks
-from bench_postgres.pgbench_output import Summary, TwoRuns, against_log, contradictions, read_summary
+from bench_postgres.pgbench_output import Summary, TwoRuns, against_log, contradictions, read_summary, script_of
 from bench_postgres.postgres_messages import say_pg
 from bench_postgres.transaction_log import LogFile, NotALog, Transactions, fold_logs
 from benchbrief.compiler.planning.plan import Cell, Plan
@@ -68,7 +68,8 @@ class PgbenchImporter(OutputImporter):
         wanted = BUILTIN.get(plan.workloads[cell.workload].benchmark)
         for number, line in enumerate(read_lines(path.name, path), start=1):
             match = _SCRIPT.fullmatch(line)
-            if match and (match[1] != wanted[1] if wanted else match[1].startswith("<builtin")):
+            ran = script_of(match[1]) if match else ""
+            if match and (ran != wanted[1] if wanted else ran.startswith("<builtin")):
                 said = f"it ran {match[1]}, and workload {cell.workload} is {wanted[1] if wanted else 'a file of SQL'}"
                 yield Problem(str(path), number, said, "give each cell its own output")
 

@@ -61,13 +61,26 @@ _KNOWN: dict[str, re.Pattern[str]] = {
     "done": re.compile(r"number of transactions actually processed: (\d+)(?:/\d+)?"),
     "failed": re.compile(r"number of failed transactions: (\d+) .*"),
     "skipped": re.compile(r"number of transactions skipped: (\d+) .*"),
-    "mean_ms": re.compile(r"latency average = ([\d.]+) ms"),
-    "stddev_ms": re.compile(r"latency stddev = ([\d.]+) ms"),
+    "mean_ms": re.compile(r"latency average(?: =|:) ([\d.]+) ms"),
+    "stddev_ms": re.compile(r"latency stddev(?: =|:) ([\d.]+) ms"),
     "lag_ms": re.compile(r"rate limit schedule lag: avg ([\d.]+) \(max ([\d.]+)\) ms"),
     "connecting_ms": re.compile(r"initial connection time = ([\d.]+) ms"),
     "rate": re.compile(r"tps = ([\d.]+) \((?:without initial connection time|excluding connections .*)\)"),
 }
 _ALWAYS = ("script", "clients", "threads", "done", "rate")
+
+
+_BUILTIN_BEFORE_9_6 = {
+    "TPC-B (sort of)": "<builtin: TPC-B (sort of)>",
+    "Update only pgbench_accounts": "<builtin: simple update>",
+    "SELECT only": "<builtin: select only>",
+    "Custom query": "",
+}
+
+
+def script_of(printed: str) -> str:
+    """Return a transaction type as pgbench prints it from 9.6 on: an own script has had no name before that."""
+    return _BUILTIN_BEFORE_9_6.get(printed, printed)
 
 
 class TwoRuns(NotALog):
@@ -93,7 +106,7 @@ def read_summary(lines: Iterable[str]) -> Summary:
     return Summary(
         version=head[1] if head else "",
         server=(head[2] if head else "") or "",
-        script=found["script"][1],
+        script=script_of(found["script"][1]),
         scale=int(number_of("scale")) if "scale" in found else None,
         protocol=found["protocol"][1] if "protocol" in found else "",
         clients=int(number_of("clients")),

@@ -59,8 +59,8 @@ class Latencies:
 
     def histogram(self) -> Histogram:
         """Return the buckets in seconds. A logged microsecond v stands for [v, v + 1)."""
-        counts = (((lo / US_PER_S, (lo + width) / US_PER_S), count) for (lo, width), count in self.buckets.items())
-        return histogram.from_counts(counts)
+        counts = (((lo, lo + width), count) for (lo, width), count in self.buckets.items())
+        return histogram.from_counts(counts, histogram.US_PER_S)
 
 
 @dataclass

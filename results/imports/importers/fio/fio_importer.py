@@ -27,7 +27,7 @@ from benchbrief.results.imports.importers.fio.spec import SPEC
 from benchbrief.runners.drivers.fio import fio_invariants, fio_output
 from benchbrief.runners.drivers.fio.fio import describe, describe_own, read_operations, read_own_samples
 from benchbrief.runners.drivers.fio.fio_invariants import number_of
-from benchbrief.runners.drivers.fio.fio_output import DIRECTIONS, Job, NotFio, Output
+from benchbrief.runners.drivers.fio.fio_output import Job, NotFio, Output
 from benchbrief.runners.measurement.measurement import Measurement, PhaseThroughput
 
 _BEGIN = re.compile(r"(?:\}\s*)?\{")
@@ -37,6 +37,8 @@ _ALSO = {"rw": "readwrite", "bs": "blocksize", "direct": "buffered"}
 """Other names of an option. `buffered` is the opposite of `direct`."""
 _PATTERNS = {"rw": "readwrite"}
 _MIXED = ("readwrite", "randrw")
+_AS_LIMITED = 0.05
+"""How far what was done may be from a limit that is printed of some jobs alone, as a share."""
 _DISCLOSED = ("rw", "bs", "iodepth", "ioengine", "direct", "numjobs", "size", "runtime", "ramp_time", "rwmixread")
 
 
@@ -53,7 +55,7 @@ class FioImporter(OutputImporter):
         try:
             require_consistent(name, fio_invariants.find_problems(found))
         except NotFio as error:
-            raise OutputProblem(name, None, f"not an output of fio: {error}") from error
+            raise OutputProblem(name, None, f"not an output of fio: {error}", error.hint) from error
         errors, seconds = sum(job.total_err for job in found.jobs), found.seconds
         warnings, own = describe_own(found)
         offered = _target(found) is not None
@@ -105,6 +107,7 @@ class FioImporter(OutputImporter):
         if any(limits) and not all(limits):
             line = _line(read_lines(path.name, path), "rate_iops")
             yield Problem(str(path), line, "its rate_iops limits some of its I/Os, and others not", WRONG_CELL)
+        yield from _unknown_limits(path, found)
 
 
 def _read(name: str, path: Path) -> Output:
@@ -119,7 +122,7 @@ def _read(name: str, path: Path) -> Output:
     try:
         return fio_output.parse_output("\n".join(text))
     except NotFio as error:
-        raise OutputProblem(name, None, f"its JSON is not whole: {error}", "was it cut off?") from error
+        raise OutputProblem(name, None, str(error), error.hint) from error
 
 
 def _completed(name: str, found: Output) -> int:
@@ -184,18 +187,27 @@ def _target(found: Output) -> float | None:
 
 
 def _limits(found: Output) -> list[float]:
-    """Return the I/Os a second of each job in each of its directions; 0 for no limit, or an odd one.
+    """Return the I/Os a second of each job in each of its directions; 0 for no limit, or an odd one."""
+    return [
+        float(fio_invariants.rate_limit(found, job, name) or 0) * fio_invariants.lanes(found, job)
+        for job in found.jobs
+        for name in job.directions
+    ]
 
-    One rate is for all directions. Of several, an empty one is no limit, and the last holds for the directions after
-    it (HOWTO, "I/O rate").
-    """
-    limits = []
+
+def _unknown_limits(path: Path, found: Output) -> Iterator[Problem]:
+    """Yield a problem where sections were reported together whose limits, other than that of one, are not printed, and
+    do not follow from what was done."""
     for job in found.jobs:
-        rates = found.option(job, "rate_iops").split(",")
-        for name in job.directions:
-            rate = rates[min(DIRECTIONS.index(name), len(rates) - 1)]
-            limits.append(float(number_of(rate) or 0) * fio_invariants.lanes(found, job))
-    return limits
+        own, every = fio_invariants.own_lanes(found, job), fio_invariants.lanes(found, job)
+        for name, part in job.directions.items() if every > own else ():
+            limit = every * (fio_invariants.rate_limit(found, job, name) or 0)
+            if limit and abs(part.iops - limit) > _AS_LIMITED * limit:
+                did = f"it did {part.iops:.6g} I/Os a second in {every} jobs"
+                text = f"{did}, and prints the rate_iops of {own} of them"
+                hint = "run its sections without group_reporting, so that fio prints the options of each"
+                line = _line(read_lines(path.name, path), "rate_iops")
+                yield Problem(str(path), line, text, hint)
 
 
 def _setting(lines: list[str], option: str, number: float | None, text: str) -> Setting:

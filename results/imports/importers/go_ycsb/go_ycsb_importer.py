@@ -79,11 +79,11 @@ class GoYcsbImporter(OutputImporter):
         records or another distribution."""
         workload, text = plan.workloads[cell.workload], list(islice(read_output_lines(path), HEAD))
         said = _properties(text)
-        command = said.get("command")
-        if command and command.value in ("load", "run") and command.value != workload.phase:
-            problem = f"it was run with {command.text}, and workload {workload.name} is a {workload.phase}"
-            yield Problem(str(path), command.line, problem, WRONG_CELL)
-            return
+        for name, phases in go_ycsb_invariants.PHASES.items():
+            if (command := said.get(name)) and phases.get(str(command.value), workload.phase) != workload.phase:
+                problem = f"it was run with {command.text}, and workload {workload.name} is a {workload.phase}"
+                yield Problem(str(path), command.line, problem, WRONG_CELL)
+                return
         records, distribution = workload.properties.get("records"), workload.properties.get("distribution")
         for number, line in enumerate(text if workload.phase == "run" else (), start=1):
             if (match := _KEYS.match(line)) is None:

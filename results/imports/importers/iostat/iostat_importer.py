@@ -20,6 +20,7 @@ from benchbrief.results.imports.importer_seams import BadLog, SampleImporter
 from benchbrief.results.imports.importers.log_times import parse_time
 from benchbrief.runners.drivers.output_evidence import read_output_lines
 from benchbrief.runners.measurement.measurement import Sample
+from benchbrief.runners.text_encoding import text_encoding
 
 _COLUMNS = {
     # iostat's name (of any version): (measure, factor to base units, unit)
@@ -48,8 +49,8 @@ _DEVICE = re.compile(r"Device:?\s+(.*)")
 
 class Iostat(SampleImporter):
     def read(self, path: Path, node: str, window: tuple[float, float], device: str) -> list[Sample]:
-        with path.open("rb") as file:
-            is_json = file.read(64).lstrip().startswith(b"{")
+        with path.open(encoding=text_encoding(path), errors="replace") as file:
+            is_json = file.read(64).lstrip().startswith("{")
         reports = _json_reports(path) if is_json else list(_text_reports(path))
         if not reports:
             raise BadLog(None, "not a log of iostat -x -t: it has no report of devices with its time")

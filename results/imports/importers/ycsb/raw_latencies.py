@@ -11,8 +11,8 @@ for each second.
 from __future__ import annotations
 
 import math
-import os
 import re
+from codecs import BOM_UTF16_BE
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
@@ -21,22 +21,26 @@ from typing import TYPE_CHECKING, Any
 
 from benchbrief.compiler.metrics.sql.sql_text import sql_text
 from benchbrief.results.imports.import_problems import BadLine
+from benchbrief.results.imports.imported_files import last_text
 from benchbrief.results.imports.importers.property_settings import disclosed
 from benchbrief.results.imports.importers.ycsb.ycsb_command_line import has_interval, of_command_line
 from benchbrief.results.messages.result_messages import say
 from benchbrief.runners.drivers.output_invariants import parse_printed
 from benchbrief.runners.drivers.ycsb.ycsb_output import Text, operation_of, read_text
-from benchbrief.runners.measurement.histogram import from_counts
+from benchbrief.runners.measurement.histogram import US_PER_S, from_counts
 from benchbrief.runners.measurement.measurement import Interval, Measurement, Operation, PhaseThroughput
+from benchbrief.runners.text_encoding import text_encoding
 
 if TYPE_CHECKING:
     import duckdb
 
 _HEAD_BYTES = 1 << 20
-_LINE = re.compile(rb"^[A-Z][A-Z-]*,\d{10,},\d+\s*$", re.MULTILINE)
+_LINE = re.compile(r"^[A-Z][A-Z-]*,\d{10,},\d+\s*$", re.MULTILINE)
 _TITLE = re.compile(r"[A-Z][A-Z-]* latency raw data: op, timestamp")
 _OPERATION = re.compile(r"(?:READ|UPDATE|INSERT|SCAN|DELETE)[A-Z_-]*,")
 _MEMORY = "200MB"
+_DUCKDB = {"utf-8-sig": "utf-8", "utf-16": "utf-16"}
+"""The names of encodings in DuckDB, which leaves out a byte-order mark. Its UTF-16 is the little-endian one alone."""
 _RMW = "READ-MODIFY-WRITE"
 _TOTAL_KEYS = {"Throughput(ops/sec)", "RunTime(ms)"}
 _FIRST_MS, _LAST_MS = 946_684_800_000, 4_102_444_800_000
@@ -61,16 +65,14 @@ class _OfRow:
     begin_us: int = 1 << 62
     first_ms: int = 1 << 62
     last_ms: int = 0
-    buckets: list[tuple[tuple[float, float], int]] = field(default_factory=list)
+    buckets: list[tuple[tuple[int, int], int]] = field(default_factory=list)
 
 
 def is_raw(path: Path) -> bool:
     """Return whether a file has raw latencies in its first or last megabyte: on standard output they come late."""
-    with path.open("rb") as file:
-        if _LINE.search(file.read(_HEAD_BYTES)):
-            return True
-        file.seek(max(0, file.seek(0, os.SEEK_END) - _HEAD_BYTES))
-        return _LINE.search(file.read(_HEAD_BYTES)) is not None
+    with path.open(encoding=text_encoding(path), errors="replace") as file:
+        first = file.read(_HEAD_BYTES)
+    return any(_LINE.search(text) for text in (first, last_text(path, _HEAD_BYTES)))
 
 
 def read(path: Path, beside: Sequence[str] = ()) -> Measurement:
@@ -96,7 +98,10 @@ def _groups(connection: duckdb.DuckDBPyConnection, path: Path) -> list[tuple[Any
     """Return counts by row and bucket, and by row and second, in one pass over the file."""
     import duckdb
 
-    name = sql_text(path)
+    name, encoding = sql_text(path), sql_text(_DUCKDB[text_encoding(path)])
+    with path.open("rb") as file:
+        if file.read(2) == BOM_UTF16_BE:
+            raise BadLine(None, "latencies in UTF-16 BE", f"make it UTF-8: iconv -f UTF-16 -t UTF-8 {path.name}")
     try:
         return connection.execute(
             f"""
@@ -104,6 +109,7 @@ def _groups(connection: duckdb.DuckDBPyConnection, path: Path) -> list[tuple[Any
                 SELECT op, ms, us,
                        CASE WHEN us < 2 << {_BUCKETS} THEN 0 ELSE floor(log2(us))::INT - {_BUCKETS} END AS shift
                 FROM read_csv({name}, auto_detect = false, header = false, delim = ',', quote = '', escape = '',
+                    encoding = {encoding},
                     columns = {{'op': 'VARCHAR', 'ms': 'BIGINT', 'us': 'BIGINT'}}, store_rejects = true,
                     rejects_limit = {_REJECTS}, strict_mode = false)
             ), placed AS (SELECT op, ms, us, shift, (us >> shift) << shift AS lo, ms // 1000 AS second FROM raw)
@@ -147,7 +153,7 @@ def _rows(groups: list[tuple[Any, ...]]) -> dict[str, _OfRow]:
         of.sum_us += total
         of.least_us, of.most_us = min(of.least_us, least), max(of.most_us, most)
         of.begin_us, of.first_ms, of.last_ms = min(of.begin_us, begin), min(of.first_ms, first), max(of.last_ms, last)
-        of.buckets.append(((lo / 1e6, (lo + (1 << shift)) / 1e6), count))
+        of.buckets.append(((lo, lo + (1 << shift)), count))
     if not rows:
         raise BadLine(None, "no latency of an operation in it")
     return rows
@@ -272,7 +278,7 @@ def _operations(rows: Mapping[str, _OfRow]) -> tuple[Operation, ...]:
                     mean_s=of.sum_us / of.count / 1e6,
                     min_s=of.least_us / 1e6,
                     max_s=of.most_us / 1e6,
-                    histogram=from_counts(of.buckets),
+                    histogram=from_counts(of.buckets, US_PER_S),
                     in_total=operation != "read_modify_write",
                 )
             )

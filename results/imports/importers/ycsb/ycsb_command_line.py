@@ -11,6 +11,7 @@ from benchbrief.results.imports.importer_seams import Setting
 
 _STOCK = re.compile(r"(?:.*/)?workload([a-f])")
 """A properties file that YCSB brings. None of them sets `measurement.interval`."""
+_PHASES = {"-load": "load", "-t": "run", "dotransactions=false": "load", "dotransactions=true": "run"}
 _FLAGS = {"-threads": "threadcount", "-target": "target"}
 
 
@@ -45,7 +46,12 @@ class CommandLine:
     @property
     def phase(self) -> str:
         """`load` or `run`; "" when it says neither."""
-        return "load" if "-load" in self.words else "run" if "-t" in self.words else ""
+        return _PHASES.get(self.phase_word, "")
+
+    @property
+    def phase_word(self) -> str:
+        """The word that says it: both flags set `dotransactions`, and the last one holds (`Client.parseArguments`)."""
+        return next((word for word in reversed(self.words) if word in _PHASES), "")
 
     @property
     def stock(self) -> str:

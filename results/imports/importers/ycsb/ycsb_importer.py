@@ -22,8 +22,6 @@ from benchbrief.runners.drivers.output_evidence import read_output_lines
 from benchbrief.runners.drivers.ycsb.spec import SPEC
 from benchbrief.runners.measurement.measurement import Measurement
 
-_FLAGS = {"load": "-load", "run": "-t"}
-
 
 class YcsbImporter(OutputImporter):
     def read(self, files: Mapping[str, Path], benchmark: str, options: Options) -> Measurement:
@@ -36,7 +34,7 @@ class YcsbImporter(OutputImporter):
         """Yield a problem when the command line loads where the cell measures, or is of another stock workload."""
         command, workload = command_line(islice(read_output_lines(path), HEAD)), plan.workloads[cell.workload]
         if command.phase and command.phase != workload.phase:
-            problem = f"it was run with {_FLAGS[command.phase]}, and workload {workload.name} is a {workload.phase}"
+            problem = f"it was run with {command.phase_word}, and workload {workload.name} is a {workload.phase}"
             yield Problem(str(path), command.line, problem, WRONG_CELL)
         elif workload.phase == "run" and command.stock not in ("", workload.benchmark):
             said = self.settings(path)

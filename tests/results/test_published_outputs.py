@@ -1,0 +1,114 @@
+"""Outputs as tools print them, which are easily refused for a false reason, or believed for more than they prove."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from benchbrief.results.imports.cell_files import Where
+from benchbrief.results.imports.import_problems import ImportRefused
+from benchbrief.results.imports.import_source import Source
+from benchbrief.results.imports.imported_files import OutputProblem
+from benchbrief.results.imports.prepare_outputs import prepare_outputs
+from benchbrief.results.imports.read_imported import read_output
+from benchbrief.runners.measurement import histogram as h
+from tests.support.plans import compile_text
+
+SOURCE = Source({"title": "Lab runs", "publisher": "Example Ltd", "document": "lab book 12", "licence": "internal"})
+SPEC = """
+hardware box { hosts = "box.lab" }
+client load { hosts = "load.lab"  tool = TOOL }
+database db { engine = mongodb  uri = "mongodb://{hosts}/ycsb" }
+workload w from ycsb.WORKLOAD
+experiment closed { hardware = box  workloads = w  threads = THREADS  measure = 5 s }
+"""
+OUTPUTS = Path(__file__).parent / "outputs"
+
+
+@pytest.mark.parametrize(
+    ("file", "least", "most"),
+    [("ycsb-buckets-9-and-10.txt", 0.0108, 0.011), ("ycsb-0.17-millisecond-buckets.txt", 0.062, 0.063)],
+)
+def test_buckets_of_a_millisecond_follow_each_other(file: str, least: float, most: float) -> None:
+    (read,) = read_output("ycsb", {"stdout": OUTPUTS / file}, "c").operations
+    assert read.histogram is not None
+    assert read.histogram.count == read.count
+    assert least <= h.percentile(read.histogram, 99) <= most
+
+
+def refused(
+    tool: str,
+    path: Path,
+    folder: Path,
+    workload: str,
+    threads: int = 1,
+    cell: str = "experiment=closed",
+    spec: str = SPEC,
+) -> str:
+    """Why an output is not taken for the cell of a spec; "" when it is."""
+    text = spec.replace("TOOL", tool).replace("WORKLOAD", workload).replace("THREADS", str(threads))
+    importer = {"go_ycsb": "go-ycsb"}.get(tool, tool)
+    try:
+        prepare_outputs(importer, [path], compile_text(text, folder), SOURCE, Where(cell=cell))
+    except ImportRefused as why:
+        return "\n".join(each.text for each in why.problems)
+    return ""
+
+
+LOADS = SPEC.replace("workloads = w", "workloads = load(w)")
+CELL, LOAD = "experiment=closed", "workload=load(w)"
+
+
+def test_a_load_of_go_ycsb_is_known_by_either_property(tmp_path: Path) -> None:
+    path = OUTPUTS / "go-ycsb-load.txt"
+    (insert,) = read_output("go-ycsb", {"stdout": path}, "a").operations
+    assert (insert.operation, insert.count, insert.errors) == ("insert", 1000, 0)
+    spec = LOADS.replace("ycsb.WORKLOAD", "ycsb.a { records = 1000 }")
+    assert refused("go_ycsb", path, tmp_path, "a", cell=LOAD, spec=spec) == ""
+    assert "run with dotransactions = false, and workload w is a run" in refused("go_ycsb", path, tmp_path, "a")
+
+
+@pytest.mark.parametrize("words", ["-load", "-t -load", "-t -p dotransactions=false"])
+def test_the_shares_that_a_load_is_given_are_those_of_the_run_after_it(tmp_path: Path, words: str) -> None:
+    path = tmp_path / "stdout"
+    path.write_text(
+        f"java site.ycsb.Client {words} -p readproportion=0.5 -p insertproportion=0 -threads 1\n"
+        "[OVERALL], RunTime(ms), 1000\n[OVERALL], Throughput(ops/sec), 1000.0\n[INSERT], Operations, 1000\n"
+        "[INSERT], AverageLatency(us), 900.0\n[INSERT], MinLatency(us), 800\n[INSERT], MaxLatency(us), 1000\n"
+        "[INSERT], Return=OK, 1000\n"
+    )
+    assert refused("ycsb", path, tmp_path, "a", cell=LOAD, spec=LOADS) == ""
+    assert f"it was run with {words.rsplit(maxsplit=1)[-1]}, and workload w is a run" in refused(
+        "ycsb", path, tmp_path, "a"
+    )
+
+
+@pytest.mark.parametrize(
+    ("file", "message", "hint"),
+    [
+        ("fio-2.1.4.json", "fio 2.1.4 has no bins .* its format is too old", "run fio 3.0 or later with"),
+        ("fio-2.17.json", "fio 2.17 has no bins .* its format is too old", "run fio 3.0 or later with"),
+        ("fio-3.42-json-normal.txt", "its latencies have no bins", "run fio with"),
+    ],
+)
+def test_an_output_of_fio_without_bins_is_not_called_cut(file: str, message: str, hint: str) -> None:
+    with pytest.raises(OutputProblem, match=message) as caught:
+        read_output("fio", {"stdout": OUTPUTS / file}, "randwrite")
+    assert caught.value.hint == f"{hint} --output-format=json+"
+
+
+FIO = """
+hardware box { hosts = "box.lab" }
+database disk { engine = raw_storage  path = "/data/raw"  size = 8 MiB }
+workload w from fio.randread { direct = false  io_engine = psync }
+experiment closed { hardware = box  workloads = w  threads = THREADS  measure = 3 s }
+"""
+
+
+@pytest.mark.parametrize(("threads", "message"), [(2, ""), (1, "it was run with 2 jobs, and cell "), (4, "2 jobs")])
+def test_sections_that_fio_reports_together_are_so_many_jobs(tmp_path: Path, threads: int, message: str) -> None:
+    path = OUTPUTS / "fio-3.33-two-sections.json"
+    why = refused("fio", path, tmp_path, "", threads, spec=FIO)
+    assert message in why
+    assert bool(why) == bool(message)
