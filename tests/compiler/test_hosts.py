@@ -26,6 +26,43 @@ SPEC = TransportSpec(
 """
 
 
+URI = """
+hardware two {{ hosts = {hosts} }}
+client load {{ hosts = local  tool = ycsb }}
+database mongo {{ engine = mongodb  uri = "{uri}" }}
+workload a from ycsb.a {{ records = 200 }}
+experiment ramp {{ hardware = two  client = load  workloads = a  threads = 1  measure = 2 s }}
+"""
+
+
+@pytest.mark.parametrize(
+    ("hosts", "uri", "filled"),
+    [
+        ('"fd00::1"', "mongodb://{hosts}/ycsb", "mongodb://[fd00::1]/ycsb"),
+        ('"fd00::1"', "mongodb://{hosts}:27018/ycsb", "mongodb://[fd00::1]:27018/ycsb"),
+        ('"fd00::1"', "mongodb://[{hosts}]:27018/ycsb", "mongodb://[fd00::1]:27018/ycsb"),
+        ('["root@[fd00::1]:22", "db.lab"]', "mongodb://{hosts}/ycsb", "mongodb://[fd00::1],db.lab/ycsb"),
+        ('"db.lab"', "mongodb://u:{secret(PW)}@[::1]:5,{hosts}/ycsb", "@[::1]:5,db.lab/ycsb"),
+    ],
+)
+def test_an_ipv6_host_stands_in_brackets_in_a_uri(tmp_path: Path, hosts: str, uri: str, filled: str) -> None:
+    path = tmp_path / "spec.bench"
+    path.write_text(URI.format(hosts=hosts, uri=uri))
+    found = check(path)
+    assert found.diagnostics == ()
+    assert found.plan is not None
+    (database,) = found.plan.databases.values()
+    assert str(database.uri[-1]) == filled
+
+
+@pytest.mark.parametrize("uri", ["mongodb://fd00::1/ycsb", "mongodb://u:{secret(PW)}@{hosts},fd00::1/ycsb?w=1"])
+def test_a_written_ipv6_host_without_brackets_is_a_mistake(tmp_path: Path, uri: str) -> None:
+    path = tmp_path / "spec.bench"
+    path.write_text(URI.format(hosts='"db.lab"', uri=uri))
+    (found,) = check(path).diagnostics
+    assert (found.code, found.summary) == ("E0412", "`uri` is an address whose IPv6 host `fd00::1` has no brackets")
+
+
 @pytest.mark.parametrize(
     ("pattern", "hosts"),
     [

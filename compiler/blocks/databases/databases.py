@@ -217,7 +217,7 @@ def database_on(
     spec: DatabaseSpec, unit: HardwareUnit, table: Mapping[str, plan.Host], reader: Reader
 ) -> plan.Database:
     """Return the database for this hardware, with its holes filled."""
-    hosts = ",".join(table[host].name for host in unit.hardware.hosts)
+    hosts = ",".join(_in_uri(table[host].name, spec.uri) for host in unit.hardware.hosts)
     uri = _fill(spec.uri, "uri", unit, reader, {"hosts": hosts}) if spec.uri else ()
     path = None
     if spec.path:
@@ -255,6 +255,12 @@ def database_on(
         hooks=spec.hooks,
         origin=origin(spec.span),
     )
+
+
+def _in_uri(host: str, uri: ast.String | None) -> str:
+    """Return a host as a URI has it: an IPv6 address in brackets (RFC 3986), unless the spec has written them."""
+    written = uri is not None and any(isinstance(part, str) and part.endswith("[") for part in uri.parts)
+    return f"[{host}]" if ":" in host and not written else host
 
 
 def _fill(
@@ -324,5 +330,10 @@ def _check_uri(string: ast.String, uri: Sequence[object], engine: EngineSpec, re
         why = f"not a {engine.label} address"
         reader.report(value_errors.BadText(string.span, "uri", why, f"`{example}`"))
     shown = "".join(part if isinstance(part, str) else "\n" for part in uri)
+    named = re.match(r"[a-z][a-z0-9+.-]*://([^/?]*)", shown)
+    for host in named[1].rpartition("@")[2].split(",") if named else ():
+        if host.count(":") > 1 and not host.startswith("["):
+            bare = f"an address whose IPv6 host `{host}` has no brackets"
+            reader.report(value_errors.BadText(string.span, "uri", bare, f"`[{host}]`, and a port after the brackets"))
     if _PLAIN_PASSWORD.search(shown):
         reader.report(value_errors.PlainSecret(string.span))

@@ -14,7 +14,7 @@ from benchbrief.compiler.planning.plan import Database
 from benchbrief.runners.engines.mongodb.mongo_client import Connection, Refused
 from benchbrief.runners.engines.mongodb.mongo_messages import say
 from benchbrief.runners.engines.mongodb.mongo_product import product_of
-from benchbrief.runners.errors import Interrupted, RunnerError, ServerFailed
+from benchbrief.runners.errors import Interrupted, PlanRefused, RunnerError, ServerFailed
 from benchbrief.runners.seams import Stopping
 
 _CAUGHT_UP_TIMEOUT_S = 600.0
@@ -55,6 +55,18 @@ def part(hello: Mapping[str, Any]) -> Part:
 
 def find_writable(hello: Mapping[str, Any]) -> bool:
     return bool(hello.get("isWritablePrimary", hello.get("ismaster")))
+
+
+def refuse_other_set(database: Database, asked: str, hello: Mapping[str, Any], at: str) -> None:
+    """Raises PlanRefused for a server that clients which ask for this replica set would wait for in vain.
+
+    One that has no configuration yet may become a member.
+    """
+    its = str(hello.get("setName") or "")
+    if asked and its != asked and not hello.get("isreplicaset"):
+        about = {"database": database.name, "asked": asked, "at": at}
+        why = say.in_other_set(**about, its=its) if its else say.in_no_set(**about)
+        raise PlanRefused(why, say.hint_set(origin=database.origin))
 
 
 def list_shards(router: Connection) -> tuple[str, ...]:

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from benchbrief.compiler.planning.plan import Database, Host, ServerStart
+from benchbrief.runners.engines.mongodb.mongo_uri import at_port
 from benchbrief.runners.errors import PlanRefused
 
 CONFIG_FILE = "mongod.conf"
@@ -33,7 +34,7 @@ class Member:
 
     @property
     def where(self) -> str:
-        return f"{self.address}:{self.port}"
+        return at_port(self.address, self.port)
 
 
 @dataclass(frozen=True)

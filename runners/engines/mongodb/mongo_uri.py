@@ -41,9 +41,14 @@ class MongoUri:
     @property
     def text(self) -> str:
         user = f"{self.user}@" if self.user else ""
-        hosts = ",".join(name if self.looked_up else f"{_bracketed(name)}:{port}" for name, port in self.hosts)
+        hosts = ",".join(name if self.looked_up else at_port(name, port) for name, port in self.hosts)
         options = f"?{'&'.join(self.options)}" if self.options else ""
         return f"{self.scheme}{user}{hosts}/{self.database}{options}"
+
+    @property
+    def replica_set(self) -> str:
+        """Return the name of the replica set that the string asks for; "" when it asks for none."""
+        return next((each.partition("=")[2] for each in self.options if each.lower().startswith("replicaset=")), "")
 
     def having(self, options: Mapping[str, Option]) -> MongoUri:
         """Add options, by the connection string's names for them."""
@@ -88,5 +93,6 @@ def _host(text: str) -> tuple[str, int]:
     return name.strip("[]"), int(port)
 
 
-def _bracketed(name: str) -> str:
-    return f"[{name}]" if ":" in name else name
+def at_port(host: str, port: int) -> str:
+    """Return a server's address as strings have it, an IPv6 address in brackets."""
+    return f"[{host}]:{port}" if ":" in host else f"{host}:{port}"

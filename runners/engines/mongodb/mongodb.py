@@ -28,6 +28,7 @@ from benchbrief.runners.engines.mongodb.mongo_cluster import (
     check_declared,
     find_writable,
     part,
+    refuse_other_set,
     wait_caught_up,
 )
 from benchbrief.runners.engines.mongodb.mongo_data import Data
@@ -38,7 +39,7 @@ from benchbrief.runners.engines.mongodb.mongo_processes import server_keys
 from benchbrief.runners.engines.mongodb.mongo_start import StartedCluster
 from benchbrief.runners.engines.mongodb.undo import delete_routes, inserted_records
 from benchbrief.runners.engines.server_addresses import address_of
-from benchbrief.runners.errors import Interrupted, ServerFailed
+from benchbrief.runners.errors import Interrupted, PlanRefused, ServerFailed
 from benchbrief.runners.execution.driver_contexts import Endpoint
 from benchbrief.runners.hosts import tool_discovery
 from benchbrief.runners.journal import controller_clock
@@ -313,7 +314,7 @@ class MongoDB:
     def _uri_of_server(self) -> mongo_uri.MongoUri:
         """Return the string by which load generators find the server, without the options of the load."""
         if self._embedded:
-            return mongo_uri.parse(f"mongodb://{self._embedded.host}:{self._embedded.port}/")
+            return mongo_uri.parse(f"mongodb://{mongo_uri.at_port(self._embedded.host, self._embedded.port)}/")
         if self._cluster:
             return mongo_uri.parse(self._cluster.uri(self._data))
         return mongo_uri.parse(resolve_uri(self._database.uri, self._database).value)
@@ -345,10 +346,12 @@ class MongoDB:
         """Return a connection to the server that takes writes; wait for an election. Raises ServerFailed."""
         if uri.looked_up or uri.encrypted:
             return self._straight(uri)
+        asked = uri.having(self._database.options).replica_set
         deadline = time.monotonic() + _ELECTION_TIMEOUT_S
         while True:
             said, answers = "none of its hosts answers", False
             for name, port in uri.hosts:
+                at = mongo_uri.at_port(name, port)
                 address = self._open.enter_context(self._hosts[self._host].forward(name, port))
                 try:
                     connection = self._connected(uri.direct(*address).text, address, (name, port))
@@ -356,9 +359,14 @@ class MongoDB:
                 except ServerFailed as error:
                     said = str(error)
                     continue
+                try:
+                    refuse_other_set(self._database, asked, hello, at)
+                except PlanRefused:
+                    connection.close()
+                    raise
                 if find_writable(hello):
                     return connection
-                said, answers = f"{name}:{port} answers, and is not the primary", True
+                said, answers = f"{at} answers, and is not the primary", True
                 connection.close()
             self._open.close()
             if not answers or time.monotonic() > deadline:

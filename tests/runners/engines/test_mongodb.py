@@ -39,6 +39,7 @@ from tests.support.tools import built_tool, system_tool, tools_dir
 from tests.support.waiting import until
 
 Make = Callable[..., tuple[MongoDB, CellContext]]
+NO_CLIENT = "no client would find it"
 WARM_UP = "benchbrief.runners.engines.mongodb.mongo_stand_in.WARM_UP_S"
 """No test is about how fast the stand-in is."""
 
@@ -443,6 +444,33 @@ def test_a_scripted_mongod_is_mongodb(make: Make) -> None:
         engine.stop()
     assert (facts["server"], facts["version"]) == ("MongoDB", "7.0.5")
     assert not {"other_server", "protocol"} & set(facts)
+
+
+def test_a_server_outside_of_the_replica_set_that_its_uri_asks_for_is_refused_at_once(make: Make, server: str) -> None:
+    asking = cells.attached(f"mongodb://{server}/ycsb?w=1&replicaSet=rs0")
+    for touch in ("start", "look"):
+        with pytest.raises(RunnerError) as refused:
+            getattr(make(asking)[0], touch)()
+        assert str(refused.value).endswith(f"the replica set `rs0`, and the server at {server} is in none: {NO_CLIENT}")
+        assert "mend `replicaSet=` in the uri, or leave it out (" in refused.value.hint
+
+
+def test_a_scripted_member_of_another_replica_set_is_refused_and_one_that_gets_its_configuration_is_waited_for(
+    make: Make, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    other = {**HELLO, "setName": "rs1", "hosts": ["a"], "ismaster": True}
+    with scripted_mongod({"isMaster": other, "serverStatus": STATUS, "buildInfo": BUILD}) as (_, port):
+        uri = f"mongodb://127.0.0.1:{port}/ycsb?replicaset=rs0"
+        with pytest.raises(RunnerError, match=f"127.0.0.1:{port} is in `rs1`: {NO_CLIENT}"):
+            make(cells.attached(uri))[0].start()
+        make(cells.attached(uri.replace("rs0", "rs1")))[0].start()
+    monkeypatch.setattr("benchbrief.runners.engines.mongodb.mongodb._ELECTION_TIMEOUT_S", 0.1)
+    fresh = {**HELLO, "ismaster": False, "isreplicaset": True}
+    with (
+        scripted_mongod({"isMaster": fresh, "serverStatus": STATUS, "buildInfo": BUILD}) as (_, port),
+        pytest.raises(ServerFailed, match="answers, and is not the primary"),
+    ):
+        make(cells.attached(f"mongodb://127.0.0.1:{port}/ycsb?replicaSet=rs0"))[0].start()
 
 
 def test_the_primary_of_a_scripted_replica_set_is_found_among_its_members(make: Make) -> None:
