@@ -25,6 +25,9 @@ settings.load_profile("benchbrief")
 # As `bench` collects garbage: the default is for programs that hold far fewer objects than thousands of tests.
 gc.set_threshold(50_000, 20, 50)
 
+# What a brief leaves out for a mistake of ours fails the test, also in the processes that tests start.
+os.environ["BENCH_STRICT"] = "1"
+
 # YCSB's processes live for seconds: half of their processor time is the optimizing compiler's. Its script reads this.
 os.environ.setdefault("JAVA_OPTS", "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC")
 

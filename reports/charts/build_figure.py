@@ -140,8 +140,9 @@ def drawing(figure: plan.FigureElement, results: Results) -> Drawing:
         Chart(tuple(d.trace for d in scaled if d.panel == name), axis, *titles, log_y, log_y_right, name)
         for name in dict.fromkeys(d.panel for d in scaled)
     )
+    marked = all(s.mark == "rule" for s in figure.series)  # a mark alone shows nothing that was measured
     return Drawing(
-        charts if any(p.y is not None for d in scaled for p in d.trace.points) else (),
+        charts if any(d.has_values for d in scaled if marked or d.trace.mark != "rule") else (),
         scaled,
         describe_figure(charts, scaled, results, x_dim),
         _data_head(charts[0], results, x_dim, figure.panel_dim, curve=curve is not None),
@@ -229,8 +230,8 @@ def _traces(
             color, where = _color(results, series.color_dim or "", key, index), {series.color_dim or "": key.value}
         if panel is not None and figure.panel_dim:
             where = {**where, figure.panel_dim: panel.value}
-        keys = () if series.mark == "rule" else _keys(figure, series.x_dim)
-        keys = keys or (plan.Key(value=0.0, label=""),)
+        level = series.mark == "rule" or not series.x_dim
+        keys = (plan.Key(value=0.0, label=""),) if level else _keys(figure, series.x_dim)
         if series.x_dim == "time" and series.mark == "line":
             keys = _moments(series, where, keys, results)
         points = [_point(series, i, k, where, kind, results) for i, k in enumerate(keys)]

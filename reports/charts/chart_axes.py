@@ -231,7 +231,9 @@ def are_spaced(positions: Sequence[float], gap: float) -> bool:
 
 
 def linear(domain: tuple[float, float], pixels: tuple[float, float], log: bool = False) -> Callable[[float], float]:
-    """Map a value in `domain` to a pixel, as the renderer's scale does."""
+    """Map a value in `domain` to a pixel, as the renderer's scale does: to the middle where the domain is one value."""
     scale: Callable[[float], float] = math.log if log else lambda v: v
     low, high = scale(domain[0]), scale(domain[1])
+    if high == low:
+        return lambda _: sum(pixels) / 2
     return lambda v: pixels[0] + (scale(v) - low) / (high - low) * (pixels[1] - pixels[0])

@@ -57,11 +57,12 @@ class Plot:
         chart = self.chart
         self.has_bars = any(t.mark == "bar" for t in chart.traces)
         bars = {t.right for t in chart.traces if t.mark == "bar"}
-        self.log_y = chart.log_y and False not in bars
-        self.log_y_right = chart.log_y_right and True not in bars
-        self.y = self._ticks([t for t in chart.sharing if not t.right])
+        self.y = self._ticks([t for t in chart.sharing if not t.right], log=chart.log_y and False not in bars)
         right = [t for t in chart.sharing if t.right]
-        self.y_right = self._right_ticks(right) if right else None
+        log_right = chart.log_y_right and True not in bars
+        self.y_right = self._right_ticks(right, log=log_right) if right else None
+        # no value, no logarithm
+        self.log_y, self.log_y_right = self.y.log, self.y_right is not None and self.y_right.log
         self.left = 9 + self.widest(self.y)
         self.right = 12.0
         if self.y_right:
@@ -86,16 +87,16 @@ class Plot:
         self.width = round(self.outer_width - self.left - self.right, 1)
         self.height = round(self.outer_height - self.top - self.bottom, 1)
 
-    def _ticks(self, traces: Sequence[Trace]) -> Ticks:
+    def _ticks(self, traces: Sequence[Trace], *, log: bool) -> Ticks:
         values = _extent(traces)
-        if self.log_y and values:
-            return chart_axes.log_ticks([v for v in values if v > 0], 10)
+        if log and (above := [v for v in values if v > 0]):
+            return chart_axes.log_ticks(above, 10)
         return chart_axes.nice_ticks(values)
 
-    def _right_ticks(self, traces: Sequence[Trace]) -> Ticks:
+    def _right_ticks(self, traces: Sequence[Trace], *, log: bool) -> Ticks:
         values = _extent(traces)
-        if self.log_y_right and values:
-            return chart_axes.log_ticks([v for v in values if v > 0], 10)
+        if log and (above := [v for v in values if v > 0]):
+            return chart_axes.log_ticks(above, 10)
         return chart_axes.matching_ticks(values, len(self.y.values) - 1)
 
     def y_pixel(self, trace: Trace) -> Callable[[float], float]:

@@ -15,7 +15,8 @@ from benchbrief.reports.charts.chart import PAPER, Chart
 from benchbrief.reports.charts.chart_axes import text_width
 from benchbrief.reports.charts.chart_layers import panel_spec
 from benchbrief.reports.charts.small_multiples import Panel, arrange, rows_for
-from benchbrief.reports.charts.svg_converter import Converter, NotDrawn
+from benchbrief.reports.charts.svg_converter import Converter
+from benchbrief.reports.data.gaps import Gaps
 from benchbrief.reports.data.view_model import Card
 from benchbrief.reports.text.writable_text import writable
 from benchbrief.reports.words.locale_formats import locale, written_as
@@ -40,17 +41,17 @@ def draw(charts: Sequence[Chart], width: int, height: int, font: str, converter:
     return Drawn(f'{head}<rect {size} fill="{PAPER}"/>{"".join(inner)}</svg>', arranged, width, height)
 
 
-def lower_drawing(charts: Sequence[Chart], drawn: Drawn, font: str, converter: Converter) -> Callable[[float], str]:
+def lower_drawing(
+    charts: Sequence[Chart], drawn: Drawn, font: str, converter: Converter, gaps: Gaps
+) -> Callable[[float], str]:
     """Return a function that redraws the charts at a share of their height, with texts of the same size, and numbers
     written as now. It keeps the charts where that fails."""
     written = locale()
 
     def lower(share: float) -> str:
         with written_as(written):
-            try:
-                return draw(charts, drawn.width, int(drawn.height * share), font, converter).svg
-            except NotDrawn:
-                return drawn.svg
+            height = int(drawn.height * share)
+            return gaps.tried(lambda: draw(charts, drawn.width, height, font, converter).svg, drawn.svg)
 
     return lower
 

@@ -6,6 +6,7 @@ import csv
 import io
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from types import MappingProxyType
 
 from benchbrief.compiler.planning import plan
@@ -59,7 +60,7 @@ class Drawn:
     def has_values(self) -> bool:
         return any(point.y is not None for point in self.trace.points)
 
-    @property
+    @cached_property
     def upright(self) -> bool:
         return any(p.upright for p in self.trace.points)
 

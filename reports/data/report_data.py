@@ -120,6 +120,7 @@ class Results:
         self._behind: dict[str, list[tuple[CellRow, dict[str, Key]]]] = {}
         self._behind_at: dict[tuple[str, tuple[str, ...]], dict[tuple[Key, ...], tuple[CellRow, ...]]] = {}
         """By the dims that are asked for: a large brief asks thousands of times."""
+        self._rows_by: dict[tuple[str, tuple[int, ...]], dict[tuple[Key, ...], list[tuple[Key, ...]]]] = {}
         self._doubts: dict[str, dict[tuple[Key, ...], Doubt]] = {}
         self._made: dict[Callable[[Results], Any], Any] = {}
 
@@ -139,7 +140,8 @@ class Results:
                 values[keys] = number(row[len(query.dims)])
                 reasons[keys] = getattr(row, "reason", None) or ""
             self._read[query.sql], self._reasons[query.sql] = values, reasons
-        return self._read[query.sql] | self._quoted(query)
+        quoted = self._quoted(query)
+        return {**self._read[query.sql], **quoted} if quoted else self._read[query.sql]
 
     def _quoted(self, query: Query) -> dict[tuple[Key, ...], float]:
         """Return the published values for what the query does not give."""
@@ -170,7 +172,7 @@ class Results:
 
     def _doubt(self, query: Query, where: Mapping[str, Key]) -> Doubt:
         known = self._doubts_of(query)
-        return next((known.get(keys, KNOWN) for keys in _matching(query, self.rows(query), where)), KNOWN)
+        return next((known.get(keys, KNOWN) for keys in self._rows_at(query, where)), KNOWN)
 
     def _doubts_of(self, query: Query) -> Mapping[tuple[Key, ...], Doubt]:
         """Return the doubts of the rows of a query, by their keys."""
@@ -188,12 +190,25 @@ class Results:
     def spread(self, query: Query, **where: Key) -> list[float]:
         """Return all values at these keys: one for each repeat, where that is a dim of the query."""
         rows = self.rows(query)
-        return [v for keys in _matching(query, rows, where) if (v := rows[keys]) is not None]
+        return [v for keys in self._rows_at(query, where) if (v := rows[keys]) is not None]
+
+    def _rows_at(self, query: Query, where: Mapping[str, Key]) -> Sequence[tuple[Key, ...]]:
+        """Return the keys of the rows that have these ones. A figure along time asks for each of thousands."""
+        rows = self.rows(query)
+        if rows is not self._read[query.sql]:  # some are published
+            return _matching(query, rows, where)
+        dims = tuple(i for i, dim in enumerate(query.dims) if dim in where)
+        if (query.sql, dims) not in self._rows_by:
+            found: dict[tuple[Key, ...], list[tuple[Key, ...]]] = {}
+            for keys in rows:
+                found.setdefault(tuple(keys[i] for i in dims), []).append(keys)
+            self._rows_by[query.sql, dims] = found
+        return self._rows_by[query.sql, dims].get(tuple(_key(where[query.dims[i]]) for i in dims), ())
 
     def keys(self, query: Query, dim: str, **where: Key) -> set[Key]:
         """Return the keys of a dimension that have a row at these other keys. What was not sampled has no time."""
         place = query.dims.index(dim)
-        found = (keys[place] for keys in _matching(query, self.rows(query), where))
+        found = (keys[place] for keys in self._rows_at(query, where))
         return {key for key in found if isinstance(key, str) or not math.isnan(key)}
 
     def cells_behind(self, query: Query, **where: Key) -> tuple[CellRow, ...]:
@@ -247,8 +262,7 @@ class Results:
                 template = self.words[_WHY.get(self.words.status_of(cell.status, cell.reason), "missing_cell")]
                 reasons[template.format(reason=self.words.said_briefly(cell.reason) or self.words["no_reason"])] = None
         if not reasons:
-            known = _matching(query, self.rows(query), where)
-            said = dict.fromkeys(r for keys in known if (r := self._reasons[query.sql][keys]))
+            said = dict.fromkeys(r for keys in self._rows_at(query, where) if (r := self._reasons[query.sql].get(keys)))
             reasons = dict.fromkeys(self.words.said(each) for each in said)
         if not reasons and (lacking := self._not_done(query, where)):
             return [self.words["not_done"].format(operations=self.words.locale.listed(lacking))]

@@ -34,6 +34,23 @@ class Source:
 
 
 @dataclass(frozen=True)
+class Gap:
+    """A part of the brief that could not be made, and the reason, without a full stop. `kind` is figure, table, text
+    or another word of the catalogue (`part_...`), `name` its number or title.
+
+    `is_ours`: the reason is a mistake in benchbrief. `is_drawing`: only the drawing of a figure, whose data are with
+    the brief. `anchor` is the id of its place, or "".
+    """
+
+    kind: str
+    name: str
+    reason: str
+    is_ours: bool
+    anchor: str = ""
+    is_drawing: bool = False
+
+
+@dataclass(frozen=True)
 class TextView:
     """`leads`: it is short, and introduces a figure, a table or a formula, alone or with the texts between."""
 
@@ -382,3 +399,5 @@ class ReportView:
     """The profile of the run; "" for the spec without one."""
     keywords: tuple[str, ...] = ()
     legal_notes: tuple[Note, ...] = ()
+    gaps: tuple[Gap, ...] = ()
+    """What of the brief could not be made."""

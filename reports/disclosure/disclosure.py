@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from datetime import datetime
 from importlib.metadata import version
 
 from benchbrief.compiler.planning import plan as p
 from benchbrief.compiler.planning.budgets import is_budgeted
 from benchbrief.reports.data import imported_briefs
+from benchbrief.reports.data.gaps import Gaps, name_part, reason_of
 from benchbrief.reports.data.report_data import NOT_PUBLISHED, CellRow, Results, Search
 from benchbrief.reports.data.unasked_candidates import find_unasked, name_candidates
 from benchbrief.reports.data.view_model import CellLine, DisclosureGroup, DisclosureView, Item
@@ -31,20 +32,25 @@ from benchbrief.reports.text.number_format import NBSP, duration, fixed, points
 from benchbrief.reports.words.brief_words import Words, counted, some_of
 
 
-def build_disclosure(results: Results, *, facts_shown: bool, reports_from: Mapping[str, str] | None) -> DisclosureView:
+def build_disclosure(
+    results: Results, gaps: Gaps, *, facts_shown: bool, reports_from: Mapping[str, str] | None
+) -> DisclosureView:
     """`facts_shown`: the report has a table of the hosts' facts, so the disclosure has none.
 
     `reports_from`: the files of reports and metrics, if not the run's own spec, with their SHA-256.
     """
     words = results.words
-    of_runs = () if results.published else run_validity.paragraphs(results)  # what this plan would have measured
+    sources: dict[str, Callable[[], Iterable[Item]]] = {
+        "d_not_made": lambda: (Item(name_part(gap, words), reason_of(gap, words), True) for gap in gaps.found),
+        "d_run": lambda: _run(results, reports_from or {}),
+        **_conditions(results, facts_shown=facts_shown),
+        "d_repeatability": lambda: paragraph(results),
+        "d_validity": lambda: _validity(results),
+        "d_expects": lambda: disclose_expectations(results),
+        "d_warnings": lambda: _warnings(results),
+    }
     made = [
-        DisclosureGroup(words["d_run"], tuple(_run(results, reports_from or {}))),
-        *_conditions(results, facts_shown=facts_shown),
-        DisclosureGroup(words["d_repeatability"], tuple(paragraph(results))),
-        DisclosureGroup(words["d_validity"], (*of_runs, *result_limits.paragraphs(results))),
-        DisclosureGroup(words["d_expects"], tuple(disclose_expectations(results))),
-        DisclosureGroup(words["d_warnings"], tuple(_warnings(results))),
+        DisclosureGroup(words[key], gaps.each(key, source, "disclosure", words[key])) for key, source in sources.items()
     ]
     lines = tuple(CellLine(c.cell_id, *_outcome(c, words), c.raw_dir) for c in results.cells)
     bad: dict[str, list[str]] = {}
@@ -68,21 +74,31 @@ def build_disclosure(results: Results, *, facts_shown: bool, reports_from: Mappi
     return DisclosureView(tuple(group for group in groups if group.items), remarks, all_ok, lines)
 
 
-def _conditions(results: Results, *, facts_shown: bool) -> Iterable[DisclosureGroup]:
+def _conditions(results: Results, *, facts_shown: bool) -> dict[str, Callable[[], Iterable[Item]]]:
     """Return the conditions: what the source of imported results states; else what is declared and was observed."""
-    words = results.words
     if imported_briefs.is_imported(results):
-        sampled = () if results.published else _sampled(results)
-        made = (*_latency_origins(results), *_repeats_merged(results))
-        return [DisclosureGroup(words["d_stated"], (*disclosed_source.disclose_source(results), *sampled, *made))]
-    return [
-        DisclosureGroup(words["d_systems"], tuple(disclose_systems(results))),
-        DisclosureGroup(words["d_load"], tuple(_tools(results))),
-        DisclosureGroup(words["d_settings"], tuple(_settings(results))),
-        DisclosureGroup(words["d_workloads"], tuple(_workloads(results))),
-        DisclosureGroup(words["d_hosts"], tuple(_hosts(results, brief=facts_shown))),
-        DisclosureGroup(words["d_method"], tuple(_method(results))),
-    ]
+        return {"d_stated": lambda: _stated(results)}
+    return {
+        "d_systems": lambda: disclose_systems(results),
+        "d_load": lambda: _tools(results),
+        "d_settings": lambda: _settings(results),
+        "d_workloads": lambda: _workloads(results),
+        "d_hosts": lambda: _hosts(results, brief=facts_shown),
+        "d_method": lambda: _method(results),
+    }
+
+
+def _stated(results: Results) -> Iterable[Item]:
+    yield from disclosed_source.disclose_source(results)
+    yield from () if results.published else _sampled(results)
+    yield from _latency_origins(results)
+    yield from _repeats_merged(results)
+
+
+def _validity(results: Results) -> Iterable[Item]:
+    if not results.published:  # of what this plan would have measured
+        yield from run_validity.paragraphs(results)
+    yield from result_limits.paragraphs(results)
 
 
 def _outcome(cell: CellRow, words: Words) -> tuple[str, str]:

@@ -47,9 +47,9 @@ def _sentences(found: Promised, results: Results) -> Iterator[str]:
     if any(each.all_met for each in below) and not any(each.all_broken for each in below):
         yield words["notice_promise_below"].format(**_counts(below))
     yield from _late(below, words)
-    if found.kept_above is not None:
-        broken = min(each.rate for each in found.rates if each.all_broken)
-        yield words["notice_promise_capped"].format(kept=points([found.kept_above]), broken=points([broken]))
+    broken = [each.rate for each in found.rates if each.all_broken]
+    if found.kept_above is not None and broken:
+        yield words["notice_promise_capped"].format(kept=points([found.kept_above]), broken=points([min(broken)]))
 
 
 def _counts(rates: Iterable[RateRuns]) -> dict[str, int]:

@@ -16,6 +16,7 @@ from benchbrief.compiler.planning.plan import Plan, Report
 from benchbrief.dsl.bench_error import BenchError
 from benchbrief.reports.brief_error import ReportError
 from benchbrief.reports.charts.svg_converter import Converter
+from benchbrief.reports.data.gaps import name_part, reason_of
 from benchbrief.reports.data.numbers_file import ATTACHMENT
 from benchbrief.reports.data.report_data import Store
 from benchbrief.reports.data.view_model import ReportView, figures_of, with_redrawn_figures
@@ -46,7 +47,7 @@ class Rendered:
     warnings: tuple[str, ...] = ()
     """What a reader would notice: a replaced typeface, numbers that a format prints as 0."""
     undrawn: tuple[str, ...] = ()
-    """Missing figures, each with its reason."""
+    """What of the brief could not be made, each with its reason."""
 
 
 def render(
@@ -104,7 +105,9 @@ def render(
     pdf, files, beside = None, list[Path](), [_write(numbers_path, numbers_on(screen, view))]
     figures = list(figures_of(view.blocks))
     drawn = [figure for figure in figures if figure.svg]
-    undrawn = tuple(f"figure {each.number} of `{report.name}`: {each.undrawn}" for each in figures if each.undrawn)
+    english = CATALOGUES["en"]
+    missing = ((name_part(gap, english), reason_of(gap, english)) for gap in view.gaps)
+    undrawn = tuple(f"{part[0].lower()}{part[1:]} of `{report.name}`: {reason}" for part, reason in missing)
     data = {f"{figure.id}.csv": figure.csv.encode() for figure in figures if figure.svg or figure.undrawn}
     if "pdf" in chosen:
         pdf = out_dir / f"{stem}.pdf"

@@ -91,7 +91,7 @@ def decimals_for(values: Iterable[float | None]) -> int:
     About four significant ones for its smallest value, at most two from 1 up. Below 1, three for its largest value, or
     up to two more so that its smallest has two.
     """
-    sizes = [abs(v) for v in values if v]
+    sizes = [abs(v) for v in values if v and math.isfinite(v)]
     if not sizes:
         return 0
     if all(v == int(v) for v in sizes) and max(sizes) < 1e15:
@@ -103,7 +103,9 @@ def decimals_for(values: Iterable[float | None]) -> int:
 
 
 def fixed(value: float, decimals: int) -> str:
-    """Write 1234.5 as 1,234.5 with a true minus sign. A rounded zero has no sign."""
+    """Write 1234.5 as 1,234.5 with a true minus sign. A rounded zero has no sign. What is no number is a dash."""
+    if not math.isfinite(value):
+        return "–"
     text = rounding.formatted(value, f",.{decimals}f")
     if float(text.replace(",", "")) == 0:
         text = text.lstrip("-")

@@ -18,6 +18,7 @@ from benchbrief.reports.charts.chart_script import script_data
 from benchbrief.reports.charts.drawn_series import figure_csv
 from benchbrief.reports.charts.svg_converter import Converter, NotDrawn
 from benchbrief.reports.data.elements_with_data import keep_elements_with_data, split_brief
+from benchbrief.reports.data.gaps import Gaps, name_part, reason_of
 from benchbrief.reports.data.imported_briefs import is_imported
 from benchbrief.reports.data.measure_labels import line_label, readable_label
 from benchbrief.reports.data.numbers_file import Printed
@@ -27,10 +28,12 @@ from benchbrief.reports.data.view_model import (
     Block,
     CalloutView,
     Cell,
+    DisclosureView,
     FactsView,
     FigureRow,
     FigureView,
     FormulaView,
+    Gap,
     Head,
     ReportView,
     Row,
@@ -74,14 +77,21 @@ def build(
     """Return the view of a report over the results in the store. `reports_from` is as for `disclosure`. Without a
     `converter`, it draws with one of its own, which it ends."""
     with written_as(words.locale), nullcontext(converter) if converter else Converter().running() as drawing:
-        return _view(_Builder(Results(plan, store, words), report, reports_from, drawing))
+        results, gaps = Results(plan, store, words), Gaps(NotDrawn)
+        if has(p.FigureElement, report.elements):
+            drawing.start()
+        kept = gaps.made("kept", lambda: keep_elements_with_data(report.elements, results), "choice")
+        elements = report.elements if isinstance(kept, Gap) else kept
+        while True:
+            known = len(gaps)
+            view = _view(_Builder(results, report, reports_from, drawing, gaps), elements)
+            if len(gaps) == known:
+                return view
 
 
-def _view(builder: _Builder) -> ReportView:
+def _view(builder: _Builder, elements: Sequence[p.Element]) -> ReportView:
     results, report = builder.results, builder.report
-    if has(p.FigureElement, report.elements):
-        builder.converter.start()
-    lead, rest = split_brief(keep_elements_with_data(report.elements, results))
+    lead, rest = split_brief(elements)
     blocks = with_leads((*builder.blocks(lead, level=2), *builder.published(), *builder.blocks(rest, level=2)))
     legal = builder.legal()
     legal_notes = builder.foot.taken()
@@ -97,7 +107,7 @@ def _view(builder: _Builder) -> ReportView:
         version=version("benchbrief"),
         simulated=bool(run["simulated"]),
         imported=is_imported(results),
-        notices=tuple(notices(results, builder.undrawn, details)),
+        notices=tuple(notices(results, builder.gaps, details)),
         blocks=blocks,
         legal=legal,
         legal_notes=legal_notes,
@@ -107,6 +117,7 @@ def _view(builder: _Builder) -> ReportView:
         made=d.made_at(results),
         profile=results.plan.spec.profile or "",
         keywords=d.keywords(results.plan),
+        gaps=builder.gaps.found,
     )
 
 
@@ -114,22 +125,27 @@ class _Builder:
     """Holds the numbering of a report's figures, tables and footnotes."""
 
     def __init__(
-        self, results: Results, report: p.Report, reports_from: Mapping[str, str] | None, converter: Converter
+        self,
+        results: Results,
+        report: p.Report,
+        reports_from: Mapping[str, str] | None,
+        converter: Converter,
+        gaps: Gaps,
     ) -> None:
         self.converter = converter
+        self.gaps = gaps
         self.reports_from = reports_from
         self.results = results
         self.report = report
         self.slides = template_of(report.template).slides
         self.words = results.words
         self.mark = "simulated" if run_row(results)["simulated"] else "imported" if is_imported(results) else ""
-        self.columns = Columns(report.elements, results)
+        columns = gaps.made("columns", lambda: Columns(report.elements, results), "columns")
+        self.columns = Columns((), results) if isinstance(columns, Gap) else columns
         self.ledger = Ledger(results, report.provenance)
         self.font = font_of(report)
         self.figures = self.tables = self.sections = 0
         self.foot = Footnotes(results)
-        self.undrawn: dict[int, str] = {}
-        """The numbers of figures that could not be drawn, with the reasons."""
 
     def blocks(self, elements: Sequence[p.Element], level: int) -> Iterable[Block]:
         index = 0
@@ -140,41 +156,72 @@ class _Builder:
                 yield from (self.block(element, level) for element in elements[index : index + count])
             else:
                 count = len(run) - len(run) % 2
-                yield from (
-                    FigureRow(tuple(self.figure(one, half=True) for one in run[at : at + 2]))
-                    for at in range(0, count, 2)
-                )
+                for at in range(0, count, 2):
+                    pair = [self.block(one, level, half=True) for one in run[at : at + 2]]
+                    if beside := tuple(one for one in pair if isinstance(one, FigureView)):
+                        yield FigureRow(beside)
+                    yield from (one for one in pair if not isinstance(one, FigureView))
             index += count
 
-    def block(self, element: p.Element, level: int) -> Block:
+    def block(self, element: p.Element, level: int, *, half: bool = False) -> Block:
+        """Return an element, or a sentence in its place on why it can't be made."""
+        made: Block | Gap
         match element:
             case p.TextElement():
-                self.ledger.at("")
-                return TextView(render_prose.blocks(element.prose, self.insert, level), self.foot.taken())
+                made = self.gaps.made(id(element), lambda: self.text(element, level), "text")
             case p.TableElement():
-                return self.table(element)
+                self.tables += 1
+                made = self.gaps.made(id(element), lambda: self.table(element), "table", str(self.tables))
             case p.CalloutElement():
-                return self.callout(element)
+                made = self.gaps.made(id(element), lambda: self.callout(element), "box", element.title)
             case p.FigureElement():
-                return self.figure(element, half=False)
+                self.figures += 1
+                made = self.gaps.made(id(element), lambda: self.figure(element, half=half), "figure", str(self.figures))
             case p.FormulaElement():
-                return self.formula(element)
+                made = self.gaps.made(id(element), lambda: self.formula(element), "formula", element.name)
             case p.FactsElement():
                 self.tables += 1
-                groups = fact_groups(element.hardware, self.results)
-                return FactsView(self.tables, element.title or self.words["configuration"], groups)
+                made = self.gaps.made(id(element), lambda: self.facts(element), "table", str(self.tables))
             case p.DisclosureElement():
-                shown = has(p.FactsElement, self.report.elements)
-                return d.build_disclosure(self.results, facts_shown=shown, reports_from=self.reports_from)
+                made = self.gaps.made(id(element), self.disclosure, "disclosure")
             case p.SectionElement():
-                self.sections += 1
-                anchor = f"section-{self.sections}"
-                above, self.ledger.heading = self.ledger.heading, element.title
-                inner = with_leads(tuple(self.blocks(element.elements, level + 1)))
-                self.ledger.heading = above
-                return SectionView(element.title, level, anchor, inner)
+                return self.section(element, level)
+        if not isinstance(made, Gap):
+            return made
+        self.foot.taken()
+        text = self.words["not_made"].format(part=name_part(made, self.words), reason=reason_of(made, self.words))
+        return TextView(Markup('<p class="nothing">{}</p>').format(text))
+
+    def text(self, element: p.TextElement, level: int) -> TextView:
+        self.ledger.at("")
+        return TextView(render_prose.blocks(element.prose, self.insert, level), self.foot.taken())
+
+    def facts(self, element: p.FactsElement) -> FactsView:
+        groups = fact_groups(element.hardware, self.results)
+        return FactsView(self.tables, element.title or self.words["configuration"], groups)
+
+    def disclosure(self) -> DisclosureView:
+        shown = has(p.FactsElement, self.report.elements)
+        return d.build_disclosure(self.results, self.gaps, facts_shown=shown, reports_from=self.reports_from)
+
+    def section(self, element: p.SectionElement, level: int) -> SectionView:
+        self.sections += 1
+        anchor = f"section-{self.sections}"
+        above, self.ledger.heading = self.ledger.heading, element.title
+        inner = with_leads(tuple(self.blocks(element.elements, level + 1)))
+        self.ledger.heading = above
+        return SectionView(element.title, level, anchor, inner)
 
     def insert(self, value: p.Value, follows: str) -> render_prose.Inserted:
+        """Return a computed number for a text, or a dash with a footnote on why it can't be computed."""
+        made = self.gaps.made(id(value), lambda: self.computed(value, follows), "number")
+        if not isinstance(made, Gap):
+            return made
+        dash, note = self.words["missing"], self.foot.note(reason_of(made, self.words))
+        takes = len(belonging(value.query.unit, follows))
+        return render_prose.Inserted(dash, Markup('<span class="num missing">{}</span>').format(dash), note, takes)
+
+    def computed(self, value: p.Value, follows: str) -> render_prose.Inserted:
         """Return a computed number for a text; a dash with a footnote when it, or an end of its range, is missing. A
         number of few operations, or of measurements of different lengths, has a footnote too."""
         low = self.results.at(value.query)
@@ -222,11 +269,14 @@ class _Builder:
 
     def legal(self) -> Markup | None:
         self.ledger.at("")
-        return render_prose.blocks(self.report.legal, self.insert, 3) if self.report.legal else None
+        if not self.report.legal:
+            return None
+        legal = self.report.legal
+        made = self.gaps.made("legal", lambda: render_prose.blocks(legal, self.insert, 3), "text")
+        return None if isinstance(made, Gap) else made
 
     def table(self, element: p.TableElement, *, numbered: bool = True) -> TableView:
         if numbered:
-            self.tables += 1
             self.ledger.at(f"{self.words['table']} {self.tables}")
         footnotes = self.foot.numbered(point_remarks.table_remarks(element, self.results))
         element = drop_undue(element, self.results)
@@ -264,9 +314,16 @@ class _Builder:
     def published(self) -> Iterable[TableView]:
         """Return the metrics that the source of imported results states."""
         room = room_of(self.slides, boxed=False)
-        if table := published_metrics.published_table(self.results, self.ledger, self.tables + 1, room):
+        number = self.tables + 1
+        made = self.gaps.made(
+            "published",
+            lambda: published_metrics.published_table(self.results, self.ledger, number, room),
+            "table",
+            str(number),
+        )
+        if made and not isinstance(made, Gap):
             self.tables += 1
-            yield table
+            yield made
 
     def line(
         self, element: p.TableElement, line: p.Line, columns: Mapping[str, Column]
@@ -327,15 +384,24 @@ class _Builder:
         )
 
     def figure(self, element: p.FigureElement, *, half: bool) -> FigureView:
-        self.figures += 1
-        self.ledger.at(f"{self.words['figure']} {self.figures}", of_text=True)
+        number = str(self.figures)
+        self.ledger.at(f"{self.words['figure']} {number}", of_text=True)
         found = drawing(element, self.results)
         drawn_size = (draw_chart.FULL[0], draw_chart.height_for(len(found.charts)))
         width, height = draw_chart.HALF if half else draw_chart.slide_size(drawn_size) if self.slides else drawn_size
-        try:
-            drawn = draw_chart.draw(found.charts, width, height, self.font, self.converter) if found.charts else None
-        except NotDrawn as error:
-            drawn, self.undrawn[self.figures] = None, str(error)
+        made = (
+            self.gaps.made(
+                (id(element), "drawing"),
+                lambda: draw_chart.draw(found.charts, width, height, self.font, self.converter),
+                "figure",
+                number,
+                anchor=f"figure-{number}",
+                is_drawing=True,
+            )
+            if found.charts
+            else None
+        )
+        drawn, undrawn = (None, reason_of(made, self.words)) if isinstance(made, Gap) else (made, "")
         for text in found.notes:
             self.foot.note(text)
         note = self.optional_prose(element.note)
@@ -365,8 +431,8 @@ class _Builder:
             script_data(drawn.panels, found.series, self.figures, self.words, (width, height)) if drawn else {},
             claim,
             found.key if drawn else "",
-            self.undrawn.get(self.figures, ""),
-            draw_chart.lower_drawing(found.charts, drawn, self.font, self.converter) if drawn else None,
+            undrawn,
+            draw_chart.lower_drawing(found.charts, drawn, self.font, self.converter, self.gaps) if drawn else None,
         )
 
     def formula(self, element: p.FormulaElement) -> FormulaView:

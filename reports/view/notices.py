@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 
 from benchbrief.reports.data import imported_briefs
 from benchbrief.reports.data.expectations import Judged, describe, judge_expectations
+from benchbrief.reports.data.gaps import Gaps, name_part, reason_of
 from benchbrief.reports.data.report_data import Results
 from benchbrief.reports.data.unasked_candidates import asked_cells
 from benchbrief.reports.data.view_model import Notice, Severity
@@ -19,12 +20,25 @@ from benchbrief.reports.words.brief_words import counted
 _NOTICED_CELLS = 4
 
 
-def notices(results: Results, undrawn: Mapping[int, str], link: str = "") -> Iterator[Notice]:
-    """Return all notices, numbered from 1. `undrawn`: numbers of figures, and why they are missing.
+def notices(results: Results, gaps: Gaps, link: str = "") -> Iterator[Notice]:
+    """Return all notices, numbered from 1, with one on what of the brief could not be made.
 
     `link` is the id of the test disclosure, which has the details; without it, notices have more of them.
     """
-    found = sorted(_notices(results, undrawn, detailed=not link), key=lambda one: not one.first)
+    sources: list[Callable[[], Iterable[Notice]]] = [
+        lambda: _origin(results),
+        lambda: _incomplete(results, detailed=not link),
+        lambda: _not_made(gaps, results),
+        lambda: _status(results),
+        lambda: _expectations(results),
+        lambda: sustained_notice.notice(results),
+        lambda: repeat_variation.notice(results),
+        lambda: run_validity.notice(results),
+        lambda: result_limits.notice(results),
+        lambda: _contradictions(results, detailed=not link),
+    ]
+    made = [one for at, source in enumerate(sources) for one in gaps.each(("notice", at), source, "check")]
+    found = sorted(made, key=lambda one: not one.first)
     for number, notice in enumerate(found, 1):
         yield replace(notice, number=number, link=notice.link or link)
 
@@ -36,7 +50,7 @@ _OTHER_SERVERS: tuple[tuple[str, str, Severity], ...] = (
 """What stands in for a server's own product: the fact that says it, and the notice of it."""
 
 
-def _notices(results: Results, undrawn: Mapping[int, str], *, detailed: bool) -> Iterator[Notice]:
+def _origin(results: Results) -> Iterator[Notice]:
     words = results.words
     if run_row(results)["simulated"]:
         yield Notice(words["notice_simulated"], words["notice_simulated_body"], "error", first=True)
@@ -46,7 +60,10 @@ def _notices(results: Results, undrawn: Mapping[int, str], *, detailed: bool) ->
             said = _sentence(words.said(sentence))
             text = words["notice_served_body"].format(databases=words.locale.listed(labels), sentence=said)
             yield Notice(words[title], text, severity, first=True)
-    asked = results.once(asked_cells)
+
+
+def _incomplete(results: Results, *, detailed: bool) -> Iterator[Notice]:
+    words, asked = results.words, results.once(asked_cells)
     bad = [cell for cell in asked if words.status_of(cell.status, cell.reason) in ("failed", "missing")]
     if bad and not imported_briefs.is_imported(results):
         cells = [
@@ -55,21 +72,31 @@ def _notices(results: Results, undrawn: Mapping[int, str], *, detailed: bool) ->
         listed = _shortened(cells, _NOTICED_CELLS if detailed else 1, results)
         text = counted(words, "notice_failed_body", len(asked), failed=len(bad), cells=listed)
         yield Notice(words["notice_failed"], text, "error")
-    if undrawn:
-        figures = words.locale.listed(tuple(f"{words['figure']} {number}" for number in undrawn))
-        reasons = words["semicolon"].join(dict.fromkeys(undrawn.values()))
-        text = counted(words, "notice_undrawn_body", len(undrawn), figures=figures, reasons=reasons)
-        yield Notice(words["notice_undrawn"], text, "error", link=f"figure-{next(iter(undrawn))}")
-    run = run_row(results)
+
+
+def _not_made(gaps: Gaps, results: Results) -> Iterator[Notice]:
+    """Return what is missing from the brief: whole parts, and drawings of figures."""
+    words = results.words
+    for title, body, only_drawn in (
+        ("notice_not_made", "notice_not_made_body", False),
+        ("notice_undrawn", "notice_undrawn_body", True),
+    ):
+        if some := [gap for gap in gaps.found if gap.is_drawing == only_drawn]:
+            parts = words.locale.listed(dict.fromkeys(name_part(gap, words) for gap in some))
+            reasons = words["semicolon"].join(dict.fromkeys(reason_of(gap, words) for gap in some))
+            text = counted(words, body, len(some), parts=parts, reasons=reasons)
+            yield Notice(words[title], text, "error", link=some[0].anchor)
+
+
+def _status(results: Results) -> Iterator[Notice]:
+    words, run = results.words, run_row(results)
     if run["status"] in ("interrupted", "unfinished"):
         text = words["notice_status_body"].format(status=words.named(str(run["status"])))
         yield Notice(words["notice_status"], text, "error")
-    if not run["simulated"]:  # simulated numbers have no expectations
-        yield from _expectations(results)
-    yield from sustained_notice.notice(results)
-    yield from repeat_variation.notice(results)
-    yield from run_validity.notice(results)
-    yield from result_limits.notice(results)
+
+
+def _contradictions(results: Results, *, detailed: bool) -> Iterator[Notice]:
+    words = results.words
     remarks = [text for hardware in results.plan.hardware.values() for text in contradictions(hardware, results)]
     if remarks:
         texts = list(dict.fromkeys(words.said(text) for text in remarks))
@@ -80,6 +107,8 @@ def _notices(results: Results, undrawn: Mapping[int, str], *, detailed: bool) ->
 def _expectations(results: Results) -> Iterator[Notice]:
     """Return the failed expectations, and separately those that lack a value, and those that hold by their value
     alone."""
+    if run_row(results)["simulated"]:  # its numbers decide nothing
+        return
     words, found = results.words, judge_expectations(results)
     unmet = [one for one in found if one.verdict == "fails"]
     unknown = [one for one in found if one.verdict == "unknown"]

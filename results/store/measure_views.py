@@ -42,6 +42,9 @@ VIEWS = (
     """
 CREATE SCHEMA measure;
 
+-- NaN and infinity are no measurements.
+CREATE MACRO measure.number(value) AS CASE WHEN isfinite(value) THEN value END;
+
 -- The mean of samples over the time that they stand for; where that is not known, all are alike.
 CREATE MACRO measure.over_time(value, from_s, to_s) AS
 coalesce(sum(value * (to_s - from_s)) / nullif(sum(to_s - from_s) FILTER (WHERE value IS NOT NULL), 0), avg(value));
@@ -54,13 +57,13 @@ CREATE VIEW measure.cells AS
 SELECT experiment, hardware, workload, threads, target, repeat FROM main.cells WHERE status <> 'skipped';
 
 CREATE VIEW measure.throughput AS
-SELECT experiment, hardware, workload, threads, target, phase, repeat, operation, ops_per_s AS value
+SELECT experiment, hardware, workload, threads, target, phase, repeat, operation, measure.number(ops_per_s) AS value
 FROM main.throughput JOIN main.cells USING (run_id, cell_id)
 WHERE status = 'ok';
 
 CREATE VIEW measure.latency AS
-SELECT experiment, hardware, workload, threads, target, phase, repeat, operation, kind, statistic, value_s AS value,
-       reported
+SELECT experiment, hardware, workload, threads, target, phase, repeat, operation, kind, statistic,
+       measure.number(value_s) AS value, reported
 FROM main.latency
 WHERE source IS NULL;
 

@@ -172,7 +172,14 @@ class Import(NamedTuple):
 MOST_MODULES = 15
 """In a folder: as many names as a reader takes in at a glance."""
 MOST_LINES = 400
-STILL_LONG: dict[str, int] = {"compiler/matrix/expand.py": 470}
+STILL_LONG: dict[str, int] = {
+    "compiler/matrix/expand.py": 470,
+    "reports/data/report_data.py": 420,
+    "reports/data/view_model.py": 420,
+    "reports/view/build_view.py": 480,
+    "results/compare/comparison.py": 420,
+    "runners/engines/mongodb/mongodb.py": 410,
+}
 """Modules above the most lines, with their lengths."""
 
 

@@ -8,6 +8,7 @@ import pytest
 
 from benchbrief.compiler.messages.text import figure
 from benchbrief.compiler.planning import plan as p
+from benchbrief.reports.data.gaps import Gaps
 from benchbrief.reports.data.report_data import Results
 from benchbrief.reports.disclosure.disclosure import build_disclosure
 from benchbrief.reports.notices import result_limits
@@ -140,6 +141,7 @@ def test_the_example_of_busy_cells_does_not_depend_on_the_order_of_their_notes()
     views = [
         build_disclosure(
             Results(world().plan(), w.make_store([*clean(world()), *rows]), CATALOGUES["en"]),
+            Gaps(),
             facts_shown=False,
             reports_from=None,
         )

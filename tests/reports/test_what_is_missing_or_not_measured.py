@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from benchbrief.compiler.planning import plan as p
+from benchbrief.reports.data.gaps import Gaps
 from benchbrief.reports.data.report_data import Results
 from benchbrief.reports.data.unasked_candidates import asked_cells, find_unasked, name_candidates
 from benchbrief.reports.data.view_model import DisclosureView, TextView, figures_of
@@ -91,7 +92,7 @@ def test_a_run_of_a_search_whose_numbers_were_refused_counts_as_failed(
     first, second = results.reasons_missing(query)
     assert first.startswith(failed)
     assert second.startswith(left_out)
-    (group,) = build_disclosure(results, facts_shown=True, reports_from=None).bad_cells
+    (group,) = build_disclosure(results, Gaps(), facts_shown=True, reports_from=None).bad_cells
     assert results.cells[0].cell_id in group.text
     assert results.cells[1].cell_id not in group.text
 

@@ -111,6 +111,7 @@ def test_every_word_that_a_template_or_module_names_exists_and_none_is_left_over
         "d_data_",
         "d_always_",
         "over_",
+        "part_",
         "alt_",
         "at_",
         "r_",

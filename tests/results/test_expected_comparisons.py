@@ -16,6 +16,7 @@ from benchbrief.ci.verdict_files import expect_case
 from benchbrief.compiler.compile import check
 from benchbrief.compiler.planning.budgets import Looks
 from benchbrief.compiler.planning.plan import Dimension, Expect, Plan, Query, Range
+from benchbrief.reports.data.gaps import Gaps
 from benchbrief.reports.data.report_data import Results
 from benchbrief.reports.disclosure.disclosure import build_disclosure
 from benchbrief.reports.view.notices import notices
@@ -109,8 +110,8 @@ def judged(tmp_path: Path, new: tuple[float, ...], limit: float, language: str =
     assert plan is not None
     with imported(tmp_path, plan, new) as store:
         results = Results(plan, store, CATALOGUES[language])
-        shown = [f"{notice.title}: {notice.text}" for notice in notices(results, {})]
-        groups = build_disclosure(results, facts_shown=False, reports_from={}).groups
+        shown = [f"{notice.title}: {notice.text}" for notice in notices(results, Gaps())]
+        groups = build_disclosure(results, Gaps(), facts_shown=False, reports_from={}).groups
         return evaluate(plan, store), "\n".join([*shown, *(item.text for group in groups for item in group.items)])
 
 

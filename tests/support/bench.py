@@ -82,6 +82,7 @@ class Bench:
             "PATH": f"{PROGRAMS}:{os.environ['PATH']}",
             "BENCHBRIEF_TOOLS": str(PROGRAMS),
             "JAVA_OPTS": os.environ.get("JAVA_OPTS", ""),
+            "BENCH_STRICT": os.environ.get("BENCH_STRICT", ""),
             "LANG": "C.UTF-8",
             "HOME": str(self.home),
             "TMPDIR": str(self.tmp),

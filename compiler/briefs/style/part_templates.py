@@ -58,7 +58,7 @@ _FIGURE = (
 )  # fmt: skip
 FIELDS: Mapping[str, tuple[str, ...]] = {
     "report": (
-        "author", "blocks", "cells", "date", "imported", "keywords", "language", "legal", "legal_notes", "made",
+        "author", "blocks", "cells", "date", "gaps", "imported", "keywords", "language", "legal", "legal_notes", "made",
         "notices", "numbers", "profile", "provenance", "run_id", "side_file", "simulated", "subtitle", "title",
         "version",
     ),

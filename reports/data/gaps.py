@@ -1,0 +1,93 @@
+"""Makes each part of a brief on its own: one that can't be made leaves its place with a reason, and the brief comes.
+
+This is the only place of the reports that goes on after an error. Under BENCH_STRICT, as in the tests, and under
+BENCH_TRACEBACK, it goes on only after what is foreseen, so that a mistake of ours shows.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Hashable, Iterable
+from typing import TypeVar
+
+from benchbrief.dsl.bench_error import BenchError, ExitCode
+from benchbrief.reports.brief_error import ReportError
+from benchbrief.reports.data.view_model import Gap
+from benchbrief.reports.words.brief_words import Words
+
+Made = TypeVar("Made")
+_STRICT = ("BENCH_STRICT", "BENCH_TRACEBACK")
+
+
+class Gaps:
+    """The parts of one brief that could not be made. `foreseen` are errors with a reason of their own, beside those
+    that a user can act on.
+
+    A part that fails half way may have left numbers and footnotes behind. So a brief with a new gap is made again: the
+    gap is known then, and its part is not tried.
+    """
+
+    def __init__(self, *foreseen: type[Exception]) -> None:
+        self._foreseen: tuple[type[Exception], ...] = (BenchError, *foreseen)
+        self._found: dict[Hashable, Gap] = {}
+
+    def __len__(self) -> int:
+        return len(self._found)
+
+    @property
+    def found(self) -> tuple[Gap, ...]:
+        return tuple(self._found.values())
+
+    def made(
+        self,
+        part: Hashable,
+        make: Callable[[], Made],
+        *named: str,
+        anchor: str = "",
+        is_drawing: bool = False,
+    ) -> Made | Gap:
+        """Return what `make` returns, or the gap in its place. `part` is its identity in the brief, and `named` what
+        kind of part it is, and its number or name there.
+
+        Raises what is no matter of a part: a user's mistake in the report, and a file that can't be read or written.
+        """
+        if part in self._found:
+            return self._found[part]
+        try:
+            return make()
+        except Exception as error:
+            self._require_gap(error)
+            kind, *name = named
+            text, is_ours = " ".join(str(error).split()), not isinstance(error, self._foreseen)
+            if is_ours:
+                text = ": ".join(filter(None, (type(error).__name__, text[:200])))
+            return self._found.setdefault(part, Gap(kind, " ".join(name), text, is_ours, anchor, is_drawing))
+
+    def each(self, part: Hashable, make: Callable[[], Iterable[Made]], *named: str) -> tuple[Made, ...]:
+        """Return all that `make` gives, or nothing of it."""
+        made = self.made(part, lambda: tuple(make()), *named)
+        return () if isinstance(made, Gap) else made
+
+    def tried(self, make: Callable[[], Made], instead: Made) -> Made:
+        """Return what `make` returns, or what the brief has already."""
+        try:
+            return make()
+        except Exception as error:
+            self._require_gap(error)
+            return instead
+
+    def _require_gap(self, error: Exception) -> None:
+        """Raise the error unless a brief can go on without a part."""
+        full = isinstance(error, BenchError) and error.exit_code is ExitCode.BRIEF_NOT_MADE
+        strict = any(map(os.environ.get, _STRICT)) and not isinstance(error, self._foreseen)
+        if isinstance(error, ReportError | OSError) or full or strict:
+            raise error
+
+
+def name_part(gap: Gap, words: Words) -> str:
+    """Return the name of the part that is missing, as the brief calls it: `Table 2`."""
+    return f"{words.get(f'part_{gap.kind}') or words[gap.kind]} {gap.name}".strip()
+
+
+def reason_of(gap: Gap, words: Words) -> str:
+    return words["not_made_ours"].format(error=gap.reason) if gap.is_ours else gap.reason

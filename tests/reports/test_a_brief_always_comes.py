@@ -1,0 +1,197 @@
+"""Nothing that was measured stops a brief: what can't be computed or drawn leaves its place with a reason."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from benchbrief.reports.brief_error import ReportError
+from benchbrief.reports.charts import draw_chart
+from benchbrief.reports.data.gaps import Gaps
+from benchbrief.reports.data.view_model import Gap
+from benchbrief.reports.disclosure import disclosure
+from benchbrief.reports.render.render_report import Format, Rendered, render
+from benchbrief.reports.view import build_view
+from benchbrief.reports.view.build_view import _Builder
+from benchbrief.reports.words.brief_words import CATALOGUES
+from benchbrief.results.analysis.expectation_verdicts import evaluate
+from benchbrief.results.store_errors import NoRoom, ResultsError
+from tests.cli.specs import SMALL
+from tests.reports.odd_results import LANGUAGES, NAMES, SEARCHES, STATUSES, TEMPLATES, VALUES, Odd
+from tests.reports.one_converter import CONVERTER
+from tests.reports.world import make_store
+from tests.support.bench import fresh_bench
+
+PLAIN = Odd(0, "plain", "technical_brief", "en", "full", "usual", 2, "noisy", "good", "found", 30)
+PLANTED = "planted in the test"
+
+
+def brief_of(odd: Odd, folder: Path, *formats: Format) -> Rendered:
+    plan, store = odd.plan(), make_store(odd.rows())
+    assert len(evaluate(plan, store)) == len(plan.expects)
+    store.confidence()
+    return render(plan, store, "brief", folder, formats=formats, converter=CONVERTER)
+
+
+def require_whole(odd: Odd, folder: Path, *formats: Format) -> None:
+    made = brief_of(odd, folder, *formats)
+    assert made.undrawn == (), odd
+    assert all(path.stat().st_size for path in made.files)
+    page = made.html.read_text("utf-8")
+    assert not re.search(r">(?:nan|-?inf|NaN|None)<", page), odd
+
+
+# A prime step, so that few seeds meet each kind of value, name, template and language.
+@pytest.mark.parametrize("seed", range(0, 18 * 7, 7))
+def test_any_results_have_a_brief_with_all_of_its_parts(seed: int, tmp_path: Path) -> None:
+    require_whole(Odd.of(seed), tmp_path, "html", "markdown")
+
+
+@pytest.mark.parametrize("template", TEMPLATES)
+def test_any_results_have_a_pdf(template: str, tmp_path: Path) -> None:
+    at = TEMPLATES.index(template)
+    values = ("anything", "far apart", "some NaN", "wild")[at]
+    odd = replace(PLAIN, template=template, language=LANGUAGES[at % 2], values=values, statuses="some failed")
+    require_whole(odd, tmp_path, "pdf", "html")
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("seed", range(1000, 1500))
+def test_more_results_have_a_brief_with_all_of_its_parts(seed: int, tmp_path: Path) -> None:
+    formats: tuple[Format, ...] = ("html", "markdown", "pdf") if seed % 20 == 0 else ("html", "markdown")
+    require_whole(Odd.of(seed), tmp_path, *formats)
+
+
+def test_the_tried_results_are_of_every_kind() -> None:
+    tried = [Odd.of(seed) for seed in (*range(0, 18 * 7, 7), *range(1000, 1500))]
+    for name, kinds in (
+        ("values", VALUES), ("statuses", STATUSES), ("name", NAMES), ("searches", SEARCHES), ("template", TEMPLATES),
+        ("language", LANGUAGES), ("moments", (0, 1, 10_000)), ("repeats", (1, 2)), ("ramp", ("one point",)),
+    ):  # fmt: skip
+        assert set(kinds) <= {getattr(odd, name) for odd in tried}, name
+
+
+# --- what can't be made ----------------------------------------------------------------------------------------------
+
+
+@contextmanager
+def failing(monkeypatch: pytest.MonkeyPatch, place: object, name: str, error: Exception) -> Iterator[None]:
+    """The first call fails, and each of the same arguments."""
+    true, failed = getattr(place, name), list[object]()
+
+    def fails(*arguments: object, **more: object) -> object:
+        key = [each for each in arguments if not isinstance(each, _Builder)][:1]
+        if not failed or failed == key:
+            failed[:] = key
+            raise error
+        return true(*arguments, **more)
+
+    with monkeypatch.context() as patch:
+        patch.setenv("BENCH_STRICT", "")
+        patch.setattr(place, name, fails)
+        yield
+
+
+PARTS = (
+    (_Builder, "text", "a text"),
+    (_Builder, "computed", "a number in a text"),
+    (_Builder, "callout", "the box Plain gain"),
+    (_Builder, "table", "the box Plain gain"),
+    (_Builder, "figure", "figure 1"),
+    (_Builder, "facts", "table 5"),
+    (_Builder, "formula", "worked example Plain gain"),
+    (draw_chart, "draw", "figure 1"),
+    (build_view, "drawing", "figure 1"),
+    (build_view, "script_data", "figure 1"),
+    (build_view, "Columns", "the common decimals of the tables"),
+    (disclosure, "_settings", "test disclosure Load settings"),
+)
+
+
+@pytest.mark.parametrize(("place", "name", "part"), PARTS, ids=[name for _, name, _ in PARTS])
+def test_a_part_that_fails_leaves_its_place_with_a_reason_and_all_others_stay(
+    place: object, name: str, part: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    whole = brief_of(PLAIN, tmp_path / "whole", "html").html.read_text("utf-8")
+    with failing(monkeypatch, place, name, ZeroDivisionError(PLANTED)):
+        made = brief_of(PLAIN, tmp_path / "with a gap", "html")
+    reason = f"a mistake in benchbrief: ZeroDivisionError: {PLANTED}"
+    assert any(text.lower().startswith(f"{part.lower()} of `brief`: {reason.lower()}") for text in made.undrawn), made
+    page = made.html.read_text("utf-8")
+    (first_notices,) = re.findall(r'<div id="notice-\d+">.*?(?=<figure|<section)', page, re.DOTALL)[:1]
+    assert reason in first_notices
+    disclosed = page.split('id="disclosure"')[1]
+    assert reason in disclosed.split("<h3>")[1] or reason in disclosed.split("<h3>")[2]
+    assert page.count("<figure") >= whole.count("<figure") - 1
+    links, ids = set(re.findall(r'href="#([^"]+)"', page)), set(re.findall(r'\bid="([^"]+)"', page))
+    assert links <= ids, "the failed part left links behind"
+    assert made.numbers.exists()
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_a_gap_is_named_in_the_language_of_the_brief(
+    language: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    words = CATALOGUES[language]
+    with failing(monkeypatch, _Builder, "facts", ResultsError("out of range")):
+        made = brief_of(replace(PLAIN, language=language), tmp_path, "html", "markdown", "pdf")
+    assert made.undrawn == ("table 5 of `brief`: out of range",)
+    page = made.html.read_text("utf-8")
+    assert words["not_made"].format(part=f"{words['table']} 5", reason="out of range") in page
+    assert words["notice_not_made"] in page
+    assert words["d_not_made"] in page
+    assert "out of range" in made.html.with_suffix(".md").read_text("utf-8")
+
+
+def test_a_users_mistake_and_a_full_disk_are_no_gaps(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("BENCH_STRICT", "")
+    full = OSError(28, "No space left on device")
+    no_room = NoRoom("no room")
+    no_room.__cause__ = full
+    for error in (ReportError("the plan is old"), full, no_room):
+
+        def fails(error: Exception = error) -> None:
+            raise error
+
+        with pytest.raises(type(error)):
+            Gaps().made("part", fails, "text")
+
+
+def test_a_mistake_of_ours_fails_each_test_that_does_not_plant_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    def fails() -> None:
+        raise ZeroDivisionError
+
+    with pytest.raises(ZeroDivisionError):
+        Gaps().made("part", fails, "text")
+    with pytest.raises(ZeroDivisionError):
+        Gaps().tried(fails, None)
+    monkeypatch.setenv("BENCH_STRICT", "")
+    gaps = Gaps()
+    assert gaps.made("part", fails, "table", "2") == Gap("table", "2", "ZeroDivisionError", is_ours=True)
+    monkeypatch.setenv("BENCH_TRACEBACK", "1")
+    with pytest.raises(ZeroDivisionError):
+        Gaps().made("part", fails, "text")
+    assert gaps.made("part", fails, "text") is gaps.found[0], "a known gap is not tried again"
+
+
+def test_the_terminal_names_what_is_missing(tmp_path: Path) -> None:
+    with fresh_bench(tmp_path / "bench") as bench:
+        bench.spec(SMALL)
+        assert bench("run", "brief.bench", "--simulate", "--no-report").code == 0
+        (broken := tmp_path / "broken").mkdir()
+        (broken / "sitecustomize.py").write_text(
+            "import benchbrief.reports.view.build_view as b\n"
+            "def fails(*_): raise ZeroDivisionError('planted in the test')\n"
+            "b.drawing = fails\n"
+        )
+        env = {"PYTHONPATH": str(broken), "BENCH_STRICT": ""}
+        shown = bench("report", "simulated", "--html-only", "--json", env=env).plainly()
+        assert shown.code == 3
+        reason = f"a mistake in benchbrief: ZeroDivisionError: {PLANTED}"
+        assert shown.json["undrawn"] == [f"figure 1 of `brief`: {reason}"]
+        assert f"warning: missing from the brief: figure 1 of `brief`: {reason}" in shown.err
