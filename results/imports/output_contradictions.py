@@ -22,6 +22,12 @@ _OFF = 0.02
 """How far the mix of operations may be from the declared one, beside chance, as a share."""
 _MOST_BUSY = 1.1
 """How much of the threads' time latencies may add up to, as a share: clocks differ, and buckets have widths."""
+_LEAST_BUSY = 0.3
+"""How much of a closed loop's time its threads are at least waiting for the server (Little's law), as a share."""
+_CLIENT_S = 200e-6
+"""Below this mean latency, in seconds, what a client does between operations may take most of the time."""
+_CONNECTING_S = 10.0
+"""How long a run may have connected before its first operation, in seconds."""
 _FAILED = 0.05
 """With a larger share of failed operations, the mix of those that are counted proves nothing."""
 
@@ -101,6 +107,15 @@ def _busy(
         has = f"the {at_once:g} threads of cell {cell.id} have {at_once * seconds:.4g} s in {seconds:.4g} s"
         hint = "name the unit of its values, with --unit where they have none, and the cell that it is of"
         yield Problem(str(files[min(files)]), None, f"its latencies add up to {busy:.4g} s, and {has}", hint)
+    known = timed and len(timed) == sum(op.count > 0 for op in done) and not any(op.errors for op in done)
+    mean = busy / max(1, sum(op.count for op in timed))
+    if workload.family == "ycsb" and known and not offered and mean > _CLIENT_S:
+        least = _LEAST_BUSY * cell.threads * (seconds - _CONNECTING_S)
+        if busy < least:
+            ran = f"by its latencies and its rate about {busy / seconds:.2g} threads ran at once"
+            hint = "say how many threads ran, or the `target` that held them back"
+            text = f"{ran}, and cell {cell.id} has threads = {cell.threads}"
+            yield Problem(str(files[min(files)]), None, text, hint)
 
 
 def _mix(path: Path, measured: Measurement, workload: Workload) -> Iterator[Problem]:

@@ -85,7 +85,7 @@ def cell_row(evidence: Evidence, verdict: Verdict, measured: Measured) -> CellRo
         reason=measured.problem or verdict.reason,
         attempt=verdict.attempt,
         started_at=None if evidence.imported else utc(verdict.started_at),
-        measured_s=max(lengths, default=None),
+        measured_s=max(lengths, default=0.0) or None,
         warm_up_s=cell.warm_up_s,
         raw_dir=str(cell_directory(cell.id, verdict.attempt)) if verdict.attempt is not None else None,
         origin=str(cell.origin),
@@ -120,6 +120,8 @@ def _transient_s(measured: Measured, events: Sequence[Event]) -> float | None:
 def _operation_rows(run_id: str, verdict: Verdict, measured: Measured) -> Iterator[OperationRow]:
     for source, measurement in measured.sources.items():
         for op in measurement.operations:
+            # A tool prints where its counters began for what was never done: 0, or the largest number.
+            latencies = (op.mean_s, op.min_s, op.max_s) if op.count else (None, None, None)
             yield OperationRow(
                 run_id,
                 verdict.cell.id,
@@ -129,9 +131,7 @@ def _operation_rows(run_id: str, verdict: Verdict, measured: Measured) -> Iterat
                 op.kind,
                 op.count,
                 op.errors,
-                op.mean_s,
-                op.min_s,
-                op.max_s,
+                *latencies,
                 _buckets(op.histogram),
                 say.gave_no_histogram() if op.histogram is None else None,
             )

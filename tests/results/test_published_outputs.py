@@ -6,10 +6,12 @@ from pathlib import Path
 
 import pytest
 
+from benchbrief.results.building.open_store import open_store
 from benchbrief.results.imports.cell_files import Where
 from benchbrief.results.imports.import_problems import ImportRefused
 from benchbrief.results.imports.import_source import Source
 from benchbrief.results.imports.imported_files import OutputProblem
+from benchbrief.results.imports.keep_import import keep_run
 from benchbrief.results.imports.prepare_outputs import prepare_outputs
 from benchbrief.results.imports.read_imported import read_output
 from benchbrief.runners.measurement import histogram as h
@@ -112,3 +114,55 @@ def test_sections_that_fio_reports_together_are_so_many_jobs(tmp_path: Path, thr
     why = refused("fio", path, tmp_path, "", threads, spec=FIO)
     assert message in why
     assert bool(why) == bool(message)
+
+
+@pytest.mark.parametrize(
+    ("threads", "message"),
+    [(20, ""), (10, "its latencies add up to"), (128, "20 client threads ran"), (15, "20 client threads ran")],
+)
+def test_no_more_threads_are_believed_than_closed_their_connections(tmp_path: Path, threads: int, message: str) -> None:
+    why = refused("ycsb", OUTPUTS / "ycsb-0.16-twenty-threads.txt", tmp_path, "a", threads)
+    assert message in why
+    assert bool(why) == bool(message)
+
+
+def test_the_binding_of_hbase_counts_each_thread_twice(tmp_path: Path) -> None:
+    text = (OUTPUTS / "ycsb-0.16-twenty-threads.txt").read_text()
+    path = tmp_path / "stdout"
+    for client, taken in (("", True), ("hbase2.HBaseClient2", True), ("jdbc.JdbcDBClient", False)):
+        head = f"java site.ycsb.Client -t -db site.ycsb.db.{client}\n" if client else ""
+        path.write_text(head + text.replace("[CLEANUP], Operations, 20", "[CLEANUP], Operations, 40"))
+        assert (refused("ycsb", path, tmp_path, "a", 20) == "") == taken, client
+
+
+def test_no_more_threads_are_believed_than_their_latencies_fill(tmp_path: Path) -> None:
+    text = (OUTPUTS / "ycsb-0.16-twenty-threads.txt").read_text()
+    path = tmp_path / "stdout"
+    path.write_text("".join(line for line in text.splitlines(keepends=True) if "CLEANUP" not in line))
+    assert refused("ycsb", path, tmp_path, "a", 20) == ""
+    assert "about 19 threads ran at once, and cell" in refused("ycsb", path, tmp_path, "a", 128)
+
+
+def stored(path: Path, tool: str, folder: Path, spec: str, query: str) -> list[tuple[object, ...]]:
+    plan = compile_text(spec, folder)
+    what = prepare_outputs(tool, [path], plan, SOURCE, Where(cell="experiment=closed"))
+    with open_store(keep_run(folder / "bench-out", plan, {}, what)) as store:
+        return [tuple(row) for row in store.sql(query).rows]
+
+
+def test_an_operation_that_never_succeeded_has_no_latency(tmp_path: Path) -> None:
+    spec = SPEC.replace("TOOL", "ycsb").replace("WORKLOAD", "c").replace("THREADS", "4")
+    query = "SELECT count, errors, mean_s, min_s, max_s FROM operations"
+    rows = stored(OUTPUTS / "ycsb-0.12-all-failed.txt", "ycsb", tmp_path, spec, query)
+    assert rows == [(0, 1000, None, None, None)]
+
+
+def test_a_time_that_is_not_printed_is_missing(tmp_path: Path) -> None:
+    spec = """
+hardware box { hosts = "box.lab" }
+database rocks { engine = rocksdb  path = "/data/db"  tool = db_bench }
+workload w from db_bench.overwrite
+experiment closed { hardware = box  workloads = w  threads = 4  measure = 5 s }
+"""
+    path = OUTPUTS / "db_bench-without-seconds.txt"
+    assert stored(path, "db_bench", tmp_path, spec, "SELECT measured_s FROM cells") == [(None,)]

@@ -46,6 +46,7 @@ _BEGUN = re.compile(r"\s*\[([^\]]+)\]\s*,")
 _PERCENTILE = re.compile(r"(\d{1,3}(?:\.\d{1,9})?)(?:st|nd|rd|th)?PercentileLatency\((us|ms)\)")
 _LATENCY = re.compile(r"(Average|Min|Max)Latency\((us|ms)\)")
 _BUCKET = re.compile(r"(>?)(\d{1,12})")
+_CLEANUPS = re.compile(r"\s*\[(?:Hdr)?CLEANUP\]\s*,\s*(?:Total )?Operations\s*,\s*(\d{1,9})(?:\.0*)?\s*\Z")
 _VERSION = re.compile(r"YCSB Client (\S+)")
 _HDR_START = re.compile(r"#\[(?:StartTime|BaseTime): (\d+\.\d+) \(seconds since epoch\)")
 _NOW = re.compile(r"\d+ sec: (\d{1,18}) operations; (\d{1,18}(?:\.\d+)?) current ops/sec;")
@@ -108,6 +109,8 @@ class Text:
     warnings: tuple[str, ...]
     cells: Cells
     oddities: tuple[str, ...]
+    cleanups: int | None = None
+    """How often threads closed their connections: once each, and twice in the binding of HBase, which counts it too."""
 
     @property
     def runtime_s(self) -> float:
@@ -166,9 +169,12 @@ def read_text(stdout: Iterable[str]) -> Text:
     cells: dict[str, dict[str, str]] = {}
     warnings: list[str] = []
     oddities: list[str] = []
+    cleanups: int | None = None
     for line in stdout:
         if begun := _BEGUN.match(line):
             name = begun[1].removeprefix("Hdr")
+            if match := _CLEANUPS.match(line):
+                cleanups = int(match[1])
             if name in _OTHERS or operation_of(name.removeprefix(BUCKETS)):
                 _add_row(cells.setdefault(name, {}), name, line, oddities)
         elif line.lower().startswith(("warning:", "[warn]")):
@@ -178,7 +184,7 @@ def read_text(stdout: Iterable[str]) -> Text:
             overall[key] = number
     rows = {name: _row(name, values) for name, values in cells.items() if operation_of(name)}
     warnings += [say.batched(batched=row.batched, n=row.count, row=row.name) for row in rows.values() if row.batched]
-    return Text(overall, rows, tuple(warnings), cells, tuple(oddities))
+    return Text(overall, rows, tuple(warnings), cells, tuple(oddities), cleanups)
 
 
 def _add_row(section: dict[str, str], name: str, line: str, oddities: list[str]) -> None:

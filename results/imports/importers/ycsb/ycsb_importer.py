@@ -17,7 +17,7 @@ from benchbrief.results.imports.importers.property_settings import HEAD, planned
 from benchbrief.results.imports.importers.ycsb.log_ownership import logs_of
 from benchbrief.results.imports.importers.ycsb.raw_latencies import is_raw
 from benchbrief.results.imports.importers.ycsb.ycsb_command_line import command_line, of_command_line
-from benchbrief.results.imports.importers.ycsb.ycsb_files import read_ycsb
+from benchbrief.results.imports.importers.ycsb.ycsb_files import read_rows, read_ycsb
 from benchbrief.runners.drivers.output_evidence import read_output_lines
 from benchbrief.runners.drivers.ycsb.spec import SPEC
 from benchbrief.runners.measurement.measurement import Measurement
@@ -32,6 +32,7 @@ class YcsbImporter(OutputImporter):
 
     def contradictions(self, path: Path, cell: Cell, plan: Plan) -> Iterator[Problem]:
         """Yield a problem when the command line loads where the cell measures, or is of another stock workload."""
+        yield from _other_threads(path, cell)
         command, workload = command_line(islice(read_output_lines(path), HEAD)), plan.workloads[cell.workload]
         if command.phase and command.phase != workload.phase:
             problem = f"it was run with {command.phase_word}, and workload {workload.name} is a {workload.phase}"
@@ -90,6 +91,20 @@ class YcsbImporter(OutputImporter):
                 text = f"of the same cell and operation as {files[name]}: {cell.id}"
                 yield Problem(str(path), None, text, "tell load generators apart by {host} in --logs")
             files.setdefault(name, path)
+
+
+def _other_threads(path: Path, cell: Cell) -> Iterator[Problem]:
+    """Yield a problem when another number of threads closed its connections. Fewer run where some fail to connect, or
+    there are fewer operations than threads."""
+    if path.suffix == HDR or is_raw(path) or cell.threads is None or cell.threads_from is not None:
+        return
+    closed, wanted = read_rows(path.name, path).cleanups, cell.threads / len(cell.load_hosts)
+    words = command_line(islice(read_output_lines(path), HEAD)).words
+    twice = not words or any("hbase" in word.lower() for word in words)
+    if closed and closed != wanted and not (twice and closed == 2 * wanted):
+        number = next((n for n, line in enumerate(read_output_lines(path), 1) if "CLEANUP]" in line), None)
+        text = f"{closed} client threads ran ([CLEANUP], Operations), and cell {cell.id} has threads = {cell.threads}"
+        yield Problem(str(path), number, text, WRONG_CELL)
 
 
 def _add_own_logs(cells: Iterable[CellFiles], paths: Sequence[Path]) -> None:
