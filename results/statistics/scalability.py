@@ -66,8 +66,8 @@ def fit_usl(loads: Sequence[float], rates: Sequence[float]) -> Usl | NoFit:
     scale = max(rates)  # all three parameters near 1, whatever the unit
     start = (max(rate / load for load, rate in zip(loads, rates, strict=True)) / scale, 0.05, 1e-4)
     try:
-        found, covariance = curve_fit(
-            _law,  # type: ignore[arg-type]  # arithmetic takes arrays too
+        found, covariance = curve_fit(  # type: ignore[call-overload]  # arithmetic takes arrays too
+            _law,
             list(loads),
             [rate / scale for rate in rates],
             p0=start,
