@@ -43,7 +43,7 @@ from benchbrief.compiler.metrics.typing.expressions import Typer
 from benchbrief.compiler.metrics.typing.lookups import reserved_for
 from benchbrief.compiler.metrics.typing.planned_points import Runs, planned_runs
 from benchbrief.compiler.metrics.typing.repeat_functions import holds_percentiles
-from benchbrief.compiler.metrics.typing.thin_evidence import warn_of_cells
+from benchbrief.compiler.metrics.typing.thin_evidence import warn_of_cells, warn_of_grown_sizes
 from benchbrief.compiler.planning import plan
 from benchbrief.compiler.problems import CompileProblem, Findings
 from benchbrief.compiler.units import Unit
@@ -151,6 +151,8 @@ def _metric(typer: Typer, metric: ast.Metric) -> plan.Metric | None:
     typed = typer.metric(name)
     if typed is None or not typer.is_complete(typed, metric.expr):
         return None
+    if metric.better:
+        warn_of_grown_sizes(typer, metric.span, typed.term)
     repeated = typer.by_repeat(name)
     return plan.Metric(
         name=name,
@@ -169,6 +171,7 @@ def _expect(typer: Typer, expect: ast.Expect, judged: set[str]) -> plan.Expect |
     typed = typer.condition(expect.condition)
     if typed is None or not typer.is_complete(typed, expect.condition):
         return None
+    warn_of_grown_sizes(typer, expect.span, typed.term)
     unjudged = warn_of_cells(typer, expect.span, typed.term, judged)
     text = text_of(expect.condition)
     condition = expect.condition

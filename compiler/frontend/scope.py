@@ -45,6 +45,7 @@ class WorkloadKey:
     span: Span = field(compare=False)
     shares: tuple[tuple[str, float], ...] = ()
     """The share of each operation, as far as it is known."""
+    writes: bool = False
 
 
 @dataclass(frozen=True)

@@ -175,6 +175,20 @@ class PassesOver(CompileProblem):
         return f", or sample `{self.probe}` there too" if self.probe else ""
 
 
+class SizeOfTime(CompileProblem):
+    """A comparison of the size of a database after workloads that write for a time, as fast as they can."""
+
+    code = "W0716"
+    says = "`{measure}` after {workloads:ticked} measures how fast it wrote"
+    mark = "compared here, after a closed loop of writes for a fixed time"
+    hint = (
+        "compare `database.size_loaded`, the size after a workload that only reads, or offer the same load to all by "
+        "`target`"
+    )
+    measure: str
+    workloads: tuple[str, ...]
+
+
 class FewBeyond(CompileProblem):
     """A percentile of so few operations that chance decides it. `rate` is in ops/s, `seconds` of each of `repeats`.
 

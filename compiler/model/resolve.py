@@ -143,6 +143,7 @@ def _scope(
                 description=load.workload.description,
                 operations=load.operations,
                 span=load.span,
+                writes=load.workload.writes,
                 shares=tuple(load.family.operation_shares(load.workload.properties).items()),
             )
             for name, load in loads.items()

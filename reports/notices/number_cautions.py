@@ -47,6 +47,7 @@ class Cautions:
         """Return what holds for all values of a query: how it counts latency at an offered load, and whose operations
         a throughput leaves out."""
         yield from self._without_background(query, **where)
+        yield from self._of_time(query, **where)
         kinds = {read.counted for read in reads_of(query) if read.view == "latency"}
         if not kinds:
             return
@@ -87,6 +88,15 @@ class Cautions:
         yield from self.few(query)
         yield from self._lengths(self._measured(query))
         yield from self._without_background(query)
+        yield from self._of_time(query)
+
+    def _of_time(self, query: Query, **where: Key) -> Iterator[str]:
+        """Return that a size is that of what a closed loop of writes left, which is larger the faster they were."""
+        if not any(read.measure in ("database.size", "database.space_amplification") for read in reads_of(query)):
+            return
+        workloads = self._results.plan.workloads
+        if any(cell.target is None and workloads[cell.workload].writes for cell in self._measured(query, **where)):
+            yield self._results.words["c_size_of_time"]
 
     def _without_background(self, query: Query, **where: Key) -> Iterator[str]:
         """Return of which workloads the throughput leaves a background thread out, where each first stands."""

@@ -66,6 +66,23 @@ def test_interleaved_variants_on_one_path_have_each_its_own_size(bench: Bench) -
     assert "Size on disk when last opened" not in html
 
 
+@pytest.mark.parametrize(
+    ("language", "said"),
+    [("en", "a faster system has a larger database"), ("ja", "書き込みの速いシステムほどデータベースは大きくなります")],
+)
+def test_a_size_after_a_timed_write_workload_is_said_to_measure_how_fast_it_wrote(
+    bench: Bench, language: str, said: str
+) -> None:
+    writing = VARIANTS.replace("db_bench.readrandom {", "db_bench.readrandomwriterandom {")
+    writing = writing.replace("rows = hardware  column", 'rows = hardware  column "Now" = "{space:.2f}"  column')
+    for spec, warned in ((VARIANTS, False), (writing, True)):
+        bench.spec(spec.replace("disclosure =", f"language = {language}\n  disclosure ="))
+        assert ("W0716" in bench("check", "brief.bench").text) is warned
+        ran(bench("run", "brief.bench", "--simulate", "--seed", "1"))
+        page = next((newest(bench) / "reports").glob("*.html"))
+        assert (said in re.sub("<[^>]+>", "", page.read_text(encoding="utf-8"))) is warned
+
+
 def test_the_sizes_of_simulated_databases_can_be_had_too(bench: Bench) -> None:
     bench.spec(VARIANTS.replace("expect saved >= 20 %", "expect space[plain] <= 2"))
     ran(bench("run", "brief.bench", "--simulate", "--no-report"))

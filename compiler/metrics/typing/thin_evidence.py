@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeGuard
 
 from benchbrief.compiler.frontend.scope import ExperimentKey
-from benchbrief.compiler.metrics.evidence_errors import FewBeyond, PassesOver, SingleRun
+from benchbrief.compiler.metrics.evidence_errors import FewBeyond, PassesOver, SingleRun, SizeOfTime
 from benchbrief.compiler.metrics.typing.expressions import Typer
 from benchbrief.compiler.metrics.typing.planned_points import Run, Runs
 from benchbrief.compiler.metrics.typing.terms import Measure, Term, leaves
@@ -82,6 +82,21 @@ def warn_of_few_operations(typer: Typer, term: Term) -> None:
                 span = place.measured_at or place.span
                 found = (leaf.text, run.workload, leaf.kind.statistic, due / seconds, share, seconds, repeats)
                 typer.report(FewBeyond(span, *found, even=place.schedule.is_even))
+
+
+def warn_of_grown_sizes(typer: Typer, span: Span, term: Term) -> None:
+    """Warn where a comparison reads the size of a database after a closed loop of writes: it is larger the faster they
+    were."""
+    writing = {workload.key for workload in typer.scope.workloads if workload.writes}
+    for measure in dict.fromkeys(leaf.kind.name for leaf in leaves(term) if _is_grown(leaf)):
+        runs = (run for leaf in leaves(term) if _is_grown(leaf) and leaf.kind.name == measure for run in leaf.runs)
+        grown = dict.fromkeys(run.workload for run in runs if run.workload in writing and run.axis != "target")
+        if grown:
+            typer.report(SizeOfTime(span, measure, tuple(grown)))
+
+
+def _is_grown(leaf: Term) -> TypeGuard[Measure]:
+    return isinstance(leaf, Measure) and leaf.kind.is_size and leaf.kind.name != "database.size_loaded"
 
 
 def _target(run: Run, place: ExperimentKey, fixed: object) -> float | None:
