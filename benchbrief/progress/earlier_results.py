@@ -114,6 +114,7 @@ def reused_as_dict(reused: Iterable[CellReused]) -> list[dict[str, object]]:
 
 def look_for_earlier(plan: Plan, out: Path) -> Taken:
     """What can be taken from the runs of a folder, with a look at the hosts: are they still what they were?"""
+    from benchbrief.results.runs.nothing_reused import why_nothing
     from benchbrief.results.runs.reusable_results import find_reusable
     from benchbrief.runners.reuse.recheck_hosts import recheck
 
@@ -121,6 +122,8 @@ def look_for_earlier(plan: Plan, out: Path) -> Taken:
     looked = recheck(plan, found.carried)
     kept = found.without(looked.changed)
     notes = [f"not taken from an earlier run: {text}" for text in kept.passed_over]
+    if not kept.carried and not notes and (why := why_nothing(plan, out)):
+        notes = [f"nothing is taken from earlier runs: {why}"]
     warnings = tuple(looked.warnings) if kept.carried else ()
     return Taken(plan, kept.carried, tuple(notes), warnings, _sources(found))
 

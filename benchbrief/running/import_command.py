@@ -47,6 +47,7 @@ class Choices:
     said: dict[str, str | None]
     told: tuple[str, ...]
     facts: str
+    mine: bool
     skip_bad: bool
     again: bool
     dry_run: bool
@@ -60,7 +61,7 @@ class Choices:
 
         facts = {name for hardware in plan.hardware.values() for name in hardware.facts}
         topics = tuple(words[topic] for words in CATALOGUES.values() for topic in TOPICS)
-        return source_of_options(self.said, self.told, self.facts, facts, topics)
+        return source_of_options(self.said, self.told, self.facts, facts, topics, mine=self.mine)
 
 
 def _short_enough(_: click.Context, parameter: click.Parameter, given: Any) -> Any:
@@ -109,6 +110,9 @@ def import_options(function: F) -> F:
             metavar="NAMES",
             callback=_short_enough,
             help="The facts of the spec's hardware that the source tells, as cpu,storage: tables show these alone.",
+        ),
+        click.option(
+            "--mine", is_flag=True, help="You measured them yourself: they need no title, publisher and licence."
         ),
         click.option("--skip-bad", is_flag=True, help="Keep what is right, and say what is left out."),
         click.option("--again", is_flag=True, help="Also what was imported before."),
@@ -202,8 +206,7 @@ def _show_result(choices: Choices, what: Prepared, plan: Plan, run_dir: Path | N
     if what.published:
         count = len(what.published)
         parts.append(f"{count} published value{'s' if count != 1 else ''} of metrics, to compare with")
-    title, publisher = (one_line(what.source.said[key]) for key in ("title", "publisher"))
-    show(f"{verb} {', '.join(parts)}, from {title} ({publisher})")
+    show(f"{verb} {', '.join(parts)}, from {one_line(what.source.name)}")
     if run_dir is not None:
         show(f"run {run_dir.name} ({SHORT})")
         show(f"next: bench report {run_name(run_dir)}" if plan.reports else f"next: bench status {run_name(run_dir)}")

@@ -24,6 +24,11 @@ class Source(NamedTuple):
     where: str
     date: str
 
+    @property
+    def is_own(self) -> bool:
+        """Whether whoever imported the numbers measured them."""
+        return not self.publisher and not self.licence
+
 
 def sources(results: Results) -> list[Source]:
     """Return the sources of an imported run; none of another."""
@@ -53,8 +58,10 @@ def cells_of_unknown_kind(results: Results) -> set[str]:
 def notices(results: Results) -> Iterator[Notice]:
     words = results.words
     for source in sources(results):
-        text = words["notice_imported_body"].format(source=_cited(source), licence=source.licence)
-        yield Notice(words["notice_imported"], text, "error", first=True)
+        title, text = words["notice_imported"], words["notice_imported_body"]
+        if source.is_own:
+            title, text = words["notice_own"], words["notice_own_body"]
+        yield Notice(title, text.format(source=_cited(source), licence=source.licence), "error", first=True)
     lacking = sum(cell.status == "missing" or cell.reason == NOT_PUBLISHED for cell in results.cells)
     if lacking == len(results.cells) and is_imported(results):
         yield Notice(words["notice_derived"], words["notice_derived_body"], "warning")
@@ -67,7 +74,7 @@ def source_items(results: Results) -> Iterator[Item]:
     """Return items for the disclosure: the source, and each file with its digest."""
     words = results.words
     for source in sources(results):
-        yield Item(words["notice_imported"], _cited(source), emphasis=True)
+        yield Item(words["notice_own" if source.is_own else "notice_imported"], _cited(source), emphasis=True)
         yield Item(words["d_licence"], source.licence)
     rows = results.store.sql("SELECT file, sha256 FROM sources ORDER BY ALL").rows
     shown = shown_names(name for name, _ in rows)

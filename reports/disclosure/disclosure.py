@@ -66,7 +66,7 @@ def build_disclosure(
     groups = (DisclosureGroup(g.title, tuple(item for item in g.items if item.text)) for g in made)
     needed = sum(cell.status != "skipped" for cell in results.cells)
     unpublished = sum(cell.reason == NOT_PUBLISHED for cell in results.cells)
-    all_ok = counted(words, "d_all_ok", needed)
+    all_ok = counted(words, "d_all_imported" if imported_briefs.is_imported(results) else "d_all_ok", needed)
     if refused := sum(words.status_of(cell.status, cell.reason) == "refused" for cell in results.cells):
         all_ok = " ".join((all_ok, counted(words, "d_refused", refused)))
     if unpublished:

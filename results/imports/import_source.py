@@ -34,6 +34,8 @@ TOLD = "told"
 FACTS = "facts"
 REST = "rest"
 NOT_PUBLISHED = "not published"
+OWN = "own measurements"
+"""The title of numbers that whoever imports them has measured, where no other is given."""
 LONGEST: Mapping[str, int] = {
     **dict.fromkeys(KEYS, LINE),
     "url": PARAGRAPH,
@@ -62,11 +64,19 @@ class Source:
     told: tuple[tuple[str, str], ...] = ()
     facts: tuple[str, ...] | None = None
     rest_not_published: bool = False
+    mine: bool = False
+    """Whether whoever imports the numbers has measured them: then nobody published them."""
 
     def given(self, options: Source) -> Source:
         """Add what the command line says. Its title, licence and so on replace those of the file."""
         facts = self.facts if options.facts is None else (*(self.facts or ()), *options.facts)
-        return replace(self, said={**self.said, **options.said}, told=(*self.told, *options.told), facts=facts)
+        said = {**self.said, **options.said}
+        return replace(self, said=said, told=(*self.told, *options.told), facts=facts, mine=options.mine)
+
+    @property
+    def name(self) -> str:
+        """The title, with who published it, or measured it."""
+        return cited(self.said.get("title") or OWN, self.said.get("publisher", ""))
 
     def missing(self) -> str:
         """Return which required statements are missing; "" when none is."""
@@ -76,12 +86,21 @@ class Source:
         return ", ".join(lacking)
 
 
+def cited(title: str, publisher: str) -> str:
+    return f"{title} ({publisher})" if publisher else title
+
+
 def require(source: Source, file: str) -> None:
-    """Raises ImportRefused for a source without all required statements."""
+    """Raises ImportRefused for a source without all required statements. Own measurements need none."""
+    if source.mine:
+        if foreign := [key for key in ("publisher", "licence") if source.said.get(key)]:
+            what = f"the numbers have a {' and a '.join(foreign)}, and are said to be your own"
+            raise ImportRefused([Problem(file, None, what, "leave out --mine, or those")])
+        return
     if lacking := source.missing():
         hint = (
             "say it in lines before the table's head, as `# title: ...`, or by options, as --title and --licence "
-            "(what its publisher lets others do with the numbers)"
+            "(what its publisher lets others do with the numbers); for what you measured yourself, --mine is enough"
         )
         raise ImportRefused([Problem(file, None, f"who published these numbers is not said: {lacking}", hint)])
 
@@ -92,6 +111,8 @@ def source_of_options(
     facts: str,
     known_facts: Collection[str],
     topics: Collection[str] = (),
+    *,
+    mine: bool = False,
 ) -> Source:
     """Return the source from the command line. `told` and `facts` are written as in a table's comment lines.
 
@@ -107,7 +128,7 @@ def source_of_options(
     names = _facts(facts, "--facts", None, known_facts, problems) if facts else None
     if problems:
         raise ImportRefused(problems)
-    return Source({key: text for key, text in said.items() if text}, told=tuple(settings), facts=names)
+    return Source({key: text for key, text in said.items() if text}, told=tuple(settings), facts=names, mine=mine)
 
 
 def read_source(

@@ -17,7 +17,7 @@ from benchbrief.compiler.kept_plans.plan_file import plan_sha256
 from benchbrief.compiler.planning.plan import Cell, Plan
 from benchbrief.results.imports.import_manifest import MANIFEST, Manifest
 from benchbrief.results.imports.import_problems import Problem
-from benchbrief.results.imports.import_source import Source
+from benchbrief.results.imports.import_source import OWN, Source
 from benchbrief.results.kept_jobs import MEASURE, SOURCE
 from benchbrief.results.messages.result_messages import say
 from benchbrief.results.runs.find_runs import imported_from, list_runs
@@ -93,9 +93,9 @@ def keep_run(out: Path, plan: Plan, spec_files: Mapping[str, bytes], what: Prepa
     said = dict(source.said)
     imported = j.Imported(
         kind=what.kind,
-        title=said["title"],
-        publisher=said["publisher"],
-        licence=said["licence"],
+        title=said.get("title") or OWN,
+        publisher=said.get("publisher", ""),
+        licence=said.get("licence", ""),
         url=said.get("url", ""),
         document=said.get("document", ""),
         date=said.get("date", ""),

@@ -21,7 +21,7 @@ from benchbrief.runners.session.live_controllers import is_making_brief
 
 RunState = Literal["running", "done", "failed", "interrupted"]
 RUN_STATES: tuple[RunState, ...] = get_args(RunState)
-_RUN = re.compile(r"[0-9]{8}-[0-9]{6}-")
+RUN_NAME = re.compile(r"[0-9]{8}-[0-9]{6}-")
 """How the name of a run begins."""
 _LAST = re.compile(r"(last|simulated|imported)(?:~([0-9]{1,9}))?")
 
@@ -83,7 +83,7 @@ def _refuse_unreadable(out: Path, after: str = "", name: str = "") -> None:
 def unreadable_runs(out: Path) -> Iterator[tuple[Path, ResultsError]]:
     """Yield the folders of runs that may not be read, in the order of their names, each with the error that says so."""
     for path in sorted(out.glob("*")):
-        if _RUN.match(path.name):
+        if RUN_NAME.match(path.name):
             try:
                 with os.scandir(path):
                     pass
@@ -153,7 +153,7 @@ def last_unended(out: Path) -> Path:
 
 
 def find_run(out: Path, name: str) -> Path:
-    """Find a run by its id, the start of the id, or its folder.
+    """Find a run by its id, the start of the id, or its folder, also where the folder was renamed.
 
     `last`, `last~1` and so on are runs that were measured here; `imported`, `simulated`, `imported~1` and so on the
     others. Raises ResultsError when none or several fit.
@@ -167,6 +167,7 @@ def find_run(out: Path, name: str) -> Path:
     if not runs:
         raise _none_in(out)
     fitting = [run.path for run in runs if run.run_id == name] or [r.path for r in runs if r.run_id.startswith(name)]
+    fitting = fitting or [run.path for run in runs if _id_in_journal(run.path).startswith(name)]
     if len(fitting) == 1:
         return fitting[0]
     _refuse_unreadable(out, name=name)
@@ -177,6 +178,12 @@ def find_run(out: Path, name: str) -> Path:
     if ending:
         hint = f"did you mean {ending[0].name}?" if len(ending) == 1 else f"these end so: {_some(ending)}"
     raise ResultsError(f"no run {name} in {out}", hint)
+
+
+def _id_in_journal(run_dir: Path) -> str:
+    """Return the name that a run was given when it began, which its folder may have lost; "" before that."""
+    start = first_start(run_dir / JOURNAL)
+    return start.run_id if start else ""
 
 
 def _refuse_without_plan(out: Path, name: str, runs: list[Run]) -> None:

@@ -57,3 +57,24 @@ def test_a_kind_of_latency_that_an_output_does_not_name_is_reported_as_unknown(t
     refused = bench("import", "ycsb", "out.txt", "--cell", "experiment=offered", "--spec", "brief.bench", *SAID)
     assert refused.code == 2, "service times as long as these do not fit into the threads' time"
     assert "its latencies add up to" in refused.err
+
+
+def test_own_logs_need_no_publisher_and_no_licence_and_the_brief_says_what_was_imported(bench: Bench) -> None:
+    (bench.folder / "out.txt").write_text((OUTPUTS / "ycsb" / "intended-only" / "stdout").read_text())
+    spec = bench.spec(OFFERED).name
+    asked = ("import", "ycsb", "out.txt", "--cell", "experiment=offered", "--spec", spec)
+    assert "for what you measured yourself, --mine is enough" in bench(*asked).err
+    both = bench(*asked, "--mine", "--licence", "internal")
+    assert both.code == 2
+    assert "the numbers have a licence, and are said to be your own" in both.err
+    done = bench(*asked, "--mine")
+    assert done.code == 0, done.text
+    assert "from own measurements\n" in done.out
+    run = bench.run_dirs()[0].name
+    assert "(imported, not measured here: own measurements)" in bench("status", run).out
+    text = text_of(bench, run)
+    assert "Imported: measured outside benchbrief" in text
+    assert "by others" not in text
+    assert "licence: )" not in text
+    assert "None: the one planned measurement is among what was imported." in text
+    assert "succeeded" not in text

@@ -138,6 +138,14 @@ def _name_newer_run(out: Path, last: Path) -> None:
 
 
 def _headline(run: RunStatus) -> str:
+    from benchbrief.results.runs.find_runs import RUN_NAME
+
+    folder = Path(run.directory).name
+    renamed = f"; its folder is {one_line(folder)} now" if folder != run.run_id and RUN_NAME.match(run.run_id) else ""
+    return _counted(run) + renamed
+
+
+def _counted(run: RunStatus) -> str:
     taken = f" ({run.reused} of them by earlier runs)" if run.reused else ""
     left = f", about {duration(run.remaining_s)} left" if run.remaining_s else ""
     mark = f" ({SHORT})" if run.simulated else f" ({IMPORTED}: {one_line(run.source)})" if run.source else ""
