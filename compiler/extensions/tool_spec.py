@@ -218,6 +218,8 @@ class ToolSpec(ExtensionSpec):
     stands_for: str = ""
     """The tool by whose name specs call this one, where each of its programs is for one engine alone."""
     runs: str = ""
+    install: str = ""
+    """The command that installs it, where one does: `tools/setup.sh ycsb` is one of a checkout."""
     workloads: Mapping[str, WorkloadSpec] = field(default_factory=dict)
     attributes: Mapping[str, Attribute] = field(default_factory=dict)
     drives: tuple[str, ...] = ()

@@ -50,7 +50,8 @@ def brief_href(run: SiteRun, path: str) -> str:
 
 
 def suite_href(suite: Suite) -> str:
-    return f"suites/{slug('-'.join(part for part in suite if part and part != 'measured'))}.html"
+    spec, profile, origin = suite
+    return f"suites/{slug(chr(10).join((spec, profile, origin.removeprefix('measured'))).rstrip())}.html"
 
 
 def suite_name(suite: Suite, words: Words) -> str:

@@ -13,6 +13,8 @@ from benchbrief.reports.words.brief_words import Words, counted
 from benchbrief.results.compare.comparison import Point, Values
 
 _UNSAFE = re.compile(r"[^A-Za-z0-9._-]+")
+_AS_MADE = re.compile(r"-[0-9a-f]{8}\Z")
+"""A text that ends as one of our names for another may be that name."""
 _LONGEST = 60
 MISSING = "–"
 
@@ -20,7 +22,7 @@ MISSING = "–"
 def slug(text: str) -> str:
     """Return a name of a file for any text: of safe signs, and another one for each text."""
     plain = _UNSAFE.sub("-", text).strip(".-")[:_LONGEST].strip(".-")
-    if plain and plain == text:
+    if plain and plain == text and not _AS_MADE.search(plain):
         return plain
     return f"{plain or 'x'}-{hashlib.sha256(text.encode('utf-8', 'surrogatepass')).hexdigest()[:8]}"
 

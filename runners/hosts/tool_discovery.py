@@ -14,6 +14,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from benchbrief.compiler.extensions.registry import TOOL_SPECS
 from benchbrief.runners.errors import ToolMissing
 from benchbrief.runners.hosts.host_connections import is_on_controller
 from benchbrief.runners.jobs.connection_retry import run_persistently
@@ -55,7 +56,10 @@ def find(transport: Transport, driver: Driver, configured: str | None) -> Found:
         path = ship(transport, program)
     if path is None:
         searched = (configured,) if configured else (*tool_dirs(), "the PATH")
-        hint = f'install it and say where: `tool = {driver.name}("/path")`, or put its folder into $BENCHBRIEF_TOOLS'
+        spec = TOOL_SPECS.usable(driver.name)
+        where = " in a checkout of benchbrief" if spec and spec.install.startswith("tools/") else ""
+        how = f" with `{spec.install}`{where}, or" if spec and spec.install else " and"
+        hint = f'install it{how} say where: `tool = {driver.name}("/path")`, or put its folder into $BENCHBRIEF_TOOLS'
         if configured:
             hint = f'mend the path in the spec, `tool = {driver.name}("{configured}")`, or install it there'
         raise ToolMissing(

@@ -19,6 +19,7 @@ from benchbrief.compiler.messages.text import to_data
 from benchbrief.compiler.planning.plan import Change, Host, Plan
 from benchbrief.runners.errors import HostError
 from benchbrief.runners.hosts.host_connections import CONTROLLER
+from benchbrief.runners.jobs.fetch_outputs import cannot_write
 from benchbrief.runners.jobs.tasks import Command, Completed, Job, JobOutput
 from benchbrief.runners.journal.events import Failing
 from benchbrief.runners.messages.run_messages import say
@@ -223,11 +224,14 @@ def _kept(
     into: Path, job: Job, said: bytes, complaint: str, times: tuple[float, float], host: str, code: int | None
 ) -> JobOutput:
     """Write the files that a job leaves on a real host: its input and its output."""
-    into.mkdir(parents=True, exist_ok=True)
     files = {file.name: "".join(str(part) for part in file.content).encode() for file in job.files}
-    for name, content in {**files, "stdout": said, "stderr": complaint.encode()}.items():
-        with Path(into, name).open("wb", buffering=_WRITTEN_AT_ONCE) as written:
-            written.write(content)
+    try:
+        into.mkdir(parents=True, exist_ok=True)
+        for name, content in {**files, "stdout": said, "stderr": complaint.encode()}.items():
+            with Path(into, name).open("wb", buffering=_WRITTEN_AT_ONCE) as written:
+                written.write(content)
+    except OSError as error:
+        raise cannot_write(error, into) from error
     return JobOutput(into, code, *times, host)
 
 

@@ -125,6 +125,13 @@ def test_a_diff_is_one_that_patch_takes(bench: Bench) -> None:
     assert bench("fmt", "--diff", "--check", "a.bench").code == 1
 
 
+def test_a_diff_shows_what_would_reorder_its_text(bench: Bench) -> None:
+    bench.spec('hardware  box "a\u202eb" { hosts = local }\n', "a.bench")
+    shown = bench("fmt", "--diff", "a.bench").out
+    assert "\u202e" not in shown
+    assert "202e" in shown.lower()
+
+
 def test_a_diff_is_coloured_on_a_terminal(bench: Bench) -> None:
     put(bench, a=UGLY + "# \x1b[31m\n")
     code, shown = on_a_terminal(bench, "fmt", "--diff", "a.bench")

@@ -131,7 +131,10 @@ def test_a_host_without_its_tool_ends_the_run_before_its_first_cell_as_doctor_sa
         ended = bench("run", "brief.bench")
         assert ended.code == 3, ended.text
         assert ended.err.count("db_bench is not on bare: there is no such program in") == 1
-        assert 'install it and say where: `tool = db_bench("/path")`' in ended.err
+        assert (
+            'install it with `sudo apt-get install rocksdb-tools`, or say where: `tool = db_bench("/path")`'
+            in ended.err
+        )
         assert "on local" not in ended.err, "it has the tool"
         assert bench.run_dirs() == [], "nothing was begun"
         rows = [line.split()[:3] for line in bench("doctor", "brief.bench").out.splitlines()]

@@ -14,6 +14,7 @@ import pytest
 from benchbrief.reports.brief_error import ReportError
 from benchbrief.reports.site.render_site import Made, render_site
 from benchbrief.reports.site.site_folder import MANIFEST, open_site
+from benchbrief.reports.site.site_pages import suite_href
 from benchbrief.reports.site.site_texts import slug
 from benchbrief.reports.words.brief_words import CATALOGUES
 from benchbrief.results.history.series_rows import write_series
@@ -119,9 +120,19 @@ def test_names_of_runs_and_specs_are_texts_and_never_markup(site: Path) -> None:
 
 def test_names_of_files_are_safe_and_differ_for_all_names() -> None:
     names = ["a", "a/b", "a\nb", "../../etc/passwd", "", ".", "javascript:x", "a" * 300, "日本", "日光", "-", "A b"]
+    names += [slug("a/b"), slug(slug("a/b"))]
     found = [slug(name) for name in names]
     assert len(set(found)) == len(names)
     assert all(re.fullmatch(r"[A-Za-z0-9_][A-Za-z0-9._-]{0,80}", each) for each in found), found
+
+
+def test_no_two_suites_share_a_page() -> None:
+    suites = [
+        ("a-b", "c", "measured"), ("a", "b-c", "measured"), ("a", "simulated", "measured"), ("a", "", "simulated"),
+        ("a-b-c", "", "measured"), ("a", "b", "simulated"),
+    ]  # fmt: skip
+    assert len({suite_href(suite) for suite in suites}) == len(suites)
+    assert suite_href(("a", "", "measured")) == "suites/a.html"
 
 
 def test_a_second_time_writes_only_what_is_new(runs: Path, tmp_path: Path) -> None:

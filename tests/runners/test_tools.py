@@ -178,7 +178,28 @@ def test_the_stand_in_is_found_or_the_error_says_how_to_make_it(
     monkeypatch.setattr(tool_discovery, "tool_dirs", lambda: ("/nowhere",))
     with pytest.raises(ToolMissing, match="embedded MongoDB server is not on local") as caught:
         find_stand_in("mongodb", here)
-    assert "make setup" in caught.value.hint
+    assert "tools/setup.sh stand-in" in caught.value.hint
+
+
+@pytest.mark.parametrize(
+    ("name", "command"),
+    [
+        ("openload", "`tools/setup.sh openload` in a checkout of benchbrief"),
+        ("openload_rocksdb", "`tools/setup.sh openload` in a checkout of benchbrief"),
+        ("ycsb", "`tools/setup.sh ycsb` in a checkout of benchbrief"),
+        ("go_ycsb", "`tools/setup.sh go-ycsb` in a checkout of benchbrief"),
+        ("db_bench", "`sudo apt-get install rocksdb-tools`"),
+        ("fio", "`sudo apt-get install fio`"),
+    ],
+)
+def test_the_error_of_a_missing_tool_has_the_command_that_installs_it(
+    here: Transport, monkeypatch: pytest.MonkeyPatch, name: str, command: str
+) -> None:
+    monkeypatch.setattr(tool_discovery, "tool_dirs", lambda: ("/nowhere",))
+    monkeypatch.setattr(tool_discovery, "find_first", lambda *_: None)
+    with pytest.raises(ToolMissing) as caught:
+        tool_discovery.find(here, driver(name), None)
+    assert caught.value.hint.startswith(f"install it with {command}, or say where: `tool = {driver(name).name}(")
 
 
 def test_checks_run_in_the_shell_of_the_host_alone(here: Transport) -> None:

@@ -54,6 +54,14 @@ def test_the_server_ends_when_its_client_goes_away(tmp_path: Path) -> None:
         assert client.said_on_stderr() == ""
 
 
+def test_a_message_of_a_tebibyte_is_passed_over(client: Client) -> None:
+    assert client.process.stdin is not None
+    client.process.stdin.write(b"Content-Length: 1099511627776\r\n\r\n")
+    with pytest.raises(RequestError):
+        client.request("no/such/request")
+    assert client.process.poll() is None
+
+
 def test_an_unknown_request_is_refused_and_an_unknown_notification_ignored(client: Client) -> None:
     with pytest.raises(RequestError) as refused:
         client.request("bench/unheardOf", {})

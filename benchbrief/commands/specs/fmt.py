@@ -9,7 +9,7 @@ import click
 
 from benchbrief.cli.format_files import SUFFIX, Outcome, find_specs, lay_out, lay_out_file
 from benchbrief.cli.spec_options import show_diagnostics
-from benchbrief.cli.terminal import Stop, fail, one_line, show, show_data, show_json, use_colour, warn
+from benchbrief.cli.terminal import Stop, fail, one_line, show, show_data, show_json, show_lines, use_colour, warn
 from benchbrief.dsl.bench_error import ExitCode
 
 _COLOURS = {"+": "green", "-": "red", "@": "cyan"}
@@ -86,7 +86,7 @@ def _show_diff(text: str) -> None:
     for line in text.splitlines(keepends=True) if paint else ():
         show(line.rstrip("\n"), colour=_COLOURS.get(line[:1]))
     if not paint:
-        show_data(text.encode())
+        show_lines(text)
 
 
 def _show_result(outcomes: Sequence[Outcome], verb: str) -> None:

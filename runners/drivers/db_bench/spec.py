@@ -11,6 +11,7 @@ SPEC = ToolSpec(
     label="db_bench",
     doc="RocksDB's own benchmark.",
     implementation="benchbrief.runners.drivers.db_bench.db_bench:DbBench",
+    install="sudo apt-get install rocksdb-tools",
     workloads={
         "readrandom": WorkloadSpec(
             {

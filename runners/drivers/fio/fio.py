@@ -61,7 +61,7 @@ class Fio:
         return (*(f"{folder}/fio/fio" for folder in tool_dirs), "fio")
 
     def requirements(self, path: str) -> tuple[Requirement, ...]:
-        hint = 'install it (Debian and Ubuntu: the package fio) or name it: tool = fio("/path")'
+        hint = 'install it with `sudo apt-get install fio`, or name it: tool = fio("/path")'
         return (Requirement("fio", Command((path, "--version")), hint),)
 
     def trials(self, path: str, workload: Workload, database: Database) -> tuple[Requirement, ...]:

@@ -18,6 +18,7 @@ SPEC = ToolSpec(
     label="fio",
     doc="fio: reads and writes a file or a block device by a pattern.",
     implementation="benchbrief.runners.drivers.fio.fio:Fio",
+    install="sudo apt-get install fio",
     workloads={
         "randread": WorkloadSpec(
             {

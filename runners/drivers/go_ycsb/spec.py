@@ -8,6 +8,7 @@ SPEC = ToolSpec(
     label="go-ycsb",
     doc="go-ycsb: YCSB's workloads without a Java machine.",
     implementation="benchbrief.runners.drivers.go_ycsb.go_ycsb:GoYcsb",
+    install="tools/setup.sh go-ycsb",
     runs="ycsb",
     open_loop=True,
     arrivals=("constant",),

@@ -74,7 +74,7 @@ class Openload:
         | {"seed", "steady-within", "steady-from"}
     )
     """The flags that a record must have as they were asked for: an output with others is of another cell."""
-    hint: ClassVar[str] = "build it again for this machine: `make setup` in a checkout"
+    hint: ClassVar[str] = "build it again for this machine: `tools/setup.sh openload` in a checkout"
     oldest: ClassVar[str] = "1.4.0"
     """The first version that takes turns with others across midnight, and says apart what it found and what helps."""
 

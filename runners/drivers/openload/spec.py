@@ -8,6 +8,7 @@ SPEC = ToolSpec(
     label="openload",
     doc="openload: YCSB's workloads at a fixed schedule, with latencies from when an operation was due.",
     implementation="benchbrief.runners.drivers.openload.openload:Openload",
+    install="tools/setup.sh openload",
     runs="ycsb",
     open_loop=True,
     arrivals=("poisson", "constant", "steps", "burst", "trace"),

@@ -45,7 +45,7 @@ class OpenloadRocksdb(Openload):
 
     program: ClassVar[str] = "openload-rocksdb"
     hint: ClassVar[str] = (
-        "it needs RocksDB 7.8 (Debian 12: the package librocksdb7.8), and is built by `make setup` in a checkout"
+        "it needs RocksDB 7.8 (`sudo apt-get install librocksdb7.8`), and `tools/setup.sh openload` builds it"
     )
     telling: ClassVar[frozenset[str]] = Openload.telling | {
         *("layout", "value-size", "cache-size", "disable-wal", "sync", "options", "options-file")

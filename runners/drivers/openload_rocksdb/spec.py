@@ -10,6 +10,7 @@ SPEC = replace(
     name="openload_rocksdb",
     stands_for=ON_SERVERS.name,
     implementation="benchbrief.runners.drivers.openload_rocksdb.openload_rocksdb:OpenloadRocksdb",
+    install="tools/setup.sh openload",
     flags=FLAGS,
     loads_in_parts=False,  # one process opens a database
     where_settings_go=(

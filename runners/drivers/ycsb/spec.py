@@ -11,6 +11,7 @@ SPEC = ToolSpec(
     label="YCSB",
     doc="YCSB: reads and writes records of a document store.",
     implementation="benchbrief.runners.drivers.ycsb.ycsb:Ycsb",
+    install="tools/setup.sh ycsb",
     workloads={
         "a": WorkloadSpec(
             {

@@ -37,6 +37,7 @@ from benchbrief.runners.seams import Interim, Requirement
 
 _BINDING = "mongodb"
 
+_NEEDS_JAVA = "install one with `sudo apt-get install default-jre-headless`, or set JAVA_HOME"
 _JAVA = '"${JAVA_HOME:+$JAVA_HOME/bin/}java"'
 _CORE_CHECK = 'cd -- "$1/lib" && set -- core-*.jar && [ -f "$1" ] && echo "$1"'
 _BINDING_CHECK = 'set -- "$1"/mongodb-binding/lib/mongodb-binding-*.jar && [ -f "$1" ] && echo "${1##*/}"'
@@ -66,7 +67,7 @@ class Ycsb:
                 Command(("sh", "-c", _BINDING_CHECK, "sh", home)),
                 "unpack the full YCSB release, or its mongodb-binding beside its lib/",
             ),
-            Requirement("java", Command(("sh", "-c", f"{_JAVA} -version")), "install a Java runtime, or set JAVA_HOME"),
+            Requirement("java", Command(("sh", "-c", f"{_JAVA} -version")), _NEEDS_JAVA),
             Requirement("HdrHistogram", Command(("sh", "-c", _HDR_CHECK, "sh", home)), say.hint_histogram()),
         )
 

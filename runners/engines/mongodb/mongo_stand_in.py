@@ -20,7 +20,8 @@ from benchbrief.runners.jobs.tasks import Command, Job
 from benchbrief.runners.seams import Requirement, RunningJob, Stopping, Transport
 
 STAND_IN = "mongo-stand-in"
-_JAVA = Requirement("java", Command(("java", "-version")), "the embedded MongoDB server needs a Java 17 runtime")
+_NEEDS_JAVA = "the embedded MongoDB server needs Java 17: `sudo apt-get install default-jre-headless`"
+_JAVA = Requirement("java", Command(("java", "-version")), _NEEDS_JAVA)
 WARM_UP_S = 3.0
 """How long a newly started server is kept busy, in seconds."""
 _START_TIMEOUT_S = 60.0
@@ -63,7 +64,7 @@ def find_stand_in(transport: Transport) -> str:
     if path is None:
         raise ToolMissing(
             f"the embedded MongoDB server is not on {transport.host.id}",
-            f"build it with `make setup` in a source checkout, or attach to a running server with `uri = ...`; "
+            f"build it with `tools/setup.sh stand-in` in a checkout, or attach to a running server with `uri = ...`; "
             f"looked for {STAND_IN} in {', '.join((*folders, 'PATH'))}",
         )
     tool_discovery.check(transport, _JAVA)

@@ -43,6 +43,11 @@ class SlurmScheduler:
         return slurm_survey.survey(needs)
 
     def submit(self, job: LaneJob) -> str:
+        if odd := next((sign for sign in "%\\" if sign in str(job.log)), ""):
+            raise SchedulerRefused(
+                f"Slurm can't write a log to {job.log}: `{odd}` has a meaning of its own in the name of a job's output",
+                "keep the run in a folder without it: bench run --out FOLDER",
+            )
         script = with_values(
             _SCRIPT,
             python=sys.executable,

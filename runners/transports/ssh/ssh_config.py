@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 _DEPTH = 16  # as in OpenSSH
+_WORD = re.compile(r'"([^"]*)"|([^\s"]+)')
 _KEYWORD = re.compile(r"\s*(\w+)(?:\s*=\s*|\s+)(.*)")
 SYSTEM = Path("/etc/ssh/ssh_config")
 
@@ -31,8 +32,8 @@ def _lines(path: Path, folder: Path, depth: int) -> Iterator[str]:
         if keyword in ("host", "match"):
             block = line
         if match and keyword == "include":
-            for pattern in match[2].replace('"', "").split():
-                for found in _expand(pattern, folder):
+            for quoted, bare in _WORD.findall(match[2]):
+                for found in _expand(quoted or bare, folder):
                     yield from _lines(found, folder, depth + 1)
             yield block
         else:

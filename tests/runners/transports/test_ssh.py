@@ -63,15 +63,16 @@ def test_what_the_plan_says_of_a_host_goes_before_the_configuration(server: Sshd
         server.key.with_name("elsewhere").rename(server.key)
 
 
-def test_included_files_are_read(server: Sshd) -> None:
+@pytest.mark.parametrize("written", ["config.d/*", '"config.d/the lab"', 'none "config.d/the lab" "other one"'])
+def test_included_files_are_read(server: Sshd, written: str) -> None:
     config = server.home / ".ssh" / "config"
     (server.home / ".ssh" / "config.d").mkdir(exist_ok=True)
-    config.rename(server.home / ".ssh" / "config.d" / "lab")
-    config.write_text("Include config.d/*\nHost other\n    Port 1\n")
+    config.rename(server.home / ".ssh" / "config.d" / "the lab")
+    config.write_text(f"Include {written}\nHost other\n    Port 1\n")
     try:
         assert hello(server.host) == "hello\n"
     finally:
-        (server.home / ".ssh" / "config.d" / "lab").unlink()
+        (server.home / ".ssh" / "config.d" / "the lab").unlink()
 
 
 def test_a_configuration_given_by_path_is_used_in_place_of_the_users(server: Sshd, tmp_path: Path) -> None:
