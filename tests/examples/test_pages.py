@@ -72,6 +72,26 @@ def test_the_page_of_the_published_figures_reads_as_it_did(
     golden(GOLDENS / f"{name}.html", visible(page_of_published_figures(name, tmp_path)))
 
 
+@pytest.mark.parametrize(
+    ("name", "remarks"),
+    [
+        ("flash_cache", ("60 %", "50 %", "at least 2")),
+        ("price_performance", ("17 %", "1.3 %", "16 %", "3 to 9 %")),
+        ("rocksdb_ssds", ("30 %", "1.5", "1.8")),
+        ("power_efficiency", ("30",)),
+        ("cluster_shrink", ("26 to 29 nodes", "35 nodes")),
+    ],
+)
+def test_what_a_source_says_in_words_stands_among_its_published_values(
+    name: str, remarks: tuple[str, ...], tmp_path: Path
+) -> None:
+    page = page_of_published_figures(name, tmp_path)
+    head = "公表された値" if name == "rocksdb_ssds" else "Published values"
+    table = page.partition(head)[2].partition("</figure>")[0]
+    said = " ".join(re.sub("<[^>]+>", " ", table).replace("\u00a0", " ").split())
+    assert [remark for remark in remarks if remark not in said] == []
+
+
 def test_the_page_of_published_ranges_shows_them_in_a_table_and_no_empty_figure(tmp_path: Path) -> None:
     html = page_of_published_figures("power_efficiency", tmp_path)
     page = re.sub(r"<[^>]+>|\s+", " ", visible(html).replace("\xa0", " "))
