@@ -61,7 +61,8 @@ def contradictions(
     for host, each_measured in measured.items():
         if workload.phase == "load" or all(name in workload.properties for name in _PROPORTIONS):
             yield from _mix(files[host], each_measured, workload)
-    yield from _busy(files, measured, cell, workload)
+    closed = bool(said) and all(each and "target" not in each for each in said.values())
+    yield from _busy(files, measured, cell, workload, closed=closed)
     for name, wanted in (("threads", cell.threads), ("target", cell.target)):
         values = [each.get(name) for each in said.values()]
         known = [each for each in values if each is not None]
@@ -83,13 +84,14 @@ def _same(said: float | str, planned: float | str | bool) -> bool:
 
 
 def _busy(
-    files: Mapping[str, Path], measured: Mapping[str, Measurement], cell: Cell, workload: Workload
+    files: Mapping[str, Path], measured: Mapping[str, Measurement], cell: Cell, workload: Workload, *, closed: bool
 ) -> Iterator[Problem]:
     """Yield a problem when all latencies together are longer than the time of the cell's threads.
 
     A thread, and with `io_depth` each place in its queue, has one operation after the other. An operation at each end
     may reach out of the window. Intended latencies hold waits, which overlap: at an offered load, files must tell that
-    theirs are service times.
+    theirs are service times. Those of a `closed` loop, whose outputs tell settings and no target, fill much of the time
+    (Little's law).
     """
     if cell.threads is None or not files:
         return
@@ -109,7 +111,7 @@ def _busy(
         yield Problem(str(files[min(files)]), None, f"its latencies add up to {busy:.4g} s, and {has}", hint)
     known = timed and len(timed) == sum(op.count > 0 for op in done) and not any(op.errors for op in done)
     mean = busy / max(1, sum(op.count for op in timed))
-    if workload.family == "ycsb" and known and not offered and mean > _CLIENT_S:
+    if workload.family == "ycsb" and known and closed and not offered and mean > _CLIENT_S:
         least = _LEAST_BUSY * cell.threads * (seconds - _CONNECTING_S)
         if busy < least:
             ran = f"by its latencies and its rate about {busy / seconds:.2g} threads ran at once"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import cast
@@ -71,6 +71,7 @@ def read_samples(kind: str, path: Path, node: str, window: tuple[float, float], 
         )
         hint = "is it in local time? run it with TZ=UTC, or write its times with their zone (2026-11-21T17:01:02+0900)"
         raise BadLog(None, f"nothing of it lies in the measured time: it is from {log} UTC, and that {measured}", hint)
+    _refuse_steps(found, window)
     inside = []
     for each in found:
         # A rate covers the interval up to its time. A gauge, with no seconds, is read at its time.
@@ -79,3 +80,18 @@ def read_samples(kind: str, path: Path, node: str, window: tuple[float, float], 
             seconds = ended - began if each.seconds else 0.0
             inside.append(each._replace(time=ended - start, seconds=seconds))
     return tuple(inside)
+
+
+def _refuse_steps(found: Sequence[Sample], window: tuple[float, float]) -> None:
+    """Raise BadLog for times in the window that the log has twice: its clock was set back, or one has two values."""
+    last: dict[tuple[str, str, str], Sample] = {}
+    for each in found:
+        of = each.measure, each.node, each.device
+        before = last.setdefault(of, each)
+        last[of] = each
+        if each.time > window[1] or before.time < window[0]:
+            continue
+        if each.time < before.time:
+            raise BadLog(None, f"its times go back by {before.time - each.time:g} s: when it was read is not known")
+        if each.time == before.time and each.value != before.value and not each.seconds:
+            raise BadLog(None, f"two readings of one time: {before.value:g} and {each.value:g} {each.unit}".rstrip())

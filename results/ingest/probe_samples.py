@@ -92,7 +92,9 @@ def read_samples(
             covered = _coverage(times, over, of, every_s, seconds)
             row = CoverageRow(run_id, cell_id, probe.name, host, covered.share, covered.longest_s)
             found.coverage.append(row)
-            patchy = covered.share < COMPLETE and _is_worth_a_note(samples, covered, every_s, seconds)
+            patchy = covered.share < COMPLETE and (
+                probe.name == "power" or _is_worth_a_note(samples, covered, every_s, seconds)
+            )
             if not samples:
                 without.append(host)
             elif patchy:
@@ -161,7 +163,7 @@ def _coverage(
 
 def _is_worth_a_note(samples: Sequence[Sample], covered: Coverage, every_s: float, seconds: float) -> bool:
     """Return whether a gap needs a note. In a short window a single late gauge is more than 5 % of it, and needs
-    none.
+    none; but one of power is missing in the energy.
 
     Rates are never late: what they do not cover was not counted.
     """

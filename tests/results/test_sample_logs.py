@@ -174,3 +174,18 @@ def test_watts_below_zero_are_refused_by_their_line(tmp_path: Path, line: str) -
     with pytest.raises(BadLog, match=r"^-200 W: no power is below zero$") as refused:
         read("ipmitool", log, "eco-1", WINDOW)
     assert refused.value.line == 2
+
+
+@pytest.mark.parametrize(
+    ("times", "said"),
+    [("0 1 2 0 1", "its times go back by 2 s"), ("0 1 1 2", "two readings of one time: 221 and 222 W"), ("0 1 2", "")],
+)
+def test_a_time_that_a_log_has_twice_is_refused(tmp_path: Path, times: str, said: str) -> None:
+    log = tmp_path / "log"
+    rows = [f"170000000{second} Pwr Consumption | {220 + n} Watts\n" for n, second in enumerate(times.split())]
+    log.write_text("".join(rows))
+    if not said:
+        assert len(read("ipmitool", log, "eco-1", WINDOW)) == 3
+        return
+    with pytest.raises(BadLog, match=said):
+        read("ipmitool", log, "eco-1", WINDOW)

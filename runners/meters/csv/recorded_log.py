@@ -58,8 +58,8 @@ class NotYet(Exception):
 def take(settings: dict[str, Any]) -> list[Row]:
     """Return the rows of the window in order, with one before it and one after.
 
-    An unreadable line is a row without watts inside the window, and is skipped outside. Raises Unreadable, NotYet,
-    OSError.
+    An unreadable line is a row without watts inside the window, and is skipped outside; so is a time that has two
+    powers. Raises Unreadable, NotYet, OSError.
     """
     since, until = settings["since"], settings["until"]
     rows: dict[float, Row] = {}
@@ -72,7 +72,10 @@ def take(settings: dict[str, Any]) -> list[Row]:
         elif until is None:
             before = row if before is None or row[0] >= before[0] else before
         elif since <= row[0] <= until:
-            rows[row[0]] = row
+            known = rows.setdefault(row.at, row)
+            if known.watts != row.watts and not known.problem:
+                problem = f"{settings['path']}: two rows of the time {row.at:.3f} have other watts"
+                rows[row.at] = Row(row.at, (None,) * len(row.watts), problem)
         elif row[0] < since:
             before = row if before is None or row[0] > before[0] else before
         else:
@@ -103,6 +106,7 @@ def _rows(file: TextIO, path: str, settings: dict[str, Any]) -> Iterator[Row]:
     clock = _Clock(settings["zone"], settings["format"])
     bad: list[str] = []
     last: float | None = None
+    rising: bool | None = None
     for line, cells in enumerate(csv.reader(_whole_lines(file), delimiter=delimiter), start=2):
         if len(cells) <= max(at, *columns):
             continue  # an incomplete or empty line
@@ -112,6 +116,11 @@ def _rows(file: TextIO, path: str, settings: dict[str, Any]) -> Iterator[Row]:
             if len(bad) < _MOST_BAD:
                 bad.append(f"{path}:{line}: {error}")
             continue
+        if last is not None and moment != last:
+            rising = moment > last if rising is None else rising
+            if rising != (moment > last) and _meet(settings, min(last, moment), max(last, moment)):
+                step = f"its times go {'back' if rising else 'on'} by {abs(moment - last):.3f} s"
+                raise Unreadable(f"{path}:{line}: {step}: when its watts were measured is not known")
         yield from _between(last, moment, columns, bad)
         bad, last = [], moment
         yield Row(moment, tuple(_watts(cells[column], delimiter, settings["scale"]) for column in columns))
@@ -119,6 +128,12 @@ def _rows(file: TextIO, path: str, settings: dict[str, Any]) -> Iterator[Row]:
         raise Unreadable(bad[0])
     if last is not None:
         yield from _between(last, last, columns, bad)
+
+
+def _meet(settings: dict[str, Any], start: float, end: float) -> bool:
+    """Return whether some of these times, which the log has twice, are in the window."""
+    until = settings["until"]
+    return until is not None and start <= until and end >= settings["since"]
 
 
 def _between(last: float | None, moment: float, columns: Sequence[int], bad: Sequence[str]) -> Iterator[Row]:

@@ -162,3 +162,29 @@ def test_a_log_of_another_kind_than_declared_is_reported(
         try_meter(by_csv(tmp_path / "meter.csv", **options), here)
     assert why in str(caught.value)
     assert "brief.bench:1:1" in caught.value.hint
+
+
+def test_a_clock_that_steps_back_in_the_window_is_refused(here: Transport, tmp_path: Path) -> None:
+    path = log(tmp_path / "meter.csv", lambda at: f"{at - (3 if at >= NOW + 5 else 0)},{at - NOW + 100}")
+    output = taken(by_csv(path), here, tmp_path / "kept")
+    with pytest.raises(BadOutput, match=r"meter.csv:10: its times go back by 2.000 s: when its watts were measured"):
+        values(output)
+
+
+def test_a_clock_that_stepped_back_long_before_says_nothing_of_the_window(here: Transport, tmp_path: Path) -> None:
+    path = log(tmp_path / "meter.csv", lambda at: f"{at + (50 if at < NOW - 400 else 0)},100", start=-500)
+    assert len(values(taken(by_csv(path), here, tmp_path / "kept"))) == 11
+
+
+def test_a_log_may_have_its_newest_row_first(here: Transport, tmp_path: Path) -> None:
+    path = log(tmp_path / "meter.csv", lambda at: f"{at},{at - NOW + 100}")
+    head, *rows = path.read_text().splitlines()
+    path.write_text("\n".join([head, *reversed(rows)]) + "\n")
+    assert values(taken(by_csv(path), here, tmp_path / "kept")) == [(float(n), 100.0 + n) for n in range(11)]
+
+
+def test_two_powers_of_one_time_are_none(here: Transport, tmp_path: Path) -> None:
+    path = log(tmp_path / "meter.csv", lambda at: f"{at},100" + (f"\n{at},150\n{at},100" if at == NOW + 4 else ""))
+    output = taken(by_csv(path), here, tmp_path / "kept")
+    assert [at for at, _ in values(output)] == [0, 1, 2, 3, 5, 6, 7, 8, 9, 10]
+    assert "two rows of the time 1790000004.000 have other watts" in Power().gaps(PROBE, output, WINDOW)
