@@ -169,3 +169,13 @@ experiment closed { hardware = box  workloads = w  threads = 4  measure = 5 s }
 """
     path = OUTPUTS / "db_bench-without-seconds.txt"
     assert stored(path, "db_bench", tmp_path, spec, "SELECT measured_s FROM cells") == [(None,)]
+
+
+def test_a_reading_benchmark_with_a_histogram_of_writes_is_refused(tmp_path: Path) -> None:
+    recorded = (
+        Path(__file__).parents[1] / "runners" / "drivers" / "outputs" / "db_bench" / "readwhilewriting" / "stdout"
+    )
+    path = tmp_path / "stdout"
+    path.write_text(recorded.read_text().replace("Microseconds per read", "Microseconds per write"))
+    with pytest.raises(OutputProblem, match="readwhilewriting reads, and has a histogram of the operation write"):
+        read_output("db_bench", {"stdout": path}, "readwhilewriting")
