@@ -87,6 +87,14 @@ def _refused(path: Path | str, error: OSError) -> OSError:
     return error
 
 
+def own_folder(above: Path, name: str) -> Path:
+    """Return a folder in a run's, to write into. Raises NotPlain for a link: what is behind it is not the run's."""
+    folder = above / name
+    if folder.is_symlink():
+        raise NotPlain(errno.EINVAL, _KINDS[stat.S_IFLNK], str(folder))
+    return folder
+
+
 def why_not_kept(path: Path, inside: Path) -> str:
     """Return why a folder does not have a plain file: "is missing", say; "" when it has it."""
     try:

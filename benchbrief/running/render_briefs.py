@@ -20,7 +20,8 @@ from benchbrief.results.runs.made_reports import ReportFiles, note_reports
 from benchbrief.results.store.store import Store
 from benchbrief.results.store_errors import NoRoom
 from benchbrief.runners.hosts.orphans import run_on_this_machine
-from benchbrief.runners.journal.run_folder import keep_plan, kept_content
+from benchbrief.runners.journal.run_folder import REPORTS, keep_plan, kept_content
+from benchbrief.runners.plain_files import own_folder
 
 
 class Briefs(NamedTuple):
@@ -70,7 +71,7 @@ def render_briefs(
                 plan,
                 results,
                 report.name,
-                to or run_dir / "reports",
+                to or own_folder(run_dir, REPORTS),
                 formats=formats,
                 paper=paper,
                 kept=partial(kept_content, run_dir),

@@ -42,6 +42,7 @@ from benchbrief.results.store.store_schema import (
 from benchbrief.results.store_errors import NoRoom, ResultsError
 from benchbrief.runners.journal.journal_file import JOURNAL, has_begun, is_locked
 from benchbrief.runners.journal.run_folder import require_journal
+from benchbrief.runners.plain_files import own_folder
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -115,7 +116,7 @@ def build_tables(run_dir: Path, folder: Path) -> None:
 @contextmanager
 def _builder(store: Path) -> Iterator[Path]:
     """Yield an empty directory to build in, for one process at a time. It is removed with its contents."""
-    store.mkdir(parents=True, exist_ok=True)
+    own_folder(store.parent, store.name).mkdir(parents=True, exist_ok=True)
     lock = os.open(store / _LOCK, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW, 0o644)
     building = store / _BUILDING
     try:

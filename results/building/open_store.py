@@ -35,6 +35,7 @@ from benchbrief.results.store.store_schema import SCHEMA_VERSION, TABLES
 from benchbrief.results.store_errors import NoRoom, ResultsError
 from benchbrief.runners.errors import RunnerError
 from benchbrief.runners.journal.journal_file import JOURNAL, has_grown, sum_at
+from benchbrief.runners.plain_files import own_folder
 
 if TYPE_CHECKING:
     import duckdb
@@ -81,6 +82,7 @@ def _opened(run_dir: Path, store: Path) -> Store:
 
     deadline = time.monotonic() + _SETTLE_S
     while True:
+        own_folder(store.parent, store.name)
         building, manifest = is_building(store), read_store_manifest(store)
         connection = duckdb.connect(":memory:")
         try:
@@ -187,7 +189,7 @@ def store_problem(run_dir: Path) -> str:
 
     A missing store, or one of another version, is no problem: it is built when needed. Raises OSError.
     """
-    store = run_dir / STORE
+    store = own_folder(run_dir, STORE)
     manifest = read_store_manifest(store)
     if manifest is not None:
         return manifest.problem(store, FILES) if manifest.lists(PARQUET) else ""

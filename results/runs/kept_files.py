@@ -42,6 +42,9 @@ def look_at_kept(run_dir: Path) -> KeptFiles:
 
 def _lying(run_dir: Path) -> Iterator[str]:
     """Yield what lies among the reports, also what is no file."""
+    if (run_dir / REPORTS).is_symlink():
+        yield REPORTS
+        return
     for at, folders, names in os.walk(run_dir / REPORTS):
         links = [name for name in folders if Path(at, name).is_symlink()]
         yield from (Path(at, name).relative_to(run_dir).as_posix() for name in sorted([*names, *links]))

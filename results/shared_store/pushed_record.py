@@ -27,7 +27,7 @@ from benchbrief.results.shared_store.run_manifest import (
 )
 from benchbrief.results.store.digests import sha256_of
 from benchbrief.runners.journal.atomic_files import write_durably
-from benchbrief.runners.plain_files import read_plain
+from benchbrief.runners.plain_files import own_folder, read_plain
 
 if TYPE_CHECKING:
     from benchbrief.results.shared_store.shared_store import SharedStore
@@ -58,7 +58,7 @@ class PushedRecord:
 
 def write_pushed(run_dir: Path, store: SharedStore, manifest: Manifest) -> None:
     """Keep a manifest as the store has it. Raises SharedStoreError, OSError."""
-    folder = run_dir / PUSHED
+    folder = own_folder(run_dir, PUSHED)
     write_durably(folder / _LIST, store.objects.read(object_key(manifest.list_sha256), MOST_OF_A_LIST))
     signature = store.signature(manifest)
     if signature is not None:
@@ -128,7 +128,7 @@ def dequeue(run_dir: Path, url: str) -> None:
 
 
 def _write_queue(run_dir: Path, pushes: Sequence[QueuedPush]) -> None:
-    path = run_dir / PUSHED / _QUEUE
+    path = own_folder(run_dir, PUSHED) / _QUEUE
     if pushes:
         write_durably(path, json.dumps([asdict(each) for each in pushes], indent=1).encode())
     else:

@@ -24,7 +24,7 @@ from benchbrief.runners.journal.line_sums import (
     record_after,
     record_in,
 )
-from benchbrief.runners.plain_files import open_plain
+from benchbrief.runners.plain_files import NotPlain, open_plain
 
 JOURNAL = "journal.jsonl"
 _BLOCK = 1 << 16
@@ -50,7 +50,7 @@ def is_locked(path: Path) -> bool:
     try:
         with open_plain(path) as file:
             return not take_lock(file.fileno(), path, fcntl.LOCK_SH)
-    except FileNotFoundError:
+    except (FileNotFoundError, NotPlain):  # the reader of the latter says so
         return False
 
 

@@ -22,7 +22,7 @@ from benchbrief.runners.journal.events import Simulated
 from benchbrief.runners.journal.file_digests import sha256_in, sha256_of
 from benchbrief.runners.journal.journal_file import JOURNAL, first_start, has_begun
 from benchbrief.runners.journal.run_identity import IDENTITY, new_identity
-from benchbrief.runners.plain_files import open_plain, read_plain, why_not_plain
+from benchbrief.runners.plain_files import open_plain, own_folder, read_plain, why_not_plain
 
 PLAN = "plan.json"
 REPORTS = "reports"
@@ -124,6 +124,7 @@ def keep_spec(run_dir: Path, files: Mapping[str, str]) -> None:
 
     Raises OSError when there is no room, and RunnerError for a file that changed since the spec was checked.
     """
+    own_folder(run_dir, "spec")
     for name, digest in files.items():
         try:
             content = Path(name).read_bytes()
@@ -151,6 +152,7 @@ def keep_plan(run_dir: Path, plan: Plan) -> None:
     digest = plan_sha256(plan)
     if plan_of_digest(run_dir, digest) is None:
         with suppress(OSError):  # a read-only run can still be read
+            own_folder(run_dir, "spec")
             write_durably(kept_file(run_dir, digest, digest), b"".join(written_plan(plan)))
 
 

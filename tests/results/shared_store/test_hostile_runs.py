@@ -4,21 +4,36 @@ from __future__ import annotations
 
 import multiprocessing
 import os
+import shutil
 import signal
+from collections.abc import Callable
 from dataclasses import replace
 from hashlib import sha256
 from pathlib import Path
 
+import duckdb
 import pytest
 
+from benchbrief.compiler.planning.plan import Metric, Query
+from benchbrief.results.building.build_store import rebuild
+from benchbrief.results.building.open_store import open_store as open_run_store
 from benchbrief.results.history.series_rows import write_series
 from benchbrief.results.many_runs.run_places import StoreOfRuns
 from benchbrief.results.object_stores.object_store import SharedStoreError
+from benchbrief.results.runs.find_runs import list_runs
+from benchbrief.results.shared_store.listed_runs import ListedRun, runs_in_folder
 from benchbrief.results.shared_store.pull_run import pull_run
 from benchbrief.results.shared_store.push_run import Push, push_run
+from benchbrief.results.shared_store.pushed_record import QueuedPush, enqueue
 from benchbrief.results.shared_store.run_manifest import StoredFile, manifest_key, manifest_text, object_key
 from benchbrief.results.shared_store.shared_store import SharedStore, open_store
-from tests.results.shared_store.conftest import a_page
+from benchbrief.results.store_errors import ResultsError
+from benchbrief.runners.errors import RunnerError
+from benchbrief.runners.journal.run_folder import keep_spec, load_plan
+from benchbrief.runners.journal.run_record import read_run
+from benchbrief.runners.plain_files import own_folder
+from tests.results.making import HERE, RunMaker, a_cell, a_plan
+from tests.results.shared_store.conftest import a_page, a_run
 
 
 def test_an_edited_brief_is_not_pushed_and_what_was_not_made_stays_here(run_dir: Path, tmp_path: Path) -> None:
@@ -84,3 +99,70 @@ def test_a_killed_pull_leaves_nothing_that_the_next_does_not_clear_away(
     assert [path.name[:9] for path in out.iterdir()] == [".pulling-"]
     pull_run(store, manifest, out)
     assert [path.name for path in out.iterdir()] == [run_dir.name]
+
+
+@pytest.mark.parametrize("name", ["store", "reports", "pushed", "spec"])
+def test_nothing_is_written_behind_a_link_in_a_run(run_dir: Path, tmp_path: Path, name: str) -> None:
+    away = tmp_path / "away"
+    away.mkdir()
+    shutil.rmtree(run_dir / name, ignore_errors=True)
+    (run_dir / name).symlink_to(away)
+    store = open_store(str(tmp_path / "shared"))
+    if name != "pushed":
+        with pytest.raises(ResultsError, match="it is a link"):
+            push_run(run_dir, store, Push())
+    writing: dict[str, Callable[[Path], object]] = {
+        "store": rebuild,
+        "reports": lambda run: own_folder(run, "reports"),
+        "pushed": lambda run: enqueue(run, QueuedPush(store.url)),
+        "spec": lambda run: keep_spec(run, {}),
+    }
+    with pytest.raises((OSError, ResultsError), match=r"it is (a|behind a) link"):
+        writing[name](run_dir)
+    assert not list(away.iterdir())
+
+
+def _read(run_dir: Path) -> None:
+    load_plan(run_dir)
+    read_run(run_dir)
+
+
+@pytest.mark.parametrize("name", ["plan.json", "journal.jsonl", "identity.json"])
+@pytest.mark.timeout(60)
+def test_a_run_whose_files_are_none_is_neither_waited_for_nor_hides_the_others(
+    run_dir: Path, tmp_path: Path, name: str
+) -> None:
+    bad = a_run(tmp_path / "bench-out", "20990101-000000-bad")
+    (bad / name).unlink()
+    os.mkfifo(bad / name)
+    listed = list(runs_in_folder(run_dir.parent))
+    assert run_dir.name in [run.run for run in listed if isinstance(run, ListedRun)]
+    assert run_dir in list_runs(run_dir.parent)
+    if name != "identity.json":
+        with pytest.raises(RunnerError, match="it is a FIFO"):
+            _read(bad)
+
+
+@pytest.mark.parametrize("more", ["; COPY (SELECT 'x') TO '{out}'", " FROM read_text('/etc/hostname')"])
+def test_a_plan_s_sql_is_one_statement_that_reaches_no_file(tmp_path: Path, more: str) -> None:
+    out = tmp_path / "out.csv"
+    run = a_plan([a_cell()])
+    sql = f"SELECT 1 AS value{more.format(out=out)}"
+    metric = Metric(
+        name="best",
+        label="Best",
+        better=None,
+        query=Query(sql=sql, dims=(), unit="", text="best"),
+        origin=HERE,
+    )
+    made = RunMaker(tmp_path / "run", run.model_copy(update={"metrics": (metric,)}))
+    made.failed(run.cells[0], "the server went away")
+    made.end("failed", "1 cell failed")
+    assert rebuild(made.run_dir)
+    assert not out.exists()
+    with open_run_store(made.run_dir) as store, pytest.raises(ResultsError):
+        store.sql("FROM metric.best")
+    with duckdb.connect(str(made.run_dir / "store" / "results.duckdb"), read_only=True) as connection:
+        views = connection.execute("SELECT count(*) FROM duckdb_views() WHERE schema_name = 'metric'").fetchall()
+    assert views == [(0,)]
+    assert not out.exists()
