@@ -59,4 +59,4 @@ def drawn_figure(figure: Figure, element: p.FigureElement, plan: p.Plan, store: 
             raise ResultsError(f"figure {figure.number}, {figure.title!r}, has no value", why)
         mark = mark_of(store)
         title = f"{figure.title} ({mark})" if mark else figure.title
-        return altair_chart(found.charts, FULL[0], height_for(len(found.charts)), _FONT, title)
+        return altair_chart(found.charts, FULL[0], height_for(found.charts), _FONT, title)

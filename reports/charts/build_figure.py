@@ -82,7 +82,9 @@ class _Remarks:
 
 
 def fits_half(figure: plan.FigureElement) -> bool:
-    """Return whether half of the page's width is enough for the figure."""
+    """Return whether half of the page's width is enough for the figure: not for panels side by side."""
+    if len(_keys(figure, figure.panel_dim)) > 1:
+        return False
     bars = [s for s in figure.series if s.mark == "bar"]
     slots = max((len(_keys(figure, s.x_dim)) for s in bars), default=0)
     side = sum(len(_keys(figure, s.color_dim)) if s.color_dim else 1 for s in bars)

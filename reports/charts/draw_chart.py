@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from math import ceil
 
 from benchbrief.compiler.planning import plan as p
 from benchbrief.reports.charts.build_figure import fits_half
@@ -45,12 +46,12 @@ def lower_drawing(
     charts: Sequence[Chart], drawn: Drawn, font: str, converter: Converter, gaps: Gaps
 ) -> Callable[[float], str]:
     """Return a function that redraws the charts at a share of their height, with texts of the same size, and numbers
-    written as now. It keeps the charts where that fails."""
+    written as now. It keeps the charts where that fails, and panels as high as they are at least."""
     written = locale()
 
     def lower(share: float) -> str:
         with written_as(written):
-            height = int(drawn.height * share)
+            height = int(drawn.height * (share if len(charts) == 1 else max(1.0, share)))
             return gaps.tried(lambda: draw(charts, drawn.width, height, font, converter).svg, drawn.svg)
 
     return lower
@@ -89,9 +90,18 @@ SLIDE = (720, 208)
 """Drawn 1.6 times as large, on a slide of 1,136, to be read from afar."""
 
 
-def height_for(panels: int) -> int:
-    """Return the pixels of a figure as wide as the page, with so many panels."""
-    return FULL[1] if panels < 2 else 70 + 180 * rows_for(panels)
+LEAST_PANEL = 133
+"""Pixels of a panel's plot area: 35 mm."""
+
+
+def height_for(charts: Sequence[Chart]) -> int:
+    """Return the pixels of a figure as wide as the page. Its panels are readable, however long their texts are."""
+    if len(charts) < 2:
+        return FULL[1]
+    rows = rows_for(len(charts))
+    height = 70 + 180 * rows
+    lowest = min(panel.plot.height for panel in arrange(charts, FULL[0], height))
+    return height + rows * max(0, ceil(LEAST_PANEL - lowest))
 
 
 def slide_size(size: tuple[int, int]) -> tuple[int, int]:

@@ -204,6 +204,14 @@ class Ledger:
     def _anchor(self, row: _Row) -> str:
         return "" if self._detail == "none" else row.id
 
+    @property
+    def shows_measured(self) -> bool:
+        """Whether any number or figure so far has a value of a measurement, and not only the count of none."""
+        numbers = any(number.cells and number.value for number in self._numbers)
+        measured = {entry.id for entry in self._queries.values() if entry.cells}
+        series = (each for figure in self._figures for each in figure.series if each.query in measured)
+        return numbers or any(row[-1] for each in series for row in each.rows)
+
     # --- what comes of them --------------------------------------------------------------------------------------
 
     def view(self, origin: Sequence[tuple[str, str]]) -> ProvenanceView:

@@ -107,7 +107,7 @@ def _view(builder: _Builder, elements: Sequence[p.Element]) -> ReportView:
         version=version("benchbrief"),
         simulated=bool(run["simulated"]),
         imported=is_imported(results),
-        notices=tuple(notices(results, builder.gaps, details)),
+        notices=tuple(notices(results, builder.gaps, details, shows=builder.ledger.shows_measured)),
         blocks=blocks,
         legal=legal,
         legal_notes=legal_notes,
@@ -387,7 +387,7 @@ class _Builder:
         number = str(self.figures)
         self.ledger.at(f"{self.words['figure']} {number}", of_text=True)
         found = drawing(element, self.results)
-        drawn_size = (draw_chart.FULL[0], draw_chart.height_for(len(found.charts)))
+        drawn_size = (draw_chart.FULL[0], draw_chart.height_for(found.charts))
         width, height = draw_chart.HALF if half else draw_chart.slide_size(drawn_size) if self.slides else drawn_size
         made = (
             self.gaps.made(

@@ -20,16 +20,17 @@ from benchbrief.reports.words.brief_words import counted
 _NOTICED_CELLS = 4
 
 
-def notices(results: Results, gaps: Gaps, link: str = "") -> Iterator[Notice]:
+def notices(results: Results, gaps: Gaps, link: str = "", *, shows: bool = True) -> Iterator[Notice]:
     """Return all notices, numbered from 1, with one on what of the brief could not be made.
 
-    `link` is the id of the test disclosure, which has the details; without it, notices have more of them.
+    `shows`: the brief shows something that was measured. `link` is the id of the test disclosure, which has the
+    details; without it, notices have more of them.
     """
     sources: list[Callable[[], Iterable[Notice]]] = [
         lambda: _origin(results),
         lambda: _incomplete(results, detailed=not link),
         lambda: _not_made(gaps, results),
-        lambda: _status(results),
+        lambda: _status(results, shows=shows),
         lambda: _expectations(results),
         lambda: sustained_notice.notice(results),
         lambda: repeat_variation.notice(results),
@@ -88,10 +89,14 @@ def _not_made(gaps: Gaps, results: Results) -> Iterator[Notice]:
             yield Notice(words[title], text, "error", link=some[0].anchor)
 
 
-def _status(results: Results) -> Iterator[Notice]:
+def _status(results: Results, *, shows: bool) -> Iterator[Notice]:
     words, run = results.words, run_row(results)
     if run["status"] in ("interrupted", "unfinished"):
-        text = words["notice_status_body"].format(status=words.named(str(run["status"])))
+        status = words.named(str(run["status"]))
+        good = sum(cell.status == "ok" for cell in results.cells)
+        text = words["notice_status_body"].format(status=status)
+        if not shows:
+            text = counted(words, "notice_status_nothing", good, status=status)
         yield Notice(words["notice_status"], text, "error")
 
 

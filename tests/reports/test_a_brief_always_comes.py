@@ -20,6 +20,9 @@ from benchbrief.reports.view import build_view
 from benchbrief.reports.view.build_view import _Builder
 from benchbrief.reports.words.brief_words import CATALOGUES
 from benchbrief.results.analysis.expectation_verdicts import evaluate
+from benchbrief.results.store.promise_tables import PromiseRow, RateRow
+from benchbrief.results.store.sample_table import SampleRow
+from benchbrief.results.store.store_schema import CellRow, LatencyRow, RunRow, ThroughputRow
 from benchbrief.results.store_errors import NoRoom, ResultsError
 from tests.cli.specs import SMALL
 from tests.reports.odd_results import LANGUAGES, NAMES, SEARCHES, STATUSES, TEMPLATES, VALUES, Odd
@@ -195,3 +198,27 @@ def test_the_terminal_names_what_is_missing(tmp_path: Path) -> None:
         reason = f"a mistake in benchbrief: ZeroDivisionError: {PLANTED}"
         assert shown.json["undrawn"] == [f"figure 1 of `brief`: {reason}"]
         assert f"warning: missing from the brief: figure 1 of `brief`: {reason}" in shown.err
+
+
+@pytest.mark.parametrize(("language", "good"), [("en", "34 measurements were good"), ("ja", "34 件の測定")])
+def test_an_interrupted_run_says_that_it_shows_what_was_measured_only_where_it_does(language: str, good: str) -> None:
+    odd = replace(PLAIN, language=language)
+    rows = [
+        row._replace(status="interrupted") if isinstance(row, RunRow) else row
+        for row in odd.rows()
+        if not isinstance(row, LatencyRow | ThroughputRow | SampleRow | PromiseRow | RateRow)
+    ]
+    cells = [row for row in rows if isinstance(row, CellRow)]
+    kept = [row for row in rows if not isinstance(row, CellRow)] + cells[:34]
+    report = odd.plan().reports[0]
+    (said,) = [
+        notice.text
+        for notice in build_view.build(odd.plan(), make_store(kept), report, CATALOGUES[language]).notices
+        if notice.title == CATALOGUES[language]["notice_status"]
+    ]
+    assert good in said
+    shown = [row._replace(status="interrupted") if isinstance(row, RunRow) else row for row in odd.rows()]
+    notices = build_view.build(odd.plan(), make_store(shown), report, CATALOGUES[language]).notices
+    assert CATALOGUES[language]["notice_status_body"].format(status=CATALOGUES[language].named("interrupted")) in {
+        notice.text for notice in notices
+    }

@@ -9,12 +9,17 @@ from pathlib import Path
 import pytest
 
 from benchbrief.compiler.planning import plan as p
+from benchbrief.reports.data.view_model import figures_of, with_redrawn_figures
 from benchbrief.reports.render.fit_figures import LOWEST
 from benchbrief.reports.render.page_pdf import to_pdf
 from benchbrief.reports.render.render_report import render
+from benchbrief.reports.view.build_view import build
+from benchbrief.reports.words.brief_words import CATALOGUES
 from tests.reports import world as w
+from tests.reports.generated import rows_for
 from tests.reports.test_pages import HARDWARE, WORKLOADS, figure, text
 from tests.support import paging
+from tests.support.plans import compile_text
 
 
 def made(folder: Path, words: int, *figures: p.Element) -> tuple[Path, str]:
@@ -137,3 +142,38 @@ def test_a_layout_that_fills_no_more_pages_is_not_taken(tmp_path: Path) -> None:
     pages = Unchanged(1)
     assert pages.made(tmp_path) == [1, 3]
     assert len(pages.asked) == 1
+
+
+PANELS = """
+hardware a "Eight disks in a row" { hosts = "a.lab" }
+hardware b "One flash drive" { hosts = "b.lab" }
+client load { hosts = "load.lab"  tool = ycsb("/opt/ycsb-0.17.0") }
+database mongo { engine = mongodb  uri = "mongodb://{hosts}/ycsb" }
+workload r "Session store" from ycsb.a { records = 1M }
+workload s "Photo tagging" from ycsb.b { records = 1M }
+workload t "NAME" from ycsb.c { records = 1M }
+workload u "Transactions" from ycsb.f { records = 1M }
+experiment e { hardware = [a, b]  workloads = WORKLOADS  threads = [1, 4, 16, 64]  measure = 5 min }
+report brief "Panels" {
+  figure "Panels" { line = throughput by threads, color hardware  multiples = workload }
+  figure "Alone" { line = latency.p99[read, r] by threads, color hardware }
+}
+"""
+
+
+@pytest.mark.parametrize("workloads", ["[r, s, t]", "[r, s, t, u]"])
+@pytest.mark.parametrize("name", ["Profile cache", "A-name-that-takes-all-three-lines-of-the-heading-of-a-panel"])
+def test_panels_are_wide_and_high_enough_to_be_read_wherever_they_stand(
+    workloads: str, name: str, tmp_path: Path
+) -> None:
+    spec = PANELS.replace("WORKLOADS", workloads).replace("NAME", name)
+    plan = compile_text(spec, tmp_path)
+    store = w.make_store(rows_for(plan))
+    view = build(plan, store, plan.reports[0], CATALOGUES["en"])
+    panels, _ = figures_of(view.blocks)
+    assert panels.wide
+    lower = next(figures_of(with_redrawn_figures(view.blocks, {"figure-1": LOWEST, "figure-2": LOWEST})))
+    for svg in (panels.svg, lower.svg):
+        heights = [float(height) for height in re.findall(r'd="M0,0h[1-9][0-9.]*v([0-9.]+)h-', svg)]
+        assert len(heights) >= workloads.count(",") + 1
+        assert min(heights) >= 35 / 25.4 * 96 - 1
