@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import signal
 from types import FrameType
@@ -24,6 +25,7 @@ def main() -> NoReturn:
         signal.signal(signal.SIGINT, _end)
     if signal.getsignal(signal.SIGHUP) is signal.SIG_DFL:
         signal.signal(signal.SIGHUP, _end)
+    gc.set_threshold(50_000, 20, 20)  # imports and plans make many objects that stay
     try:
         from benchbrief.cli.command_line import main as bench
     except KeyboardInterrupt:  # it came before the handler was there

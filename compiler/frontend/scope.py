@@ -113,6 +113,15 @@ class Scope:
         }
 
     @cached_property
+    def experiments_by_name(self) -> Mapping[str, ExperimentKey]:
+        return {each.key: each for each in self.experiments}
+
+    @cached_property
+    def shares(self) -> Mapping[str, Mapping[str, float]]:
+        """The share of each operation in a workload."""
+        return {each.key: dict(each.shares) for each in self.workloads}
+
+    @cached_property
     def labels(self) -> Mapping[str, Mapping[str, str]]:
         """The labels of the keys of a dimension."""
         return {

@@ -71,6 +71,6 @@ class DataStates:
 
     def changed(self, place: str, changes: Change, insert_s: float) -> None:
         """A cell changes the data there."""
-        if found := self._held.get(place):
+        if (found := self._held.get(place)) and (insert_s or found.changes != changes):
             changes = worse(found.changes, changes)
-            self._held[place] = replace(found, changes=changes, insert_s=found.insert_s + insert_s)
+            self._held[place] = _State(found.dataset, changes, found.insert_s + insert_s)

@@ -156,7 +156,6 @@ def _declared(typer: Typer, word: str) -> Typed | None:
 
 def _measure(typer: Typer, span: Span, kind: MeasureKind, demanded: Demanded) -> Typed | None:
     name, runs = kind.name, typer.runs
-    experiments = tuple(experiment.key for experiment in typer.scope.experiments)
     if kind.probe:
         runs = runs.probed(kind.probe)
         declared = None if runs else _fact(typer, name)
@@ -165,14 +164,14 @@ def _measure(typer: Typer, span: Span, kind: MeasureKind, demanded: Demanded) ->
             typer.report(DeclaredNotSampled(span, name, kind.probe, declaring))
             return declared
         if not runs:
-            return typer.refuse(NeedsProbe(span, name, kind.probe, experiments))
+            return typer.refuse(NeedsProbe(span, name, kind.probe, tuple(typer.scope.experiments_by_name)))
     if kind.tool and not (runs := runs.driven_by(kind.tool)):
         tools = tuple(dict.fromkeys(run.tool for run in typer.runs))
         return typer.refuse(NeedsTool(span, name, kind.tool, tools))
     if kind.of_events and not (runs := runs.with_events):
-        return typer.refuse(NeedsEvent(span, name, experiments))
+        return typer.refuse(NeedsEvent(span, name, tuple(typer.scope.experiments_by_name)))
     if kind.view == "sustained" and not (runs := runs.with_promise):
-        return typer.refuse(NeedsPromise(span, name, experiments))
+        return typer.refuse(NeedsPromise(span, name, tuple(typer.scope.experiments_by_name)))
     if "phase" in demanded:
         if kind.view == "sample":
             return typer.refuse(wrong.NotByPhase(span, name))

@@ -56,8 +56,7 @@ def _passed_over(expect: Span, measure: Measure, runs: Runs) -> Iterator[PassesO
 def warn_of_few_operations(typer: Typer, term: Term) -> None:
     """Warn once for each measure, experiment and workload, at the lowest load that the term reads. A search for a
     promise has a warning of its own, and a closed loop does as many operations as it can."""
-    experiments = {experiment.key: experiment for experiment in typer.scope.experiments}
-    shares = {workload.key: dict(workload.shares) for workload in typer.scope.workloads}
+    experiments, shares = typer.scope.experiments_by_name, typer.scope.shares
     for leaf in leaves(term):
         beyond = share_beyond(leaf.kind.statistic) if isinstance(leaf, Measure) and leaf.kind.is_percentile else None
         if not isinstance(leaf, Measure) or beyond is None:
