@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import datetime
 import json
+import os
 import subprocess
 from collections.abc import Iterable
 from dataclasses import asdict, dataclass
@@ -44,7 +45,7 @@ def record(what: str, figure: str, against: str = "") -> None:
 
 def write_recorded(benchmark: str) -> None:
     """Keep what was recorded since the last call as figures of this benchmark, and write the page."""
-    measured = f"{datetime.datetime.now(datetime.UTC):%Y-%m-%d}, {_commit()}"
+    measured = f"{datetime.datetime.now(datetime.UTC):%Y-%m-%d}, {_commit()}, load average {os.getloadavg()[0]:.0f}"
     new = [Figure(benchmark, what, figure, against, measured) for what, figure, against in _recorded]
     _recorded.clear()
     lines = (json.dumps(asdict(each), ensure_ascii=False) for each in merged(stored(), new))
