@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from benchbrief.compiler.blocks.experiments.shared_equipment import ONE_BY_ONE
 from benchbrief.compiler.estimates.estimate import lanes
+from benchbrief.compiler.lanes.joined_groups import ONE_BY_ONE
 from benchbrief.compiler.planning.plan import Cell, Plan
 
 

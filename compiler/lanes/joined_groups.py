@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
+ONE_BY_ONE = "experiment "
+"""What a cell holds whose experiment lets nothing run beside its measurements, before the experiment's name."""
+
 
 def join_groups(groups: Iterable[Sequence[str]]) -> dict[str, str]:
     """Return a name for each member of a group: members of joined groups have the same one (union-find)."""

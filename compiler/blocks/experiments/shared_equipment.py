@@ -13,15 +13,13 @@ from benchbrief.compiler.blocks.experiments.experiments import Matrix
 from benchbrief.compiler.blocks.experiments.schedule_errors import NoOverlap
 from benchbrief.compiler.blocks.hardware.hardware import HardwareUnit
 from benchbrief.compiler.extensions.registry import TRANSPORT_SPECS
-from benchbrief.compiler.lanes.joined_groups import join_groups
+from benchbrief.compiler.lanes.joined_groups import ONE_BY_ONE, join_groups
 from benchbrief.compiler.planning.plan import Hardware, Host
 from benchbrief.compiler.problems import Findings
 
 _Hosts = tuple[str, ...]
 """The hosts of a group that is measured, and those of its load generators."""
 CONTROLLER = "the controller"
-ONE_BY_ONE = "experiment "
-"""What a cell holds whose experiment lets nothing run beside its measurements, before the experiment's name."""
 
 
 class SharedEquipment:

@@ -1,0 +1,48 @@
+"""What a brief starts, imports and lays out, in numbers that a busy machine does not change."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+from tests.support.bench import fresh_bench
+
+_COUNTED = """
+import json, os, subprocess, sys
+import weasyprint
+
+counts = {"processes": [], "layouts": 0}
+started, laid_out = subprocess.Popen.__init__, weasyprint.HTML.render
+
+def start(self, command, *args, **options):
+    counts["processes"].append(os.path.basename(command[0]))
+    started(self, command, *args, **options)
+
+def lay_out(self, *args, **options):
+    counts["layouts"] += 1
+    return laid_out(self, *args, **options)
+
+subprocess.Popen.__init__, weasyprint.HTML.render = start, lay_out
+from benchbrief.cli.command_line import main
+sys.argv = ["bench", "report", "simulated"]
+try:
+    main()
+finally:
+    counts["imported"] = sorted({"altair", "lark", "pandas", "vl_convert"} & {*sys.modules})
+    print(json.dumps(counts), file=sys.stderr)
+"""
+
+
+def test_a_brief_starts_no_converter_imports_no_parser_and_is_laid_out_at_most_thrice(tmp_path: Path) -> None:
+    with fresh_bench(tmp_path) as bench:
+        assert bench("init", "quickstart.bench").code == 0
+        assert bench("run", "quickstart.bench", "--simulate", "--no-report").code == 0
+        command = [sys.executable, "-c", _COUNTED]
+        done = subprocess.run(command, cwd=bench.folder, env=bench.env, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    counts = json.loads(done.stderr.splitlines()[-1])
+    assert counts["layouts"] <= 3, "the brief, once more with lower figures, and the stamp of simulated results"
+    assert counts["imported"] == []
+    assert {*counts["processes"]} <= {"sh", "fc-list"}, "no chart converter"
