@@ -47,7 +47,7 @@ class Attribute:
     """An attribute of a tool's workloads. A value of it is a property of the workload in the plan.
 
     `default` is the value where neither the spec nor the workload's `settings` have one; None for no value. An
-    attribute that `needs` an operation is only for workloads with that operation. A `chosen` one is only for workloads
+    attribute that `needs` operations is only for workloads with one of them. A `chosen` one is only for workloads
     that have it in their `settings`; a `required` one has to be said there. A spec may give a `product_of` two
     attributes instead of the second one. One whose key has the `file` "spec" names a file beside the spec, whose text
     is in `Workload.files` of the plan.
@@ -57,7 +57,7 @@ class Attribute:
 
     key: Key
     default: Setting | None = None
-    needs: str = ""
+    needs: tuple[str, ...] = ()
     chosen: bool = False
     required: bool = False
     product_of: tuple[str, str] | None = None

@@ -179,3 +179,27 @@ def test_a_reading_benchmark_with_a_histogram_of_writes_is_refused(tmp_path: Pat
     path.write_text(recorded.read_text().replace("Microseconds per read", "Microseconds per write"))
     with pytest.raises(OutputProblem, match="readwhilewriting reads, and has a histogram of the operation write"):
         read_output("db_bench", {"stdout": path}, "readwhilewriting")
+
+
+@pytest.mark.parametrize(
+    ("benchmark", "threads", "rate", "seconds"), [("updaterandom", 16, 18052, 8863.28), ("readseq", 16, 9839494, 14.63)]
+)
+def test_benchmarks_with_a_write_rate_or_to_the_last_record_have_a_cell(
+    tmp_path: Path, benchmark: str, threads: int, rate: float, seconds: float
+) -> None:
+    limit = "write_rate = 2097152 B/s" if benchmark == "updaterandom" else ""
+    spec = f"""
+hardware box {{ hosts = "box.lab" }}
+database rocks {{ engine = rocksdb  path = "/data/db"  tool = db_bench }}
+workload w from db_bench.{benchmark} {{ records = 10M  {limit} }}
+workload fill from db_bench.fillseq {{ records = 10M }}
+experiment closed {{ hardware = box  workloads = [fill, w]  threads = {threads}  measure = 10 s }}
+"""
+    plan = compile_text(spec, tmp_path)
+    path = OUTPUTS / f"db_bench-{benchmark}.txt"
+    what = prepare_outputs("db_bench", [path], plan, SOURCE, Where(cell="experiment=closed,workload=w"))
+    with open_store(keep_run(tmp_path / "bench-out", plan, {}, what)) as store:
+        query = "SELECT ops_per_s, measured_s FROM throughput JOIN cells USING (run_id, cell_id) WHERE workload = 'w'"
+        ((found, measured_s),) = (tuple(row) for row in store.sql(query).rows)
+    assert found == pytest.approx(rate, abs=1)
+    assert measured_s == pytest.approx(seconds, abs=0.1)

@@ -71,8 +71,8 @@ def read_events(
     def placed(clients: Mapping[str, plan.Client], tool: ToolSpec, loads: Sequence[Load]) -> Events:
         if drafts and not tool.time_series:
             reader.report(event_errors.NoTimeSeries(drafts[0][2].span, tool.word))
-        if drafts and (load := next((load for load in loads if load.of), None)):
-            reader.report(event_errors.EventInLoad(drafts[0][2].span, load.of))
+        if drafts and (load := next((load for load in loads if load.ends), None)):
+            reader.report(event_errors.EventInLoad(drafts[0][2].span, load.workload.name))
         return {
             unit.hardware.key: tuple(
                 event.model_copy(update={"hosts": _hosts(place, unit, clients.get(unit.hardware.key), known, reader)})

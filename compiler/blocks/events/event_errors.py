@@ -83,6 +83,6 @@ class NoSuchEventHost(CompileProblem):
 
 class EventInLoad(CompileProblem):
     code = "E0597"
-    says = "`load({workload})` ends with its last record, so an event has no time in it"
+    says = "`{workload}` ends with its last record, so an event has no time in it"
     hint = "put the event in an experiment whose workloads run for a fixed time"
     workload: str

@@ -29,17 +29,6 @@ class TwoRamps(CompileProblem):
     """What the threads are: "has 3 points", "is a search"."""
 
 
-class NotTimed(CompileProblem):
-    """A workload that ends by itself, while experiments measure for a time."""
-
-    code = "E0527"
-    says = "`{benchmark}` of {tool} ends after its last record, so it can't be measured for a fixed time"
-    hint = "use one that runs for a fixed time: {instead:ticked 20}"
-    benchmark: str
-    instead: tuple[str, ...]
-    tool: str
-
-
 class NoPhases(CompileProblem):
     """`instead` is a tool of the same engine that has phases."""
 

@@ -114,9 +114,6 @@ class PartChecks:
                         span, name, family.name, database.name, what, engine.label, label, base, other
                     )
                 )
-            elif not load.timed:
-                timed = tuple(each for each, said in family.workloads.items() if said.timed)
-                findings.add(experiment_errors.NotTimed(span, load.workload.benchmark, timed, family.label))
         if not engine.in_process:
             return loads
         for unit in units:
@@ -155,7 +152,7 @@ class PartChecks:
                     self.reader.report(arrival_errors.NotOfTool(span, tool.word, key, str(value), name, instead))
             if load.of and load.family.loads and not tool.loads:
                 self.reader.report(arrival_errors.LoadingNotTimed(span, tool.word, name, instead))
-            if load.of and phases > 1:
+            if load.ends and phases > 1:
                 span = self.places["workload", load.workload.name]
                 self.reader.report(experiment_errors.LoadInPhases(span, load.workload.name))
 
@@ -227,8 +224,9 @@ def _never_steady(entry: Entry, of: SteadyParts) -> Iterator[tuple[str, str]]:
     if kind not in EVEN:
         yield f"`arrivals = {kind}(...)`", f"the rate of `{kind}` is never steady"
     for load in of.loads:
-        if load.of:
-            yield f"`load({load.of})`", "a load ends with its last record"
+        if load.ends:
+            name = f"`{load.workload.name}`"
+            yield name, "a load ends with its last record" if load.of else f"{name} ends with its last record"
         elif "operations" in load.workload.properties:
             name = load.workload.name
             yield f"`operations` of workload `{name}`", f"`operations` of workload `{name}` end it too"

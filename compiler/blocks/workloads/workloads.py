@@ -45,6 +45,11 @@ class Load:
     """The workload that this one loads."""
 
     @property
+    def ends(self) -> bool:
+        """Whether it ends with its last record, however long that takes: `measure` is then what it should take."""
+        return bool(self.of) or not self.timed
+
+    @property
     def operations(self) -> tuple[str, ...]:
         return self.workload.operations
 
@@ -172,8 +177,8 @@ def _files(values: Values, family: ToolSpec, properties: Properties, reader: Rea
 
 def _only(family: ToolSpec, key: str, attribute: Attribute, workload: WorkloadSpec, done: tuple[str, ...]) -> str:
     """Return the workloads that have the attribute; "" when this one has it."""
-    if attribute.needs and attribute.needs not in done:
-        return f"workloads that {attribute.needs.replace('_', ' ')}"
+    if attribute.needs and not {*attribute.needs} & {*done}:
+        return f"workloads that {' or '.join(attribute.needs).replace('_', ' ')}"
     if attribute.chosen and key not in workload.settings:
         return owners(name for name, each in family.workloads.items() if key in each.settings)
     return ""

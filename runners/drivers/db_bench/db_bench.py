@@ -353,7 +353,9 @@ def _properties(context: CellContext, found: text.Output) -> dict[str, str]:
         asked = context.database.options.get("statistics") is True
         kept = say.statistics_kept(seconds=figure(probe.every_s, "g"))
         properties["statistics"] = say.statistics_both(said=kept) if asked else say.statistics_counters(said=kept)
-    if context.cell.warm_up_s and not _untimed(context.workload.benchmark):
+    if _untimed(context.workload.benchmark):
+        properties["window"] = say.window_to_end()
+    elif context.cell.warm_up_s:
         direct = context.database.options.get("direct_io") is True
         properties["warm-up"] = say.warm_up_db_bench_direct() if direct else say.warm_up_db_bench()
     return properties

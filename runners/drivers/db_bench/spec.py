@@ -186,8 +186,8 @@ SPEC = ToolSpec(
             briefly="read {value}",
         ),
         "write_rate": Attribute(
-            Key(Number("B/s", "20 MB/s", integer=True, minimum=1.0), "A limit for the writing thread."),
-            needs="write",
+            Key(Number("B/s", "20 MB/s", integer=True, minimum=1.0), "A limit for all writing threads together."),
+            needs=("write", "update"),
             briefly="writes limited to {value}",
         ),
         "scan_length": Attribute(
@@ -195,7 +195,7 @@ SPEC = ToolSpec(
                 Number("records", "100", plain=True, integer=True, minimum=1.0, maximum=1e9),
                 "How many records each seek reads on.",
             ),
-            needs="seek",
+            needs=("seek",),
         ),
     },
     flags=Flags("db_bench", "RocksDB 6.11 to 10.4", known=KNOWN, reserved=RESERVED, renamed=OURS, types=TYPES),

@@ -141,7 +141,7 @@ SPEC = ToolSpec(
                 default="100",
             ),
             default=100.0,
-            needs="scan",
+            needs=("scan",),
         ),
         "load_threads": Attribute(
             Key(
