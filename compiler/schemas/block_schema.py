@@ -92,8 +92,8 @@ EXPERIMENT = BlockSchema(
         ),
         "measure": Key(
             Special("a time such as `20 min`, or `until_steady(within: 2 %, from: 2 min, to: 30 min)`"),
-            "The measured time of each cell, or the rule that ends it; or give `phases`. A workload that ends with its last "
-            "record, such as `db_bench.readseq`, runs to that: it says how long this should take.",
+            "The measured time of each cell, or the rule that ends it; or give `phases`. A workload that ends with its "
+            "last record, such as `db_bench.readseq`, runs to that: it says how long this should take.",
             example="measure = 20 min",
         ),
         "phases": Key(
