@@ -159,6 +159,20 @@ def test_raw_latencies_give_the_percentiles_of_the_single_operations(tmp_path: P
     assert [each.count for each in measured.intervals] == [10_000] * 3
 
 
+def test_raw_latencies_that_end_before_their_summary_are_refused(tmp_path: Path) -> None:
+    text, _ = raw_text(2000)
+    path = tmp_path / "stdout"
+    latencies = text[: text.index("[READ], Total")]
+    for cut in (latencies, latencies[: latencies.index("READ,1700000000100,")]):
+        path.write_text(cut)
+        with pytest.raises(OutputProblem, match="cut: after its latencies YCSB prints how many there were"):
+            read_output("ycsb", {"raw": path}, "c")
+    path.write_text(latencies + "[OVERALL], Throughput(ops/sec), 400\n")
+    assert read_output("ycsb", {"raw": path}, "c").total.count == 2000  # 400 ops/s in the 5 s of its RunTime
+    path.write_text(latencies.split("\n", 1)[1])
+    assert read_output("ycsb", {"raw": path}, "c").total.count == 2000  # no announcement: a file of latencies alone
+
+
 def test_raw_latencies_in_utf_16_are_read(tmp_path: Path) -> None:
     text, _ = raw_text(2000)
     path, other = tmp_path / "stdout", tmp_path / "other"

@@ -37,6 +37,8 @@ if TYPE_CHECKING:
 _HEAD_BYTES = 1 << 20
 _LINE = re.compile(r"^[A-Z][A-Z-]*,\d{10,},\d+\s*$", re.MULTILINE)
 _TITLE = re.compile(r"[A-Z][A-Z-]* latency raw data: op, timestamp")
+_ANNOUNCED = "Raw data measurement: will output to stdout"
+"""What YCSB prints before latencies that are to come on its standard output. In a file of their own they stand alone."""
 _OPERATION = re.compile(r"(?:READ|UPDATE|INSERT|SCAN|DELETE)[A-Z_-]*,")
 _MEMORY = "200MB"
 _DUCKDB = {"utf-8-sig": "utf-8", "utf-16": "utf-16"}
@@ -85,10 +87,12 @@ def read(path: Path, beside: Sequence[str] = ()) -> Measurement:
         groups = _groups(connection, path)
         among = _refuse_rejected(connection)
     rows = _rows(groups)
-    _refuse_other_counts(rows, read_text((*among, *beside)))
+    printed_lines = (*among, *beside)
+    text = read_text(printed_lines)
+    _refuse_cut(among, text)
+    _refuse_other_counts(rows, text)
     _refuse_gaps(rows, groups)
     _refuse_twice(groups)
-    printed_lines = (*among, *beside)
     kind = say.latency_service() if has_interval(printed_lines) else say.latency_unknown()
     settings = (("latency", kind), *disclosed(of_command_line(printed_lines)))
     return _measurement(groups, rows, settings)
@@ -159,6 +163,15 @@ def _rows(groups: list[tuple[Any, ...]]) -> dict[str, _OfRow]:
     return rows
 
 
+def _refuse_cut(among: Sequence[str], text: Text) -> None:
+    """Raises BadLine for latencies on standard output without YCSB's own count of them, which comes after them all."""
+    announced = any(line.startswith(_ANNOUNCED) for line in among)
+    counted = any("Total Operations" in cells for cells in text.cells.values())
+    if announced and not counted and not text.overall.keys() >= _TOTAL_KEYS:
+        problem = "cut: after its latencies YCSB prints how many there were ([OVERALL], Total Operations), and has not"
+        raise BadLine(None, problem, "give the whole output of a run that ended")
+
+
 def _refuse_other_counts(rows: Mapping[str, _OfRow], text: Text) -> None:
     """Raises BadLine when YCSB's own count of operations differs from the lines.
 
@@ -179,7 +192,7 @@ def _refuse_other_counts(rows: Mapping[str, _OfRow], text: Text) -> None:
     counted = {name for name, cells in text.cells.items() if "Total Operations" in cells}
     for name in rows if counted else ():
         if name not in counted and not (operation_of(name) or ("", True))[1]:
-            raise BadLine(None, f"{rows[name].count} latencies of {name} are there, and YCSB counted none")
+            raise BadLine(None, f"{rows[name].count} latencies of {name} are there, and YCSB counted none: cut?")
     if text.overall.keys() >= _TOTAL_KEYS:
         done = sum(of.count for name, of in rows.items() if name != _RMW)
         done -= rows[_RMW].count if _RMW in rows else 0
