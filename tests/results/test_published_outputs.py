@@ -196,10 +196,41 @@ workload fill from db_bench.fillseq {{ records = 10M }}
 experiment closed {{ hardware = box  workloads = [fill, w]  threads = {threads}  measure = 10 s }}
 """
     plan = compile_text(spec, tmp_path)
-    path = OUTPUTS / f"db_bench-{benchmark}.txt"
+    path = OUTPUTS / f"db_bench-11.6-{benchmark}.txt"
     what = prepare_outputs("db_bench", [path], plan, SOURCE, Where(cell="experiment=closed,workload=w"))
     with open_store(keep_run(tmp_path / "bench-out", plan, {}, what)) as store:
         query = "SELECT ops_per_s, measured_s FROM throughput JOIN cells USING (run_id, cell_id) WHERE workload = 'w'"
         ((found, measured_s),) = (tuple(row) for row in store.sql(query).rows)
     assert found == pytest.approx(rate, abs=1)
     assert measured_s == pytest.approx(seconds, abs=0.1)
+
+
+BEFORE_0_6 = (
+    "YCSB Client 0.1\n[OVERALL], RunTime(ms), 10000\n[OVERALL], Throughput(ops/sec), 100.0\n"
+    "[READ], Operations, 1000\n[READ], AverageLatency(us), 812.5\n[READ], MinLatency(us), 100\n"
+    "[READ], MaxLatency(us), 4000\n[READ], 95thPercentileLatency(us), 2000\n[READ], 99thPercentileLatency(us), 3000\n"
+    "[READ], Return=OK, 900\n[READ], Return=ERROR, 100\n"
+)
+
+
+def test_failures_within_a_latency_are_told(tmp_path: Path) -> None:
+    """Before 0.6.0 YCSB measured what failed as what did not: a fast failure makes its percentiles look well."""
+    path = tmp_path / "stdout"
+    path.write_text(BEFORE_0_6)
+    spec = SPEC.replace("TOOL", "ycsb").replace("WORKLOAD", "c").replace("THREADS", "4")
+    plan = compile_text(spec.replace("measure = 5 s", "measure = 5 s  max_errors = 20 %"), tmp_path)
+    what = prepare_outputs("ycsb", [path], plan, SOURCE, Where(cell="experiment=closed"))
+    with open_store(keep_run(tmp_path / "bench-out", plan, {}, what)) as store:
+        counted = [tuple(row) for row in store.sql("SELECT count, errors FROM operations").rows]
+        notes = [str(text) for (text,) in store.sql("SELECT text FROM notes").rows]
+        disclosed = [str(value) for (value,) in store.sql("SELECT value FROM properties WHERE name = 'failures'").rows]
+    assert counted == [(900, 100)]
+    assert any("of [READ] are also those of its failures, 100 of 1000 operations" in note for note in notes)
+    assert disclosed == ["within the latencies of their operation, as YCSB before 0.6.0 measures them"]
+
+
+@pytest.mark.parametrize("file", ["ycsb-0.12-some-failed.txt", "ycsb-0.12-all-failed.txt"])
+def test_failures_with_a_row_of_their_own_are_not_said_to_be_in_another(file: str) -> None:
+    measured = read_output("ycsb", {"stdout": OUTPUTS / file}, "c")
+    assert sum(each.errors for each in measured.operations) > 0
+    assert "failures" not in dict(measured.properties)

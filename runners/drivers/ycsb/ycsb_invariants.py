@@ -141,7 +141,7 @@ def _means(output: Output) -> Iterator[str]:
 
 
 def _return_codes(output: Output) -> Iterator[str]:
-    """Up to 0.1.4 an operation's count includes its failures. Later, failures have a row of their own (READ-FAILED)."""
+    """Before 0.6.0 an operation's count includes its failures. Later, they have a row of their own (READ-FAILED)."""
     rows = output.text.rows
     for name, row in rows.items():
         if row.ok is None or not _has_codes(name):

@@ -76,6 +76,8 @@ def run_s(cell: Cell) -> int:
 def measurement_of_logs(context: CellContext, output: JobOutput, found: text.Text, logs: Logs) -> Measurement:
     """Return what was measured in the declared window. Raises BadOutput when the logs do not prove it."""
     require_consistent(output, "YCSB", ycsb_log_invariants.find_log_problems(logs, found))
+    if mixed := next((row for row in found.rows.values() if row.failed_inside), None):
+        raise BadOutput(say.failures_in_logs(row=mixed.name, failed=mixed.failed), say.hint_failures_apart())
     return _measurement(context, output, found, logs, _window(context, output, found, logs))
 
 
@@ -301,6 +303,7 @@ def measurement_of_rows(context: CellContext, output: JobOutput, found: text.Tex
                 else say.percentiles_printed(),
             ),
             ("window", say.whole_run_start()),
+            *found.failures,
         ),
     )
 

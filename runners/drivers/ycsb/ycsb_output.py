@@ -91,6 +91,11 @@ class Row:
     by_ms: bool = False
     zeros: bool = False
 
+    @property
+    def failed_inside(self) -> int:
+        """How many failures its count and its latencies have: before 0.6.0 they have no row of their own."""
+        return self.failed if self.failed and self.count == (self.ok or 0) + self.failed else 0
+
 
 Cells = Mapping[str, Mapping[str, str]]
 """The values in the rows as printed, by section (`READ`) and name (`Operations`)."""
@@ -115,6 +120,12 @@ class Text:
     @property
     def runtime_s(self) -> float:
         return self.overall["RunTime(ms)"] / 1000
+
+    @property
+    def failures(self) -> tuple[tuple[str, str], ...]:
+        """The property that discloses failures within latencies; empty without them."""
+        inside = any(row.failed_inside for row in self.rows.values())
+        return (("failures", say.failures_are_inside()),) if inside else ()
 
 
 @dataclass(frozen=True)
@@ -183,6 +194,9 @@ def read_text(stdout: Iterable[str]) -> Text:
         if (number := _number(value)) is not None:
             overall[key] = number
     rows = {name: _row(name, values) for name, values in cells.items() if operation_of(name)}
+    warnings += [
+        say.failures_inside(failed=row.failed, n=row.count, row=row.name) for row in rows.values() if row.failed_inside
+    ]
     warnings += [say.batched(batched=row.batched, n=row.count, row=row.name) for row in rows.values() if row.batched]
     return Text(overall, rows, tuple(warnings), cells, tuple(oddities), cleanups)
 

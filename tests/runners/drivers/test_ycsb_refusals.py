@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import shutil
 from pathlib import Path
 
@@ -160,3 +161,15 @@ def test_a_run_that_ended_early_is_an_error() -> None:
     with pytest.raises(BadOutput, match=r"measured .* of 60 s: it ended after 6\.\d s") as caught:
         DRIVER.parse(rmw(measure_s=60), output("read-modify-write"))
     assert "DBWrapper" not in str(caught.value), "a greeting is no reason"
+
+
+def test_failures_that_a_log_does_not_tell_apart_are_refused_with_that_reason(tmp_path: Path) -> None:
+    made = copied("read-modify-write", tmp_path)
+    text = made.stdout.read_text()
+    done = re.search(r"\[READ\], Return=OK, (\d+)", text)
+    assert done is not None
+    apart = f"[READ], Return=OK, {int(done[1]) - 3}\n[READ], Return=ERROR, 3"
+    made.stdout.write_text(text.replace(done[0], apart))
+    with pytest.raises(BadOutput, match=r"3 operations of \[READ\] failed, and its histogram log does not tell") as why:
+        DRIVER.parse(rmw(), made)
+    assert why.value.hint == "use YCSB 0.17, which measures failures apart"

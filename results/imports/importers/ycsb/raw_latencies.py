@@ -38,7 +38,7 @@ _HEAD_BYTES = 1 << 20
 _LINE = re.compile(r"^[A-Z][A-Z-]*,\d{10,},\d+\s*$", re.MULTILINE)
 _TITLE = re.compile(r"[A-Z][A-Z-]* latency raw data: op, timestamp")
 _ANNOUNCED = "Raw data measurement: will output to stdout"
-"""What YCSB prints before latencies that are to come on its standard output. In a file of their own they stand alone."""
+"""What YCSB prints before latencies that come on its standard output. In a file of their own they stand alone."""
 _OPERATION = re.compile(r"(?:READ|UPDATE|INSERT|SCAN|DELETE)[A-Z_-]*,")
 _MEMORY = "200MB"
 _DUCKDB = {"utf-8-sig": "utf-8", "utf-16": "utf-16"}

@@ -71,7 +71,8 @@ def _output(name: str, path: Path, logs: Mapping[str, Path]) -> Measurement:
     kept, files = read_logs(logs, 1e-6)
     if kept:
         require_fitting(files, ycsb_log_invariants.find_log_problems(kept, found))
-        operations: tuple[Operation, ...] = tuple(read_logged_operations(kept, None, float("-inf"), float("inf")))
+        logged = read_logged_operations(kept, None, float("-inf"), float("inf"))
+        operations: tuple[Operation, ...] = tuple(_with_failures_inside(each, found) for each in logged)
         start = min(pieces[0].start for pieces in kept.values() if pieces)
     else:
         operations, start = rows, 0.0
@@ -89,9 +90,19 @@ def _output(name: str, path: Path, logs: Mapping[str, Path]) -> Measurement:
             ("latency", latency_kinds(operations, is_known=has_interval(text))),
             ("percentiles", _percentiles_from(rows, found, logged=bool(kept))),
             whole_run(),
+            *found.failures,
             *disclosed(of_command_line(text)),
         ),
     )
+
+
+def _with_failures_inside(logged: Operation, found: ycsb_output.Text) -> Operation:
+    """Return an operation of a log with the counts of its row, where the log has failures among its latencies."""
+    rows = (row for row in found.rows.values() if ycsb_output.operation_of(row.name) == (logged.operation, False))
+    mixed = next((row for row in rows if row.failed_inside), None)
+    if mixed is None or logged.kind == "intended":
+        return logged
+    return replace(logged, count=mixed.ok or 0, errors=mixed.failed_inside)
 
 
 def _percentiles_from(rows: Iterable[Operation], found: ycsb_output.Text, *, logged: bool) -> str:
