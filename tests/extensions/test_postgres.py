@@ -147,7 +147,7 @@ def test_the_doctor_reaches_the_server_and_counts_its_connections(
     spec = written(tmp_path, postgres_server)
     done = bench(installed, tmp_path, "doctor", str(spec))
     assert re.search(r"ok +local +pgbench +15\.", done.stdout), done.stdout
-    assert re.search(r"ok +box +database shop +15\.", done.stdout), done.stdout
+    assert re.search(r"ok +box +database shop +PostgreSQL 15\.", done.stdout), done.stdout
     spec.write_text(spec.read_text().replace("threads   = 2", "threads   = 40"))
     done = bench(installed, tmp_path, "doctor", str(spec))
     assert done.returncode != 0

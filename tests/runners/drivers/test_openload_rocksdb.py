@@ -182,4 +182,4 @@ def test_a_library_of_another_version_ends_with_what_to_install(
     monkeypatch.setenv("LD_LIBRARY_PATH", str(tmp_path))
     with pytest.raises(ToolMissing, match=r"librocksdb\.so\.8\.1\.1, is not RocksDB 7\.8\.x") as caught:
         tool_discovery.find(pool["local"], DRIVER, None)
-    assert "the package librocksdb7.8" in caught.value.hint
+    assert "`sudo apt-get install librocksdb7.8`" in caught.value.hint

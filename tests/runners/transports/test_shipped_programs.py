@@ -126,7 +126,7 @@ def test_a_library_that_a_shipped_program_needs_is_named_where_it_is_missing(
     monkeypatch.setenv("PATH", f"{own.parent}{os.pathsep}{os.environ['PATH']}")
     with pytest.raises(ToolMissing, match=r"librocksdb\.so\.0\.0 can't be used .*: install RocksDB 7\.8\.x") as caught:
         tool_discovery.find(over_ssh, driver("openload_rocksdb"), None)
-    assert "Debian 12: the package librocksdb7.8" in caught.value.hint
+    assert "`sudo apt-get install librocksdb7.8`" in caught.value.hint
 
 
 @pytest.mark.parametrize("tool", ["openload", "openload_rocksdb"])
