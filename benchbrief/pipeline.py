@@ -105,7 +105,7 @@ def _stored(
             warn_of_holder(plan)
         return _make_brief(finished, plan, progress, monitor, report=report)
     with suppress(RunnerError):  # that it was interrupted is what counts; `bench rebuild` tells what is wrong
-        make_tables(finished.run_dir, plan, finished.evidence)
+        return replace(finished, lost=make_tables(finished.run_dir, plan, finished.evidence).lost)
     return finished
 
 
@@ -116,7 +116,7 @@ def _make_brief(finished: Finished, plan: Plan, progress: Progress, monitor: Mon
         monitor.enter("tables")
         with progress.doing("building the tables"):
             tables = make_tables(finished.run_dir, plan, finished.evidence)
-            finished = replace(finished, verdicts=tables.verdicts, sampled=tables.sampled)
+            finished = replace(finished, verdicts=tables.verdicts, sampled=tables.sampled, lost=tables.lost)
         if report:
             monitor.enter("reports")
             with progress.doing("rendering the brief"):

@@ -104,6 +104,8 @@ def run_cases(finished: Finished, evidence: Evidence) -> Iterator[Case]:
         yield Case("cells", cell, "failure", reason, took.get(cell, 0.0))
     for cell, reason in finished.without_room.items():
         yield Case("cells", cell, "error", reason)
+    for text in finished.lost:
+        yield Case("raw outputs", text.partition(" ")[0], "failure", text)
     for text in finished.undrawn:
         yield Case("brief", text.partition(":")[0], "failure", text)
     if not finished.made:
@@ -131,6 +133,7 @@ def run_markdown(finished: Finished, counts: Mapping[str, int]) -> str:
         lines += [*table(("failed cell", "reason"), list(finished.failed.items())), ""]
     if finished.without_room:
         lines += [*table(("cell without room in the budget", "reason"), list(finished.without_room.items())), ""]
+    lines += [line for text in finished.lost for line in (f"Missing: {inline(text)}", "")]
     for text in finished.undrawn:
         lines += [f"Missing from the brief: {inline(text)}", ""]
     if not finished.made:

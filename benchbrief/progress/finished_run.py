@@ -32,6 +32,8 @@ class Finished:
     verdicts: tuple[Verdict, ...] = ()
     sampled: tuple[Patchy, ...] = ()
     """The probes that sampled too little."""
+    lost: tuple[str, ...] = ()
+    """The raw outputs that are gone or were changed since they were measured. Their numbers are missing."""
     reports: dict[str, list[Path]] = field(default_factory=dict)
     undrawn: tuple[str, ...] = ()
     """The figures that are missing from the reports, each with its reason."""
@@ -49,7 +51,7 @@ class Finished:
     def code(self) -> ExitCode:
         if self.status == "interrupted":
             return ExitCode.INTERRUPTED
-        if self.status == "failed" or self.undrawn:
+        if self.status == "failed" or self.lost or self.undrawn:
             return ExitCode.CELL_FAILED
         if not self.made:
             return ExitCode.BRIEF_NOT_MADE

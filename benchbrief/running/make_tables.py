@@ -13,10 +13,12 @@ if TYPE_CHECKING:
 
 
 class Stored(NamedTuple):
-    """What the tables of a run say: of the spec's expectations, and of the probes that sampled too little."""
+    """What the tables of a run say: of the spec's expectations, of the probes that sampled too little, and of raw
+    outputs that are gone or were changed since they were measured."""
 
     verdicts: tuple[Verdict, ...]
     sampled: tuple[Patchy, ...]
+    lost: tuple[str, ...]
 
 
 def make_tables(run_dir: Path, plan: Plan, evidence: Evidence | None = None) -> Stored:
@@ -31,4 +33,6 @@ def make_tables(run_dir: Path, plan: Plan, evidence: Evidence | None = None) -> 
 
     rebuild(run_dir, plan, evidence)
     with open_store(run_dir) as results:
-        return Stored(tuple(evaluate(plan, results)), tuple(patchy(results)))
+        found = results.sql("SELECT DISTINCT reason FROM files WHERE reason IS NOT NULL ORDER BY reason")
+        lost = tuple(str(reason) for (reason,) in found.rows)
+        return Stored(tuple(evaluate(plan, results)), tuple(patchy(results)), lost)

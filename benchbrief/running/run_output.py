@@ -189,6 +189,9 @@ def _next(finished: Finished, evidence: Evidence, *, report: bool) -> Iterable[t
     run, spec = run_name(finished.run_dir), shlex.quote(evidence.plan.spec.name)
     profile = f" --profile {shlex.quote(evidence.plan.spec.profile)}" if evidence.plan.spec.profile else ""
     failed = [each for each in evidence.verdicts if each.status == "failed"]
+    if finished.lost:
+        again = f"bench merge {run}" if any(start.merged for start in evidence.starts) else f"bench rebuild {run}"
+        yield "put the files back from a copy (the numbers read from them are missing), then", again
     if not finished.made and evidence.plan.reports:
         yield "what was measured is kept; make the brief with", f"bench report {run}"
     if finished.status == "interrupted":
@@ -259,6 +262,7 @@ def as_dict(finished: Finished, summary: Summary) -> dict[str, object]:
         ],
         "reports": {name: [str(path) for path in paths] for name, paths in finished.reports.items()},
         "made": finished.made,
+        "lost": list(finished.lost),
         "undrawn": list(finished.undrawn),
         "next": [{"to": what, "type": command} for what, command in summary.next],
     }
@@ -307,6 +311,10 @@ def tell(finished: Finished, summary: Summary) -> None:
     for verdict in judged:
         if verdict not in kept:
             show(f"  {verdict.warning}", colour="yellow" if verdict.holds else "red")
+    for text in finished.lost[:_MOST]:
+        show(f"  missing {text}", colour="red")
+    if len(finished.lost) > _MOST:
+        show(f"  missing and {len(finished.lost) - _MOST} more, for all: bench rebuild {run}", colour="red")
     for text in finished.undrawn:
         show(f"  missing {text}", colour="red")
     for paths in finished.reports.values():

@@ -309,6 +309,22 @@ def test_a_lane_whose_outputs_are_missing_is_refused(bench: Bench, fleet: Path) 
     assert not (fleet / "raw").exists()
 
 
+def test_a_lane_whose_output_was_changed_is_merged_without_its_numbers_and_ends_with_3(bench: Bench, ran: Path) -> None:
+    changed = next((lane_dir(ran, 2) / "raw").rglob("stdout"))
+    whole, name = changed.read_bytes(), changed.relative_to(lane_dir(ran, 2))
+    changed.write_bytes(whole + b"x")
+    found = merged(bench, code=3)
+    assert [text.startswith(f"{name} was changed after it was measured") for text in found["lost"]] == [True]
+    assert found["next"][0]["type"] == "bench merge fleet"
+    for words in (("merge", "fleet", "--no-report"), ("rebuild", "fleet"), ("verify", "fleet")):
+        ended = bench(*words)
+        assert ended.code == 3, ended.text
+    asked = bench("query", "--run", "fleet", "SELECT count(*) AS n FROM cells WHERE status = 'failed'", "--json")
+    assert [row["n"] for row in asked.json] == [1]
+    changed.write_bytes(whole)
+    assert merged(bench)["lost"] == []
+
+
 def test_a_changed_journal_is_refused_and_a_torn_line_is_not(bench: Bench, ran: Path) -> None:
     journal = lane_dir(ran, 2) / "journal.jsonl"
     whole = journal.read_bytes()
