@@ -10,6 +10,7 @@ from benchbrief.compiler.blocks.experiments.experiment_errors import NoMeasuredT
 from benchbrief.compiler.briefs.report_errors import EmptyElement
 from benchbrief.compiler.extensions.extension_errors import UnusableExtension
 from benchbrief.compiler.frontend.imports import Loaded
+from benchbrief.compiler.frontend.name_errors import MustChoose
 from benchbrief.compiler.frontend.structure_errors import MissingAttribute, WorkloadWithoutBase
 from benchbrief.compiler.metrics.evidence_errors import OtherLengths
 from benchbrief.compiler.problems import Findings
@@ -42,6 +43,7 @@ def _causes(diagnostics: tuple[Diagnostic, ...], loaded: Loaded) -> tuple[Diagno
         for diagnostic in diagnostics
         if diagnostic.severity == "error"
         and diagnostic.span is not None
+        and diagnostic.code != MustChoose.code  # it counts the declarations, of which some may be lost
         and not any(lost.concerns(diagnostic) for lost in loaded.lost)
         and not (diagnostic.code in _LACKS and any(lost.lacks(diagnostic.span) for lost in loaded.lost))
     )

@@ -37,7 +37,7 @@ _NAMES_AFTER = {  # what a name is called after these words
 def found_words(stop: Stop) -> str:
     piece = stop.found
     if piece is None:
-        return "the end of the expression" if stop.in_hole else "the end of the file"
+        return "the end of the expression" if stop.in_hole else "nothing more"
     if piece.kind == "string":
         return "a quoted text"
     text = piece.text if len(piece.text) <= _LONGEST else piece.text[:_LONGEST] + "..."

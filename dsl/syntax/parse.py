@@ -14,6 +14,7 @@ from benchbrief.dsl.diagnostics import syntax_errors
 from benchbrief.dsl.diagnostics.diagnostic import SpecError
 from benchbrief.dsl.diagnostics.problem import Problem
 from benchbrief.dsl.recovery import brackets, slips
+from benchbrief.dsl.recovery.parser_stop import DECLARATIONS
 from benchbrief.dsl.source import Source, Span
 from benchbrief.dsl.syntax import ast
 from benchbrief.dsl.syntax.parser_loop import Driver, Stopped, Tables, Token, Values, read_tables
@@ -213,8 +214,20 @@ class _Builder:
 
     def block(self, children: Children) -> ast.Block:
         keyword, name, label, base, *body, closer = children
+        if str(keyword) not in DECLARATIONS:
+            self._check_head(keyword)
         span = self._span(keyword, closer)
         return ast.Block(span, self._name(keyword), self._optional(name), label, base, None, tuple(body))
+
+    def _check_head(self, keyword: Token) -> None:
+        """Raise SpecError when an expression that breaks off has taken the keyword before this one for its next name:
+        `metric m = 2 *` and, on the next line, `hardware nvme { ... }`."""
+        at = self.offset + keyword.start_pos
+        line = self.source.text.rfind("\n", 0, at) + 1
+        word = self.source.text[line:at].rstrip()
+        if line and word in DECLARATIONS and self.source.text[line : line + 1].strip():
+            span = Span(self.source, line, line + len(word))
+            raise syntax_errors.Unexpected(span, f"`{word}`", "a value").error()
 
     def inherited(self, children: Children) -> ast.Block:
         keyword, name, label, base = children

@@ -95,6 +95,8 @@ def with_first_mistake(first: Diagnostic, found: Sequence[Diagnostic]) -> list[D
     one, other = found[0].span, first.span
     if one and other and one.source is other.source and one.line == other.line:
         return [first, *found[1:]]
+    if one and not one.text.strip():  # an expression breaks off there, and went on in the next declaration
+        return [*found]
     return [*found] if any(each.span == other for each in found) else [first, *found]
 
 
@@ -170,10 +172,22 @@ class _Recovery:
             if cut is not None and text == self.source.text[start:end]:
                 before = self._part(start, start + cut) if cut else ()
                 self._lose(start + cut, end)
+                if not paired:  # what stands before it may have been closed too early
+                    self._doubt(start, end)
                 return before
             better = self._over(text, mistake) if paired and mistake.code not in _OPEN else None
-            if better is None:  # or what belongs to what is not known any more
-                break
+            if better is None:
+                mended = None if paired else _with_one_brace(text)
+                if mended is not None:
+                    try:
+                        read = parse_part(self.source, start, mended).declarations
+                    except SpecError:
+                        break
+                    self.lost.parts.append((start, end))
+                    if text.count("{") > 1:  # an inner block may have been closed too early
+                        self._doubt(start, end)
+                    return read
+                break  # what belongs to what is not known any more
             text = better.text
             begin, stop = start + better.start, start + better.end
             self.lost.places.append((begin, max(stop, begin + 1)))
@@ -184,6 +198,7 @@ class _Recovery:
                 self.lost.words.update(_WORD.findall(self.source.text[begin:stop]))
             elif text.startswith("hardware"):  # a fact is named by its key
                 self.lost.words.update(_WORD.findall(text, 0, better.start)[-1:])
+                self.lost.words.update(_WORD.findall(text, better.start, better.end)[:1])
         self._lose(start, end)
         return ()
 
@@ -194,7 +209,12 @@ class _Recovery:
     def _lose(self, start: int, end: int) -> None:
         """Leave out all that stands in [start, end) of the text."""
         self.lost.places.append((start, end))
-        self.lost.words.update(_WORD.findall(self.source.text[start:end]))
+        self.lost.words.update(_names(self.source.text[start:end]))
+        self.lost.whole = False
+
+    def _doubt(self, start: int, end: int) -> None:
+        """Keep what was read in [start, end) of the text for its names, and report nothing of it."""
+        self.lost.places.append((start, end))
         self.lost.whole = False
 
     def _over(self, text: str, mistake: Diagnostic) -> _Attempt | None:
@@ -341,6 +361,30 @@ def _closed(text: str, begin: int, end: int) -> int:
         if piece.start() >= end and depth == 0:
             return piece.end()
     return end
+
+
+def _names(text: str) -> Iterator[str]:
+    """The words that may be names: those in comments and strings are not, nor are units."""
+    before = ""
+    for piece in PIECE.finditer(text):
+        if piece.lastgroup == "word" and before != "number":
+            yield piece.group()
+        if piece.lastgroup != "blank":
+            before = piece.lastgroup or ""
+
+
+def _with_one_brace(text: str) -> str | None:
+    """A block's text without a `}` too many, or with the last one, where only one place can be meant."""
+    braces = [(piece.group(), piece.start()) for piece in PIECE.finditer(text) if piece.group() in ("{", "}")]
+    depth = 0
+    for sign, at in braces:
+        depth += 1 if sign == "{" else -1
+        if depth < 0:
+            return f"{text[:at]} {text[at + 1 :]}"
+    rest = len(text.rstrip())
+    if [sign for sign, _ in braces] == ["{"] and rest < len(text):  # of several, each could be the one that is open
+        return f"{text[:rest]}}}{text[rest + 1 :]}"
+    return None
 
 
 def _paired(text: str) -> bool:

@@ -182,3 +182,17 @@ def test_a_block_that_fills_the_file_is_read_anew_once(monkeypatch: pytest.Monke
 def test_what_other_languages_write_is_reported_with_what_to_write(wrong: str, advice: str) -> None:
     [found, *_] = partly(f"workload w {{ {wrong} }}\n").diagnostics
     assert advice in found.help
+
+
+@pytest.mark.parametrize(
+    ("broken", "names"),
+    [
+        ('hardware h {\n  hosts = "a"\n', ["h", "k"]),
+        ('hardware h {\n  hosts = "a"\n}\n}\n', ["h", "k"]),
+        ("metric m = throughput /\n", ["k"]),
+    ],
+)
+def test_a_brace_or_a_value_that_is_missing_costs_no_other_block(broken: str, names: list[str]) -> None:
+    found = partly(f'{broken}hardware k {{ hosts = "b" }}\n')
+    assert len(found.diagnostics) == 1
+    assert [each.name.text for each in found.tree.declarations if isinstance(each, ast.Block) and each.name] == names
