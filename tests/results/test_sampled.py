@@ -173,12 +173,41 @@ def test_a_metric_of_an_unknown_energy_is_missing_with_its_reason(
     assert (value, reason) == (None, f"the energy of nvme-1 is not known: {why}")
 
 
-def a_run_with_power(tmp_path: Path, times: Sequence[float], every_s: float) -> RunMaker:
-    """Of 40 W at these seconds of a window of ten, by a meter that a command reads."""
+def test_a_short_window_needs_its_power_sampled_as_a_long_one_does(tmp_path: Path) -> None:
+    """A reading of six that fails is more than 5 % of the window: neither its energy nor what hangs on it is known."""
+    per_joule = a_query(
+        "SELECT hardware, any_value(t.value) * 6 / any_value(e.value) AS value FROM measure.throughput t "
+        "JOIN measure.sample e USING (hardware) WHERE e.measure = 'energy' GROUP BY ALL",
+        "hardware",
+        unit="ops/J",
+        reads=[a_read(), a_read("sample", probe="power").model_copy(update={"measure": "energy"})],
+    )
+    found = {}
+    for failed in (None, 3.5):
+        times = [at for at in np.arange(0.5, 6.0, 1.0).tolist() if at != failed]
+        run = a_run_with_power(tmp_path / str(failed), times, every_s=1, seconds=6.0)
+        with open_store(run.run_dir) as store:
+            ((share,),) = rows(store, "SELECT share FROM coverage")
+            (joules,) = [value for (value,) in rows(store, "SELECT value FROM samples WHERE measure = 'energy'")]
+            ((value, reason),) = [(row.value, row.reason) for row in store.query(per_joule)]
+        found[failed] = share, joules, value, reason
+    assert found[None] == (1.0, pytest.approx(240), pytest.approx(100 / 240), None)
+    assert found[3.5] == (
+        pytest.approx(5 / 6),
+        None,
+        None,
+        "the energy of nvme-1 is not known: its power was sampled for 83 % of the measured window",
+    )
+
+
+def a_run_with_power(tmp_path: Path, times: Sequence[float], every_s: float, seconds: float = 10.0) -> RunMaker:
+    """Of 40 W at these seconds of a window, by a meter that a command reads."""
     cell = a_cell(probes=(Probe(name="power", every_s=every_s, hosts=("nvme-1",), origin=HERE),))
     run = RunMaker(tmp_path / "run", a_plan([cell]))
     attempt = run.start(cell)
-    run.collect(cell, attempt, "measure", "load-1", {"stdout": MEASUREMENT.dump_json(measurement([READ]))})
+    run.collect(
+        cell, attempt, "measure", "load-1", {"stdout": MEASUREMENT.dump_json(measurement([READ], seconds=seconds))}
+    )
     blocks = "".join(f"= {T0 + 100 + at:.3f} {500 + at:.2f}\n40\n.\n" for at in times)
     files = {"stdout": f"meter command\n{blocks}".encode(), "stderr": b""}
     run.collect(cell, attempt, "probe:power:nvme-1", "nvme-1", files)
