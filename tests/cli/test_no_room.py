@@ -23,6 +23,21 @@ def limited(bench: Bench, bytes_a_file: int, *words: str) -> Ended:
     return bench(*words, before=f"import resource; resource.setrlimit(resource.RLIMIT_FSIZE, {limits})")
 
 
+def test_a_simulated_run_that_finds_no_room_says_so_wherever_it_ends(
+    bench: Bench, small_disk: Callable[[str], Path]
+) -> None:
+    bench.spec(SPEC.partition("report ")[0])
+    codes = set()
+    for pages in range(8, 40, 3):
+        out = small_disk(f"{4 * pages}k")
+        ended = bench("run", "brief.bench", "--simulate", "--no-report", "--out", str(out))
+        assert "internal error" not in ended.text, ended.text
+        assert ended.code == 0 or "o space left on" in ended.text, ended.text
+        codes.add(ended.code)
+    assert codes <= {0, 5, 130}
+    assert 130 in codes
+
+
 def test_what_finds_no_room_and_is_no_brief_is_not_reported_as_one(bench: Bench) -> None:
     with Path("/dev/full").open("wb") as full:
         done = subprocess.run(

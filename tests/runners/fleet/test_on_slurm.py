@@ -149,6 +149,18 @@ def test_what_slurm_cannot_do_is_refused_before_anything_begins(bench: Bench) ->
     assert "lurm" in refused(bench, "--on", "slurm")
 
 
+@pytest.mark.parametrize("sign", ["%", "\\"])
+def test_a_folder_whose_name_slurm_would_read_otherwise_is_refused(bench: Bench, cluster: Slurm, sign: str) -> None:
+    before = cluster.jobs()
+    ended = bench("run", "brief.bench", "--on", "slurm", "--out", f"50{sign}j")
+    assert ended.code == 2, ended.text
+    assert re.search(
+        rf"Slurm can't write a log to \S+50{re.escape(sign)}j\S+: `{re.escape(sign)}` has a meaning", ended.err
+    )
+    assert "keep the run in a folder without it: bench run --out FOLDER" in ended.err
+    assert cluster.jobs() == before
+
+
 @contextmanager
 def resetting() -> Iterator[int]:
     """A port whose connections are reset once something was sent, as by a slurmctld that is killed then."""
