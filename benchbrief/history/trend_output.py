@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
+from textwrap import wrap
 from typing import TYPE_CHECKING, Any
 
 from benchbrief.dsl.diagnostics.plain_amounts import plural
 from benchbrief.history.sparkline import sparkline
 from benchbrief.reports.trends.change_texts import amount, changed_by, p_text, remarks, worth
 from benchbrief.results.history.read_series import differences
+from benchbrief.results.statistics.change_points import LEAST
 
 if TYPE_CHECKING:
     from benchbrief.results.history.control_series import LabShare
@@ -36,14 +38,52 @@ def select_series(series: Sequence[Series], *, named: bool) -> tuple[list[Series
             left_out[each.quantity if values else ""] += 1
     notes = []
     if of_errors := plural(left_out["errors"], "series", "series") if left_out["errors"] else "":
-        notes.append(f"{of_errors} of errors that are 0 in every run: `bench trend errors` has them")
+        notes.append(f"{of_errors} of errors that are 0 in every run: `bench trend errors --all` has them")
     if unknown := plural(left_out[""], "series", "series") if left_out[""] else "":
         notes.append(f"{unknown} in which no run has a value: `--json` has them")
     return shown, [f"left out: {note}" for note in notes]
 
 
+def changed_series(trends: Sequence[Trend]) -> tuple[list[Trend], str]:
+    """Return the series that changed, the latest change first, and a sentence that counts the others and says why some
+    can't be judged. What a verdict calls noise is no change."""
+    changed = {id(trend): found for trend in trends if (found := [each for each in trend.changes if not each.is_noise])}
+    shown = [trend for trend in trends if id(trend) in changed]
+    shown.sort(key=lambda trend: max(change.first.at for change in changed[id(trend)]), reverse=True)
+    why = Counter(_why_not_judged(trend) for trend in trends if id(trend) not in changed)
+    steady = why.pop("", 0)
+    said = f"{len(shown) or 'none'} of {len(trends)} series changed, {steady} did not"
+    if why:
+        said += f", {why.total()} can't be judged: " + ", ".join(
+            f"{n} {_HAVE[n == 1]} {each}" for each, n in why.items()
+        )
+    return shown, f"{said} (`--all` shows all)" if len(shown) < len(trends) else said
+
+
+_HAVE = ("have", "has")
+
+
+def _why_not_judged(trend: Trend) -> str:
+    """Return why no change can be found in the runs that are compared with the last one; "" where it can."""
+    parts = [each.part for each in trend.parts if each.part.known]
+    if not parts:
+        return "no value in any run"
+    last = max(parts, key=lambda part: part.known[-1].at)
+    if len(last.known) >= 2 * LEAST:
+        return ""
+    since = " since the environment or definition changed" if len(parts) > 1 else ""
+    return f"fewer than {2 * LEAST} runs{since}"
+
+
 def trend_lines(trends: Sequence[Trend], columns: int) -> Iterator[tuple[str, str | None]]:
-    """Yield lines, each with its colour or None."""
+    """Yield lines that fit the columns, each with its colour or None."""
+    for line, colour in _lines(trends, columns):
+        indent = " " * (len(line) - len(line.lstrip()) + 2)
+        for part in wrap(line, columns, subsequent_indent=indent, break_on_hyphens=False) or [""]:
+            yield part, colour
+
+
+def _lines(trends: Sequence[Trend], columns: int) -> Iterator[tuple[str, str | None]]:
     groups: dict[tuple[str, str, str], list[Trend]] = {}
     for trend in trends:
         groups.setdefault((trend.series.spec, trend.series.profile, trend.series.quantity), []).append(trend)
@@ -83,7 +123,13 @@ def _series_lines(trend: Trend, columns: int) -> Iterator[tuple[str, str | None]
         if before is not None:
             yield from _new_part(before.part, part.part)
         for change in part.changes:
-            yield f"    {change_line(change, part.part.unit)}", None if change.is_noise else _COLOURS.get(worth(change))
+            colour = None if change.is_noise else _COLOURS.get(worth(change))
+            when, levels = change_texts(change, part.part.unit)
+            if len(when) + len(levels) + 6 <= columns:
+                yield f"    {when}  {levels}", colour
+            else:
+                yield f"    {when}", colour
+                yield f"      {levels}", colour
             for line in remarks(change):
                 yield f"      {line}", None
 
@@ -98,10 +144,10 @@ def _new_part(before: Part, part: Part) -> Iterator[tuple[str, str | None]]:
         yield f"      and {more} more", None
 
 
-def change_line(change: Change, unit: str) -> str:
-    """`2026-02-03  −5.1 % (−6.2 to −4.0)  worse, p < 0.0001  from 20260203-020000-nightly`"""
-    what = f"{amount(change.before, unit)} → {amount(change.after, unit)}"
-    return f"{change.first.at:%Y-%m-%d}  {changed_by(change, unit)}  {worth(change)}, {p_text(change.p)}  {what}"
+def change_texts(change: Change, unit: str) -> tuple[str, str]:
+    """Return `2026-02-03  −5.1 % (−6.2 to −4.0)  worse, p < 0.0001` and `997.5 ops/s → 947.3 ops/s`."""
+    when = f"{change.first.at:%Y-%m-%d}  {changed_by(change, unit)}  {worth(change)}, {p_text(change.p)}"
+    return when, f"{amount(change.before, unit)} → {amount(change.after, unit)}"
 
 
 def as_dict(trends: Sequence[Trend], notes: Sequence[str]) -> dict[str, Any]:

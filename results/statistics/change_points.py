@@ -24,6 +24,8 @@ WINDOW = 50
 """Values that are divided together: two changes of one window may mask each other, and few values show little."""
 LEVEL = 1e-4
 """The p-value below which a change counts. Each of the 49 places of a window may show one by chance."""
+LEAST = 2
+"""Values on each side of a change."""
 _FIRST_PASS = 10.0
 """So much weaker changes are candidates: what lies beside them may have hidden how sure they are."""
 
@@ -40,7 +42,7 @@ class ChangePoint:
 
 
 def change_points(
-    values: Sequence[float], *, level: float = LEVEL, window: int = WINDOW, least: int = 2
+    values: Sequence[float], *, level: float = LEVEL, window: int = WINDOW, least: int = LEAST
 ) -> list[ChangePoint]:
     """Return the changes in finite values, in their order. Each side of one has at least `least` values. Of a series
     with other values, none is known."""

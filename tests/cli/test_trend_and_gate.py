@@ -39,9 +39,11 @@ def test_a_slower_build_is_suspect_then_an_alarm_then_accepted(bench: Bench) -> 
     assert "verdict: accept, two cores less" in bench("gate", *OF).out
     assert "errors of n.bench" not in bench("trend", *OF).out
     assert "left out: 2 series of errors that are 0 in every run" in bench("trend", *OF).out
-    assert "0 % last; 8 runs" in bench("trend", "errors", *OF).out
+    assert "0 % last; 8 runs" in bench("trend", "errors", *OF, "--all").out
+    unchanged = bench("trend", "throughput", *OF)
+    assert unchanged.out.strip() == "none of 2 series changed, 2 did not (`--all` shows all)"
     page = Path(bench.folder / "trend.html")
-    printed = bench("trend", "throughput", *OF, "--html", "trend.html").plainly()
+    printed = bench("trend", "throughput", *OF, "--all", "--html", "trend.html").plainly()
     assert (printed.code, printed.out.count("8 runs")) == (0, 2)
     assert page.read_text().count("<svg") == 2
     assert "://" not in page.read_text().replace("http://www.w3.org/", "")

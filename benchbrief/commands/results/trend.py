@@ -15,7 +15,8 @@ from benchbrief.dsl.bench_error import ExitCode
     epilog="""
 \b
 Examples:
-  bench trend                                         throughput, p99, errors and the spec's metrics of all runs
+  bench trend                                         what changed in throughput, p99, errors and the spec's metrics
+  bench trend --all                                   all of them, changed or not
   bench trend throughput --where hardware=nvme --where threads=8
   bench trend latency.p99 --from s3://bench/nightly --tag nightly --html trend.html
   bench trend cost_per_op --across 'database version'  the version is what is tested
@@ -37,14 +38,17 @@ lab's.
     metavar="FILE",
     help="Write charts to FILE, one page that needs no network.",
 )
+@click.option("--all", "every", is_flag=True, help="Show all series, not only those that changed.")
 @click.option("--json", "as_json", is_flag=True, help="Print as JSON.")
-def command(metrics: tuple[str, ...], html: Path | None, as_json: bool, **asked: Unpack[History]) -> None:
-    """Show a quantity over all runs, with its changes: when, how much, and how sure.
+def command(metrics: tuple[str, ...], html: Path | None, every: bool, as_json: bool, **asked: Unpack[History]) -> None:
+    """Show which quantities changed over all runs: where, when, from what to what, and how sure.
+
+    A line counts the series that did not change and those that can't be judged. --json and --html have all series.
 
     METRIC is throughput, latency.p99, latency.p99[read], errors, sustained, or a metric of the spec.
     """
     from benchbrief.history.redefined_parts import name_redefinitions
-    from benchbrief.history.trend_output import as_dict, select_series, trend_lines
+    from benchbrief.history.trend_output import as_dict, changed_series, select_series, trend_lines
     from benchbrief.results.history.change_verdicts import read_verdicts
     from benchbrief.results.history.series_changes import trend_of
     from benchbrief.results.store.searched_doubts import explain_marks
@@ -67,9 +71,12 @@ def command(metrics: tuple[str, ...], html: Path | None, as_json: bool, **asked:
     if as_json:
         show_json(as_dict(trends, notes))
         return
-    for line, colour in trend_lines(trends, columns_of(sys.stdout) or 100):
+    changed, counts = changed_series(trends)
+    for line, colour in trend_lines(trends if every else changed, columns_of(sys.stdout) or 100):
         show(one_line(line) if line.strip() else "", colour=colour)
     show()
+    if trends and not every:
+        show_wrapped(counts, indent=2)
     for note in notes:
         show_wrapped(f"note: {one_line(note)}", indent=6)
     if html is not None:

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from benchbrief.history.trend_output import as_dict, trend_lines
+from benchbrief.history.trend_output import as_dict, changed_series, trend_lines
 from benchbrief.results.history.read_series import Choice, differences
 from benchbrief.results.history.series_changes import trend_of
 from benchbrief.results.history.series_rows import SeriesRow
@@ -255,3 +255,29 @@ def test_a_cache_that_can_not_be_written_is_done_without(tmp_path: Path, monkeyp
     (tmp_path / "file").write_text("")
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "file"))
     assert values(Runs([a_row(0, 1.0)])) == [("night-0000", 1.0)]
+
+
+def test_the_trend_shows_what_changed_and_counts_the_rest_with_the_reasons() -> None:
+    def rows(threads: float, values: list[float | None], **more: Any) -> list[SeriesRow]:
+        point = {"hardware": "a-long-name-of-a-group", "threads": threads}
+        return [a_row(n, value, point=point, **more) for n, value in enumerate(values)]
+
+    early = rows(1.0, [100.0, 100.1, 99.9, 100.0, 90.0, 90.1, 89.9, 90.0, 90.1, 90.0])
+    late = rows(2.0, [100.0, 100.1, 99.9, 100.0, 100.1, 100.0, 99.9, 100.0, 80.1, 80.0])
+    steady = rows(3.0, [100.0 + n % 2 for n in range(10)])
+    few = rows(4.0, [100.0, 50.0, 50.1])
+    moved = [*rows(5.0, [100.0 + n % 2 for n in range(9)]), rows(5.0, [7.0] * 10, facts={"kernel": "6.2"})[-1]]
+    nothing = rows(6.0, [None, None])
+    trends = [trend_of(series, ()) for series in found([*early, *late, *steady, *few, *moved, *nothing]).series]
+    changed, counts = changed_series(trends)
+    assert [dict(trend.series.point)["threads"] for trend in changed] == [2.0, 1.0], "the latest change first"
+    assert counts == (
+        "2 of 6 series changed, 1 did not, 3 can't be judged: 1 has fewer than 4 runs, 1 has fewer than 4 runs since "
+        "the environment or definition changed, 1 has no value in any run (`--all` shows all)"
+    )
+    lines = [line for line, _ in trend_lines(changed, 80)]
+    assert max(map(len, lines)) <= 80
+    text = "\n".join(lines).replace("\xa0", " ")
+    for part in ("100 ops/s → 80.05 ops/s", "worse, p < 0.0001", "threads=2", f"first in {early[8].run_id}"):
+        assert part in text, part
+    assert len(as_dict(trends, ())["series"]) == 6, "JSON has all"
