@@ -78,8 +78,11 @@ def _value(
         and set(each.at) - set(place) <= set(quote.over)
     ]
     apart = sorted({dim for each in fitting for dim in each.at} - set(place))
-    parts = {tuple(each.at.get(dim) for dim in apart): each.in_unit(unit) for each in fitting}
-    if not parts or (apart and parts.keys() != _planned(apart, place, cells)):
+    found = {tuple(each.at.get(dim) for dim in apart): each.in_unit(unit) for each in fitting}
+    planned = _planned(apart, place, cells) if apart else {()}
+    # A remark on the whole ("30 times, or more") is no part, and hides none.
+    parts = {keys: value for keys, value in found.items() if keys in planned or None not in keys}
+    if not parts or parts.keys() != planned:
         return None
     value = (max if quote.bound == "high" else min)(parts.values())
     return -value if quote.negated else value

@@ -15,7 +15,7 @@ def find_unasked(results: Results) -> dict[str, frozenset[str]]:
     for cell in results.cells:
         experiment = results.plan.experiments[cell.experiment]
         chosen = experiment.promise or experiment.adaptive
-        if chosen and cell.status == "missing" and _code(cell, results) in _NEVER_BEGAN:
+        if chosen and cell.status != "ok" and _code(cell, results) in _NEVER_BEGAN:
             found.setdefault(cell.experiment, set()).add(cell.cell_id)
     return {name: frozenset(ids) for name, ids in found.items()}
 

@@ -57,6 +57,7 @@ def by_point(verdicts: Iterable[Verdict]) -> dict[tuple[object, ...], list[Verdi
 def point_rows(evidence: Evidence, verdicts: Sequence[Verdict]) -> Iterator[Row]:
     """Yield the rows of one point's cells, which were measured by a run."""
     repeats = []
+    verdicts = _as_asked_for(evidence, verdicts)
     for verdict in verdicts:
         # A copy, so that what it reads of the journal is freed with it.
         measured, rows = cell_rows(evidence, replace(verdict))
@@ -66,6 +67,21 @@ def point_rows(evidence: Evidence, verdicts: Sequence[Verdict]) -> Iterator[Row]
     if repeats:
         needed = sum(verdict.status != "skipped" for verdict in verdicts)
         yield from _latency_rows(evidence.run_id, repeats, planned=needed)
+
+
+def _as_asked_for(evidence: Evidence, verdicts: Sequence[Verdict]) -> Sequence[Verdict]:
+    """Return the verdicts with what a search or an adaptive ramp that has not ended did not ask for as not needed: no
+    measurement is missing there, and what it measured until then are values."""
+    of = evidence.plan.experiments[verdicts[0].cell.experiment]
+    if not (of.promise or of.search or of.adaptive):
+        return verdicts
+    any_good = any(verdict.status == "ok" for verdict in verdicts)
+    return [
+        replace(verdict, status="skipped")
+        if verdict.status == "missing" and not verdict.no_room and (any_good or verdict.attempt is None)
+        else verdict
+        for verdict in verdicts
+    ]
 
 
 def _table_importer(evidence: Evidence) -> TableImporter | None:

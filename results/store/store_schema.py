@@ -18,7 +18,7 @@ from benchbrief.results.store.cell_tables import EventRow, SizeRow, SteadyRow
 from benchbrief.results.store.promise_tables import PromiseRow, RateRow
 from benchbrief.results.store.sample_table import SampleBlock, SampleRow
 
-SCHEMA_VERSION = 23
+SCHEMA_VERSION = 24
 """Raised with every change of a table or a view: a store of another version is built again."""
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 import shutil
 from collections.abc import Iterable
@@ -157,7 +158,7 @@ def test_a_figure_of_a_search_shows_the_limit_the_rate_found_and_which_rates_bro
     broken = ", ".join(f"{each.rate:,.0f}" for each in eco.rates if each.rate > eco.sustained)
     assert f"Eco: the promise is broken at {broken} ops/s." in both.alt
     assert "Hollow points: rates at which they did not." in notes(both)
-    assert re.search(r"A search chose the rates: \d+ of 42 that it did not need", notes(both))
+    assert re.search(r"A search chose the rates: \d+ of 42 that it did not ask for", notes(both))
     for label in ("1k", "10k", "50k"):
         assert f">{label}</text>" in both.svg, "a logarithmic axis with round numbers"
     assert both.svg.count("stroke-dasharray") >= 3
@@ -302,3 +303,30 @@ def test_each_number_of_a_rate_that_is_known_from_below_alone_says_so(
     assert "remarks" not in figures_of(view)["Served"].csv
     remarks = {number.at.get("hardware"): number.remarks for number in view.numbers.numbers if number.at}
     assert remarks == {"eco": (said,), "legacy": ()}
+
+
+@pytest.mark.parametrize("ended", [True, False], ids=["interrupted", "killed"])
+def test_a_search_that_did_not_end_shows_what_it_measured(made: Made, run_dir: Path, *, ended: bool) -> None:
+    journal = run_dir / JOURNAL
+    lines, good = journal.read_text("utf-8").splitlines(keepends=True), list[str]()
+    for at, line in enumerate(lines):
+        record = json.loads(line)
+        if record["type"] == "cell_ended" and "/eco/" in record["cell"]:
+            good.append(record["cell"])
+        if len(good) == 6:
+            journal.write_text("".join(lines[: at + 1]), "utf-8")
+            break
+    if ended:
+        stopped = Journal(run_dir)
+        stopped.write(j.RunEnded(status="interrupted", at=record["at"]))
+        stopped.close()
+    view = view_of(made.plan, run_dir)
+    served = figures_of(view)["Served"]
+    measured = {cell.split("target=")[1].split("/")[0] for cell in good}
+    shown = {row[1]: row[-1] for row in served.data}
+    assert {rate.replace(",", "").split(" ")[0] for rate in shown} == measured
+    assert "–" not in shown.values()
+    assert served.svg
+    assert "did not ask for" in notes(served)
+    (found,) = (row for row in figures_of(view)["Found"].data if "Eco" in row)
+    assert found[-1] == "–", "there is no answer before the search ends"
