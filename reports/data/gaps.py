@@ -89,5 +89,11 @@ def name_part(gap: Gap, words: Words) -> str:
     return f"{words.get(f'part_{gap.kind}') or words[gap.kind]} {gap.name}".strip()
 
 
+def told(gap: Gap, words: Words) -> str:
+    """Return a gap as commands tell it: `table 2: out of range`."""
+    part = name_part(gap, words)
+    return f"{part[0].lower()}{part[1:]}: {reason_of(gap, words)}"
+
+
 def reason_of(gap: Gap, words: Words) -> str:
     return words["not_made_ours"].format(error=gap.reason) if gap.is_ours else gap.reason

@@ -169,6 +169,9 @@ class NumbersFile(_Part):
     journal_sum: str = ""
     """The sum over that part of the journal (`runners/journal/line_sums.py`), which shows changes."""
 
+    not_made: tuple[str, ...] = ()
+    """What of the brief could not be made, each with its reason: its numbers are lacking."""
+
     def in_order(self, shown: Mapping[str, bool]) -> NumbersFile:
         """Return the file with the numbers in the order of a page, and whether the page marks them.
 

@@ -31,13 +31,13 @@ class _Wanted(NamedTuple):
 
 def find_lacking(numbers: NumbersFile, report: p.Report | None, results: Results) -> Iterator[str]:
     """Return what the report's texts, tables and figures compute and the file lacks. A user's parts may omit
-    numbers, but no points of figures."""
+    numbers, but no points of figures. A part that could not be made has none: the file names it (`not_made`)."""
     if report is None:
         yield f"the plan has no report {numbers.report}"
         return
     queries = {query.id: identity(query.query) for query in numbers.queries}
     elements = keep_elements_with_data(report.elements, results)
-    if not report.parts:
+    if not report.parts and not numbers.not_made:
         known = {(queries[number.query], _at(number.at)) for number in numbers.numbers}
         known |= {(queries[number.high_query], _at(number.at)) for number in numbers.numbers if number.high_query}
         for kind, wanted in (
@@ -52,7 +52,9 @@ def find_lacking(numbers: NumbersFile, report: p.Report | None, results: Results
         compared = [_Wanted(query, _at(at)) for query, at, _ in letters_in(elements, results)]
         if bare := [one for one in compared if (identity(one.query), one.at) not in lettered]:
             yield f"the file of its numbers lacks {len(bare):,} letters of its comparisons, first {_describe(bare[0])}"
-    for figure in objects_within(elements, p.FigureElement):
+    for at, figure in enumerate(objects_within(elements, p.FigureElement), 1):
+        if any(gap.startswith(f"figure {at}: ") for gap in numbers.not_made):
+            continue
         drawn = [series for found in numbers.figures if found.title == figure.title for series in found.series]
         points = {(queries[series.query], _keys(row[:-1])) for series in drawn for row in series.rows}
         asked = {q.sql: q for s in figure.series for q in (s.query, s.x_query, s.repeats) if q}.values()

@@ -80,6 +80,8 @@ class Verification:
     beside_files: int = 0
     """How many files made with it were compared."""
     kept: tuple[str, ...] = ()
+    not_made: tuple[str, ...] = ()
+    """What of the brief could not be made when it was made, so that its numbers are lacking."""
 
     @property
     def holds(self) -> bool:
@@ -114,6 +116,7 @@ def verify(brief: Brief, plan: Plan, store: Store, run_dir: Path | None = None, 
         raw_files=len(outputs),
         whole=brief.whole,
         foreign=foreign,
+        not_made=brief.numbers.not_made,
     )
 
 

@@ -17,7 +17,7 @@ from benchbrief.reports.charts.chart_script import script_data
 from benchbrief.reports.charts.drawn_series import figure_csv
 from benchbrief.reports.charts.svg_converter import NotDrawn
 from benchbrief.reports.data.elements_with_data import keep_elements_with_data, split_brief
-from benchbrief.reports.data.gaps import Gaps, name_part, reason_of
+from benchbrief.reports.data.gaps import Gaps, name_part, reason_of, told
 from benchbrief.reports.data.imported_briefs import is_imported
 from benchbrief.reports.data.measure_labels import line_label, readable_label
 from benchbrief.reports.data.numbers_file import Printed
@@ -58,7 +58,7 @@ from benchbrief.reports.view.house_style import font_of
 from benchbrief.reports.view.layouts import template_of
 from benchbrief.reports.view.notices import notices
 from benchbrief.reports.view.table_heads import cards_of, grouped_rows, head_rows, parts_of, room_of
-from benchbrief.reports.words.brief_words import Words
+from benchbrief.reports.words.brief_words import CATALOGUES, Words
 from benchbrief.reports.words.locale_formats import written_as
 
 _UNIT_FOLLOWS = 40
@@ -92,6 +92,7 @@ def _view(builder: _Builder, elements: Sequence[p.Element]) -> ReportView:
     legal_notes = builder.foot.taken()
     details = "disclosure" if has(p.DisclosureElement, report.elements) else ""
     common, run = tuple(disclose_origin(results)), run_row(results)
+    not_made = tuple(told(gap, CATALOGUES["en"]) for gap in builder.gaps.found if not gap.is_drawing)
     return ReportView(
         title=report.title,
         subtitle=report.subtitle,
@@ -107,7 +108,7 @@ def _view(builder: _Builder, elements: Sequence[p.Element]) -> ReportView:
         legal=legal,
         legal_notes=legal_notes,
         provenance=builder.ledger.view(common),
-        numbers=builder.ledger.file(report, common),
+        numbers=builder.ledger.file(report, common).model_copy(update={"not_made": not_made}),
         cells=builder.ledger.cells,
         made=d.made_at(results),
         profile=results.plan.spec.profile or "",

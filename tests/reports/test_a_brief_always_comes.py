@@ -199,6 +199,29 @@ def test_the_terminal_names_what_is_missing(tmp_path: Path) -> None:
         assert f"warning: missing from the brief: figure 1 of `brief`: {reason}" in shown.err
 
 
+@pytest.mark.parametrize("part", ["table", "figure", "text"])
+def test_a_brief_with_a_gap_is_verified_and_the_gap_is_named(part: str, tmp_path: Path) -> None:
+    with fresh_bench(tmp_path / "bench") as bench:
+        bench.spec(SMALL)
+        assert bench("run", "brief.bench", "--simulate", "--no-report").code == 0
+        (broken := tmp_path / "broken").mkdir()
+        (broken / "sitecustomize.py").write_text(
+            "import benchbrief.reports.view.build_view as b\n"
+            f"def fails(*_, **__): raise ZeroDivisionError('{PLANTED}')\n"
+            f"b._Builder.{part} = fails\n"
+        )
+        env = {"PYTHONPATH": str(broken), "BENCH_STRICT": ""}
+        made = bench("report", "simulated", "--html-only", "--json", env=env).json
+        assert made["undrawn"]
+        shown = bench("verify", "simulated")
+        assert shown.code == 0, shown.text
+        found = bench("verify", "simulated", "--json").json
+        assert found["holds"] is True
+        assert len(found["not_made"]) == len(made["undrawn"])
+        for gap in found["not_made"]:
+            assert f"missing from the brief since it was made: {gap}" in shown.err
+
+
 @pytest.mark.parametrize(("language", "good"), [("en", "34 measurements were good"), ("ja", "34 件の測定")])
 def test_an_interrupted_run_says_that_it_shows_what_was_measured_only_where_it_does(language: str, good: str) -> None:
     odd = replace(PLAIN, language=language)

@@ -272,6 +272,7 @@ def _show_result(brief: Path, numbers: NumbersFile, found: Verification) -> None
     if found.kept:
         show(f"kept by the run: {plural(len(found.kept), 'file')} missing or changed")
     lines = [
+        *(f"missing from the brief since it was made: {gap}" for gap in found.not_made),
         *found.foreign,
         *([f"{brief.name} is not, to the byte, the {kind} that was made"] if found.whole is False else ()),
         *found.beside,
