@@ -30,7 +30,7 @@ lint:  ## ruff (rules and format), shellcheck and mypy
 
 docs:  ## write docs/reference anew, from the checker's tables, and the tables of the grammar
 	@tools/setup.sh python
-	.venv/bin/python -m tools.grammar
+	.venv/bin/python -m benchbrief.dsl.syntax.grammar_tables
 	.venv/bin/python -m tools.reference
 
 benchmarks: setup  ## measure benchbrief itself

@@ -13,6 +13,7 @@ from typing import Literal, NamedTuple
 from benchbrief.cli.terminal import show, warn
 from benchbrief.compiler.planning.plan import Plan
 from benchbrief.dsl.bench_error import FULL
+from benchbrief.reports.charts.svg_converter import Converter
 from benchbrief.reports.render.render_report import Format, render
 from benchbrief.results.building.open_store import open_store
 from benchbrief.results.runs.made_reports import ReportFiles, note_reports
@@ -64,7 +65,7 @@ def render_briefs(
     own = own_languages or {}
     ends = [time.monotonic() if began is None else began]
     rendered = {}
-    with making_brief():
+    with making_brief(), Converter().running() as converter:
         for report in plan.reports:
             rendered[report.name] = render(
                 plan,
@@ -76,6 +77,7 @@ def render_briefs(
                 kept=partial(kept_content, run_dir),
                 reports_from=reports_from,
                 other_language=report.language != own.get(report.name, report.language),
+                converter=converter,
             )
             ends.append(time.monotonic())
     took = [end - begin for begin, end in pairwise(ends)]

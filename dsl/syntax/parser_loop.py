@@ -1,14 +1,14 @@
 """The parser's tables, run in one tight loop.
 
-`bench.json` has the tables, which lark made of the grammar; `python -m tools.grammar` writes it. A token is its text
-with two places. A value that is an expression of every tighter kind, too, climbs from the tightest to the loosest in
-one step.
+`bench.json` has the tables, which lark made of the grammar (`grammar_tables.py`). A token is its text with two places.
+A value that is an expression of every tighter kind, too, climbs from the tightest to the loosest in one step.
 """
 
 from __future__ import annotations
 
 import json
 import re
+import zlib
 from collections.abc import Callable, Sequence
 from operator import itemgetter
 from pathlib import Path
@@ -36,6 +36,8 @@ class Tables(TypedDict):
     """States are numbers. For each: what is next at a terminal or rule, the rule by which values become one at a
     terminal, and the set of terminals that may be next, in the order in which they are tried."""
 
+    grammar: int
+    """The CRC-32 of the grammar's text."""
     starts: dict[str, int]
     ends: dict[str, int]
     rules: list[Rule]
@@ -49,7 +51,13 @@ class Tables(TypedDict):
 
 
 def read_tables() -> Tables:
-    tables: Tables = json.loads(Path(__file__).with_name("bench.json").read_bytes())
+    """Return the tables of the grammar. Where the kept ones are of another grammar, lark makes them anew."""
+    grammar = Path(__file__).with_name("bench.lark")
+    tables: Tables = json.loads(grammar.with_suffix(".json").read_bytes())
+    if tables["grammar"] != zlib.crc32(grammar.read_bytes()):
+        from benchbrief.dsl.syntax.grammar_tables import tables as made
+
+        tables = json.loads(made())
     return tables
 
 

@@ -1,13 +1,12 @@
-"""The layers of a chart in Vega-Lite's form: lines, bars, rules, confidence intervals, texts and legends.
+"""The layers of a chart, as altair writes them: lines, bars, rules, confidence intervals, texts and legends.
 
-`chart_layout.py` computes all places. Text stays text. `draw_svg.py` draws what is used here, and altair shows it in
-notebooks.
+`chart_layout.py` computes all places. Text stays text. Only this module uses altair.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from benchbrief.reports.charts import chart_axes
@@ -22,7 +21,7 @@ if TYPE_CHECKING:
     from altair import ConcatChart, LayerChart
 
 _WIDEST = 1200.0
-"""Pixels of a text, beyond any figure."""
+"""Pixels of a text, beyond any figure: the converter takes minutes for a text of thousands of characters."""
 _TITLE = 30
 """Pixels for a chart's own title, which a page writes beside its figure."""
 _CROSS = "M-0.8,-0.8L0.8,0.8M-0.8,0.8L0.8,-0.8"
@@ -30,12 +29,27 @@ Layer = dict[str, Any]
 """A layer in Vega-Lite's form."""
 
 
+def _altair() -> Any:
+    """Import the library late, for a fast start, and without its types, which list fifty forms of each argument."""
+    import altair
+
+    return altair
+
+
 def panel_spec(panel: Panel, font: str) -> Layer:
-    """Return a panel in Vega-Lite's form."""
+    """Return a panel in Vega-Lite's form.
+
+    altair writes each layer, and this function joins them: altair's own composition copies their contents over and
+    over, and its checks of each part cost as much again, for shapes that the tests draw.
+    """
+    from altair.utils.schemapi import debug_mode
+
     plot = panel.plot
+    with debug_mode(False):
+        layers = _layers(panel)
     return {
-        "$schema": "https://vega.github.io/schema/vega-lite/v6.json",  # a name: nothing is fetched
-        "layer": _layers(panel),
+        "$schema": _altair().SCHEMA_URL,
+        "layer": layers,
         "resolve": {"scale": {"y": "independent"}},
         "width": plot.width,
         "height": plot.height,
@@ -66,10 +80,11 @@ def _nameless(layer: Layer) -> Layer:
 
 
 def _layers(panel: Panel) -> list[Layer]:
+    alt = _altair()
     plot = panel.plot
     chart = plot.chart
     x = _x_encoding(plot)
-    groups: list[Layer] = []
+    groups = []
     for right, ticks in ((False, plot.y), (True, plot.y_right)):
         if ticks is None:
             continue
@@ -87,42 +102,39 @@ def _layers(panel: Panel) -> list[Layer]:
             elif trace.mark == "rule":
                 drawn += _named(_rule(plot, trace, y), series)
         if not drawn:  # the left axis of a figure whose series are all on the right one
-            drawn = [_layer([], {"type": "point"}, x=x, y=y)]
+            drawn = [_written(alt.Chart(alt.Data(values=[])).mark_point().encode(x=x, y=y))]
         groups.append({"layer": drawn})
     groups += _open_marks(plot)
-    samples = [sample for item in (*plot.legend, *panel.legend) for sample in _legend_sample(item)]
+    items = (*plot.legend, *panel.legend)
+    samples = [_written(sample) for item in items for sample in _legend_sample(item)]
     return [*groups, {"layer": [*samples, *_write([*texts(plot), *panel.texts])]}]
-
-
-def _layer(rows: Iterable[Layer], mark: Layer, **encoding: Layer) -> Layer:
-    return {"data": {"values": list(rows)}, "mark": mark, "encoding": encoding}
-
-
-def _at(pixel: float) -> Layer:
-    return {"value": pixel}
-
-
-def _pixel_of(field: str) -> Layer:
-    return {"field": field, "type": "quantitative", "scale": None, "axis": None}
 
 
 def _open_marks(plot: Plot) -> list[Layer]:
     """Return small marks inside the x axis, at candidates that were not measured."""
+    alt = _altair()
     low, high = plot.x_domain
     marks = [{"px": plot.x_pixel()(value)} for value in plot.chart.x.open if low <= value <= high]
     if not marks:
         return []
-    look = {"type": "rule", "color": SOFT, "strokeWidth": 0.8}
-    return [_layer(marks, look, x=_pixel_of("px"), y=_at(plot.height - 5), y2=_at(plot.height))]
+    rules = alt.Chart(alt.Data(values=marks)).mark_rule(color=SOFT, strokeWidth=0.8)
+    x = alt.X(field="px", type="quantitative", scale=None, axis=None)
+    return [_written(rules.encode(x=x, y=alt.YValue(plot.height - 5), y2=alt.Y2Value(plot.height)))]
 
 
-def _named(layers: list[Layer], series: int) -> list[Layer]:
-    """Return layers whose groups in the drawing name the series."""
-    return [{**layer, "name": f"s{series}{chr(97 + index)}"} for index, layer in enumerate(layers)]
+def _written(layer: Any, name: str = "") -> Layer:
+    found: Layer = layer.to_dict(validate=False, context={"top_level": False})
+    return {**found, "name": name} if name else found
 
 
-def _x_encoding(plot: Plot) -> Layer:
-    axis: Layer = {
+def _named(layers: list[Any], series: int) -> list[Layer]:
+    """Return layers whose groups in the SVG name the series: see `_svg`."""
+    return [_written(layer, f"s{series}{chr(97 + index)}") for index, layer in enumerate(layers)]
+
+
+def _x_encoding(plot: Plot) -> Any:
+    alt = _altair()
+    look = {
         "title": None,
         "labelColor": SOFT,
         "labelFontSize": TEXT,
@@ -134,45 +146,44 @@ def _x_encoding(plot: Plot) -> Layer:
         "tickSize": 4,
         "grid": False,
     }
-    scale: Layer
     if plot.chart.x.kind == "category":
-        axis |= {"labels": False, "ticks": False}  # `texts` writes these, and wraps long ones
-        gaps = {"paddingInner": SLOT_GAP, "paddingOuter": SLOT_GAP / 2} if plot.has_bars else {"padding": 0.5}
-        scale = {"domain": [str(i) for i in range(len(plot.chart.x.categories))], **gaps}
-        return {"field": "x", "type": "ordinal", "scale": scale, "axis": axis}
+        axis = alt.Axis(**look, labels=False, ticks=False)  # `texts` writes these, and wraps long ones
+        domain = [str(i) for i in range(len(plot.chart.x.categories))]
+        if plot.has_bars:
+            scale = alt.Scale(domain=domain, paddingInner=SLOT_GAP, paddingOuter=SLOT_GAP / 2)
+        else:
+            scale = alt.Scale(domain=domain, padding=0.5)
+        return alt.X(field="x", type="ordinal", scale=scale, axis=axis)
     ticks = plot.x_ticks
-    axis |= {
-        "values": list(ticks),
-        "labelExpr": _lookup(ticks, chart_axes.tick_labels(ticks)),
-        "labelOverlap": False,
-    }
-    scale = _scale("log" if plot.chart.x.kind == "log" else "linear", plot.x_domain)
-    return {"field": "x", "type": "quantitative", "scale": scale, "axis": axis}
+    axis = alt.Axis(
+        **look, values=list(ticks), labelExpr=_lookup(ticks, chart_axes.tick_labels(ticks)), labelOverlap=False
+    )
+    scale = alt.Scale(
+        type="log" if plot.chart.x.kind == "log" else "linear", domain=list(plot.x_domain), nice=False, zero=False
+    )
+    return alt.X(field="x", type="quantitative", scale=scale, axis=axis)
 
 
-def _y_encoding(ticks: Ticks, field: str, *, right: bool, log: bool, numbers: bool) -> Layer:
-    axis = {
-        "title": None,
-        "orient": "right" if right else "left",
-        "values": list(ticks.values),
-        "labelExpr": _lookup(ticks.values, ticks.labels()),
-        "labelColor": SOFT,
-        "labelFontSize": TEXT,
-        "labels": numbers,
-        "labelPadding": 5,
-        "labelOverlap": False,
-        "domain": False,
-        "ticks": False,
-        "grid": not right,
-        "gridColor": GRID,
-        "gridWidth": 0.8,
-    }
-    scale = _scale("log" if log else "linear", (ticks.low, ticks.high))
-    return {"field": field, "type": "quantitative", "scale": scale, "axis": axis}
-
-
-def _scale(kind: str, domain: Sequence[float]) -> Layer:
-    return {"type": kind, "domain": list(domain), "nice": False, "zero": False}
+def _y_encoding(ticks: Ticks, field: str, *, right: bool, log: bool, numbers: bool) -> Any:
+    alt = _altair()
+    axis = alt.Axis(
+        title=None,
+        orient="right" if right else "left",
+        values=list(ticks.values),
+        labelExpr=_lookup(ticks.values, ticks.labels()),
+        labelColor=SOFT,
+        labelFontSize=TEXT,
+        labels=numbers,
+        labelPadding=5,
+        labelOverlap=False,
+        domain=False,
+        ticks=False,
+        grid=not right,
+        gridColor=GRID,
+        gridWidth=0.8,
+    )
+    scale = alt.Scale(type="log" if log else "linear", domain=[ticks.low, ticks.high], nice=False, zero=False)
+    return alt.Y(field=field, type="quantitative", scale=scale, axis=axis)
 
 
 def _lookup(values: Sequence[float], labels: Sequence[str]) -> str:
@@ -180,7 +191,7 @@ def _lookup(values: Sequence[float], labels: Sequence[str]) -> str:
     return f"{json.dumps(labels)}[indexof({json.dumps(list(values))}, datum.value)]"
 
 
-def _rows(trace: Trace, *, category: bool) -> list[Layer]:
+def _rows(trace: Trace, *, category: bool) -> list[dict[str, Any]]:
     return [
         {
             "x": str(int(p.x)) if category else p.x,
@@ -195,137 +206,158 @@ def _rows(trace: Trace, *, category: bool) -> list[Layer]:
     ]
 
 
-def _line(plot: Plot, trace: Trace, x: Layer, y: Layer, low: Layer) -> list[Layer]:
-    rows = _rows(trace, category=plot.chart.x.kind == "category")
-    known = [row for row in rows if row["y"] is not None]
+def _line(plot: Plot, trace: Trace, x: Any, y: Any, low: Any) -> list[Any]:
+    alt = _altair()
+    base = alt.Chart(alt.Data(values=_rows(trace, category=plot.chart.x.kind == "category"))).encode(x=x, y=y)
     layers = []
     if any(p.low is not None for p in trace.points):
-        area = {"type": "area", "color": trace.paint, "opacity": 0.16}
-        layers.append(_layer(rows, area, x=x, y=low, y2={"field": "high"}))
-    layers += _repeats(trace, [{"x": row["x"]} for row in rows], trace.paint, x=x, y=y)
+        layers.append(base.mark_area(color=trace.paint, opacity=0.16).encode(y=low, y2=alt.Y2(field="high")))
+    layers += _repeats(trace, base, [{"x": row["x"]} for row in _rows(trace, category=plot.chart.x.kind == "category")])
     if not trace.loose:
-        line = {
-            "type": "line",
-            "color": trace.paint,
-            "strokeWidth": 2,
-            "strokeDash": list(trace.dash),
-            "strokeJoin": "round",
-            "invalid": "break-paths-filter-domains",
-        }
-        layers.append(_layer(rows, line, x=x, y=y, order={"field": "order", "type": "quantitative"}))
+        line = base.mark_line(
+            color=trace.paint,
+            strokeWidth=2,
+            strokeDash=list(trace.dash),
+            strokeJoin="round",
+            invalid="break-paths-filter-domains",
+        )
+        layers.append(line.encode(order=alt.Order(field="order", type="quantitative")))
     if trace.has_points:
-        look = {"fill": trace.paint, "stroke": PAPER, "strokeWidth": 1, "shape": trace.shape}
-        mark = {"type": "point", "filled": True, "size": 90 if trace.loose else 58, "opacity": 1, **look}
-        layers.append(_layer((row for row in known if not row["late"]), mark, x=x, y=y))
-    if hollow := [row for row in known if row["hollow"]]:
-        layers.append(_layer(hollow, _hollow(trace, 48), x=x, y=y))
-    if late := [row for row in known if row["late"]]:
-        layers.append(_layer(late, _cross(trace, 64), x=x, y=y))
+        layers.append(
+            base.transform_filter("isValid(datum.y) && !datum.late").mark_point(
+                filled=True,
+                fill=trace.paint,
+                stroke=PAPER,
+                strokeWidth=1,
+                size=90 if trace.loose else 58,
+                opacity=1,
+                shape=trace.shape,
+            )
+        )
+    if any(p.hollow and p.y is not None for p in trace.points):
+        hollow = base.transform_filter("isValid(datum.y) && datum.hollow")
+        layers.append(hollow.mark_point(**_hollow(trace, 48)))
+    if any(p.late and p.y is not None for p in trace.points):
+        layers.append(base.transform_filter("isValid(datum.y) && datum.late").mark_point(**_cross(trace, 64)))
     return [*layers, *_refused(plot, trace)]
 
 
-def _hollow(trace: Trace, size: float) -> Layer:
+def _hollow(trace: Trace, size: float) -> dict[str, Any]:
     look = {"fill": PAPER, "stroke": trace.paint, "strokeWidth": 1.8, "shape": trace.shape}
-    return {"type": "point", "filled": True, "opacity": 1, "size": size, **look}
+    return {"filled": True, "opacity": 1, "size": size, **look}
 
 
-def _cross(trace: Trace, size: float) -> Layer:
+def _cross(trace: Trace, size: float) -> dict[str, Any]:
     look = {"stroke": trace.paint, "strokeWidth": 1.8, "shape": _CROSS}
-    return {"type": "point", "filled": False, "opacity": 1, "size": size, **look}
+    return {"filled": False, "opacity": 1, "size": size, **look}
 
 
-def _refused(plot: Plot, trace: Trace) -> list[Layer]:
+def _refused(plot: Plot, trace: Trace) -> list[Any]:
     """Return the marks inside the x axis of rates without a value: hollow points, and crosses for the generator's."""
+    alt = _altair()
     x, found = plot.x_pixel(), []
     for beyond in (False, True):
         marks = [{"px": x(mark.x)} for mark in trace.refused if mark.beyond == beyond]
         if marks:
-            look = (_cross if beyond else _hollow)(trace, 48)
-            found.append(_layer(marks, look, x=_pixel_of("px"), y=_at(plot.height - 6)))
+            at = {
+                "x": alt.X(field="px", type="quantitative", scale=None, axis=None),
+                "y": alt.YValue(plot.height - 6),
+            }
+            base = alt.Chart(alt.Data(values=marks))
+            found.append(base.mark_point(**(_cross if beyond else _hollow)(trace, 48)).encode(**at))
     return found
 
 
-def _repeats(trace: Trace, places: Sequence[Layer], ink: str, **encoding: Layer) -> list[Layer]:
+def _repeats(trace: Trace, base: Any, places: Sequence[dict[str, Any]], ink: str = "") -> list[Any]:
     """Return small rings at the values of single repeats, at the places of their points."""
+    alt = _altair()
     rows = [{**at, "y": value} for at, point in zip(places, trace.points, strict=True) for value in point.repeats]
-    ring = {"type": "point", "filled": False, "stroke": ink, "strokeWidth": 1, "size": 18, "opacity": 1}
-    return [_layer(rows, {**ring, "shape": "circle"}, **encoding)] if rows else []
+    if not rows:
+        return []
+    found = base.properties(data=alt.Data(values=rows))
+    return [
+        found.mark_point(filled=False, stroke=ink or trace.paint, strokeWidth=1, size=18, opacity=1, shape="circle")
+    ]
 
 
-def _bar(plot: Plot, trace: Trace, place: int, of: int, x: Layer, y: Layer, low: Layer) -> list[Layer]:
+def _bar(plot: Plot, trace: Trace, place: int, of: int, x: Any, y: Any, low: Any) -> list[Any]:
     """Return the bars of one series, the `place`-th of `of` side by side."""
+    alt = _altair()
+    texts_ = plot.bar_texts(trace)
     rows = [
         {**row, "series": str(place), "text": text}
-        for row, text in zip(_rows(trace, category=True), plot.bar_texts(trace), strict=True)
+        for row, text in zip(_rows(trace, category=True), texts_, strict=True)
     ]
-    scale = {"domain": [str(i) for i in range(of)], "paddingInner": BAR_GAP}
-    beside = {"x": x, "xOffset": {"field": "series", "type": "nominal", "scale": scale}}
-    layers = [_layer(rows, {"type": "bar", "color": trace.paint}, y=y, **beside)]
+    scale = alt.Scale(domain=[str(i) for i in range(of)], paddingInner=BAR_GAP)
+    base = alt.Chart(alt.Data(values=rows)).encode(x=x, y=y, xOffset=alt.XOffset("series:N", scale=scale))
+    layers: list[Any] = [base.mark_bar(color=trace.paint)]
     if any(row["low"] is not None for row in rows):
-        ends = {"y": low, "y2": {"field": "high"}}
-        layers.append(_layer(rows, {"type": "rule", "color": INK, "strokeWidth": 1}, **ends, **beside))
-    layers += _repeats(trace, [{"x": row["x"], "series": row["series"]} for row in rows], INK, y=y, **beside)
+        layers.append(base.mark_rule(color=INK, strokeWidth=1).encode(y=low, y2=alt.Y2(field="high")))
+    layers += _repeats(trace, base, [{"x": row["x"], "series": str(place)} for row in rows], ink=INK)
     if plot.bars_have_numbers:
-        known = [row for row in rows if row["y"] is not None]
-        for some, dy in (([r for r in known if r["y"] >= 0], -6), ([r for r in known if r["y"] < 0], 7)):
-            if some:
-                look = {"type": "text", "dy": dy, "fontSize": SMALL, "color": INK, "baseline": "middle"}
-                layers.append(_layer(some, look, y=y, text={"field": "text", "type": "nominal"}, **beside))
+        text = alt.Text(field="text", type="nominal")
+        for test, dy in ((">=", -6), ("<", 7)):
+            if any(p.y is not None and (p.y < 0) == (test == "<") for p in trace.points):
+                label = base.mark_text(dy=dy, fontSize=SMALL, color=INK, baseline="middle")
+                layers.append(label.transform_filter(f"isValid(datum.y) && datum.y {test} 0").encode(text=text))
     return layers
 
 
-def _rule(plot: Plot, trace: Trace, y: Layer) -> list[Layer]:
+def _rule(plot: Plot, trace: Trace, y: Any) -> list[Any]:
     """Return a line across the plot area, or, for an upright point, one on the x axis."""
-    look = {"type": "rule", "color": trace.paint, "strokeWidth": 1.5, "strokeDash": [5, 3]}
-    x = plot.x_pixel()
-    return [
-        _layer([{}], look, x=_at(x(point.x)), y=_at(0), y2=_at(plot.height))
-        if point.upright
-        else _layer([{"y": point.y}], look, y=y)
-        for point in trace.points
-        if point.y is not None
-    ]
+    alt = _altair()
+    layers = []
+    look = {"color": trace.paint, "strokeWidth": 1.5, "strokeDash": [5, 3]}
+    for point in trace.points:
+        if point.y is None:
+            continue
+        if point.upright:
+            rule = alt.Chart(alt.Data(values=[{}])).mark_rule(**look)
+            x = alt.XValue(plot.x_pixel()(point.x))
+            layers.append(rule.encode(x=x, y=alt.YValue(0), y2=alt.Y2Value(plot.height)))
+        else:
+            layers.append(alt.Chart(alt.Data(values=[{"y": point.y}])).mark_rule(**look).encode(y=y))
+    return layers
 
 
 def _write(texts: Sequence[Text]) -> list[Layer]:
-    """Return one layer for all texts of a kind."""
+    """Return one layer for all texts of a kind: each layer costs time."""
+    alt = _altair()
     kinds: dict[tuple[str, float, bool, int | None], list[Text]] = {}
     for text in texts:
         kinds.setdefault((text.align, text.size, text.bold, text.series), []).append(text)
-    layers = []
-    for index, ((align, size, bold, series), some) in enumerate(kinds.items()):
-        look = {
-            "type": "text",
-            "align": align,
-            "baseline": "middle",
-            "fontSize": size,
-            "fontWeight": 600 if bold else 400,
-        }
-        color = {"field": "color", "type": "nominal", "scale": None, "legend": None}
-        layer = _layer(
-            map(_datum, some),
-            look,
-            text={"field": "text", "type": "nominal"},
-            x=_pixel_of("px"),
-            y=_pixel_of("py"),
-            color=color,
+    return [
+        _written(
+            alt.Chart(alt.Data(values=[_datum(text) for text in some]))
+            .mark_text(align=align, baseline="middle", fontSize=size, fontWeight=600 if bold else 400)
+            .encode(
+                text=alt.Text(field="text", type="nominal"),
+                x=alt.X(field="px", type="quantitative", scale=None, axis=None),
+                y=alt.Y(field="py", type="quantitative", scale=None, axis=None),
+                color=alt.Color(field="color", type="nominal", scale=None, legend=None),
+            ),
+            f"{'t' if series is None else f's{series}'}t{index}",
         )
-        layers.append({**layer, "name": f"{'t' if series is None else f's{series}'}t{index}"})
-    return layers
+        for index, ((align, size, bold, series), some) in enumerate(kinds.items())
+    ]
 
 
-def _datum(text: Text) -> Layer:
+def _datum(text: Text) -> dict[str, Any]:
     return {"text": shorten(text.text, _WIDEST, text.size), "px": text.x, "py": text.y, "color": text.color}
 
 
-def _legend_sample(item: LegendItem) -> list[Layer]:
-    trace, x, y = item.trace, _at(item.x), _at(item.y)
+def _legend_sample(item: LegendItem) -> list[Any]:
+    alt = _altair()
+    trace, base = item.trace, alt.Chart(alt.Data(values=[{}]))
+    x, y = alt.XValue(item.x), alt.YValue(item.y)
     if trace.mark == "bar":
-        ends = {"x2": _at(item.x + 12), "y2": _at(item.y + 5)}
-        return [_layer([{}], {"type": "rect", "color": trace.paint}, x=x, y=_at(item.y - 5), **ends)]
-    line = {"type": "rule", "color": trace.paint, "strokeWidth": 2, "strokeDash": list(trace.dash)}
-    sample = [] if trace.loose else [_layer([{}], line, x=x, x2=_at(item.x + 18), y=y)]
+        ends = {"x2": alt.X2Value(item.x + 12), "y2": alt.Y2Value(item.y + 5)}
+        return [base.mark_rect(color=trace.paint).encode(x=x, y=alt.YValue(item.y - 5), **ends)]
+    line = base.mark_rule(color=trace.paint, strokeWidth=2, strokeDash=list(trace.dash))
+    sample: list[Any] = [] if trace.loose else [line.encode(x=x, x2=alt.X2Value(item.x + 18), y=y)]
     if trace.mark != "rule" and trace.has_points:
-        look = {"fill": trace.paint, "size": 70 if trace.loose else 46, "opacity": 1, "shape": trace.shape}
-        sample.append(_layer([{}], {"type": "point", "filled": True, **look}, x=_at(item.x + 9), y=y))
+        point = base.mark_point(
+            filled=True, fill=trace.paint, size=70 if trace.loose else 46, opacity=1, shape=trace.shape
+        )
+        sample.append(point.encode(x=alt.XValue(item.x + 9), y=y))
     return sample

@@ -1,6 +1,6 @@
 """Draws charts as vector SVG: lines, grouped bars, two axes, latency-throughput curves, rules, confidence intervals.
 
-`chart_layers.py` says what is drawn, and `svg_writer.py` draws it. Text stays text, in the page's own font.
+`chart_layers.py` says what is drawn, and the converter draws it. Text stays text, in the page's own font.
 """
 
 from __future__ import annotations
@@ -16,25 +16,21 @@ from benchbrief.reports.charts.chart import PAPER, Chart
 from benchbrief.reports.charts.chart_axes import text_width
 from benchbrief.reports.charts.chart_layers import panel_spec
 from benchbrief.reports.charts.small_multiples import Panel, arrange, rows_for
-from benchbrief.reports.charts.svg_converter import NotDrawn
-from benchbrief.reports.charts.svg_writer import write_svg
+from benchbrief.reports.charts.svg_converter import Converter
 from benchbrief.reports.data.gaps import Gaps
 from benchbrief.reports.data.view_model import Card
 from benchbrief.reports.text.writable_text import writable
 from benchbrief.reports.words.locale_formats import locale, written_as
 
 
-def draw(charts: Sequence[Chart], width: int, height: int, font: str) -> Drawn:
+def draw(charts: Sequence[Chart], width: int, height: int, font: str, converter: Converter) -> Drawn:
     """Return the charts as an SVG document of `width` x `height` pixels: one, or panels with shared axes and one
     legend.
 
     At least one point has a value. `data-series` on a group names its trace in the chart. Raises NotDrawn.
     """
-    try:
-        arranged = arrange(charts, width, height)
-        drawn = [write_svg(writable(panel_spec(panel, font))) for panel in arranged]
-    except (ArithmeticError, ValueError) as error:
-        raise NotDrawn(f"its values have no place on a page: {error}") from error
+    arranged = arrange(charts, width, height)
+    drawn = [_svg(panel, font, converter) for panel in arranged]
     if len(arranged) == 1:
         return Drawn(drawn[0], arranged, width, height)
     inner = (
@@ -46,7 +42,9 @@ def draw(charts: Sequence[Chart], width: int, height: int, font: str) -> Drawn:
     return Drawn(f'{head}<rect {size} fill="{PAPER}"/>{"".join(inner)}</svg>', arranged, width, height)
 
 
-def lower_drawing(charts: Sequence[Chart], drawn: Drawn, font: str, gaps: Gaps) -> Callable[[float], str]:
+def lower_drawing(
+    charts: Sequence[Chart], drawn: Drawn, font: str, converter: Converter, gaps: Gaps
+) -> Callable[[float], str]:
     """Return a function that redraws the charts at a share of their height, with texts of the same size, and numbers
     written as now. It keeps the charts where that fails, and panels as high as they are at least."""
     written = locale()
@@ -54,7 +52,7 @@ def lower_drawing(charts: Sequence[Chart], drawn: Drawn, font: str, gaps: Gaps) 
     def lower(share: float) -> str:
         with written_as(written):
             height = int(drawn.height * (share if len(charts) == 1 else max(1.0, share)))
-            return gaps.tried(lambda: draw(charts, drawn.width, height, font).svg, drawn.svg)
+            return gaps.tried(lambda: draw(charts, drawn.width, height, font, converter).svg, drawn.svg)
 
     return lower
 
@@ -67,6 +65,13 @@ class Drawn:
     panels: tuple[Panel, ...]
     width: int
     height: int
+
+
+def _svg(panel: Panel, font: str, converter: Converter) -> str:
+    """Return a panel as a document."""
+    svg = converter.svg(writable(panel_spec(panel, font)))
+    svg = re.sub(r' class="mark-[^"]* s(\d+)[a-z][^"]*"', r' data-series="\1"', svg)
+    return re.sub(r"\s+(?:class|role|aria-[a-z]+|pointer-events)=\"[^\"]*\"", "", svg)
 
 
 def _content(svg: str) -> str:

@@ -15,6 +15,7 @@ from benchbrief.compiler.extensions import TemplateSpec
 from benchbrief.compiler.planning.plan import Plan, Report
 from benchbrief.dsl.bench_error import BenchError
 from benchbrief.reports.brief_error import ReportError
+from benchbrief.reports.charts.svg_converter import Converter
 from benchbrief.reports.data.gaps import name_part, reason_of
 from benchbrief.reports.data.numbers_file import ATTACHMENT
 from benchbrief.reports.data.report_data import Store
@@ -61,6 +62,7 @@ def render(
     kept: Kept | None = None,
     reports_from: dict[str, str] | None = None,
     other_language: bool = False,
+    converter: Converter | None = None,
 ) -> Rendered:
     """Write `out_dir/<report>.pdf`, `.html`, `.json` and `.md` (with `<report>-figures/`), each whole or not at all.
 
@@ -69,7 +71,8 @@ def render(
     Raises ReportError. Without `formats`, writes PDF and HTML; for a blog also Markdown. `kept` reads the files of
     the report's house style; without it they are read from their original places. `reports_from`: the files of the
     plan's reports and metrics, if not the spec of the run, with their SHA-256; the disclosure names them. In another
-    language than the run's own, the files are `<report>.<language>.pdf` and so on.
+    language than the run's own, the files are `<report>.<language>.pdf` and so on. `converter` draws the figures, and
+    stays open for the next report.
     """
     from benchbrief.reports.render.page_html import notice_lines, require_notices, to_html
     from benchbrief.reports.view.build_view import build
@@ -84,7 +87,7 @@ def render(
     chosen = ("html",) if html_only else formats or usual
     house = house_of(report, kept, paper)
     catalogue = words_of(report)
-    view = build(plan, store, report, catalogue, reports_from)
+    view = build(plan, store, report, catalogue, reports_from, converter)
     stem = re.sub(r"[^A-Za-z0-9._-]+", "-", report.name).strip(".-") or "report"
     if view.simulated:  # a file may be copied out of the run's folder, whose name says it
         stem += "-simulated"

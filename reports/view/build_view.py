@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
+from contextlib import nullcontext
 from dataclasses import replace
 from html import escape
 from importlib.metadata import version
@@ -15,7 +16,7 @@ from benchbrief.reports.charts import draw_chart
 from benchbrief.reports.charts.build_figure import drawing
 from benchbrief.reports.charts.chart_script import script_data
 from benchbrief.reports.charts.drawn_series import figure_csv
-from benchbrief.reports.charts.svg_converter import NotDrawn
+from benchbrief.reports.charts.svg_converter import Converter, NotDrawn
 from benchbrief.reports.data.elements_with_data import keep_elements_with_data, split_brief
 from benchbrief.reports.data.gaps import Gaps, name_part, reason_of, told
 from benchbrief.reports.data.imported_briefs import is_imported
@@ -71,15 +72,19 @@ def build(
     report: p.Report,
     words: Words,
     reports_from: Mapping[str, str] | None = None,
+    converter: Converter | None = None,
 ) -> ReportView:
-    """Return the view of a report over the results in the store. `reports_from` is as for `disclosure`."""
-    with written_as(words.locale):
+    """Return the view of a report over the results in the store. `reports_from` is as for `disclosure`. Without a
+    `converter`, it draws with one of its own, which it ends."""
+    with written_as(words.locale), nullcontext(converter) if converter else Converter().running() as drawing:
         results, gaps = Results(plan, store, words), Gaps(NotDrawn)
+        if has(p.FigureElement, report.elements):
+            drawing.start()
         kept = gaps.made("kept", lambda: keep_elements_with_data(report.elements, results), "choice")
         elements = report.elements if isinstance(kept, Gap) else kept
         while True:
             known = len(gaps)
-            view = _view(_Builder(results, report, reports_from, gaps), elements)
+            view = _view(_Builder(results, report, reports_from, drawing, gaps), elements)
             if len(gaps) == known:
                 return view
 
@@ -125,8 +130,10 @@ class _Builder:
         results: Results,
         report: p.Report,
         reports_from: Mapping[str, str] | None,
+        converter: Converter,
         gaps: Gaps,
     ) -> None:
+        self.converter = converter
         self.gaps = gaps
         self.reports_from = reports_from
         self.results = results
@@ -386,7 +393,7 @@ class _Builder:
         made = (
             self.gaps.made(
                 (id(element), "drawing"),
-                lambda: draw_chart.draw(found.charts, width, height, self.font),
+                lambda: draw_chart.draw(found.charts, width, height, self.font, self.converter),
                 "figure",
                 number,
                 anchor=f"figure-{number}",
@@ -426,7 +433,7 @@ class _Builder:
             claim,
             found.key if drawn else "",
             undrawn,
-            draw_chart.lower_drawing(found.charts, drawn, self.font, self.gaps) if drawn else None,
+            draw_chart.lower_drawing(found.charts, drawn, self.font, self.converter, self.gaps) if drawn else None,
         )
 
     def formula(self, element: p.FormulaElement) -> FormulaView:

@@ -76,7 +76,8 @@ class Source:
     @property
     def name(self) -> str:
         """The title, with who published it, or measured it."""
-        return cited(self.said.get("title") or OWN, self.said.get("publisher", ""))
+        title, publisher = self.said.get("title") or OWN, self.said.get("publisher")
+        return f"{title} ({publisher})" if publisher else title
 
     def missing(self) -> str:
         """Return which required statements are missing; "" when none is."""
@@ -84,10 +85,6 @@ class Source:
         if not self.said.get("url") and not self.said.get("document"):
             lacking.append("url or document")
         return ", ".join(lacking)
-
-
-def cited(title: str, publisher: str) -> str:
-    return f"{title} ({publisher})" if publisher else title
 
 
 def require(source: Source, file: str) -> None:

@@ -13,7 +13,6 @@ from benchbrief.compiler.planning.plan import Cell, Plan
 from benchbrief.compiler.planning.planned_cells import planned_cells
 from benchbrief.compiler.searches.rate_search import Vote
 from benchbrief.results.analysis.promised_rates import Promised
-from benchbrief.results.imports.import_source import cited
 from benchbrief.results.ingest.cell_verdicts import Verdict
 from benchbrief.results.ingest.promise_rows import promised
 from benchbrief.results.ingest.run_evidence import Evidence, read_evidence
@@ -137,7 +136,7 @@ def summarise(run_dir: Path) -> RunStatus:
         profile=evidence.plan.spec.profile,
         simulated=evidence.simulated is not None,
         origin=origin_of(evidence),
-        source=cited(imported.title, imported.publisher) if (imported := evidence.imported) else "",
+        source=evidence.imported.cited if evidence.imported else "",
         status=status,
         message=evidence.end.message if evidence.end and status != "running" else "",
         done=sum(cell.status == "ok" for cell in cells),

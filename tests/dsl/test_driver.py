@@ -12,10 +12,10 @@ from lark.exceptions import UnexpectedCharacters, UnexpectedToken
 from benchbrief.dsl.diagnostics.diagnostic import SpecError
 from benchbrief.dsl.diagnostics.render import render_all
 from benchbrief.dsl.source import Source
+from benchbrief.dsl.syntax import grammar_tables as grammar
 from benchbrief.dsl.syntax.parse import _parser, parse
 from benchbrief.dsl.syntax.parser_loop import Driver, Stopped
 from tests.support.generated_specs import texts
-from tools import grammar
 
 REPOSITORY = Path(__file__).resolve().parents[2]
 SPECS = sorted(path for folder in ("examples", "tests") for path in (REPOSITORY / folder).rglob("*.bench"))
@@ -24,7 +24,9 @@ LIBRARY = grammar.library(_parser()[1])
 
 
 def test_the_tables_are_those_of_the_grammar() -> None:
-    assert grammar.TABLES.read_text(encoding="utf-8") == grammar.tables(), "run python -m tools.grammar"
+    assert grammar.TABLES.read_text(encoding="utf-8") == grammar.tables(), (
+        "run python -m benchbrief.dsl.syntax.grammar_tables"
+    )
 
 
 def outcome(source: Source) -> object:

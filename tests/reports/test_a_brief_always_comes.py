@@ -26,6 +26,7 @@ from benchbrief.results.store.store_schema import CellRow, LatencyRow, RunRow, T
 from benchbrief.results.store_errors import NoRoom, ResultsError
 from tests.cli.specs import SMALL
 from tests.reports.odd_results import LANGUAGES, NAMES, SEARCHES, STATUSES, TEMPLATES, VALUES, Odd
+from tests.reports.one_converter import CONVERTER
 from tests.reports.world import make_store
 from tests.support.bench import fresh_bench
 
@@ -37,7 +38,7 @@ def brief_of(odd: Odd, folder: Path, *formats: Format) -> Rendered:
     plan, store = odd.plan(), make_store(odd.rows())
     assert len(evaluate(plan, store)) == len(plan.expects)
     store.confidence()
-    return render(plan, store, "brief", folder, formats=formats)
+    return render(plan, store, "brief", folder, formats=formats, converter=CONVERTER)
 
 
 def require_whole(odd: Odd, folder: Path, *formats: Format) -> None:

@@ -11,6 +11,7 @@ import pytest
 from benchbrief.reports.charts import chart_axes
 from benchbrief.reports.charts.chart import PALETTE, Chart, Point, Trace, XAxis
 from benchbrief.reports.charts.draw_chart import draw
+from tests.reports.one_converter import CONVERTER
 
 SVG = "{http://www.w3.org/2000/svg}"
 THREADS = XAxis("Threads", "log", ticks=(1, 2, 4, 8))
@@ -27,7 +28,7 @@ def bar(name: str, *values: float | None, color: int = 0) -> Trace:
 
 
 def drawn(chart: Chart, width: int = 600, height: int = 240) -> ET.Element:
-    svg = draw([chart], width, height, "Inter").svg
+    svg = draw([chart], width, height, "Inter", CONVERTER).svg
     assert "NaN" not in svg
     assert "undefined" not in svg
     assert "http://" not in svg.replace("http://www.w3.org/", "")

@@ -30,12 +30,12 @@ sys.argv = ["bench", "report", "simulated"]
 try:
     main()
 finally:
-    counts["imported"] = sorted({"altair", "lark", "pandas", "vl_convert"} & {*sys.modules})
+    counts["imported"] = sorted({"lark", "pandas", "vl_convert"} & {*sys.modules})
     print(json.dumps(counts), file=sys.stderr)
 """
 
 
-def test_a_brief_starts_no_converter_imports_no_parser_and_is_laid_out_at_most_thrice(tmp_path: Path) -> None:
+def test_a_brief_starts_one_converter_imports_no_parser_and_is_laid_out_at_most_thrice(tmp_path: Path) -> None:
     with fresh_bench(tmp_path) as bench:
         assert bench("init", "quickstart.bench").code == 0
         assert bench("run", "quickstart.bench", "--simulate", "--no-report").code == 0
@@ -45,4 +45,5 @@ def test_a_brief_starts_no_converter_imports_no_parser_and_is_laid_out_at_most_t
     counts = json.loads(done.stderr.splitlines()[-1])
     assert counts["layouts"] <= 3, "the brief, once more with lower figures, and the stamp of simulated results"
     assert counts["imported"] == []
-    assert {*counts["processes"]} <= {"sh", "fc-list"}, "no chart converter"
+    converters = [each for each in counts["processes"] if each not in {"sh", "fc-list"}]
+    assert len(converters) == 1, "one process draws all figures"

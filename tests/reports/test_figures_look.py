@@ -17,6 +17,7 @@ from benchbrief.reports.charts.chart_texts import Text, texts
 from benchbrief.reports.charts.draw_chart import draw
 from benchbrief.reports.charts.small_multiples import arrange
 from tests.reports.gallery import CASES, LONG
+from tests.reports.one_converter import CONVERTER
 
 GOLDENS = Path(__file__).parent / "goldens" / "figures"
 _NEAR, _SHARE = 40, 0.0015
@@ -26,7 +27,9 @@ _NEAR, _SHARE = 40, 0.0015
 def pixels(name: str) -> Image.Image:
     charts, width, height = CASES[name]
     font = "Noto Sans CJK JP" if name == "japanese" else "Inter"
-    return Image.open(io.BytesIO(vl_convert.svg_to_png(draw(charts, width, height, font).svg))).convert("RGB")
+    return Image.open(io.BytesIO(vl_convert.svg_to_png(draw(charts, width, height, font, CONVERTER).svg))).convert(
+        "RGB"
+    )
 
 
 def differing(one: Image.Image, other: Image.Image) -> float:

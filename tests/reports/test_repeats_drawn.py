@@ -14,6 +14,7 @@ from benchbrief.reports.data.report_data import Results
 from benchbrief.reports.words.brief_words import words
 from benchbrief.results.store.searched_doubts import Doubt
 from tests.reports import world as w
+from tests.reports.one_converter import CONVERTER
 
 
 def made(repeats: int, mark: str = "line") -> Drawing:
@@ -32,7 +33,7 @@ def test_two_repeats_are_drawn_and_make_no_interval(mark: str) -> None:
     assert [point.repeats for point in points] == [(1000.0, 1040.0), (2000.0, 2080.0), (4000.0, 4160.0)]
     assert all(point.low is None for point in points)
     assert found.notes == ("Small rings: the values of the two repeats of a point. An interval takes three.",)
-    svg = draw(found.charts, 600, 240, "Inter").svg
+    svg = draw(found.charts, 600, 240, "Inter", CONVERTER).svg
     rings = re.findall(r'<path [^>]*d="M2\.121,0A[^>]*>', svg)
     assert len(rings) == 6
     assert not any("fill=" in ring for ring in rings)

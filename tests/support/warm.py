@@ -114,7 +114,7 @@ class Warm:
 
         It may be killed at any time.
         """
-        asked = {"words": words, "cwd": str(cwd), "env": dict(env), "paper": paper}
+        asked = {"words": words, "cwd": str(cwd), "env": dict(env), "paper": paper, "draws_alone": True}
         asked |= {"on_a_terminal": on_a_terminal, "before": before}
         return Forked(self._asked(asked, out, err))
 

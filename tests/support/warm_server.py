@@ -13,17 +13,21 @@ import os
 import select
 import signal
 import socket
+import subprocess
 import sys
 import tempfile
 import termios
 import time
 import traceback
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, NoReturn
 
 import duckdb
 
 from benchbrief.compiler.metrics.sql.sql_text import sql_text
+from benchbrief.reports.charts import svg_converter
+from benchbrief.reports.charts.svg_converter import Converter
 from benchbrief.reports.render import page_pdf
 from benchbrief.runners.engines.mongodb import mongo_stand_in
 from tests.support import killed
@@ -62,7 +66,29 @@ report brief "Brief" {
   disclosure = automatic
 }
 """
-"""Whose simulated brief makes all that is made once: templates, fonts."""
+"""Whose simulated brief makes all that is made once: templates, fonts, connections to the chart converter."""
+
+
+class _Shared(Converter):
+    """One chart converter for all commands: they take turns. Those that are about its end start `bench` anew."""
+
+    _turn = tempfile.TemporaryFile()  # noqa: SIM115  # for as long as the process
+
+    def svg(self, spec: Mapping[str, Any]) -> str:
+        fcntl.lockf(self._turn, fcntl.LOCK_EX)
+        try:
+            return super().svg(spec)
+        finally:
+            fcntl.lockf(self._turn, fcntl.LOCK_UN)
+
+    def _started(self) -> subprocess.Popen[bytes]:
+        return self._child or super()._started()  # a fork can't ask about its parent's child
+
+    def close(self) -> None:
+        """Leave it to the next command."""
+
+
+_ONE = _Shared()
 
 
 class _Databases:
@@ -88,6 +114,7 @@ class _Databases:
 
 def _serve(number: int) -> NoReturn:
     signal.signal(signal.SIGINT, signal.default_int_handler)  # a test may have begun it while it ignored interrupts
+    svg_converter.Converter = lambda: _ONE  # type: ignore[assignment,misc]  # commands import it when they draw
     for name in (*_LIBRARIES, *_ROOMS):
         importlib.import_module(name)
     from benchbrief.cli.command_line import COMMANDS, group, module_of
@@ -210,6 +237,8 @@ def _become_bench(request: dict[str, object], out: int, err: int) -> NoReturn:
             os.close(number)
         if not request.get("paper", True):
             page_pdf.to_pdf = lambda *_, **__: _UNDRAWN
+        if request.get("draws_alone"):  # who is killed in a drawing spoils the next one
+            svg_converter.Converter = Converter  # type: ignore[misc]  # as it was
         if request.get("killed_at"):
             killed.arm(request["killed_at"])  # type: ignore[arg-type]  # the same
         exec(str(request.get("before", "")), {})  # noqa: S102  # a test's own

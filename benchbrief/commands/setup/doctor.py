@@ -78,8 +78,8 @@ def _reports() -> Iterator[Finding]:
 
     for module, what in (
         ("weasyprint", "PDF writer"),
-        ("altair", "charts for notebooks"),
-        ("vl_convert", "charts of trends"),
+        ("altair", "charts"),
+        ("vl_convert", "charts to SVG"),
         ("duckdb", "store"),
     ):
         try:

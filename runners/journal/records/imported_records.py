@@ -35,6 +35,11 @@ class Imported(Frozen):
     facts: tuple[str, ...] | None = None
     files: tuple[ImportedFile, ...]
 
+    @property
+    def cited(self) -> str:
+        """The title, with its publisher where there is one."""
+        return f"{self.title} ({self.publisher})" if self.publisher else self.title
+
 
 class PublishedValue(Record):
     """A metric of the spec as a source states it, without the data it was computed from. It is never a measurement.

@@ -1,17 +1,18 @@
-"""Writes dsl/syntax/bench.json anew from bench.lark: `python -m tools.grammar`.
+"""The parser's tables, made of the grammar by lark. `python -m benchbrief.dsl.syntax.grammar_tables` writes bench.json.
 
-The parser's tables take lark 0.1 s to make, which each command would wait for. `parser_loop.py` runs them.
+They take lark 0.1 s, which each command would wait for. `parser_loop.py` runs them.
 """
 
 from __future__ import annotations
 
 import json
+import zlib
 from pathlib import Path
 from typing import Any
 
 from lark import Lark
 
-GRAMMAR = Path(__file__).parents[1] / "dsl" / "syntax" / "bench.lark"
+GRAMMAR = Path(__file__).with_name("bench.lark")
 TABLES = GRAMMAR.with_suffix(".json")
 
 
@@ -33,6 +34,7 @@ def tables() -> str:
     sets = list(dict.fromkeys(accepted))
     ignored = set(lark.ignore_tokens)
     found = {
+        "grammar": zlib.crc32(GRAMMAR.read_bytes()),
         "starts": {name: states.index(state) for name, state in sorted(table.start_states.items())},
         "ends": {name: states.index(state) for name, state in sorted(table.end_states.items())},
         "rules": [_rule(rule) for rule in rules],
