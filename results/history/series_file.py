@@ -91,7 +91,8 @@ def _problem(table: pa.Table, run_id: str) -> str:
                 return f"has {name} of another form"
     sizes = pc.abs(table.column("value").drop_null())
     if not pc.all(
-        pc.or_(pc.equal(sizes, 0.0), pc.and_(pc.greater(sizes, 1 / _LARGEST), pc.less(sizes, _LARGEST)))
+        pc.or_(pc.equal(sizes, 0.0), pc.and_(pc.greater(sizes, 1 / _LARGEST), pc.less(sizes, _LARGEST))),
+        min_count=0,
     ).as_py():
         return "has values that nothing measures: NaN, infinite, or of another size than any unit has"
     times = pc.min_max(table.column("measured_at").cast(pa.int64())).as_py()

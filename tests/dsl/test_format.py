@@ -91,7 +91,7 @@ def test_a_text_that_cannot_be_read_is_refused_where_it_is_wrong() -> None:
         "f((a), (b))",
         "f(a, b,)", "[]", "[ # c\n]", "f()", "f( # c\n)", "a[b,]", "max(a over b when (c))",
         "max(a over b # c\n, when c)",
-        "max(a, when not c > 1)", "max(a when c)", "f(a, # c\n when + 1)", "f(a # c\n, # d\n b)",
+        "max(a, when not c > 1)", "max(a when c)", "f(a, # c\n when c)", "f(a # c\n, # d\n b)",
         "[a # c\n, # d\n]",
         "x", "x x x", "when", "over", "5\u00a0min", "5 e3", "5e3", "5e", "1_000.5e-3k ops/s/W", "a.b.c[d].e",
         "a == b",
