@@ -200,6 +200,16 @@ def test_the_terminal_names_what_is_missing(tmp_path: Path) -> None:
         assert f"warning: missing from the brief: figure 1 of `brief`: {reason}" in shown.err
 
 
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_a_search_whose_rates_were_all_refused_has_a_brief_that_says_so(language: str, tmp_path: Path) -> None:
+    odd = replace(PLAIN, language=language, statuses="all refused", searches="none")
+    made = brief_of(odd, tmp_path, "html")
+    assert made.undrawn == ()
+    page, words = made.html.read_text("utf-8"), CATALOGUES[language]
+    assert words["notice_failed"] in page
+    assert "it was failed" in page
+
+
 @pytest.mark.parametrize("part", ["table", "figure", "text"])
 def test_a_brief_with_a_gap_is_verified_and_the_gap_is_named(part: str, tmp_path: Path) -> None:
     with fresh_bench(tmp_path / "bench") as bench:
