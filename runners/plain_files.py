@@ -112,4 +112,4 @@ def read_plain(path: Path | str, inside: Path | None = None, most: int = SMALL) 
         size = os.fstat(file.fileno()).st_size
         if size > most:
             raise NotPlain(errno.EINVAL, f"it has {size:,} bytes, and at most {most:,} are read", str(path))
-        return BufferedReader(file).read(most)
+        return BufferedReader(file).read(min(size + 1, most))  # `most` would be taken as memory at once

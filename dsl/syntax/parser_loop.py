@@ -126,7 +126,10 @@ def _maker(rule: Rule, builder: object) -> Callable[[list[Any]], Any]:
             return found + [None] * absent if absent else found
 
         inner = make
-        make = lambda values: inner(chosen(values))  # noqa: E731
+        if inner is Values:  # a list that grows value by value is not copied each time
+            make = lambda values: found if type(found := chosen(values)) is Values else Values(found)  # noqa: E731
+        else:
+            make = lambda values: inner(chosen(values))  # noqa: E731
     elif len(kept) == 1 < rule["size"]:
         (index, _, _), one = kept[0], make
         make = lambda values: one([values[index]])  # noqa: E731
