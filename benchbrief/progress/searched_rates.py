@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 def sentence(found: Promised) -> str:
     """`e (on box, with a) keeps its promise at ≥ 2,000 ops/s: 4 of 4 runs there kept it, 1 of them held out`; "" where
-    no rate counts, of which a warning says why."""
+    no rate counts; a warning says why."""
     if found.sustained is None:
         return ""
     where = f"{found.experiment} (on {found.hardware}, with {found.workload})"

@@ -127,7 +127,7 @@ def command(
 
 
 def _with_kept(document: dict[str, Any], files: KeptFiles | None) -> dict[str, Any]:
-    """Add to what is told of a brief what is wrong with the other files of its run, where that was looked at."""
+    """Add what is wrong with the other files of the run, where they were looked at."""
     if files is None:
         return document
     holds = document["holds"] and code_of_kept(files) is ExitCode.DONE
