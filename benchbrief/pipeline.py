@@ -10,16 +10,15 @@ from dataclasses import replace
 from pathlib import Path
 
 from benchbrief.ci.openmetrics import MetricsFile
-from benchbrief.cli.run_names import run_name
+from benchbrief.cli.run_options import run_name
 from benchbrief.cli.terminal import end_request, show_error, warn
-from benchbrief.compiler.planning.plan import Plan
+from benchbrief.model.plan import Plan
 from benchbrief.progress.earlier_results import Retake
 from benchbrief.progress.finished_run import Finished
 from benchbrief.progress.run_progress import Progress
 from benchbrief.runners.errors import RunnerError
 from benchbrief.runners.execution.live_numbers import Monitor
-from benchbrief.runners.fleet.lane_nodes import on_its_nodes
-from benchbrief.runners.fleet.submitted_run import driving_alone
+from benchbrief.runners.fleet.submitted_run import driving_alone, on_its_nodes
 from benchbrief.runners.hosts.kept_claim import KeptClaim
 from benchbrief.runners.journal.run_folder import load_plan
 from benchbrief.running.make_tables import make_tables

@@ -5,7 +5,7 @@ coherency from 1e-6 to 1e-3; and an offered load of 1k to 100k ops/s that a syst
 70k ops/s. Each measurement has noise; a point is the mean of three. Each curve is drawn as in a brief, with lines on
 a logarithmic axis, and its knee is found as `knee(throughput over threads)` finds it (Kneedle).
 
-The adaptive points are chosen by the product's own rule (`runners/scheduling/next_point.py`).
+The adaptive points are chosen by the product's own rule (`runners/scheduling/point_choice.py`).
 """
 
 from __future__ import annotations
@@ -17,8 +17,8 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
 
-from benchbrief.compiler.blocks.experiments.adaptive_ramps import candidates
-from benchbrief.runners.scheduling.next_point import next_point
+from benchbrief.compiler.blocks.ramps import candidates
+from benchbrief.runners.scheduling.point_choice import next_point
 
 CURVES = 1000
 POINTS = 9

@@ -3,7 +3,7 @@
 A campaign has `WORKLOADS` workloads at `POINTS` points on two hardware groups, measured in turns. Each point has a
 noise of its own, between 0.5 and 8 %; the second group is faster or slower by up to 10 %. The question at each point is
 an expectation of the spec, `throughput[two] > throughput[one]` there: it is answered where the product's verdict says
-that the repeats decide it (`judge` in `results/analysis/repeated_comparisons.py`).
+that the repeats decide it (`judge` in `results/analysis/expectation_verdicts.py`).
 
 Fixed: each point is repeated equally often, with a 95 % interval. Budgeted: the product's own allocator chooses each
 cell (`Budgets` in `runners/scheduling/budgeted_repeats.py`), by the records of a journal, as in a simulated run, until
@@ -24,15 +24,14 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from benchbrief.compiler.compile import check
-from benchbrief.compiler.planning.budgets import LEVEL, Looks, looks_at, point_of, strictest_level
-from benchbrief.compiler.planning.plan import Cell, Expect, Plan, Query
-from benchbrief.results.analysis.repeated_comparisons import Judgement, judge
+from benchbrief.model import events as j
+from benchbrief.model.budgets import LEVEL, Looks, looks_at, point_of, strictest_level
+from benchbrief.model.plan import Cell, Expect, Plan, Query
+from benchbrief.results.analysis.expectation_verdicts import Judgement, judge
 from benchbrief.results.store.store import Key
-from benchbrief.runners.journal import events as j
 from benchbrief.runners.journal.run_record import NOWHERE, RunRecord
 from benchbrief.runners.measurement.confidence_interval import t_interval
-from benchbrief.runners.scheduling.budgeted_repeats import Budgets, spent_s
-from benchbrief.runners.scheduling.table_readings import Readings
+from benchbrief.runners.scheduling.budgeted_repeats import Budgets, Readings, spent_s
 
 CAMPAIGNS = 100
 FIRST = 1000

@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Sequence
 
-from benchbrief.compiler.planning.plan import Host
+from benchbrief.model.plan import Host
 from benchbrief.runners.errors import RunnerError
 from benchbrief.runners.hosts.fan_out import fan_out
 from benchbrief.runners.jobs.tasks import Command

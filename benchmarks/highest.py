@@ -6,7 +6,7 @@ arrivals and service times anew, follows each operation by D. Lindley's recursio
 warm-up, and takes the percentile of what is left: the noise of a run is that of a real one of this length, with
 neighbouring operations that wait for the same others.
 
-The search is the product's own rule (`compiler/searches/rate_search.py`), with its defaults.
+The search is the product's own rule (`model/rate_search.py`), with its defaults.
 """
 
 from __future__ import annotations
@@ -19,17 +19,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from benchbrief.compiler.searches.rate_search import (
-    NONE,
-    Answer,
-    Rule,
-    Tally,
-    agreed,
-    candidates,
-    lengths,
-    next_step,
-    ramp,
-)
+from benchbrief.model.rate_search import NONE, Answer, Rule, Tally, agreed, candidates, lengths, next_step, ramp
 
 SEARCHES = 300
 WITHIN = 0.03

@@ -20,7 +20,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 
-from benchbrief.compiler.planning.plan import Origin, Probe
+from benchbrief.model.plan import Origin, Probe
 from benchbrief.runners import plugins
 from benchbrief.runners.sampling import ReadsFiles, reading_job
 from benchmarks.figures import record

@@ -18,9 +18,9 @@ import time
 from dataclasses import replace
 from pathlib import Path
 
-from benchbrief.results.shared_store.push_run import Push, push_run
-from benchbrief.results.shared_store.run_manifest import manifest_key, manifest_text, table_key
-from benchbrief.results.shared_store.shared_store import open_store
+from benchbrief.history.shared_store.push_run import Push, push_run
+from benchbrief.history.shared_store.run_manifest import manifest_key, manifest_text, table_key
+from benchbrief.history.shared_store.shared_store import open_store
 from benchmarks.timing import BENCH, spread, verdict
 from tests.support.s3_servers import BUCKET, gofakes3, make_bucket, settings
 

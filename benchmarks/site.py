@@ -13,7 +13,7 @@ import tempfile
 import time
 from pathlib import Path
 
-from benchbrief.results.many_runs.run_places import MOST_PROCESSES
+from benchbrief.history.many_runs import MOST_PROCESSES
 from benchmarks.timing import BENCH, verdict
 from tests.support.nights import PLUGIN, nights
 

@@ -23,9 +23,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from benchbrief.results.history.gate_rule import AGAIN, Again, Rule, confirm, judge_run
-from benchbrief.results.history.read_series import Measured, Part, Series
-from benchbrief.results.history.series_changes import trend_of
+from benchbrief.history.gate_rule import AGAIN, Again, Rule, confirm, judge_run
+from benchbrief.history.read_series import Measured, Part, Series
+from benchbrief.history.series_changes import trend_of
 from benchmarks.timing import BENCH, verdict
 
 SERIES, CONTROLS, NOISE, BEFORE = 20, 2, 0.02, 40
@@ -214,10 +214,9 @@ def fill(out: Path, cache: Path) -> None:
     import pyarrow as pa
     import pyarrow.parquet as pq
 
-    from benchbrief.results.history.run_sources import Fetched, RunFolder
-    from benchbrief.results.history.series_cache import open_series
-    from benchbrief.results.history.series_rows import SERIES as FILE
-    from benchbrief.results.history.series_rows import SeriesRow, canonical, schema
+    from benchbrief.history.series_cache import Fetched, RunFolder, open_series
+    from benchbrief.history.series_rows import SERIES as FILE
+    from benchbrief.history.series_rows import SeriesRow, canonical, schema
 
     for n in range(RUNS):
         folder = out / f"run-{n:05d}"

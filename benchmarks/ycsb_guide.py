@@ -13,7 +13,7 @@ from pathlib import Path
 
 from benchbrief.compiler.compile import check
 from benchbrief.compiler.estimates.estimate import estimate
-from benchbrief.compiler.planning.plan import Cell, Plan
+from benchbrief.model.plan import Cell, Plan
 
 EXAMPLES = Path(__file__).parents[1] / "examples"
 NAMES = ("power_efficiency", "cluster_shrink", "price_performance")

@@ -10,12 +10,11 @@ from pathlib import Path
 from benchbrief.compiler.briefs.lower_report import Memory, lower
 from benchbrief.compiler.briefs.text_lengths import check_lengths
 from benchbrief.compiler.estimates.estimate_warnings import warn_by_estimates
-from benchbrief.compiler.examined import Checked, Examined, assemble
+from benchbrief.compiler.examined import Checked, Examined, assemble, distinct, shown_findings
 from benchbrief.compiler.frontend.declarations import collect, parameters
 from benchbrief.compiler.frontend.imports import Files, load
-from benchbrief.compiler.model.resolve import resolve
 from benchbrief.compiler.problems import Findings
-from benchbrief.compiler.shown_findings import distinct, shown_findings
+from benchbrief.compiler.resolve import resolve
 from benchbrief.dsl.diagnostics.diagnostic import SpecError
 
 

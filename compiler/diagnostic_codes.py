@@ -17,8 +17,7 @@ from types import ModuleType
 
 import benchbrief.compiler
 import benchbrief.dsl
-from benchbrief.dsl.diagnostics.diagnostic import Severity
-from benchbrief.dsl.diagnostics.problem import Problem
+from benchbrief.dsl.diagnostics.diagnostic import Problem, Severity
 
 
 @dataclass(frozen=True)

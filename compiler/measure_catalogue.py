@@ -7,11 +7,11 @@ from dataclasses import dataclass, field
 from typing import Literal, get_args
 
 from benchbrief.compiler.extensions import ProbeMeasure, ProbeSpec, ToolSpec
-from benchbrief.compiler.extensions.probe_spec import Across
 from benchbrief.compiler.extensions.registry import PROBE_SPECS, TOOL_SPECS
-from benchbrief.compiler.planning.plan import Dimension
-from benchbrief.compiler.units import Dimension as UnitDimension
-from benchbrief.compiler.units import parse_unit
+from benchbrief.model.extension_spec import Across
+from benchbrief.model.plan import Dimension
+from benchbrief.model.units import Dimension as UnitDimension
+from benchbrief.model.units import parse_unit
 
 DIMENSIONS: tuple[Dimension, ...] = get_args(Dimension)
 """All dimensions, in the order of results."""

@@ -6,10 +6,9 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import ClassVar, TypeVar
 
-from benchbrief.dsl.diagnostics import problem
-from benchbrief.dsl.diagnostics.diagnostic import Diagnostic, Note, Suggestion
+from benchbrief.dsl.diagnostics import diagnostic
+from benchbrief.dsl.diagnostics.diagnostic import Diagnostic, Note, Problem, Suggestion
 from benchbrief.dsl.diagnostics.plain_amounts import ticked
-from benchbrief.dsl.diagnostics.problem import Problem
 from benchbrief.dsl.diagnostics.suggest import did_you_mean
 from benchbrief.dsl.source import Span
 
@@ -94,7 +93,7 @@ def article(word: str) -> str:
     return f"{'an' if word[0] in 'aeiou' or word == 'ssh' else 'a'} {word}"
 
 
-class Again(problem.Again, CompileProblem):
+class Again(diagnostic.Again, CompileProblem):
     """A repetition of something at `earlier`, or what does not go with it."""
 
 

@@ -7,16 +7,16 @@ import tomllib
 from collections.abc import Mapping
 from importlib import resources
 
-from benchbrief.compiler.blocks.experiments.ramps import GAIN, LATENCY, RISE
-from benchbrief.compiler.blocks.experiments.repeats import FEWEST
-from benchbrief.compiler.blocks.promises.highest_rates import HELD_OUT
-from benchbrief.compiler.extensions.own_tools import own_tools
-from benchbrief.compiler.extensions.registry import ENGINE_SPECS, PROBE_SPECS, TEMPLATE_SPECS, TOOL_SPECS
+from benchbrief.compiler.blocks.highest_rates import HELD_OUT
+from benchbrief.compiler.blocks.ramps import GAIN, LATENCY, RISE
+from benchbrief.compiler.blocks.repeats import FEWEST
+from benchbrief.compiler.extensions.registry import ENGINE_SPECS, PROBE_SPECS, TEMPLATE_SPECS, TOOL_SPECS, own_tools
 from benchbrief.compiler.measure_catalogue import find_measure
-from benchbrief.compiler.metrics.typing.curves import FEWEST_LOADS, FEWEST_POINTS
-from benchbrief.compiler.planning.achieved_load import KEEPS_UP
-from benchbrief.compiler.planning.plan import Boundary, Dimension
-from benchbrief.compiler.planning.steady_rule import FEWEST_PHASES, MOST_RANGE, MOST_TREND, SOONEST_S
+from benchbrief.compiler.metrics.curves import FEWEST_LOADS, FEWEST_POINTS
+from benchbrief.model.achieved_load import KEEPS_UP
+from benchbrief.model.extension_spec import Boundary
+from benchbrief.model.plan import Dimension
+from benchbrief.model.steadiness import FEWEST_PHASES, MOST_RANGE, MOST_TREND, SOONEST_S
 
 _NUMBERS = {
     "latency": LATENCY,

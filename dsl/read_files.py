@@ -7,7 +7,7 @@ import os
 from pathlib import Path
 from typing import BinaryIO
 
-from benchbrief.dsl.diagnostics import file_errors
+from benchbrief.dsl.diagnostics import syntax_errors
 from benchbrief.dsl.diagnostics.suggest import did_you_mean
 from benchbrief.dsl.source import Source, Span
 
@@ -33,20 +33,20 @@ def read_bytes(path: Path, name: str) -> bytes:
         with path.open("rb") as file:
             return read_stream(file, name)
     except FileNotFoundError:
-        raise file_errors.FileMissing(None, name, neighbour(path)).error() from None
+        raise syntax_errors.FileMissing(None, name, neighbour(path)).error() from None
     except IsADirectoryError:
-        raise file_errors.NotAFile(None, name, _specs(path)).error() from None
+        raise syntax_errors.NotAFile(None, name, _specs(path)).error() from None
     except OSError as error:
-        raise file_errors.Unreadable(None, name, (error.strerror or str(error)).lower()).error() from None
+        raise syntax_errors.Unreadable(None, name, (error.strerror or str(error)).lower()).error() from None
     except ValueError as error:  # a NUL in the path
-        raise file_errors.Unreadable(None, name, str(error)).error() from None
+        raise syntax_errors.Unreadable(None, name, str(error)).error() from None
 
 
 def read_stream(file: BinaryIO, name: str) -> bytes:
     """All that a file or a pipe holds. Raises SpecError when that is too much for a spec."""
     data = file.read(MAX_BYTES + 1)
     if len(data) > MAX_BYTES:
-        raise file_errors.TooLarge(None, name, MAX_BYTES).error()
+        raise syntax_errors.TooLarge(None, name, MAX_BYTES).error()
     return data
 
 
@@ -58,10 +58,10 @@ def decode(data: bytes, name: str) -> Source:
     except UnicodeDecodeError as error:
         at = error.start + mark
         place = _place(data, mark, at, name)
-        raise file_errors.NotText(place, data[at], at, _likely(data)).error() from None
+        raise syntax_errors.NotText(place, data[at], at, _likely(data)).error() from None
     if "\0" in text:
         at = data.index(b"\0")
-        raise file_errors.HoldsNul(_place(data, mark, at, name), at).error()
+        raise syntax_errors.HoldsNul(_place(data, mark, at, name), at).error()
     return Source(name, text)
 
 

@@ -5,17 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from benchbrief.compiler import word_meanings
-from benchbrief.compiler.briefs import lower_report
-from benchbrief.compiler.briefs.elements import plan_figures, plan_tables
-from benchbrief.compiler.briefs.style import themes
-from benchbrief.compiler.extensions.extension_spec import LANGUAGES
-from benchbrief.compiler.extensions.own_tools import own_families, own_tools
-from benchbrief.compiler.extensions.registry import METER_SPECS, SCHEDULER_SPECS
+from benchbrief.compiler.briefs import lower_report, plan_figures, plan_tables, themes
+from benchbrief.compiler.extensions.registry import METER_SPECS, SCHEDULER_SPECS, own_families, own_tools
 from benchbrief.compiler.measure_catalogue import FAMILIES, KINDS
-from benchbrief.compiler.metrics.typing import lookups
+from benchbrief.compiler.metrics import expressions
 from benchbrief.compiler.schemas import block_schema, extension_schemas
-from benchbrief.compiler.shapes import value_shapes
-from benchbrief.compiler.units import known_units
+from benchbrief.model import value_shapes
+from benchbrief.model.extension_spec import LANGUAGES
+from benchbrief.model.units import known_units
 
 STATEMENTS = ("param", "use", "expect", "metric")
 """Declarations without a body, by the grammar's keywords."""
@@ -46,7 +43,7 @@ OPTIONS = tuple(dict.fromkeys((*plan_figures._OPTIONS, "label", "format")))
 REFERENCES = ("env", "secret")
 """Functions that the environment answers."""
 
-FUNCTIONS = (*lookups.FUNCTIONS, "range")
+FUNCTIONS = (*expressions.FUNCTIONS, "range")
 
 TOOLS = (
     *own_tools(),

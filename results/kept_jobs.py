@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from benchbrief.runners.journal import events as j
+from benchbrief.model import events as j
 
 MEASURE = "measure"
 PROBE = "probe:"

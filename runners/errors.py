@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from benchbrief.dsl.bench_error import BenchError, ExitCode
-from benchbrief.runners.journal.records.cell_records import Refused
+from benchbrief.model.events import Refused
 from benchbrief.runners.journal.secret_masking import hide
 
 # --- errors ------------------------------------------------------------------------------------------------------

@@ -7,7 +7,6 @@ from contextlib import contextmanager
 from importlib.metadata import EntryPoint
 from typing import TYPE_CHECKING, TypeVar, cast
 
-from benchbrief.compiler.extensions.extension_spec import ExtensionSpec, raised
 from benchbrief.compiler.extensions.registry import (
     ENGINE_SPECS,
     METER_SPECS,
@@ -16,9 +15,9 @@ from benchbrief.compiler.extensions.registry import (
     Refused,
     Registry,
 )
-from benchbrief.runners.data_seams import HasStandIn
+from benchbrief.model.extension_spec import ExtensionSpec, raised
 from benchbrief.runners.errors import RunnerError
-from benchbrief.runners.seams import Driver, Engine, ProbeKind, Transport
+from benchbrief.runners.seams import Driver, Engine, HasStandIn, ProbeKind, Transport
 
 if TYPE_CHECKING:
     from benchbrief.runners.meters.meter_base import PowerMeter

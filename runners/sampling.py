@@ -21,7 +21,7 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Protocol, runtime_checkable
 
-from benchbrief.compiler.planning.plan import Probe
+from benchbrief.model.plan import Probe
 from benchbrief.runners.errors import BadOutput
 from benchbrief.runners.jobs.commands import quote, shell_line
 from benchbrief.runners.jobs.shell_scripts import read_script, with_values

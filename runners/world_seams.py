@@ -1,7 +1,7 @@
 """What a run reaches: its hosts, what is found and runs on them, and their time.
 
 The executor uses a world for all of this, so that a plan runs in the same way against real hosts
-(`runners/worlds/real_world.py`) and against simulated ones (`runners/simulated/simulated_world.py`).
+(`runners/world_choice.py`) and against simulated ones (`runners/simulated/simulated_world.py`).
 """
 
 from __future__ import annotations
@@ -10,11 +10,11 @@ from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager
 from typing import Protocol
 
-from benchbrief.compiler.planning.plan import Cell, Database, Hardware, Plan
+from benchbrief.model.events import Simulated
+from benchbrief.model.plan import Cell, Database, Hardware, Plan
 from benchbrief.runners.errors import RunnerError
 from benchbrief.runners.hosts import tool_discovery
 from benchbrief.runners.hosts.host_clocks import ClockReading
-from benchbrief.runners.journal.events import Simulated
 from benchbrief.runners.journal.run_identity import RunName
 from benchbrief.runners.measurement.server_counters import Counters
 from benchbrief.runners.scheduling.knee_search import Flag

@@ -2,17 +2,35 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
+from functools import wraps
 from html import escape
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
 
-from benchbrief.api.hints_in_errors import with_hints
 from benchbrief.dsl.bench_error import BenchError
 
 if TYPE_CHECKING:
     import pandas as pd
     import polars as pl
     import pyarrow as pa
+
+Params = ParamSpec("Params")
+Made = TypeVar("Made")
+
+
+def with_hints(function: Callable[Params, Made]) -> Callable[Params, Made]:
+    """Return the function; `str` of a BenchError that it raises has the hint in a second line."""
+
+    @wraps(function)
+    def called(*args: Params.args, **named: Params.kwargs) -> Made:
+        try:
+            return function(*args, **named)
+        except BenchError as error:
+            error.says_hint = True
+            raise
+
+    return called
+
 
 _MOST_ROWS = 40
 """A notebook shows the first rows of more."""
@@ -81,7 +99,7 @@ class Answer:
 
 def html_table(columns: Sequence[str], rows: Iterable[Sequence[object]], note: str = "") -> str:
     """Return an HTML table, with numbers as `bench query` shows them on a terminal. Texts are escaped."""
-    from benchbrief.results.query.export import shown_cell
+    from benchbrief.results.query import shown_cell
 
     head = "".join(f"<th>{escape(column)}</th>" for column in columns)
     body = "".join(f"<tr>{''.join(f'<td>{escape(shown_cell(value))}</td>' for value in row)}</tr>" for row in rows)

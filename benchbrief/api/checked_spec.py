@@ -7,14 +7,13 @@ from html import escape
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from benchbrief.api.answer import Answer
-from benchbrief.api.hints_in_errors import with_hints
+from benchbrief.api.answer import Answer, with_hints
 from benchbrief.dsl.bench_error import BenchError, ExitCode
 
 if TYPE_CHECKING:
     from benchbrief.compiler.examined import Examined
-    from benchbrief.compiler.planning.plan import Plan
     from benchbrief.dsl.diagnostics.diagnostic import Diagnostic
+    from benchbrief.model.plan import Plan
 
 
 class SpecWrong(BenchError):

@@ -8,9 +8,8 @@ from html import escape
 from pathlib import Path
 from typing import Any
 
-from benchbrief.api.answer import Answer, html_table
-from benchbrief.api.hints_in_errors import with_hints
-from benchbrief.cli.run_names import OUT
+from benchbrief.api.answer import Answer, html_table, with_hints
+from benchbrief.cli.run_options import OUT
 from benchbrief.comparing.compare_output import table_rows
 from benchbrief.comparing.judged_contenders import Judged, compare_named
 from benchbrief.comparing.print_comparison import named

@@ -1,7 +1,6 @@
 """Findings as SARIF 2.1.0, the OASIS format that code hosts and editors read.
 
-Lines and columns are from 1, columns in UTF-16 code units, ends behind the last character.
-"""
+Lines and columns are from 1, columns in UTF-16 code units, ends behind the last character."""
 
 from __future__ import annotations
 
@@ -143,3 +142,26 @@ def _fingerprints(findings: Iterable[tuple[Path, Diagnostic]]) -> Iterator[str]:
         digest = hashlib.sha256("\0".join([diagnostic.code, *said]).encode("utf-8", "surrogatepass")).hexdigest()[:16]
         seen[digest] += 1
         yield f"{digest}:{seen[digest]}"
+
+
+def annotation(spec: Path, diagnostic: Diagnostic) -> str:
+    """`::error file=...,line=...,col=...,endLine=...,endColumn=...,title=E0703::message`, on one line."""
+    span = diagnostic.span
+    properties: dict[str, object] = {"file": relative_name(span.source.name if span else str(spec))}
+    if span:
+        end_line, end_column = span.source.position(span.end)
+        properties |= {"line": span.line, "col": span.column, "endLine": end_line, "endColumn": end_column}
+    properties["title"] = diagnostic.code
+    said = [diagnostic.summary + (f" ({diagnostic.label})" if diagnostic.label else "")]
+    said += [f"note: {note.text}" for note in diagnostic.notes]
+    said += [f"help: {diagnostic.help}"] if diagnostic.help else []
+    where = ",".join(f"{key}={_property(str(value))}" for key, value in properties.items())
+    return f"::{diagnostic.severity} {where}::{_data(chr(10).join(said))}"
+
+
+def _data(text: str) -> str:
+    return text.replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A")
+
+
+def _property(text: str) -> str:
+    return _data(text).replace(":", "%3A").replace(",", "%2C")

@@ -5,21 +5,67 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
+from xml.etree import ElementTree as ET
 
 import click
 
-from benchbrief.ci.junit import Case, junit
-from benchbrief.cli.option_groups import F, with_options
+from benchbrief.cli.run_options import F, with_options
 from benchbrief.cli.terminal import fail, printable
 from benchbrief.dsl.diagnostics.plain_amounts import plural
 from benchbrief.progress.finished_run import not_run
+from benchbrief.reports.text.html_markup import writable
 
 if TYPE_CHECKING:
     from benchbrief.progress.finished_run import Finished
     from benchbrief.results.analysis.expectation_verdicts import Verdict
     from benchbrief.results.ingest.run_evidence import Evidence
+
+State = Literal["ok", "failure", "error", "skipped"]
+
+
+@dataclass(frozen=True)
+class Case:
+    """`group` is shown as the class; `seconds` are 0 where a verdict takes no time of its own."""
+
+    group: str
+    name: str
+    state: State = "ok"
+    detail: str = ""
+    seconds: float = 0.0
+    remark: str = ""
+
+
+def junit(suite: str, cases: Sequence[Case]) -> bytes:
+    root = ET.Element("testsuites")
+    element = ET.SubElement(root, "testsuite", _counts(suite, cases))
+    for each in (root, element):
+        each.attrib.update(_counts(suite, cases))
+    for case in cases:
+        testcase = ET.SubElement(
+            element, "testcase", classname=writable(case.group), name=writable(case.name), time=f"{case.seconds:.3f}"
+        )
+        if case.state != "ok":
+            outcome = ET.SubElement(testcase, case.state, message=writable(case.detail))
+            outcome.text = writable(case.detail)
+        elif case.remark:
+            ET.SubElement(testcase, "system-out").text = writable(case.remark)
+    ET.indent(root, " ")
+    body: bytes = ET.tostring(root, encoding="utf-8")
+    return b'<?xml version="1.0" encoding="UTF-8"?>\n' + body + b"\n"
+
+
+def _counts(suite: str, cases: Sequence[Case]) -> dict[str, str]:
+    return {
+        "name": writable(suite),
+        "tests": str(len(cases)),
+        "failures": str(sum(case.state == "failure" for case in cases)),
+        "errors": str(sum(case.state == "error" for case in cases)),
+        "skipped": str(sum(case.state == "skipped" for case in cases)),
+        "time": f"{sum(case.seconds for case in cases):.3f}",
+    }
 
 
 _SUMMARY = "GITHUB_STEP_SUMMARY"

@@ -2,18 +2,40 @@
 
 from __future__ import annotations
 
+import shlex
+from collections.abc import Callable
+from fnmatch import fnmatchcase
+from functools import wraps
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 from click.shell_completion import CompletionItem
 
-from benchbrief.cli.option_groups import F
-from benchbrief.cli.run_names import OUT
-from benchbrief.cli.terminal import warn
+from benchbrief.cli.terminal import fail, warn
 
 if TYPE_CHECKING:
+    from benchbrief.model.events import Failing, Simulated
+    from benchbrief.model.plan import Plan
     from benchbrief.results.store.store import Store
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+
+def with_options(function: F, *options: Callable[[Any], Any]) -> F:
+    """Give a command these options, which its help lists in this order."""
+    for option in reversed(options):
+        function = option(function)
+    return function
+
+
+OUT = Path("bench-out")
+"""The folder of runs, where none is named."""
+
+
+def run_name(run_dir: Path) -> str:
+    """How to name a run on the command line: by its name, or, outside the usual folder, by its own folder."""
+    return run_dir.name if run_dir.parent == OUT else shlex.quote(str(run_dir))
 
 
 def out_option(function: F) -> F:
@@ -75,3 +97,143 @@ def complete_run(ctx: click.Context, _param: click.Parameter, incomplete: str) -
 def wait_option(function: F) -> F:
     """`--wait`, for hosts that another run holds."""
     return click.option("--wait", is_flag=True, help="Wait for hosts that another run holds.")(function)
+
+
+class _SchedulerName(click.ParamType[str]):
+    """The name of an installed scheduler. They are looked for only where the option is used."""
+
+    name = "scheduler"
+
+    def convert(self, value: str, param: click.Parameter | None, ctx: click.Context | None) -> str:
+        from benchbrief.compiler.extensions.registry import SCHEDULER_SPECS
+        from benchbrief.dsl.diagnostics.suggest import did_you_mean
+
+        known = SCHEDULER_SPECS.names
+        if value not in known:
+            guess = did_you_mean(value, known)
+            hint = f"did you mean {guess}?" if guess else f"there are: {', '.join(known)}"
+            self.fail(f"no scheduler is called {value!r}; {hint}", param, ctx)
+        return value
+
+    def shell_complete(self, ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
+        from benchbrief.compiler.extensions.registry import SCHEDULER_SPECS
+
+        return [CompletionItem(name) for name in SCHEDULER_SPECS.names if name.startswith(incomplete)]
+
+
+def scheduler_options(function: F) -> F:
+    """`--on SCHEDULER`, and `--job-option` (repeatable)."""
+    function = click.option(
+        "--job-option",
+        "job_options",
+        multiple=True,
+        metavar="NAME=VALUE",
+        help="With --on: ask the scheduler for this with each job, before what the spec says.  [time=4:00:00]",
+    )(function)
+    return click.option(
+        "--on",
+        "scheduler",
+        type=_SchedulerName(),
+        metavar="SCHEDULER",
+        help="Run each lane as a job of this scheduler, such as slurm.",
+    )(function)
+
+
+def label_of(scheduler: str) -> str:
+    from benchbrief.compiler.extensions.registry import SCHEDULER_SPECS
+
+    spec = SCHEDULER_SPECS.usable(scheduler)
+    return spec.label if spec else scheduler
+
+
+SIMULATED = "simulated: no host is reached and no tool is run; the numbers are a queueing model's, not measurements"
+SHORT = "simulated, nothing was measured"
+_SHOWN = 8
+"""So many hosts are named where one is not found."""
+
+
+class Share(click.ParamType[float]):
+    """`0.05` or `5%`, as a share from 0 to 1."""
+
+    name = "share"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> float:
+        text = str(value).strip()
+        try:
+            share = float(text.removesuffix("%")) / 100 if text.endswith("%") else float(text)
+        except ValueError:
+            share = -1.0
+        if not 0 <= share <= 1:
+            self.fail(f"{value!r} is not a share: write 0.05 or 5%", param, ctx)
+        return share
+
+
+class _HostShare(click.ParamType[tuple[str, float]]):
+    """`db-3.lab`, `db-*=5%`: a pattern of hosts, and the share of their jobs."""
+
+    name = "host[=share]"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> tuple[str, float]:
+        if isinstance(value, tuple):
+            return value
+        pattern, equals, share = str(value).rpartition("=")
+        return (pattern, Share().convert(share, param, ctx)) if equals else (share, 1.0)
+
+
+def simulate_options(function: Callable[..., Any]) -> Callable[..., Any]:
+    """`--simulate` and the options that go with it, handed on as `simulated`: None to measure."""
+
+    @wraps(function)
+    def command(
+        *words: Any,
+        simulate: bool,
+        seed: int | None,
+        errors: float | None,
+        failing: tuple[tuple[str, float], ...],
+        **more: Any,
+    ) -> Any:
+        return function(*words, simulated=_simulation(simulate, seed, errors, failing), **more)
+
+    return with_options(
+        command,
+        click.option("--simulate", is_flag=True, help="Run against simulated hosts, in no time: nothing is measured."),
+        click.option("--seed", type=int, metavar="N", help="With --simulate: other numbers. [default: 0]"),
+        click.option(
+            "--errors", type=Share(), metavar="SHARE", help="With --simulate: so many of the operations fail."
+        ),
+        click.option(
+            "--failing",
+            type=_HostShare(),
+            multiple=True,
+            metavar="HOST[=SHARE]",
+            help="With --simulate: jobs on this host fail, or on hosts like `db-*`; all, or a share. Repeatable.",
+        ),
+    )
+
+
+def _simulation(
+    simulate: bool, seed: int | None, errors: float | None, failing: tuple[tuple[str, float], ...]
+) -> Simulated | None:
+    """Raises UsageError for the others without --simulate."""
+    if not simulate:
+        others = {"--seed": seed, "--errors": errors, "--failing": failing or None}
+        for name in (name for name, value in others.items() if value is not None):
+            raise click.UsageError(f"{name} is for simulated hosts: say --simulate too")
+        return None
+    from benchbrief.model.events import Failing, Simulated
+
+    hosts: tuple[Failing, ...] = tuple(Failing(pattern=pattern, share=share) for pattern, share in failing)
+    return Simulated(seed=seed or 0, errors=errors or 0.0, failing=hosts)
+
+
+def refuse_unknown_hosts(simulated: Simulated | None, plan: Plan) -> None:
+    """Raises Stop with a message where a host is to fail that the plan does not have."""
+    if simulated is None or not simulated.failing:
+        return
+    sides = dict.fromkeys((cell.hardware, cell.load_hosts) for cell in plan.cells)
+    known = sorted({host for group, load in sides for host in (*plan.hardware[group].hosts, *load)})
+    for each in simulated.failing:
+        if not any(fnmatchcase(host, each.pattern) for host in known):
+            more = f" and {len(known) - _SHOWN} more" if len(known) > _SHOWN else ""
+            there = f"there are {', '.join(known[:_SHOWN])}{more}"
+            raise fail(f"--failing {each.pattern}: no host of the spec is like it", there)

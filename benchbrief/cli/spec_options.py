@@ -11,7 +11,7 @@ from typing import Any
 
 import click
 
-from benchbrief.cli.option_groups import F
+from benchbrief.cli.run_options import F
 from benchbrief.cli.terminal import Stop, show_painted, use_colour
 from benchbrief.dsl.bench_error import ExitCode
 
@@ -57,7 +57,7 @@ def budget_option(function: F) -> F:
 
 
 def seconds_given(_ctx: click.Context, _param: click.Parameter, given: str | None) -> float | None:
-    from benchbrief.compiler.units import UnknownUnitError, base_unit, parse_unit
+    from benchbrief.model.units import UnknownUnitError, base_unit, parse_unit
 
     if given is None:
         return None

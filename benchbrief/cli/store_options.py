@@ -5,11 +5,16 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypedDict
 
 import click
 
-from benchbrief.cli.option_groups import F
+from benchbrief.cli.run_options import OUT, F, with_options
 from benchbrief.cli.terminal import one_line
+
+if TYPE_CHECKING:
+    from benchbrief.history.read_series import Found
 
 STORE = "BENCHBRIEF_STORE"
 """The variable with the address of the store that runs are pushed to."""
@@ -56,3 +61,93 @@ def size_text(size: int) -> str:
         amount /= 1000
         del units[0]
     return f"{amount:.3g} {units[0]}"
+
+
+class History(TypedDict):
+    place: str
+    where: tuple[tuple[str, str], ...]
+    tag: str
+    spec: str
+    origin: str
+    across: tuple[str, ...]
+    verdicts: Path
+
+
+class _Where(click.ParamType[tuple[str, str]]):
+    """`hardware=nvme`, as a dimension and a key."""
+
+    name = "dim=key"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> tuple[str, str]:
+        if isinstance(value, tuple):
+            return value
+        dim, equals, key = str(value).partition("=")
+        if not equals or not dim.strip() or not key.strip():
+            self.fail(f"{value!r} is not DIM=KEY, such as hardware=nvme or threads=8", param, ctx)
+        return dim.strip(), key.strip()
+
+
+def trend_rules(function: F) -> F:
+    """`--across` and `--verdicts`."""
+    across = click.option(
+        "--across",
+        multiple=True,
+        metavar="FACT",
+        help="What is under test, and so makes no other environment: 'database version', or 'tool NAME.*'. Repeatable.",
+    )
+    verdicts = click.option(
+        "--verdicts",
+        type=click.Path(path_type=Path, dir_okay=False),
+        default=Path("bench-verdicts.toml"),
+        show_default=True,
+        metavar="FILE",
+        help="What people said of changes, kept in git.",
+    )
+    return across(verdicts(function))
+
+
+def history_options(function: F) -> F:
+    """`--from`, `--where`, `--tag`, `--spec`, `--origin`, `--across` and `--verdicts`."""
+    return with_options(
+        function,
+        click.option(
+            "--from",
+            "--out",  # as other commands call a folder of runs
+            "place",
+            default=str(OUT),
+            show_default=True,
+            metavar="STORE",
+            help="A folder of runs, or a shared store: s3://bucket/prefix, file:///srv/bench.",
+        ),
+        click.option(
+            "--where",
+            type=_Where(),
+            multiple=True,
+            metavar="DIM=KEY",
+            help="Only these points: hardware=nvme, threads=8, workload='read*'. Repeatable: the same dimension adds "
+            "keys.",
+        ),
+        click.option("--tag", default="", metavar="TAG", help="Only runs that were pushed with this tag."),
+        click.option("--spec", default="", metavar="NAME", help="Only runs of the spec file with this name."),
+        click.option(
+            "--origin",
+            type=click.Choice(("measured", "simulated", "imported")),
+            default="measured",
+            show_default=True,
+            help="Which runs: numbers of different origin are never one series.",
+        ),
+        trend_rules,
+    )
+
+
+def read_history(asked: History, quantities: tuple[str, ...]) -> Found:
+    """Return the chosen series, with progress shown on a terminal. Raises RunnerError."""
+    from benchbrief.history.read_series import Choice, read_series
+    from benchbrief.history.series_cache import open_series, run_source
+
+    where: dict[str, tuple[str, ...]] = {}
+    for dim, key in asked["where"]:
+        where[dim] = (*where.get(dim, ()), key)
+    choice = Choice(quantities, where, asked["tag"], asked["spec"], asked["origin"], asked["across"])  # type: ignore[arg-type]  # one of the choices
+    with run_progress("reading runs") as progress, open_series(run_source(asked["place"]), progress) as table:
+        return read_series(table, choice)

@@ -9,16 +9,141 @@ import re
 import select
 import sys
 import traceback
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
+from dataclasses import dataclass
 from types import FrameType
 from typing import IO
 
 import click
 
-from benchbrief.cli.terminal_marks import fold
+from benchbrief.dsl import source
 from benchbrief.dsl.bench_error import FULL, BenchError, ExitCode, how_to_mend
-from benchbrief.dsl.diagnostics import source_line
+from benchbrief.dsl.source import display_width
+
+_OPENING = "\u3008\u300a\u300c\u300e\u3010\u3014\uff08"
+_CLOSING = "\u3001\u3002\u3009\u300b\u300d\u300f\u3011\u3015\u30fc\uff01\uff09\uff0c\uff0e\uff1a\uff1b\uff1f"
+_WIDE = "\u2e80-\ua4cf\uac00-\ud7a3\uf900-\ufaff\uff01-\uff60"
+_PIECE = re.compile(rf" *(?:[{_OPENING}]*[{_WIDE}]|[^ {_WIDE}]+)[{_CLOSING}]*| +")
+"""A line may end before each: at blanks, and between characters of scripts that have none."""
+
+
+@dataclass(frozen=True)
+class Marks:
+    full: str
+    empty: str
+    cut: str
+
+
+UNICODE = Marks("━", "─", "…")
+ASCII = Marks("#", "-", "..")
+
+
+def marks(encoding: str | None) -> Marks:
+    """The marks that text of this encoding can have."""
+    try:
+        "".join((UNICODE.full, UNICODE.empty, UNICODE.cut)).encode(encoding or "ascii")
+    except (UnicodeEncodeError, LookupError):
+        return ASCII
+    return UNICODE
+
+
+def shorten(name: str, width: int, marks: Marks = UNICODE) -> str:
+    """A name cut in its middle: names of cells differ at their end, and say what they are at their beginning."""
+    if display_width(name) <= width:
+        return name
+    keep = max(0, width - display_width(marks.cut))
+    return (
+        _beginning(name, keep // 2) + marks.cut + _ending(name, keep - keep // 2) if keep else _beginning(name, width)
+    )
+
+
+def _beginning(text: str, width: int) -> str:
+    while display_width(text) > width:
+        text = text[:-1]
+    return text
+
+
+def _ending(text: str, width: int) -> str:
+    while display_width(text) > width:
+        text = text[1:]
+    return text
+
+
+def pad(text: str, width: int) -> str:
+    """The text with blanks behind it, so that it takes as many columns."""
+    return text + " " * (width - display_width(text))
+
+
+def align_columns(rows: Sequence[Sequence[str]]) -> list[str]:
+    """Lines of cells in columns as wide as need be: the first row is the head, with a rule below it."""
+    widths = [max(map(display_width, texts)) for texts in zip(*rows, strict=True)]
+    head, *others = (
+        "  ".join(pad(text, width) for text, width in zip(row, widths, strict=True)).rstrip() for row in rows
+    )
+    return [head, "  ".join("─" * width for width in widths), *others]
+
+
+def fold(line: str, width: int | None, indent: int) -> list[str]:
+    """The lines that a line with colours takes on a terminal of so many columns; all but the first one are indented.
+
+    Words that are longer than a line stay whole, so that a path can be copied. None: as wide as need be.
+    """
+    if width is None or display_width(click.unstyle(line)) <= width:
+        return [line]
+    lines, used = [""], 0
+    for piece in _PIECE.findall(line):
+        needed = display_width(click.unstyle(piece))
+        if used + needed > width and lines[-1].strip():
+            lines.append(" " * indent + piece.lstrip(" "))
+            used = display_width(click.unstyle(lines[-1]))
+        else:
+            lines[-1] += piece
+            used += needed
+    return lines
+
+
+def duration(seconds: float) -> str:
+    """`45 s`, `3 min 20 s`, `2 h 05 min`, `3 d 04 h`."""
+    whole = round(seconds)
+    if whole < 60:
+        return f"{whole} s"
+    if whole < 3600:
+        return f"{whole // 60} min {whole % 60:02d} s"
+    if whole < 48 * 3600:
+        return f"{whole // 3600} h {whole % 3600 // 60:02d} min"
+    return f"{whole // 86400} d {whole % 86400 // 3600:02d} h"
+
+
+def rate(ops_per_s: float) -> str:
+    """`15,203 ops/s`, `4.2 ops/s`."""
+    return f"{ops_per_s:,.0f} ops/s" if ops_per_s >= 100 or ops_per_s == 0 else f"{ops_per_s:.1f} ops/s"
+
+
+def latency(seconds: float) -> str:
+    """`812 us`, `1.23 ms`, `2.5 s`: three digits, and letters that every terminal has."""
+    size, unit = next((step for step in _STEPS if seconds < step[0] * 999.5), _STEPS[-1])
+    value = seconds / size
+    return f"{value:.0f} {unit}" if value >= 100 else f"{value:.3g} {unit}"
+
+
+_STEPS = ((1e-6, "us"), (1e-3, "ms"), (1.0, "s"))
+
+
+def power(watts: float) -> str:
+    return f"{watts:.0f} W" if watts < 10_000 else f"{watts / 1000:.1f} kW"
+
+
+def progress_of_step(so_far: float, planned: float) -> str:
+    """How long a step has taken, by its plan: `3 s of about 9 s`; of one that takes longer, `12 s, planned 9 s`; of one
+    that the plan gives no time, `12 s`."""
+    if not planned:
+        return duration(so_far)
+    if so_far > planned + 1:
+        return f"{duration(so_far)}, planned {duration(planned)}"
+    taken = f"{so_far:.0f} s" if planned < 60 else duration(so_far)
+    return f"{taken} of about {duration(planned)}"
+
 
 MEANINGS: Mapping[ExitCode, str] = {
     ExitCode.DONE: "done",
@@ -231,12 +356,12 @@ def show_data(data: bytes) -> None:
 
 def printable(text: str) -> str:
     """Return the text with escapes for what a terminal would obey, hide or reorder."""
-    return _LINES.sub(lambda found: source_line.printable(found.group()), text)
+    return _LINES.sub(lambda found: source.printable(found.group()), text)
 
 
 def one_line(text: str) -> str:
     """A field on one line, escaped: its line ends are blanks."""
-    return source_line.printable(_LINE_END.sub(" ", text))
+    return source.printable(_LINE_END.sub(" ", text))
 
 
 def coloured(text: str) -> str:
@@ -258,7 +383,7 @@ def _json_escaped(text: str) -> str:
 
 def _escaped_unless_harmless(found: re.Match[str]) -> str:
     char = found.group()
-    return char if source_line.harmless(char) else source_line.json_escaped(char)
+    return char if source.harmless(char) else source.json_escaped(char)
 
 
 def show_error(error: BaseException) -> ExitCode:

@@ -8,15 +8,13 @@ from dataclasses import asdict
 from math import floor, inf, isfinite, log10
 from typing import TYPE_CHECKING
 
-from benchbrief.ci.junit import Case, State
-from benchbrief.ci.verdict_files import inline, table
-from benchbrief.cli.readable_quantities import latency, rate
-from benchbrief.cli.terminal import one_line
+from benchbrief.ci.verdict_files import Case, State, inline, table
+from benchbrief.cli.terminal import latency, one_line, rate
 
 if TYPE_CHECKING:
-    from benchbrief.comparing.named_contenders import Reference
+    from benchbrief.comparing.judged_contenders import Reference
     from benchbrief.results.compare.comparison import Comparison, Outcome, Values
-    from benchbrief.results.compare.contender_differences import Difference
+    from benchbrief.results.compare.contender import Difference
 
 COLOURS = {"better": "green", "worse": "red", "differs": "yellow", "unknown": "yellow"}
 _MARKS = {"better": "✅ better", "worse": "❌ worse"}

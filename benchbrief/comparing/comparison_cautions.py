@@ -2,23 +2,211 @@
 
 from __future__ import annotations
 
-from collections.abc import Container, Iterator, Sequence
+import json
+from collections.abc import Container, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Protocol
 
 from benchbrief.cli.terminal import one_line
-from benchbrief.comparing.compare_messages import listed, say, some_of
 from benchbrief.comparing.compare_output import format_point
-from benchbrief.comparing.load_differences import Loads
+from benchbrief.compiler.explain.explain_diff import part_name, value_text
 from benchbrief.compiler.explain.explain_rules import measured_for
-from benchbrief.compiler.messages.text import figure
-from benchbrief.compiler.planning.budgets import is_budgeted
+from benchbrief.compiler.extensions.registry import TOOL_SPECS
+from benchbrief.compiler.planning.plan_diff import Part, changed_parts
+from benchbrief.model.budgets import is_budgeted
+from benchbrief.model.plan import Arrivals
+from benchbrief.model.precision import FEWEST
+from benchbrief.model.text import Text, figure, speaker
 from benchbrief.results.analysis.other_work import read_other_work
 from benchbrief.results.compare.comparison import Comparison, Outcome, Values
-from benchbrief.results.compare.contender import Contender
-from benchbrief.results.compare.metric_definitions import defined_otherwise
-from benchbrief.results.compare.tail_percentiles import FEWEST, resting_on_few
+from benchbrief.results.compare.contender import Contender, Difference, defined_otherwise
+from benchbrief.results.compare.rankings import Field, Pair
+from benchbrief.results.compare.tail_percentiles import resting_on_few
+from benchbrief.results.result_messages import ResultMessages
 from benchbrief.results.store.searched_doubts import explain_marks
 
+if TYPE_CHECKING:
+    from benchbrief.model.plan import Cell
+    from benchbrief.results.compare.comparison import Point
+    from benchbrief.results.compare.contender import Contender
+
+
+class CompareMessages(ResultMessages, Protocol):
+    def side_simulated(self, *, name: object) -> Text: ...
+    def sides_simulated(self, *, names: object) -> Text: ...
+    def side_imported(self, *, name: object) -> Text: ...
+    def sides_imported(self, *, names: object) -> Text: ...
+    def busy_side(self, *, name: object, n: object, total: object, most: object) -> Text: ...
+    def busy_sides(self, *, said: object) -> Text: ...
+    def kinds_unknown(self, *, name: object) -> Text: ...
+    def metric_otherwise(self, *, name: object, one: object, a: object, other: object, b: object) -> Text: ...
+    def part_otherwise(self, *, name: object, of: object, one: object, a: object, other: object, b: object) -> Text: ...
+    def other_nodes(self, *, said: object) -> Text: ...
+    def more_nodes(self, *, said: object, n: object) -> Text: ...
+    def node_of(self, *, host: object, one: object, other: object) -> Text: ...
+    def other_time(self, *, name: object, one: object, a: object, other: object, b: object) -> Text: ...
+    def one_for_two(self, *, n: object, total: object) -> Text: ...
+    def one_import_for_two(self, *, n: object, total: object) -> Text: ...
+    def some_for_two(self, *, n: object, total: object) -> Text: ...
+    def only_has(self, *, name: object, said: object) -> Text: ...
+    def only_one_has(self, *, names: object, name: object, said: object) -> Text: ...
+    def at_place(self, *, what: object, place: object) -> Text: ...
+    def next_to(self, *, one: object, other: object) -> Text: ...
+    def some_of(self, *, said: object, n: object) -> Text: ...
+    def one_repeat(self, *, n: object, said: object) -> Text: ...
+    def only_two_repeats(self, *, n: object, said: object) -> Text: ...
+    def advise_budget(self) -> Text: ...
+    def advise_repeats(self) -> Text: ...
+    def thin_tail(self, *, n: object, total: object, fewest: object, said: object) -> Text: ...
+    def apart(self, *, said: object) -> Text: ...
+    def bounds_explained(self) -> Text: ...
+    def level_range(self, *, low: object, high: object) -> Text: ...
+    def pair_test(self, *, levels: object) -> Text: ...
+    def pair_test_from(self, *, threshold: object, levels: object) -> Text: ...
+    def loads_differ(self, *, n: object, total: object) -> Text: ...
+    def loads_unjudged(self, *, n: object, total: object) -> Text: ...
+    def one_for_some(self, *, n: object, total: object) -> Text: ...
+    def one_import_for_some(self, *, n: object, total: object) -> Text: ...
+    def few_repeats(self) -> Text: ...
+    def thin_tails(self, *, n: object, total: object, fewest: object) -> Text: ...
+    def point_count(self, *, n: object) -> Text: ...
+    def rank_test(self, *, tests: object, levels: object) -> Text: ...
+    def rank_test_from(self, *, tests: object, threshold: object, levels: object) -> Text: ...
+    def not_equal(self) -> Text: ...
+    def rank_loads(self, *, n: object, total: object) -> Text: ...
+    def rank_loads_unjudged(self, *, n: object, total: object) -> Text: ...
+    def not_told_apart(self, *, said: object, points: object) -> Text: ...
+    def left_out_there(self, *, name: object, said: object, points: object) -> Text: ...
+
+
+say: CompareMessages = speaker(CompareMessages)
+
+
+def some_of(names: Sequence[str], most: int) -> str:
+    """Return the first of some names, and how many more there are."""
+    said = names[0]
+    for name in names[1:most]:
+        said = say.next_to(one=said, other=name)
+    return say.some_of(said=said, n=len(names) - most) if len(names) > most else said
+
+
+def listed(names: Sequence[str]) -> str:
+    """Return `A`, `A and B`, or `A, B and C`."""
+    return say.sides(one=some_of(names[:-1], len(names)), other=names[-1]) if len(names) > 1 else names[0]
+
+
+_OF_THE_POINT = ("threads", "target", "repeat")
 _NAMED = 3
+
+
+@dataclass(frozen=True)
+class Loads:
+    """`other` has, by the experiment, the workload and (of whole runs) the hardware, what of their load differs."""
+
+    differences: tuple[Difference, ...]
+    other: Mapping[Point, tuple[str, ...]]
+
+    def why_other(self, point: Point) -> str:
+        """Why what was measured at a point is not of one load; "" where it is.
+
+        A point of fewer dimensions is of all that it may be made of.
+        """
+        keys = dict(point)
+        found = [names for group, names in self.other.items() if all(keys.get(dim, key) == key for dim, key in group)]
+        names = list(dict.fromkeys(name for each in found for name in each))
+        if not names:
+            return ""
+        return say.other_load(said=some_of(names, _NAMED))
+
+
+def compare_loads(first: Contender, second: Contender) -> Loads:
+    """By each experiment and workload that both measured, whatever their experiments are called: a metric that does not
+    tell experiments apart is of all of them. The load's differences stand first."""
+    found: dict[bool, dict[Difference, None]] = {True: {}, False: {}}
+    ours, theirs = _groups(first), _groups(second)
+    # What one side alone has is part of its points that have fewer dimensions, and of none on the other side.
+    alone = {group[1:] for group in ours} ^ {group[1:] for group in theirs}
+    other = {group: (" on ".join(str(key) for _, key in group) + " in one alone",) for group in sorted(alone, key=str)}
+    compared = [(*both, list(_parts(first, both[1], second, both[2]))) for both in _both(ours, theirs)]
+    alike = {cell.id for _, *cells, parts in compared if not parts for cell in cells}
+    for group, was, cell, parts in compared:
+        if was.id in alike and cell.id in alike and was.experiment != cell.experiment:
+            continue  # each has its like under another name
+        names = []
+        for part in parts:
+            of_load = part.owner.startswith("workload ")
+            found[of_load][_difference(part, cell)] = None
+            if of_load:
+                names.append(part.name)
+        if names:
+            other[group] = tuple(dict.fromkeys((*other.get(group, ()), *names)))
+    in_order = (sorted(found[of_load], key=lambda each: each.what) for of_load in (True, False))
+    return Loads(tuple(each for found in in_order for each in found), other)
+
+
+def _both(ours: Mapping[Point, Cell], theirs: Mapping[Point, Cell]) -> Iterator[tuple[Point, Cell, Cell]]:
+    """What is compared, by the group that it stands at: each experiment with its namesake; one without a namesake, by
+    its workload and hardware alone, with all that the other side has of these."""
+    for group, was in ours.items():
+        if group in theirs:
+            yield group, was, theirs[group]
+    for group, was in ours.items():
+        for namesake, cell in theirs.items():
+            if group[1:] == namesake[1:] and (group not in theirs or namesake not in ours):
+                yield group[1:], was, cell
+
+
+def _groups(side: Contender) -> dict[Point, Cell]:
+    """A cell of each experiment, workload and hardware: but for the point and the repeat, it is as the others."""
+    found: dict[Point, Cell] = {}
+    for cell in side.plan.cells:
+        group: Point = (("experiment", cell.experiment), ("workload", cell.workload))
+        if side.hardware is None:
+            group = (*group, ("hardware", cell.hardware))
+        elif cell.hardware != side.hardware:
+            continue
+        found.setdefault(group, cell)
+    return found
+
+
+def _parts(first: Contender, was: Cell, second: Contender, cell: Cell) -> Iterator[Part]:
+    for found in changed_parts(first.plan, was, second.plan, cell):
+        part = _with_defaults(found, _arrivals(first, was), _arrivals(second, cell))
+        if part.before == part.after:
+            continue
+        if part.name.partition(".")[0] in _OF_THE_POINT and not part.owner:
+            continue
+        # Of two hardware groups, the hosts and what stands on them are what is compared.
+        if second.hardware is None or not part.owner.startswith(("hardware ", "database ")):
+            yield part
+
+
+def _arrivals(side: Contender, cell: Cell) -> Arrivals:
+    """Return how the load of a cell is spaced: as its experiment says, or in the usual way of its tool."""
+    spec = TOOL_SPECS.usable(cell.tool.driver)
+    usual = spec.arrivals[0] if spec and spec.arrivals and cell.target is not None else "closed"
+    return side.plan.experiments[cell.experiment].arrivals or Arrivals(kind=usual)
+
+
+def _with_defaults(part: Part, ours: Arrivals, theirs: Arrivals) -> Part:
+    """Return the part with the default where a side does not say a setting of its arrivals."""
+    _, is_setting, name = part.name.partition("arrivals.")
+    if part.owner or not is_setting:
+        return part
+    before, after = (
+        getattr(own, name) if said is None else said for said, own in ((part.before, ours), (part.after, theirs))
+    )
+    return replace(part, before=before, after=after)
+
+
+def _difference(part: Part, cell: Cell) -> Difference:
+    before, after = (value_text(part, value) if value is not None else "" for value in (part.before, part.after))
+    if before == after:  # what sets them apart has no words of its own
+        before, after = json.dumps(part.before), json.dumps(part.after)
+    of = "" if part.owner or part.name.startswith("tool") else f"experiment {cell.experiment}."
+    return Difference(f"{of}{part_name(part)}", before, after)
+
+
 _NAMED_HOSTS = 5
 _ENOUGH = 3
 """Repeats that can tell a difference from noise."""
@@ -194,3 +382,78 @@ def _nodes(side: Contender) -> dict[str, str]:
         if side.hardware in (None, hardware) and node not in found.setdefault(str(host), []):
             found[str(host)].append(str(node))
     return {host: " and ".join(nodes) for host, nodes in found.items()}
+
+
+def ranking_cautions(
+    contenders: Sequence[Contender],
+    names: str,
+    field: Field,
+    loads: Mapping[Pair, Loads],
+    threshold: float,
+    *,
+    judged: bool,
+) -> Iterator[str]:
+    """`judged`: points of another load are judged all the same."""
+    rows = [row for outcome in field.outcomes.values() for row in outcome.comparisons]
+    yield from _warn_of_loads(field, loads, judged=judged)
+    yield from warn_of_origins(contenders, names)
+    yield from warn_of_busy_hosts(contenders, names)
+    for (a, b), outcome in field.outcomes.items():
+        called = names[a], names[b]
+        yield from warn_of_definitions(contenders[a], contenders[b], called=called)
+        yield from warn_of_lengths(contenders[a], contenders[b], called)
+        if a == 0:
+            for only, name in ((outcome.only_first, called[0]), (outcome.only_second, called[1])):
+                if only:
+                    said = some_of(only, _NAMED)
+                    yield say.only_one_has(names=say.sides(one=called[0], other=called[1]), name=name, said=said)
+    if same := sum(row.verdict == "same measurement" for row in rows):
+        imported = all(each.origin == "imported" for each in contenders)
+        yield (say.one_import_for_some if imported else say.one_for_some)(n=same, total=len(rows))
+    yield from warn_of_shared_measurements(rows)
+    few = [row for row in rows if row.verdict == "within noise" and row.fewest < _ENOUGH]
+    if few or any(row.lacks_repeats for row in rows):
+        yield say.few_repeats()
+    yield from _warn_of_ranked_tails(contenders, field)
+    yield from warn_of_bounds(rows)
+    if any(row.p is not None for row in rows):
+        yield from _explain_test(rows, threshold)
+
+
+def _explain_test(rows: Sequence[Comparison], threshold: float) -> Iterator[str]:
+    families: dict[str, int] = {}
+    for row in rows:
+        if row.p is not None:
+            families[row.family] = families.get(row.family, 0) + 1
+    tests = ", ".join(f"{name}: {count}" for name, count in families.items())
+    levels, of = levels_of(rows), figure(threshold * 100, ".3g")
+    yield (
+        say.rank_test_from(tests=tests, threshold=of, levels=levels)
+        if threshold
+        else say.rank_test(tests=tests, levels=levels)
+    )
+    yield say.not_equal()
+
+
+def _warn_of_loads(field: Field, loads: Mapping[Pair, Loads], *, judged: bool) -> Iterator[str]:
+    of_other = [
+        ranking
+        for ranking in field.rankings
+        if any(loads[pair].why_other(row.point) for pair, row in ranking.pairs.items())
+    ]
+    if of_other:
+        warn = say.rank_loads if judged else say.rank_loads_unjudged
+        yield warn(n=len(of_other), total=_points(field))
+
+
+def _warn_of_ranked_tails(contenders: Sequence[Contender], field: Field) -> Iterator[str]:
+    few: set[tuple[str, object]] = set()
+    for place, side in enumerate(contenders):
+        rows = [next((row for pair, row in each.pairs.items() if place in pair), None) for each in field.rankings]
+        few |= {(row.quantity, row.point) for row in resting_on_few(side, [row for row in rows if row is not None])}
+    if few:
+        yield say.thin_tails(n=len(few), total=_points(field), fewest=FEWEST)
+
+
+def _points(field: Field) -> str:
+    return say.point_count(n=figure(len(field.rankings), ","))

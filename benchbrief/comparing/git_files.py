@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Self
 
-from benchbrief.dsl.diagnostics import file_errors
+from benchbrief.dsl.diagnostics import syntax_errors
 from benchbrief.dsl.read_files import MAX_BYTES, decode
 from benchbrief.dsl.syntax import ast
 from benchbrief.dsl.syntax.parse import parse
@@ -74,9 +74,9 @@ class GitFiles:
         shown = f"{self.revision}:{name}"
         content = self._content(path)
         if content is None:
-            raise file_errors.FileMissing(None, shown, None).error()
+            raise syntax_errors.FileMissing(None, shown, None).error()
         if len(content) > MAX_BYTES:
-            raise file_errors.TooLarge(None, shown, MAX_BYTES).error()
+            raise syntax_errors.TooLarge(None, shown, MAX_BYTES).error()
         return parse(decode(content, shown))
 
     def _content(self, path: Path) -> bytes | None:

@@ -14,8 +14,8 @@ from benchbrief.dsl.diagnostics.plain_amounts import plural
 from benchbrief.progress.earlier_results import day, taken_from
 
 if TYPE_CHECKING:
-    from benchbrief.compiler.planning.plan import Cell, Plan
     from benchbrief.compiler.planning.plan_diff import PlanDiff
+    from benchbrief.model.plan import Cell, Plan
     from benchbrief.results.runs.reusable_results import Reuse
 
 LAST = "last"
@@ -147,9 +147,8 @@ class NextRun:
 
     @classmethod
     def of(cls, found: PlanDiff, out: Path) -> NextRun:
-        from benchbrief.compiler.estimates.counted_cells import counted_cells
-        from benchbrief.compiler.estimates.estimate import estimate_some
-        from benchbrief.compiler.planning.planned_cells import planned_cells
+        from benchbrief.compiler.estimates.estimate import counted_cells, estimate_some
+        from benchbrief.model.planned_cells import planned_cells
         from benchbrief.results.runs.reusable_results import find_reusable
 
         plan = found.after
@@ -196,7 +195,7 @@ _TOGETHER = {
 
 def _why_again(found: PlanDiff, reuse: Reuse) -> Iterator[Again]:
     """Yield the cells that have not changed and are left to measure, by reason."""
-    from benchbrief.compiler.planning.planned_cells import most_of
+    from benchbrief.model.planned_cells import most_of
     from benchbrief.results.runs.reusable_results import blocks
 
     same = {each.cell.id for each in found.cells if each.kind == "same"}

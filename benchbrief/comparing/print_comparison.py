@@ -3,19 +3,170 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from itertools import groupby
 from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple
 
-from benchbrief.ci.junit import Case
-from benchbrief.ci.verdict_files import write_markdown, write_verdicts
-from benchbrief.cli.terminal import columns_of, one_line, show, show_json, show_wrapped
+from benchbrief.ci.verdict_files import Case, write_file, write_markdown, write_verdicts
+from benchbrief.cli.terminal import align_columns, columns_of, one_line, show, show_json, show_wrapped
 from benchbrief.comparing import compare_output as output
 from benchbrief.comparing import ranking_output as ranked
-from benchbrief.comparing.compare_table import table_of
-from benchbrief.comparing.comparison_html import write_page
-from benchbrief.comparing.judged_contenders import Judged
-from benchbrief.comparing.named_contenders import Reference
-from benchbrief.results.compare.contender_differences import Difference
+from benchbrief.comparing.compare_output import (
+    find_constant_dimensions,
+    format_change,
+    format_point,
+    format_values,
+    shorten_reason,
+    verdict_word,
+)
+from benchbrief.comparing.judged_contenders import Judged, Reference
+from benchbrief.comparing.ranking_output import explain_unranked
+from benchbrief.dsl.diagnostics.plain_amounts import plural
+from benchbrief.dsl.source import display_width
+from benchbrief.history.site.comparison_pages import ranking_view, step_view
+from benchbrief.history.site.render_site import comparison_page
+from benchbrief.model.text import mapped
+from benchbrief.reports.words.brief_words import CATALOGUES
+from benchbrief.results.compare.contender import Difference
+
+if TYPE_CHECKING:
+    from benchbrief.results.compare.comparison import Comparison
+
+_HEAD = ("metric, point", "A", "B", "change", "verdict")
+_MOST_NAMED = 2
+_MOST_REASONS = 6
+
+
+class Line(NamedTuple):
+    """A line of the table; `row` is its comparison, None for a head."""
+
+    text: str
+    row: Comparison | None = None
+
+
+class Table(NamedTuple):
+    """Lines that fit, and what has no room in them: sentences for below."""
+
+    lines: tuple[Line, ...]
+    notes: tuple[str, ...]
+
+
+def table_of(comparisons: Sequence[Comparison], columns: int | None) -> Table:
+    """The table in at most so many columns, where a point's name leaves room for it; None: as wide as it gets.
+
+    Intervals give way first, then each point takes two lines or three. What is 0 on both sides, or missing, is a
+    sentence.
+    """
+    rows = [row for row in comparisons if not _is_zero(row) and not _is_missing(row)]
+    notes = [*_zeros(comparisons), *_explain_unknown(comparisons)]
+    for with_spread, with_interval in ((True, True), (False, True), (False, False)):
+        lines = _aligned(rows, with_spread=with_spread, with_interval=with_interval)
+        if columns is None or max((display_width(line.text) for line in lines), default=0) <= columns:
+            break
+    else:
+        lines = _stacked(rows, columns)
+    if not (with_spread and with_interval):
+        notes.append("there is no room for all intervals: a wider terminal, or --json, shows them")
+    return Table(tuple(lines), tuple(notes))
+
+
+def _is_zero(row: Comparison) -> bool:
+    return row.first is not None and row.second is not None and row.first.value == row.second.value == 0
+
+
+def _is_missing(row: Comparison) -> bool:
+    return all(side is None or not side.is_known for side in (row.first, row.second))
+
+
+def _zeros(comparisons: Sequence[Comparison]) -> Iterator[str]:
+    for metric, rows in groupby(comparisons, key=lambda row: row.quantity):
+        of = list(rows)
+        if count := sum(map(_is_zero, of)):
+            where = f"all {plural(count, 'point')}" if count == len(of) > 1 else plural(count, "point")
+            yield f"{metric}: 0 in A and in B, at {where}"
+
+
+def _explain_unknown(rows: Sequence[Comparison]) -> Iterator[str]:
+    """Why some values are missing, each reason with the points that it holds for."""
+    found: dict[str, list[str]] = {}
+    hidden = find_constant_dimensions(rows)
+    for row in rows:
+        if row.verdict == "unknown":
+            found.setdefault(row.reason, []).append(f"{row.quantity} at {format_point(row, hidden)}")
+    for reason, points in list(found.items())[:_MOST_REASONS]:
+        more = f", and {len(points) - _MOST_NAMED} more" if len(points) > _MOST_NAMED else ""
+        yield f"{verdict_word('unknown')}: {shorten_reason(reason)} ({', '.join(points[:_MOST_NAMED])}{more})"
+    if left := sum(len(points) for points in list(found.values())[_MOST_REASONS:]):
+        yield f"{verdict_word('unknown')} for further reasons at {plural(left, 'point')}: --json has them"
+
+
+def _cells(row: Comparison, *, with_spread: bool, with_interval: bool) -> tuple[str, str, str, str]:
+    first, second = (format_values(side, row.unit, with_spread=with_spread) for side in (row.first, row.second))
+    shown = row if with_interval else replace(row, interval=None, difference_interval=None, p=None)
+    return first, second, format_change(shown), verdict_word(row.verdict)
+
+
+def _aligned(rows: Sequence[Comparison], *, with_spread: bool, with_interval: bool) -> list[Line]:
+    """A metric's name on a line of its own, above its points."""
+    hidden = find_constant_dimensions(rows)
+    cells = [
+        (f"  {one_line(format_point(row, hidden))}", *_cells(row, with_spread=with_spread, with_interval=with_interval))
+        for row in rows
+    ]
+    head, rule, *texts = align_columns([_HEAD, *cells])
+    lines = [Line(head), Line(rule)]
+    for metric, pairs in groupby(zip(rows, texts, strict=True), key=lambda pair: pair[0].quantity):
+        lines += [Line(one_line(metric)), *(Line(text, row) for row, text in pairs)]
+    return lines
+
+
+def _stacked(rows: Sequence[Comparison], columns: int | None) -> list[Line]:
+    """Two lines for each point, for names that leave no room beside them; three where the change has none either."""
+    hidden = find_constant_dimensions(rows)
+    lines = []
+    for metric, of in groupby(rows, key=lambda row: row.quantity):
+        lines.append(Line(one_line(metric)))
+        for row in of:
+            first, second, change, verdict = _cells(row, with_spread=False, with_interval=False)
+            shown = [f"    A {first}, B {second}: {change}, {verdict}"]
+            if columns is not None and display_width(shown[0]) > columns:
+                shown = [f"    A {first}, B {second}:", f"      {change}, {verdict}"]
+            lines += [Line(text, row) for text in (f"  {one_line(format_point(row, hidden))}", *shown)]
+    return lines
+
+
+def write_page(file: Path, judged: Judged, language: str) -> None:
+    """Write the comparison as one page that needs no other file. Raises Stop when the file can't be written."""
+    words = CATALOGUES[language]
+    names = list(judged.names)
+    differing = tuple((each.what, *each.each) for each in judged.differing)
+
+    def known(text: str) -> str:
+        """Return a sentence with the codes of what the stores say in it."""
+        return mapped(text, lambda part: judged.sentences.get(part, part))
+
+    if len(names) == 2:
+        (outcome,) = judged.outcomes.values()
+        rows = [replace(row, reason=known(row.reason)) for row in outcome.comparisons]
+        made = step_view(words["site_comparison"], rows, names, words, judged.labels, differing)
+        notes = judged.notes
+    else:
+        rankings = [replace(each, reason=known(each.reason)) for each in judged.rankings]
+        made = ranking_view(words["site_comparison"], rankings, names, words, judged.labels)
+        notes = (*explain_unranked(judged), *judged.notes)
+    if made is None:  # nothing in common, which is refused before
+        return
+    contenders = tuple(
+        (name, f"{each.run_dir.name}{':' if each.hardware else ''}{each.hardware}")
+        for name, each in zip(names, judged.references, strict=True)
+    )
+    worded = tuple(words.said(known(note)) for note in notes)
+    view = replace(made, contenders=contenders, differing=differing, notes=worded)
+    first, *others = (run for _, run in contenders)
+    title = words["site_step_of"].format(run=words.locale.listed(others), before=first)
+    write_file(file, comparison_page(view, title, words))
 
 
 def print_comparison(

@@ -7,11 +7,8 @@ from dataclasses import replace
 from itertools import groupby
 from typing import TYPE_CHECKING, NamedTuple
 
-from benchbrief.ci.junit import Case
-from benchbrief.ci.verdict_files import inline, table
-from benchbrief.cli.terminal import one_line
-from benchbrief.cli.terminal_marks import align_columns
-from benchbrief.comparing.compare_messages import say, some_of
+from benchbrief.ci.verdict_files import Case, inline, table
+from benchbrief.cli.terminal import align_columns, one_line
 from benchbrief.comparing.compare_output import (
     cases,
     count_verdicts,
@@ -23,8 +20,9 @@ from benchbrief.comparing.compare_output import (
     format_values,
     shorten_reason,
 )
-from benchbrief.compiler.messages.text import mapped
-from benchbrief.dsl.diagnostics.source_line import display_width
+from benchbrief.comparing.comparison_cautions import say, some_of
+from benchbrief.dsl.source import display_width
+from benchbrief.model.text import mapped
 
 if TYPE_CHECKING:
     from benchbrief.comparing.judged_contenders import Judged

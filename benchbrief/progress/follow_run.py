@@ -2,21 +2,27 @@
 
 from __future__ import annotations
 
+import heapq
 import time
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal
 
-from benchbrief.dsl.bench_error import ExitCode
+from benchbrief.dsl.bench_error import BenchError, ExitCode
+from benchbrief.model import events as j
+from benchbrief.model.events import RECORD, ReportMade
+from benchbrief.progress.run_view import RunView
+from benchbrief.results.runs.run_summary import CellState
 from benchbrief.runners.errors import RunnerError
-from benchbrief.runners.execution.live_numbers import Live, Reading, read_live
-from benchbrief.runners.journal import events as j
+from benchbrief.runners.execution.live_numbers import Live, Reading, load_of, measures_of, read_live
+from benchbrief.runners.fleet.lane_results import folders_in
+from benchbrief.runners.fleet.scheduler import scheduler_named
+from benchbrief.runners.fleet.submitted_run import is_driven, name_of_jobs, submitted_run
 from benchbrief.runners.journal.controller_clock import now_in_run
-from benchbrief.runners.journal.events import RECORD, ReportMade
-from benchbrief.runners.journal.journal_file import JOURNAL, is_being_written, read_whole
-from benchbrief.runners.journal.line_sums import START
+from benchbrief.runners.journal.journal_file import JOURNAL, START, is_being_written, last_record, read_whole
 from benchbrief.runners.plain_files import open_plain
 
 LOOK_S = 0.5
@@ -147,3 +153,144 @@ def _code(number: int) -> ExitCode:
         return ExitCode(number)
     except ValueError:
         return ExitCode.CELL_FAILED
+
+
+_ASK_EVERY_S = 5.0
+"""How often a scheduler is asked whether it has jobs of the run."""
+
+
+@dataclass
+class LaneTails:
+    """The records of all lanes as they are added, without the starts and ends of each lane."""
+
+    run_dir: Path
+    ends: dict[str, j.RunEnded | None] = field(default_factory=dict)
+    """How each lane has ended, by its folder's name; None for one that goes on."""
+    _tails: dict[Path, JournalTail] = field(default_factory=dict)
+
+    def new(self) -> list[j.AnyRecord]:
+        """Raises RunnerError for a line that is no record."""
+        found: list[list[j.AnyRecord]] = []
+        for folder in folders_in(self.run_dir):
+            found.append([])
+            tail = self._tails.setdefault(folder, JournalTail(folder / JOURNAL))
+            for record in tail.new():
+                if isinstance(record, j.RunStarted | j.RunEnded):
+                    self.ends[folder.name] = record if isinstance(record, j.RunEnded) else None
+                elif not isinstance(record, j.TimeEstimated):
+                    found[-1].append(record)
+        return list(heapq.merge(*found, key=lambda record: record.at))  # each lane in its order, whatever its clocks
+
+    def readings(self) -> tuple[Reading, ...]:
+        found = [read_live(folder) for folder in self._tails if is_being_written(folder)]
+        return tuple(reading for live in found if live is not None for reading in live.readings)
+
+
+@dataclass
+class LanesFollower(Looks):
+    """As `Follower`, for a run whose lanes are jobs: it goes on while its controller, a lane or a job does."""
+
+    run_dir: Path
+    _tails: LaneTails = field(init=False)
+    _asked_at: float = float("-inf")
+    _has_jobs: bool = True
+
+    def __post_init__(self) -> None:
+        self._tails = LaneTails(self.run_dir)
+
+    def look(self) -> Followed:
+        driven = is_driven(self.run_dir)
+        goes_on = driven or self._lanes_go_on() or self._jobs_are_there()
+        records = self._tails.new()
+        live = read_live(self.run_dir)
+        if goes_on:
+            phase = live.phase if driven and live is not None and live.phase != "ended" else "running"
+            return Followed(records, self._tails.readings(), phase)
+        end = last_record(self.run_dir / JOURNAL)
+        if not isinstance(end, j.RunEnded) or end.status == "interrupted":
+            if live is not None and live.phase == "ended" and live.exit_code is not None:
+                return Followed(records, (), "ended", ExitCode(live.exit_code))
+            return Followed(records, (), "gone", ExitCode.INTERRUPTED)
+        is_ours = live is not None and live.phase == "ended" and live.at >= end.at  # or it was merged later
+        code = live.exit_code if live is not None and is_ours else None
+        return Followed([*records, end], (), "ended", CODES[end.status] if code is None else ExitCode(code))
+
+    def _lanes_go_on(self) -> bool:
+        return any(is_being_written(folder) for folder in folders_in(self.run_dir))
+
+    def _jobs_are_there(self) -> bool:
+        if time.monotonic() - self._asked_at >= _ASK_EVERY_S:
+            self._asked_at = time.monotonic()
+            submitted = submitted_run(self.run_dir)
+            with suppress(BenchError):  # a scheduler that is silent has its jobs still
+                jobs = scheduler_named(submitted.scheduler).jobs(name_of_jobs(self.run_dir)) if submitted else []
+                self._has_jobs = any(job.is_live for job in jobs)
+        return self._has_jobs
+
+
+def follower_of(run_dir: Path) -> Follower | LanesFollower:
+    return Follower(run_dir) if submitted_run(run_dir) is None else LanesFollower(run_dir)
+
+
+_ENDED: tuple[CellState, ...] = ("ok", "failed", "refused", "no_room", "skipped")
+
+FIELDS = {
+    "cell_started": ("cell", "attempt"),
+    "cell_resumed": ("cell", "attempt", "step", "began_at", "away_since"),
+    "cell_ended": ("cell", "attempt", "status", "ops_per_s", "reason", "origin"),
+    "cell_skipped": ("cell", "reason", "no_room"),
+    "search_ended": ("experiment", "hardware", "workload", "axis", "knee"),
+    "point_chosen": ("experiment", "hardware", "workload", "axis", "point", "number", "why"),
+    "remark": ("severity", "text", "cell", "origin"),
+    "run_ended": ("status", "message"),
+}
+"""What of a record is shown, by its type; an empty text is null."""
+
+
+def event(view: RunView, record: j.AnyRecord) -> dict[str, object] | None:
+    """Of a journal record, None when it is of no interest to who watches."""
+    base: dict[str, object] = {"event": record.type, "at": record.at, "run": view.run_id}
+    match record.type:
+        case "run_started":
+            return {**base, "total": view.total, "resumed": record.resumed}
+        case "promise_ended":
+            found = record.model_dump(mode="json", exclude={"type", "at"})
+            return {**base, **found, "sustained": record.sustained}
+        case "measuring_ended":
+            return {**base, **record.model_dump(mode="json", exclude={"type", "at"})}
+    fields = FIELDS.get(record.type)
+    return {**base, **{name: _shown(getattr(record, name)) for name in fields}} if fields else None
+
+
+def _shown(value: object) -> object:
+    return None if value == "" else list(value) if isinstance(value, tuple) else value
+
+
+def present(view: RunView, followed: Followed, now: float) -> dict[str, object]:
+    """What goes on now. Times in seconds, latencies too; what is not known is null."""
+    measures = measures_of(followed.readings)
+    return {
+        "event": "present",
+        "at": now,
+        "run": view.run_id,
+        "simulated": view.simulated,
+        "phase": followed.phase,
+        "total": view.total,
+        **{state: view.of(state) for state in _ENDED},
+        "elapsed_s": view.elapsed_s(now),
+        "remaining_s": view.remaining_s(now),
+        "running": [
+            {
+                "cell": name,
+                "step": cell.step or None,
+                "step_s": now - cell.step_began if cell.step else None,
+                "step_planned_s": cell.step_s if cell.step else None,
+                "ops_per_s": load.ops_per_s if (load := load_of(name, followed.readings)) else None,
+                "loaded_in_s": view.load_left_s(name, load, now),
+                "latency_s": load.latency_s if load else None,
+                "latency_of": (load.latency_of or None) if load else None,
+            }
+            for name, cell in view.running.items()
+        ],
+        "hosts": {host: {"step": step or None, **measures.get(host, {})} for host, step in view.hosts().items()},
+    }

@@ -9,12 +9,10 @@ from typing import Any
 
 from rich.text import Text
 
-from benchbrief.cli.readable_quantities import duration, latency, power, progress_of_step
-from benchbrief.cli.terminal import one_line
-from benchbrief.cli.terminal_marks import UNICODE, Marks, pad, shorten
-from benchbrief.compiler.rounding import share_text
+from benchbrief.cli.terminal import UNICODE, Marks, duration, latency, one_line, pad, power, progress_of_step, shorten
 from benchbrief.dsl.diagnostics.plain_amounts import plural
-from benchbrief.dsl.diagnostics.source_line import display_width
+from benchbrief.dsl.source import display_width
+from benchbrief.model.precision import share_text
 from benchbrief.progress.run_view import CellView, RunView
 from benchbrief.results.runs.run_summary import CellState
 from benchbrief.runners.execution.live_numbers import Reading, load_of, measures_of

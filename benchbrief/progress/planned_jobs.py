@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from benchbrief.runners.fleet.scheduler import LaneNeeds
-    from benchbrief.runners.fleet.survey_jobs import JobSurvey
+    from benchbrief.runners.fleet.submitted_run import JobSurvey
 
 _MOST = 12
 """More jobs than these are counted only, but for those with something to be said of them."""
@@ -16,7 +16,7 @@ def explain_jobs(found: JobSurvey, label: str, width: int, *, color: bool) -> st
     """Return lines of at most `width` columns where words allow it."""
     from benchbrief.compiler.explain.plain_text import Page
     from benchbrief.dsl.diagnostics.plain_amounts import about, duration, plural
-    from benchbrief.runners.fleet.survey_jobs import merge_remarks
+    from benchbrief.runners.fleet.submitted_run import merge_remarks
 
     page = Page(max(40, width), color)
     page.heading(f"Jobs on {label}")

@@ -12,17 +12,31 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from benchbrief.cli.readable_quantities import duration, latency, progress_of_step, rate
-from benchbrief.cli.terminal import coloured, columns_of, last_words, one_line, printable, use_colour
-from benchbrief.cli.terminal_marks import UNICODE, fold, marks, pad, shorten
+from benchbrief.cli.terminal import (
+    UNICODE,
+    coloured,
+    columns_of,
+    duration,
+    fold,
+    last_words,
+    latency,
+    marks,
+    one_line,
+    pad,
+    printable,
+    progress_of_step,
+    rate,
+    shorten,
+    use_colour,
+)
 from benchbrief.dsl.diagnostics.plain_amounts import plural
-from benchbrief.dsl.diagnostics.source_line import display_width
+from benchbrief.dsl.source import display_width
 from benchbrief.progress.run_view import Known, RunView
 
 if TYPE_CHECKING:
-    from benchbrief.compiler.planning.plan import Plan
+    from benchbrief.model import events as j
+    from benchbrief.model.plan import Plan
     from benchbrief.runners.execution.live_numbers import Load, Reading
-    from benchbrief.runners.journal import events as j
 
 HEARTBEAT_S = (30.0, 60.0, 120.0, 300.0)
 """Without a live display, when nothing was shown for so long, a line says what runs; then ever more rarely."""
@@ -197,8 +211,7 @@ class Progress:
             )
 
     def _on_run_started(self, record: j.RunStarted) -> None:
-        from benchbrief.compiler.estimates.counted_cells import of_which
-        from benchbrief.compiler.estimates.time_spent import rendering_text
+        from benchbrief.compiler.estimates.estimate import of_which, rendering_text
         from benchbrief.dsl.diagnostics.plain_amounts import about
 
         view = self.view
@@ -232,7 +245,7 @@ class Progress:
         self._say(one_line(f"going on with {record.cell} in its {step} step: {what}"))
 
     def _on_cell_ended(self, record: j.CellEnded) -> None:
-        from benchbrief.results.messages.brief_reasons import shorten_reason
+        from benchbrief.results.result_messages import shorten_reason
         from benchbrief.results.runs.run_summary import KEPT
 
         view = self.view
@@ -278,7 +291,7 @@ class Progress:
 
     def _on_promise_ended(self, record: j.PromiseEnded) -> None:
         from benchbrief.progress.searched_rates import sentence
-        from benchbrief.results.ingest.promise_rows import promised
+        from benchbrief.results.ingest.ingest_run import promised
 
         if self.view is not None and (said := sentence(promised(record, self.view.plan))):
             self._say(one_line(said))

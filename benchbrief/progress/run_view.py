@@ -11,12 +11,12 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from benchbrief.compiler.planning.plan import Plan
-    from benchbrief.compiler.searches.rate_search import Vote
-    from benchbrief.results.runs.pace import Pace
+    from benchbrief.model import events as j
+    from benchbrief.model.plan import Plan
+    from benchbrief.model.rate_search import Vote
     from benchbrief.results.runs.run_summary import CellState
+    from benchbrief.results.runs.times_taken import Pace
     from benchbrief.runners.execution.live_numbers import Load
-    from benchbrief.runners.journal import events as j
 
 _ALIKE_S = 1.0
 """Times that differ by less are one, in seconds."""
@@ -63,8 +63,7 @@ class Known:
 
 def known_by_estimate(plan: Plan, run_dir: Path) -> Known:
     """What is known of a run whose records are all still to be applied."""
-    from benchbrief.results.runs.learned_times import timed_plan
-    from benchbrief.results.runs.pace import Pace
+    from benchbrief.results.runs.times_taken import Pace, timed_plan
 
     return Known(timed_plan(plan, run_dir), {}, Pace())
 
@@ -72,8 +71,8 @@ def known_by_estimate(plan: Plan, run_dir: Path) -> Known:
 class RunView:
     def __init__(self, plan: Plan, known: Known | None = None) -> None:
         from benchbrief.compiler.estimates.budget_fit import without_budgets
-        from benchbrief.compiler.planning.planned_cells import UncountedCandidates
-        from benchbrief.results.runs.pace import Pace
+        from benchbrief.model.planned_cells import UncountedCandidates
+        from benchbrief.results.runs.times_taken import Pace
 
         self.plan = plan
         self._is_estimated = known is not None
@@ -211,7 +210,7 @@ class RunView:
             self._become(record.cell, "refused" if refused else record.status)
 
     def _on_cell_skipped(self, record: j.CellSkipped) -> None:
-        from benchbrief.runners.journal.cell_history import is_candidate_left_out, is_refused
+        from benchbrief.model.cell_history import is_candidate_left_out, is_refused
 
         if record.cell in self.cells:
             skipped: CellState = "not_chosen" if is_candidate_left_out(record.reason) else "skipped"
@@ -291,7 +290,7 @@ class RunView:
 
     def left_text(self, now: float) -> str:
         """The time left in words, "" when nothing is left: an estimate, or what a budget leaves, where that is less."""
-        from benchbrief.cli.readable_quantities import duration
+        from benchbrief.cli.terminal import duration
 
         left = self.remaining_s(now)
         if not left:
@@ -315,7 +314,7 @@ class RunView:
 
     def load_rate(self, cell_id: str, load: Load, now: float) -> str:
         """The rate of a cell's load generators; while its data set is loaded, in records, and with the time left."""
-        from benchbrief.cli.readable_quantities import duration, rate
+        from benchbrief.cli.terminal import duration, rate
 
         left = self.load_left_s(cell_id, load, now)
         if left is None:

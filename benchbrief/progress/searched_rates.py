@@ -33,7 +33,7 @@ def sentence(found: Promised) -> str:
 
 def _undecided(found: Promised) -> str:
     """What is known of a rate that the search did not decide with its confidence, as `bench compare` prints it."""
-    from benchbrief.compiler.searches.rate_search import CONFIDENCE
+    from benchbrief.model.rate_search import CONFIDENCE
 
     if not found.is_undecided:
         return ""

@@ -10,8 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from benchbrief.cli.option_groups import F, with_options
-from benchbrief.cli.run_names import OUT, run_name
+from benchbrief.cli.run_options import OUT, F, run_name, with_options
 from benchbrief.cli.spec_options import compile_or_stop, spec_options
 from benchbrief.cli.terminal import Stop, fail, one_line, show, show_json, warn
 from benchbrief.dsl.bench_error import ExitCode
@@ -19,9 +18,8 @@ from benchbrief.dsl.diagnostics.plain_amounts import plural
 from benchbrief.running.make_tables import make_tables
 
 if TYPE_CHECKING:
-    from benchbrief.compiler.planning.plan import Cell, Plan
-    from benchbrief.results.imports.import_source import Source
-    from benchbrief.results.imports.keep_import import Prepared
+    from benchbrief.model.plan import Cell, Plan
+    from benchbrief.results.imports.keep_import import Prepared, Source
 
 SHORT = "imported, not measured here"
 _SHOWN = 10
@@ -55,9 +53,9 @@ class Choices:
 
     def source(self, plan: Plan) -> Source:
         """Raises ImportRefused."""
-        from benchbrief.reports.disclosure.disclosed_source import TOPICS
+        from benchbrief.reports.disclosure.run_origin import TOPICS
         from benchbrief.reports.words.brief_words import CATALOGUES
-        from benchbrief.results.imports.import_source import source_of_options
+        from benchbrief.results.imports.keep_import import source_of_options
 
         facts = {name for hardware in plan.hardware.values() for name in hardware.facts}
         topics = tuple(words[topic] for words in CATALOGUES.values() for topic in TOPICS)
@@ -66,7 +64,7 @@ class Choices:
 
 def _short_enough(_: click.Context, parameter: click.Parameter, given: Any) -> Any:
     """`given` is one text, several, or None."""
-    from benchbrief.results.imports.import_source import too_long
+    from benchbrief.results.imports.keep_import import too_long
 
     for text in given if isinstance(given, tuple) else (given,):
         if text and (why := too_long(parameter.name or "", text)):

@@ -6,10 +6,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
-    from benchbrief.compiler.planning.plan import Plan
+    from benchbrief.model.plan import Plan
     from benchbrief.results.analysis.expectation_verdicts import Verdict
     from benchbrief.results.ingest.run_evidence import Evidence
-    from benchbrief.results.samples.sample_coverage import Patchy
+    from benchbrief.results.ingest.sample_coverage import Patchy
 
 
 class Stored(NamedTuple):
@@ -29,7 +29,7 @@ def make_tables(run_dir: Path, plan: Plan, evidence: Evidence | None = None) -> 
     from benchbrief.results.analysis.expectation_verdicts import evaluate
     from benchbrief.results.building.build_store import rebuild
     from benchbrief.results.building.open_store import open_store
-    from benchbrief.results.samples.sample_coverage import patchy
+    from benchbrief.results.ingest.sample_coverage import patchy
 
     rebuild(run_dir, plan, evidence)
     with open_store(run_dir) as results:

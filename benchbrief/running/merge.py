@@ -8,10 +8,9 @@ from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
 
-from benchbrief.cli.run_names import run_name
-from benchbrief.cli.scheduler_options import label_of
-from benchbrief.compiler.planning.plan import Plan
+from benchbrief.cli.run_options import label_of, run_name
 from benchbrief.dsl.diagnostics.plain_amounts import plural
+from benchbrief.model.plan import Plan
 from benchbrief.progress.finished_run import Finished
 from benchbrief.progress.run_progress import Progress
 from benchbrief.results.ingest.run_evidence import read_evidence

@@ -8,13 +8,13 @@ from functools import partial
 from pathlib import Path
 
 from benchbrief.dsl.bench_error import BenchError
-from benchbrief.results.history.series_rows import write_series
-from benchbrief.results.object_stores.object_store import StoreAway, StoreFull, StoreRefuses
+from benchbrief.history.object_stores.object_store import StoreAway, StoreFull, StoreRefuses
+from benchbrief.history.series_rows import write_series
+from benchbrief.history.shared_store.push_run import Push, Pushed, push_run
+from benchbrief.history.shared_store.run_manifest import QueuedPush, dequeue, enqueue, queued
+from benchbrief.history.shared_store.shared_store import open_store
+from benchbrief.history.shared_store.signatures import sign
 from benchbrief.results.runs.find_runs import list_runs
-from benchbrief.results.shared_store.push_run import Push, Pushed, push_run
-from benchbrief.results.shared_store.pushed_record import QueuedPush, dequeue, enqueue, queued
-from benchbrief.results.shared_store.shared_store import open_store
-from benchbrief.results.shared_store.signatures import sign
 from benchbrief.results.store_errors import ResultsError
 
 

@@ -11,8 +11,8 @@ from pathlib import Path
 from typing import Literal, NamedTuple
 
 from benchbrief.cli.terminal import show, warn
-from benchbrief.compiler.planning.plan import Plan
 from benchbrief.dsl.bench_error import FULL
+from benchbrief.model.plan import Plan
 from benchbrief.reports.charts.svg_converter import Converter
 from benchbrief.reports.render.render_report import Format, render
 from benchbrief.results.building.open_store import open_store

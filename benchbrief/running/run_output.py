@@ -11,33 +11,28 @@ from typing import TYPE_CHECKING, TypedDict
 import click
 
 from benchbrief.ci.verdict_files import run_cases, run_markdown, verdict_options, write_markdown, write_verdicts
-from benchbrief.cli.option_groups import F, with_options
-from benchbrief.cli.run_names import run_name
-from benchbrief.cli.run_options import metrics_option, wait_option
-from benchbrief.cli.simulation_options import SHORT, SIMULATED
+from benchbrief.cli.run_options import SHORT, SIMULATED, F, metrics_option, run_name, wait_option, with_options
 from benchbrief.cli.store_options import STORE
 from benchbrief.cli.terminal import Stop, show, show_json
-from benchbrief.compiler.rounding import share_text
 from benchbrief.dsl.bench_error import ExitCode
 from benchbrief.dsl.diagnostics.plain_amounts import plural
-from benchbrief.progress.budget_checks import budget_advice
-from benchbrief.progress.compared_times import short_text
-from benchbrief.progress.earlier_results import Retake, reused_as_dict
-from benchbrief.progress.finished_run import Finished, not_run
+from benchbrief.model.cell_history import is_candidate_left_out, is_refused
+from benchbrief.model.precision import share_text
+from benchbrief.progress.earlier_results import Retake, budget_advice, reused_as_dict
+from benchbrief.progress.finished_run import Finished, not_run, short_text
 from benchbrief.progress.run_progress import Progress
 from benchbrief.progress.searched_rates import sentence
 from benchbrief.reports.text.merged_remarks import merge_remarks
-from benchbrief.results.ingest.promise_rows import promised
-from benchbrief.results.runs.estimate_and_actual import TimeCompared, compare_times
-from benchbrief.results.samples.sample_coverage import COMPLETE
-from benchbrief.runners.execution.first_failures import NotTried, shape_of_failure
-from benchbrief.runners.journal.cell_history import is_candidate_left_out, is_refused
+from benchbrief.results.ingest.ingest_run import promised
+from benchbrief.results.ingest.sample_coverage import COMPLETE
+from benchbrief.results.runs.times_taken import TimeCompared, compare_times
+from benchbrief.runners.execution.run_state import NotTried, shape_of_failure
 
 if TYPE_CHECKING:
     from benchbrief.results.analysis.expectation_verdicts import Verdict
     from benchbrief.results.analysis.promised_rates import Promised
     from benchbrief.results.ingest.run_evidence import Evidence
-    from benchbrief.results.samples.sample_coverage import Patchy
+    from benchbrief.results.ingest.sample_coverage import Patchy
 
 _ALIKE = 3
 """More failed cells than these with one reason are shown together."""

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import shutil
 import time
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from benchbrief.cli.run_names import run_name
-from benchbrief.compiler.planning.plan import Plan
+from benchbrief.cli.run_options import run_name
 from benchbrief.dsl.bench_error import ExitCode
+from benchbrief.model.plan import Plan
 from benchbrief.progress.finished_run import Finished
-from benchbrief.progress.follow_lanes import LaneTails
+from benchbrief.progress.follow_run import LaneTails
 from benchbrief.progress.run_progress import Progress
 from benchbrief.progress.run_view import known_by_estimate
 from benchbrief.runners.errors import RunnerError
@@ -18,7 +20,55 @@ from benchbrief.runners.fleet.drive_lanes import LaneDriver
 from benchbrief.runners.fleet.scheduler import SchedulerSilent
 from benchbrief.runners.journal.journal_file import is_being_written
 from benchbrief.running.merge import merge
+from benchbrief.running.run_output import Ending, note_simulation, report_as_asked
 from benchbrief.running.stop_signals import stop_on_signals
+
+
+def submit_and_report(
+    run_dir: Path,
+    scheduler: str,
+    options: Sequence[str],
+    progress: Progress,
+    asked: Ending,
+    warned: Iterable[str] = (),
+) -> None:
+    """Give a new run to a scheduler, and follow it as `run_and_report` does. A run that is refused is not kept."""
+    from benchbrief.runners.errors import RunnerError
+    from benchbrief.runners.fleet.lane_folder import write_lane_plans
+    from benchbrief.runners.fleet.submitted_run import (
+        SubmittedRun,
+        keep_submitted,
+        merge_remarks,
+        refuse_unfit,
+        submitted_run,
+        survey_jobs,
+    )
+    from benchbrief.runners.journal.run_folder import load_plan
+
+    try:
+        plan = load_plan(run_dir)
+        jobs = survey_jobs(plan, scheduler, options).jobs
+        refuse_unfit(jobs)
+        write_lane_plans(run_dir, plan)
+        for text in merge_remarks(jobs, "cautions"):
+            progress.warn(text)
+        keep_submitted(run_dir, SubmittedRun(scheduler=scheduler, options=tuple(options), wait=asked["wait"]))
+        follow_and_report(run_dir, progress, asked, warned)
+    except RunnerError:
+        submitted = submitted_run(run_dir)
+        if submitted is None or not submitted.jobs:  # nothing was begun
+            shutil.rmtree(run_dir, ignore_errors=True)
+        raise
+
+
+def follow_and_report(run_dir: Path, progress: Progress, asked: Ending, warned: Iterable[str] = ()) -> None:
+    """Go on with a run whose lanes are jobs of a scheduler, tell how it ended, and stop with its exit code."""
+    from benchbrief.pipeline import run_on_scheduler
+
+    note_simulation(run_dir, progress)
+    finished = run_on_scheduler(run_dir, progress, report=not asked["no_report"])
+    report_as_asked(finished, asked, warned)
+
 
 _LOOK_S, _RARELY_S, _SHARE = 0.2, 2.0, 4.0
 """Between two looks at all lanes: so many seconds at least and at most, and so many times as long as a look took."""

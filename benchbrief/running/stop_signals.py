@@ -12,13 +12,13 @@ from queue import SimpleQueue
 from types import FrameType
 from typing import TYPE_CHECKING
 
-from benchbrief.cli.run_names import run_name
+from benchbrief.cli.run_options import run_name
 from benchbrief.cli.terminal import end_request, last_words, one_line, silence_what_is_closed
 from benchbrief.dsl.bench_error import ExitCode
 from benchbrief.progress.run_progress import Progress
 
 if TYPE_CHECKING:
-    from benchbrief.runners.session.shutdown import Underway
+    from benchbrief.runners.session.session import Underway
 
 _NAMED = 5
 """More jobs than these are counted only."""

@@ -12,12 +12,11 @@ from lsprotocol import types
 from benchbrief.compiler.briefs.lower_report import Memory
 from benchbrief.compiler.compile import examine
 from benchbrief.compiler.frontend.name_errors import NoExperiment, Unused
-from benchbrief.compiler.model.resolve import Model
+from benchbrief.compiler.resolve import Model
 from benchbrief.dsl.diagnostics.diagnostic import Diagnostic
 from benchbrief.dsl.source import Span
 from benchbrief.dsl.syntax import ast
-from benchbrief.server.document_text import Text
-from benchbrief.server.documents import Parsed, Snapshot, uri_of, used_path
+from benchbrief.server.documents import Parsed, Snapshot, Text, uri_of, used_path
 
 _SEVERITIES = {"error": types.DiagnosticSeverity.Error, "warning": types.DiagnosticSeverity.Warning}
 

@@ -2,12 +2,13 @@
 
 A file is read declaration by declaration, and what did not change since it was read last is not read again: a keystroke
 in a long spec costs the parsing of one block. The syntax trees are the same as those of the whole text, but for their
-spans: they point into the text of their declaration. `Parsed.range` says where that is in the file.
-"""
+spans: they point into the text of their declaration. `Parsed.range` says where that is in the file."""
 
 from __future__ import annotations
 
 import os
+import re
+from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -18,15 +19,85 @@ from lsprotocol import types
 from pygls import uris
 
 from benchbrief.compiler.frontend.imports import MAX_FILES
-from benchbrief.dsl.diagnostics import file_errors
+from benchbrief.dsl.diagnostics import syntax_errors
 from benchbrief.dsl.diagnostics.diagnostic import Diagnostic, SpecError
 from benchbrief.dsl.read_files import MAX_BYTES, read_source
-from benchbrief.dsl.recovery.brackets import declaration_starts
 from benchbrief.dsl.source import Source, Span
 from benchbrief.dsl.syntax import ast
 from benchbrief.dsl.syntax.parse import parse
+from benchbrief.dsl.syntax.parser_stop import declaration_starts
 from benchbrief.dsl.syntax.recover import MOST, PartlyRead, parse_with_gaps, wholly_unread, with_first_mistake
-from benchbrief.server.document_text import Encoding, Text
+
+_LINE_END = re.compile(r"\r\n|\n|\r")
+_SURROGATE = re.compile("[\ud800-\udfff]")
+Encoding = types.PositionEncodingKind
+
+
+class Text:
+    """Never changes; `changed` gives the next one. Offsets are in characters."""
+
+    def __init__(self, text: str, encoding: Encoding) -> None:
+        # Half of a surrogate pair, which JSON can carry and UTF-8 can't, takes the place of a replacement character
+        # in all three encodings; so does a byte-order mark, as a blank.
+        text = _SURROGATE.sub("\ufffd", text)
+        self.text = "\u2003" + text[1:] if text.startswith("\ufeff") else text
+        self.encoding = encoding
+
+    @cached_property
+    def line_starts(self) -> tuple[int, ...]:
+        return (0, *(end.end() for end in _LINE_END.finditer(self.text)))
+
+    @property
+    def lines(self) -> list[str]:
+        """With their line ends; the last is "" when the text ends with one."""
+        starts = self.line_starts
+        return [self.text[start:end] for start, end in zip(starts, [*starts[1:], len(self.text)], strict=True)]
+
+    def changed(self, change: types.TextDocumentContentChangeEvent) -> Text:
+        """The text after one change of the client's."""
+        if isinstance(change, types.TextDocumentContentChangePartial):
+            start, end = self.offset(change.range.start), self.offset(change.range.end)
+            if end < start:
+                start, end = end, start
+            return Text(self.text[:start] + change.text + self.text[end:], self.encoding)
+        return Text(change.text, self.encoding)
+
+    def position(self, offset: int) -> types.Position:
+        offset = min(max(offset, 0), len(self.text))
+        line = bisect_right(self.line_starts, offset) - 1
+        return types.Position(line, self._units(self.text[self.line_starts[line] : offset]))
+
+    def range(self, start: int, end: int) -> types.Range:
+        return types.Range(self.position(start), self.position(end))
+
+    def offset(self, position: types.Position) -> int:
+        """The offset of a position; one beyond its line is at the line's end, one within a character at its start."""
+        if position.line >= len(self.line_starts):
+            return len(self.text)
+        start = self.line_starts[position.line]
+        line = self._line(position.line)
+        if line.isascii() or self.encoding == Encoding.Utf32:
+            return start + min(position.character, len(line))
+        units = 0
+        for index, char in enumerate(line):
+            units += self._units(char)
+            if units > position.character:
+                return start + index
+        return start + len(line)
+
+    def _line(self, number: int) -> str:
+        """Without its line end."""
+        last = number + 1 == len(self.line_starts)
+        end = len(self.text) if last else self.line_starts[number + 1]
+        return self.text[self.line_starts[number] : end].rstrip("\r\n")
+
+    def _units(self, text: str) -> int:
+        if text.isascii() or self.encoding == Encoding.Utf32:
+            return len(text)
+        if self.encoding == Encoding.Utf8:
+            return len(text.encode())
+        return len(text) + sum(char > "\uffff" for char in text)
+
 
 _MOST_BROKEN = 20
 """Parts with syntax errors, after which the rest of a file is left alone: it is no spec that someone types at."""
@@ -260,9 +331,9 @@ def _tree(whole: Source, parts: Iterable[Part]) -> ast.File:
 
 def _unusable(source: Source) -> SpecError | None:
     if len(source.text) > MAX_BYTES:
-        return file_errors.TooLarge(None, source.name, MAX_BYTES).error()
+        return syntax_errors.TooLarge(None, source.name, MAX_BYTES).error()
     nul = source.text.find("\0")
-    return file_errors.HoldsNul(Span(source, nul, nul + 1), nul).error() if nul >= 0 else None
+    return syntax_errors.HoldsNul(Span(source, nul, nul + 1), nul).error() if nul >= 0 else None
 
 
 def _parts(whole: Source, before: Iterable[Part]) -> tuple[list[Part], PartlyRead | None]:

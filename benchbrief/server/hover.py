@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 from lsprotocol import types
 
-from benchbrief.compiler import units, word_meanings
+from benchbrief.compiler import word_meanings
 from benchbrief.compiler.briefs.report_schema import ELEMENTS, OPTIONS
 from benchbrief.compiler.diagnostic_codes import code_info
 from benchbrief.compiler.explain.explain_rules import measured_for
@@ -21,18 +21,17 @@ from benchbrief.compiler.extensions.registry import (
 )
 from benchbrief.compiler.frontend.name_index import Index, Symbol
 from benchbrief.compiler.measure_catalogue import FAMILIES, KINDS, family_of, find_measure
-from benchbrief.compiler.metrics.typing.expressions import Typer
-from benchbrief.compiler.model.resolve import Model
-from benchbrief.compiler.planning import plan
-from benchbrief.compiler.planning.planned_cells import most_cells
+from benchbrief.compiler.metrics.expressions import Typer
 from benchbrief.compiler.problems import Findings
-from benchbrief.compiler.rounding import share_text
+from benchbrief.compiler.resolve import Model
 from benchbrief.compiler.schemas.block_schema import BLOCKS
 from benchbrief.dsl.diagnostics.plain_amounts import duration
 from benchbrief.dsl.syntax import ast
+from benchbrief.model import plan, units
+from benchbrief.model.planned_cells import most_cells
+from benchbrief.model.precision import share_text
 from benchbrief.server.check_open_files import Finding
-from benchbrief.server.completing.cursor_context import Cursor, Token, cursor_at, tokens
-from benchbrief.server.completing.snippets import DECLARATIONS
+from benchbrief.server.cursor_context import DECLARATION_SNIPPETS, Cursor, Token, cursor_at, tokens
 from benchbrief.server.spec_view import View
 from benchbrief.server.word_docs import attribute_doc, declared, family_at, markdown, schema_of
 
@@ -136,9 +135,9 @@ def _of_word(text: str, token: Token, index: Index) -> Iterator[str]:
 
 def _of_plain(cursor: Cursor, word: str, follows: str) -> Iterator[str]:
     in_report = len(cursor.blocks) > 1 and cursor.blocks[1].head.keyword == "report"
-    if (follows[:1] in ("{", '"') or not cursor.before) and word in {**BLOCKS, **ELEMENTS, **DECLARATIONS}:
+    if (follows[:1] in ("{", '"') or not cursor.before) and word in {**BLOCKS, **ELEMENTS, **DECLARATION_SNIPPETS}:
         schema = ELEMENTS.get(word) or BLOCKS.get(word)
-        yield f"`{word}`: {schema.doc if schema else DECLARATIONS[word][1]}"
+        yield f"`{word}`: {schema.doc if schema else DECLARATION_SNIPPETS[word][1]}"
     elif word in KINDS:
         yield _measure(word)
     elif word == "nodes":

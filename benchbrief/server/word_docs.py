@@ -12,12 +12,12 @@ from benchbrief.compiler.schemas.extension_schemas import (
     DATABASE_OPTIONS,
     database_schema,
     options_schema,
+    owners,
     workload_schema,
 )
-from benchbrief.compiler.schemas.joined_keys import owners
-from benchbrief.compiler.shapes.value_shapes import BlockSchema, Fact, Key
 from benchbrief.dsl.syntax import ast
-from benchbrief.server.completing.cursor_context import Cursor
+from benchbrief.model.value_shapes import BlockSchema, Fact, Key
+from benchbrief.server.cursor_context import Cursor
 
 _MOST_LINES = 12
 

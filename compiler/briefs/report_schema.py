@@ -8,8 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from benchbrief.compiler.extensions.registry import TEMPLATE_SPECS
-from benchbrief.compiler.shapes.lengths import HEADING, LINE, PASSAGE
-from benchbrief.compiler.shapes.value_shapes import BlockSchema, Key, Special, Text, Word
+from benchbrief.model.value_shapes import HEADING, LINE, PASSAGE, BlockSchema, Key, Special, Text, Word
 
 TEMPLATE = "technical_brief"
 """The template of a report that names none."""

@@ -8,9 +8,8 @@ from benchbrief.compiler.briefs.report_schema import ELEMENTS
 from benchbrief.compiler.frontend.value_errors import TooLong
 from benchbrief.compiler.problems import Findings
 from benchbrief.compiler.schemas.block_schema import BLOCKS
-from benchbrief.compiler.shapes.lengths import HEADING, LABEL, NAME, PARAGRAPH
-from benchbrief.compiler.shapes.value_shapes import BlockSchema, Fact, Text
 from benchbrief.dsl.syntax import ast
+from benchbrief.model.value_shapes import HEADING, LABEL, NAME, PARAGRAPH, BlockSchema, Fact, Text
 
 _SCHEMAS: Mapping[str, BlockSchema] = {**BLOCKS, **ELEMENTS}
 _OTHER = BlockSchema("", {}, named=False)

@@ -12,17 +12,17 @@ from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
-from benchbrief.compiler.blocks.databases.database_errors import KEEP
-from benchbrief.compiler.blocks.experiments.experiments import Matrix, databases_of
-from benchbrief.compiler.blocks.workloads.workloads import Load
+from benchbrief.compiler.blocks.equipment_errors import KEEP
+from benchbrief.compiler.blocks.experiments import Matrix, databases_of
+from benchbrief.compiler.blocks.workloads import Load
 from benchbrief.compiler.estimates.budget_fit import BudgetFit, budget_fits, most_s, without_budgets
-from benchbrief.compiler.estimates.counted_cells import counted_cells
-from benchbrief.compiler.estimates.estimate import estimate_some
+from benchbrief.compiler.estimates.estimate import counted_cells, estimate_some
 from benchbrief.compiler.estimates.estimate_warnings import USERS_OWN, WAYS, best_reset, with_reset
-from benchbrief.compiler.extensions.tool_spec import MOST_LOAD_SPEED_UP
-from benchbrief.compiler.matrix.expand import expand
-from benchbrief.compiler.model.resolve import Model
-from benchbrief.compiler.planning.plan import Plan, Reset
+from benchbrief.compiler.expand import expand
+from benchbrief.compiler.resolve import Model
+from benchbrief.model.engine_spec import Reset
+from benchbrief.model.plan import Plan
+from benchbrief.model.tool_spec import MOST_LOAD_SPEED_UP
 
 MOST_CELLS = 5000
 """A larger plan gets no advice: each change would be planned and estimated anew."""

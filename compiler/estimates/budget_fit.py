@@ -6,16 +6,24 @@ from collections import Counter, defaultdict
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
 
-from benchbrief.compiler.blocks.experiments.experiments import Matrix
-from benchbrief.compiler.blocks.experiments.schedule_errors import BudgetBelowEstimate, BudgetBelowPass
-from benchbrief.compiler.estimates.counted_cells import MOST_CHECKED_CELLS, counted_cells
-from benchbrief.compiler.estimates.estimate import alone, cool_down, estimate, estimate_some, lanes, seconds
-from benchbrief.compiler.matrix.expand import expand
-from benchbrief.compiler.model.resolve import Model
-from benchbrief.compiler.planning.budgets import Point, chooses, first_pass, is_budgeted, needed_cells, point_of
-from benchbrief.compiler.planning.plan import Cell, Experiment, Plan, StepKind
+from benchbrief.compiler.blocks.experiment_errors import BudgetBelowEstimate, BudgetBelowPass
+from benchbrief.compiler.blocks.experiments import Matrix
+from benchbrief.compiler.estimates.estimate import (
+    MOST_CHECKED_CELLS,
+    alone,
+    cool_down,
+    counted_cells,
+    estimate,
+    estimate_some,
+    lanes,
+    seconds,
+)
+from benchbrief.compiler.expand import expand
 from benchbrief.compiler.problems import Findings
+from benchbrief.compiler.resolve import Model
 from benchbrief.dsl.diagnostics.plain_amounts import about, duration, enough_time_in_words
+from benchbrief.model.budgets import Point, chooses, first_pass, is_budgeted, needed_cells, point_of
+from benchbrief.model.plan import Cell, Experiment, Plan, StepKind
 
 _DECLARED: tuple[StepKind, ...] = ("warm_up", "measure", "cool_down")
 """The steps whose times the spec declares."""

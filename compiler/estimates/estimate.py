@@ -1,16 +1,293 @@
 """The length of a plan: cells on shared hosts or equipment run one after another, the others side by side.
 
 Searches, and repeats that may end early, count in full, so that the estimate is an upper bound. The last cell of a
-group of hosts has no cool-down.
-"""
+group of hosts has no cool-down."""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping
+import heapq
+from collections import Counter
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import lru_cache
+from typing import Literal, Protocol, get_args
 
-from benchbrief.compiler.estimates.timetable import Slot, timetable
-from benchbrief.compiler.lanes.joined_groups import join_groups
-from benchbrief.compiler.planning.plan import Cell, ResetWork
+from benchbrief.compiler.planning.plan_lanes import ONE_BY_ONE, join_groups
+from benchbrief.dsl.diagnostics.plain_amounts import duration
+from benchbrief.model.plan import Cell, Experiment, Plan, Promise, ResetWork, Step, StepKind
+from benchbrief.model.planned_cells import planned_cells
+from benchbrief.model.rate_search import NONE, Rule, Tally, Vote, next_step, walk
+from benchbrief.model.rate_search import Step as SearchStep
+
+MOST_CHECKED_CELLS = 2000
+"""With more cells, a check leaves their times to `bench plan`: an editor checks with each keystroke, and to make them
+takes longer than to check the spec."""
+_Curve = tuple[str, str, str]
+"""An experiment, on one hardware and with one workload."""
+
+
+class _Cell(Protocol):
+    """What counts of a cell here."""
+
+    @property
+    def id(self) -> str: ...
+    @property
+    def experiment(self) -> str: ...
+    @property
+    def hardware(self) -> str: ...
+    @property
+    def workload(self) -> str: ...
+    @property
+    def threads(self) -> int | None: ...
+    @property
+    def target(self) -> float | None: ...
+    @property
+    def repeat(self) -> int: ...
+
+
+def spread(points: Sequence[float], count: int) -> tuple[float, ...]:
+    """Return so many of the points, at equal distances, with both ends if there are two or more."""
+    if count >= len(points):
+        return tuple(points)
+    return tuple(points[round(i * (len(points) - 1) / max(1, count - 1))] for i in range(max(0, count)))
+
+
+def _point_on(experiment: Experiment, cell: _Cell) -> float | None:
+    """Return the cell's point on the axis of its experiment; None before a search has found it."""
+    return cell.target if experiment.axis == "target" else cell.threads
+
+
+def _curve_of(cell: _Cell) -> _Curve:
+    return cell.experiment, cell.hardware, cell.workload
+
+
+def counted_cells(
+    cells: Iterable[_Cell],
+    experiments: Mapping[str, Experiment],
+    begun: Collection[str] = (),
+    votes: Mapping[str, Vote] | None = None,
+) -> set[str]:
+    """Return the ids of the cells that an estimate counts: all, but of each adaptive curve as many points as it has,
+    and of each search for a promise as many cells as usual.
+
+    `begun` are the ids of cells that have been measured or begun. Their points are among those that count. By the
+    `votes` of its cells, a search that goes on counts the runs that lead it to the rate in the middle of those that it
+    has not excluded.
+    """
+    cells = list(cells)
+    searches = {name for name, each in experiments.items() if each.promise}
+    searched: dict[_Curve, list[_Cell]] = {}
+    for cell in cells:
+        if cell.experiment in searches:
+            searched.setdefault(_curve_of(cell), []).append(cell)
+    likely = {id_ for curve, of in searched.items() for id_ in _searched(of, experiments[curve[0]], begun, votes or {})}
+    return likely | _chosen([cell for cell in cells if cell.experiment not in searches], experiments, begun)
+
+
+def _searched(
+    cells: Sequence[_Cell], experiment: Experiment, begun: Collection[str], votes: Mapping[str, Vote]
+) -> set[str]:
+    """Return the ids of the cells of one search: those that have begun, and others that it will ask for. Before its
+    first vote, these are up to the usual number."""
+    rule = experiment.promise
+    found = {cell.id for cell in cells if cell.id in begun}
+    if rule is None:
+        return found
+    if any(cell.id in votes for cell in cells):
+        return found | _still_asked(cells, experiment.points, rule, votes)
+    by_run = {(cell.target, cell.repeat): cell.id for cell in cells}
+    likely = (by_run.get(run) for run in _likely(experiment.points, rule))
+    others = [id_ for id_ in likely if id_ is not None and id_ not in found]
+    return found | set(others[: max(0, rule.usual - len(found))])
+
+
+def _still_asked(
+    cells: Sequence[_Cell], rates: tuple[float, ...], promise: Promise, votes: Mapping[str, Vote]
+) -> set[str]:
+    """Return the cells that a search with these votes asks for next, if it ends in the middle of what is open."""
+    tallies: dict[float, Tally] = {}
+    held: dict[float, Tally] = {}
+    waiting: dict[tuple[float, bool], list[str]] = {}
+    number = Counter[float | None]()
+    for cell in sorted(cells, key=lambda cell: cell.repeat):
+        number[cell.target] += 1
+        if cell.target is None:
+            continue
+        is_held = number[cell.target] > promise.judged
+        if cell.id in votes:
+            of = held if is_held else tallies
+            of[cell.target] = of.get(cell.target, NONE).and_one(votes[cell.id])
+        else:
+            waiting.setdefault((cell.target, is_held), []).append(cell.id)
+    under = max((n for n, rate in enumerate(rates) if tallies.get(rate, NONE).lead > 0), default=-1)
+    over = min((n for n, rate in enumerate(rates) if rate in tallies and tallies[rate].lead <= 0), default=len(rates))
+    middle = (min(under, over) + over) // 2
+    highest = rates[middle] if middle >= 0 else 0.0
+    found: set[str] = set()
+    rule = Rule(promise.judged, promise.held_out, promise.most)
+    while isinstance(step := next_step(rates, tallies, held, rule), SearchStep):
+        is_held = step.why == "held_out"
+        left = waiting.get((step.rate, is_held))
+        if not left:
+            break
+        found.add(left.pop(0))
+        of = held if is_held else tallies
+        of[step.rate] = of.get(step.rate, NONE).and_one("met" if step.rate <= highest else "broken")
+    return found
+
+
+@lru_cache(maxsize=64)
+def _likely(rates: tuple[float, ...], promise: Promise) -> tuple[tuple[float, int], ...]:
+    """Return the runs of a search that ends in the middle, each a rate and a repeat."""
+    rule = Rule(promise.judged, promise.held_out, promise.most)
+    seen: Counter[tuple[float, bool]] = Counter()
+    runs: list[tuple[float, int]] = []
+    for rate, held in walk(rates, rule, lambda rate: rate <= rates[len(rates) // 2]):
+        seen[rate, held] += 1
+        runs.append((rate, seen[rate, held] + (promise.judged if held else 0)))
+    return tuple(runs)
+
+
+def _chosen(cells: list[_Cell], experiments: Mapping[str, Experiment], begun: Collection[str]) -> set[str]:
+    if not any(each.adaptive for each in experiments.values()):
+        return {cell.id for cell in cells}
+    points: dict[_Curve, dict[float | None, bool]] = {}
+    """The points of each adaptive curve, and whether they have begun."""
+    for cell in cells:
+        experiment = experiments[cell.experiment]
+        if experiment.adaptive:
+            of_curve, point = points.setdefault(_curve_of(cell), {}), _point_on(experiment, cell)
+            of_curve[point] = of_curve.get(point, False) or cell.id in begun
+    counted = {curve: _counted(of_curve, experiments[curve[0]]) for curve, of_curve in points.items()}
+    return {
+        cell.id
+        for cell in cells
+        if _curve_of(cell) not in counted or _point_on(experiments[cell.experiment], cell) in counted[_curve_of(cell)]
+    }
+
+
+def _counted(points: Mapping[float | None, bool], experiment: Experiment) -> set[float | None]:
+    begun = {point for point, has in points.items() if has}
+    others = sorted(point for point in points if point not in begun and point is not None)
+    count = experiment.adaptive.points if experiment.adaptive else len(points)
+    return begun | set(spread(others, count - len(begun)))
+
+
+def of_which(plan: Plan) -> str:
+    """Return how many of a plan's cells an estimate counts, as the end of it; "" where that is all of them."""
+    count = len(counted_cells(plan.cells, plan.experiments))
+    return f" for the {count:,} that a search usually measures" if count < planned_cells(plan) else ""
+
+
+def up_to(e: Experiment, budget_s: float | None = None) -> str:
+    """Return "up to " for an experiment that may end before its last point or repeat. `budget_s` is the run's."""
+    return "up to " if e.search or e.confident or e.budget_s or budget_s else ""
+
+
+_BEFORE_TURN: tuple[StepKind, ...] = ("prepare", "load")
+_IN_TURN: tuple[StepKind, ...] = ("warm_up", "measure")
+
+_Awaited = tuple[str, str, str]
+"""An experiment, hardware and workload whose cells find a knee that others wait for."""
+
+
+@dataclass(frozen=True)
+class Slot:
+    """When a cell should run, in seconds since the beginning.
+
+    `begin` is when it is prepared, `ready` when its data set is there, `measured` the beginning and end of its warm-up
+    and measurement. It ends with `end`; its hosts cool down until `free`.
+    """
+
+    cell: Cell
+    begin: float
+    ready: float
+    measured: tuple[float, float]
+    end: float
+    free: float
+
+    @property
+    def loading(self) -> tuple[float, float]:
+        """Return the beginning and end of its load, or of what else brings back its data."""
+        return self.ready - seconds_of(self.cell, ("load",)), self.ready
+
+
+@dataclass
+class _Lane:
+    cells: Sequence[Cell]
+    done: int = 0
+    begun: float = 0.0
+
+    @property
+    def cell(self) -> Cell:
+        return self.cells[self.done]
+
+
+@dataclass
+class _Timetable:
+    """`_events` has what happens next: (time, the lane's place in the plan, what)."""
+
+    lanes: Sequence[_Lane]
+    slots: dict[str, Slot] = field(default_factory=dict)
+    _events: list[tuple[float, int, Literal["free", "ready"]]] = field(default_factory=list)
+    _taken_until: dict[str, float] = field(default_factory=dict)
+    _left: Counter[_Awaited] = field(default_factory=Counter)
+    _waiting: dict[_Awaited, list[int]] = field(default_factory=dict)
+
+    def fill(self) -> dict[str, Slot]:
+        self._left.update(_key(cell) for lane in self.lanes for cell in lane.cells)
+        self._events = [(0.0, place, "free") for place in range(len(self.lanes))]
+        heapq.heapify(self._events)
+        while self._events:
+            at, place, what = heapq.heappop(self._events)
+            lane = self.lanes[place]
+            if what == "ready":
+                self._measure(at, place)
+            elif lane.done < len(lane.cells):
+                self._begin(at, place)
+        return self.slots
+
+    def _begin(self, at: float, place: int) -> None:
+        lane = self.lanes[place]
+        knees = [knee for knee in (lane.cell.threads_from, lane.cell.target_from) if knee]
+        for knee in knees:
+            awaited = knee.experiment, knee.hardware, knee.workload
+            if self._left[awaited]:
+                self._waiting.setdefault(awaited, []).append(place)
+                return
+        lane.begun = at
+        heapq.heappush(self._events, (at + seconds_of(lane.cell, _BEFORE_TURN), place, "ready"))
+
+    def _measure(self, at: float, place: int) -> None:
+        lane = self.lanes[place]
+        cell = lane.cell
+        begin = max(at, self._taken_until.get(cell.turn, 0.0)) if cell.turn else at
+        measured = begin, begin + seconds_of(cell, _IN_TURN)
+        if cell.turn:
+            self._taken_until[cell.turn] = measured[1]
+        end = measured[1] + seconds_of(cell, ("collect",))
+        free = end + seconds_of(cell, ("cool_down",))
+        self.slots[cell.id] = Slot(cell, lane.begun, at, measured, end, free)
+        lane.done += 1
+        heapq.heappush(self._events, (free, place, "free"))
+        self._left[_key(cell)] -= 1
+        if not self._left[_key(cell)]:
+            for waiting in self._waiting.pop(_key(cell), ()):
+                heapq.heappush(self._events, (end, waiting, "free"))
+
+
+def timetable(lanes: Iterable[Sequence[Cell]]) -> dict[str, Slot]:
+    """Return the slot of each cell, by its id. The lanes are in the order of the plan, as their cells are."""
+    return _Timetable([_Lane(cells) for cells in lanes]).fill()
+
+
+def seconds_of(cell: Cell, kinds: Sequence[StepKind]) -> float:
+    """Return the seconds of the cell's steps of these kinds."""
+    return sum(step.seconds for step in cell.steps if step.kind in kinds)
+
+
+def _key(cell: Cell) -> _Awaited:
+    return cell.experiment, cell.hardware, cell.workload
 
 
 def lanes(cells: Iterable[Cell]) -> dict[str, str]:
@@ -112,3 +389,132 @@ def resets(cells: Iterable[Cell]) -> dict[ResetWork, tuple[int, float]]:
                 count, seconds = found.get(step.reset, (0, 0.0))
                 found[step.reset] = count + 1, seconds + step.seconds
     return found
+
+
+Activity = Literal["loading", "resets", "warm_up", "measuring", "cooling", "start_up", "rendering"]
+"""`resets` bring back a loaded data set without loading it. `start_up` has the collecting of outputs too."""
+ACTIVITIES: tuple[Activity, ...] = get_args(Activity)
+ACTIVITY_WORDS: Mapping[Activity, str] = {
+    "loading": "loading",
+    "resets": "resets",
+    "warm_up": "warm-up",
+    "measuring": "measuring",
+    "cooling": "cooling down",
+    "start_up": "start-up",
+    "rendering": "rendering",
+}
+"""What users read of each."""
+Spent = Mapping[Activity, float]
+"""Seconds by activity."""
+
+_SHOWN_SHARE = 0.01
+"""An estimate names the time of the brief when it is this share of the whole or more."""
+RENDERING_S = 10.0
+"""The built-in estimate for one report: its tables, figures and pages."""
+
+_ACTIVITIES: Mapping[StepKind, Activity] = {
+    "prepare": "start_up",
+    "load": "loading",
+    "warm_up": "warm_up",
+    "measure": "measuring",
+    "collect": "start_up",
+    "cool_down": "cooling",
+}
+
+
+@dataclass(frozen=True)
+class TimeSpent:
+    """The seconds of each activity, by experiment, and those of rendering the reports."""
+
+    experiments: Mapping[str, Spent]
+    rendering_s: float
+
+    @property
+    def in_all(self) -> Spent:
+        every: tuple[Spent, ...] = (*self.experiments.values(), {"rendering": self.rendering_s})
+        return {each: sum(spent.get(each, 0.0) for spent in every) for each in ACTIVITIES}
+
+    def as_dict(self) -> dict[str, object]:
+        return {"in_all": _as_dict(self.in_all), "experiments": {k: _as_dict(v) for k, v in self.experiments.items()}}
+
+
+def time_spent(plan: Plan, rendering_s: float | None = None) -> TimeSpent:
+    """Add up the steps of a plan's cells. `rendering_s` is for all reports; None for the built-in estimate."""
+    found: dict[str, dict[Activity, float]] = {name: dict.fromkeys(ACTIVITIES, 0.0) for name in plan.experiments}
+    cells = alone(plan.cells, counted_cells(plan.cells, plan.experiments))
+    last = _last_of_lanes(cells)
+    for cell in cells:
+        for step in cell.steps:
+            if step.kind != "cool_down" or cell.id not in last:
+                found[cell.experiment][activity_of(step)] += step.seconds
+    return TimeSpent(found, RENDERING_S * len(plan.reports) if rendering_s is None else rendering_s)
+
+
+def rendering_text(rendering_s: float, wall_s: float) -> str:
+    """Return how much of an estimate is for the brief, as the end of a sentence; "" where that is next to nothing."""
+    return (
+        f", {duration(round(rendering_s))} of it for the brief"
+        if rendering_s >= max(1.0, _SHOWN_SHARE * wall_s)
+        else ""
+    )
+
+
+def activity_of(step: Step) -> Activity:
+    """Return the activity that a step belongs to."""
+    return "resets" if step.reset not in ("", "load") else _ACTIVITIES[step.kind]
+
+
+def _last_of_lanes(cells: Iterable[Cell]) -> set[str]:
+    """Return the ids of the cells that no cool-down follows."""
+    cells = list(cells)
+    lane = lanes(cells)
+    return set({lane[cell.id]: cell.id for cell in cells}.values())
+
+
+def _as_dict(spent: Spent) -> dict[str, float]:
+    total = sum(spent.values())
+    return {**{f"{name}_s": round(seconds, 3) for name, seconds in spent.items()}, "total_s": round(total, 3)}
+
+
+@dataclass(frozen=True)
+class HardwareLane:
+    """Hardware of an experiment that runs one after another, and what it shares; nothing when others join it."""
+
+    hardware: tuple[str, ...]
+    shared: tuple[str, ...] = ()
+
+
+def grouped_hardware(plan: Plan, experiment: str) -> tuple[HardwareLane, ...]:
+    """Return the hardware of an experiment by lane, in the order of the plan."""
+    lane_of = lanes(plan.cells)
+    by_lane: dict[str, dict[str, Cell]] = {}
+    for cell in plan.cells:
+        if cell.experiment == experiment:
+            by_lane.setdefault(lane_of[cell.id], {}).setdefault(cell.hardware, cell)
+    return tuple(HardwareLane(tuple(found), _common(found.values(), plan)) for found in by_lane.values())
+
+
+def shares_points(plan: Plan, experiment: str) -> bool:
+    """Return whether an adaptive ramp has the same points on all hardware: in turns, on common hosts or equipment. As
+    in a run, the experiment's own cells decide: others may join hardware in a lane, but not its ramps."""
+    own = plan.model_copy(update={"cells": tuple(cell for cell in plan.cells if cell.experiment == experiment)})
+    return plan.experiments[experiment].order == "interleaved" and len(grouped_hardware(own, experiment)) == 1
+
+
+def _common(cells: Iterable[Cell], plan: Plan) -> tuple[str, ...]:
+    """Return what all of these cells hold, or else what the first two do, as messages say it."""
+    cells = list(cells)
+    if len(cells) < 2:
+        return ()
+    under_test = {host for cell in cells for host in plan.hardware[cell.hardware].hosts}
+    for some in (cells, cells[:2]):
+        held = [each for each in some[0].holds if all(each in cell.holds for cell in some)]
+        if held:
+            return tuple(_named(each, some[0], under_test) for each in held if not each.startswith(ONE_BY_ONE))
+    return ()
+
+
+def _named(held: str, cell: Cell, under_test: set[str]) -> str:
+    if held not in cell.locks:
+        return held
+    return f"host {held}" if held in under_test else f"client {held}"

@@ -6,19 +6,19 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import NamedTuple, Protocol
 
-from benchbrief.compiler.blocks.databases.database_errors import CostlyReset, ReplacedData
-from benchbrief.compiler.blocks.databases.databases import DatabaseSpec
-from benchbrief.compiler.blocks.experiments.experiments import Matrix, databases_of
+from benchbrief.compiler.blocks.databases import DatabaseSpec
+from benchbrief.compiler.blocks.equipment_errors import CostlyReset, ReplacedData
+from benchbrief.compiler.blocks.experiments import Matrix, databases_of
 from benchbrief.compiler.estimates.budget_fit import check_budgets
-from benchbrief.compiler.estimates.counted_cells import counted_cells
-from benchbrief.compiler.extensions.engine_spec import EVERYWHERE
-from benchbrief.compiler.extensions.tool_spec import Change
-from benchbrief.compiler.matrix.expand import Use, dataset_of, resets_in_order, uses_in_order
-from benchbrief.compiler.model.resolve import Model
-from benchbrief.compiler.planning.fingerprint import place_of
-from benchbrief.compiler.planning.plan import Cell, Database, DatabaseKey, Dataset, Hardware, Host, Reset, Workload
+from benchbrief.compiler.estimates.estimate import counted_cells
+from benchbrief.compiler.expand import Use, dataset_of, resets_in_order, uses_in_order
+from benchbrief.compiler.planning.tolerated_changes import changes_of, tolerated
 from benchbrief.compiler.problems import Findings
-from benchbrief.compiler.resets.tolerated_changes import changes_of, tolerated
+from benchbrief.compiler.resolve import Model
+from benchbrief.model.engine_spec import EVERYWHERE, Reset
+from benchbrief.model.fingerprint import place_of
+from benchbrief.model.plan import Cell, Database, DatabaseKey, Dataset, Hardware, Host, Workload
+from benchbrief.model.tool_spec import Change
 
 _WORTH_S = 60.0
 """The total time of loads or resets that is worth a warning."""

@@ -9,13 +9,11 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from operator import is_
 
-from benchbrief.compiler.estimates.counted_cells import counted_cells
-from benchbrief.compiler.estimates.estimate import estimate_some
-from benchbrief.compiler.estimates.time_spent import RENDERING_S, Activity, activity_of
+from benchbrief.compiler.estimates.estimate import RENDERING_S, Activity, activity_of, counted_cells, estimate_some
 from benchbrief.compiler.extensions.registry import TOOL_SPECS, tool_word
-from benchbrief.compiler.planning.fingerprint import database_parts, digest, machines, workload_parts
-from benchbrief.compiler.planning.plan import Cell, Plan, Step
 from benchbrief.dsl.diagnostics.plain_amounts import duration
+from benchbrief.model.fingerprint import database_parts, digest, machines, workload_parts
+from benchbrief.model.plan import Cell, Plan, Step
 
 MOST_TIMES = 20.0
 """How many times larger than what was seen a load, a copy or an undo may be, for its time to follow from that."""

@@ -7,10 +7,9 @@ from dataclasses import dataclass
 from functools import partial
 from itertools import takewhile
 
-from benchbrief.compiler.estimates.counted_cells import counted_cells
-from benchbrief.compiler.estimates.estimate import alone, estimate, lanes, slots
-from benchbrief.compiler.lanes.joined_groups import ONE_BY_ONE
-from benchbrief.compiler.planning.plan import Cell, Plan
+from benchbrief.compiler.estimates.estimate import alone, counted_cells, estimate, lanes, slots
+from benchbrief.compiler.planning.plan_lanes import ONE_BY_ONE
+from benchbrief.model.plan import Cell, Plan
 
 _Span = tuple[float, float]
 

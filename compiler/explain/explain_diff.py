@@ -7,10 +7,10 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
 from benchbrief.compiler.explain.explain_plan import option_text
 from benchbrief.compiler.explain.plain_text import Page, number
-from benchbrief.compiler.planning.plan import Cell, Plan
 from benchbrief.compiler.planning.plan_diff import CellDiff, Kind, OutsideDiff, Part, PlanDiff, SearchDiff
-from benchbrief.compiler.planning.planned_cells import most_of, planned_cells
 from benchbrief.dsl.diagnostics.plain_amounts import duration, plural, quantity_of_bytes
+from benchbrief.model.plan import Cell, Plan
+from benchbrief.model.planned_cells import most_of, planned_cells
 
 _SIGNS: dict[str, str] = {"changed": "~", "new": "+", "gone": "-", "same": "="}
 _WORDS: dict[Kind, str] = {"changed": "changed", "new": "new", "gone": "gone", "same": "the same"}

@@ -5,25 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from typing import get_args
 
-from benchbrief.compiler.estimates.grouped_hardware import shares_points
+from benchbrief.compiler.estimates.estimate import shares_points
 from benchbrief.compiler.explain.plain_text import number
-from benchbrief.compiler.extensions.engine_spec import BY_FILE_SYSTEM, Reset
-from benchbrief.compiler.extensions.tool_spec import Bound
-from benchbrief.compiler.planning.achieved_load import to_serve
-from benchbrief.compiler.planning.plan import (
-    Adaptive,
-    Arrivals,
-    Cell,
-    Event,
-    Experiment,
-    KneeSearch,
-    Plan,
-    Promise,
-    UntilSteady,
-)
-from benchbrief.compiler.planning.steady_rule import BATCH_S
-from benchbrief.compiler.searches.rate_search import CONFIDENCE, LEAD
 from benchbrief.dsl.diagnostics.plain_amounts import duration, plural
+from benchbrief.model.achieved_load import to_serve
+from benchbrief.model.engine_spec import BY_FILE_SYSTEM, Reset
+from benchbrief.model.plan import Adaptive, Arrivals, Cell, Event, Experiment, KneeSearch, Plan, Promise, UntilSteady
+from benchbrief.model.rate_search import CONFIDENCE, LEAD
+from benchbrief.model.steadiness import BATCH_S
+from benchbrief.model.tool_spec import Bound
 
 
 def describe_promise(rule: Promise) -> Iterator[tuple[str, str]]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Iterable, Sequence
 
-from benchbrief.dsl.diagnostics.source_line import display_width, printable
+from benchbrief.dsl.source import display_width, printable
 
 _INDENT = "  "
 _MOST_ROWS = 12

@@ -1,11 +1,12 @@
 """The installed extensions: benchbrief's own by folder, those of other packages by entry point.
 
-It imports another package only when somebody asks for its extension by name.
-"""
+It imports another package only when somebody asks for its extension by name."""
 
 from __future__ import annotations
 
 import importlib
+import os
+import sys
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache, cached_property
@@ -15,16 +16,97 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Generic, TypeVar, cast
 
-from benchbrief.compiler.extensions.engine_spec import EngineSpec
-from benchbrief.compiler.extensions.entry_points import PREFIX, Offer, find_offers
-from benchbrief.compiler.extensions.extension_spec import API, ExtensionSpec, raised
-from benchbrief.compiler.extensions.importer_spec import ImporterSpec
-from benchbrief.compiler.extensions.meter_spec import MeterSpec
-from benchbrief.compiler.extensions.probe_spec import ProbeSpec
-from benchbrief.compiler.extensions.scheduler_spec import SchedulerSpec
-from benchbrief.compiler.extensions.template_spec import TemplateSpec
-from benchbrief.compiler.extensions.tool_spec import ToolSpec, in_language
-from benchbrief.compiler.extensions.transport_spec import TransportSpec
+from benchbrief.model.engine_spec import EngineSpec
+from benchbrief.model.extension_spec import (
+    API,
+    ExtensionSpec,
+    ImporterSpec,
+    MeterSpec,
+    ProbeSpec,
+    SchedulerSpec,
+    TemplateSpec,
+    TransportSpec,
+    raised,
+)
+from benchbrief.model.tool_spec import ToolSpec, in_language
+
+PREFIX = "benchbrief.specs."
+"""The beginning of the groups' names: `benchbrief.specs.probes`."""
+
+
+@dataclass(frozen=True)
+class Offer:
+    """An entry point. `target` is "module:name"; `package` and `version` are the distribution's, "" when unknown."""
+
+    group: str
+    name: str
+    target: str
+    package: str
+    version: str
+
+    @property
+    def source(self) -> str:
+        return " ".join(part for part in (self.package, self.version) if part)
+
+
+@cache
+def find_offers() -> tuple[Offer, ...]:
+    """Return each distinct target of a package once: an editable install beside a build lists it twice."""
+    found = {
+        (group, name, target, package): Offer(group, name, target, package, version)
+        for folder, text in reversed(list(_entry_points()))
+        for package, version in [_package(folder)]
+        for group, name, target in _lines(text)
+        if group.startswith(PREFIX)
+    }
+    return tuple(sorted(found.values(), key=lambda offer: (offer.group, offer.name, offer.package)))
+
+
+def _entry_points() -> Iterator[tuple[str, str]]:
+    """Yield the metadata of each package with extensions, in the order of `sys.path`."""
+    for place in dict.fromkeys(sys.path):
+        try:
+            names = os.listdir(place or ".")  # noqa: PTH208  # a tenth of the time of Path.iterdir
+        except OSError:
+            continue
+        for name in names:
+            if name.endswith((".dist-info", ".egg-info")):
+                folder = f"{place or '.'}/{name}"
+                try:
+                    text = Path(folder, "entry_points.txt").read_text(encoding="utf-8", errors="replace")
+                except OSError:
+                    continue
+                if PREFIX in text:
+                    yield folder, text
+
+
+def _lines(text: str) -> Iterator[tuple[str, str, str]]:
+    """(group, name, target) for each entry point: https://packaging.python.org/en/latest/specifications/entry-points/"""
+    group = ""
+    for line in map(str.strip, text.splitlines()):
+        if line.startswith("[") and line.endswith("]"):
+            group = line[1:-1].strip()
+        elif "=" in line and not line.startswith(("#", ";")):
+            name, _, target = line.partition("=")
+            yield group, name.strip(), target.partition("[")[0].replace(" ", "")
+
+
+def _package(folder: str) -> tuple[str, str]:
+    """Return the name and version of a distribution, from the head of its metadata."""
+    said: dict[str, str] = {}
+    for file in ("METADATA", "PKG-INFO"):
+        try:
+            text = Path(folder, file).read_text(encoding="utf-8", errors="replace")
+        except OSError:
+            continue
+        for line in text.splitlines():
+            if not line:
+                break
+            key, _, value = line.partition(":")
+            said.setdefault(key.lower(), value.strip())
+        break
+    return said.get("name", Path(folder).stem), said.get("version", "")
+
 
 Spec_co = TypeVar("Spec_co", bound=ExtensionSpec, covariant=True)
 
@@ -239,3 +321,37 @@ def accepted_errors(declared: float, driver: str) -> float:
     """Return the share of operations that may fail. `declared` is what the spec allows; a plan can't distinguish
     `max_errors = 0 %` from a spec without it."""
     return declared or stray_errors(driver)
+
+
+_A_PATH = 'path = "/var/tmp/db"'
+
+
+def own_tools() -> tuple[str, ...]:
+    """Return what specs call benchbrief's own tools, in the order of their engines."""
+    return tuple(dict.fromkeys(word for engine in ENGINE_SPECS.own.values() for word in tool_words(engine)))
+
+
+def own_families() -> dict[str, ToolSpec]:
+    """Return benchbrief's own tools that bring workloads."""
+    return {name: TOOL_SPECS.own[name] for name in own_tools() if TOOL_SPECS.own[name].workloads}
+
+
+def known_operations() -> tuple[str, ...]:
+    """Return the operations of the workloads of benchbrief's own tools."""
+    families = own_families().values()
+    done = (name for spec in families for each in spec.workloads.values() for name in each.operations)
+    return tuple(dict.fromkeys((*(name for spec in families for name in spec.shares), *done)))
+
+
+def sample_databases(family: str) -> tuple[str, ...]:
+    """Return a sample declaration for each engine that a tool of this family loads, or for each engine."""
+    engines = ENGINE_SPECS.own.values()
+    by = {engine.name: [tool for tool in engine.tools if TOOL_SPECS.own[tool].family == family] for engine in engines}
+    loaded = [engine for engine in engines if by[engine.name]]
+    return tuple(_sample(engine, (by[engine.name] or engine.tools)[0]) for engine in loaded or engines)
+
+
+def _sample(engine: EngineSpec, tool: str) -> str:
+    place = "server = embedded" if engine.has_stand_in else _A_PATH
+    said = f"  tool = {tool_word(tool)}" if engine.in_process and tool != engine.default_tool else ""
+    return f"`database db {{ engine = {engine.name}  {place}{said} }}`"

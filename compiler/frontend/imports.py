@@ -14,8 +14,7 @@ from benchbrief.compiler.frontend.structure_errors import HoleNotAllowed
 from benchbrief.compiler.problems import Findings
 from benchbrief.dsl.diagnostics.diagnostic import Diagnostic, SpecError
 from benchbrief.dsl.read_files import neighbour, read_source
-from benchbrief.dsl.recovery import brackets
-from benchbrief.dsl.syntax import ast
+from benchbrief.dsl.syntax import ast, parser_stop
 from benchbrief.dsl.syntax.recover import PartlyRead, UnreadParts, parse_with_gaps
 
 MAX_FILES = 100
@@ -114,7 +113,7 @@ class _Loader:
             self.broken.extend(error.diagnostics)
             self.unread = True
             return
-        self.words += brackets.words(tree.span.source.text)
+        self.words += parser_stop.words(tree.span.source.text)
         self.hashes[name] = hashlib.sha256(tree.span.source.text.encode()).hexdigest()
         for use in tree.declarations:
             if isinstance(use, ast.Use):
@@ -144,8 +143,8 @@ class _Loader:
             self.findings.add(name_errors.ImportNotFound(span, text, why, _meant(path, by.parent)))
         elif len(self.seen) >= MAX_FILES:
             self.findings.add(name_errors.TooManyFiles(span, MAX_FILES))
-        elif self.words > brackets.MAX_WORDS:
-            self.findings.add(name_errors.TooManyFiles(span, brackets.MAX_WORDS, words=True))
+        elif self.words > parser_stop.MAX_WORDS:
+            self.findings.add(name_errors.TooManyFiles(span, parser_stop.MAX_WORDS, words=True))
         else:
             self.read(path, name, chain)
 

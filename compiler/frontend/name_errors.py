@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from benchbrief.compiler.extensions.own_tools import own_families, sample_databases
+from benchbrief.compiler.extensions.registry import own_families, sample_databases
 from benchbrief.compiler.problems import Again, Circle, CompileProblem, Misspelt
 from benchbrief.dsl.diagnostics.plain_amounts import ticked
 from benchbrief.dsl.diagnostics.suggest import did_you_mean

@@ -11,8 +11,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Literal
 
-from benchbrief.compiler.frontend.declarations import TOP_LEVEL
-from benchbrief.compiler.frontend.declared_names import dotted
+from benchbrief.compiler.frontend.declarations import TOP_LEVEL, dotted
 from benchbrief.compiler.measure_catalogue import DIMENSIONS, KINDS
 from benchbrief.compiler.schemas.host_schema import HARDWARE
 from benchbrief.dsl.source import Source, Span

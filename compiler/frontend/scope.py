@@ -11,10 +11,10 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Literal
 
-from benchbrief.compiler.planning.achieved_load import Schedule
-from benchbrief.compiler.planning.plan import Quantity
 from benchbrief.dsl.source import Span
 from benchbrief.dsl.syntax import ast
+from benchbrief.model.achieved_load import Schedule
+from benchbrief.model.plan import Quantity
 
 
 @dataclass(frozen=True)
@@ -36,7 +36,7 @@ class HardwareKey:
 
 @dataclass(frozen=True)
 class WorkloadKey:
-    """`operations` are what it performs (read, update, ...), in the words of `runners/measurement/measurement.py`."""
+    """`operations` are what it performs (read, update, ...), in the words of `model/measurement.py`."""
 
     key: str
     label: str

@@ -7,10 +7,10 @@ from dataclasses import field
 
 from benchbrief.compiler.problems import Again, CompileProblem, Misspelt, article
 from benchbrief.compiler.schemas.block_schema import OVERRIDABLE
-from benchbrief.compiler.shapes.value_shapes import BlockSchema
 from benchbrief.dsl.diagnostics.plain_amounts import ticked
 from benchbrief.dsl.diagnostics.suggest import did_you_mean
-from benchbrief.dsl.recovery.parser_stop import DECLARATIONS, INNER_BLOCKS
+from benchbrief.dsl.syntax.parser_stop import DECLARATIONS, INNER_BLOCKS
+from benchbrief.model.value_shapes import BlockSchema
 
 _BASE = re.compile(r"[a-z_]+\.\w+")
 _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")

@@ -6,7 +6,7 @@ import re
 from typing import Literal
 
 from benchbrief.compiler.problems import CompileProblem
-from benchbrief.compiler.units import nearest_unit
+from benchbrief.model.units import nearest_unit
 
 _NO_UNITS = frozenset({"x", "times", "ratio", "factor", "fraction", "fold", "none", "count"})
 _MULTIPLIERS = {

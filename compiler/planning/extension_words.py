@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 
 from benchbrief.compiler.extensions.extension_errors import UntranslatedExtension
-from benchbrief.compiler.extensions.extension_spec import LANGUAGES
 from benchbrief.compiler.extensions.registry import ENGINE_SPECS, PROBE_SPECS, TOOL_SPECS, word_of
-from benchbrief.compiler.extensions.tool_spec import ToolSpec
-from benchbrief.compiler.planning.plan import Cell, Report
 from benchbrief.compiler.problems import Findings
 from benchbrief.dsl.syntax import ast
+from benchbrief.model.extension_spec import LANGUAGES
+from benchbrief.model.plan import Cell, Report
+from benchbrief.model.tool_spec import ToolSpec
 
 
 def with_measure_words(report: Report, cells: Iterable[Cell]) -> Report:

@@ -12,8 +12,8 @@ from typing import Literal
 
 from pydantic import BaseModel
 
-from benchbrief.compiler.planning.fingerprint import identity
-from benchbrief.compiler.planning.plan import Cell, Experiment, Plan
+from benchbrief.model.fingerprint import identity
+from benchbrief.model.plan import Cell, Experiment, Plan
 
 Kind = Literal["new", "changed", "same", "gone"]
 

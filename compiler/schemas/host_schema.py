@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from benchbrief.compiler.extensions.registry import SCHEDULER_SPECS
-from benchbrief.compiler.shapes.value_shapes import BlockSchema, Fact, Flag, Key, Number, Special, Text
+from benchbrief.model.value_shapes import BlockSchema, Fact, Flag, Key, Number, Special, Text
 
 _ASKED = "".join(f", {spec.usage.strip('`')}" for spec in SCHEDULER_SPECS.own.values() if spec.usage)
 HOSTS = Special(f'`local`, "user@host:port", "eco-[1-3].lab"{_ASKED}, or a list of those')

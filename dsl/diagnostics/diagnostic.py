@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
-from typing import Literal
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from string import Formatter
+from typing import ClassVar, Literal, Self, dataclass_transform
 
 from benchbrief.dsl.bench_error import BenchError, ExitCode
+from benchbrief.dsl.diagnostics.plain_amounts import duration, plural, ticked
 from benchbrief.dsl.source import Source, Span
 
 Severity = Literal["error", "warning"]
@@ -74,3 +78,152 @@ class SpecError(BenchError):
         from benchbrief.dsl.diagnostics.render import render_all
 
         return render_all(self.diagnostics, colour=colour)
+
+
+_BLANK = re.compile(r"\s")
+_LONGEST = 600  # characters of a message
+_LONGEST_WORD = 120  # those of a word, name, number or path in it
+
+Prose = str | tuple[str, ...]
+"""A text with `{field}` for the fields and properties of a problem (`{{` for a brace), or several: the first is taken
+whose fields all have a value, or else the last. Besides Python's formats there are `{seconds:duration}`,
+`{words:joined}`, `{words:ticked}` (`:ticked 20` for at most 20 of them), `{names:named host}` ("hosts `a`, `b`"), and
+`{count:plural host}` ("2 hosts", also of a tuple)."""
+
+
+@dataclass_transform(frozen_default=True, field_specifiers=(field,))
+class _Frozen:
+    """Makes each subclass a frozen dataclass, once it has an object: of hundreds of mistakes, a spec makes few."""
+
+    def __new__(cls, *_args: object, **_fields: object) -> Self:
+        if "__dataclass_fields__" not in vars(cls):
+            for each in reversed(cls.__mro__):
+                if issubclass(each, _Frozen) and each is not _Frozen and "__dataclass_fields__" not in vars(each):
+                    dataclass(frozen=True)(each)
+        return super().__new__(cls)
+
+
+class Problem(_Frozen):
+    """One mistake at `span` (None: no place in a text). A subclass sets `code` and says it in words.
+
+    `says` is the summary, one line without a full stop; `mark` stands beside the underline; `hint` is the next step;
+    `remark` is about an earlier place; `mend` would mend it in place of `span`. What needs more overrides the property.
+    """
+
+    code: ClassVar[str]
+    severity: ClassVar[Severity] = "error"
+    """Follows from the code: one that begins with W is of a warning."""
+    says: ClassVar[Prose] = ""
+    mark: ClassVar[Prose] = ""
+    hint: ClassVar[Prose] = ""
+    remark: ClassVar[Prose] = ""
+    mend: ClassVar[str | None] = None
+    """None where nothing mends it. Nor does a field that is None."""
+    span: Span | None
+
+    def __init_subclass__(cls) -> None:
+        if getattr(cls, "code", "").startswith("W"):
+            cls.severity = "warning"
+
+    @property
+    def summary(self) -> str:
+        return self._filled(self.says)
+
+    @property
+    def label(self) -> str:
+        return self._filled(self.mark)
+
+    @property
+    def context(self) -> Span | None:
+        return None
+
+    @property
+    def notes(self) -> tuple[Note, ...]:
+        return (Note(self._filled(self.remark)),) if self.remark else ()
+
+    @property
+    def help(self) -> str:
+        return self._filled(self.hint)
+
+    @property
+    def replacement(self) -> str | None:
+        """What would mend it when put in place of `span`."""
+        fields = {name: getattr(self, name) for name in _field_names(self.mend or "")}
+        return None if self.mend is None or None in fields.values() else self.mend.format_map(fields)
+
+    @property
+    def suggestion(self) -> Suggestion | None:
+        return Suggestion(self.span, self.replacement) if self.span and self.replacement is not None else None
+
+    def diagnostic(self) -> Diagnostic:
+        return Diagnostic(
+            code=self.code,
+            severity=self.severity,
+            summary=_shorten(self.summary),
+            span=self.span,
+            label=_shorten(self.label),
+            context=self.context,
+            notes=tuple(replace(note, text=_shorten(note.text)) for note in self.notes),
+            help=_shorten(self.help),
+            suggestion=self.suggestion,
+        )
+
+    def error(self) -> SpecError:
+        """This problem alone, to be raised."""
+        return SpecError((self.diagnostic(),))
+
+    def _filled(self, prose: Prose) -> str:
+        texts = (prose,) if isinstance(prose, str) else prose
+        whole = (text for text in texts[:-1] if all(getattr(self, name) for name in _field_names(text)))
+        return _Prose().vformat(next(whole, texts[-1]), (self,), {})
+
+
+class Mended(Problem):
+    """A mistake that is mended by writing `mended` in its place."""
+
+    mark = "write `{mended}`"
+    mend = "{mended}"
+    mended: str
+
+
+class Again(Problem):
+    """A repetition of something at `earlier`, or what does not go with it."""
+
+    earlier: Span
+
+    @property
+    def notes(self) -> tuple[Note, ...]:
+        return (Note(self._filled(self.remark), self.earlier),)
+
+
+def _shorten(text: str, longest: int = _LONGEST) -> str:
+    """The text, cut in its middle when a word of the spec makes it endless."""
+    return text if len(text) <= longest else f"{text[: longest // 2]}...{text[-longest // 2 :]}"
+
+
+def _field_names(text: str) -> list[str]:
+    return [re.split(r"[.\[]", name)[0] for _, name, _, _ in Formatter().parse(text) if name]
+
+
+class _Prose(Formatter):
+    """Fills a text with the fields and properties of the problem that is the only argument."""
+
+    def get_value(self, key: int | str, args: Sequence[object], kwargs: Mapping[str, object]) -> object:
+        del kwargs
+        return getattr(args[0], str(key))
+
+    def format_field(self, value: object, format_spec: str) -> str:
+        match value, format_spec.split():
+            case int() | float(), ["duration"]:
+                text = duration(value)
+            case tuple() | list(), ["joined"]:
+                text = ", ".join(value)
+            case tuple() | list(), ["ticked", *most]:
+                text = ticked(value, *map(int, most))
+            case tuple() | list(), ["named", noun]:
+                text = f"{noun}{'s' if len(value) > 1 else ''} {ticked(value)}"
+            case int() | tuple() | list(), ["plural", noun]:
+                text = plural(value if isinstance(value, int) else len(value), noun)
+            case _:
+                text = format(value, format_spec)
+        return text if _BLANK.search(text) else _shorten(text, _LONGEST_WORD)

@@ -6,8 +6,7 @@ from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
 from benchbrief.dsl.diagnostics.diagnostic import Diagnostic
-from benchbrief.dsl.diagnostics.source_line import printable, show
-from benchbrief.dsl.source import Span
+from benchbrief.dsl.source import Span, printable, show
 
 _BOLD, _RED, _YELLOW, _BLUE, _CYAN = "1", "1;31", "1;33", "1;34", "1;36"
 _COLOURS = {"error": _RED, "warning": _YELLOW}

@@ -1,14 +1,157 @@
 """Every mistake in the syntax of a spec (E01xx): one frozen class each, with its stable code and all of its prose.
 
 Those in reading a file (E00xx) are in `file_errors.py`, those with signs in `sign_errors.py`; the compiler's rooms hold
-the rest, on the same base.
-"""
+the rest, on the same base."""
 
 from __future__ import annotations
 
-from benchbrief.dsl.diagnostics.diagnostic import Note
-from benchbrief.dsl.diagnostics.problem import Again, Mended, Problem
+from benchbrief.dsl.diagnostics.diagnostic import Again, Mended, Note, Problem
 from benchbrief.dsl.source import Span
+
+
+class FileMissing(Problem):
+    code = "E0001"
+    says = "there is no file `{name}`"
+    hint = ("did you mean `{guess}`?", "check the path; it starts at the current folder")
+    name: str
+    guess: str | None
+
+
+class NotAFile(Problem):
+    code = "E0002"
+    says = "`{name}` is a folder, not a file"
+    hint = ("name one of its files: {specs:ticked}", "name a file that ends in .bench")
+    name: str
+    specs: tuple[str, ...]
+
+
+class Unreadable(Problem):
+    code = "E0003"
+    says = "can't read `{name}`: {why}"
+    name: str
+    why: str
+
+    @property
+    def help(self) -> str:
+        return "let this user read it: `chmod u+r`" if "permission" in self.why.lower() else ""
+
+
+class NotText(Problem):
+    """`byte` is the first that is not UTF-8, `offset` its place in the file, from 0."""
+
+    code = "E0004"
+    says = "the file is not UTF-8 text"
+    mark = "byte 0x{byte:02x} at offset {offset} starts no character"
+    hint = ("it looks like {likely}; save it as UTF-8", "save it as UTF-8")
+    byte: int
+    offset: int
+    likely: str
+
+
+class HoldsNul(Problem):
+    code = "E0005"
+    says = "the file holds a NUL byte, so it is not text"
+    mark = "at offset {offset}"
+    hint = "check that this is a spec: a spec is plain text"
+    offset: int
+
+
+class TooLarge(Problem):
+    """A file of more bytes than `limit`; or, where `words` says so, of more words and signs."""
+
+    code = "E0006"
+    says = "`{name}` {much}, the limit for a spec"
+    hint = "check that this is a spec; split a long one into files with `use`"
+    name: str
+    limit: int
+    words: bool = False
+
+    @property
+    def much(self) -> str:
+        if self.words:
+            return f"has more than {self.limit:,} words and signs"
+        return f"is larger than {self.limit >> 20} MiB"
+
+
+class WrongSign(Problem):
+    """A sign that has another meaning here. `where` says what `wanted` is for."""
+
+    code = "E0107"
+    says = "`{found}` in place of `{wanted}`"
+    mark = "write `{wanted}`"
+    hint = "{where}"
+    mend = "{wanted}"
+    found: str
+    wanted: str
+    where: str
+
+
+class Semicolon(Problem):
+    code = "E0108"
+    says = "a `;` is not allowed here"
+    mark = "remove it"
+    hint = "attributes need no separator: write each on its own line, or separate them with spaces"
+    mend = ""
+
+
+class QuotedKey(Mended):
+    code = "E0107"
+    says = "the name of an attribute has no quotes"
+    hint = "an attribute is written `{mended} = value`, without quotes, `:` or a comma at its end"
+
+
+class MissingComma(Problem):
+    """`span` is what comes after the missing comma. `closer` could stand there, too; "" where nothing is open."""
+
+    code = "E0117"
+    says = "no `,` before {found}"
+    mark = ("expected `,` or `{closer}`", "expected `,`")
+    found: str
+    closer: str
+
+    @property
+    def help(self) -> str:
+        return "separate the items with `,`" if self.closer else "write `, higher is better` after the expression"
+
+
+class MissingEvery(Problem):
+    """`cpu 1 s`: a probe and an interval side by side. `span` is the interval."""
+
+    code = "E0117"
+    says = "no `every` before `{interval}`"
+    mark = "how often `{probe}` samples"
+    hint = "write `{probe} every {interval}`"
+    probe: str
+    interval: str
+
+
+class StrayComma(Problem):
+    code = "E0118"
+    says = "this `,` separates nothing"
+    mark = "remove it"
+    mend = ""
+
+
+class DigitsWithCommas(Mended):
+    code = "E0118"
+    says = "a number can't have commas"
+
+
+class ChainedComparison(Problem):
+    code = "E0119"
+    says = "comparisons can't be chained"
+    mark = "a second comparison"
+    hint = "write `a < b and b < c`"
+
+
+class LogicSign(Problem):
+    code = "E0120"
+    says = "`{found}` is written `{word}`"
+    mark = "write `{word}`"
+    mend = "{word}"
+    found: str
+    word: str
+
 
 _MOST_NAMED = 3
 SERIES_OPTIONS = {"log": "log y", "color": "color hardware", "axis": "axis right", "dashed": "dashed", "band": "band"}

@@ -17,11 +17,10 @@ from itertools import takewhile
 
 from benchbrief.dsl.diagnostics import syntax_errors
 from benchbrief.dsl.diagnostics.diagnostic import Diagnostic, Note, SpecError
-from benchbrief.dsl.recovery import brackets
-from benchbrief.dsl.recovery.parser_stop import PIECE
 from benchbrief.dsl.source import Source, Span
-from benchbrief.dsl.syntax import ast
+from benchbrief.dsl.syntax import ast, parser_stop
 from benchbrief.dsl.syntax.parse import parse_part, readable_until
+from benchbrief.dsl.syntax.parser_stop import PIECE
 
 MOST = 25
 """Syntax errors that are reported at once."""
@@ -79,8 +78,8 @@ class PartlyRead(SpecError):
 
 def parse_with_gaps(source: Source) -> ast.File:
     """The file's syntax tree. Raises PartlyRead with the syntax errors, SpecError when there is no reading on."""
-    brackets.check_depth(source, 0, len(source.text))
-    brackets.check_size(source)
+    parser_stop.check_depth(source, 0, len(source.text))
+    parser_stop.check_size(source)
     whole: list[ast.Declaration] = []
     try:
         return parse_part(source, 0, source.text, whole)
@@ -129,7 +128,7 @@ class _Recovery:
     def run(self, known: tuple[Diagnostic, ...], whole: list[ast.Declaration]) -> PartlyRead | None:
         """`known` are the mistakes at which the text stops, `whole` the declarations before them."""
         text = self.source.text
-        starts = brackets.declaration_starts(text)
+        starts = parser_stop.declaration_starts(text)
         # The last of them may only seem to be whole.
         begin = starts[bisect_right(starts, whole[-1].span.end) - 1] if whole else 0
         begin = min(begin, whole[-1].span.start) if whole else 0
@@ -157,7 +156,7 @@ class _Recovery:
             mistakes = known if first and known else ()
             if not mistakes:
                 try:
-                    brackets.check_depth(Source(self.source.name, text), 0, len(text))
+                    parser_stop.check_depth(Source(self.source.name, text), 0, len(text))
                     return parse_part(self.source, start, text).declarations
                 except SpecError as error:
                     mistakes = error.diagnostics

@@ -1,13 +1,20 @@
 """The data of a chart: its series, their points and looks, and its axes.
 
 Colours follow Okabe and Ito's (jfly.uni-koeln.de/color), with changes. Their order makes the first four, and all
-neighbours, differ in lightness; shapes and dashes distinguish series in print without colour.
-"""
+neighbours, differ in lightness; shapes and dashes distinguish series in print without colour."""
 
 from __future__ import annotations
 
+import math
+import sys
+import unicodedata
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Literal
+
+from benchbrief.model.precision import magnitude
+from benchbrief.reports.words.locale_formats import locale
 
 PALETTE = ("#0072B2", "#E69F00", "#5D3A9B", "#009E73", "#8C1D04", "#56B4E9", "#6B6B00", "#D98BB5")
 SHAPES = ("circle", "square", "triangle-up", "diamond", "triangle-down", "cross", "triangle-right", "triangle-left")
@@ -126,3 +133,226 @@ class Chart:
     @property
     def sharing(self) -> tuple[Trace, ...]:
         return (*self.traces, *self.beside)
+
+
+_LEAST_PLAIN, _LARGEST_PLAIN = 1e-5, 1e16
+_NICE = (1.0, 2.0, 2.5, 5.0, 10.0)
+
+
+@dataclass(frozen=True)
+class Ticks:
+    """An axis from `low` to `high` with a tick at each of `values`."""
+
+    low: float
+    high: float
+    values: tuple[float, ...]
+    log: bool = False
+
+    def labels(self) -> tuple[str, ...]:
+        if self.log:  # each power on its own: 0.01, 0.1, 1, 10
+            return tuple(_power_label(value) for value in self.values)
+        return tick_labels(self.values)
+
+
+def nice_ticks(values: Iterable[float], wanted: int = 5) -> Ticks:
+    """Return ticks from zero (or a round number below it) to a round number at or above the largest value."""
+    found = list(values)
+    top, bottom = max([*found, 0.0]), min([*found, 0.0])
+    if top == bottom:
+        top = bottom + 1.0
+    step = _nice_step((top - bottom) / wanted)
+    first, last = math.floor(bottom / step), math.ceil(round(top / step, 9))
+    return _ticks(first, last, step)
+
+
+def matching_ticks(values: Iterable[float], intervals: int) -> Ticks:
+    """Return ticks from zero in exactly `intervals` steps, so that a right axis shares the left one's grid lines."""
+    found = list(values)
+    top, bottom = max([*found, 0.0]), min([*found, 0.0])
+    if bottom < 0:  # a shared grid would distort one axis, so this one has its own
+        return nice_ticks(found, intervals)
+    return _ticks(0, intervals, _nice_step((top or 1.0) / intervals))
+
+
+def log_ticks(values: Iterable[float], base: int) -> Ticks:
+    """Return powers of `base` from at or below the smallest value to at or above the largest. All values are
+    positive."""
+    found = list(values)
+    end = math.floor(math.log(sys.float_info.max, base)) - 1  # there and below, powers neither overflow nor become 0
+    first = min(max(math.floor(math.log(min(found), base) + 1e-9), -end), end - 1)
+    last = min(max(first + 1, math.ceil(math.log(max(found), base) - 1e-9)), end)
+    stride = max(1, math.ceil((last - first) / 8))
+    powers = tuple(float(base) ** n for n in range(first, last + 1, stride))
+    if base == 10 and last - first <= 2:  # two or three lines are no scale
+        return _log_ticks_between(found, [float(f"{n}e{p}") for p in range(first, last + 1) for n in (1, 2, 5)])
+    return Ticks(min(float(base) ** first, *found), max(float(base) ** last, *found), powers, log=True)
+
+
+def _log_ticks_between(values: Sequence[float], steps: Sequence[float]) -> Ticks:
+    """Return the steps that the values lie between, at least three."""
+    low = max((i for i, step in enumerate(steps) if step <= min(values) * (1 + 1e-9)), default=0)
+    high = next((i for i, step in enumerate(steps) if step >= max(values) * (1 - 1e-9)), len(steps) - 1)
+    low = min(low, len(steps) - 3)
+    kept = tuple(steps[low : max(high, low + 2) + 1])
+    return Ticks(min(kept[0], *values), max(kept[-1], *values), kept, log=True)
+
+
+def _nice_step(raw: float) -> float:
+    power = 10.0 ** magnitude(raw)
+    return next(n * power for n in _NICE if raw <= n * power * (1 + 1e-9))
+
+
+def _ticks(first: int, last: int, step: float) -> Ticks:
+    values = tuple(float(f"{n * step:.12g}") for n in range(first, last + 1))
+    return Ticks(values[0], values[-1], values)
+
+
+def tick_labels(values: Sequence[float]) -> tuple[str, ...]:
+    """Return labels of one size: 0, 10k, 20k; or 0, 0.5, 1.0; with thousands separators below ten thousand."""
+    size, letter = divisor_for(max((abs(v) for v in values), default=0.0))
+    scaled = [v / size for v in values]
+    return tuple("0" if v == 0 and letter else f"{_trimmed(v, scaled)}{letter}" for v in scaled)
+
+
+def _power_label(value: float) -> str:
+    """Return the label of a tick of a logarithmic axis: 0.001, 10k, and 1e−9 beyond what can be read."""
+    if _LEAST_PLAIN <= value < _LARGEST_PLAIN:
+        return tick_labels([value])[0]
+    power = magnitude(value)
+    digits = round(value / 10.0**power if power > -300 else value * 1e300 / 10.0 ** (power + 300), 2)
+    return locale().numerals(f"{digits:g}e{power}".replace("-", "−"))
+
+
+def divisor_for(largest: float) -> tuple[float, str]:
+    """Return the divisor for numbers up to this one, and its letter: from ten thousand on."""
+    for size, letter in ((1e12, "T"), (1e9, "G"), (1e6, "M"), (1e3, "k")):
+        if largest >= size and largest >= 1e4:
+            return size, letter
+    return 1.0, ""
+
+
+def _trimmed(value: float, among: Sequence[float]) -> str:
+    decimals = next(
+        (d for d in range(6) if all(math.isclose(round(v, d), v, rel_tol=1e-6, abs_tol=1e-12) for v in among)), 6
+    )
+    return locale().numerals(f"{value:,.{decimals}f}".replace("-", "−"))
+
+
+def text_width(text: str, size: float) -> float:
+    """Estimate the pixels: full-width characters are as wide as high, others about 0.6 of it."""
+    wide = sum(1.0 if unicodedata.east_asian_width(c) in "WF" else _NARROW.get(c, 0.58) for c in text)
+    return wide * size
+
+
+_NARROW = {
+    **dict.fromkeys("ABCDEFGHJKLNOPQRSTUVXYZ", 0.68),
+    **dict.fromkeys("0234567899", 0.63),
+    **dict.fromkeys("iIjl.,:;'|! ", 0.29),
+    **dict.fromkeys("frt()-/1", 0.4),
+    **dict.fromkeys("mMW@%", 0.88),
+}
+
+
+NARROWEST = min(_NARROW.values())
+"""The width of the narrowest character, as a share of the size."""
+
+
+@dataclass(frozen=True)
+class Box:
+    left: float
+    top: float
+    right: float
+    bottom: float
+
+    def overlap(self, other: Box) -> float:
+        across = min(self.right, other.right) - max(self.left, other.left)
+        down = min(self.bottom, other.bottom) - max(self.top, other.top)
+        return across * down if across > 0 and down > 0 else 0.0
+
+
+@dataclass(frozen=True)
+class Label:
+    """A text for a point at (x, y) pixels."""
+
+    text: str
+    x: float
+    y: float
+
+
+@dataclass(frozen=True)
+class Place:
+    """A label's anchor relative to its point."""
+
+    dx: float
+    dy: float
+    align: str
+
+
+_PLACES = (
+    Place(0, -10, "center"),
+    Place(8, -6, "left"),
+    Place(-8, -6, "right"),
+    Place(9, 0, "left"),
+    Place(-9, 0, "right"),
+    Place(8, 8, "left"),
+    Place(-8, 8, "right"),
+    Place(0, 11, "center"),
+)
+
+
+def place_labels(
+    labels: Sequence[Label], size: float, area: Box, lines: Sequence[Sequence[tuple[float, float]]]
+) -> tuple[Place | None, ...]:
+    """Return a place for each label, in order, that covers the least of points, lines and earlier labels.
+
+    None where a third of a label would cover others: a missing label is better than an unreadable pair.
+    """
+    dots = [Box(x - 4, y - 4, x + 4, y + 4) for line in lines for x, y in line]
+    dots += [Box(x - 1, y - 1, x + 1, y + 1) for line in lines for x, y in _along(line)]
+    taken: list[Box] = []
+    chosen: list[Place | None] = []
+    for label in labels:
+
+        def cost(place: Place, label: Label = label) -> float:
+            box = _box(label, place, size)
+            inside = box.overlap(area)
+            outside = (box.right - box.left) * (box.bottom - box.top) - inside
+            return sum(box.overlap(b) for b in dots) + 3 * sum(box.overlap(b) for b in taken) + 5 * outside
+
+        best = min(_PLACES, key=cost)
+        box = _box(label, best, size)
+        hidden = sum(box.overlap(b) for b in taken) > (box.right - box.left) * size / 3
+        chosen.append(None if hidden else best)
+        if not hidden:
+            taken.append(box)
+    return tuple(chosen)
+
+
+def _along(line: Sequence[tuple[float, float]]) -> list[tuple[float, float]]:
+    found = []
+    for (x0, y0), (x1, y1) in pairwise(line):
+        steps = max(1, int(math.hypot(x1 - x0, y1 - y0) / 4))
+        found += [(x0 + (x1 - x0) * i / steps, y0 + (y1 - y0) * i / steps) for i in range(1, steps)]
+    return found
+
+
+def _box(label: Label, place: Place, size: float) -> Box:
+    width = text_width(label.text, size)
+    x, y = label.x + place.dx, label.y + place.dy
+    left = x - width / 2 if place.align == "center" else x - width if place.align == "right" else x
+    return Box(left, y - size / 2, left + width, y + size / 2)
+
+
+def are_spaced(positions: Sequence[float], gap: float) -> bool:
+    """Return whether positions lie at least `gap` apart."""
+    ordered = sorted(positions)
+    return all(b - a >= gap for a, b in pairwise(ordered))
+
+
+def linear(domain: tuple[float, float], pixels: tuple[float, float], log: bool = False) -> Callable[[float], float]:
+    """Map a value in `domain` to a pixel, as the renderer's scale does: to the middle where the domain is one value."""
+    scale: Callable[[float], float] = math.log if log else lambda v: v
+    low, high = scale(domain[0]), scale(domain[1])
+    if high == low:
+        return lambda _: sum(pixels) / 2
+    return lambda v: pixels[0] + (scale(v) - low) / (high - low) * (pixels[1] - pixels[0])

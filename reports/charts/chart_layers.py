@@ -9,13 +9,21 @@ import json
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from benchbrief.reports.charts import chart_axes
-from benchbrief.reports.charts.chart import GRID, INK, PAPER, SMALL, SOFT, TEXT, Chart, Trace
-from benchbrief.reports.charts.chart_axes import Ticks
-from benchbrief.reports.charts.chart_layout import BAR_GAP, SLOT_GAP, LegendItem, Plot, shorten
-from benchbrief.reports.charts.chart_texts import Text, texts
-from benchbrief.reports.charts.small_multiples import Panel, arrange, columns_for
-from benchbrief.reports.text.writable_text import writable
+from benchbrief.reports.charts import chart as chart_axes
+from benchbrief.reports.charts.chart import GRID, INK, PAPER, SMALL, SOFT, TEXT, Chart, Ticks, Trace
+from benchbrief.reports.charts.chart_layout import (
+    BAR_GAP,
+    SLOT_GAP,
+    LegendItem,
+    Panel,
+    Plot,
+    Text,
+    arrange,
+    columns_for,
+    shorten,
+    texts,
+)
+from benchbrief.reports.text.html_markup import writable
 
 if TYPE_CHECKING:
     from altair import ConcatChart, LayerChart

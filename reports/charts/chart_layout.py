@@ -8,10 +8,21 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Literal
 
-from benchbrief.compiler import rounding
-from benchbrief.reports.charts import chart_axes
-from benchbrief.reports.charts.chart import SMALL, TEXT, Chart, Trace
-from benchbrief.reports.charts.chart_axes import NARROWEST, Ticks, text_width
+from benchbrief.model import precision
+from benchbrief.reports.charts import chart as chart_axes
+from benchbrief.reports.charts.chart import (
+    INK,
+    NARROWEST,
+    SMALL,
+    SOFT,
+    TEXT,
+    Box,
+    Chart,
+    Ticks,
+    Trace,
+    text_width,
+    tick_labels,
+)
 from benchbrief.reports.words.locale_formats import locale
 
 _ROW = 18  # pixels from one row of the legend to the next
@@ -302,12 +313,12 @@ def bar_text(value: float | None, among: Sequence[float]) -> str:
         return locale().numerals(f"{int(value):,}".replace("-", "−"))
     wanted = (3 - _whole_digits(max(sizes) / size), 2 - _whole_digits(min(sizes) / size)) if sizes else (0,)
     decimals = min(max(0, *wanted), 3)
-    return locale().numerals(rounding.formatted(value / size, f",.{decimals}f").replace("-", "−")) + letter
+    return locale().numerals(precision.formatted(value / size, f",.{decimals}f").replace("-", "−")) + letter
 
 
 def _whole_digits(value: float) -> int:
     """Return the digits before the point: 12.5 -> 2; 0.5 -> 0; 0.05 -> -1."""
-    return rounding.magnitude(value) + 1
+    return precision.magnitude(value) + 1
 
 
 def _wrap(text: str, width: float, lines: int = 3) -> list[str]:
@@ -319,3 +330,162 @@ def _wrap(text: str, width: float, lines: int = 3) -> list[str]:
             found.append("")
         found[-1] += part
     return [shorten(line.strip(), max(width, 3 * TEXT)) for line in found]
+
+
+@dataclass(frozen=True)
+class Text:
+    """`series`: the one that it names, if any."""
+
+    text: str
+    x: float
+    y: float
+    align: str
+    color: str
+    size: float = TEXT
+    bold: bool = False
+    series: int | None = None
+
+
+def texts(plot: Plot) -> list[Text]:
+    chart = plot.chart
+    found = [] if plot.frame else axis_titles(chart, plot.outer_width, -plot.left, -15)
+    if chart.heading:
+        lines = heading_lines(chart.heading, plot.width)
+        for above, line in enumerate(reversed(lines)):
+            found.append(Text(line, 0, -13 - LINE * above, "left", INK, bold=True))
+    if chart.x.title and not plot.frame:
+        found.append(Text(chart.x.title, plot.width / 2, plot.height + plot.bottom - 7, "center", SOFT))
+    x = plot.x_pixel()
+    for index, lines_of_label in enumerate(plot.wrapped_categories()):
+        for row, line in enumerate(lines_of_label):
+            found.append(Text(line, x(index), plot.height + 13 + 13 * row, "center", SOFT))
+    found += legend_texts(plot.legend)
+    for series, trace in enumerate(chart.traces) if plot.direct else ():
+        end = trace.points[-1]
+        if end.y is not None:
+            at = plot.width if trace.mark == "rule" else x(end.x) + 3
+            y = plot.y_pixel(trace)(end.y)
+            found.append(Text(trace.name, at + 5, y, "left", darken_for_text(trace.paint), bold=True, series=series))
+    return [*found, *_point_labels(plot)]
+
+
+def axis_titles(chart: Chart, width: float, left: float, y: float) -> list[Text]:
+    """Return titles above the plot area, from `left` on and as wide as `width`, so that nobody has to turn the head."""
+    right = shorten(chart.right, width / 2 if chart.left else width) if chart.right else ""
+    room = width - (text_width(right, TEXT) + 12 if right else 0)
+    found = [Text(shorten(chart.left, room), left, y, "left", SOFT)]
+    if right:
+        found.append(Text(right, left + width, y, "right", SOFT))
+    return found
+
+
+def legend_texts(items: Sequence[LegendItem]) -> list[Text]:
+    return [Text(item.name, item.x + (17 if item.trace.mark == "bar" else 24), item.y, "left", INK) for item in items]
+
+
+def _point_labels(plot: Plot) -> list[Text]:
+    curves = [(series, t) for series, t in enumerate(plot.chart.traces) if t.mark == "curve"]
+    x = plot.x_pixel()
+    lines, named = [], []
+    for series, trace in curves:
+        y = plot.y_pixel(trace)
+        shown = [(p, x(p.x), y(p.y)) for p in trace.points if p.y is not None]
+        lines.append([(px, py) for _, px, py in shown])
+        named += [(series, trace, p.label, px, py) for p, px, py in shown if p.label]
+    area = Box(-4, -4, plot.width + plot.right, plot.height)
+    places = chart_axes.place_labels(
+        [chart_axes.Label(text, px, py) for _, _, text, px, py in named], SMALL, area, lines
+    )
+    return [
+        Text(text, px + place.dx, py + place.dy, place.align, darken_for_text(trace.paint), SMALL, series=series)
+        for (series, trace, text, px, py), place in zip(named, places, strict=True)
+        if place is not None
+    ]
+
+
+def darken_for_text(color: str) -> str:
+    """Return the colour, darkened to a contrast of 4.5 to 1 on white (WCAG 2.2, 1.4.3)."""
+    channels = [int(color[i : i + 2], 16) / 255 for i in (1, 3, 5)]
+    while 1.05 / (_luminance(channels) + 0.05) < 4.5:
+        channels = [c * 0.95 for c in channels]
+    return "#" + "".join(f"{round(c * 255):02x}" for c in channels)
+
+
+def _luminance(channels: Sequence[float]) -> float:
+    linear = [c / 12.92 if c <= 0.04045 else ((c + 0.055) / 1.055) ** 2.4 for c in channels]
+    return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
+
+
+_GAP = 16.0  # pixels between neighbours
+
+
+@dataclass(frozen=True)
+class Panel:
+    """A plot with its upper left corner on the drawing. The first one has the figure's own texts and legend too."""
+
+    plot: Plot
+    x: float = 0.0
+    y: float = 0.0
+    texts: tuple[Text, ...] = ()
+    legend: tuple[LegendItem, ...] = ()
+
+
+def columns_for(panels: int) -> int:
+    return panels if panels <= 3 else 2 if panels == 4 else 3
+
+
+def rows_for(panels: int) -> int:
+    return math.ceil(panels / columns_for(panels))
+
+
+def arrange(charts: Sequence[Chart], width: float, height: float) -> tuple[Panel, ...]:
+    """Return the place of each chart. Several share the extent of all traces, and have plot areas of one size."""
+    if len(charts) == 1 and not charts[0].heading:
+        return (Panel(Plot(charts[0], width, height)),)
+    shared = [
+        replace(chart, beside=tuple(t for other in charts if other is not chart for t in other.traces))
+        for chart in charts
+    ]
+    alone = Plot(shared[0], width, height, Frame(0, 0, frozenset()))
+    left = math.ceil(9 + alone.widest(alone.y))
+    right = math.ceil(9 + alone.widest(alone.y_right)) if alone.y_right else 12.0
+    columns, rows = columns_for(len(charts)), rows_for(len(charts))
+    gap = max(_GAP, _labels_between(alone))
+    inner = round((width - left - right - gap * (columns - 1)) / columns, 1)
+    lines = max(len(heading_lines(chart.heading, inner)) for chart in shared)
+    first = shared[0]
+    items = legend(first, width, -left, 0.0) if needs_legend(first) else ()
+    head, foot = 22.0 + _ROW * rows_of(items), 16.0 if first.x.title else 0.0
+    each = (height - head - foot) / rows
+    panels = []
+    for index, chart in enumerate(shared):
+        row, column = divmod(index, columns)
+        ends_row = column == columns - 1 or index == len(shared) - 1
+        sides: tuple[Literal["left", "right"], ...] = ("left",) if column == 0 else ()
+        frame = Frame(
+            left if column == 0 else 0.0,
+            right if ends_row else 0.0,
+            frozenset((*sides, *(("right",) if ends_row else ()))),
+            lines,
+        )
+        plot = Plot(chart, frame.left + inner + frame.right, each, frame)
+        x = 0.0 if column == 0 else left + column * (inner + gap)
+        panels.append(Panel(plot, round(x, 1), round(head + row * each, 1)))
+    top = panels[0].plot.top
+    moved = tuple(replace(item, y=item.y - top - 16) for item in items)
+    written = [
+        *axis_titles(first, width, -left, -top - 8),
+        *legend_texts(moved),
+    ]
+    if first.x.title:
+        written.append(Text(first.x.title, (width - left - right) / 2, height - head - top - 7, "center", SOFT))
+    panels[0] = replace(panels[0], texts=tuple(written), legend=moved)
+    return tuple(panels)
+
+
+def _labels_between(plot: Plot) -> float:
+    """Return the pixels of half tick labels beyond a plot area's ends, with a blank between them."""
+    if plot.chart.x.kind == "category":
+        return 0.0
+    labels = tick_labels(plot.x_ticks)
+    return math.ceil((text_width(labels[0], TEXT) + text_width(labels[-1], TEXT)) / 2 + 8)

@@ -7,12 +7,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 
-from benchbrief.reports.charts.chart import TEXT, Trace
-from benchbrief.reports.charts.chart_axes import text_width
-from benchbrief.reports.charts.chart_layout import LegendItem, Plot
-from benchbrief.reports.charts.chart_texts import texts
+from benchbrief.reports.charts.chart import TEXT, Trace, text_width
+from benchbrief.reports.charts.chart_layout import LegendItem, Panel, Plot, texts
 from benchbrief.reports.charts.drawn_series import Detail, Drawn
-from benchbrief.reports.charts.small_multiples import Panel
 from benchbrief.reports.text.number_format import decimals_for, fixed, with_unit
 from benchbrief.reports.words.brief_words import Words, counted
 

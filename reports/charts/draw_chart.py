@@ -10,16 +10,15 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from math import ceil
 
-from benchbrief.compiler.planning import plan as p
+from benchbrief.model import plan as p
 from benchbrief.reports.charts.build_figure import fits_half
-from benchbrief.reports.charts.chart import PAPER, Chart
-from benchbrief.reports.charts.chart_axes import text_width
+from benchbrief.reports.charts.chart import PAPER, Chart, text_width
 from benchbrief.reports.charts.chart_layers import panel_spec
-from benchbrief.reports.charts.small_multiples import Panel, arrange, rows_for
+from benchbrief.reports.charts.chart_layout import Panel, arrange, rows_for
 from benchbrief.reports.charts.svg_converter import Converter
 from benchbrief.reports.data.gaps import Gaps
 from benchbrief.reports.data.view_model import Card
-from benchbrief.reports.text.writable_text import writable
+from benchbrief.reports.text.html_markup import writable
 from benchbrief.reports.words.locale_formats import locale, written_as
 
 

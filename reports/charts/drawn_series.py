@@ -9,11 +9,11 @@ from dataclasses import dataclass
 from functools import cached_property
 from types import MappingProxyType
 
-from benchbrief.compiler.planning import plan
+from benchbrief.model import plan
 from benchbrief.reports.charts.chart import Point, Trace
 from benchbrief.reports.data.report_data import Results
 from benchbrief.reports.text.number_format import Scale, automatic, decimals_for, in_column
-from benchbrief.results.query.export import defuse_formula
+from benchbrief.results.query import defuse_formula
 
 _AS_IT_IS = Scale(1.0, "")
 

@@ -7,9 +7,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Literal
 
-from benchbrief.compiler.planning import plan
-from benchbrief.compiler.rounding import magnitude
-from benchbrief.compiler.units import parse_unit
+from benchbrief.model import plan
+from benchbrief.model.precision import magnitude
+from benchbrief.model.units import parse_unit
 from benchbrief.reports.charts.chart import Point, Refused, Trace, XKind
 from benchbrief.reports.charts.drawn_series import Detail, Drawn, event_rules
 from benchbrief.reports.data.measure_labels import readable_label

@@ -6,13 +6,13 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Literal
 
-from benchbrief.compiler.planning.budgets import looks_at
-from benchbrief.compiler.planning.plan import Expect, Query, Unjudged
-from benchbrief.compiler.rounding import formatted
+from benchbrief.model.budgets import looks_at
+from benchbrief.model.plan import Expect, Query, Unjudged
+from benchbrief.model.precision import formatted
 from benchbrief.reports.data.report_data import Key, Results
 from benchbrief.reports.text.number_format import automatic, quantity
 from benchbrief.reports.words.brief_words import counted
-from benchbrief.results.analysis.repeated_comparisons import Interval, Judgement, is_number, judge
+from benchbrief.results.analysis.expectation_verdicts import Interval, Judgement, is_number, judge
 
 _Verdict = Literal["holds", "fails", "unknown"]
 _VERDICTS: Mapping[bool | None, _Verdict] = {True: "holds", False: "fails", None: "unknown"}

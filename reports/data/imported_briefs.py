@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from benchbrief.compiler.planning import plan as p
-from benchbrief.reports.data.quoted_values import DIMENSIONS
-from benchbrief.reports.data.report_data import NOT_PUBLISHED, Key, Results
+from benchbrief.model import plan as p
+from benchbrief.reports.data.report_data import DIMENSIONS, NOT_PUBLISHED, Key, Results
 from benchbrief.reports.data.view_model import Item, Notice
 from benchbrief.reports.text.document_names import shown_names
 from benchbrief.reports.text.number_format import fixed, points, with_unit

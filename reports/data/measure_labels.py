@@ -6,8 +6,7 @@ import re
 from collections.abc import Iterable, Iterator
 from typing import get_args
 
-from benchbrief.compiler.planning.plan import Dimension, Label, Query, Wording
-from benchbrief.compiler.planning.plan_numbers import LatencyKind
+from benchbrief.model.plan import Dimension, Label, LatencyKind, Query, Wording
 from benchbrief.reports.data.report_data import reads_of
 from benchbrief.reports.words.brief_words import Words, counted
 

@@ -1,22 +1,85 @@
 """The numbers of a brief as a file: each as shown, with its raw value, its origin, and how it is printed.
 
 `<brief>.json` beside a brief holds it, and so does an attachment of the PDF; `docs/verify.md` describes it. It has
-what is needed to compute a number again from a store, and to print it again.
-"""
+what is needed to compute a number again from a store, and to print it again."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
 from itertools import islice
 from typing import Literal
 
 from pydantic import BaseModel, ConfigDict
 
-from benchbrief.compiler.planning.plan import Dimension, Query
-from benchbrief.compiler.rounding import Printing
+from benchbrief.model.plan import Dimension, Query
+from benchbrief.model.precision import Printing
 from benchbrief.reports.text.number_format import formatted, in_column, in_prose, quantity
 from benchbrief.reports.words.locale_formats import ENGLISH_UNITS
 from benchbrief.results.store.searched_doubts import Bound, Doubt
+
+
+@dataclass(frozen=True)
+class Backlink:
+    """From a row of the appendix to where it is shown: a number in a text, or an element."""
+
+    label: str
+    anchor: str
+
+
+@dataclass(frozen=True)
+class SourceLine:
+    """What is computed alike from the same cells; `measurements` name their lines.
+
+    In a compact appendix, all `values` of a figure, a table, a box or a section's texts.
+    """
+
+    id: str
+    number: int
+    expressions: tuple[str, ...]
+    measurements: tuple[Backlink, ...]
+    links: tuple[Backlink, ...]
+    values: int = 0
+    quoted: bool = False
+    """Whether its values are published ones."""
+
+
+@dataclass(frozen=True)
+class MeasurementLine:
+    """A ramp on one hardware with one workload: its measured points, its runs, its raw outputs."""
+
+    id: str
+    name: str
+    experiment: str
+    hardware: str
+    workload: str
+    points: str
+    run: str
+    files: str
+
+
+@dataclass(frozen=True)
+class RawFile:
+    cell: str
+    path: str
+    sha256: str
+
+
+@dataclass(frozen=True)
+class ProvenanceView:
+    """The origin of the numbers. `files` are all raw outputs, for the HTML. Without an appendix, everything is
+    empty."""
+
+    origin: tuple[tuple[str, str], ...]
+    sources: tuple[SourceLine, ...]
+    measurements: tuple[MeasurementLine, ...]
+    files: tuple[RawFile, ...]
+    compact: bool = False
+    places: Mapping[str, str] = field(default_factory=dict)
+    """The line of each cell's measurement, for cells behind any number."""
+    unlisted: str = ""
+    """How many raw outputs are not in `files`, as they are too many for a page; "" for none."""
+
 
 FORMAT = "benchbrief-numbers"
 FILE_VERSION = 1
@@ -152,7 +215,7 @@ class NumbersFile(_Part):
     units: dict[str, str] = dict(ENGLISH_UNITS)
     """The names of counted things in that language; an early file has them in English."""
     printing: Printing = 1
-    """How its numbers are printed (`compiler/rounding.py`); an early file lacks it."""
+    """How its numbers are printed (`model/precision.py`); an early file lacks it."""
     run: str
     kind: Literal["measured", "simulated", "imported"]
     plan_sha256: str
@@ -167,7 +230,7 @@ class NumbersFile(_Part):
     journal_bytes: int = 0
     """How much of the run's journal the tables were built from; 0 in an early file."""
     journal_sum: str = ""
-    """The sum over that part of the journal (`runners/journal/line_sums.py`), which shows changes."""
+    """The sum over that part of the journal (`runners/journal/journal_file.py`), which shows changes."""
 
     not_made: tuple[str, ...] = ()
     """What of the brief could not be made, each with its reason: its numbers are lacking."""

@@ -6,20 +6,111 @@ import math
 import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager
+from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, NamedTuple, Protocol, TypeVar
 
-from benchbrief.compiler.kept_plans.plan_file import plan_sha256
-from benchbrief.compiler.planning.achieved_load import Load, load_of
-from benchbrief.compiler.planning.budgets import strictest_level
-from benchbrief.compiler.planning.plan import Plan, Query, Read
+from benchbrief.compiler.planning.plan_file import plan_sha256
+from benchbrief.model.achieved_load import Load, load_of
+from benchbrief.model.budgets import strictest_level
+from benchbrief.model.plan import Cell, Plan, Query, Quote, Read
+from benchbrief.model.units import parse_unit
 from benchbrief.reports.brief_error import ReportError
-from benchbrief.reports.data.quoted_values import DIMENSIONS, PublishedValue, published_values, quoted_values
 from benchbrief.reports.text.number_format import number
 from benchbrief.reports.words.brief_words import Words
 from benchbrief.results.analysis.promised_rates import Promised, RateRuns
 from benchbrief.results.store.run_sentences import SENTENCES, read_sentences
 from benchbrief.results.store.searched_doubts import KNOWN, RANGE, Doubt, doubts
+
+DIMENSIONS = ("experiment", "hardware", "workload", "threads", "target", "phase")
+"""The possible dimensions of a published value, columns of the store's table `published`."""
+Keys = Mapping[str, str | float]
+
+
+@dataclass(frozen=True)
+class PublishedValue:
+    """A row of the store's table `published`."""
+
+    metric: str
+    bound: str
+    at: Keys
+    value: float
+    unit: str
+
+    def in_unit(self, unit: str) -> float:
+        """Return the value in another unit, with its published digits: 45 % is 0.45, and stays 45 in %."""
+        if unit == self.unit:
+            return self.value
+        return float(f"{self.value * parse_unit(self.unit).factor / parse_unit(unit).factor:.12g}")
+
+
+def published_values(rows: Iterable[Sequence[Any]]) -> tuple[PublishedValue, ...]:
+    """Return the values from rows of metric, bound, value, unit, and `DIMENSIONS`."""
+    found = []
+    for metric, bound, value, unit, *keys in rows:
+        at = {
+            dim: key if isinstance(key, str) else float(key)
+            for dim, key in zip(DIMENSIONS, keys, strict=True)
+            if key is not None
+        }
+        found.append(PublishedValue(str(metric), str(bound), at, float(value), str(unit)))
+    return tuple(found)
+
+
+def quoted_values(
+    quote: Quote, dims: Sequence[str], unit: str, published: Sequence[PublishedValue], cells: Sequence[Cell]
+) -> dict[tuple[str | float, ...], float]:
+    """Return the source's values of `quote`, in `unit`, by its keys of `dims`."""
+    rows = [each.at for each in published if each.metric == quote.metric and all(dim in each.at for dim in dims)]
+    wanted = {tuple(at[dim] for dim in dims) for at in rows}
+    found = {keys: _value(quote, dict(zip(dims, keys, strict=True)), unit, published, cells) for keys in wanted}
+    return {keys: value for keys, value in found.items() if value is not None}
+
+
+def _value(
+    quote: Quote, row: Keys, unit: str, published: Sequence[PublishedValue], cells: Sequence[Cell]
+) -> float | None:
+    """Return the published value at the keys `row`, in `unit`; None where the source has none.
+
+    A lowest or highest value over dimensions that the source distinguishes needs every planned part: the lowest over
+    all workloads needs the lowest of each workload.
+    """
+    place: dict[str, str | float] = {dim: _quoted_key(key) for dim, key in quote.at.items()}
+    place.update(row)
+    bounds = {quote.bound, "value"} if quote.over else {quote.bound}
+    fitting = [
+        each
+        for each in published
+        if each.metric == quote.metric
+        and each.bound in bounds
+        and all(each.at.get(dim) == key for dim, key in place.items())
+        and set(each.at) - set(place) <= set(quote.over)
+    ]
+    apart = sorted({dim for each in fitting for dim in each.at} - set(place))
+    found = {tuple(each.at.get(dim) for dim in apart): each.in_unit(unit) for each in fitting}
+    planned = _planned(apart, place, cells) if apart else {()}
+    # A remark on the whole ("30 times, or more") is no part, and hides none.
+    parts = {keys: value for keys, value in found.items() if keys in planned or None not in keys}
+    if not parts or parts.keys() != planned:
+        return None
+    value = (max if quote.bound == "high" else min)(parts.values())
+    return -value if quote.negated else value
+
+
+def _planned(dims: Sequence[str], place: Keys, cells: Sequence[Cell]) -> set[tuple[str | float | None, ...]]:
+    """Return the keys of these dimensions in the planned cells at `place`."""
+    there = [cell for cell in cells if all(_of(cell, dim) == key for dim, key in place.items() if hasattr(cell, dim))]
+    return {tuple(_of(cell, dim) for dim in dims) for cell in there}
+
+
+def _of(cell: Cell, dim: str) -> str | float | None:
+    value = getattr(cell, dim, None)
+    return None if value is None else _quoted_key(value)
+
+
+def _quoted_key(value: str | float) -> str | float:
+    return value if isinstance(value, str) else float(value)
+
 
 Made = TypeVar("Made")
 Key = str | float
@@ -94,7 +185,7 @@ class Fact(NamedTuple):
 
 
 NOT_PUBLISHED = "not published"
-"""The store's reason for a cell that its source lacks (`results/imports/import_source.py`)."""
+"""The store's reason for a cell that its source lacks (`results/imports/keep_import.py`)."""
 _WHY = {"failed": "failed_cell", "skipped": "skipped_cell", "refused": "refused_cell"}
 
 

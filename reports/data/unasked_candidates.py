@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from benchbrief.compiler.messages.text import Text
+from benchbrief.model.text import Text
 from benchbrief.reports.data.report_data import CellRow, Results
 
 _NEVER_BEGAN = ("not_run_yet", "not_run_because", "not_run_as")

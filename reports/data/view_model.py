@@ -13,8 +13,7 @@ from typing import Literal
 
 from markupsafe import Markup
 
-from benchbrief.reports.data.numbers_file import CellEntry, NumbersFile
-from benchbrief.reports.data.provenance_view import ProvenanceView
+from benchbrief.reports.data.numbers_file import CellEntry, NumbersFile, ProvenanceView
 
 
 @dataclass(frozen=True)

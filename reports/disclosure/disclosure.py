@@ -2,34 +2,423 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
 from importlib.metadata import version
+from typing import NamedTuple
 
-from benchbrief.compiler.planning import plan as p
-from benchbrief.compiler.planning.budgets import is_budgeted
+from benchbrief.compiler.estimates.estimate import grouped_hardware, shares_points
+from benchbrief.compiler.extensions import ToolSpec
+from benchbrief.compiler.extensions.registry import TOOL_SPECS
+from benchbrief.model import plan as p
+from benchbrief.model.achieved_load import to_serve
+from benchbrief.model.budgets import LEVEL, Looks, is_budgeted, looks_at
+from benchbrief.model.plan import Event, Experiment
+from benchbrief.model.precision import formatted
+from benchbrief.model.rate_search import CONFIDENCE, LEAD
+from benchbrief.model.steadiness import BATCH_S
+from benchbrief.model.text import share_figure
+from benchbrief.model.tool_spec import Bound
 from benchbrief.reports.data import imported_briefs
+from benchbrief.reports.data.expectations import describe, judge_expectations
 from benchbrief.reports.data.gaps import Gaps, name_part, reason_of
 from benchbrief.reports.data.report_data import NOT_PUBLISHED, CellRow, Results, Search
 from benchbrief.reports.data.unasked_candidates import find_unasked, name_candidates
 from benchbrief.reports.data.view_model import CellLine, DisclosureGroup, DisclosureView, Item
-from benchbrief.reports.disclosure import disclosed_source, memory_fit, overlapped_groups, power_meters
-from benchbrief.reports.disclosure.disclosed_outcomes import disclose_events, disclose_expectations
-from benchbrief.reports.disclosure.disclosed_steadiness import disclose_steadiness, measured_for
-from benchbrief.reports.disclosure.load_spacing import disclose_spacing
-from benchbrief.reports.disclosure.measured_points import chosen_points, tried_points
+from benchbrief.reports.disclosure import power_meters, run_origin
 from benchbrief.reports.disclosure.run_origin import reused_runs, run_row, time_text
-from benchbrief.reports.disclosure.systems_under_test import disclose_systems, settings_text
-from benchbrief.reports.disclosure.test_configuration import fact_name
-from benchbrief.reports.disclosure.tool_texts import always_texts, data_set_text, property_texts
+from benchbrief.reports.disclosure.systems_under_test import (
+    always_texts,
+    data_set_text,
+    disclose_systems,
+    fact_name,
+    property_texts,
+    settings_text,
+)
 from benchbrief.reports.notices import result_limits, run_validity
 from benchbrief.reports.notices.budget_notice import budget_setting
 from benchbrief.reports.notices.repeat_variation import paragraph
 from benchbrief.reports.text.document_names import shown_names
 from benchbrief.reports.text.merged_remarks import merge_remarks
-from benchbrief.reports.text.number_format import NBSP, duration, fixed, points
+from benchbrief.reports.text.number_format import (
+    NBSP,
+    automatic,
+    bytes_text,
+    duration,
+    fixed,
+    percent,
+    points,
+    quantity,
+)
 from benchbrief.reports.words.brief_words import Words, counted, some_of
+from benchbrief.results.analysis.promised_rates import Promised
+from benchbrief.results.statistics.recovery import CHANCE
+
+
+def disclose_expectations(results: Results) -> Iterator[Item]:
+    """Yield each verdict, then how several looks and several places are judged, where an expectation has them."""
+    found = judge_expectations(results)
+    for one in found:
+        label = one.expect.label if one.expect.label != one.expect.text else ""
+        yield Item(label, describe(one, results), emphasis=one.verdict != "holds" or one.decided is False)
+    asked = [one for one in found if one.decided is not None]
+    several = [looks for looks in (looks_at(results.plan, one.expect) for one in asked) if looks.count > 1]
+    if several:
+        yield Item("", _looks(max(several, key=lambda each: each.count), results))
+    if any(one.places > 1 for one in asked):
+        yield Item("", results.words["d_expect_places"].format(wide=_percent(LEVEL, results)))
+
+
+def _looks(looks: Looks, results: Results) -> str:
+    first, last = (_percent(looks.share(repeats), results) for repeats in (looks.first, looks.first + looks.count - 1))
+    chance, why = _percent(looks.chance, results), "joint" if looks.chance > 1 - LEVEL else "sum"
+    named = {"first": first, "last": last, "chance": chance, "why": results.words[f"d_expect_looks_{why}"]}
+    return results.words["d_expect_looks"].format(looks=looks.count, **named)
+
+
+def _percent(share: float, results: Results) -> str:
+    return results.words.locale.numerals(formatted(100 * share, ".4g"))
+
+
+def disclose_events(results: Results) -> Iterator[Item]:
+    """Yield each event with how long its command took at most, then each rule by which events are judged."""
+    words = results.words
+    found: dict[tuple[float, str, str], tuple[Event, dict[str, None]]] = {}
+    for cell in results.plan.cells:
+        for event in cell.events:
+            _, hosts = found.setdefault((event.at_s, event.label, event.line), (event, {}))
+            hosts.update(dict.fromkeys(event.hosts))
+    if not found:
+        return
+    rows = results.store.sql("SELECT declared_s, label, max(seconds) FROM events GROUP BY ALL").rows
+    took = {(float(row[0]), str(row[1])): float(row[2]) for row in rows}
+    for event, hosts in found.values():
+        seconds = took.get((event.at_s, event.label))
+        if seconds is None:
+            continue  # no good cell has it
+        holes = {"label": event.label, "command": event.line, "hosts": words.locale.listed(list(hosts))}
+        text = words["d_event"].format(**holes, seconds=automatic(event.at_s), took=automatic(round(seconds, 1)))
+        yield Item(words["d_event_label"].format(seconds=automatic(event.at_s)), text)
+    for rule in dict.fromkeys((e.window_s, e.steady_s, e.within, e.outage) for e, _ in found.values()):
+        window_s, steady_s, within, outage = rule
+        numbers = {"window": automatic(window_s), "steady": automatic(steady_s)}
+        shares = {"within": share_figure(within), "outage": share_figure(outage)} | {"chance": share_figure(CHANCE)}
+        yield Item("", words["d_event_rule"].format(**numbers, **shares))
+
+
+def measured_for(experiment: p.Experiment, results: Results) -> Iterator[str]:
+    """Yield how long the cells of an experiment were measured, or by which rule they ended, and in which phases."""
+    words, rule = results.words, experiment.until_steady
+    if rule is None:
+        yield words["d_measure"].format(time=duration(experiment.measure_s))
+    else:
+        times = {"first": duration(rule.from_s), "last": duration(experiment.measure_s)}
+        yield words["d_measure_until"].format(within=f"{100 * rule.within:.12g}{NBSP}%", **times)
+    if experiment.phases > 1:
+        yield words["d_phases"].format(n=experiment.phases)
+
+
+class End(NamedTuple):
+    """How the measurement of a cell ended."""
+
+    steady: bool
+    lasted_s: float
+    cut_s: float | None
+    correlation: float | None
+    """The highest of batches that follow each other, of throughput and of latency."""
+
+
+def disclose_steadiness(results: Results) -> Iterator[Item]:
+    """Yield the rule, how the measurements of each experiment ended, and what such an end does to the numbers."""
+    words = results.words
+    ends = ends_of(results)
+    if not ends:
+        return
+    title = words["d_until_label"]
+    yield Item(title, words["d_until_rule"].format(batch=duration(BATCH_S)))
+    for experiment in results.plan.experiments.values():
+        if found := ends.get(experiment.name):
+            late = not all(end.steady for end in found)
+            yield Item(experiment.label, words["semicolon"].join(_counts(experiment, found, results)), emphasis=late)
+    yield Item(title, words["d_until_bias"])
+
+
+def ends_of(results: Results) -> dict[str, list[End]]:
+    """Return how the good measurements with the rule ended, by experiment."""
+    rows = results.store.sql(
+        "SELECT experiment, steady, lasted_s, cut_s, greatest(throughput_correlation, latency_correlation) "
+        "FROM steady_ends JOIN cells USING (run_id, cell_id) WHERE status = 'ok' ORDER BY cell_id"
+    ).rows
+    found: dict[str, list[End]] = {}
+    for experiment, *end in rows:
+        found.setdefault(str(experiment), []).append(End(*end))
+    return found
+
+
+def _counts(experiment: p.Experiment, ends: list[End], results: Results) -> Iterator[str]:
+    words = results.words
+    steady = [end.lasted_s for end in ends if end.steady]
+    which = some_of(words, len(steady), len(ends))
+    if steady:
+        yield counted(words, "d_until_steady", len(steady), which=which, times=_times(steady, results))
+    if late := len(ends) - len(steady):
+        which, most = some_of(words, late, len(ends)), duration(experiment.measure_s)
+        yield counted(words, "d_until_late", late, which=which, most=most)
+    cuts = [end.cut_s for end in ends if end.cut_s is not None]
+    if cuts:
+        yield words["d_until_cut"].format(times=_times(cuts, results))
+    if uncut := len(ends) - len(cuts):
+        yield counted(words, "d_until_uncut", uncut, which=some_of(words, uncut, len(ends)))
+    if correlations := [end.correlation for end in ends if end.correlation is not None]:
+        yield words["d_until_correlation"].format(values=fixed(max(correlations), 2))
+
+
+def _times(seconds: list[float], results: Results) -> str:
+    """Return a time, or from which to which they are."""
+    low, high = duration(min(seconds)), duration(max(seconds))
+    return low if low == high else results.words["d_until_times"].format(low=low, high=high)
+
+
+def disclose_spacing(experiment: p.Experiment, results: Results) -> Iterator[str]:
+    """Yield what a disclosure says of an experiment's arrivals; nothing of a closed loop, nor of a tool's only way."""
+    words, arrivals = results.words, experiment.arrivals
+    tools = {cell.tool.driver for cell in results.plan.cells if cell.experiment == experiment.name}
+    spec = next((found for tool in tools if (found := TOOL_SPECS.usable(tool))), None)
+    bounds = spec.bounds if spec is not None else ()
+    if arrivals is None and spec is not None and bounds and experiment.axis == "target":
+        arrivals = p.Arrivals(kind=spec.arrivals[0])
+    if arrivals is not None:
+        yield from _said(arrivals, bounds, experiment, results)
+    if spec is not None and (seen := list(_seen(spec, experiment, results))):
+        yield words["d_seen"].format(listed=words.locale.listed(seen))
+
+
+def _said(arrivals: p.Arrivals, bounds: Sequence[Bound], experiment: p.Experiment, results: Results) -> Iterator[str]:
+    """Yield what the spec, or the tool's usual way, says of when operations are due and of what may be missing."""
+    words = results.words
+    spacings = {
+        "rates": words.locale.listed([quantity(rate, "ops/s") for rate in arrivals.rates]),
+        "each": duration(arrivals.each_s),
+        "burst": quantity(arrivals.burst_rate, "ops/s"),
+        "every": duration(arrivals.every_s),
+        "lasting": duration(arrivals.lasting_s),
+        "file": arrivals.file,
+        "spacing": words[f"d_arrivals_{arrivals.spacing}"],
+    }
+    yield words["d_arrivals"].format(said=words[f"d_arrivals_{arrivals.kind}"].format(**spacings))
+    if "queue" in bounds and arrivals.kind != "closed":
+        cells = [cell for cell in results.plan.cells if cell.experiment == experiment.name]
+        if (together := max((len(cell.load_hosts) for cell in cells), default=1)) > 1:
+            yield words["d_own_schedules"].format(n=together)
+        if arrivals.queue is not None:
+            yield words["d_queue"].format(n=f"{arrivals.queue:,}")
+        yield words["d_drops"].format(share=f"{100 * arrivals.drops:.12g}{NBSP}%")
+        yield words["d_lag"].format(share=f"{100 * arrivals.lag:.12g}{NBSP}%")
+    if arrivals.stalls is not None:
+        yield words["d_stalls"].format(share=f"{100 * arrivals.stalls:.12g}{NBSP}%")
+    if arrivals.timeout_s is not None:
+        yield words["d_op_timeout"].format(time=duration(arrivals.timeout_s))
+    if arrivals.give_up_s is not None:
+        yield words["d_give_up"].format(time=duration(arrivals.give_up_s))
+
+
+def _seen(spec: ToolSpec, experiment: p.Experiment, results: Results) -> Iterator[str]:
+    """Yield the most that a run had of each number by which a load generator judges itself."""
+    disclosed = {name: said for name, said in spec.measures.items() if said.disclosed}
+    if not disclosed:
+        return
+    rows = results.store.sql(
+        "SELECT experiment, measure, max(value) FROM samples JOIN cells USING (run_id, cell_id) "
+        "WHERE status = 'ok' AND value IS NOT NULL GROUP BY ALL"
+    ).rows
+    most = {measure: float(value) for of, measure, value in rows if of == experiment.name}
+    for name, said in disclosed.items():
+        if name in most:
+            text = _share(most[name]) if said.disclosed == "share" else quantity(most[name], said.unit)
+            yield f"{said.label(results.words.language)} {text}"
+
+
+def _share(share: float) -> str:
+    decimals = next((n for n, least in enumerate((0.1, 0.01)) if share >= least), 2)
+    return percent(share, decimals if share else 0)
+
+
+def chosen_points(experiment: p.Experiment, results: Results) -> str:
+    """Return how a run chose the points of an experiment, and which it measured; "" where it did not choose."""
+    if experiment.promise:
+        return promise_search(experiment, experiment.promise, results)
+    return adaptive_ramp(experiment, experiment.adaptive, results) if experiment.adaptive else ""
+
+
+def adaptive_ramp(experiment: p.Experiment, rule: p.Adaptive, results: Results) -> str:
+    """Return the rule of an adaptive ramp, with the points that each of its curves was measured at."""
+    words, plan = results.words, results.plan
+    items = [
+        words[f"d_points_on_{experiment.axis}"].format(
+            points=points(tried_points(Search(experiment.name, hardware, workload, None), experiment.axis, results))
+            or words["missing"],
+            hardware=plan.hardware[hardware].label,
+            workload=plan.workloads[workload].label,
+        )
+        for hardware in experiment.hardware
+        for workload in experiment.workloads
+    ]
+    shared = shares_points(plan, experiment.name)
+    return words["d_adaptive"].format(
+        n=rule.points,
+        candidates=len(experiment.points),
+        own=words["d_adaptive_shared" if shared else "d_adaptive_own"],
+        measured=words["semicolon"].join(items),
+    )
+
+
+def promise_search(experiment: p.Experiment, rule: p.Promise, results: Results) -> str:
+    """Return the rule of a search for a promise, with what it found and the runs at each rate."""
+    words = results.words
+    promises = [each for each in results.promises if each.experiment == experiment.name]
+    found = [_promised(each, results) for each in promises]
+    text = words["d_promise"].format(
+        promise=rule.text,
+        candidates=len(experiment.points),
+        low=points(experiment.points[:1]),
+        high=points(experiment.points[-1:]),
+        apart=f"{50 * rule.within:g} %",
+        within=f"{100 * rule.within:g} %",
+        lead=LEAD,
+        confidence=percent(CONFIDENCE),
+        judged=rule.judged,
+        served=f"{100 * to_serve(rule):g} %",
+        held_out=rule.held_out,
+        found=words["semicolon"].join(found) or words["missing"],
+    )
+    for sentence in (each for promised in promises for each in _remarkable(promised, results)):
+        text = words["d_promise_and"].format(text=text, sentence=sentence)
+    if any(rate.late for promised in promises for rate in promised.rates):
+        text = words["d_promise_and"].format(text=text, sentence=words["d_not_known"])
+    return text
+
+
+def _promised(found: Promised, results: Results) -> str:
+    words, plan = results.words, results.plan
+    where = {
+        "hardware": plan.hardware[found.hardware].label,
+        "workload": plan.workloads[found.workload].label,
+        "rates": words.locale.listed([_runs(r.rate, r.met, r.judged, r.beyond, words) for r in found.rates if r.judged])
+        or words["missing"],
+    }
+    if found.sustained is None:
+        return words["d_not_sustained"].format(**where, reason=words.said(found.reason) or words["no_reason"])
+    key = "d_sustained_at_least" if found.kind == "at_least" else "d_sustained_found"
+    key = "d_sustained_generator" if found.by_generator else key
+    sure = words["d_edge_sure" if found.sure else "d_edge_majority"]
+    held = {"met": found.held_met, "n": found.held_out}
+    return words[key].format(**where, rate=found.doubt.mark + points([found.sustained]), sure=sure, **held)
+
+
+def _runs(rate: float, met: int, runs: int, late: int, words: Words) -> str:
+    """Return how many of the runs at a rate kept the promise, with those apart whose load generator was late."""
+    key = "d_rate_unknown" if late == runs else "d_rate_late" if late else "d_rate_runs"
+    return words[key].format(rate=points([rate]), met=met, n=runs - late, late=late)
+
+
+def _remarkable(found: Promised, results: Results) -> Iterator[str]:
+    """Yield that held-out runs lowered the rate, and what contradicts the assumption of the search."""
+    words, plan = results.words, results.plan
+    where = {"hardware": plan.hardware[found.hardware].label, "workload": plan.workloads[found.workload].label}
+    refuted = [rate for rate in found.rates if rate.refuted]
+    if found.sustained is not None and refuted:
+        rates = [_runs(r.rate, r.held_met, r.held_out, r.held_beyond, words) for r in refuted]
+        yield words["d_lowered"].format(**where, rates=words.locale.listed(rates))
+    broken = min((rate.rate for rate in found.rates if rate.verdict == "broken"), default=None)
+    kept = max((rate.rate for rate in found.rates if rate.verdict == "kept"), default=None)
+    if broken is not None and kept is not None and kept > broken:
+        yield words["d_contradicted"].format(**where, broken=points([broken]), kept=points([kept]))
+
+
+def tried_points(search: Search, axis: str, results: Results) -> list[float]:
+    """Return the points that the search measured."""
+    key = (search.experiment, search.hardware, search.workload)
+    cells = (c for c in results.cells if (c.experiment, c.hardware, c.workload) == key and c.status == "ok")
+    return sorted({float(value) for cell in cells if (value := getattr(cell, axis)) is not None})
+
+
+_UNITS = {"B": 0, "KiB": 1, "MiB": 2, "GiB": 3, "TiB": 4, "PiB": 5}
+_SIZE = re.compile(rf"([\d,]+(?:\.\d+)?)\s+({'|'.join(_UNITS)})")
+_IN_MEMORY = {"tmpfs", "ramfs"}
+_MEMORY = ("memory", "memory_limit")
+"""The host's memory, and the limit of the tool's control group; the page cache counts as used."""
+
+
+def disclose_memory_fit(results: Results) -> Iterator[Item]:
+    """Return both measured sizes for each hardware whose databases fit in the memory of its smallest host.
+
+    Databases that bypass the page cache, or lie in memory anyway, are left out.
+    """
+    rows = results.store.sql(
+        "SELECT hardware, database, max(value) FROM sizes JOIN cells USING (run_id, cell_id) "
+        "WHERE status = 'ok' AND measure = 'database.size' AND value IS NOT NULL GROUP BY ALL"
+    ).rows
+    sizes: dict[str, float] = {}
+    for hardware_key, database, size in rows:
+        on = p.DatabaseKey(database)
+        if not _goes_around_cache(results.plan, on) and not _is_in_memory(results, on):
+            sizes[str(hardware_key)] = max(float(size), sizes.get(str(hardware_key), 0.0))
+    for key, hardware in results.plan.hardware.items():
+        memory = _smallest_memory(hardware, results)
+        if key in sizes and memory is not None and sizes[key] <= memory:
+            size, most = (bytes_text(amount, exact=False) for amount in (sizes[key], memory))
+            text = results.words["d_fits_in_memory"].format(hardware=hardware.label, size=size, memory=most)
+            yield Item("", text, emphasis=True)
+
+
+def _goes_around_cache(plan: p.Plan, database: p.DatabaseKey) -> bool:
+    found = plan.databases.get(database)
+    return found is not None and found.options.get("direct_io") is True
+
+
+def _is_in_memory(results: Results, database: p.DatabaseKey) -> bool:
+    """Return whether the data lie on a file system in memory, as the hosts say: it has no other storage."""
+    found = results.plan.databases.get(database)
+    names = (f"filesystem of {found.path}", "filesystem") if found is not None else ()
+    kinds = {fact.value for fact in results.observed if fact.kind == "host" and fact.name in names}
+    return bool(kinds) and kinds <= _IN_MEMORY
+
+
+def _smallest_memory(hardware: p.Hardware, results: Results) -> float | None:
+    """Return the bytes; None where some host's are unknown."""
+    of_hosts: dict[str, float] = {}
+    for fact in results.observed:
+        if fact.kind == "host" and fact.name in _MEMORY and fact.node in hardware.hosts:
+            if (match := _SIZE.fullmatch(fact.value.strip())) is None:
+                return None
+            found = float(match[1].replace(",", "")) * 1024 ** _UNITS[match[2]]
+            of_hosts[fact.node] = min(found, of_hosts.get(fact.node, found))
+    return min(of_hosts.values()) if of_hosts.keys() == set(hardware.hosts) else None
+
+
+def disclose_overlaps(results: Results) -> Iterable[Item]:
+    """Return a sentence for all experiments in which the same was allowed beside a measurement."""
+    words = results.words
+    found: dict[str, list[str]] = {}
+    for experiment in results.plan.experiments.values():
+        if key := _key(experiment, results):
+            found.setdefault(key, []).append(experiment.label)
+    for key, labels in found.items():
+        everywhere = len(found) == 1 and len(labels) == len(results.plan.experiments)
+        yield Item("" if everywhere else words.locale.listed(labels), words[key])
+
+
+def _key(experiment: Experiment, results: Results) -> str:
+    """Return the key of the sentence; "" when all hardware shares hosts, or is the only one."""
+    if len(experiment.hardware) < 2:
+        return ""
+    if experiment.overlap == "none":
+        return "d_one_at_a_time"
+    if len(grouped_hardware(results.plan, experiment.name)) < 2:
+        return ""
+    return "d_loaded_beside" if experiment.overlap == "loading" else "d_measured_beside"
 
 
 def build_disclosure(
@@ -89,7 +478,7 @@ def _conditions(results: Results, *, facts_shown: bool) -> dict[str, Callable[[]
 
 
 def _stated(results: Results) -> Iterable[Item]:
-    yield from disclosed_source.disclose_source(results)
+    yield from run_origin.disclose_source(results)
     yield from () if results.published else _sampled(results)
     yield from _latency_origins(results)
     yield from _repeats_merged(results)
@@ -285,11 +674,11 @@ def _method(results: Results) -> Iterable[Item]:
         yield Item("", words["d_closed"])
     if any(e.axis == "target" for e in experiments):
         yield Item("", words["d_open"])
-    yield from overlapped_groups.disclose_overlaps(results)
+    yield from disclose_overlaps(results)
     yield from _sampled(results)
     yield from disclose_events(results)
     yield from disclose_steadiness(results)
-    yield from memory_fit.disclose_memory_fit(results)
+    yield from disclose_memory_fit(results)
     yield from (Item("", text) for text in always_texts(results))
     yield from _latency_origins(results)
     yield Item("", words["d_repeat_mean" if any(e.repeats > 1 for e in experiments) else "d_single"])

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from benchbrief.compiler.planning import plan as p
+from benchbrief.model import plan as p
 from benchbrief.reports.data.imported_briefs import is_imported
 from benchbrief.reports.data.report_data import Results, reads_of
 from benchbrief.reports.data.view_model import Item

@@ -2,15 +2,120 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from typing import NamedTuple
 
-from benchbrief.compiler.planning.plan import DatabaseKey
+from benchbrief.model.plan import DatabaseKey
 from benchbrief.reports.data.imported_briefs import is_imported
 from benchbrief.reports.data.report_data import Results
+from benchbrief.reports.data.view_model import Item
 from benchbrief.reports.text.document_names import shown_names
+from benchbrief.reports.text.number_format import points
+from benchbrief.reports.words.brief_words import CATALOGUES, Words
 from benchbrief.reports.words.locale_formats import locale
+
+_MOST_VALUES = 4
+"""The most values shown of a text setting that differs between outputs."""
+_OF_NUMBERS = ("latency", "percentiles", "window")
+"""Properties of the numbers, and not of how the tool ran."""
+VERSION = "version"
+TOPICS: Mapping[str, tuple[str, ...]] = {
+    "topic_version": (VERSION,),
+    "topic_threads": ("threadcount",),
+    # go-ycsb prints all its properties, with the `command`. Without a target it offers no load.
+    "topic_offered": ("target", "command", "Read rate"),
+    "topic_records": ("recordcount", "Entries"),
+    "topic_sizes": ("fieldlength", "Values"),
+    "topic_distribution": ("requestdistribution",),
+    "topic_hosts": (),
+    "topic_system": (),
+    "topic_load": (),
+    "topic_reset": (),
+    "topic_cache": (),
+    "topic_memory": (),
+    "topic_warm_up": ("warmuptime",),
+    "topic_order": (),
+    "topic_repeats": (),
+    "topic_pauses": (),
+}
+"""The topics of a disclosure, by their words in the catalogues, with the settings of outputs for each."""
+
+
+class _Property(NamedTuple):
+    """A property in an output, of one load generator in one cell."""
+
+    output: tuple[str, str]
+    name: str
+    value: str
+
+
+def disclose_source(results: Results) -> Iterable[Item]:
+    """Return what the source states; of outputs also what it leaves open."""
+    words = results.words
+    for name, text in results.stated:
+        yield Item(name, text)
+    if results.published:
+        yield Item("", words["d_stated_rest" if results.stated else "d_stated_nothing"])
+        return
+    rows = results.store.sql("SELECT cell_id, source, name, value FROM properties ORDER BY ALL").rows
+    known = [_Property((cell, source), name, value) for cell, source, name, value in rows]
+    of_numbers = [each for each in known if each.name in (VERSION, *_OF_NUMBERS)]
+    yield Item(words["d_load"], words["semicolon"].join(_of_numbers(of_numbers, words)))
+    settings = [each for each in known if each not in of_numbers]
+    yield Item(words["d_stated_outputs"], words["semicolon"].join(_settings(settings, words)))
+    open_topics = words.locale.listed(words[topic] for topic in unstated_topics(results, known))
+    yield Item(words["d_not_stated"], open_topics, emphasis=True)
+
+
+def unstated_topics(results: Results, known: Sequence[_Property]) -> Iterator[str]:
+    """Return the topics that neither the importer nor every output covers."""
+    said = {name.casefold() for name, _ in results.stated}
+    outputs = {each.output for each in known}
+    for topic, names in TOPICS.items():
+        telling = {each.output for each in known if each.name in names and _states(each)}
+        by_outputs = bool(outputs) and telling == outputs
+        words = {results.words[topic].casefold(), CATALOGUES["en"][topic].casefold()}
+        if not (by_outputs or words & said):
+            yield topic
+
+
+def _states(each: _Property) -> bool:
+    """Return the text. A version without a number is only the tool's name."""
+    return each.name != VERSION or any(char.isdigit() for char in each.value)
+
+
+def _of_numbers(known: Iterable[_Property], words: Words) -> Iterator[str]:
+    found = _by_name(known)
+    if versions := found.pop(VERSION, None):
+        yield " / ".join(versions)
+    for name, values in found.items():
+        texts = (words.said(value) for value in values)
+        yield f"{words.named(name)}{words['colon']}{' / '.join(texts)}"
+
+
+def _settings(known: Iterable[_Property], words: Words) -> Iterator[str]:
+    for name, values in _by_name(known).items():
+        yield f"{name}{words['colon']}{_values(values, words)}"
+
+
+def _by_name(known: Iterable[_Property]) -> dict[str, list[str]]:
+    found: dict[str, dict[str, None]] = {}
+    for each in known:
+        found.setdefault(each.name, {})[each.value] = None
+    return {name: list(values) for name, values in found.items()}
+
+
+def _values(values: Sequence[str], words: Words) -> str:
+    """Return numbers as those of a ramp; of other values the first ones, and the number of the others."""
+    try:
+        numbers = [float(value) for value in values]
+    except ValueError:
+        numbers = []
+    if len(numbers) > 1:
+        return points(sorted(numbers))
+    more = [words["notice_and_more"].format(n=len(values) - _MOST_VALUES)] if len(values) > _MOST_VALUES else []
+    return " / ".join((*values[:_MOST_VALUES], *more))
 
 
 def disclose_origin(results: Results) -> Iterable[tuple[str, str]]:

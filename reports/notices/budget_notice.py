@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Iterable
 
-from benchbrief.compiler.messages.text import Text, spanning
-from benchbrief.compiler.planning import plan as p
-from benchbrief.compiler.planning.budgets import first_look, looks
+from benchbrief.model import plan as p
+from benchbrief.model.budgets import first_look, looks
+from benchbrief.model.text import Text, spanning
 from benchbrief.reports.data.report_data import CellRow, Results
 from benchbrief.reports.data.view_model import Item
 from benchbrief.reports.text.number_format import NBSP, duration, percent

@@ -11,8 +11,8 @@ from itertools import combinations
 
 from markupsafe import Markup
 
-from benchbrief.compiler.planning import plan as p
-from benchbrief.compiler.planning.budgets import strictest_level
+from benchbrief.model import plan as p
+from benchbrief.model.budgets import strictest_level
 from benchbrief.reports.data.report_data import Key, Results
 from benchbrief.reports.words.brief_words import counted
 from benchbrief.results.compare.comparison import Point, Quantity, Values

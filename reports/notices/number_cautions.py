@@ -6,14 +6,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from benchbrief.compiler.planning.plan import Experiment, Query
-from benchbrief.compiler.rounding import to_digits
+from benchbrief.model.plan import Experiment, Query
+from benchbrief.model.precision import FEWEST, to_digits
 from benchbrief.reports.data.imported_briefs import cells_of_unknown_kind, is_imported
 from benchbrief.reports.data.report_data import CellRow, Key, Results, reads_of
 from benchbrief.reports.notices.open_searches import open_searches
 from benchbrief.reports.text.number_format import duration, percent
-from benchbrief.results.compare.tail_percentiles import FEWEST, Beyond
-from benchbrief.results.samples.sample_coverage import COMPLETE, shares
+from benchbrief.results.compare.tail_percentiles import Beyond
+from benchbrief.results.ingest.sample_coverage import COMPLETE, shares
 
 ALIKE = 1.1
 """How many times longer an imported measurement may be than another one without a caution."""

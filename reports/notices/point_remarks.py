@@ -6,7 +6,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Sequence
 
-from benchbrief.compiler.planning import plan as p
+from benchbrief.model import plan as p
 from benchbrief.reports.charts.chart import Chart
 from benchbrief.reports.data.measure_labels import readable_label
 from benchbrief.reports.data.report_data import CellRow, Results, reads_of

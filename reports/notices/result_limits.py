@@ -10,7 +10,7 @@ from itertools import combinations
 from typing import NamedTuple
 
 from benchbrief.compiler.extensions.registry import accepted_errors, stray_errors
-from benchbrief.compiler.planning import plan as p
+from benchbrief.model import plan as p
 from benchbrief.reports.data.imported_briefs import is_imported
 from benchbrief.reports.data.report_data import Results
 from benchbrief.reports.data.view_model import Item, Notice

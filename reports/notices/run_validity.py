@@ -4,17 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from benchbrief.compiler.planning import plan as p
-from benchbrief.compiler.planning.achieved_load import CATCHES_UP, KEEPS_UP
-from benchbrief.compiler.planning.budgets import is_budgeted
-from benchbrief.compiler.rounding import formatted
+from benchbrief.model import plan as p
+from benchbrief.model.achieved_load import CATCHES_UP, KEEPS_UP
+from benchbrief.model.budgets import is_budgeted
+from benchbrief.model.precision import formatted
 from benchbrief.reports.data.imported_briefs import cells_of_unknown_kind, is_imported
 from benchbrief.reports.data.report_data import Results
 from benchbrief.reports.data.view_model import Item, Notice
 from benchbrief.reports.notices.budget_notice import disclose_budget
 from benchbrief.reports.text.number_format import NBSP, duration, percent, quantity
 from benchbrief.reports.words.brief_words import counted, some_of
-from benchbrief.results.samples.sample_coverage import COMPLETE, patchy
+from benchbrief.results.ingest.sample_coverage import COMPLETE, patchy
 from benchbrief.results.statistics.repeat_spread import t_interval
 
 

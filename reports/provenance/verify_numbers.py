@@ -5,28 +5,291 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from pathlib import Path
-from typing import TypeVar
+from pathlib import Path, PurePosixPath
+from typing import Any, NamedTuple, TypeAlias, TypeVar
 
-from benchbrief.compiler.planning.plan import Plan
-from benchbrief.compiler.rounding import printed_as
-from benchbrief.reports.data.numbers_file import Key, Number, NumbersFile, QueryEntry
+from pydantic import BaseModel
+
+from benchbrief.dsl.diagnostics.plain_amounts import plural
+from benchbrief.model import plan as p
+from benchbrief.model.plan import Plan
+from benchbrief.model.precision import printed_as
+from benchbrief.reports.data.numbers_file import CellEntry, Key, Number, NumbersFile, QueryEntry
 from benchbrief.reports.data.report_data import Results, Store
+from benchbrief.reports.data.tables import drop_undue, keep_elements_with_data
 from benchbrief.reports.disclosure.run_origin import disclose_origin, run_row
 from benchbrief.reports.notices.contender_letters import letters_in
 from benchbrief.reports.provenance.finished_brief import Brief, Edited
-from benchbrief.reports.provenance.made_files import look_beside
-from benchbrief.reports.provenance.number_ledger import kind_of
-from benchbrief.reports.provenance.numbers_claims import describe_change, find_unfounded, known_queries, raw_problems
-from benchbrief.reports.provenance.numbers_completeness import find_lacking, identity, key_of
-from benchbrief.reports.provenance.raw_outputs import each_entry
+from benchbrief.reports.provenance.number_ledger import each_entry, kind_of
 from benchbrief.reports.words.brief_words import CATALOGUES, words_of
 from benchbrief.reports.words.locale_formats import Locale, written_as
-from benchbrief.results.runs.made_reports import Made, changed_in_run
+from benchbrief.results.runs.made_reports import Made, changed_file, changed_in_run
+from benchbrief.results.store.digests import changed_text, sha256_of
 from benchbrief.results.store.searched_doubts import Doubt
 from benchbrief.results.store_errors import ResultsError
 
+
+@dataclass(frozen=True)
+class Beside:
+    """The number of compared files, and the problem of each changed one."""
+
+    files: int
+    changed: tuple[str, ...]
+
+
+def look_beside(path: Path, brief: Brief, made: Made, run_dir: Path) -> Beside:
+    """Compare the files made with the brief at `path` with the journal: the side file, and the figures in the folder
+    beside it and in the PDF. Compares none where the journal knows of no reports."""
+    found = list(_problems(path, brief, made, run_dir)) if made.records else []
+    return Beside(len(found), tuple(problem for problem in found if problem))
+
+
+def _problems(path: Path, brief: Brief, made: Made, run_dir: Path) -> Iterator[str]:
+    """Return the problem of each file, or ""."""
+    at_home = made.at_home(path, run_dir)
+    side = path.with_suffix(".json")
+    if brief.side is not None:
+        yield (
+            ""
+            if made.knows(brief.side[1])
+            else f"{brief.side[0]} is not, to the byte, the file of its numbers that was made"
+        )
+    elif at_home and path != side:  # a PDF, which contains its numbers too
+        yield next(changed_file(side.name, path.parent, made.of_path(side.name)), "")
+    last = next((each for each in reversed(made.records) if brief.sha256 in each.files.values()), None)
+    last = last or next(reversed(at_home or made.records))
+    figures = {name for each in (at_home or [last]) for name in each.files if len(PurePosixPath(name).parts) > 1}
+    for name in sorted(figures):
+        file = path.parent / name
+        if not at_home and not file.parent.is_dir():  # copied without them
+            continue
+        yield next(changed_file(name, path.parent, made.of_path(name)), "")
+    if brief.attached is not None:
+        wanted = {PurePosixPath(name).name for name in last.files if name.endswith(".csv")}
+        for inside in sorted(wanted | set(brief.attached)):
+            known = {d for each in made.records for name, d in each.files.items() if PurePosixPath(name).name == inside}
+            if inside not in brief.attached:
+                yield f"{inside} inside of {path.name} is missing"
+            else:
+                yield "" if brief.attached[inside] in known else f"{inside} inside of {path.name} was changed"
+
+
 Found = TypeVar("Found")
+Identity: TypeAlias = tuple[str, tuple[str, ...], str, str]
+At: TypeAlias = tuple[tuple[str, Key], ...]
+
+
+class _Wanted(NamedTuple):
+    query: p.Query
+    at: At = ()
+
+
+def find_lacking(numbers: NumbersFile, report: p.Report | None, results: Results) -> Iterator[str]:
+    """Return what the report's texts, tables and figures compute and the file lacks. A user's parts may omit
+    numbers, but no points of figures. A part that could not be made has none: the file names it (`not_made`)."""
+    if report is None:
+        yield f"the plan has no report {numbers.report}"
+        return
+    queries = {query.id: identity(query.query) for query in numbers.queries}
+    elements = keep_elements_with_data(report.elements, results)
+    if not report.parts and not numbers.not_made:
+        known = {(queries[number.query], _known_place(number.at)) for number in numbers.numbers}
+        known |= {
+            (queries[number.high_query], _known_place(number.at)) for number in numbers.numbers if number.high_query
+        }
+        for kind, wanted in (
+            ("texts", _of_texts((elements, report.legal))),
+            ("tables", _of_tables(elements, results)),
+        ):
+            asked_for = {(identity(one.query), one.at): one for one in wanted}
+            lost = [one for key, one in asked_for.items() if key not in known]
+            if lost:
+                yield f"the file of its numbers lacks {len(lost):,} of those of its {kind}, first {_describe(lost[0])}"
+        lettered = {(queries[number.query], _known_place(number.at)) for number in numbers.numbers if number.letters}
+        compared = [_Wanted(query, _known_place(at)) for query, at, _ in letters_in(elements, results)]
+        if bare := [one for one in compared if (identity(one.query), one.at) not in lettered]:
+            yield f"the file of its numbers lacks {len(bare):,} letters of its comparisons, first {_describe(bare[0])}"
+    for at, figure in enumerate(objects_within(elements, p.FigureElement), 1):
+        if any(gap.startswith(f"figure {at}: ") for gap in numbers.not_made):
+            continue
+        drawn = [series for found in numbers.figures if found.title == figure.title for series in found.series]
+        points = {(queries[series.query], _keys(row[:-1])) for series in drawn for row in series.rows}
+        asked = {q.sql: q for s in figure.series for q in (s.query, s.x_query, s.repeats) if q}.values()
+        lost_points = [
+            _Wanted(query, _known_place(dict(zip(query.dims, keys, strict=True))))
+            for query in asked
+            for keys in results.rows(query)
+            if (identity(query), _keys(keys)) not in points
+        ]
+        if lost_points:
+            count, first = plural(len(lost_points), "point"), _describe(lost_points[0])
+            yield f"the file of its numbers lacks {count} of the figure “{figure.title}”, first {first}"
+
+
+def objects_within(part: object, kind: type[Found]) -> Iterator[Found]:
+    """Return all objects of a kind in a part of the plan."""
+    if isinstance(part, kind):
+        yield part
+    elif isinstance(part, BaseModel):
+        for name in type(part).model_fields:
+            yield from objects_within(getattr(part, name), kind)
+    elif isinstance(part, Mapping):
+        for each in part.values():
+            yield from objects_within(each, kind)
+    elif isinstance(part, tuple | list):
+        for each in part:
+            yield from objects_within(each, kind)
+
+
+def identity(query: p.Query) -> Identity:
+    return query.sql, query.dims, query.unit, query.text
+
+
+def key_of(key: Key | int | None) -> Key:
+    return key if isinstance(key, str) else math.nan if key is None else float(key)
+
+
+def _of_texts(part: object) -> Iterator[_Wanted]:
+    for value in objects_within(part, p.Value):
+        yield _Wanted(value.query)
+        if value.high:
+            yield _Wanted(value.high)
+
+
+def _of_tables(elements: Iterable[p.Element], results: Results) -> Iterator[_Wanted]:
+    for whole in objects_within(tuple(elements), p.TableElement):
+        table = drop_undue(whole, results)
+        for line in table.lines:
+            for key in table.keys if line.query else ():
+                at = {table.dim: key.value} if line.query and table.dim in line.query.dims else {}
+                if line.query:
+                    yield _Wanted(line.query, _known_place(at))
+
+
+def _known_place(at: Mapping[Any, Key]) -> At:
+    return tuple(sorted((dim, _hashed(key)) for dim, key in at.items()))
+
+
+def _keys(keys: Sequence[Key | int | None]) -> tuple[Key, ...]:
+    return tuple(map(_hashed, keys))
+
+
+def _hashed(key: Key | int | None) -> Key:
+    """Replace a missing key by one that equals itself."""
+    found = key_of(key)
+    return "" if isinstance(found, float) and math.isnan(found) else found
+
+
+def _describe(wanted: _Wanted) -> str:
+    where = ", ".join(f"{dim} {key:g}" if isinstance(key, float) else f"{dim} {key}" for dim, key in wanted.at)
+    return f"{wanted.query.text} at {where}" if where else wanted.query.text
+
+
+Known = Mapping[Identity, p.Query]
+"""The queries of a plan."""
+
+
+def known_queries(plan: p.Plan) -> Known:
+    return {identity(query): query for query in objects_within((plan.metrics, plan.expects, plan.reports), p.Query)}
+
+
+def find_unfounded(numbers: NumbersFile, report: p.Report | None, results: Results) -> Iterator[str]:
+    """Return the claims that differ from the plan's report and the store: the title, the cells behind its numbers,
+    and their details."""
+    if report and numbers.title != report.title:
+        yield f"the brief is called “{numbers.title}”, and its report in the plan “{report.title}”"
+    known = known_queries(results.plan)
+    queries = {query.id: known.get(identity(query.query)) for query in numbers.queries}
+    wrong = [query.expression for query in numbers.queries if set(query.cells) != _ids(queries[query.id], results)]
+    for number in numbers.numbers:
+        low = queries[number.query]
+        high = queries[number.high_query] if number.high_query else None
+        if set(number.cells) != _ids(low, results, **number.at) | _ids(high, results, **number.at):
+            wrong.append(low.text if low else number.query)
+    if wrong:
+        yield (
+            f"the file of its numbers names other cells behind {len(wrong):,} of its numbers and expressions than the "
+            f"plan, first behind {wrong[0]}"
+        )
+    entries = dict(each_entry(results.store))
+    used = set().union(*(_ids(query, results) for query in queries.values())) & set(entries)
+    damaged = [(cell, why) for cell in sorted(used | set(numbers.cells))
+            if (why := describe_change(numbers.cells.get(cell), entries.get(cell)))]  # fmt: skip
+    if damaged:
+        (cell, why), cells = damaged[0], plural(len(damaged), "cell")
+        yield f"the file of its numbers says another thing of {cells} than the run, first {cell}, which {why}"
+
+
+def describe_change(then: CellEntry | None, now: CellEntry | None) -> str:
+    """Return how a cell has changed since the file was written; "" for an unchanged one."""
+    if now is None:
+        return "is not in the store"
+    if then is None:
+        return "it does not have"
+    if now.hash != then.hash:
+        return "is another measurement: the spec was changed"
+    if now.status != then.status:
+        return f"is {now.status} now, and was {then.status}"
+    if (now.run, now.attempt) != (then.run, then.attempt):
+        return f"was measured again (attempt {now.attempt} of run {now.run})"
+    other = [path for path in sorted({*then.files, *now.files}) if then.files.get(path) != now.files.get(path)]
+    return f"has other raw outputs, first {other[0]}" if other else ""
+
+
+def raw_problems(numbers: NumbersFile, results: Results, run_dir: Path) -> dict[str, str | None]:
+    """Return the raw outputs behind the numbers whose digests differ from the journal's.
+
+    These are the outputs of the cells that the plan's report and the file's numbers need, the table that numbers
+    were imported from, and, where the journal has no digest, the outputs that the file names.
+    """
+    from benchbrief.results.imports.keep_import import SHARED, shared_name
+    from benchbrief.results.ingest.run_evidence import read_evidence
+
+    known = known_queries(results.plan)
+    report = next((each for each in results.plan.reports if each.name == numbers.report), None)
+    of_file = (found for query in numbers.queries if (found := known.get(identity(query.query))))
+    cells = set().union(*(_ids(query, results) for query in (*objects_within(report, p.Query), *of_file)))
+    evidence = read_evidence(run_dir)
+    recorded = {
+        f"{job.directory}/{name}": (digest, verdict.cell.id)
+        for verdict in evidence.verdicts
+        for job in verdict.jobs
+        for name, digest in job.files.items()
+    }
+    named = _files(numbers.cells.values())
+    stored = _files(dict(each_entry(results.store)).values())
+    shared = any(job.directory == SHARED for verdict in evidence.verdicts for job in verdict.jobs)
+    tables = evidence.imported.files if evidence.imported and shared else ()
+    problems = {(path := f"{SHARED}/{shared_name(file)}"): _problem(run_dir, path, file.sha256) for file in tables}
+    for path in sorted({*named, *(path for path, (_, cell) in recorded.items() if cell in cells)}):
+        digest = recorded[path][0] if path in recorded else named[path]
+        problems[path] = _problem(run_dir, path, digest)
+        if problems[path] is None and path in recorded and stored.get(path) != digest:
+            change = changed_text(stored.get(path, ""), digest)
+            problems[path] = f"has another SHA-256 in the run's tables than in its journal ({change})"
+    return problems
+
+
+def _files(cells: Iterable[CellEntry]) -> dict[str, str]:
+    return {path: digest for cell in cells for path, digest in cell.files.items()}
+
+
+def _ids(query: p.Query | None, results: Results, **at: str | float) -> set[str]:
+    """Return the cells behind a query of the plan; none when an earlier benchbrief made the plan."""
+    if query is None or query.reads is None:
+        return set()
+    within_query = {dim: key for dim, key in at.items() if dim in query.dims}
+    return {cell.cell_id for cell in results.cells_behind(query, **within_query)}
+
+
+def _problem(run_dir: Path, path: str, digest: str) -> str | None:
+    try:
+        found = sha256_of(run_dir / path, run_dir)
+    except OSError as error:
+        return "is missing" if isinstance(error, FileNotFoundError) else f"can't be read: {error.strerror}"
+    return None if found == digest else f"was changed ({changed_text(found, digest)})"
+
+
 CLOSE = 1e-9
 """The relative difference of equal values: sums of several threads differ in their last digits."""
 

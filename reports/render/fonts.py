@@ -6,7 +6,7 @@ import re
 import shutil
 import subprocess
 
-from benchbrief.compiler.planning.plan import Report
+from benchbrief.model.plan import Report
 from benchbrief.reports.view.house_style import family_of
 
 _PACKAGES = {

@@ -24,7 +24,7 @@ from benchbrief.reports.render.watermark import (
     page_style,
     require_closed_parts,
 )
-from benchbrief.reports.text.writable_text import writable
+from benchbrief.reports.text.html_markup import writable
 from benchbrief.reports.view.arrange_elements import lead_of, opening_of, slides_of
 from benchbrief.reports.view.house_style import House
 from benchbrief.reports.view.layouts import files_of_others, template_of

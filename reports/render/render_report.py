@@ -12,15 +12,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 from benchbrief.compiler.extensions import TemplateSpec
-from benchbrief.compiler.planning.plan import Plan, Report
 from benchbrief.dsl.bench_error import BenchError
+from benchbrief.model.plan import Plan, Report
 from benchbrief.reports.brief_error import ReportError
 from benchbrief.reports.charts.svg_converter import Converter
 from benchbrief.reports.data.gaps import name_part, reason_of
-from benchbrief.reports.data.numbers_file import ATTACHMENT
+from benchbrief.reports.data.numbers_file import ATTACHMENT, Number, NumbersFile
 from benchbrief.reports.data.report_data import Store
 from benchbrief.reports.data.view_model import ReportView, figures_of, with_redrawn_figures
-from benchbrief.reports.provenance.vanished_numbers import warn_of_vanished
 from benchbrief.reports.render.fonts import missing_typefaces
 from benchbrief.reports.render.watermark import Sheet, draw_sheet, mark_markdown
 from benchbrief.reports.view.house_style import Kept, house_of
@@ -29,6 +28,27 @@ from benchbrief.reports.words.brief_words import CATALOGUES, words_of
 
 if TYPE_CHECKING:
     from benchbrief.reports.render.page_html import Answer
+
+_MOST = 3
+"""The most warnings; further ones are counted."""
+
+
+def warn_of_vanished(file: NumbersFile) -> Iterator[str]:
+    """Yield a warning for each of the first numbers that a format of the spec prints as 0."""
+    texts = {query.id: query.expression for query in file.queries}
+    found: dict[tuple[str, str], Number] = {}
+    for number in file.numbers:
+        ends = [end for end in (number.value, number.high) if end is not None]
+        if number.printed.format and any(ends) and not re.search("[1-9]", number.shown):
+            found.setdefault((texts[number.query], number.printed.format), number)
+    for (expression, form), number in list(found.items())[:_MOST]:
+        yield (
+            f"report `{file.report}`: `{expression}` is not 0, and its format `{form}` prints {number.shown}: "
+            "give it more digits, or none to have its unit chosen"
+        )
+    if len(found) > _MOST:
+        yield f"report `{file.report}`: of numbers that are not 0 and are printed as 0, {len(found) - _MOST:,} more"
+
 
 Format = Literal["pdf", "html", "markdown"]
 

@@ -11,7 +11,7 @@ from html import unescape
 from typing import Any
 
 from benchbrief.reports.brief_error import hides
-from benchbrief.reports.text.compared_letters import letters
+from benchbrief.reports.text.html_markup import letters
 
 _BLOCKS = re.compile(r"(?m)^(\s*)([#>+-])(?=\s)")
 _STOPS = ("。", "．", "！", "？")

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Iterable, Sequence
 
-from benchbrief.compiler.messages.text import Text, spanning
-from benchbrief.results.messages.result_messages import say
+from benchbrief.model.text import Text, spanning
+from benchbrief.results.result_messages import say
 
 
 def merge_remarks(rows: Iterable[tuple[str, str, int]]) -> list[tuple[str, str, int]]:

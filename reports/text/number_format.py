@@ -7,8 +7,8 @@ import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from benchbrief.compiler import rounding
-from benchbrief.compiler.units import larger_units
+from benchbrief.model import precision
+from benchbrief.model.units import larger_units
 from benchbrief.reports.words.locale_formats import ENGLISH_UNITS, locale
 
 NBSP = "\u00a0"
@@ -72,7 +72,7 @@ def scale_for(values: Iterable[float | None], unit: str, *, long: bool = False) 
     if unit == "share":
         return Scale(0.01, "%")
     largest = max((abs(v) for v in values if v is not None), default=0.0)
-    if rounding.printing() > 1 and (larger := larger_units(unit)):
+    if precision.printing() > 1 and (larger := larger_units(unit)):
         fitting = [step for step in larger if largest >= _SMALLEST_PRICE * step[0]]
         return Scale(*(fitting[-1] if fitting else larger[0] if largest else larger[-1]))
     steps = _STEPS.get(unit)
@@ -97,16 +97,16 @@ def decimals_for(values: Iterable[float | None]) -> int:
     if all(v == int(v) for v in sizes) and max(sizes) < 1e15:
         return 0
     if max(sizes) < 1:
-        usual = 2 - rounding.magnitude(max(sizes))
-        return min(_MOST_DECIMALS, max(usual, min(usual + 2, 1 - rounding.magnitude(min(sizes)))))
-    return max(0, min(2, 3 - rounding.magnitude(min(sizes))))
+        usual = 2 - precision.magnitude(max(sizes))
+        return min(_MOST_DECIMALS, max(usual, min(usual + 2, 1 - precision.magnitude(min(sizes)))))
+    return max(0, min(2, 3 - precision.magnitude(min(sizes))))
 
 
 def fixed(value: float, decimals: int) -> str:
     """Write 1234.5 as 1,234.5 with a true minus sign. A rounded zero has no sign. What is no number is a dash."""
     if not math.isfinite(value):
         return "–"
-    text = rounding.formatted(value, f",.{decimals}f")
+    text = precision.formatted(value, f",.{decimals}f")
     if float(text.replace(",", "")) == 0:
         text = text.lstrip("-")
     return locale().numerals(text.replace("-", "−"))
@@ -132,11 +132,11 @@ def formatted(value: float, spec: str, unit: str) -> str:
         return automatic(value)
     if spec.endswith("%") and unit == "%":
         value /= 100
-    text = rounding.formatted(value, spec)
+    text = precision.formatted(value, spec)
     if not re.search("[1-9]", text):
         text = text.lstrip("+-")  # a rounded zero is neither more nor less
     text = locale().numerals(text.replace("-", "−"))
-    return re.sub(r"(?<=\d)%$", f"{NBSP}%", text) if rounding.printing() > 1 else text
+    return re.sub(r"(?<=\d)%$", f"{NBSP}%", text) if precision.printing() > 1 else text
 
 
 def percent(share: float, decimals: int = 0, *, unlike: float | None = None) -> str:
@@ -164,7 +164,7 @@ def quantity(value: float, unit: str, *, significant: int = 0) -> str:
     shown = scale(value)
     decimals = decimals_for([shown])
     if significant and shown and shown != int(shown):
-        decimals = max(decimals, significant - 1 - rounding.magnitude(shown))
+        decimals = max(decimals, significant - 1 - precision.magnitude(shown))
     text = fixed(shown, decimals)
     return with_unit(text, unit_text(unit, text) if scale.unit == unit_text(unit) else scale.unit)
 
@@ -231,7 +231,7 @@ def bytes_text(count: float, *, exact: bool = True) -> str:
             return with_unit(locale().numerals(f"{count / size:g}"), unit)
         if not exact and count >= size and unit.endswith("iB"):
             spec = ".3g" if count < 1000 * size else ",.0f"
-            return with_unit(locale().numerals(rounding.formatted(count / size, spec)), unit)
+            return with_unit(locale().numerals(precision.formatted(count / size, spec)), unit)
     return with_unit(fixed(count, 0), "B")
 
 

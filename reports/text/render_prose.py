@@ -16,7 +16,7 @@ from urllib.parse import quote, urlsplit
 
 from markupsafe import Markup
 
-from benchbrief.compiler.planning.plan import Prose, Value
+from benchbrief.model.plan import Prose, Value
 from benchbrief.reports.text.html_markup import note_marks
 
 if TYPE_CHECKING:

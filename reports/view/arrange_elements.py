@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 
 from markupsafe import Markup
 
-from benchbrief.reports.charts.chart_axes import text_width
+from benchbrief.reports.charts.chart import text_width
 from benchbrief.reports.data.view_model import (
     Block,
     CalloutView,

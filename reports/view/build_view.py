@@ -2,28 +2,40 @@
 
 from __future__ import annotations
 
+import math
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import nullcontext
 from dataclasses import replace
 from html import escape
 from importlib.metadata import version
+from typing import Literal
 
 from markupsafe import Markup
 
-from benchbrief.compiler.planning import plan as p
+from benchbrief.model import plan as p
+from benchbrief.model.units import parse_unit
 from benchbrief.reports.charts import draw_chart
 from benchbrief.reports.charts.build_figure import drawing
 from benchbrief.reports.charts.chart_script import script_data
 from benchbrief.reports.charts.drawn_series import figure_csv
 from benchbrief.reports.charts.svg_converter import Converter, NotDrawn
-from benchbrief.reports.data.elements_with_data import keep_elements_with_data, split_brief
 from benchbrief.reports.data.gaps import Gaps, name_part, reason_of, told
 from benchbrief.reports.data.imported_briefs import is_imported
 from benchbrief.reports.data.measure_labels import line_label, readable_label
 from benchbrief.reports.data.numbers_file import Printed
 from benchbrief.reports.data.report_data import Key, Results, Store
-from benchbrief.reports.data.tables import Column, Columns, drop_undue, has, queries_of_prose, sources_of, table_queries
+from benchbrief.reports.data.tables import (
+    Column,
+    Columns,
+    drop_undue,
+    has,
+    keep_elements_with_data,
+    queries_of_prose,
+    sources_of,
+    split_brief,
+    table_queries,
+)
 from benchbrief.reports.data.view_model import (
     Block,
     CalloutView,
@@ -35,6 +47,7 @@ from benchbrief.reports.data.view_model import (
     FormulaView,
     Gap,
     Head,
+    Note,
     ReportView,
     Row,
     SectionView,
@@ -42,25 +55,145 @@ from benchbrief.reports.data.view_model import (
     TextView,
 )
 from benchbrief.reports.disclosure import disclosure as d
+from benchbrief.reports.disclosure import power_meters
 from benchbrief.reports.disclosure.run_origin import disclose_origin, run_row
-from benchbrief.reports.disclosure.test_configuration import fact_groups
+from benchbrief.reports.disclosure.systems_under_test import fact_groups
 from benchbrief.reports.notices import contender_letters, point_remarks
+from benchbrief.reports.notices.number_cautions import Cautions
 from benchbrief.reports.notices.open_searches import sentences_by_cell
+from benchbrief.reports.notices.point_remarks import not_chosen
 from benchbrief.reports.provenance.number_ledger import Ledger
 from benchbrief.reports.text import render_prose
 from benchbrief.reports.text.html_markup import note_marks
 from benchbrief.reports.text.number_format import Scale, belonging, key_text, spelled_unit, unit_text
-from benchbrief.reports.view import published_metrics
+from benchbrief.reports.view import table_heads
 from benchbrief.reports.view.arrange_elements import with_leads
-from benchbrief.reports.view.footnotes import Footnotes
-from benchbrief.reports.view.formula_texts import as_written, declared_text, subtracts
-from benchbrief.reports.view.heat_table import key_of, shade_rows
 from benchbrief.reports.view.house_style import font_of
 from benchbrief.reports.view.layouts import template_of
 from benchbrief.reports.view.notices import notices
 from benchbrief.reports.view.table_heads import cards_of, grouped_rows, head_rows, parts_of, room_of
 from benchbrief.reports.words.brief_words import CATALOGUES, Words
 from benchbrief.reports.words.locale_formats import written_as
+
+
+class Footnotes:
+    """Gathers the footnotes of the current block until they are taken."""
+
+    def __init__(self, results: Results) -> None:
+        self.cautions = Cautions(results)
+        self._results = results
+        self._count = 0
+        self._pending: dict[str, Note] = {}
+
+    def note(self, text: str) -> int:
+        """Return the number of the footnote with this text under the current block."""
+        if text not in self._pending:
+            self._count += 1
+            self._pending[text] = Note(self._count, text)
+        return self._pending[text].number
+
+    def numbered(self, texts: Iterable[str]) -> tuple[int, ...]:
+        return tuple(self.note(text) for text in dict.fromkeys(texts))
+
+    def tell_boundaries(self, queries: Iterable[p.Query]) -> None:
+        """Add a footnote to numbers whose watts are not those of whole machines."""
+        if any(map(power_meters.is_of_power, queries)):
+            for text in power_meters.cpu_packages_only(self._results):
+                self.note(text)
+
+    def quoted(self, query: p.Query, **where: Key) -> Sequence[str]:
+        """Return the footnote of a published value in the place of a computed one; nothing for others."""
+        return [self._results.words["as_published"]] if self._results.is_quoted(query, **where) else []
+
+    def tell_quoted(self, queries: Iterable[p.Query]) -> None:
+        """Add a footnote to a drawing of published values in the place of computed ones."""
+        self.numbered(text for query in queries for text in self.quoted(query))
+
+    def tell_cautions(self, queries: Iterable[p.Query]) -> None:
+        """Add footnotes for the values of a drawing or a worked example."""
+        queries = list(queries)
+        self.numbered(text for query in queries for text in (*self.cautions.of(query), *self.cautions.at(query)))
+
+    def of_text(self, queries: Sequence[p.Query]) -> Iterator[str]:
+        """Yield the cautions of a number in a text, and which points of an adaptive ramp it is over."""
+        for query in queries:
+            yield from self.cautions.in_text(query)
+        yield from not_chosen(queries, self._results)
+
+    def taken(self) -> tuple[Note, ...]:
+        """Return the footnotes of the current block, and begin the next block."""
+        found, self._pending = tuple(self._pending.values()), {}
+        return found
+
+
+def as_written(text: str) -> str:
+    """Write the operators as people do."""
+    for sign, written in ((" * ", " × "), (" / ", " ÷ "), (" - ", " − ")):
+        text = text.replace(sign, written)
+    return text
+
+
+def subtracts(text: str) -> bool:
+    return bool(re.search(" [-−] ", text))
+
+
+def declared_text(results: Results, query: p.Query) -> str:
+    """Return a declared fact as in the spec: `0.10 USD/h`, and not in base units; else ""."""
+    value, name = results.at(query), re.match(r"\w+", query.text)
+    for hardware in results.plan.hardware.values():
+        fact = hardware.facts.get(name.group()) if name else None
+        if value is not None and isinstance(fact, p.Quantity) and _is_same(fact, value, query.unit):
+            return fact.text
+    return ""
+
+
+def _is_same(fact: p.Quantity, value: float, unit: str) -> bool:
+    ours, theirs = parse_unit(unit), parse_unit(fact.unit)
+    return ours.dimension == theirs.dimension and math.isclose(value * ours.factor, fact.value * theirs.factor)
+
+
+Among = Literal["table", "rows", "columns"]
+STEPS = 5
+_FEWEST = 3
+"""The fewest shaded values: of two, the numbers show the higher one."""
+
+
+def shade_rows(rows: Sequence[Row], among: Among) -> list[Row]:
+    """Return the rows with the shades of their cells.
+
+    Compares values of one unit in the whole table, in each row, or in each column.
+    """
+
+    def scope(cell: Cell, at: int, column: int) -> tuple[str, int]:
+        return cell.unit, {"table": 0, "rows": at, "columns": column}[among]
+
+    scopes: dict[tuple[str, int], list[float]] = {}
+    for at, row in enumerate(rows):
+        for column, cell in enumerate(row.cells):
+            if cell.value is not None:
+                scopes.setdefault(scope(cell, at, column), []).append(cell.value)
+    found = []
+    for at, row in enumerate(rows):
+        cells = [
+            cell if cell.value is None else replace(cell, heat=step(cell.value, scopes[scope(cell, at, column)]))
+            for column, cell in enumerate(row.cells)
+        ]
+        found.append(replace(row, cells=tuple(cells)))
+    return found
+
+
+def key_of(rows: Sequence[Row], among: Among) -> str:
+    """Return the key of the catalogue's word for the meaning of the shades, or for why there are none."""
+    return f"heat_{among}" if any(cell.heat for row in rows for cell in row.cells) else "heat_none"
+
+
+def step(value: float, among: Sequence[float]) -> int:
+    """Return from 1 to STEPS the equal part of the range of `among`; 0 for equal or too few values."""
+    low, high = min(among), max(among)
+    if low == high or len(among) < _FEWEST:
+        return 0
+    return min(STEPS, 1 + int(STEPS * (value - low) / (high - low)))
+
 
 _UNIT_FOLLOWS = 40
 """Characters behind a number that stay with it: its unit may be among them."""
@@ -318,7 +451,7 @@ class _Builder:
         number = self.tables + 1
         made = self.gaps.made(
             "published",
-            lambda: published_metrics.published_table(self.results, self.ledger, number, room),
+            lambda: table_heads.published_table(self.results, self.ledger, number, room),
             "table",
             str(number),
         )

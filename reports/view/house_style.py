@@ -10,8 +10,8 @@ from pathlib import Path
 
 from markupsafe import Markup
 
-from benchbrief.compiler.briefs.style.confined_styles import refused_style
-from benchbrief.compiler.planning.plan import Asset, Report, Theme
+from benchbrief.compiler.briefs.confined_styles import refused_style
+from benchbrief.model.plan import Asset, Report, Theme
 from benchbrief.reports.brief_error import ReportError
 
 Kept = Callable[[str, str], bytes]

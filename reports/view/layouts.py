@@ -6,8 +6,8 @@ from importlib.resources import files
 from importlib.resources.abc import Traversable
 
 from benchbrief.compiler.extensions import TemplateSpec
-from benchbrief.compiler.extensions.extension_spec import raised
 from benchbrief.compiler.extensions.registry import TEMPLATE_SPECS, Refused
+from benchbrief.model.extension_spec import raised
 from benchbrief.reports.brief_error import ReportError
 
 FIRST = "brief.html.j2"

@@ -12,9 +12,8 @@ from benchbrief.reports.data.report_data import Results
 from benchbrief.reports.data.unasked_candidates import asked_cells
 from benchbrief.reports.data.view_model import Notice, Severity
 from benchbrief.reports.disclosure.run_origin import run_row
-from benchbrief.reports.disclosure.systems_under_test import served_by
-from benchbrief.reports.disclosure.test_configuration import contradictions
-from benchbrief.reports.notices import repeat_variation, result_limits, run_validity, sustained_notice
+from benchbrief.reports.disclosure.systems_under_test import contradictions, served_by
+from benchbrief.reports.notices import open_searches, repeat_variation, result_limits, run_validity
 from benchbrief.reports.words.brief_words import counted
 
 _NOTICED_CELLS = 4
@@ -32,7 +31,7 @@ def notices(results: Results, gaps: Gaps, link: str = "", *, shows: bool = True)
         lambda: _not_made(gaps, results),
         lambda: _status(results, shows=shows),
         lambda: _expectations(results),
-        lambda: sustained_notice.notice(results),
+        lambda: open_searches.notice(results),
         lambda: repeat_variation.notice(results),
         lambda: run_validity.notice(results),
         lambda: result_limits.notice(results),

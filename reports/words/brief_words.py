@@ -13,12 +13,12 @@ from types import MappingProxyType
 from typing import TypeAlias
 
 from benchbrief.compiler.extensions.registry import own_catalogues, own_words
-from benchbrief.compiler.messages.text import FAMILY, Figure, Text
-from benchbrief.compiler.planning.budgets import LEVEL
-from benchbrief.compiler.planning.plan import Report
-from benchbrief.compiler.rounding import formatted
+from benchbrief.model.budgets import LEVEL
+from benchbrief.model.plan import Report
+from benchbrief.model.precision import formatted
+from benchbrief.model.text import FAMILY, Figure, Text
 from benchbrief.reports.words.locale_formats import Locale
-from benchbrief.results.messages.brief_reasons import shorten_reason
+from benchbrief.results.result_messages import shorten_reason
 
 Entry: TypeAlias = str | Mapping[str, str]
 """A text, or texts by plural category of CLDR (`one`, `few`, `other`) and for single numbers (`=1`)."""

@@ -1,26 +1,86 @@
 """What reports and expectations ask for of probes and power meters: for each repeat, while a budget goes on.
 
 A metric over samples, such as `throughput / power`, counts as itself, by its values of each repeat. Where a report
-reads a measure without such a metric, its mean over a cell counts.
-"""
+reads a measure without such a metric, its mean over a cell counts."""
 
 from __future__ import annotations
 
+import math
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
 from benchbrief.compiler.measure_catalogue import KINDS, SAMPLED
-from benchbrief.compiler.planning.budgets import Point, budgeted_cells, keys_of, point_of
-from benchbrief.compiler.planning.plan import Cell, Dimension, Plan, Query
-from benchbrief.compiler.units import DIMENSIONLESS, parse_unit
-from benchbrief.results.analysis.open_expectations import OpenExpectations
+from benchbrief.model.budgets import Point, budgeted_cells, cells_read, keys_of, looks_at, point_of
+from benchbrief.model.plan import Cell, Dimension, Expect, Plan, Query
+from benchbrief.model.units import DIMENSIONLESS, parse_unit
+from benchbrief.results.analysis.expectation_verdicts import judge, reading
 from benchbrief.results.building.growing_tables import GrowingTables
 from benchbrief.results.store.store import Key, Store
 from benchbrief.runners.journal.run_record import RunRecord
+from benchbrief.runners.scheduling.budgeted_repeats import Readings, Sampled
 from benchbrief.runners.scheduling.reported_statistics import asked_queries
-from benchbrief.runners.scheduling.table_readings import Readings, Sampled
+
+
+class OpenExpectations:
+    """The expectations of a plan that repeats can decide. Any other leaves its points undecided."""
+
+    def __init__(self, plan: Plan) -> None:
+        self._plan = plan
+        self._judged = [(expect, looks_at(plan, expect)) for expect in plan.expects if expect.repeats]
+        self._never = {
+            point for expect in plan.expects if not expect.repeats for point in _expected_points(plan, expect)
+        }
+
+    def __bool__(self) -> bool:
+        return bool(self._judged)
+
+    @property
+    def read_samples(self) -> bool:
+        reads = (read for expect, _ in self._judged for query in expect.repeats for read in query.reads or ())
+        return any(read.view == "sample" for read in reads)
+
+    def read(self, store: Store, record: RunRecord) -> Readings:
+        """Return the points that undecided expectations read, with how far each is from a decision
+        (`Interval.distance`) and what it is compared with, and the points at which every expectation is decided.
+
+        An expectation over cells that other hosts have not measured yet is open.
+        """
+        still: dict[Point, float] = {}
+        compared: dict[Point, set[Point]] = {}
+        decided: set[Point] = set()
+        unknown = set(self._never)
+        for expect, looks in self._judged:
+            theirs = set(_expected_points(self._plan, expect))
+            judged = judge(expect, reading(store), looks)
+            if judged.holds is None and self._is_awaited(expect, record):
+                still |= {point: still.get(point, math.inf) for point in theirs}
+            for each in judged.vague:
+                together = set(_expected_points(self._plan, expect, each.place))
+                for point in together:
+                    still[point] = min(each.distance, still.get(point, math.inf))
+                    compared.setdefault(point, set()).update(together)
+            (unknown if judged.decided is None else decided).update(theirs)
+        return Readings(still, decided - unknown - still.keys(), compared=compared)
+
+    def _is_awaited(self, expect: Expect, record: RunRecord) -> bool:
+        """Return whether a point that the expectation reads has no measurement yet, and will have one."""
+        ended: dict[Point, bool] = {}
+        for cell in cells_read(self._plan, expect.query):
+            history = record.cells.get(cell.id)
+            over = history is not None and (history.ended is not None or history.skipped is not None)
+            ended[point_of(cell)] = over or ended.get(point_of(cell), False)
+        return not all(ended.values())
+
+
+def _expected_points(plan: Plan, expect: Expect, place: Mapping[Dimension, Key] | None = None) -> Iterator[Point]:
+    """Yield the points of budgeted experiments that the expectation reads, at a place or at all."""
+    for cell in budgeted_cells(plan, expect.query):
+        keys = keys_of(cell)
+        if all(keys[dim] == key for dim, key in (place or {}).items() if keys.get(dim) is not None):
+            yield point_of(cell)
+
 
 _LEAST_SHARE = 0.01
 """A mean below this share of the largest one counts as that share: nobody sees its interval beside the others."""
@@ -50,7 +110,7 @@ class AskedSamples:
                 self._measures.setdefault(measure, []).append(query)
         self._metrics |= own if every else {}
         self._points_of = {
-            of: _points(plan, queries)
+            of: _asked_points(plan, queries)
             for of, queries in [*((name, [query]) for name, query in self._metrics.items()), *self._measures.items()]
         }
 
@@ -103,7 +163,7 @@ def _by_place(dims: Sequence[Dimension], rows: Iterable[Sequence[Key | None]]) -
     return [({dim: key for dim, key in place if key is not None}, values) for place, values in found.items()]
 
 
-def _points(plan: Plan, queries: Iterable[Query]) -> dict[Point, Mapping[Dimension, Key | None]]:
+def _asked_points(plan: Plan, queries: Iterable[Query]) -> dict[Point, Mapping[Dimension, Key | None]]:
     cells = (cell for query in queries for cell in budgeted_cells(plan, query))
     return {point_of(cell): keys_of(cell) for cell in cells}
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from benchbrief.compiler.extensions.registry import TOOL_SPECS
-from benchbrief.compiler.planning.plan import Plan
-from benchbrief.runners.messages.run_messages import say
+from benchbrief.model.plan import Plan
+from benchbrief.model.run_messages import say
 
 
 def of_unknown_kind(plan: Plan, latencies: Iterable[tuple[str, str]]) -> set[str]:

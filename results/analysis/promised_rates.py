@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Literal, NamedTuple
 
-from benchbrief.compiler.searches.rate_search import is_lower_bound
+from benchbrief.model.rate_search import is_lower_bound
 from benchbrief.results.store.searched_doubts import Doubt, of_search
 
 
@@ -60,7 +60,7 @@ class RateRuns(NamedTuple):
 
 
 class Promised(NamedTuple):
-    """What a search for a promise found, as in `results/store/promise_tables.py`, with the runs at each rate."""
+    """What a search for a promise found, as in `results/store/store_schema.py`, with the runs at each rate."""
 
     experiment: str
     hardware: str

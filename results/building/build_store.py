@@ -22,14 +22,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import benchbrief
-from benchbrief.compiler.metrics.sql.sql_text import sql_text
-from benchbrief.compiler.planning.budgets import strictest_level
-from benchbrief.compiler.planning.plan import Plan
+from benchbrief.compiler.metrics.lower_to_sql import sql_text
 from benchbrief.dsl.bench_error import FULL, how_to_mend
-from benchbrief.results.store.measure_views import VIEWS
-from benchbrief.results.store.metric_views import create_views, planned_metrics
+from benchbrief.model.budgets import strictest_level
+from benchbrief.model.plan import Plan
+from benchbrief.results.store.measure_views import VIEWS, create_views, planned_metrics
 from benchbrief.results.store.run_sentences import Sentences
-from benchbrief.results.store.sample_table import SampleBlock, SampleRow
 from benchbrief.results.store.store_manifest import MANIFEST, write_store_manifest
 from benchbrief.results.store.store_schema import (
     SCHEMA_VERSION,
@@ -37,6 +35,8 @@ from benchbrief.results.store.store_schema import (
     HistogramBucket,
     MetaRow,
     OperationRow,
+    SampleBlock,
+    SampleRow,
     SentenceRow,
 )
 from benchbrief.results.store_errors import NoRoom, ResultsError

@@ -13,21 +13,23 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import benchbrief
-from benchbrief.compiler.planning.budgets import strictest_level
-from benchbrief.compiler.planning.plan import Plan
+from benchbrief.model.budgets import strictest_level
+from benchbrief.model.plan import Plan
 from benchbrief.results.building.build_store import arrow_schema
-from benchbrief.results.store.cell_tables import EventRow, SizeRow
 from benchbrief.results.store.measure_views import VIEWS
-from benchbrief.results.store.sample_table import SampleBlock, SampleRow
 from benchbrief.results.store.store import Store
 from benchbrief.results.store.store_schema import (
     SCHEMA_VERSION,
     TABLES,
     CellRow,
+    EventRow,
     LatencyRow,
     MetaRow,
     Row,
     RunRow,
+    SampleBlock,
+    SampleRow,
+    SizeRow,
     ThroughputRow,
 )
 from benchbrief.results.store_errors import ResultsError

@@ -15,7 +15,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from benchbrief.compiler.metrics.sql.sql_text import sql_text
+from benchbrief.compiler.metrics.lower_to_sql import sql_text
 from benchbrief.dsl.bench_error import FULL
 from benchbrief.results.building.build_store import (
     BUILD,
@@ -27,7 +27,7 @@ from benchbrief.results.building.build_store import (
     parquet_scan,
     rebuild,
 )
-from benchbrief.results.messages.result_messages import say
+from benchbrief.results.result_messages import say
 from benchbrief.results.store.measure_views import VIEWS
 from benchbrief.results.store.store import Store
 from benchbrief.results.store.store_manifest import MANIFEST, StoreManifest, read_store_manifest

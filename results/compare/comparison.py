@@ -12,9 +12,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Literal
 
-from benchbrief.compiler.messages.text import Text
-from benchbrief.compiler.planning.budgets import LEVEL
-from benchbrief.results.messages.result_messages import say
+from benchbrief.model.budgets import LEVEL
+from benchbrief.model.text import Text
+from benchbrief.results.result_messages import say
 from benchbrief.results.statistics.significance import (
     Estimate,
     correct_p_value,

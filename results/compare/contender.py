@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import re
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any, NamedTuple, Protocol
 
-from benchbrief.compiler.metrics.sql.sql_text import sql_text
-from benchbrief.compiler.planning.plan import Plan, Query
+from benchbrief.compiler.metrics.lower_to_sql import sql_text
+from benchbrief.model.plan import Metric, Plan, Query
+from benchbrief.results.store.digests import shorten_digests
 from benchbrief.results.store.searched_doubts import Answering
 
 
@@ -34,3 +36,137 @@ class Contender:
     def condition(self) -> str:
         """Return the SQL condition for the rows `c` of its part of the run."""
         return "true" if self.hardware is None else f"c.hardware = {sql_text(self.hardware)}"
+
+
+_PASSING = ("free space of ",)
+"""Prefixes of fact names whose values change from hour to hour, and explain nothing."""
+
+
+@dataclass(frozen=True)
+class Difference:
+    """`what` has `first` on one side and `second` on the other; "" on a side without it."""
+
+    what: str
+    first: str
+    second: str
+
+
+def differences(first: Contender, second: Contender) -> list[Difference]:
+    """Return the spec's differences, then those of hosts, servers and tools. Raises RunnerError."""
+    return [*_of_specs(first, second), *_of_facts(first, second)]
+
+
+def _of_specs(first: Contender, second: Contender) -> Iterator[Difference]:
+    one, other = first.plan.spec, second.plan.spec
+    if one.name != other.name:
+        yield Difference("spec", one.name, other.name)
+    if one.profile != other.profile:
+        yield Difference("profile", one.profile or "none", other.profile or "none")
+    for name in dict.fromkeys((*one.params, *other.params)):
+        if one.params.get(name) != other.params.get(name):
+            yield Difference(f"param {name}", one.params.get(name, ""), other.params.get(name, ""))
+    if set(one.files.values()) != set(other.files.values()):
+        for name in dict.fromkeys((*one.files, *other.files)):
+            ours, theirs = one.files.get(name, ""), other.files.get(name, "")
+            if ours != theirs:
+                yield Difference(f"text of {name}", *shorten_digests(ours, theirs))
+
+
+def _of_facts(first: Contender, second: Contender) -> Iterator[Difference]:
+    ours, theirs = _facts(first), _facts(second)
+    for key in dict.fromkeys((*ours, *theirs)):
+        one, other = ours.get(key, {}), theirs.get(key, {})
+        if one.keys() != other.keys():
+            yield Difference(key, ", ".join(one), ", ".join(other))
+
+
+def _facts(side: Contender) -> dict[str, dict[str, None]]:
+    """Return each fact's values over the compared hosts; for a whole run, by its hardware."""
+    condition = f"{side.condition} OR c.hardware IS NULL"  # facts without a hardware belong to the clients
+    rows = side.store.sql(
+        f"SELECT kind, hardware, name, value, unit FROM facts AS c WHERE {condition} ORDER BY ALL"  # noqa: S608  # ours
+    ).rows
+    found: dict[str, dict[str, None]] = {}
+    for kind, hardware, name, value, unit in rows:
+        if is_passing(name):
+            continue
+        whose = "load generator" if hardware is None and kind == "host" else "" if kind == "hardware" else kind
+        of = f" of {hardware}" if side.hardware is None and hardware is not None else ""
+        found.setdefault(" ".join(word for word in (whose, f"{name}{of}") if word), {}).setdefault(
+            _readable(value, unit)
+        )
+    return found
+
+
+def is_passing(name: str) -> bool:
+    """Return whether a fact explains no difference: it changes from hour to hour, or is where a program lies."""
+    return name.startswith(_PASSING) or name.endswith(".path")
+
+
+def _readable(value: str, unit: str | None) -> str:
+    """Format `8388608` of unit B as `8 MiB`. Other values stay as they are."""
+    if unit != "B" or not value.isdigit():
+        return value
+    count = int(value)
+    size, name = next((step for step in _SIZES if count and count % step[0] == 0), (1, "B"))
+    return f"{count // size:,} {name}"
+
+
+_SIZES = ((2**40, "TiB"), (2**30, "GiB"), (2**20, "MiB"), (2**10, "KiB"))
+
+
+_WORD = re.compile(r"[^\W\d]\w*")
+
+
+class DefinedOtherwise(NamedTuple):
+    """A metric `name` with two definitions: `of`, itself or a metric in it, is `first` in one plan and `second` in
+    the other."""
+
+    name: str
+    of: str
+    first: str
+    second: str
+
+
+def defined_otherwise(first: Plan, second: Plan) -> Iterator[DefinedOtherwise]:
+    """Yield the metrics of one name that differ between the plans, themselves or in a metric that they are made of.
+
+    Compares expression, values of parameters, unit, which direction is better, and whether they are percentiles.
+    """
+    ours, theirs = ({each.name: each for each in plan.metrics} for plan in (first, second))
+    for name in (name for name in ours if name in theirs):
+        made = dict.fromkeys((*_made_of(name, ours), *_made_of(name, theirs)))
+        texts = {of: (_definition(ours.get(of)), _definition(theirs.get(of))) for of in made}
+        kinds = ours[name].percentile, theirs[name].percentile
+        if of := next((of for of, (one, other) in texts.items() if one != other), None):
+            yield DefinedOtherwise(name, of, *texts[of])
+        elif None not in kinds and kinds[0] != kinds[1]:
+            words = ("a percentile" if kind else "no percentile" for kind in kinds)
+            yield DefinedOtherwise(name, name, *words)
+
+
+def definition_of(name: str, plan: Plan) -> dict[str, str]:
+    """Return how a metric is defined: its own definition, and that of each metric in it, by name."""
+    metrics = {each.name: each for each in plan.metrics}
+    kind = "" if metrics[name].percentile is None else f", percentile: {metrics[name].percentile}"
+    return {of: f"{_definition(metrics.get(of))}{kind if of == name else ''}" for of in _made_of(name, metrics)}
+
+
+def _made_of(name: str, metrics: dict[str, Metric]) -> list[str]:
+    """Return a metric and, after it, all metrics named in it, directly or not."""
+    found, left = {name: None}, [name]
+    while left:
+        for word in _WORD.findall(metrics[left.pop()].query.text):
+            if word in metrics and word not in found:
+                found[word] = None
+                left.append(word)
+    return list(found)
+
+
+def _definition(metric: Metric | None) -> str:
+    if metric is None:
+        return "no metric"
+    unit = f" in {metric.query.unit}" if metric.query.unit not in ("", "1") else ""
+    better = f", {metric.better} is better" if metric.better else ""
+    params = "".join(f", {name} = {value}" for name, value in metric.params.items())
+    return f"{metric.query.text}{unit}{better}{params}"

@@ -14,7 +14,7 @@ from math import inf
 from typing import NamedTuple
 
 from benchbrief.results.compare.comparison import Better, Comparison, Outcome, Point, Quantity, Values, compare_all
-from benchbrief.results.messages.result_messages import say
+from benchbrief.results.result_messages import say
 
 Pair = tuple[int, int]
 """The places of two contenders, the lower first."""

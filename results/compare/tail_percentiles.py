@@ -7,8 +7,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property
 from typing import NamedTuple
 
-from benchbrief.compiler.planning.plan import Read
-from benchbrief.compiler.tail_operations import FEWEST, are_few, share_beyond
+from benchbrief.model.plan import Read
+from benchbrief.model.precision import FEWEST, are_few, share_beyond
 from benchbrief.results.compare.comparison import Comparison
 from benchbrief.results.compare.contender import Contender
 from benchbrief.results.store.searched_doubts import Answering

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import glob
 import math
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
 
-from benchbrief.compiler.planning.plan import Cell, Plan
 from benchbrief.dsl.diagnostics.suggest import did_you_mean
-from benchbrief.results.imports.import_problems import Wrong
+from benchbrief.model.plan import Cell, Plan
+from benchbrief.results.imports.import_problems import Problem, Wrong
+from benchbrief.results.store_errors import ResultsError
 
 
 @dataclass(frozen=True)
@@ -168,3 +172,146 @@ def _named(dim: str, text: str, known: dict[str, str], names: Iterable[str]) -> 
 def _some(values: Iterable[object]) -> str:
     texts = [str(value) for value in values]
     return ", ".join(texts[:12]) + (", ..." if len(texts) > 12 else "")
+
+
+CELL = ("experiment", "hardware", "workload", "threads", "target", "repeat")
+NAMES = (*CELL, "host", "operation", "node", "probe")
+_PART = re.compile(r"\{([^{}]*)\}|\*")
+
+
+def compile_pattern(pattern: str) -> re.Pattern[str]:
+    """Compile a pattern that matches a path's end from a full name on. Raises ResultsError for unknown or repeated
+    names."""
+    made, at, seen = "", 0, set()
+    for match in _PART.finditer(pattern):
+        made += re.escape(pattern[at : match.start()])
+        at = match.end()
+        name = match[1]
+        if name is None:
+            made += "[^/]*"
+            continue
+        if name not in NAMES:
+            guess = did_you_mean(name, NAMES)
+            raise ResultsError(
+                f"`{{{name}}}` in --as is no coordinate",
+                f"did you mean {{{guess}}}?" if guess else f"these are {', '.join(NAMES)}",
+            )
+        number = name in ("threads", "repeat")
+        made += f"(?P={name})" if name in seen else f"(?P<{name}>{'[0-9]+' if number else '[^/]+?'})"
+        seen.add(name)
+    return re.compile(f"(?:.*/)?{made}{re.escape(pattern[at:])}")
+
+
+def as_glob(pattern: str) -> str:
+    """Convert a pattern to a glob that finds its files."""
+    return _PART.sub("*", pattern)
+
+
+def given_cell(text: str) -> dict[str, str]:
+    """Parse `hardware=nvme,workload=a,threads=48`. Raises ResultsError."""
+    values: dict[str, str] = {}
+    # A workload may be `load(f)`, but no name has a comma.
+    for part in text.split(",") if text else ():
+        name, equals, value = part.partition("=")
+        if not equals or name.strip() not in NAMES:
+            guess = did_you_mean(name.strip(), NAMES)
+            hint = f"did you mean {guess}=...?" if guess else f"these are {', '.join(NAMES)}"
+            raise ResultsError(f"`{part}` in --cell is not NAME=VALUE of a coordinate", hint)
+        values[name.strip()] = value.strip()
+    return values
+
+
+def read_coordinates(path: Path, pattern: re.Pattern[str] | None, given: Mapping[str, str]) -> dict[str, str] | None:
+    """Return what a path and the command line say; None when the path does not fit the pattern."""
+    match = pattern.fullmatch(path.as_posix()) if pattern else None
+    if pattern and match is None:
+        return None
+    return {**(match.groupdict() if match else {}), **given}
+
+
+def coordinates(values: Mapping[str, str], places: Places, experiment: str) -> Coordinates:
+    """Convert texts to coordinates. Raises NoPlace for a name that the plan lacks, and for a bad number."""
+    at = Coordinates(experiment=experiment)
+    for name, text in values.items():
+        match name:
+            case "hardware":
+                at = replace(at, hardware=places.hardware(text))
+            case "workload":
+                at = replace(at, workload=places.workload(text))
+            case "experiment":
+                at = replace(at, experiment=places.experiment(text))
+            case "threads":
+                at = replace(at, threads=_whole(name, text))
+            case "repeat":
+                at = replace(at, repeat=_whole(name, text))
+            case "target":
+                at = replace(at, target=_number(name, text, r"\d{1,18}(\.\d+)?([eE]\d{1,2})?"))
+    return at
+
+
+def _whole(name: str, text: str) -> int:
+    """Parse a whole number. Raises NoPlace."""
+    _number(name, text, r"\d{1,9}")
+    return int(text)
+
+
+def _number(name: str, text: str, form: str) -> float:
+    """Parse a number. Raises NoPlace."""
+    if re.fullmatch(form, text) is None:
+        hint = "as in 8" if name != "target" else "operations a second, as in 20000"
+        raise NoPlace(f"{name} is a number, and not `{text}`", f"write it without a unit, {hint}")
+    return float(text)
+
+
+Options = Mapping[str, str | float | bool]
+"""The options of one importer that were given, by their names."""
+
+STDOUT = "stdout"
+"""The name under which a tool's output is kept."""
+
+
+@dataclass(frozen=True)
+class Where:
+    """The options of the command line on the files' cells and for the importer.
+
+    `samples` are the logs beside the measurements: their importer (`iostat`) and their path pattern.
+    """
+
+    pattern: str = ""
+    cell: str = ""
+    experiment: str = ""
+    options: Options = field(default_factory=dict)
+    samples: tuple[tuple[str, str], ...] = ()
+
+
+@dataclass
+class CellFiles:
+    """The files of a cell, by load generator and by the names under which they are kept.
+
+    `remarks` say by load generator what is incomplete.
+    """
+
+    cell: Cell
+    files: dict[str, dict[str, Path]] = field(default_factory=dict)
+    has_repeat: bool = False
+    remarks: dict[str, str] = field(default_factory=dict)
+
+
+def find_files(
+    pattern: str, suffix: str, places: Places, where: Where
+) -> Iterator[tuple[Path, dict[str, str], Cell | Problem]]:
+    """Yield the files that a pattern finds, each with its coordinates, and its cell or why there is none.
+
+    Leaves out files of another cell than the given one.
+    """
+    form, given = compile_pattern(pattern), given_cell(where.cell)
+    found = (Path(name) for name in glob.glob(as_glob(pattern)))  # noqa: PTH207  # relative or absolute
+    for path in sorted(path for path in found if path.name.endswith(suffix)):
+        own = read_coordinates(path, form, {}) or {}
+        if any(own.get(name, value) != value for name, value in given.items()):
+            continue
+        said = {**own, **given}
+        try:
+            yield path, said, places.cell(coordinates(said, places, where.experiment))
+        except NoPlace as error:
+            yield path, said, Problem(str(path), None, str(error), error.hint)

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from benchbrief.compiler.extensions.registry import IMPORTER_SPECS
 from benchbrief.results.imports.import_problems import Wrong, why_packed
-from benchbrief.results.messages.result_messages import say
+from benchbrief.results.result_messages import say
 from benchbrief.runners.drivers.output_evidence import read_output_lines
 from benchbrief.runners.errors import BadOutput
 from benchbrief.runners.text_encoding import text_encoding

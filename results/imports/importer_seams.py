@@ -12,16 +12,14 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from benchbrief.compiler.planning.plan import Cell, Plan
-from benchbrief.results.imports.cell_files import STDOUT, CellFiles, Options, Where
-from benchbrief.results.imports.cell_matching import Places
-from benchbrief.results.imports.import_manifest import CellValue
+from benchbrief.model.measurement import Measurement, Sample
+from benchbrief.model.plan import Cell, Plan
+from benchbrief.results.imports.cell_matching import STDOUT, CellFiles, Options, Places, Where
 from benchbrief.results.imports.import_problems import BadLine, Problem
-from benchbrief.runners.measurement.measurement import Measurement, Sample
+from benchbrief.results.imports.keep_import import CellValue
 
 if TYPE_CHECKING:
-    from benchbrief.results.imports.import_source import Source
-    from benchbrief.results.imports.keep_import import Prepared
+    from benchbrief.results.imports.keep_import import Prepared, Source
 
 
 @dataclass(frozen=True)

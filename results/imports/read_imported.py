@@ -8,12 +8,12 @@ from pathlib import Path
 from typing import cast
 
 from benchbrief.compiler.extensions.registry import IMPORTER_SPECS
-from benchbrief.results.imports.cell_files import Options
+from benchbrief.model.measurement import Measurement, Sample
+from benchbrief.results.imports.cell_matching import Options
 from benchbrief.results.imports.import_problems import why_packed
 from benchbrief.results.imports.importer_seams import BadLog, OutputImporter, SampleImporter, TableImporter
 from benchbrief.results.store_errors import ResultsError
 from benchbrief.runners.errors import BadOutput
-from benchbrief.runners.measurement.measurement import Measurement, Sample
 from benchbrief.runners.plugins import create, spec_of
 
 SORTS: Mapping[str, type] = {"outputs": OutputImporter, "samples": SampleImporter, "tables": TableImporter}

@@ -7,28 +7,26 @@ from functools import cache
 from pathlib import Path
 
 from benchbrief.compiler.extensions.registry import accepted_errors
-from benchbrief.compiler.messages.text import figure, share_figure
-from benchbrief.compiler.planning.plan import Probe
-from benchbrief.results.imports.import_manifest import read_manifest
+from benchbrief.model import events as j
+from benchbrief.model.measurement import Measurement, Sample, Together
+from benchbrief.model.plan import Probe
+from benchbrief.model.text import figure, share_figure
 from benchbrief.results.imports.imported_files import OutputProblem
 from benchbrief.results.imports.importer_seams import BadLog
+from benchbrief.results.imports.keep_import import read_manifest
 from benchbrief.results.imports.read_imported import read_output, read_samples
 from benchbrief.results.ingest.cell_verdicts import Verdict
 from benchbrief.results.ingest.run_evidence import Evidence, Problem, first_problem
 from benchbrief.results.kept_jobs import MEASURE, SAMPLES
-from benchbrief.results.messages.result_messages import say
+from benchbrief.results.result_messages import say
 from benchbrief.results.store.store_schema import ThroughputRow
 from benchbrief.results.store_errors import ResultsError
 from benchbrief.runners.errors import RunnerError
 from benchbrief.runners.execution.driver_contexts import CellContext, Endpoint
-from benchbrief.runners.hosts.host_clocks import to_controller_time
+from benchbrief.runners.hosts.host_clocks import ClockSet, parse_trusted, to_controller_time
 from benchbrief.runners.hosts.host_connections import CONTROLLER
-from benchbrief.runners.hosts.tool_clock import ClockSet, parse_trusted
 from benchbrief.runners.jobs.tasks import JobOutput
-from benchbrief.runners.journal import events as j
-from benchbrief.runners.library_seams import TellsDatabase
-from benchbrief.runners.measurement.measurement import Measurement, Sample, Together
-from benchbrief.runners.seams import Driver, ProbeKind, TellsGaps
+from benchbrief.runners.seams import Driver, ProbeKind, TellsDatabase, TellsGaps
 from benchbrief.runners.world_seams import World
 
 _SAME_S = 0.001

@@ -4,36 +4,220 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 
-from benchbrief.compiler.messages.text import Figure, Text
-from benchbrief.compiler.planning.plan import Event
+from benchbrief.model import events as j
+from benchbrief.model.measurement import Histogram
+from benchbrief.model.plan import Event
+from benchbrief.model.run_messages import say as say_of_run
+from benchbrief.model.steadiness import before_first, find_transient
+from benchbrief.model.text import Figure, Text, figure, share_figure
 from benchbrief.results.ingest.cell_measurement import Measured, parse_cell, throughput_rows
 from benchbrief.results.ingest.cell_verdicts import Verdict
-from benchbrief.results.ingest.database_sizes import size_rows
-from benchbrief.results.ingest.event_rows import event_rows
 from benchbrief.results.ingest.probe_samples import Gap, Sampled, read_samples
 from benchbrief.results.ingest.run_evidence import Evidence, Problem, check_files
 from benchbrief.results.kept_jobs import MEASURE
-from benchbrief.results.messages.result_messages import say
-from benchbrief.results.samples.window_counters import around_window
-from benchbrief.results.store.cell_tables import SteadyRow
+from benchbrief.results.result_messages import say
+from benchbrief.results.statistics.recovery import Recovery, Sample, add_sources, recovery
 from benchbrief.results.store.store_schema import (
     CellRow,
     CounterRow,
+    EventRow,
     FileRow,
     HistogramBucket,
     NoteRow,
     OperationRow,
     PropertyRow,
     Row,
+    SizeRow,
+    SteadyRow,
     utc,
 )
 from benchbrief.runners.hosts.host_clocks import Offset
-from benchbrief.runners.journal import events as j
 from benchbrief.runners.journal.run_folder import cell_directory
-from benchbrief.runners.measurement.measurement import Histogram
-from benchbrief.runners.measurement.mser5 import find_transient
-from benchbrief.runners.measurement.steadiness import before_first
+
+_SAME = 1.1
+"""When the whole jobs took at most so many times the measured window, their time stands for it."""
+_NEAR = 0.1
+"""When no reading is closer to an end of the window than this share of it, the counters there are uncertain."""
+
+
+@dataclass(frozen=True)
+class Span:
+    """The counters at the two ends. `reason` says when they do not, or only roughly, match the measured window."""
+
+    before: dict[str, float]
+    after: dict[str, float]
+    reason: str | None
+
+
+def around_window(record: j.Counters, jobs: Sequence[j.JobCollected], window: tuple[float, float]) -> Span:
+    """Interpolate the counters at both ends of the window between the readings before and after each.
+
+    Without readings on both sides of the window, uses those around the whole measured jobs. `window` and the jobs'
+    times are by the controller's clock, as the readings are.
+    """
+    began, ended = min(job.started_at for job in jobs), max(job.ended_at for job in jobs)
+    ahead = _ahead(record, began, ended)
+    start, end = window[0] + ahead, window[1] + ahead
+    measured, ends = window[1] - window[0], [_around(record.samples, at) for at in (start, end)]
+    if any(around is None for around in ends):
+        covered = ended - began
+        wide = (
+            say.counter_wide(seconds=figure(covered, ".1f"), measured=figure(measured, ".1f"))
+            if covered > _SAME * measured
+            else None
+        )
+        return Span(record.before, record.after, wide)
+    first, last = (around for around in ends if around is not None)
+    nearest = max(_nearest(start, first), _nearest(end, last))
+    far = say.counter_far(seconds=figure(nearest, ".1f")) if nearest > _NEAR * measured else None
+    return Span(_at(start, *first), _at(end, *reversed(last)), far)
+
+
+_Reading = tuple[float, dict[str, float]]
+
+
+def _nearest(time: float, around: Sequence[_Reading]) -> float:
+    return min(abs(at - time) for at, _ in around)
+
+
+def _around(samples: Sequence[_Reading], at: float) -> tuple[_Reading, _Reading] | None:
+    """Return the last reading at or before a time, and the first at or after it; None when one of them is missing."""
+    before = max((sample for sample in samples if sample[0] <= at), key=_time, default=None)
+    after = min((sample for sample in samples if sample[0] >= at), key=_time, default=None)
+    return (before, after) if before and after else None
+
+
+def _at(time: float, outer: _Reading, inner: _Reading) -> dict[str, float]:
+    """Interpolate the counters at a time between two readings.
+
+    A counter that only the outer one has, or that went back, keeps its outer value, as the change is unknown.
+    """
+    apart = inner[0] - outer[0]
+    share = (time - outer[0]) / apart if apart else 0.0
+    found = {}
+    for name, value in outer[1].items():
+        moved = inner[1].get(name, value) - value
+        found[name] = value + moved * share if moved * apart > 0 else value
+    return found
+
+
+def _time(sample: _Reading) -> float:
+    return sample[0]
+
+
+def _ahead(record: j.Counters, began: float, ended: float) -> float:
+    """Return how far the controller's clock is ahead of the load generators'.
+
+    The first reading was before the jobs began, and the last after they had ended. Clocks that fit this count as
+    equal. Otherwise it is the middle of the possible range.
+    """
+    if not record.samples or not record.before or not record.after:
+        return 0.0
+    least, most = record.samples[0][0] - began, record.samples[-1][0] - ended
+    return 0.0 if least <= 0 <= most else (least + most) / 2
+
+
+def size_rows(evidence: Evidence, verdict: Verdict, measured: Measured) -> Iterator[SizeRow]:
+    """Yield a row for each size of a measured cell: its value, or why there is none."""
+    if not measured.sources or evidence.imported:
+        return
+    noted = {size.when: size for size in verdict.sizes if size.attempt == verdict.attempt}
+    node = evidence.plan.hardware[verdict.cell.hardware].hosts[0]
+    loaded, now = noted.get("loaded"), noted.get("measured")
+
+    def row(measure: str, value: float | None, unit: str, reason: str) -> SizeRow:
+        return SizeRow(evidence.run_id, verdict.cell.id, measure, node, value, unit, reason if value is None else None)
+
+    no_load = say.size_not_loaded() if verdict.cell.dataset is None else say.size_not_noted()
+    yield row("database.size_loaded", *(_on_disk(loaded) if loaded else (None, "B", no_load)))
+    yield row("database.size", *(_on_disk(now) if now else (None, "B", say.size_not_noted())))
+    yield row("database.space_amplification", *(_amplification(now) if now else (None, "", say.size_not_noted())))
+
+
+def _on_disk(size: j.DatabaseSize) -> tuple[float | None, str, str]:
+    return size.on_disk, "B", size.why_no_disk
+
+
+def _amplification(size: j.DatabaseSize) -> tuple[float | None, str, str]:
+    """Return the size on disk over that of the records: space amplification in RocksDB's Tuning Guide."""
+    if size.on_disk is None or not size.logical:
+        return None, "", size.why_no_disk or size.why_no_logical or say.database_empty()
+    return size.on_disk / size.logical, "", ""
+
+
+def event_rows(run_id: str, verdict: Verdict, measured: Measured) -> Iterator[EventRow]:
+    """Yield a row for each event of a measured cell."""
+    if not measured.sources:
+        return
+    start, end = measured.window
+    samples = _samples(measured)
+    ran = {(each.number, each.host): each for each in verdict.events}
+    events = verdict.cell.events
+    began = []
+    for number, event in enumerate(events, 1):
+        times = [each.began_at for (n, _), each in ran.items() if n == number and each.began_at is not None]
+        began.append(min(times) - start if times else event.at_s)
+    for number, event in enumerate(events, 1):
+        at, until = began[number - 1], began[number] if number < len(events) else end - start
+        found = recovery(samples, event, at, until)
+        yield EventRow(
+            run_id,
+            verdict.cell.id,
+            number,
+            event.label,
+            ", ".join(event.hosts),
+            event.at_s,
+            at,
+            max((each.seconds for (n, _), each in ran.items() if n == number), default=0.0),
+            0,
+            found.before if found else None,
+            found.lowest if found else None,
+            found.dip if found else None,
+            found.recovery_s if found else None,
+            found.outage_s if found else None,
+            found.latency_s if found else None,
+            why_missing(event, found, until - at),
+            why_no_latency(event, found, until - at),
+        )
+
+
+def why_missing(event: Event, found: Recovery | None, left_s: float) -> str | None:
+    """Say why an event has no recovery, or nothing at all; None when it has."""
+    if found is None:
+        return say_of_run.event_nothing_before(label=event.label)
+    if found.recovery_s is None:
+        return say_of_run.event_not_back(
+            label=event.label, share=share_figure(event.within), seconds=figure(left_s, ".0f")
+        )
+    return None
+
+
+def why_no_latency(event: Event, found: Recovery | None, left_s: float) -> str | None:
+    """Say why the time until the latency was back is missing; None when it is not."""
+    if found is None or found.latency_s is not None:
+        return why_missing(event, found, left_s) if found is None else None
+    if not found.has_latency:
+        return say_of_run.event_latency_untold(label=event.label)
+    share, seconds = share_figure(event.within), figure(left_s, ".0f")
+    return say_of_run.event_latency_not_back(label=event.label, share=share, seconds=seconds)
+
+
+def _samples(measured: Measured) -> list[Sample]:
+    start, _ = measured.window
+    return add_sources(
+        [
+            [
+                Sample(at, at + each.seconds, each.count / each.seconds, each.p99_s)
+                for each in measurement.intervals
+                if each.seconds > 0
+                for at in [each.start_s + measurement.window[0] - start]
+            ]
+            for measurement in measured.sources.values()
+        ]
+    )
+
 
 _CLOCK_S = 0.01
 """A clock that is less off than this, in seconds, is not reported."""

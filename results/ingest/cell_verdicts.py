@@ -9,13 +9,14 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Literal
 
-from benchbrief.compiler.planning.plan import Cell
-from benchbrief.results.messages.result_messages import say
+from benchbrief.model import events as j
+from benchbrief.model.cell_history import CellHistory
+from benchbrief.model.events import Place
+from benchbrief.model.plan import Cell
+from benchbrief.results.result_messages import say
 from benchbrief.runners.hosts.host_clocks import Offset, axis_step, offset_of
 from benchbrief.runners.hosts.host_connections import CONTROLLER
-from benchbrief.runners.journal import events as j
-from benchbrief.runners.journal.cell_history import CellHistory
-from benchbrief.runners.journal.journal_file import Place, records_at
+from benchbrief.runners.journal.journal_file import records_at
 
 Status = Literal["ok", "failed", "missing", "skipped"]
 """A skipped cell is not needed, so nothing is missing without it."""

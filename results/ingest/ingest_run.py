@@ -2,33 +2,214 @@
 truth.
 
 Only the attempt that a cell's last verdict calls good gives measurements. Without a raw file, or when it was
-changed, the numbers read from it are missing.
-"""
+changed, the numbers read from it are missing."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import product
 
 from benchbrief.compiler.extensions.registry import IMPORTER_SPECS
-from benchbrief.compiler.messages.text import joined
-from benchbrief.compiler.planning.plan import Cell, Fact, Knee, Quantity
-from benchbrief.results.imports.importer_seams import TableImporter
+from benchbrief.compiler.measure_catalogue import KINDS
+from benchbrief.model import events as j
+from benchbrief.model.measurement import Operation
+from benchbrief.model.plan import Cell, Experiment, Fact, Knee, Plan, Promise, Quantity
+from benchbrief.model.rate_search import CONFIDENCE
+from benchbrief.model.text import joined
+from benchbrief.model.units import base_unit
+from benchbrief.results.analysis.promised_rates import Promised, RateRuns
+from benchbrief.results.imports.importer_seams import CellNumbers, TableImporter
+from benchbrief.results.imports.keep_import import CellValue, read_manifest
 from benchbrief.results.imports.read_imported import table_importer
 from benchbrief.results.ingest.cell_measurement import Measured
-from benchbrief.results.ingest.cell_rows import cell_rows
+from benchbrief.results.ingest.cell_rows import cell_row, cell_rows, file_rows
 from benchbrief.results.ingest.cell_verdicts import Verdict
 from benchbrief.results.ingest.latency_rows import Statistic, statistics
-from benchbrief.results.ingest.promise_rows import promise_rows
-from benchbrief.results.ingest.run_evidence import Evidence
+from benchbrief.results.ingest.run_evidence import Evidence, Problem, check_files, first_problem
 from benchbrief.results.ingest.source_rows import origin_of, source_rows
-from benchbrief.results.ingest.table_rows import TableRows
-from benchbrief.results.messages.result_messages import say
-from benchbrief.results.store.store_schema import FactRow, LatencyRow, MetricRow, NoteRow, Row, RunRow, SearchRow, utc
+from benchbrief.results.kept_jobs import MEASURE, SOURCE
+from benchbrief.results.result_messages import say
+from benchbrief.results.store.store_schema import (
+    FactRow,
+    LatencyRow,
+    MetricRow,
+    NoteRow,
+    PromiseRow,
+    RateRow,
+    Row,
+    RunRow,
+    SampleRow,
+    SearchRow,
+    ThroughputRow,
+    utc,
+)
 from benchbrief.runners.journal.run_folder import revision_in
-from benchbrief.runners.measurement.measurement import Operation
 from benchbrief.runners.plugins import spec_of
+from benchbrief.runners.scheduling.promise_search import bounds_of, warning_of
+
+
+def promise_rows(evidence: Evidence) -> Iterator[PromiseRow | RateRow]:
+    for key, experiment, promise in _searches(evidence):
+        ended = evidence.record.promises.get(key)
+        yield _row(evidence, key, promise, experiment.points, ended)
+        for each in ended.rates if ended else ():
+            place = (evidence.run_id, *_place(key), each.rate)
+            yield RateRow(*place, *_runs(each))
+
+
+def promised(ended: j.PromiseEnded, plan: Plan) -> Promised:
+    """Return what a search found, as reports read it."""
+    rates = plan.experiments[ended.experiment].points
+    kept_to, broken_from = bounds_of(ended, rates)
+    return Promised(
+        ended.experiment,
+        ended.hardware,
+        ended.workload,
+        ended.sustained,
+        ended.kind,
+        ended.by_generator,
+        ended.sure,
+        ended.held_met,
+        ended.held_out,
+        warning_of(rates[0], ended) if ended.sustained is None else "",
+        kept_to,
+        broken_from,
+        tuple(
+            RateRuns(each.rate, each.met, each.broken, each.beyond, each.held_met, each.held_out, each.held_beyond)
+            for each in ended.rates
+        ),
+    )
+
+
+def _searches(evidence: Evidence) -> Iterator[tuple[Knee, Experiment, Promise]]:
+    for experiment in evidence.plan.experiments.values():
+        if experiment.promise is not None:
+            for hardware, workload in product(experiment.hardware, experiment.workloads):
+                key = Knee(experiment=experiment.name, hardware=hardware, workload=workload)
+                yield key, experiment, experiment.promise
+
+
+def _place(key: Knee) -> tuple[str, str, str]:
+    return key.experiment, key.hardware, key.workload
+
+
+def _runs(rate: j.RateJudged) -> tuple[int, ...]:
+    return rate.met, rate.broken, rate.beyond, rate.failed, rate.held_met, rate.held_out, rate.held_beyond
+
+
+def _row(
+    evidence: Evidence, key: Knee, promise: Promise, rates: tuple[float, ...], ended: j.PromiseEnded | None
+) -> PromiseRow:
+    unknown = say.rate_imported() if evidence.imported else say.rate_unended()
+    sustained = ended.sustained if ended else None
+    kept_to, broken_from = bounds_of(ended, rates) if ended else (None, None)
+    reason = (warning_of(rates[0], ended) if ended else unknown) if sustained is None else None
+    return PromiseRow(
+        evidence.run_id,
+        *_place(key),
+        promise.text,
+        promise.within,
+        CONFIDENCE,
+        ended.kind if ended else None,
+        sustained,
+        ended.rate if ended else None,
+        ended.above if ended else None,
+        bool(ended and ended.by_generator),
+        bool(ended and ended.sure),
+        kept_to,
+        broken_from,
+        ended.held_met if ended else 0,
+        ended.held_out if ended else 0,
+        reason,
+    )
+
+
+PUBLISHED = "published"
+"""The origin of a latency from a table. It can't be merged with others."""
+
+
+class TableRows:
+    """Makes the rows of a run whose numbers come from tables. Reads each table once."""
+
+    def __init__(self, evidence: Evidence, importer: TableImporter) -> None:
+        self._evidence, self._importer = evidence, importer
+        self._read: dict[tuple[str, str], Mapping[str, CellNumbers]] = {}
+
+    def point_rows(self, verdicts: Sequence[Verdict]) -> Iterator[Row]:
+        """Yield the rows of all repeats of a point. Raises ResultsError for a table that can't be read any more."""
+        evidence = self._evidence
+        cells: list[tuple[Verdict, CellNumbers]] = []
+        for verdict in verdicts:
+            if verdict.status != "ok":
+                yield from cell_rows(evidence, verdict)[1]
+                continue
+            problems: dict[str, Problem | None] = {}
+            for job in verdict.jobs:
+                problems |= check_files(evidence.root, job)
+            problem = first_problem(problems.values())
+            yield cell_row(evidence, verdict, Measured({}, problem))
+            yield from file_rows(evidence.run_id, verdict, problems)
+            if problem:
+                yield NoteRow(evidence.run_id, verdict.cell.id, "error", problem, str(verdict.cell.origin))
+                yield ThroughputRow(evidence.run_id, verdict.cell.id, None, "all", None, None, None, None, problem)
+                continue
+            numbers = self._numbers(verdict).get(verdict.cell.id, CellNumbers(verdict.cell))
+            cells.append((verdict, numbers))
+            yield from _cell(evidence.run_id, verdict, numbers)
+        for verdict, numbers in cells:
+            yield from _latencies(evidence.run_id, verdict, numbers, alone=len(cells) == 1)
+
+    def _numbers(self, verdict: Verdict) -> Mapping[str, CellNumbers]:
+        """Return the numbers of the table that a cell's are in."""
+        evidence = self._evidence
+        (directory,) = (job.directory for job in verdict.jobs if job.job == MEASURE)
+        experiment = read_manifest(evidence.run_dir / directory, evidence.made_by).experiment
+        ((folder, name),) = ((job.directory, name) for job in verdict.jobs if job.job == SOURCE for name in job.files)
+        if (name, experiment) not in self._read:
+            path = evidence.run_dir / folder / name
+            self._read[name, experiment] = self._importer.numbers(path, evidence.plan, experiment)
+        return self._read[name, experiment]
+
+
+def _cell(run_id: str, verdict: Verdict, cell: CellNumbers) -> Iterator[Row]:
+    cell_id = verdict.cell.id
+    whole = False
+    for value in cell.values:
+        kind = KINDS[value.measure]
+        if kind.view == "throughput":
+            whole |= value.phase is None and not value.operation
+            operation = value.operation or "all"
+            yield ThroughputRow(run_id, cell_id, value.phase, operation, value.value, None, None, None, None)
+        elif kind.view == "sample":
+            unit = base_unit(kind.unit)
+            yield SampleRow(run_id, cell_id, kind.sampled_as, value.node, "", 0.0, value.value, unit)
+    if not whole:
+        reason = say.no_throughput_imported()
+        yield ThroughputRow(run_id, cell_id, None, "all", None, None, None, None, reason)
+    for text in dict.fromkeys(cell.notes):
+        yield NoteRow(run_id, cell_id, "info", text, "import")
+
+
+def _latencies(run_id: str, verdict: Verdict, cell: CellNumbers, *, alone: bool) -> Iterator[LatencyRow]:
+    """Yield the published latencies for the repeat, and for all repeats together only when there is no other."""
+    for value in cell.values:
+        if KINDS[value.measure].view == "latency":
+            yield _latency(run_id, verdict, value, verdict.cell.repeat, value.value, None)
+            if alone:
+                yield _latency(run_id, verdict, value, None, value.value, None)
+            elif verdict.cell.repeat == 1:
+                yield _latency(run_id, verdict, value, None, None, say.unmergeable())
+
+
+def _latency(
+    run_id: str, verdict: Verdict, value: CellValue, repeat: int | None, seconds: float | None, reason: str | None
+) -> LatencyRow:
+    cell = verdict.cell
+    place = (run_id, cell.experiment, cell.hardware, cell.workload, cell.threads, cell.target)
+    statistic = KINDS[value.measure].statistic
+    of = (value.phase, repeat, None, value.operation, "service", statistic)
+    return LatencyRow(*place, *of, seconds, PUBLISHED, 1, reason)
 
 
 def ingest(evidence: Evidence) -> Iterator[Row]:

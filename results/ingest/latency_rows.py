@@ -7,10 +7,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from benchbrief.compiler.messages.text import word
-from benchbrief.results.messages.result_messages import say
-from benchbrief.runners.measurement.histogram import merge, percentile
-from benchbrief.runners.measurement.measurement import Histogram, Operation
+from benchbrief.model.histogram import merge, percentile
+from benchbrief.model.measurement import Histogram, Operation
+from benchbrief.model.text import word
+from benchbrief.results.result_messages import say
 
 _NOT_SHOWN = ("no_knee", "no_saturation", "no_steady", "no_usl", "two_repeats", "two_values", "none_fulfils")
 """The codes that a plan has for why a query of what was measured has no value."""

@@ -12,18 +12,19 @@ from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 
-from benchbrief.compiler.messages.text import Text
-from benchbrief.compiler.planning.plan import Knee, Plan
+from benchbrief.model import events as j
+from benchbrief.model.cell_history import CellHistory
+from benchbrief.model.plan import Knee, Plan
+from benchbrief.model.text import Text
 from benchbrief.results.ingest.cell_verdicts import Verdict, verdict_of
-from benchbrief.results.messages.result_messages import say
-from benchbrief.results.store.digests import changed_text, sha256_of
-from benchbrief.runners.journal import events as j
-from benchbrief.runners.journal.cell_history import CellHistory
+from benchbrief.results.result_messages import say
+from benchbrief.results.store.digests import changed_text
+from benchbrief.runners.journal.atomic_files import sha256_of
 from benchbrief.runners.journal.journal_file import JOURNAL, chain_of, each_record, whole_bytes
 from benchbrief.runners.journal.run_folder import load_plan, simulation_of
 from benchbrief.runners.journal.run_record import RunRecord, read_run
+from benchbrief.runners.world_choice import world_for
 from benchbrief.runners.world_seams import World
-from benchbrief.runners.worlds.world_choice import world_for
 
 Problem = str
 """Why a file, and everything read from it, can't be used."""
@@ -34,7 +35,7 @@ class Evidence:
     """A run's plan and what its journal said when it was read.
 
     `journal_bytes` is the size of the complete lines read, and `journal_sum` the sum over them
-    (`runners/journal/line_sums.py`). `verdicts` has one for each planned cell, in the plan's order.
+    (`runners/journal/journal_file.py`). `verdicts` has one for each planned cell, in the plan's order.
     """
 
     run_dir: Path

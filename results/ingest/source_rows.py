@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from benchbrief.results.ingest.run_evidence import Evidence
-from benchbrief.results.messages.result_messages import say
+from benchbrief.results.result_messages import say
 from benchbrief.results.store.store_schema import FactRow, NoteRow, PublishedRow, Row, SourceRow
 
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 from typing import NamedTuple
 
+from benchbrief.model.events import JobCollected
 from benchbrief.results.ingest.run_evidence import Problem, check_files, read_evidence
-from benchbrief.runners.journal.events import JobCollected
 
 
 class RawOutputs(NamedTuple):

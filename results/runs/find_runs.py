@@ -11,13 +11,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal, get_args
 
+from benchbrief.model.events import Imported, RunEnded
 from benchbrief.results.store_errors import ResultsError
 from benchbrief.runners.errors import Damaged, RunnerError
 from benchbrief.runners.fleet.lane_results import folders_in
-from benchbrief.runners.journal.events import Imported, RunEnded
 from benchbrief.runners.journal.journal_file import JOURNAL, first_start, is_being_written, last_record
 from benchbrief.runners.journal.run_folder import PLAN, SIMULATION
-from benchbrief.runners.session.live_controllers import is_making_brief
+from benchbrief.runners.session.session import is_making_brief
 
 RunState = Literal["running", "done", "failed", "interrupted"]
 RUN_STATES: tuple[RunState, ...] = get_args(RunState)

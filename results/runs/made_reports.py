@@ -6,10 +6,11 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from benchbrief.results.store.digests import changed_text, sha256_of
+from benchbrief.model.events import ReportMade
+from benchbrief.results.store.digests import changed_text
 from benchbrief.runners.errors import RunnerError
 from benchbrief.runners.journal import controller_clock
-from benchbrief.runners.journal.events import ReportMade
+from benchbrief.runners.journal.atomic_files import sha256_of
 from benchbrief.runners.journal.journal_file import JOURNAL, first_start, reports_made, sum_at
 from benchbrief.runners.journal.journal_writer import Journal
 

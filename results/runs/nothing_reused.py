@@ -9,7 +9,7 @@ from collections.abc import Collection, Iterator
 from contextlib import suppress
 from pathlib import Path
 
-from benchbrief.compiler.planning.plan import Plan
+from benchbrief.model.plan import Plan
 from benchbrief.results.runs.find_runs import RUN_NAME, list_real_runs, list_runs, run_state
 from benchbrief.runners.journal.run_folder import PLAN
 

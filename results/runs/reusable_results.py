@@ -19,8 +19,7 @@ run:
 
 One measurement stands for only one cell, although several may have the same definition. Never reused are: failed
 cells, other versions of the measurement, raw outputs that are missing or changed, results that depend on a value
-that is read from the environment at the run's start, and simulated runs.
-"""
+that is read from the environment at the run's start, and simulated runs."""
 
 from __future__ import annotations
 
@@ -29,22 +28,177 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from benchbrief.compiler.planning.budgets import is_budgeted
-from benchbrief.compiler.planning.plan import Cell, DatabaseKey, Plan, Reference
+from benchbrief.model import events as j
+from benchbrief.model.budgets import is_budgeted
+from benchbrief.model.plan import Cell, DatabaseKey, Experiment, Plan, Reference
+from benchbrief.model.rate_search import Vote
+from benchbrief.results.analysis.interim_samples import AskedSamples
 from benchbrief.results.ingest.cell_verdicts import Verdict
 from benchbrief.results.ingest.run_evidence import Evidence, check_files, first_problem, read_evidence
 from benchbrief.results.kept_jobs import MEASURE
-from benchbrief.results.runs.chosen_points import without_unchosen
-from benchbrief.results.runs.concurrent_cells import Beside, ran_beside
 from benchbrief.results.runs.find_runs import list_real_runs, run_state
-from benchbrief.results.runs.left_out_repeats import stays_left_out
 from benchbrief.runners.errors import Damaged, RunnerError
-from benchbrief.runners.journal import events as j
 from benchbrief.runners.journal.measurement_versions import Recorded, recorded_at, way_now, way_of
 from benchbrief.runners.journal.run_folder import MOST_OF_A_PLAN, PLAN
+from benchbrief.runners.journal.run_record import RunRecord
 from benchbrief.runners.plain_files import read_plain
 from benchbrief.runners.reuse.carried_results import Carried, Facts
+from benchbrief.runners.scheduling.parallel_lanes import lanes
+from benchbrief.runners.scheduling.point_choice import curves, next_point, ramps_of
+from benchbrief.runners.scheduling.promise_search import Search, searches_of, vote_of
 from benchbrief.runners.scheduling.promise_values import SERVED
+from benchbrief.runners.scheduling.reported_statistics import AskedStatistics
+
+
+def without_unchosen(plan: Plan, found: Mapping[str, Carried]) -> dict[str, Carried]:
+    """Return the results without those of adaptive ramps and searches for promises that do not follow from the others.
+
+    The rule of a ramp is gone through from its beginning, up to the first point without a result for each of its cells.
+    A point that an earlier ramp left out has none, so such a skip is never among the results.
+    """
+    kept = dict(found)
+    ramps, searches = ramps_of(plan), searches_of(plan)
+    if not ramps and not searches:
+        return kept
+    record = RunRecord.of(record for each in found.values() for record in each.own_records())
+    for search in searches:
+        asked = _asked_for(search, record)
+        for cells in search.cells.values():
+            for cell in cells:
+                if cell.id not in asked:
+                    kept.pop(cell.id, None)
+    for ramp in ramps:
+        chosen: list[float] = []
+        count = ramp.experiment.adaptive.points if ramp.experiment.adaptive else 0
+        while len(chosen) < count:
+            choice = next_point(ramp.experiment.points, list(curves(ramp, chosen, record).values()))
+            if choice is None or not _is_measured(ramp.cells[choice.point], found):
+                break
+            chosen.append(choice.point)
+        for point, cells in ramp.cells.items():
+            for cell in cells if point not in chosen else ():
+                kept.pop(cell.id, None)
+    return kept
+
+
+def _asked_for(search: Search, record: RunRecord) -> set[str]:
+    """Return the cells with results that a search asks for, one after another, from its beginning."""
+    votes: dict[str, Vote] = {}
+    while (cell := search.next(votes)[1]) is not None:
+        vote = vote_of(record.cells.get(cell.id), cell, search.promise)
+        if vote is None or vote == "failed":
+            break
+        votes[cell.id] = vote
+    return set(votes)
+
+
+def _is_measured(cells: Iterable[Cell], found: Mapping[str, Carried]) -> bool:
+    """Return whether all cells of a point have results, and each of its hardware one that was measured.
+
+    A rule for repeats skips some cells of a point, an adaptive ramp that does not choose it all of them.
+    """
+    cells = list(cells)
+    measured = {cell.hardware for cell in cells if cell.id in found and not found[cell.id].skipped}
+    return all(cell.id in found and cell.hardware in measured for cell in cells)
+
+
+_NOTHING, _LOADS, _MEASUREMENTS = range(3)
+_RANKS = {"none": _NOTHING, "loading": _LOADS, "measuring": _MEASUREMENTS}
+_Unit = tuple[str, str]
+"""An experiment and its hardware, whose cells all hold the same."""
+_Group = tuple[str, bool]
+"""Other hardware, and whether it is of the same experiment."""
+
+
+class Beside:
+    """What may run beside the cells of a plan, by the hardware that it runs on."""
+
+    def __init__(self, plan: Plan) -> None:
+        self._plan = plan
+        self._cells: dict[_Unit, Cell] = {}
+        for cell in plan.cells:
+            self._cells.setdefault(_unit(cell), cell)
+        self._lane = {_unit(cell): number for number, lane in enumerate(lanes(plan.cells)) for cell in lane}
+        self._found: dict[tuple[_Unit, bool], dict[_Group, int]] = {}
+
+    def rank(self, cell: Cell) -> int:
+        """Return what the cell's experiment lets run on its other hardware."""
+        return _RANKS[self._plan.experiments[cell.experiment].overlap]
+
+    def of(self, cell: Cell, *, by_lane: bool) -> dict[_Group, int]:
+        """Return how much may run on each other hardware. `by_lane`: what could run, also where two groups share a
+        lane only by a third one. Otherwise by what the two hold themselves."""
+        unit = _unit(cell)
+        if (unit, by_lane) not in self._found:
+            found: dict[_Group, int] = {}
+            held = set(cell.holds)
+            for of, other in self._cells.items():
+                if other.hardware == cell.hardware:
+                    continue
+                apart = self._lane[of] != self._lane[unit] if by_lane else held.isdisjoint(other.holds)
+                takes_turns = bool(cell.turn) and other.turn == cell.turn
+                level = (_LOADS if takes_turns else _MEASUREMENTS) if apart else _NOTHING
+                group = other.hardware, other.experiment == cell.experiment
+                found[group] = max(level, found.get(group, _NOTHING))
+            self._found[unit, by_lane] = found
+        return self._found[unit, by_lane]
+
+
+def ran_beside(earlier: Beside, was: Cell, now: Beside, cell: Cell, *, reused: bool) -> str:
+    """Return what may have run beside an earlier cell, and may not beside the cell that it would stand for; "" when
+    there is nothing.
+
+    `reused`: the earlier run had taken the result itself, from a run of which only as much is known as that its plan
+    let no more run beside the cell.
+    """
+    before, allowed = earlier.of(was, by_lane=not reused), now.of(cell, by_lane=False)
+    if reused:
+        before = {group: earlier.rank(was) for group in allowed if group[1]} | before
+    for (hardware, same), level in before.items():
+        if level > allowed.get((hardware, same), now.rank(cell) if same else level):
+            what = "a measurement" if level == _MEASUREMENTS else "a load"
+            return f"{what} on {hardware} may have run beside {was.id}, which is not allowed now"
+    return ""
+
+
+def _unit(cell: Cell) -> _Unit:
+    return cell.experiment, cell.hardware
+
+
+def stays_left_out(left_out: Verdict, then: Plan, cell: Cell, now: Plan) -> bool:
+    """Return whether a `cell` of the plan `now` stays out, as one that the rules of the plan `then` left out."""
+    before, after = then.experiments[left_out.cell.experiment], now.experiments[cell.experiment]
+    if (before.search, before.repeats, before.confident) != (after.search, after.repeats, after.confident):
+        return False
+    if is_budgeted(then, before) != is_budgeted(now, after):
+        return False
+    if not is_budgeted(now, after):
+        return True
+    if left_out.no_room and _budgets(then, before) != _budgets(now, after):
+        return False
+    more = set(AskedStatistics(now).of(cell)) - set(AskedStatistics(then).of(left_out.cell))
+    more |= AskedSamples(now).of(cell) - AskedSamples(then).of(left_out.cell)
+    return not more and set(_compared(now, cell)) <= set(_compared(then, left_out.cell))
+
+
+def _budgets(plan: Plan, experiment: Experiment) -> tuple[float | None, float | None]:
+    return experiment.budget_s, plan.budget_s
+
+
+def _compared(plan: Plan, cell: Cell) -> Iterator[tuple[str, ...]]:
+    """Yield the comparisons over repeats that read the cell."""
+    place = {
+        "experiment": cell.experiment,
+        "hardware": cell.hardware,
+        "workload": cell.workload,
+        "threads": cell.threads,
+        "target": cell.target,
+    }
+    known = {key: value for key, value in place.items() if value is not None}
+    for expect in plan.expects:
+        if expect.repeats and any(read.covers(known) for read in expect.query.reads or ()):
+            yield tuple(side.sql for side in expect.repeats)
+
 
 Block = tuple[Cell, ...]
 Bond = tuple[object, ...]

@@ -7,29 +7,27 @@ from dataclasses import dataclass, field, fields
 from pathlib import Path
 from typing import Literal
 
-from benchbrief.compiler.estimates.counted_cells import counted_cells
-from benchbrief.compiler.messages.text import Text
-from benchbrief.compiler.planning.plan import Cell, Plan
-from benchbrief.compiler.planning.planned_cells import planned_cells
-from benchbrief.compiler.searches.rate_search import Vote
+from benchbrief.compiler.estimates.estimate import counted_cells
+from benchbrief.model.cell_history import is_candidate_left_out, is_refused
+from benchbrief.model.measurement import SteadyEnd
+from benchbrief.model.plan import Cell, Plan
+from benchbrief.model.planned_cells import planned_cells
+from benchbrief.model.rate_search import Vote
+from benchbrief.model.text import Text
 from benchbrief.results.analysis.promised_rates import Promised
 from benchbrief.results.ingest.cell_verdicts import Verdict
-from benchbrief.results.ingest.promise_rows import promised
+from benchbrief.results.ingest.ingest_run import promised
 from benchbrief.results.ingest.run_evidence import Evidence, read_evidence
 from benchbrief.results.ingest.source_rows import origin_of
-from benchbrief.results.messages.result_messages import say
+from benchbrief.results.result_messages import say
 from benchbrief.results.runs.find_runs import RunState, run_state
-from benchbrief.results.runs.learned_times import timed_plan
-from benchbrief.results.runs.pace import Pace, pace_of
-from benchbrief.results.runs.times_taken import times_taken
+from benchbrief.results.runs.times_taken import Pace, pace_of, timed_plan, times_taken
 from benchbrief.runners.execution.live_numbers import Load, Reading, load_of, measures_of, present_readings, read_live
-from benchbrief.runners.journal.cell_history import is_candidate_left_out, is_refused
 from benchbrief.runners.journal.controller_clock import now_in_run
-from benchbrief.runners.measurement.measurement import SteadyEnd
 from benchbrief.runners.scheduling.budgeted_repeats import spent_s
 from benchbrief.runners.scheduling.parallel_lanes import lanes
 from benchbrief.runners.scheduling.promise_search import vote_of, votes_of
-from benchbrief.runners.session.live_controllers import is_making_brief
+from benchbrief.runners.session.session import is_making_brief
 
 CellState = Literal[
     "waiting", "running", "ok", "failed", "refused", "no_room", "interrupted", "skipped", "not_chosen", "missing"

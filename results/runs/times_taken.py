@@ -2,17 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import socket
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from io import BufferedReader
 from pathlib import Path
+from statistics import median
+from typing import NamedTuple
 
-from benchbrief.compiler.estimates.time_spent import ACTIVITIES, Activity
-from benchbrief.compiler.planning.plan import Cell, Plan
-from benchbrief.runners.journal import events as j
-from benchbrief.runners.journal.cell_history import TURN, Pauses
-from benchbrief.runners.journal.journal_file import JOURNAL
-from benchbrief.runners.journal.line_sums import record_in
+from benchbrief.compiler.estimates.estimate import ACTIVITIES, Activity, alone, estimate, time_spent
+from benchbrief.compiler.estimates.learned import Keys, SeenStep, rendering_key, with_history
+from benchbrief.compiler.extensions.registry import TRANSPORT_SPECS
+from benchbrief.dsl.bench_error import BenchError
+from benchbrief.model import events as j
+from benchbrief.model.budgets import is_budgeted
+from benchbrief.model.cell_history import TURN, Pauses
+from benchbrief.model.plan import Cell, Plan, Step
+from benchbrief.results.runs.find_runs import is_simulated, list_real_runs
+from benchbrief.runners.journal.journal_file import JOURNAL, record_in
+from benchbrief.runners.journal.run_folder import load_plan
 from benchbrief.runners.plain_files import open_plain
 
 _READ = tuple(
@@ -169,3 +178,232 @@ def _records(journal: Path) -> Iterator[j.AnyRecord]:
         for line in BufferedReader(file):
             if line.endswith(b"\n") and any(kind in line[:_HEAD] for kind in _READ):
                 yield record_in(line)
+
+
+_RUNS = 20
+"""So many of a folder's last runs are looked at."""
+_UNREADABLE = (BenchError, OSError, ValueError)
+_RESETS = {"snapshot": "copy"}
+"""How a database with such a `reset` gets its data set back, where that has another name."""
+
+
+def timed_plan(plan: Plan, run_dir: Path) -> Plan:
+    """Return a run's plan with the times that `bench plan` gave it: as the folder's runs before it took them.
+
+    A simulated run takes the times of its plan.
+    """
+    if is_simulated(run_dir):
+        return plan
+    history = learned_times(run_dir.parent, before=run_dir)
+    return with_history(plan, history).plan if history else plan
+
+
+def learned_times(out: Path, before: Path | None = None) -> dict[str, SeenStep]:
+    """Return what steps took, by the keys of `compiler/estimates/learned.py`: of each, in the last run that had it.
+
+    `before`: only in runs before that one. A run that can't be read counts for nothing: `bench status` says what is
+    wrong with it.
+    """
+    found: dict[str, SeenStep] = {}
+    try:
+        runs = list_real_runs(out)
+    except _UNREADABLE:
+        return found
+    older = [run_dir for run_dir in runs if before is None or run_dir.name < before.name]
+    for run_dir in reversed(older[-_RUNS:]):
+        try:
+            of_run = _of_run(run_dir)
+        except _UNREADABLE:
+            continue
+        for key, seen in of_run.items():
+            found.setdefault(key, seen)
+    return found
+
+
+class _Step(NamedTuple):
+    seconds: float
+    amount: float = 0.0
+
+
+def _of_run(run_dir: Path) -> dict[str, SeenStep]:
+    plan, taken = load_plan(run_dir), times_taken(run_dir)
+    steps: dict[str, list[_Step]] = defaultdict(list)
+    cells = {cell.id: cell for cell in plan.cells}
+    for attempt in taken.attempts.values():
+        cell = cells.get(attempt.cell)
+        if (
+            cell is None
+            or not attempt.good
+            or not attempt.whole
+            or not _same_machines(plan, cell.locks, taken.hostnames)
+        ):
+            continue
+        keys, spent = Keys.of(plan, cell), attempt.spent(cell)
+        steps[keys.start_up].append(_Step(spent["start_up"]))
+        if keys.steadied:
+            steps[keys.steadied].append(_Step(spent["measuring"]))
+        if attempt.loaded:
+            steps[keys.load].append(_Step(spent["loading"], keys.amount))
+        elif spent["resets"]:
+            how = _RESETS.get(reset := plan.databases[cell.database].reset, reset)
+            planned_s = sum(step.seconds for step in cell.steps if step.reset == how)
+            steps[keys.reset(how)].append(_Step(spent["resets"], keys.reset_amount(how, planned_s)))
+    for report in plan.reports if _same_machines(plan, plan.hosts, taken.hostnames) else ():
+        if report.name in taken.reports:
+            steps[rendering_key(report.template)].append(_Step(taken.reports[report.name]))
+    return {key: _median(each, run_dir.name) for key, each in steps.items()}
+
+
+def _median(steps: list[_Step], run: str) -> SeenStep:
+    """Return the median over the steps with the largest amount."""
+    amount = max(step.amount for step in steps)
+    return SeenStep(median(step.seconds for step in steps if step.amount == amount), run, amount)
+
+
+def _same_machines(plan: Plan, hosts: Iterable[str], hostnames: Mapping[str, str]) -> bool:
+    """Return whether the hosts that a plan finds on the controller are this machine: a folder may be a copy."""
+    for key in hosts:
+        spec = TRANSPORT_SPECS.usable(plan.hosts[key].transport)
+        if spec and spec.on_controller and hostnames.get(key) != socket.gethostname():
+            return False
+    return True
+
+
+_Kind = tuple[str, str, str]
+"""A database, a kind of step, and how the step brings back data."""
+
+
+@dataclass
+class Pace:
+    """What steps took so far, in seconds, beside their estimates."""
+
+    _planned: dict[_Kind, float] = field(default_factory=lambda: defaultdict(float))
+    _took: dict[_Kind, float] = field(default_factory=lambda: defaultdict(float))
+    _cells: dict[str, float] = field(default_factory=lambda: defaultdict(float))
+
+    def begin(self, cell_id: str) -> None:
+        """Take note that an attempt begins: the steps of earlier ones are not of it."""
+        self._cells.pop(cell_id, None)
+
+    def note(self, cell: Cell, kind: str, seconds: float) -> None:
+        """Take note of a step that ended; one that was skipped took 0 s, and says nothing of others."""
+        self._cells[cell.id] += seconds
+        step = next((each for each in cell.steps if each.kind == kind), None)
+        if step is not None and seconds and step.seconds:
+            self._planned[_kind(cell, step)] += step.seconds
+            self._took[_kind(cell, step)] += seconds
+
+    def expected(self, cell: Cell) -> float:
+        """Return the seconds of a cell without its cool-down, as such steps have taken so far."""
+        return sum(self._seconds(cell, step) for step in cell.steps if step.kind != "cool_down")
+
+    def measuring(self, cell: Cell) -> float:
+        """Return the seconds of a cell's warm-up and measurement, as such steps have taken so far."""
+        return sum(self._seconds(cell, step) for step in cell.steps if step.kind in ("warm_up", "measure"))
+
+    def stepped(self, cell: Cell) -> float:
+        """Return the seconds of the cell's steps that ended; their estimate when none is known."""
+        return self._cells.get(cell.id) or self.expected(cell)
+
+    def _seconds(self, cell: Cell, step: Step) -> float:
+        kind = _kind(cell, step)
+        planned = self._planned.get(kind)
+        return step.seconds * self._took[kind] / planned if planned else step.seconds
+
+
+def _kind(cell: Cell, step: Step) -> _Kind:
+    return cell.database, step.kind, step.reset
+
+
+def pace_of(plan: Plan, taken: TimesTaken) -> Pace:
+    """Return the pace of a run by the good attempts at its cells."""
+    pace, cells = Pace(), {cell.id: cell for cell in plan.cells}
+    for attempt in taken.attempts.values():
+        if attempt.good and (cell := cells.get(attempt.cell)):
+            pace.begin(cell.id)
+            for kind, seconds in attempt.steps.items():
+                if kind != "cool_down":
+                    pace.note(cell, kind, seconds)
+    return pace
+
+
+class Compared(NamedTuple):
+    """Seconds of one activity, as estimated and as taken."""
+
+    activity: Activity
+    estimated_s: float
+    taken_s: float
+
+
+@dataclass(frozen=True)
+class TimeCompared:
+    """`wall_estimated_s` and `wall_taken_s` are from beginning to end. `in_all` adds up hosts that worked side by side,
+    as do the `experiments`. `runs` are the earlier runs that the estimate was learned from. `of_those_made`: the
+    estimate is of the cells that were run, as a budget chose among the planned repeats."""
+
+    wall_estimated_s: float
+    wall_taken_s: float
+    in_all: tuple[Compared, ...]
+    experiments: Mapping[str, tuple[Compared, ...]]
+    runs: tuple[str, ...]
+    of_those_made: bool = False
+
+    def as_dict(self) -> dict[str, object]:
+        return {
+            "estimated_s": round(self.wall_estimated_s, 3),
+            "taken_s": round(self.wall_taken_s, 3),
+            "in_all": _as_dict(self.in_all),
+            "experiments": {name: _as_dict(rows) for name, rows in self.experiments.items()},
+            "learned_from": list(self.runs),
+        }
+
+
+def compare_times(run_dir: Path, plan: Plan) -> TimeCompared | None:
+    """Compare a run's estimate with its times so far. None when its journal has no estimate, or can't be read.
+
+    The journal's estimate has all repeats. Where a budget chooses among them, the cells that were run are estimated
+    again, by the runs of the folder before this one.
+    """
+    try:
+        taken = times_taken(run_dir)
+    except (OSError, ValueError):
+        return None
+    estimated = taken.estimated
+    if estimated is None:
+        return None
+    spent, wall_s = taken.spent(plan), estimated.wall_s
+    of_experiments: Mapping[str, Mapping[str, float]] = estimated.seconds
+    budgeted = [name for name, each in plan.experiments.items() if name in of_experiments and is_budgeted(plan, each)]
+    if budgeted:
+        cells, ran = timed_plan(plan, run_dir).cells, {attempt.cell for attempt in taken.attempts.values()}
+        made = plan.model_copy(update={"cells": alone(cells, ran)})
+        again = time_spent(made).experiments
+        of_made = {name: {str(activity): seconds for activity, seconds in again[name].items()} for name in budgeted}
+        of_experiments = {**of_experiments, **of_made}
+        wall_s = estimate(made.cells) + estimated.rendering_s
+    experiments = {
+        name: tuple(
+            Compared(each, of.get(each, 0.0), spent[name][each] if name in spent else 0.0) for each in ACTIVITIES
+        )
+        for name, of in of_experiments.items()
+    }
+    rendered_s = sum(taken.reports.values())
+    rendering = Compared("rendering", estimated.rendering_s, rendered_s)
+    every = [*(row for rows in experiments.values() for row in rows), rendering]
+    return TimeCompared(
+        wall_s,
+        taken.wall_s + rendered_s,
+        tuple(_sum(activity, every) for activity in ACTIVITIES),
+        experiments,
+        estimated.runs,
+        bool(budgeted),
+    )
+
+
+def _sum(activity: Activity, rows: list[Compared]) -> Compared:
+    mine = [row for row in rows if row.activity == activity]
+    return Compared(activity, sum(row.estimated_s for row in mine), sum(row.taken_s for row in mine))
+
+
+def _as_dict(rows: tuple[Compared, ...]) -> dict[str, dict[str, float]]:
+    return {row.activity: {"estimated_s": round(row.estimated_s, 3), "taken_s": round(row.taken_s, 3)} for row in rows}

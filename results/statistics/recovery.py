@@ -30,7 +30,7 @@ from itertools import pairwise
 from math import ceil, exp, inf, log, sqrt
 from statistics import NormalDist, fmean, stdev
 
-from benchbrief.compiler.planning.plan import Event
+from benchbrief.model.plan import Event
 
 CHANCE = 0.05
 """How often chance alone may make a recovery of what never left, of all events at most."""

@@ -13,8 +13,8 @@ import statistics
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from benchbrief.compiler.planning.budgets import LEVEL
-from benchbrief.compiler.rounding import share_text
+from benchbrief.model.budgets import LEVEL
+from benchbrief.model.precision import share_text
 from benchbrief.runners.measurement.confidence_interval import LARGEST
 
 FEWEST_POINTS = 4

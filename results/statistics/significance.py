@@ -13,7 +13,7 @@ import statistics
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from benchbrief.compiler.planning.budgets import LEVEL
+from benchbrief.model.budgets import LEVEL
 from benchbrief.runners.measurement.confidence_interval import LARGEST
 
 FEWEST_RANKED = 8
@@ -168,7 +168,7 @@ def _half_width(a: Sequence[float], b: Sequence[float], level: float) -> float |
 
 def correct_p_value(p: float, level: float) -> float:
     """Return a p-value that is as strict as intervals of `level`: where repeats were looked at several times, above
-    `LEVEL`, each look has a part of the 5 % (`compiler/planning/budgets.py`)."""
+    `LEVEL`, each look has a part of the 5 % (`model/budgets.py`)."""
     return min(1.0, p * (1 - LEVEL) / (1 - level)) if level < 1 else 1.0
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from benchbrief.runners.journal.file_digests import sha256_of
+from benchbrief.runners.journal.atomic_files import sha256_of
 
 __all__ = ["changed_text", "sha256_of", "shorten_digests"]
 

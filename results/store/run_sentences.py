@@ -5,12 +5,8 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Iterator, Sequence
 
-from benchbrief.compiler.messages.text import Text, text_from_data, to_data
-from benchbrief.results.store.sample_table import SampleBlock, SampleRow
-from benchbrief.results.store.store_schema import (
-    Row,
-    SentenceRow,
-)
+from benchbrief.model.text import Text, text_from_data, to_data
+from benchbrief.results.store.store_schema import Row, SampleBlock, SampleRow, SentenceRow
 
 SENTENCES = "SELECT text, message FROM main.sentences"
 

@@ -12,10 +12,10 @@ import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, Literal, NamedTuple, Protocol
 
-from benchbrief.compiler.messages.text import share_figure
-from benchbrief.compiler.metrics.sql.sql_text import sql_text
-from benchbrief.compiler.searches.rate_search import CONFIDENCE, is_lower_bound
-from benchbrief.results.messages.result_messages import say
+from benchbrief.compiler.metrics.lower_to_sql import sql_text
+from benchbrief.model.rate_search import CONFIDENCE, is_lower_bound
+from benchbrief.model.text import share_figure
+from benchbrief.results.result_messages import say
 
 SUSTAINED = "measure.sustained"
 """The view of the rates that searches found."""

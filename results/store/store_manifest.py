@@ -11,7 +11,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
-from benchbrief.results.store.digests import sha256_of
+from benchbrief.runners.journal.atomic_files import sha256_of
 from benchbrief.runners.plain_files import read_plain
 
 MANIFEST = "manifest.json"

@@ -6,17 +6,205 @@ A missing value is NULL, and `reason` says why; it is never 0.
 Each table is a named tuple below (one Parquet file, one row a fact).
 
 threads is BIGINT (NULL where a search found none), target DOUBLE (NULL on a threads ramp), phase and repeat BIGINT
-from 1, names VARCHAR.
-"""
+from 1, names VARCHAR."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from datetime import UTC, datetime
 from typing import NamedTuple
 
-from benchbrief.results.store.cell_tables import EventRow, SizeRow, SteadyRow
-from benchbrief.results.store.promise_tables import PromiseRow, RateRow
-from benchbrief.results.store.sample_table import SampleBlock, SampleRow
+
+class SizeRow(NamedTuple):
+    """The size of a cell's database: `database.size_loaded` before its warm-up, `database.size` after its
+    measurement [B], and `database.space_amplification` then. Without a value, `reason` says why."""
+
+    run_id: str
+    cell_id: str
+    measure: str
+    node: str
+    value: float | None
+    unit: str
+    reason: str | None
+
+
+class SteadyRow(NamedTuple):
+    """How the measurement of a cell ended that was to go on until it is steady: `steady`, within a share of the mean
+    (`within`), or after the most time that it had. It lasted for `lasted_s`, `from_s` at least and `most_s` at most.
+
+    `cut_s` is the transient at its beginning, which no number is of; NULL where that goes into the second half, so that
+    all of it counts. Of the rest, half the width of the 95 % interval of each mean is a share of the mean, and the
+    correlation that of batches that follow each other; NULL where there is no mean, and of latency in a closed loop.
+    """
+
+    run_id: str
+    cell_id: str
+    steady: bool
+    within: float
+    from_s: float
+    most_s: float
+    lasted_s: float
+    cut_s: float | None
+    throughput_half_width: float | None
+    throughput_correlation: float | None
+    latency_half_width: float | None
+    latency_correlation: float | None
+
+
+class EventRow(NamedTuple):
+    """An event of a measured cell. `number` counts from 1; `hosts` are separated by commas.
+
+    `declared_s` and `began_s` are from the start of the measured window. `seconds` is how long its command took, the
+    longest of all hosts, and `exit_code` 0 for all. `before` and `lowest` are throughputs (ops/s), `dip` is the share
+    by which the lowest is below before, `recovery_s` the time until it was back, `outage_s` that in which it was out,
+    and `latency_s` the time until the latency was back: see `results/statistics/recovery.py`. `reason` says why they
+    are NULL, and `latency_reason` why that of the latency is.
+    """
+
+    run_id: str
+    cell_id: str
+    number: int
+    label: str
+    hosts: str
+    declared_s: float
+    began_s: float
+    seconds: float
+    exit_code: int
+    before: float | None
+    lowest: float | None
+    dip: float | None
+    recovery_s: float | None
+    outage_s: float | None
+    latency_s: float | None
+    reason: str | None
+    latency_reason: str | None
+
+
+EVENT_MEANS = """
+UNION ALL
+-- Of several events in a cell, the one with the most effect counts; one that has no value leaves the cell without.
+SELECT measure, experiment, hardware, workload, threads, target, repeat, '' AS node, value
+FROM (
+    SELECT run_id, cell_id, unnest([
+        {'measure': 'recovery', 'value': CASE WHEN count(recovery_s) = count(*) THEN max(recovery_s) END},
+        {'measure': 'recovery.outage', 'value': CASE WHEN count(outage_s) = count(*) THEN max(outage_s) END},
+        {'measure': 'recovery.latency', 'value': CASE WHEN count(latency_s) = count(*) THEN max(latency_s) END},
+        {'measure': 'recovery.dip', 'value': CASE WHEN count(dip) = count(*) THEN max(dip) END},
+        {'measure': 'recovery.lowest', 'value': CASE WHEN count(lowest) = count(*) THEN min(lowest) END},
+        {'measure': 'recovery.before', 'value': CASE WHEN count(before) = count(*) THEN avg(before) END}
+    ], recursive := true)
+    FROM main.events
+    GROUP BY run_id, cell_id
+) JOIN main.cells USING (run_id, cell_id)
+WHERE status = 'ok'"""
+
+
+class PromiseRow(NamedTuple):
+    """A search for the highest rate of a promise on one hardware with one workload, and what it found.
+
+    `within` and `confidence` are shares. `kind` is found, at_least, none or undecided. `sustained` is the rate in ops/s
+    that counts; where it is NULL, `reason` says why. `found` is the rate of the search, also where held-out runs
+    broke the promise, and `above` the next candidate, which broke it; `by_generator`: which the load generator could
+    not offer. `sure`: the edge was decided with that confidence, and not by the majority of all repeats. Up to
+    the rate `kept_to` no run broke the promise, and from `broken_from` on none kept it (NULL where there is no such
+    rate): runs disagree between the two. Of `held_out` runs, `held_met` kept the promise.
+    """
+
+    run_id: str
+    experiment: str
+    hardware: str
+    workload: str
+    promise: str
+    within: float
+    confidence: float
+    kind: str | None
+    sustained: float | None
+    found: float | None
+    above: float | None
+    by_generator: bool
+    sure: bool
+    kept_to: float | None
+    broken_from: float | None
+    held_met: int
+    held_out: int
+    reason: str | None
+
+
+class RateRow(NamedTuple):
+    """A rate that a search measured: how many runs kept the promise, broke it, were beyond the generator, or failed.
+
+    Its held-out runs do not count there: of `held_out`, `held_met` kept the promise, and
+    `held_beyond` were beyond the generator.
+    """
+
+    run_id: str
+    experiment: str
+    hardware: str
+    workload: str
+    target: float
+    met: int
+    broken: int
+    beyond: int
+    failed: int
+    held_met: int
+    held_out: int
+    held_beyond: int
+
+
+SUSTAINED = """
+
+CREATE VIEW measure.sustained AS
+SELECT *,
+       CASE WHEN value IS NULL THEN NULL WHEN bound IS NULL THEN if(decided, NULL, '≈') ELSE if(decided, '≥', '≳')
+       END AS mark
+FROM (
+    SELECT experiment, hardware, workload, sustained AS value,
+           CASE WHEN sustained IS NOT NULL AND (kind = 'at_least' OR by_generator) THEN 'at_least' END AS bound,
+           coalesce(sure, false) AS decided
+    FROM main.promises
+);
+"""
+
+
+class SampleRow(NamedTuple):
+    """A reading of a probe, `t_s` from the start of the measured window; `throughput` are the tool's own intervals.
+
+    It stands for the time from `from_s` to `to_s` of the window, by which means are weighted. `energy` is one row
+    for the whole window. A row without a value: the probe gave no sample on this node.
+    """
+
+    run_id: str
+    cell_id: str
+    measure: str
+    node: str
+    device: str
+    t_s: float
+    value: float | None
+    unit: str
+    from_s: float = 0.0
+    to_s: float = 0.0
+
+
+class SampleBlock(NamedTuple):
+    """Many rows of `SampleRow` in one cell, as columns: they are nine of ten rows."""
+
+    run_id: str
+    cell_id: str
+    measure: Sequence[str]
+    node: Sequence[str]
+    device: Sequence[str]
+    t_s: Sequence[float]
+    value: Sequence[float | None]
+    unit: Sequence[str]
+    from_s: Sequence[float]
+    to_s: Sequence[float]
+
+    @property
+    def columns(self) -> tuple[Sequence[object], ...]:
+        """Return the columns of `SampleRow`, all of one length."""
+        size = len(self.t_s)
+        return [self.run_id] * size, [self.cell_id] * size, *self[2:]
+
 
 SCHEMA_VERSION = 24
 """Raised with every change of a table or a view: a store of another version is built again."""
@@ -29,8 +217,8 @@ def utc(seconds: float | None) -> datetime | None:
 
 class MetaRow(NamedTuple):
     """The store's origin. The journal's size shows whether the store is up to date, and its sum whether the journal
-    is unchanged (`runners/journal/line_sums.py`). `interval_level` is that of each interval over repeats: above
-    0.95 where a budget looks at them several times (`compiler/planning/budgets.py`)."""
+    is unchanged (`runners/journal/journal_file.py`). `interval_level` is that of each interval over repeats: above
+    0.95 where a budget looks at them several times (`model/budgets.py`)."""
 
     schema_version: int
     build: str
@@ -233,7 +421,7 @@ class NoteRow(NamedTuple):
 class SentenceRow(NamedTuple):
     """A sentence of benchbrief in another table: its English words, and its code with arguments as JSON.
 
-    Other texts are the words of a tool, or of an earlier version (`compiler/messages/text.py`).
+    Other texts are the words of a tool, or of an earlier version (`model/text.py`).
     """
 
     run_id: str

@@ -12,9 +12,10 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from benchbrief.compiler.extensions.registry import ENGINE_SPECS, TRANSPORT_SPECS
-from benchbrief.compiler.planning.plan import BY_FILE_SYSTEM, Boundary, Cell, Database, DatabaseKey, Plan
+from benchbrief.model.engine_spec import BY_FILE_SYSTEM
+from benchbrief.model.extension_spec import Boundary
+from benchbrief.model.plan import Cell, Database, DatabaseKey, Plan
 from benchbrief.runners.checks.unsupported import try_meters
-from benchbrief.runners.data_seams import KnowsRoom, Room
 from benchbrief.runners.drivers.tool_trials import trials_of
 from benchbrief.runners.engines import data_directories
 from benchbrief.runners.errors import RunnerError
@@ -26,12 +27,12 @@ from benchbrief.runners.hosts.host_connections import CONTROLLER, HostPool, is_o
 from benchbrief.runners.hosts.orphans import hosts_of_plan, list_leftovers, strays_among
 from benchbrief.runners.jobs.claim_holders import describe_holder, format_since, host_busy_error
 from benchbrief.runners.jobs.commands import shell_line
-from benchbrief.runners.jobs.host_fitness import find_defects
+from benchbrief.runners.jobs.host_claims import find_defects
 from benchbrief.runners.jobs.shell_scripts import read_script, with_values
 from benchbrief.runners.jobs.tasks import Command
 from benchbrief.runners.journal.secret_references import find_unset
 from benchbrief.runners.plugins import driver, engine_class, find_stand_in, spec_of
-from benchbrief.runners.seams import ChecksPlace, Driver, Engine, Hosts, Transport
+from benchbrief.runners.seams import ChecksPlace, Driver, Engine, Hosts, KnowsRoom, Room, Transport
 from benchbrief.runners.transports.shipped_programs import shipped
 
 _FREE = with_values(read_script(__file__, "scripts/free_space.sh"), marker=data_directories.MARKER)

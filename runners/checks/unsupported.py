@@ -12,7 +12,8 @@ from pathlib import Path
 from urllib.parse import unquote
 
 from benchbrief.compiler.extensions.registry import METER_SPECS
-from benchbrief.compiler.planning.plan import BY_FILE_SYSTEM, Cell, Database, Plan
+from benchbrief.model.engine_spec import BY_FILE_SYSTEM
+from benchbrief.model.plan import Cell, Database, Plan
 from benchbrief.runners.errors import HostError, NoTool, RunnerError, ToolMissing
 from benchbrief.runners.hosts import tool_discovery
 from benchbrief.runners.hosts.fan_out import look_at_each

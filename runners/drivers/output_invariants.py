@@ -16,8 +16,8 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import Generic, TypeVar
 
-from benchbrief.compiler.rounding import share_text
-from benchbrief.runners.measurement.measurement import Histogram
+from benchbrief.model.measurement import Histogram
+from benchbrief.model.precision import share_text
 
 T = TypeVar("T")
 

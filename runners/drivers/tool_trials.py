@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Protocol, runtime_checkable
 
-from benchbrief.compiler.planning.plan import Database, Plan, Workload
+from benchbrief.model.plan import Database, Plan, Workload
 from benchbrief.runners.plugins import driver
 from benchbrief.runners.seams import Requirement
 

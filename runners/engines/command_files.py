@@ -11,7 +11,7 @@ import shlex
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
-from benchbrief.compiler.planning.plan import Database, Hardware
+from benchbrief.model.plan import Database, Hardware
 from benchbrief.runners.hosts.host_connections import is_on_controller
 from benchbrief.runners.jobs.connection_retry import run_persistently
 from benchbrief.runners.jobs.shell_scripts import read_script

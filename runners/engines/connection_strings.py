@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 from urllib.parse import quote as percent_encode
 
-from benchbrief.compiler.planning.plan import Database, Template
+from benchbrief.model.plan import Database, Template
 from benchbrief.runners.journal.secret_masking import Secret
 from benchbrief.runners.journal.secret_references import read_reference, secrets_of
 

@@ -7,13 +7,13 @@ from contextlib import ExitStack
 from pathlib import Path
 from typing import Literal
 
-from benchbrief.compiler.messages.text import figure
-from benchbrief.compiler.planning.plan import Database, Hardware, Hook
+from benchbrief.model.plan import Database, Hardware, Hook
+from benchbrief.model.run_messages import say
+from benchbrief.model.text import figure
 from benchbrief.runners.errors import RunnerError, TeardownFailed
 from benchbrief.runners.jobs.commands import shell_line
 from benchbrief.runners.jobs.long_commands import run_to_end
 from benchbrief.runners.jobs.tasks import Command, Job
-from benchbrief.runners.messages.run_messages import say
 from benchbrief.runners.seams import Hosts, Stopping
 
 _LAST_WORDS = 300

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Literal
 
-from benchbrief.compiler.planning.plan import Database, Hardware, Plan
+from benchbrief.model.plan import Database, Hardware, Plan
 from benchbrief.runners.engines import data_directories
 from benchbrief.runners.engines.declared_hooks import run_hooks
 from benchbrief.runners.errors import PlanRefused, RunnerError

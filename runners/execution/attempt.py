@@ -9,16 +9,16 @@ from contextlib import contextmanager, nullcontext, suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from benchbrief.compiler.planning.plan import Cell, Plan, Step, StepKind
+from benchbrief.model import events as j
+from benchbrief.model.cell_history import KINDS, TURN, Left
+from benchbrief.model.plan import Cell, Plan, Step, StepKind
+from benchbrief.model.run_messages import say
 from benchbrief.runners.errors import HostError, HostFull, Interrupted, RunnerError
 from benchbrief.runners.execution.live_numbers import Monitor
 from benchbrief.runners.jobs.tasks import Job, JobOutput
-from benchbrief.runners.journal import events as j
-from benchbrief.runners.journal.cell_history import KINDS, TURN, Left
 from benchbrief.runners.journal.controller_clock import now
 from benchbrief.runners.journal.journal_writer import Journal
 from benchbrief.runners.journal.run_folder import cell_directory, digests
-from benchbrief.runners.messages.run_messages import say
 from benchbrief.runners.scheduling.measuring_turns import MeasuringTurns
 from benchbrief.runners.seams import Hosts, RunningJob
 from benchbrief.runners.world_seams import World

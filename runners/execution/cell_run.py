@@ -6,53 +6,137 @@ With `overlap = loading`, it waits for its turn before it warms up, and has it u
 
 When the load itself is measured, `prepare` empties the database, and neither load nor warm-up comes before.
 
-A cell is good only when its output proves it. Every error on the way is a RunnerError, and fails the cell.
-"""
+A cell is good only when its output proves it. Every error on the way is a RunnerError, and fails the cell."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
-from contextlib import suppress
+import contextlib
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Literal, TypeGuard
 
-from benchbrief.compiler.messages.text import figure
-from benchbrief.compiler.planning.plan import AFTER_WRITES, RESTORED, Cell, Database, Plan
-from benchbrief.runners.data_seams import CountsWriters, KnowsChanges, KnowsUnchanged, Undoes
+from benchbrief.model import events as j
+from benchbrief.model.cell_history import Left
+from benchbrief.model.engine_spec import AFTER_WRITES, RESTORED
+from benchbrief.model.measurement import Measurement, Together
+from benchbrief.model.plan import Cell, Database, Plan
+from benchbrief.model.run_messages import say
+from benchbrief.model.text import figure
 from benchbrief.runners.errors import BadOutput, NotKept, RunnerError, ServerFailed
 from benchbrief.runners.execution.attempt import Attempt, NotWhole, StepJob
-from benchbrief.runners.execution.cell_probes import run_probes
+from benchbrief.runners.execution.cell_events import CellEvents, require_events
+from benchbrief.runners.execution.cell_probes import run_probes, server_status
 from benchbrief.runners.execution.driver_contexts import CellContext, Endpoint, loading_hosts
-from benchbrief.runners.execution.events.cell_events import CellEvents
-from benchbrief.runners.execution.events.event_verdicts import require_events
-from benchbrief.runners.execution.read_clocks import read_clocks
-from benchbrief.runners.execution.server_readings import server_status
 from benchbrief.runners.execution.step_jobs import run_jobs
 from benchbrief.runners.hosts.background_load import MUCH
-from benchbrief.runners.hosts.host_clocks import Offset, axis_step, offset_of, to_controller_time
+from benchbrief.runners.hosts.host_clocks import (
+    ClockSet,
+    Offset,
+    axis_step,
+    clock_step,
+    offset_of,
+    parse_trusted,
+    require_seconds,
+    to_controller_time,
+    was_set,
+)
 from benchbrief.runners.hosts.host_connections import CONTROLLER, is_on_controller
 from benchbrief.runners.hosts.page_caches import drop_page_cache
-from benchbrief.runners.hosts.tool_clock import parse_trusted, require_seconds
 from benchbrief.runners.jobs.commands import as_at_login
 from benchbrief.runners.jobs.long_commands import run_to_end
 from benchbrief.runners.jobs.tasks import Job, JobOutput
-from benchbrief.runners.journal import events as j
-from benchbrief.runners.journal.cell_history import Left
 from benchbrief.runners.journal.controller_clock import now
-from benchbrief.runners.measurement.measurement import Measurement, Together
-from benchbrief.runners.messages.run_messages import say
 from benchbrief.runners.seams import (
+    CountsWriters,
     Driver,
     Engine,
+    KnowsChanges,
+    KnowsUnchanged,
     KnowsWhy,
     OutlivesController,
     Restores,
     Settles,
     Size,
     TellsSize,
+    Undoes,
 )
 from benchbrief.runners.world_seams import Readings
+
+_AT_ONCE = 16
+
+
+@contextmanager
+def read_clocks(attempt: Attempt) -> Iterator[Mapping[str, Offset]]:
+    """Read the clocks of a cell's hosts before and after the block, and write them to the journal.
+
+    Yields each host's offset, which is known after the block. A resumed attempt keeps its own readings from before.
+    The controller's clock is then not compared, since the controller may have restarted, unless something ran
+    there.
+    """
+    cell = attempt.cell
+    sampled = {host for probe in cell.probes if probe.on == "node" for host in probe.hosts}
+    touched = {host for event in cell.events for host in event.hosts}
+    hosts = [CONTROLLER.id, *sorted({*cell.load_hosts, *sampled, *touched} - {CONTROLLER.id})]
+    if attempt.left is not None and attempt.began("measure") is not None:
+        before = dict(attempt.left.clocks)
+        if CONTROLLER.id not in {*cell.load_hosts, *sampled} and all(p.on != "controller" for p in cell.probes):
+            hosts.remove(CONTROLLER.id)
+    else:
+        before = _read_all(attempt, hosts, "before")
+    offsets: dict[str, Offset] = {}
+    try:
+        yield offsets
+    except BadOutput as error:
+        # A clock that was set may be the cause: a tool whose clock was set back ends late.
+        after = _read_all(attempt, hosts, "after")
+        for host in {*cell.load_hosts} & {*hosts} if not isinstance(error, ClockSet) else ():
+            if step := clock_step(before.get(host), after.get(host)):
+                raise ClockSet(say.because(why=was_set(host, step), what=error), error.hint) from error
+        raise
+    after = _read_all(attempt, hosts, "after")
+    ours = axis_step(before.get(CONTROLLER.id), after.get(CONTROLLER.id))
+    offsets.update((host, offset_of(read, after.get(host), ours)) for host, read in before.items())
+    for host in hosts:
+        step = clock_step(before.get(host), after.get(host))
+        if step:
+            text = say.because(why=was_set(host, step), what=say.samples_by_boot())
+            attempt.journal.write(j.Remark(at=now(), severity="warning", text=text, cell=cell.id))
+
+
+def _read_all(attempt: Attempt, hosts: Iterable[str], when: Literal["before", "after"]) -> dict[str, j.ClockRead]:
+    """Read the clocks of the hosts that answer. The cell's own jobs fail on a host that can't be reached."""
+    hosts = tuple(hosts)
+    found: dict[str, j.ClockRead] = {}
+
+    def read(host: str) -> None:
+        with contextlib.suppress(RunnerError):
+            reading = attempt.world.clock(attempt.hosts[host])
+            if reading is not None:
+                found[host] = j.ClockRead(
+                    at=now(),
+                    cell=attempt.cell.id,
+                    attempt=attempt.number,
+                    host=host,
+                    when=when,
+                    offset_s=reading.offset_s,
+                    uncertainty_s=reading.uncertainty_s,
+                    booted=reading.booted,
+                )
+
+    others = [host for host in hosts if host != CONTROLLER.id]
+    read(CONTROLLER.id)
+    if len(others) == 1:  # threads would cost more than they save
+        read(others[0])
+    elif others:
+        with ThreadPoolExecutor(min(_AT_ONCE, len(others)), thread_name_prefix="clock") as pool:
+            list(pool.map(read, others))
+    for host in hosts:
+        if host in found:
+            attempt.journal.write(found[host])
+    return found
 
 
 def started_event(cell: Cell, attempt: int) -> j.CellStarted:

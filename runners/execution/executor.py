@@ -15,22 +15,32 @@ from contextlib import contextmanager, suppress
 from copy import deepcopy
 from functools import partial
 from pathlib import Path
+from typing import NamedTuple
 
 import benchbrief
-from benchbrief.compiler.planning.plan import Cell, Plan
-from benchbrief.compiler.planning.planned_cells import most_of, planned_cells
+from benchbrief.model import events as j
+from benchbrief.model.plan import Cell, Plan
+from benchbrief.model.planned_cells import most_of, planned_cells
+from benchbrief.model.run_messages import say
+from benchbrief.model.text import joined
 from benchbrief.runners.checks.unsupported import find_tools, metered, meters_of, refuse_places
-from benchbrief.runners.errors import FolderMoved, HostBusy, HostError, NoHost, NotKept, Outdated, RunnerError
+from benchbrief.runners.errors import (
+    FolderMoved,
+    HostBusy,
+    HostError,
+    NoHost,
+    NotKept,
+    OneMachine,
+    Outdated,
+    RunnerError,
+)
 from benchbrief.runners.execution.lanes import Lane
 from benchbrief.runners.execution.live_numbers import Monitor, read_live
 from benchbrief.runners.execution.run_state import Outcome, RunState, one_line
 from benchbrief.runners.execution.takeover import hosts_of, take_over
-from benchbrief.runners.hosts.claims import claim_all, release_all
 from benchbrief.runners.hosts.fan_out import fan_out
-from benchbrief.runners.hosts.host_aliases import refuse_aliases
 from benchbrief.runners.hosts.host_connections import CONTROLLER
 from benchbrief.runners.hosts.kept_claim import KeptClaim
-from benchbrief.runners.journal import events as j
 from benchbrief.runners.journal.controller_clock import now, since_boot, this_boot
 from benchbrief.runners.journal.journal_writer import Journal, Listener
 from benchbrief.runners.journal.measurement_versions import SHARED, tool_version
@@ -38,19 +48,109 @@ from benchbrief.runners.journal.run_folder import files_of_beginning
 from benchbrief.runners.journal.run_identity import run_name, settle
 from benchbrief.runners.journal.run_record import LeftBehind, RunRecord, read_run
 from benchbrief.runners.journal.secret_masking import hide
-from benchbrief.runners.messages.run_messages import say
-from benchbrief.runners.scheduling.budgeted_repeats import Budgets
+from benchbrief.runners.scheduling.budgeted_repeats import Budgets, ReadTables, nothing_read
 from benchbrief.runners.scheduling.confident_repeats import RepeatsUntil
 from benchbrief.runners.scheduling.knee_search import Searches
-from benchbrief.runners.scheduling.parallel_lanes import lanes_left
+from benchbrief.runners.scheduling.parallel_lanes import lanes, lanes_left
 from benchbrief.runners.scheduling.point_choice import AdaptiveRamps
 from benchbrief.runners.scheduling.promise_search import PromiseSearches
-from benchbrief.runners.scheduling.table_readings import ReadTables, nothing_read
+from benchbrief.runners.seams import Hosts
 from benchbrief.runners.session.session import Session
-from benchbrief.runners.stopping.former_nodes import leave_former_nodes
-from benchbrief.runners.stopping.rival_controllers import refuse_driven_elsewhere, refuse_driven_here
-from benchbrief.runners.world_seams import Meter, OpenHosts
-from benchbrief.runners.worlds.world_choice import world_of
+from benchbrief.runners.stopping.stop_run import end_all, nodes_ever, refuse_driven_elsewhere, refuse_driven_here
+from benchbrief.runners.world_choice import world_of
+from benchbrief.runners.world_seams import Meter, OpenHosts, World
+
+
+class Claimed(NamedTuple):
+    """The hosts that are claimed now, sentences on claims that were taken over, and the failed hosts with their
+    reasons."""
+
+    held: list[str]
+    taken_over: list[str]
+    away: dict[str, RunnerError]
+
+
+def claim_all(hosts: Hosts, ids: Iterable[str], again: Callable[[HostBusy], None]) -> Claimed:
+    """Claim all of these hosts, or none.
+
+    When another run holds one, releases those already claimed, except where jobs of ours are left, and calls
+    `again`. That raises the error, or returns when it is time to try again. A host that can't be claimed for
+    another reason is skipped, and must be claimed before it is used (`runners/execution/lanes.py`).
+    """
+    wanted = list(ids)
+    said: list[str] = []
+    while True:
+        results = fan_out(wanted, lambda host_id: hosts[host_id].claim())
+        said += [text for text in results.values() if isinstance(text, str) and text]
+        held = next((each for each in results.values() if isinstance(each, HostBusy)), None)
+        claimed = [host_id for host_id, result in results.items() if isinstance(result, str)]
+        if held is None:
+            away = {host_id: result for host_id, result in results.items() if isinstance(result, RunnerError)}
+            return Claimed(claimed, said, away)
+        fan_out(claimed, lambda host_id: hosts[host_id].release(keep_jobs=True))
+        again(held)
+
+
+def release_all(hosts: Hosts, ids: Iterable[str], *, keep_jobs: bool = False) -> dict[str, int | RunnerError]:
+    """Release all of these hosts, except where jobs are kept. Returns by id how many jobs and processes still ran, or
+    why a host could not be cleaned."""
+    return fan_out(ids, lambda host_id: hosts[host_id].release(keep_jobs=keep_jobs))
+
+
+def refuse_aliases(plan: Plan, cells: Sequence[Cell], hosts: Hosts, held: Sequence[str]) -> None:
+    """Raises OneMachine for two names of one machine whose cells may run in parallel. `held` are the claimed hosts."""
+    lane_of = {host: number for number, lane in enumerate(lanes(cells)) for cell in lane for host in cell.locks}
+    if len({lane_of[host] for host in held if host in lane_of}) < 2:
+        return
+    names = fan_out(held, lambda host_id: hosts[host_id].claimed_as())
+    for host, name in names.items():
+        if isinstance(name, str) and name != host and name in held and lane_of.get(host) != lane_of.get(name):
+            first, second = sorted((host, name), key=list(plan.hosts).index)
+            raise OneMachine(
+                f"{first} ({_where(plan, first)}) and {second} ({_where(plan, second)}) are one machine under two "
+                "names: their cells would be measured at the same time, and disturb each other",
+                f"write {first} in both places",
+            )
+
+
+def _where(plan: Plan, host: str) -> str:
+    users = [each.origin for each in plan.hardware.values() if host in each.hosts]
+    users += [each.origin for each in plan.clients.values() if host in each.hosts]
+    return str(users[0]) if users else "no line of the spec"
+
+
+def leave_former_nodes(
+    plan: Plan, record: RunRecord, given: j.HostsGiven, run_dir: Path, world: World
+) -> Iterator[j.Remark]:
+    """End all of the run on nodes that it no longer has. Yields what is to be said of it, and of cells measured there.
+
+    Raises HostBusy when another process drives the lane there: a scheduler may run a job twice.
+    """
+    former = {node: host for node, host in nodes_ever(plan, record).items() if node not in given.nodes.values()}
+    name = run_name(run_dir)
+    with world.hosts(plan.model_copy(update={"hosts": former}), name) as hosts:
+        results = fan_out(list(former), lambda node: end_all(name.owner, _no_other, hosts[node]))
+    for error in results.values():
+        if isinstance(error, HostBusy):
+            raise error
+        if isinstance(error, RunnerError):
+            yield j.Remark(at=now(), severity="warning", text=say.former_node_unclean(said=error), passing=True)
+    moved = [
+        say.node_changed(host=host, before=before, after=given.nodes[host])
+        for host, before in record.nodes.items()
+        if given.nodes.get(host, before) != before
+    ]
+    if moved:
+        measured = len(record.finished(plan))
+        severity, text = "info", say.nodes_changed(said=joined(moved, say.both))
+        if measured:
+            severity, text = "warning", say.nodes_changed_after(n=measured, said=joined(moved, say.both))
+        yield j.Remark.model_validate({"at": now(), "severity": severity, "text": text})
+
+
+def _no_other(_: object) -> bool:
+    return False
+
 
 _LOOK_EVERY_S = 0.5
 """How often, in seconds, signals are checked while lanes run."""

@@ -3,42 +3,311 @@
 Cells that share a host or equipment, directly or through others, form a lane. A lane's cells run one after another in
 the plan's order, and lanes run in parallel. A failed cell does not stop the others, except in a search, which needs
 each of its cells, or when its experiment says so. A cell that takes a number from a search waits for that search, even
-in another lane. Searches come first in the plan, so two lanes never wait for each other.
-"""
+in another lane. Searches come first in the plan, so two lanes never wait for each other."""
 
 from __future__ import annotations
 
+import hashlib
+import json
+import math
 import time
 import traceback
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager, nullcontext
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, nullcontext, suppress
+from dataclasses import dataclass
 from typing import Literal
 
-from benchbrief.compiler.messages.text import joined
-from benchbrief.compiler.planning.budgets import chooses, is_budgeted
-from benchbrief.compiler.planning.plan import Cell
+from benchbrief.model import events as j
+from benchbrief.model.achieved_load import load_of
+from benchbrief.model.budgets import chooses, is_budgeted
+from benchbrief.model.cell_history import Left
+from benchbrief.model.measurement import Measurement
+from benchbrief.model.plan import Cell, Experiment
+from benchbrief.model.run_messages import say
+from benchbrief.model.text import Text, figure, joined, share_figure
 from benchbrief.runners.checks.unsupported import meters_of
-from benchbrief.runners.errors import HostError, Interrupted, NotKept, RunnerError
+from benchbrief.runners.errors import HostError, HostFull, Interrupted, NotKept, RunnerError, TeardownFailed
 from benchbrief.runners.execution.attempt import Attempt, NotWhole
 from benchbrief.runners.execution.cell_run import CellRun, started_event
-from benchbrief.runners.execution.equipment import Equipment
-from benchbrief.runners.execution.lost_hosts import LostHosts, PutOff
 from benchbrief.runners.execution.run_state import RunState, one_line
 from benchbrief.runners.execution.takeover import end_jobs, note_resumed
 from benchbrief.runners.hosts.facts.declared_facts import find_contradictions
 from benchbrief.runners.hosts.fan_out import look_at_each
-from benchbrief.runners.journal import events as j
 from benchbrief.runners.journal.atomic_files import write_durably
-from benchbrief.runners.journal.cell_history import Left
 from benchbrief.runners.journal.controller_clock import now
-from benchbrief.runners.journal.run_folder import cell_directory
+from benchbrief.runners.journal.run_folder import cell_directory, server_directory
 from benchbrief.runners.journal.secret_masking import hide
-from benchbrief.runners.measurement.offered_load import off_schedule
 from benchbrief.runners.measurement.steady_verdicts import measuring_ended
-from benchbrief.runners.messages.run_messages import say
 from benchbrief.runners.scheduling.knee_search import latency_of
 from benchbrief.runners.scheduling.promise_search import refused
+from benchbrief.runners.seams import Engine, OutlivesController, ShapesData
 from benchbrief.runners.world_seams import OpenHosts
+
+
+def off_schedule(cell: Cell, measurement: Measurement, experiment: Experiment | None = None) -> str:
+    """Return a sentence for a cell that fell behind its offered load or caught up; "" for one on time, or without
+    one.
+
+    A load generator with a fixed number of threads falls behind when it waits for replies. From then on it is a
+    closed loop, and only intended latency counts that wait. One that was behind when its measurement began catches
+    up: it sends more than was offered, as fast as it can.
+    """
+    if cell.target is None:
+        return ""
+    total = measurement.total
+    done = total.count + total.errors
+    load = load_of(total.ops_per_s, done, measurement.due, total.seconds, cell.target, experiment)
+    if not load.is_short and not load.is_ahead:
+        return ""
+    intended = any(operation.kind == "intended" for operation in measurement.operations)
+    late = say.behind_intended if intended else say.behind_closed
+    what = (say.caught_up if load.is_ahead else late)(
+        achieved=figure(load.achieved, ",.0f"), offered=figure(load.offered, ",.0f"), share=share_figure(load.share)
+    )
+    return say.in_cell(cell=cell.id, what=what)
+
+
+class Equipment:
+    """One lane's engine and tools."""
+
+    def __init__(self, run: RunState, hosts: OpenHosts) -> None:
+        self._run = run
+        self._hosts = hosts
+        self._engine: Engine | None = None
+        self._engine_of = ""
+        self._tools: dict[tuple[str, str, str | None], str] = {}
+        self._builds: dict[tuple[str, str], str] = {}
+        """What is known of each load generator's build, by host and path."""
+        self._disclosed: dict[str, str] = {}
+        """What shapes the data of the current engine, as last disclosed."""
+
+    def engine(self, cell: Cell, before: bool = False) -> Engine:
+        """Return the cell's engine. Stops the lane's other engine first: two servers on one host disturb each
+        other.
+
+        `before`: an earlier controller started and disclosed the engine, and a measurement there must not be
+        disturbed.
+        """
+        if self._engine is None or self._engine_of != cell.database:
+            self.stop_engine()
+            engine = self._new_engine(cell)
+            if before and isinstance(engine, OutlivesController):
+                engine.take_over()
+            try:
+                engine.start()
+                if not before:
+                    self._disclose(cell, engine)
+            except BaseException:
+                with suppress(RunnerError):
+                    engine.stop()
+                raise
+            # Not earlier: an engine that is set here has been disclosed in the journal.
+            self._engine, self._engine_of = engine, cell.database
+        return self._engine
+
+    def with_data_set(self, cell: Cell) -> Cell:
+        """Return the cell with its data set as a load on these hosts makes it.
+
+        The plan knows only what the spec says of the data set. The load generator's build, contents of files and
+        facts
+        from the engine also shape its bytes. A data set that was loaded under other conditions is another data set.
+        """
+        if cell.dataset is None:
+            return cell
+        engine = self.engine(cell)
+        shaping = engine.shaping() if isinstance(engine, ShapesData) else {}
+        if shaping != self._disclosed:  # for example, a script changed after the previous cell began
+            self._disclose(cell, engine)
+        host_id = cell.load_hosts[0]
+        build = self._builds[host_id, self.tool(host_id, cell)]
+        content = json.dumps([cell.dataset.hash, build, shaping], sort_keys=True)
+        known = cell.dataset.model_copy(update={"hash": hashlib.sha256(content.encode()).hexdigest()})
+        return cell.model_copy(update={"dataset": known})
+
+    def _disclose(self, cell: Cell, engine: Engine) -> None:
+        self._disclosed = engine.shaping() if isinstance(engine, ShapesData) else {}
+        facts = {name: hide(text) for name, text in engine.describe().items()}
+        known = j.EngineFacts(at=now(), database=cell.database, facts=facts, sha256=engine.build())
+        self._run.journal.write(known)
+
+    def _new_engine(self, cell: Cell) -> Engine:
+        plan = self._run.plan
+        database = plan.databases[cell.database]
+        engine = self._run.world.engine(plan, database, plan.hardware[cell.hardware], self._hosts)
+        engine.keep = self._run.run_dir / server_directory(cell.database)
+        engine.stopping = self._run.stopping
+        return engine
+
+    def stop_engine(self) -> None:
+        engine, self._engine = self._engine, None
+        if engine is not None:
+            try:
+                engine.stop()
+            except TeardownFailed as error:
+                text = one_line(error)
+                self._run.journal.write(j.Remark(at=now(), severity="warning", text=text))
+            except RunnerError:
+                pass  # the server may be gone already, and then this is why the cell failed
+
+    def tool(self, host_id: str, cell: Cell, before: bool = False) -> str:
+        """Return the tool's path for this cell. `before`: where an earlier controller found it, if its journal is
+        clear."""
+        known = self._run.tools_before.get((host_id, cell.tool.driver), set())
+        if before and len(known) == 1:
+            return next(iter(known))
+        key = (host_id, cell.tool.driver, cell.tool.path)
+        if key not in self._tools:
+            world, at = self._run.world, self._hosts[host_id]
+            found = self._run.tools.get(key) or world.tool(at, world.driver(cell.tool.driver), cell.tool.path)
+            self._tools[key] = found.path
+            build = world.digest(at, found.path)
+            self._builds[host_id, found.path] = build or found.version
+            self._run.journal.write(
+                j.ToolFound(
+                    at=now(),
+                    host=host_id,
+                    driver=cell.tool.driver,
+                    path=found.path,
+                    version=found.version,
+                    sha256=build,
+                )
+            )
+        return self._tools[key]
+
+
+_LOOK_EVERY_S = 3.0
+_LOOK_AGAIN_S = 60.0
+"""How long, in seconds, cells fail without another look at a host that nobody waits for any more."""
+_PATIENCE_S = 600.0
+"""In seconds, for an experiment that does not say how long its jobs may run alone. Same as in `tasks.Job`."""
+
+
+@dataclass(frozen=True)
+class PutOff:
+    """The next attempt at a cell, and the `last` one that it may have. `before` says how the previous one ended."""
+
+    cell: Cell
+    attempt: int
+    last: int
+    before: str = ""
+
+
+class LostHosts:
+    """The hosts that a lane has lost. `have_back` brings a host that answers again to its state at the start.
+
+    `have_back` raises HostError or HostFull.
+    """
+
+    def __init__(self, run: RunState, hosts: OpenHosts, have_back: Callable[[str], None]) -> None:
+        self._run = run
+        self._hosts = hosts
+        self._have_back = have_back
+        self.put_off: list[PutOff] = []
+        self._lost: dict[str, RunnerError] = {}
+        self._never_seen: set[str] = set()
+        self._until: dict[str, float] = {}
+        """When the wait for each host ends, by the monotonic clock."""
+        self._looked: dict[str, float] = {}
+        """When each host was last found to be away, by the monotonic clock."""
+        self._given_up: set[str] = set()
+        """Hosts whose wait is over, as the journal says."""
+
+    def lose(self, host_id: str, error: RunnerError) -> None:
+        """Mark a host as lost from the start: it can't be reached, or has no room even to be observed."""
+        self._lost[host_id] = error
+        self._never_seen.add(host_id)
+        self._looked[host_id] = time.monotonic()
+
+    def note(self, cell: Cell, error: HostError) -> None:
+        """Mark those hosts of the cell as lost that can't be reached now, after the cell failed for a host."""
+        for host_id in cell.locks:
+            if not self._is_lately_away(host_id) and not self._is_reachable(host_id):
+                self._lost[host_id] = error
+
+    def of(self, cell: Cell) -> list[str]:
+        """Return the lost hosts that the cell needs."""
+        return [host_id for host_id in cell.locks if host_id in self._lost]
+
+    def for_good(self, cell: Cell) -> bool:
+        """Return whether one of the cell's hosts will not come back by itself: it refuses us, or has no room."""
+        errors = [self._lost[host_id] for host_id in self.of(cell)]
+        return any(not isinstance(error, HostError) or error.lasting for error in errors)
+
+    def may_return(self, cell: Cell, *, retried: bool) -> bool:
+        """Return whether the cell needs lost hosts, and the wait for them is not over.
+
+        Only cells that are `retried` wait for a host that could not be reached at the start.
+        """
+        lost = self.of(cell)
+        if not lost or self.for_good(cell) or not (retried or self._never_seen.isdisjoint(lost)):
+            return False
+        return not any(map(self._is_past, lost))
+
+    def refuse(self, cell: Cell) -> None:
+        """Bring the cell's hosts back. Raises HostError or HostFull for one that is still away, or can't be used."""
+        for host_id in self.of(cell):
+            if self._is_lately_away(host_id) or not self._is_reachable(host_id):
+                raise self._lost[host_id]
+            try:
+                self._have_back(host_id)
+            except (HostError, HostFull) as error:
+                self._lost[host_id] = error
+                raise
+            del self._lost[host_id]
+            self._never_seen.discard(host_id)
+            self._given_up.discard(host_id)
+            self._until.pop(host_id, None)
+
+    def wait_for_each(self) -> Iterator[PutOff]:
+        """Yield what was put off, each when its hosts answer again or the wait for them is over. Ends with the run."""
+        while self.put_off and (cell := self.wait([each.cell for each in self.put_off])) is not None:
+            found = next(each for each in self.put_off if each.cell is cell)
+            self.put_off.remove(found)
+            yield found
+
+    def wait(self, cells: Sequence[Cell]) -> Cell | None:
+        """Wait for a cell whose hosts answer again or whose wait is over, and return the first. None: the run must
+        end."""
+        while not self._run.ending.is_set():
+            for cell in cells:
+                if self._is_over(cell) or all(map(self._is_reachable, self.of(cell))):
+                    return cell
+            away = list(dict.fromkeys(host_id for cell in cells for host_id in self.of(cell)))
+            with self._run.monitor.waiting(f"{', '.join(away)} can't be reached, and is tried again"):
+                if self._run.world.pause(_LOOK_EVERY_S, self._run.ending):
+                    break
+        return None
+
+    def _is_reachable(self, host_id: str) -> bool:
+        if self._hosts.reachable(host_id):
+            self._looked.pop(host_id, None)
+            return True
+        self._looked[host_id] = time.monotonic()
+        return False
+
+    def _is_lately_away(self, host_id: str) -> bool:
+        return time.monotonic() - self._looked.get(host_id, -math.inf) < _LOOK_AGAIN_S
+
+    def _is_past(self, host_id: str) -> bool:
+        return time.monotonic() > self._until.get(host_id, math.inf)
+
+    def _is_over(self, cell: Cell) -> bool:
+        """Return whether the wait for a host of the cell is over. Begins the wait for newly lost hosts."""
+        patience_s = self._run.plan.experiments[cell.experiment].unattended_s or _PATIENCE_S
+        for host_id in self.of(cell):
+            if host_id not in self._until:
+                self._until[host_id] = time.monotonic() + patience_s
+                self._say(say.host_away(host=host_id, seconds=figure(patience_s, "g")))
+        over = [host_id for host_id in self.of(cell) if self._is_past(host_id)]
+        for host_id in over:
+            if host_id not in self._given_up:
+                self._given_up.add(host_id)
+                self._say(say.host_not_back(host=host_id))
+        return bool(over)
+
+    def _say(self, text: Text) -> None:
+        self._run.journal.write(j.Remark(at=now(), severity="info", text=text))
+
 
 _LONG_S = 5.0
 """Hosts are checked for other load before a lane's first cell and before cells that measure this long, in seconds."""

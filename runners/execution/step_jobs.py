@@ -9,8 +9,9 @@ from collections.abc import Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 
-from benchbrief.compiler.messages.text import figure
-from benchbrief.compiler.planning.plan import Cell, StepKind
+from benchbrief.model.plan import Cell, StepKind
+from benchbrief.model.run_messages import say, say_step
+from benchbrief.model.text import figure
 from benchbrief.runners.errors import BadOutput, ConnectionLost, Interrupted, RunnerError
 from benchbrief.runners.execution.attempt import Attempt, NotWhole, StepJob
 from benchbrief.runners.execution.cell_probes import list_sampling_jobs
@@ -19,7 +20,6 @@ from benchbrief.runners.execution.live_numbers import Reading
 from benchbrief.runners.jobs.connection_retry import run_persistently
 from benchbrief.runners.jobs.tasks import Command, Job, JobOutput
 from benchbrief.runners.journal.controller_clock import now
-from benchbrief.runners.messages.run_messages import say, say_step
 from benchbrief.runners.seams import RunningJob, TellsInterim
 from benchbrief.runners.world_seams import World
 

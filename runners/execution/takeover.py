@@ -14,20 +14,20 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from pathlib import Path
 
-from benchbrief.compiler.planning.plan import Cell
+from benchbrief.model import events as j
+from benchbrief.model.cell_history import Left
+from benchbrief.model.plan import Cell
+from benchbrief.model.run_messages import say, say_step
 from benchbrief.runners.errors import RunnerError
 from benchbrief.runners.execution.attempt import StepJob
 from benchbrief.runners.execution.run_state import RunState
 from benchbrief.runners.execution.step_jobs import jobs_of
 from benchbrief.runners.hosts.host_connections import CONTROLLER
 from benchbrief.runners.jobs.tasks import Command, Job
-from benchbrief.runners.journal import events as j
-from benchbrief.runners.journal.cell_history import Left
 from benchbrief.runners.journal.controller_clock import now
 from benchbrief.runners.journal.measurement_versions import recorded_at, way_now, way_of
 from benchbrief.runners.journal.run_folder import digests
 from benchbrief.runners.journal.run_record import LeftBehind
-from benchbrief.runners.messages.run_messages import say, say_step
 from benchbrief.runners.scheduling.parallel_lanes import lanes_left
 from benchbrief.runners.seams import Hosts, OutlivesController
 

@@ -12,8 +12,9 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from benchbrief.compiler.lanes.plan_lanes import PlanLane
-from benchbrief.compiler.planning.plan import Plan
+from benchbrief.compiler.planning.plan_lanes import PlanLane
+from benchbrief.model import events as j
+from benchbrief.model.plan import Plan
 from benchbrief.runners.errors import RunnerError
 from benchbrief.runners.fleet.lane_folder import usual_folders
 from benchbrief.runners.fleet.scheduler import (
@@ -33,7 +34,6 @@ from benchbrief.runners.fleet.submitted_run import (
     name_of_jobs,
     submitted_run,
 )
-from benchbrief.runners.journal import events as j
 from benchbrief.runners.journal.journal_file import JOURNAL, is_being_written, last_record
 from benchbrief.runners.journal.run_identity import run_name, settle
 from benchbrief.runners.journal.run_record import read_run

@@ -13,14 +13,13 @@ from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
-from benchbrief.compiler.kept_plans.plan_file import read_plan
-from benchbrief.compiler.lanes.plan_lanes import PlanLane, lane_part, lanes_of
-from benchbrief.compiler.planning.plan import Plan
+from benchbrief.compiler.planning.plan_file import read_plan
+from benchbrief.compiler.planning.plan_lanes import PlanLane, lane_part, lanes_of
+from benchbrief.model import events as j
+from benchbrief.model.plan import Plan
 from benchbrief.runners.errors import Damaged, RunnerError
-from benchbrief.runners.fleet.lane_folder import LANES, is_same_file
-from benchbrief.runners.fleet.lane_plans import part_content
-from benchbrief.runners.journal import events as j
-from benchbrief.runners.journal.file_digests import sha256_of
+from benchbrief.runners.fleet.lane_folder import LANES, is_same_file, part_content
+from benchbrief.runners.journal.atomic_files import sha256_of
 from benchbrief.runners.journal.journal_file import JOURNAL, chain_of, each_record, sum_at
 from benchbrief.runners.journal.run_folder import MOST_OF_A_PLAN, PLAN, lane_in, load_plan, recorded_plan, simulation_of
 from benchbrief.runners.journal.run_identity import owner_in

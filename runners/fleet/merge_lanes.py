@@ -15,9 +15,12 @@ from functools import reduce
 from pathlib import Path
 from typing import Literal
 
-from benchbrief.compiler.estimates.time_spent import RENDERING_S
-from benchbrief.compiler.lanes.plan_lanes import lanes_of
-from benchbrief.compiler.planning.plan import Plan
+from benchbrief.compiler.estimates.estimate import RENDERING_S
+from benchbrief.compiler.planning.plan_lanes import lanes_of
+from benchbrief.model import events as j
+from benchbrief.model.events import MergedLane, Place
+from benchbrief.model.plan import Plan
+from benchbrief.model.run_messages import say
 from benchbrief.runners.errors import DiskFull, RunnerError
 from benchbrief.runners.execution.run_state import all_done, what_is_missing
 from benchbrief.runners.fleet.lane_folder import refuse_driven_as_one
@@ -28,14 +31,10 @@ from benchbrief.runners.fleet.lane_results import (
     read_lanes,
     refuse_missing_outputs,
 )
-from benchbrief.runners.journal import events as j
 from benchbrief.runners.journal.atomic_files import flush_all, link_or_copy
-from benchbrief.runners.journal.journal_file import JOURNAL, Place, has_begun, take_lock
-from benchbrief.runners.journal.line_sums import START, write_line
-from benchbrief.runners.journal.records.lifecycle_records import MergedLane
+from benchbrief.runners.journal.journal_file import JOURNAL, START, has_begun, take_lock, write_line
 from benchbrief.runners.journal.run_folder import files_of_beginning
 from benchbrief.runners.journal.run_record import RunRecord
-from benchbrief.runners.messages.run_messages import say
 from benchbrief.runners.plain_files import open_plain
 
 

@@ -1,21 +1,39 @@
 """The file of a run whose lanes are jobs of a scheduler: which one, with which options, and the jobs that it took.
 
-The scheduler knows best which jobs there are; the file says which scheduler to ask, and which job wrote a log.
-"""
+The scheduler knows best which jobs there are; the file says which scheduler to ask, and which job wrote a log."""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+import time
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
+from typing import Literal
 
 from pydantic import BaseModel, ConfigDict, ValidationError
 
+from benchbrief.compiler.planning.plan_lanes import open_hosts, with_nodes
+from benchbrief.model import events as j
+from benchbrief.model.plan import Plan
 from benchbrief.runners.errors import Damaged, RunnerError
+from benchbrief.runners.fleet.scheduler import (
+    Given,
+    NodePool,
+    PlannedJob,
+    SchedulerRefused,
+    SchedulerSilent,
+    needs_of,
+    refuse_other_schedulers,
+    scheduler_named,
+)
 from benchbrief.runners.journal.atomic_files import write_durably
+from benchbrief.runners.journal.controller_clock import now
 from benchbrief.runners.journal.journal_file import is_locked, take_lock
+from benchbrief.runners.journal.run_folder import simulation_of
 from benchbrief.runners.journal.run_identity import original_of, owner_in
+from benchbrief.runners.journal.run_record import RunRecord, read_run
 from benchbrief.runners.plain_files import read_plain
 
 SUBMITTED = "scheduler.json"
@@ -79,3 +97,82 @@ def driving_alone(run_dir: Path) -> Iterator[None]:
 def is_driven(run_dir: Path) -> bool:
     """Return whether a controller looks after the run's jobs."""
     return is_locked(run_dir / _LOCK)
+
+
+_WAIT_S = 300.0
+_TRY_EVERY_S = 5.0
+
+
+def on_its_nodes(plan: Plan, lane_dir: Path, say: Callable[[str], None]) -> tuple[Plan, j.HostsGiven | None]:
+    """Return the plan of a lane with the nodes that its job was given, and the record of these.
+
+    None where it asks for none, is simulated, or has no cell left to run. Raises RunnerError outside of a job.
+    """
+    wanted = open_hosts(plan)
+    if not wanted or simulation_of(lane_dir):
+        return plan, None
+    record = read_run(lane_dir)
+    if record.end is not None and len(record.finished(plan)) == len(plan.cells):
+        return with_nodes(plan, record.nodes), None
+    given = _given(plan, wanted, record, say)
+    return with_nodes(plan, given.nodes), j.HostsGiven(at=now(), job=given.job, nodes=given.nodes)
+
+
+def _given(plan: Plan, wanted: list[str], record: RunRecord, say: Callable[[str], None]) -> Given:
+    asked = {host: each for host in wanted if (each := plan.hosts[host].asked) is not None}
+    scheduler = scheduler_named(next(iter(asked.values())).scheduler)
+    used = dict.fromkeys(host for cell in plan.cells for host in cell.locks)
+    named = [plan.hosts[host].name for host in used if plan.hosts[host].asked is None]
+    began = time.monotonic()
+    while True:
+        try:
+            return scheduler.given(asked, record.nodes, named)
+        except SchedulerSilent as error:
+            if time.monotonic() - began > _WAIT_S:
+                raise
+            say(f"{error.message}; it is asked again")
+            time.sleep(_TRY_EVERY_S)
+
+
+_NAMED = 3
+
+
+@dataclass(frozen=True)
+class JobSurvey:
+    """The job of each lane, and the nodes that they would be taken from."""
+
+    jobs: Sequence[PlannedJob]
+    pools: Sequence[NodePool]
+
+
+def survey_jobs(plan: Plan, scheduler: str, options: Sequence[str]) -> JobSurvey:
+    """Raises RunnerError where the scheduler is not there, or does not answer."""
+    refuse_other_schedulers(plan, scheduler)
+    return JobSurvey(*scheduler_named(scheduler).survey(needs_of(plan, scheduler, options)))
+
+
+def refuse_unfit(jobs: Sequence[PlannedJob]) -> None:
+    """Raises SchedulerRefused for jobs that would be refused, or wait for ever."""
+    found = merge_remarks(jobs, "problems")
+    if found:
+        named = "; ".join(found[:_NAMED]) + (f"; and {len(found) - _NAMED} more" if len(found) > _NAMED else "")
+        raise SchedulerRefused(named, "mend the spec or the options; `bench plan SPEC --on ...` shows all jobs")
+
+
+def merge_remarks(jobs: Sequence[PlannedJob], which: Literal["problems", "cautions"]) -> list[str]:
+    """Return the problems or cautions of jobs, each text once, with the lanes that it is of."""
+    lanes: dict[str, list[int]] = {}
+    for job in jobs:
+        for text in getattr(job, which):
+            lanes.setdefault(text, []).append(job.needs.lane.number)
+    return [f"{_lanes(numbers, len(jobs))}: {text}" for text, numbers in lanes.items()]
+
+
+def _lanes(numbers: Sequence[int], of: int) -> str:
+    if len(numbers) == 1:
+        return f"lane {numbers[0]}"
+    if len(numbers) == of:
+        return f"all {of} lanes"
+    more = len(numbers) - _NAMED
+    named = ", ".join(map(str, numbers[:_NAMED]))
+    return f"lanes {named} and {more} more" if more > 0 else f"lanes {named}"

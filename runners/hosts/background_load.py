@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import re
 
-from benchbrief.compiler.messages.text import figure
+from benchbrief.model.run_messages import say
+from benchbrief.model.text import figure
 from benchbrief.runners.jobs.commands import printable
 from benchbrief.runners.jobs.connection_retry import run_persistently
 from benchbrief.runners.jobs.shell_scripts import read_script, with_values
 from benchbrief.runners.jobs.tasks import Command
-from benchbrief.runners.messages.run_messages import say
 from benchbrief.runners.seams import Transport
 
 LOOK_S = 0.2

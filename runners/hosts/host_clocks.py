@@ -11,22 +11,26 @@ and the times of a job that began after that are moved back.
 
 The controller's own time follows the time since boot (`journal/controller_clock.py`), and its clock has an offset
 as any other. Journals of earlier versions have offsets from the controller's clock as it was set. They are
-converted too.
-"""
+converted too."""
 
 from __future__ import annotations
 
 import re
 import time
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from benchbrief.runners.hosts.host_connections import is_on_controller
+from benchbrief.model import events as j
+from benchbrief.model.measurement import Measurement
+from benchbrief.model.run_messages import say
+from benchbrief.model.text import Text, figure
+from benchbrief.runners.drivers.output_evidence import bad_output, best_line, require_exit
+from benchbrief.runners.errors import BadOutput
+from benchbrief.runners.hosts.host_connections import CONTROLLER, is_on_controller
 from benchbrief.runners.jobs.connection_retry import call_persistently
-from benchbrief.runners.jobs.tasks import Command
-from benchbrief.runners.journal import events as j
+from benchbrief.runners.jobs.tasks import Command, JobOutput
 from benchbrief.runners.journal.controller_clock import clock_ahead, now, since_boot
-from benchbrief.runners.measurement.measurement import Measurement
 from benchbrief.runners.seams import Transport
 
 STEP_S = 0.1
@@ -161,3 +165,65 @@ def to_controller_time(measurement: Measurement, offset: Offset) -> Measurement:
     """Convert the measurement's window from the clock of a host with this offset to the controller's time."""
     start, end = measurement.window
     return replace(measurement, window=(offset.ours(start), offset.ours(end)))
+
+
+_TOLERANCE_S = 0.25
+"""In seconds: how a tool rounds its seconds, and how exactly a job's two ends are known."""
+_TOLERANCE = 0.005
+"""How far two clocks of one host may run apart while one is slewed, as a share. NTP's limit is a tenth of that."""
+
+_SHORT_S = 0.5
+"""How much shorter a warm-up may be, in seconds: a tool checks the clock only every so many operations."""
+
+
+class ClockSet(BadOutput):
+    """A clock was set while a tool measured by it."""
+
+
+def parse_trusted(tool: str, parse: Callable[[], Measurement], output: JobOutput, set_s: float) -> Measurement:
+    """Return what `parse` reads from a job's output, when its tool's clock can be trusted.
+
+    `set_s` is by how much the host's clock was set while the job ran. Raises ClockSet when it was set, or when the
+    tool took longer by its own clock than its job by the time since boot; BadOutput as `parse` does.
+    """
+    seconds = output.ended_at - output.started_at
+    took = say.job_took(seconds=figure(seconds, ",.2f"))
+    try:
+        measured = parse()
+    except BadOutput as error:
+        if set_s:
+            raise ClockSet(
+                say.because(why=say.as_well(first=was_set(output.host, set_s), then=took), what=error), say.hint_slew()
+            ) from error
+        raise
+    own = measured.total.seconds if measured.tool_s is None else measured.tool_s
+    if not set_s and own <= seconds * (1 + _TOLERANCE) + _TOLERANCE_S:
+        return measured
+    why = was_set(output.host, set_s) if set_s else say.clock_wrong(clock=clock_of(output.host))
+    raise ClockSet(say.tool_says(why=why, tool=tool, seconds=figure(own, ",.2f"), then=took), say.hint_slew())
+
+
+def require_seconds(tool: str, output: JobOutput, warm_up_s: float) -> None:
+    """Raises BadOutput, with the reason, when the warm-up's tool failed, or its job was shorter than `warm_up_s` by the
+    time since boot. ClockSet says that a clock was set."""
+    took = output.ended_at - output.started_at
+    if took >= warm_up_s - _SHORT_S:
+        require_exit(output, tool)
+        return
+    short = say.warm_up_short(host=output.host, seconds=figure(took, ",.2f"), wanted=figure(warm_up_s, "g"))
+    if output.clock_set_s:
+        raise ClockSet(
+            say.as_well(first=was_set(output.host, output.clock_set_s, say.step_warm_up()), then=short), say.hint_slew()
+        )
+    require_exit(output, tool)
+    raise bad_output(output, say.because(why=short, what=best_line(output)))
+
+
+def was_set(host: str, by_s: float, during: str = "") -> Text:
+    """Return that a host's clock was set; `during` the measurement when nothing else is said."""
+    moved = say.clock_forward if by_s > 0 else say.clock_back
+    return moved(clock=clock_of(host), seconds=figure(abs(by_s), ",.1f"), during=during or say.measurement())
+
+
+def clock_of(host: str) -> Text:
+    return say.clock_of_controller() if host == CONTROLLER.id else say.clock_of_host(host=host)

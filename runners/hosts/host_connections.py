@@ -8,7 +8,7 @@ from types import TracebackType
 from typing import Self
 
 from benchbrief.compiler.extensions.registry import TRANSPORT_SPECS
-from benchbrief.compiler.planning.plan import Host, Plan
+from benchbrief.model.plan import Host, Plan
 from benchbrief.runners.errors import HostError, NoHost
 from benchbrief.runners.hosts.fan_out import fan_out
 from benchbrief.runners.jobs.tasks import Command

@@ -8,7 +8,7 @@ from contextlib import ExitStack, suppress
 from pathlib import Path
 from typing import Self
 
-from benchbrief.compiler.planning.plan import Plan
+from benchbrief.model.plan import Plan
 from benchbrief.runners.errors import HostBusy, RunnerError
 from benchbrief.runners.hosts.host_connections import CONTROLLER, HostPool
 from benchbrief.runners.journal.journal_file import wait_for_lock

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
-from benchbrief.compiler.planning.plan import Plan
+from benchbrief.model.plan import Plan
 from benchbrief.runners.errors import RunnerError
 from benchbrief.runners.hosts.fan_out import fan_out
 from benchbrief.runners.hosts.host_connections import CONTROLLER, HostPool, is_on_controller
@@ -17,7 +17,7 @@ from benchbrief.runners.jobs.claim_holders import VOID_AFTER_S, describe_holder,
 from benchbrief.runners.jobs.connection_retry import call_persistently
 from benchbrief.runners.jobs.detached_jobs import end_leftovers
 from benchbrief.runners.jobs.script_host import JobHost, sh
-from benchbrief.runners.session.live_controllers import is_gone, is_here, is_ours, makes_brief
+from benchbrief.runners.session.session import is_gone, is_here, is_ours, makes_brief
 
 Kind = Literal["claim", "job", "process", "foreign"]
 _KINDS: dict[str, Kind] = {"claim": "claim", "job": "job", "process": "process", "foreign": "foreign"}

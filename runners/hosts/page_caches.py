@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from benchbrief.compiler.planning.plan import Database
+from benchbrief.model.plan import Database
+from benchbrief.model.run_messages import say
 from benchbrief.runners.errors import RunnerError
 from benchbrief.runners.jobs.commands import shell_line
 from benchbrief.runners.jobs.long_commands import run_to_end
 from benchbrief.runners.jobs.shell_scripts import read_script
 from benchbrief.runners.jobs.tasks import Job
-from benchbrief.runners.messages.run_messages import say
 from benchbrief.runners.seams import Stopping, Transport
 
 _TIMEOUT_S = 600.0

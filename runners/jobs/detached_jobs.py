@@ -31,8 +31,7 @@ that `prepare` starts for all cells, when the run leaves the host. This sees nei
 job (`sudo`, `docker run`, `systemctl start`) nor what runs without that variable. A control group would be part of what
 is measured, and most accounts may make none.
 
-A directory without `pid` is a job that never began. No decision depends on the host's clock, which may be stepped.
-"""
+A directory without `pid` is a job that never began. No decision depends on the host's clock, which may be stepped."""
 
 from __future__ import annotations
 
@@ -43,29 +42,95 @@ from collections.abc import Callable, Collection
 from fnmatch import fnmatchcase
 from functools import partial
 from pathlib import Path
-from typing import TypeVar
+from typing import NamedTuple, TypeVar
 
+from benchbrief.model.run_messages import say
 from benchbrief.runners.errors import HostError, HostFull, RunnerError
 from benchbrief.runners.jobs import job_scripts as scripts
 from benchbrief.runners.jobs.claim_holders import host_busy_error, parse_claim
 from benchbrief.runners.jobs.commands import mask_command, printable, secrets_of
 from benchbrief.runners.jobs.connection_retry import call_persistently
-from benchbrief.runners.jobs.fetch_outputs import (
-    MAX_FETCH,
-    cannot_write,
-    fetch,
-    files_below,
-    write_file,
-)
-from benchbrief.runners.jobs.job_accounting import booted_at, elapsed_s, job_span, other_cores
+from benchbrief.runners.jobs.fetch_outputs import MAX_FETCH, cannot_write, fetch, files_below, write_file
+from benchbrief.runners.jobs.job_scripts import STOP_GRACE_S, directory_name, inside_job, new_word, start_script
 from benchbrief.runners.jobs.script_host import JobHost, sh
 from benchbrief.runners.jobs.shell_scripts import with_values
-from benchbrief.runners.jobs.start_script import STOP_GRACE_S, directory_name, inside_job, new_word, start_script
 from benchbrief.runners.jobs.tasks import Completed, Job, JobOutput
 from benchbrief.runners.journal.atomic_files import flush
 from benchbrief.runners.journal.secret_masking import Masking
-from benchbrief.runners.messages.run_messages import say
 from benchbrief.runners.seams import JobState
+
+_CLOCK_SET_S = 0.05
+"""In seconds. A clock was set when it differs from the time since boot by more than both errors and this."""
+_READ_S = 0.2
+"""The time since boot may have been read this long after the clock, in seconds, when a job does not say."""
+
+
+def job_span(start: str, end: str) -> tuple[float | None, float | None, float | None]:
+    """Return start and end in epoch seconds, and by how much the clock was set between them (None: unknown).
+
+    When the clock was set, the end is computed from the time since boot.
+    """
+    first, second = _moment(start), _moment(end)
+    if first is None or second is None:
+        return (first.at if first else None, second.at if second else None, None)
+    if first.up is None or second.up is None:
+        return first.at, second.at, None
+    # Each clock was read between two readings of the time since boot.
+    least, most = second.up[0] - first.up[1], second.up[1] - first.up[0]
+    by_clock, by_boot = second.at - first.at, (least + most) / 2
+    if least - _CLOCK_SET_S <= by_clock <= most + _CLOCK_SET_S:
+        return first.at, second.at, 0.0
+    return first.at, first.at + by_boot, by_clock - by_boot
+
+
+def elapsed_s(start: str, end: str) -> float | None:
+    """Return the seconds between two moments by the time since boot; None when unknown."""
+    first, second = _moment(start), _moment(end)
+    if first is None or second is None or first.up is None or second.up is None:
+        return None
+    return (sum(second.up) - sum(first.up)) / 2
+
+
+def booted_at(start: str) -> float | None:
+    """Return when the host started, in epoch seconds by its clock at the job's start."""
+    first = _moment(start)
+    return first.at - sum(first.up) / 2 if first and first.up else None
+
+
+class _Moment(NamedTuple):
+    """A moment: `at` in epoch seconds by the host's clock, `up` the bounds of the seconds since its boot."""
+
+    at: float
+    up: tuple[float, float] | None
+
+
+def _moment(text: str) -> _Moment | None:
+    match = re.fullmatch(r"(\d{1,11}(?:\.\d{0,9})?)(?: (\d{1,12}\.\d{1,3})(?: (\d{1,12}\.\d{1,3}))?)?", text)
+    if match is None:
+        return None
+    if match[2] is None:
+        return _Moment(float(match[1]), None)
+    before = float(match[2])
+    # The kernel truncates it to hundredths.
+    return _Moment(float(match[1]), (before, float(match[3]) + 0.01) if match[3] else (before - _READ_S, before + 0.01))
+
+
+LEAST_S = 1.0
+"""In a shorter job, starting and ending are too much of the time, in seconds."""
+_TIME = r"(\d{1,9})m(\d{1,2}(?:[.,]\d{1,9})?)s"
+_LOAD = re.compile(rf"(\d{{1,18}}) (\d{{1,18}}) {_TIME} {_TIME} {_TIME} {_TIME} (\d{{1,6}})")
+
+
+def other_cores(text: str, seconds: float | None) -> float | None:
+    """Return the cores that were busy with other work, on average over the job; None when unknown."""
+    match = _LOAD.fullmatch(" ".join(text.split()))
+    if match is None or seconds is None or seconds < LEAST_S or int(match[11]) == 0:
+        return None
+    words = match.groups()[2:10]
+    times = [60 * float(m) + float(s.replace(",", ".")) for m, s in zip(words[::2], words[1::2], strict=True)]
+    busy = (int(match[2]) - int(match[1])) / int(match[11])
+    return max(0.0, busy - sum(times)) / seconds if busy >= 0 else None
+
 
 _SLICE_S = 60.0
 """A wait on the host ends at least this often, in seconds, so that nothing stays behind when its controller dies."""

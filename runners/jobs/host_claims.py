@@ -4,15 +4,16 @@ The claim is a file beside the jobs (`detached_jobs.py`). One Unix user owns it 
 users' claims are looked up too, when they have the same TMPDIR. A claim is void when its owner has shown no sign of
 life for a time, measured by the seconds since the host's boot, which a change of its clock does not move. A restart
 of the host does not void the claim at once, since its controller may be another machine. Where this machine is the
-controller, and that process is gone, the claim is void at once unless jobs are left there.
-"""
+controller, and that process is gone, the claim is void at once unless jobs are left there."""
 
 from __future__ import annotations
 
 import json
-from dataclasses import asdict
+from collections.abc import Iterator
+from dataclasses import asdict, dataclass
 from functools import partial
 
+from benchbrief.model.run_messages import say
 from benchbrief.runners.errors import HostError, HostFull
 from benchbrief.runners.jobs import job_scripts as scripts
 from benchbrief.runners.jobs.claim_holders import (
@@ -25,11 +26,53 @@ from benchbrief.runners.jobs.claim_holders import (
 from benchbrief.runners.jobs.commands import printable
 from benchbrief.runners.jobs.connection_retry import call_persistently
 from benchbrief.runners.jobs.detached_jobs import send_heartbeat
-from benchbrief.runners.jobs.host_fitness import refuse_unfit
+from benchbrief.runners.jobs.job_scripts import STOP_GRACE_S, new_word
 from benchbrief.runners.jobs.script_host import Claim, JobHost, sh
-from benchbrief.runners.jobs.shell_scripts import with_values
-from benchbrief.runners.jobs.start_script import STOP_GRACE_S, new_word
-from benchbrief.runners.messages.run_messages import say
+from benchbrief.runners.jobs.shell_scripts import read_script, with_values
+from benchbrief.runners.jobs.tasks import Command
+
+NEEDED = ("setsid", "flock", "timeout", "find", "stat", "head", "awk", "sed")
+"""The programs that our scripts run on each host, beside what a POSIX shell has."""
+
+_LOOK = with_values(read_script(__file__, "scripts/fitness.sh"), needed=" ".join(NEEDED))
+
+
+@dataclass(frozen=True)
+class Unfit:
+    """One thing that is wrong with a host, and how to fix it."""
+
+    what: str
+    detail: str
+    hint: str
+
+
+def find_defects(host: JobHost) -> Iterator[Unfit]:
+    """Yield what is wrong with a host that answers. Raises HostError."""
+    # Not by one of our usual scripts: those need what may be missing.
+    done = call_persistently(host, lambda: host.run(Command(("sh", "-c", _LOOK))))
+    said = [line.partition(" ") for line in done.stdout.splitlines()[:50]]
+    lacking = {name for kind, _, name in said if kind == "lacks"}
+    lacking |= {"timeout"} if done.exit_code == 127 else set()  # commands over SSH run under `timeout`
+    found = [name for name in NEEDED if name in lacking]
+    if found:
+        hint = "Debian: apt-get install coreutils findutils util-linux mawk sed"
+        yield Unfit("programs", f"{', '.join(found)} can't be found in the PATH", hint)
+    for kind, _, path in said:
+        where = printable(path)[:500]
+        if kind == "unsafe":
+            hint = f"remove it on {host.host.id}, or set TMPDIR there"
+            yield Unfit("jobs", f"{where} is not a directory of our user alone", hint)
+        elif kind == "unwritable":
+            hint = f"make it writable on {host.host.id}, or set TMPDIR there to a folder that is"
+            yield Unfit("jobs", f"nothing can be written in {where}", hint)
+
+
+def refuse_unfit(host: JobHost) -> None:
+    """Raises HostError, lasting, for a host that is unfit or can't be reached."""
+    for each in find_defects(host):
+        error = HostError(say.of_host(host=host.host.id, what=each.detail), each.hint)
+        error.lasting = True
+        raise error
 
 
 def claim(host: JobHost, void_after_s: float = VOID_AFTER_S, *, gone: str = "") -> str:

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Protocol
 
-from benchbrief.compiler.planning.plan import Host
+from benchbrief.model.plan import Host
 from benchbrief.runners.jobs.tasks import Command, Completed
 from benchbrief.runners.journal.run_identity import RunName
 from benchbrief.runners.session.session import Session

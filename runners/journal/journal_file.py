@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import fcntl
+import hashlib
 import os
 import time
 from collections.abc import Iterable, Iterator
@@ -13,18 +14,77 @@ from typing import NamedTuple
 
 from pydantic import ValidationError
 
+from benchbrief.model.events import RECORD, AnyRecord, Place, ReportMade, RunStarted
 from benchbrief.runners.errors import Damaged, RunnerError
-from benchbrief.runners.journal.events import RECORD, AnyRecord, ReportMade, RunStarted
-from benchbrief.runners.journal.line_sums import (
-    START,
-    Chain,
-    Changed,
-    chain_after,
-    read_line,
-    record_after,
-    record_in,
-)
 from benchbrief.runners.plain_files import NotPlain, open_plain
+
+_BEGIN, _END = b',"sum":"', b'"}\n'
+_DIGITS = 32
+
+
+class Changed(ValueError):
+    """A line does not have the sum that it was written with."""
+
+
+class Chain(NamedTuple):
+    """How far a journal was read or written: the sum up to here, and whether the last line carries it."""
+
+    sum: str = ""
+    carried: bool = False
+
+
+START = Chain()
+
+
+def write_line(record: AnyRecord, before: Chain) -> tuple[bytes, Chain]:
+    """Return the line of a record, with its end, and the chain after it."""
+    body = record.model_dump_json().encode()
+    after = Chain(_sum(before, body), carried=True)
+    return body[:-1] + _BEGIN + after.sum.encode() + _END, after
+
+
+def read_line(line: bytes, before: Chain) -> tuple[bytes, Chain]:
+    """Return the JSON of a complete line without its sum, and the chain after it. Raises Changed."""
+    body, said = _parted(line)
+    if not said and before.carried:
+        raise Changed
+    after = Chain(_sum(before, body), bool(said))
+    if said and after.sum.encode() != said:
+        raise Changed
+    return body, after
+
+
+def chain_after(line: bytes) -> Chain | None:
+    """Return the chain after a complete line, as the line states it; None for a line without a sum."""
+    said = _parted(line)[1]
+    return Chain(said.decode("ascii", "replace"), carried=True) if said else None
+
+
+def record_after(previous: bytes, line: bytes) -> AnyRecord:
+    """Return the record of a line that follows `previous` (b"" for the first line).
+
+    Raises ValueError when the line holds no record, and Changed when the two lines show that it was changed.
+    """
+    before = chain_after(previous) if previous else START
+    return RECORD.validate_json(read_line(line, before)[0]) if before else record_in(line)
+
+
+def record_in(line: bytes) -> AnyRecord:
+    """Return the record of a line whose sum is checked elsewhere. Raises ValueError when it holds none."""
+    return RECORD.validate_json(_parted(line)[0])
+
+
+def _parted(line: bytes) -> tuple[bytes, bytes]:
+    """Split a line into its JSON without its sum, and the sum; b"" when it has none."""
+    end = len(line) - len(_END)
+    if line.endswith(_END) and line.startswith(_BEGIN, begin := end - _DIGITS - len(_BEGIN)):
+        return line[:begin] + b"}", line[end - _DIGITS : end]
+    return line.removesuffix(b"\n"), b""
+
+
+def _sum(before: Chain, body: bytes) -> str:
+    return hashlib.sha256(before.sum.encode() + body).hexdigest()[:_DIGITS]
+
 
 JOURNAL = "journal.jsonl"
 _BLOCK = 1 << 16
@@ -77,14 +137,6 @@ def wait_for_lock(fd: int, path: Path) -> bool:
             return False
         time.sleep(_LOCK_AGAIN_S)
     return True
-
-
-class Place(NamedTuple):
-    """Where a journal has a record: a line of so many bytes, with its end."""
-
-    path: Path
-    at: int
-    length: int
 
 
 def each_record(path: Path, size: int | None = None, *, keep_open: bool = True) -> Iterator[tuple[Place, AnyRecord]]:

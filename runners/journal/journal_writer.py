@@ -10,10 +10,9 @@ from collections import deque
 from collections.abc import Callable
 from pathlib import Path
 
+from benchbrief.model.events import AnyRecord, Place
 from benchbrief.runners.errors import DiskFull, FolderMoved, RunnerError
-from benchbrief.runners.journal.events import AnyRecord
-from benchbrief.runners.journal.journal_file import JOURNAL, Place, chain_of, wait_for_lock, whole_bytes
-from benchbrief.runners.journal.line_sums import write_line
+from benchbrief.runners.journal.journal_file import JOURNAL, chain_of, wait_for_lock, whole_bytes, write_line
 from benchbrief.runners.journal.run_record import RunRecord, read_run
 
 Listener = Callable[[AnyRecord], None]

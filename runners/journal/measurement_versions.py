@@ -11,8 +11,8 @@ from collections.abc import Iterable
 from typing import NamedTuple
 
 from benchbrief.compiler.extensions.registry import TOOL_SPECS
-from benchbrief.compiler.planning.plan import Cell, Plan
-from benchbrief.runners.journal import events as j
+from benchbrief.model import events as j
+from benchbrief.model.plan import Cell, Plan
 
 SHARED = (1, 3)
 """The versions since which cells of all tools are measured in another way; the last one is today's."""

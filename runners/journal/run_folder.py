@@ -1,4 +1,4 @@
-"""The directory of one run: its name and its files (see `runners/journal/events.py`)."""
+"""The directory of one run: its name and its files (see `model/events.py`)."""
 
 from __future__ import annotations
 
@@ -13,13 +13,12 @@ from contextlib import suppress
 from pathlib import Path
 from typing import NamedTuple
 
-from benchbrief.compiler.kept_plans.plan_file import plan_sha256, read_plan, written_plan
-from benchbrief.compiler.lanes.plan_lanes import lanes_of, only_lane
-from benchbrief.compiler.planning.plan import PLAN_VERSION, Plan
+from benchbrief.compiler.planning.plan_file import plan_sha256, read_plan, written_plan
+from benchbrief.compiler.planning.plan_lanes import lanes_of, only_lane
+from benchbrief.model.events import Simulated
+from benchbrief.model.plan import PLAN_VERSION, Plan
 from benchbrief.runners.errors import Damaged, DiskFull, RunnerError
-from benchbrief.runners.journal.atomic_files import write_durably
-from benchbrief.runners.journal.events import Simulated
-from benchbrief.runners.journal.file_digests import sha256_in, sha256_of
+from benchbrief.runners.journal.atomic_files import sha256_in, sha256_of, write_durably
 from benchbrief.runners.journal.journal_file import JOURNAL, first_start, has_begun
 from benchbrief.runners.journal.run_identity import IDENTITY, new_identity
 from benchbrief.runners.plain_files import open_plain, own_folder, read_plain, why_not_plain

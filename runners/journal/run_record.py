@@ -1,19 +1,17 @@
 """A run's journal, folded once into a record that executor, store, reports and commands share.
 
-A large fleet's journal does not fit into memory, so the record keeps the places of what may be large.
-"""
+A large fleet's journal does not fit into memory, so the record keeps the places of what may be large."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import re
+from collections.abc import Iterable, Mapping
 from copy import deepcopy
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from benchbrief.compiler.messages.text import Text
-from benchbrief.compiler.planning.plan import Knee, Plan
-from benchbrief.runners.journal import events as j
-from benchbrief.runners.journal.cell_history import (
+from benchbrief.model import events as j
+from benchbrief.model.cell_history import (
     CellHistory,
     CellTimes,
     Left,
@@ -22,8 +20,33 @@ from benchbrief.runners.journal.cell_history import (
     is_candidate_left_out,
     is_refused,
 )
-from benchbrief.runners.journal.journal_file import JOURNAL, Place, each_record, whole_bytes
-from benchbrief.runners.journal.merged_facts import merge_facts
+from benchbrief.model.events import Place
+from benchbrief.model.plan import Knee, Plan
+from benchbrief.model.text import Text
+from benchbrief.runners.journal.journal_file import JOURNAL, each_record, whole_bytes
+
+_OF_PLACE = re.compile(r"(?:filesystem|device|disks|mount|free space) of (.+)")
+
+
+def merge_facts(earlier: Mapping[str, str], later: Mapping[str, str]) -> dict[str, str]:
+    """Return the later facts, and the earlier ones of places that were not checked again, named as in
+    `host_facts.py`.
+
+    A run checks only the places of the cells that it has yet to measure. A resumed run, or one with reused results,
+    has measured at other places, too.
+    """
+    again = {found[1] for name in later if (found := _OF_PLACE.fullmatch(name))}
+    kept = {
+        name: value for name, value in earlier.items() if (found := _OF_PLACE.fullmatch(name)) and found[1] not in again
+    }
+    if not kept:
+        return dict(later)
+    disks = {f"disk {disk}" for name, value in kept.items() if name.startswith("disks of ") for disk in value.split()}
+    kept = {name: value for name, value in earlier.items() if name in disks} | kept
+    facts = {name: value for name, value in (kept | dict(later)).items() if name != "filesystem"}
+    types = {value for name, value in facts.items() if name.startswith("filesystem of ")}
+    return facts | ({"filesystem": types.pop()} if len(types) == 1 else {})
+
 
 _OfCell = j.CellStarted | j.CellReused | j.CellResumed | j.CellEnded | j.CellSkipped
 NOWHERE = Place(Path(), 0, 0)

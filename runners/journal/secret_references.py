@@ -6,7 +6,7 @@ import os
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from benchbrief.compiler.planning.plan import Database, Origin, Plan, Reference
+from benchbrief.model.plan import Database, Origin, Plan, Reference
 from benchbrief.runners.errors import RunnerError
 from benchbrief.runners.journal.secret_masking import KNOWN
 

@@ -6,7 +6,7 @@ import math
 import statistics
 from collections.abc import Sequence
 
-from benchbrief.compiler.planning.budgets import LEVEL
+from benchbrief.model.budgets import LEVEL
 
 LARGEST = 1e150
 """A larger value is no measurement: its square is no float. Neither is NaN at most this."""

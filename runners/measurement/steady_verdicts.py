@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from dataclasses import asdict
 
-from benchbrief.compiler.messages.text import Text, figure, share_figure
-from benchbrief.compiler.planning.plan import Cell, UntilSteady
-from benchbrief.compiler.planning.steady_rule import BATCH_S
-from benchbrief.runners.journal import events as j
+from benchbrief.model import events as j
+from benchbrief.model.measurement import SteadyEnd
+from benchbrief.model.plan import Cell, UntilSteady
+from benchbrief.model.run_messages import say
+from benchbrief.model.steadiness import BATCH_S, Verdict
+from benchbrief.model.text import Text, figure, share_figure
 from benchbrief.runners.journal.controller_clock import now
-from benchbrief.runners.measurement.measurement import SteadyEnd
-from benchbrief.runners.measurement.steady_ends import Verdict
-from benchbrief.runners.messages.run_messages import say
 
 
 def steady_end(verdict: Verdict, within: float, lasted_s: float) -> SteadyEnd:

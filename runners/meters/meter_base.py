@@ -9,7 +9,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from typing import ClassVar
 
-from benchbrief.compiler.planning.plan import Probe
+from benchbrief.model.plan import Probe
 from benchbrief.runners.jobs.tasks import Command, Job, JobOutput, Word
 from benchbrief.runners.meters.meter_complaints import ENDED
 from benchbrief.runners.meters.meter_points import FIGURES, Point, Reader

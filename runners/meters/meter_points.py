@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 
-from benchbrief.compiler.planning.plan import PowerMeter, Reference
+from benchbrief.model.plan import PowerMeter, Reference
 from benchbrief.runners.errors import RunnerError
 from benchbrief.runners.jobs.tasks import File, Word
 from benchbrief.runners.journal.secret_masking import Secret

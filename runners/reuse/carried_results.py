@@ -10,17 +10,16 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from benchbrief.compiler.planning.plan import Cell, Plan
+from benchbrief.model import events as j
+from benchbrief.model.plan import Cell, Plan
+from benchbrief.model.run_messages import say
 from benchbrief.runners.engines.command_files import rename_hosts
 from benchbrief.runners.hosts.facts.declared_facts import find_contradictions
-from benchbrief.runners.journal import events as j
 from benchbrief.runners.journal.atomic_files import flush, link_or_copy, write_durably
 from benchbrief.runners.journal.controller_clock import now
-from benchbrief.runners.journal.journal_file import JOURNAL
-from benchbrief.runners.journal.line_sums import START, write_line
+from benchbrief.runners.journal.journal_file import JOURNAL, START, write_line
 from benchbrief.runners.journal.measurement_versions import Recorded
 from benchbrief.runners.journal.run_folder import cell_directory
-from benchbrief.runners.messages.run_messages import say
 
 Facts = j.HostFacts | j.EngineFacts | j.ToolFound
 """What a result depends on, as observed when it was measured."""

@@ -11,13 +11,13 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from benchbrief.compiler.planning.plan import DatabaseKey, Plan
+from benchbrief.model import events as j
+from benchbrief.model.plan import DatabaseKey, Plan
 from benchbrief.runners.engines import command_files
 from benchbrief.runners.errors import RunnerError
 from benchbrief.runners.hosts import tool_discovery
 from benchbrief.runners.hosts.facts import host_facts
 from benchbrief.runners.hosts.host_connections import HostPool
-from benchbrief.runners.journal import events as j
 from benchbrief.runners.journal.secret_masking import hide, hide_throughout
 from benchbrief.runners.plugins import driver, engine_class
 from benchbrief.runners.reuse.carried_results import Carried

@@ -2,20 +2,23 @@
 
 Everything is decided by what the journal says: verdicts, and the time that cells have taken. So a resumed run decides
 as the interrupted one did, and counts what was spent before. A budget is that of each lane, which works by itself; in
-a simulated run, each cell takes as long as planned.
-"""
+a simulated run, each cell takes as long as planned."""
 
 from __future__ import annotations
 
 import math
+import statistics
 import threading
 import time
-from collections.abc import Callable, Collection, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from copy import deepcopy
+from dataclasses import dataclass, field
 from functools import partial
 
-from benchbrief.compiler.messages.text import Text, duration_figure, figure
-from benchbrief.compiler.planning.budgets import (
+from benchbrief.compiler.planning.data_states import DataStates
+from benchbrief.compiler.planning.tolerated_changes import changes_of
+from benchbrief.model import events as j
+from benchbrief.model.budgets import (
     Point,
     budgeted_cells,
     chooses,
@@ -25,19 +28,248 @@ from benchbrief.compiler.planning.budgets import (
     level,
     point_of,
 )
-from benchbrief.compiler.planning.plan import Cell, Plan
+from benchbrief.model.cell_history import CellHistory
+from benchbrief.model.fingerprint import place_of
+from benchbrief.model.measurement import Measurement
+from benchbrief.model.plan import Cell, Plan, ResetWork
+from benchbrief.model.run_messages import say
+from benchbrief.model.text import Text, duration_figure, figure
 from benchbrief.runners.errors import RunnerError
-from benchbrief.runners.journal import events as j
-from benchbrief.runners.journal.cell_history import CellHistory
 from benchbrief.runners.journal.controller_clock import now
 from benchbrief.runners.journal.run_record import RunRecord
-from benchbrief.runners.measurement.measurement import Measurement
-from benchbrief.runners.messages.run_messages import say
-from benchbrief.runners.scheduling.next_cell_times import ExpectedTimes
+from benchbrief.runners.measurement.confidence_interval import half_width, t_interval
 from benchbrief.runners.scheduling.parallel_lanes import lanes
-from benchbrief.runners.scheduling.repeat_allocation import Group, PointSoFar, next_group
 from benchbrief.runners.scheduling.reported_statistics import THROUGHPUT, AskedStatistics
-from benchbrief.runners.scheduling.table_readings import Readings, ReadTables, nothing_read
+
+
+@dataclass(frozen=True)
+class Sampled:
+    """What a probe has at a point, or a metric over that: one value for each repeat, in any unit.
+
+    The width of its interval is a share of the mean, or of `least` where the mean is smaller: a share near 0 %, or a
+    disk that rests, is no reason to repeat."""
+
+    of: str
+    values: Sequence[float]
+    least: float
+
+
+@dataclass(frozen=True)
+class Readings:
+    """`open` has the points that expectations read which the repeats can't decide yet, with how far from it they are:
+    half the width of the interval of the mean difference, as a share of that difference. `decided` are the points
+    at which the repeats decide each expectation that reads them. `compared` has the points that open expectations
+    read together with a point. `sampled` is what is asked for of probes."""
+
+    open: Mapping[Point, float] = field(default_factory=dict)
+    decided: Collection[Point] = frozenset()
+    sampled: Mapping[Point, Sequence[Sampled]] = field(default_factory=dict)
+    compared: Mapping[Point, Collection[Point]] = field(default_factory=dict)
+
+
+ReadTables = Callable[[RunRecord], Readings]
+
+
+def nothing_read(_record: RunRecord) -> Readings:
+    """Return the readings of a spec without expectations and probes."""
+    return Readings()
+
+
+@dataclass(frozen=True)
+class _Reset:
+    """A reset of the run: how a cell got its data set, and the seconds it took."""
+
+    cell: Cell
+    work: ResetWork
+    seconds: float
+
+
+class ExpectedTimes:
+    """What cells of a lane would take now. `repeats_of` returns all cells of a cell's point."""
+
+    def __init__(
+        self, plan: Plan, record: RunRecord, lane: Iterable[Cell], repeats_of: Callable[[Cell], Sequence[Cell]]
+    ) -> None:
+        self._plan, self._record, self._repeats_of = plan, record, repeats_of
+        self._places: dict[str, str] = {}
+        self._states = DataStates()
+        self._resets: list[_Reset] = []
+        self._planned: dict[tuple[str, str, ResetWork], float] = {}
+        """The longest planned reset, by the database, the data set and the kind."""
+        began: list[tuple[float, Cell]] = []
+        for cell in lane:
+            for step in cell.steps:
+                if step.reset:
+                    key = self._key(cell, step.reset)
+                    self._planned[key] = max(step.seconds, self._planned.get(key, 0.0))
+            if cell.id in record.cells and cell.id not in record.reused:
+                began += [(start.at, cell) for start in record.cells[cell.id].started.values()]
+        for _, cell in sorted(began, key=lambda each: each[0]):
+            self._note(cell, self._next(cell, self._states))
+
+    def seconds(self, cells: Sequence[Cell], *, guessed: bool = True) -> float:
+        """Return what the cells take, one after another. Not `guessed`: a reset counts only once the run has shown
+        what such resets take."""
+        states = deepcopy(self._states)
+        return sum(self._own_s(cell) + self._reset_s(cell, self._next(cell, states), guessed) for cell in cells)
+
+    def _next(self, cell: Cell, states: DataStates) -> ResetWork:
+        """Return how a cell that is next gets its data set."""
+        database = self._plan.databases[cell.database]
+        if cell.database not in self._places:
+            self._places[cell.database] = place_of(self._plan.hardware[cell.hardware], database, self._plan.hosts)
+        place = self._places[cell.database]
+        if cell.dataset is None:
+            states.without(place)
+            return ""
+        step = states.reset(place, cell.dataset.hash, database.reset, database.engine, bytes_=0.0, load_s=0.0)
+        states.changed(place, changes_of(self._plan.workloads[cell.workload], cell.events), 0.0)
+        return step.work
+
+    def _note(self, cell: Cell, work: ResetWork) -> None:
+        took = self._record.times.resets.get(cell.id)
+        if took is None:
+            verdict = self._record.cells[cell.id].ended
+            if work and verdict is not None and verdict.status == "ok":  # its tool has nothing to load
+                self._resets.append(_Reset(cell, work, 0.0))
+            return
+        if took.skipped:  # an earlier run left the data set
+            return
+        if took.loaded or work not in ("", "load"):
+            self._resets.append(_Reset(cell, "load" if took.loaded else work, took.seconds))
+
+    def _own_s(self, cell: Cell) -> float:
+        times = self._record.times
+        took = [
+            # A reset that failed is in no list of resets, and its time would be in none.
+            times.seconds[each.id]
+            - (times.resetting.get(each.id, 0.0) if each.id in times.resets else 0.0)
+            # How long other groups were measured meanwhile says nothing about the next repeat.
+            - times.waiting.get(each.id, 0.0)
+            for each in self._repeats_of(cell)
+            if times.seconds.get(each.id)
+        ]
+        return max(took, default=sum(step.seconds for step in cell.steps if step.kind != "load"))
+
+    def _reset_s(self, cell: Cell, work: ResetWork, guessed: bool) -> float:
+        """Return what such a reset took, of this data set if there was one; before the first, what is planned."""
+        planned_s = self._planned.get(self._key(cell, work), 0.0)
+        alike = [each for each in self._resets if each.work == work]
+        for same in (2, 1, 0):  # of the same data set, of the same database, any
+            key = self._key(cell, work)[:same]
+            found = [each for each in alike if self._key(each.cell, work)[:same] == key]
+            if found:
+                return max(each.seconds * self._larger(planned_s, each) for each in found)
+        return planned_s if guessed else 0.0
+
+    def _larger(self, planned_s: float, seen: _Reset) -> float:
+        """Return how many times longer than one that was seen a reset is planned."""
+        theirs_s = self._planned.get(self._key(seen.cell, seen.work), 0.0)
+        return planned_s / theirs_s if planned_s and theirs_s else 1.0
+
+    def _key(self, cell: Cell, work: ResetWork) -> tuple[str, str, ResetWork]:
+        return cell.database, cell.dataset.hash if cell.dataset else "", work
+
+
+_LEAST = 1e-9
+"""The need of a group whose repeats are all alike, and still wanted."""
+
+
+@dataclass
+class PointSoFar:
+    """What is known of a point: the values of each asked statistic over its good repeats, and how many have ended."""
+
+    values: Mapping[str, Sequence[float]] = field(default_factory=dict)
+    ended: int = 0
+    sampled: Sequence[Sampled] = ()
+
+
+@dataclass
+class Group:
+    """What is repeated together. `left` says whether a repeat is left; `open` how far an open expectation is from its
+    decision, None without one; `decided`, whether expectations judge all its points, and none is open.
+
+    `within` is the target as a share of the mean, None where all repeats are wanted. `at_least` repeats make an
+    interval count, and `level` is the level of each. `asked`: whether anything is asked for here at all; `expected`:
+    whether an expectation reads a point. `compared` are the places of the groups that open expectations compare with
+    this one.
+    """
+
+    points: Sequence[PointSoFar]
+    at_least: int
+    level: float
+    within: float | None = None
+    left: bool = True
+    open: float | None = None
+    decided: bool = False
+    asked: bool = True
+    expected: bool = False
+    compared: Collection[int] = ()
+
+    @property
+    def begun(self) -> bool:
+        """Return whether a turn has begun and is not over."""
+        return len({point.ended for point in self.points}) > 1
+
+    @property
+    def repeats(self) -> int:
+        return min(point.ended for point in self.points)
+
+    @property
+    def nearness(self) -> float:
+        """Return how near an open expectation is to its decision: a higher number is nearer."""
+        return -math.inf if self.open is None else -self.open
+
+    def need(self) -> float:
+        """Return how much the group needs another repeat: infinite without a whole interval, 0 when it is decided."""
+        if not self.asked:
+            return 0.0
+        widest = max((self._width(point) for point in self.points), default=0.0)
+        if self.within is None:
+            return 0.0 if self.decided and not math.isinf(widest) else max(widest, _LEAST)
+        return max(widest / self.within, _LEAST) if widest > self.within or self.open is not None else 0.0
+
+    def _width(self, point: PointSoFar) -> float:
+        """Return the widest interval of a point; of one without good repeats, it is infinite while any is left."""
+        widths = [width_so_far(values, self.at_least, self.level) for values in point.values.values()]
+        # A sample may be missing: that of a probe is no reason to go on.
+        widths += [
+            width_so_far(each.values, self.at_least, self.level, each.least)
+            for each in point.sampled
+            if len(each.values) >= self.at_least
+        ]
+        return max(widths, default=math.inf)
+
+
+def width_so_far(values: Sequence[float], at_least: int, level: float, least: float | None = None) -> float:
+    """Return half the width of a mean's interval as a share of the mean; infinite with fewer than `at_least` values.
+
+    With `least`, the share is that of the mean without its sign, or of `least` where that is more."""
+    if len(values) < at_least:
+        return math.inf
+    if least is None:
+        width = half_width(values, level)
+        return math.inf if width is None else width
+    mean = statistics.fmean(values)
+    low, high = t_interval(len(values), mean, statistics.stdev(values) if len(values) > 1 else None, level)
+    if low is None or high is None:
+        return math.inf
+    return (high - low) / 2 / max(abs(mean), least) if high > low else 0.0
+
+
+def next_group(groups: Sequence[Group]) -> int | None:
+    """Return the place of the group to repeat next; None when none needs it."""
+    found = [
+        (group.begun, lacks := math.isinf(need), lacks and group.expected, group.nearness, need, -group.repeats, -place)
+        for place, group in enumerate(groups)
+        if group.left and ((need := group.need()) > 0 or group.begun)
+    ]
+    if not found:
+        return None
+    first = -max(found)[-1]
+    sides = [first, *sorted(place for place in groups[first].compared if groups[place].left)]
+    return first if groups[first].begun else min(sides, key=lambda place: groups[place].repeats)
+
 
 _LEAST_S = 0.01
 """What takes less is not noted, in seconds."""

@@ -15,15 +15,15 @@ import threading
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 
-from benchbrief.compiler.messages.text import Figure, share_figure
-from benchbrief.compiler.planning.budgets import is_budgeted
-from benchbrief.compiler.planning.plan import Cell, Confident, Experiment, Plan
-from benchbrief.runners.journal import events as j
-from benchbrief.runners.journal.cell_history import CellHistory
+from benchbrief.model import events as j
+from benchbrief.model.budgets import is_budgeted
+from benchbrief.model.cell_history import CellHistory
+from benchbrief.model.plan import Cell, Confident, Experiment, Plan
+from benchbrief.model.run_messages import say
+from benchbrief.model.text import Figure, share_figure
 from benchbrief.runners.journal.controller_clock import now
 from benchbrief.runners.journal.run_record import RunRecord
 from benchbrief.runners.measurement.confidence_interval import half_width
-from benchbrief.runners.messages.run_messages import say
 from benchbrief.runners.scheduling.parallel_lanes import lanes
 
 

@@ -10,9 +10,9 @@ import threading
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 
-from benchbrief.compiler.planning.plan import Cell
+from benchbrief.model.cell_history import Left
+from benchbrief.model.plan import Cell
 from benchbrief.runners.errors import Interrupted
-from benchbrief.runners.journal.cell_history import Left
 
 _LOOK_EVERY_S = 0.5
 """How often, in seconds, a waiting cell checks whether the run must stop."""

@@ -6,7 +6,7 @@ import threading
 from collections.abc import Container, Iterator, Sequence
 from contextlib import contextmanager, nullcontext
 
-from benchbrief.compiler.planning.plan import Cell
+from benchbrief.model.plan import Cell
 
 
 def lanes(cells: Sequence[Cell]) -> list[list[Cell]]:

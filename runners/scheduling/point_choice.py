@@ -6,25 +6,95 @@ It counts as one of the ramp's points also where none is good. On a resume, poin
 come first, with one that was chosen and not begun; then the rule of `next_point.py` goes on.
 
 Each hardware chooses the points of its own curves. When measured in turns (`interleaved`), the hardware of one lane
-shares its points, as it is measured side by side.
-"""
+shares its points, as it is measured side by side."""
 
 from __future__ import annotations
 
+import math
 import statistics
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import pairwise
+from typing import Literal
 
-from benchbrief.compiler.messages.text import Text, figure
-from benchbrief.compiler.planning.plan import Cell, Experiment, Plan
-from benchbrief.runners.journal import events as j
+from benchbrief.model import events as j
+from benchbrief.model.plan import Cell, Experiment, Plan
+from benchbrief.model.run_messages import say
+from benchbrief.model.text import Text, figure
 from benchbrief.runners.journal.controller_clock import now
 from benchbrief.runners.journal.run_record import RunRecord
-from benchbrief.runners.messages.run_messages import say
-from benchbrief.runners.scheduling.first_cells import at_first_cells
 from benchbrief.runners.scheduling.knee_search import Flag, load_text, point_of
-from benchbrief.runners.scheduling.next_point import Choice, Curve, next_point
 from benchbrief.runners.scheduling.parallel_lanes import lanes
+from benchbrief.runners.scheduling.promise_search import at_first_cells
+
+EVEN = 0.25
+"""The change of the scaling exponent that weighs as much as the length of an interval by itself."""
+_SAME = 1e-9
+"""Scores and distances that differ by no more than this share are equal: their last digits are rounding."""
+
+Why = Literal["first", "last", "middle", "bend"]
+Curve = Mapping[float, float | None]
+"""The throughput at each point that was tried, in ops/s; None where no result is good."""
+
+
+@dataclass(frozen=True)
+class Choice:
+    """The next point. One that halves an interval has its ends, and the larger bend at them."""
+
+    point: float
+    why: Why
+    low: float | None = None
+    high: float | None = None
+    bend: float = 0.0
+
+
+def next_point(candidates: Sequence[float], curves: Sequence[Curve]) -> Choice | None:
+    """Return the next point of curves that were tried at the same points; None when no candidate is left.
+
+    `candidates` are in rising order.
+    """
+    tried = sorted({point for curve in curves for point in curve})
+    first, last = candidates[0], candidates[-1]
+    if first not in tried:
+        return Choice(first, "first")
+    if last not in tried:
+        return Choice(last, "last")
+    best: Choice | None = None
+    highest = 0.0
+    for low, high in pairwise(tried):
+        point = _middle(low, high, candidates)
+        if point is None:
+            continue
+        bend = max((bend_at(end, curve) for end in (low, high) for curve in curves), default=0.0)
+        score = math.log(high / low) * (EVEN + bend)
+        if best is None or score > highest * (1 + _SAME):
+            best, highest = Choice(point, "middle" if len(tried) == 2 else "bend", low, high, bend), score
+    return best
+
+
+def bend_at(point: float, curve: Curve) -> float:
+    """Return how much the scaling exponent changes at a point: 0 at an end of the curve, and without a result."""
+    known = sorted(each for each, rate in curve.items() if rate)
+    if point not in known:
+        return 0.0
+    place = known.index(point)
+    if place in (0, len(known) - 1):
+        return 0.0
+    before, after = known[place - 1], known[place + 1]
+    return abs(_exponent(before, point, curve) - _exponent(point, after, curve))
+
+
+def _exponent(low: float, high: float, curve: Curve) -> float:
+    return math.log((curve[high] or 1.0) / (curve[low] or 1.0)) / math.log(high / low)
+
+
+def _middle(low: float, high: float, candidates: Sequence[float]) -> float | None:
+    """Return the candidate nearest to the middle of an interval; None when there is none inside."""
+    middle = math.log(low * high) / 2
+    inside = [each for each in candidates if low < each < high]
+    if not inside:
+        return None
+    return min(inside, key=lambda each: (round(abs(math.log(each) - middle), 9), each))
 
 
 @dataclass

@@ -1,4 +1,4 @@
-"""Searches for a promise while they run: which rate is next, by the rule of `compiler/searches/rate_search.py`.
+"""Searches for a promise while they run: which rate is next, by the rule of `model/rate_search.py`.
 
 Everything is decided by what the journal says of the cells, so that a resumed run decides as the interrupted one did,
 and a later run takes the results of an earlier one as far as the rule asks for them. A cell that failed is tried again
@@ -6,39 +6,44 @@ by a resumed run. A rate whose repeats are cells of the plan takes them in their
 that are held out.
 
 Each hardware and workload has a search of its own. When measured in turns (`interleaved`), the searches of one lane
-take turns run by run, so that drift affects them alike.
-"""
+take turns run by run, so that drift affects them alike."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import TypeVar
 
-from benchbrief.compiler.messages.text import Text, figure
-from benchbrief.compiler.planning.plan import Cell, Experiment, Knee, Plan, Promise
-from benchbrief.compiler.searches.rate_search import (
-    LEAD,
-    NONE,
-    Answer,
-    Rule,
-    Step,
-    Tally,
-    Vote,
-    agreed,
-    is_lower_bound,
-    next_step,
-)
+from benchbrief.model import events as j
+from benchbrief.model.cell_history import CellHistory
+from benchbrief.model.measurement import Measurement
+from benchbrief.model.plan import Cell, Experiment, Knee, Plan, Promise
+from benchbrief.model.rate_search import LEAD, NONE, Answer, Rule, Step, Tally, Vote, agreed, is_lower_bound, next_step
+from benchbrief.model.run_messages import say
+from benchbrief.model.text import Text, figure
 from benchbrief.runners.errors import RunnerError
-from benchbrief.runners.journal import events as j
-from benchbrief.runners.journal.cell_history import CellHistory
 from benchbrief.runners.journal.controller_clock import now
 from benchbrief.runners.journal.run_record import RunRecord
-from benchbrief.runners.measurement.measurement import Measurement
-from benchbrief.runners.messages.run_messages import say
-from benchbrief.runners.scheduling.first_cells import at_first_cells
 from benchbrief.runners.scheduling.knee_search import Flag, key_of, load_text
 from benchbrief.runners.scheduling.parallel_lanes import lanes
 from benchbrief.runners.scheduling.promise_values import SERVED, is_kept, values_of
+
+_Group = TypeVar("_Group")
+
+
+def at_first_cells(
+    cells: Iterable[Cell], group_of: Mapping[str, _Group], measured: Callable[[_Group], Iterator[Cell]]
+) -> Iterator[Cell]:
+    """Yield the cells, and for each group, at its first cell, what `measured` gives. `group_of` is by the ids of
+    cells; the others have no group."""
+    done: set[int] = set()
+    for cell in cells:
+        group = group_of.get(cell.id)
+        if group is None:
+            yield cell
+        elif id(group) not in done:
+            done.add(id(group))
+            yield from measured(group)
 
 
 def vote_of(history: CellHistory | None, cell: Cell, promise: Promise) -> Vote | None:

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from math import sqrt
 
-from benchbrief.compiler.planning.achieved_load import offered, to_serve
-from benchbrief.compiler.planning.plan import Cell, Experiment, Promise
-from benchbrief.runners.measurement.measurement import Measurement
+from benchbrief.model.achieved_load import offered, to_serve
+from benchbrief.model.measurement import Measurement
+from benchbrief.model.plan import Cell, Experiment, Promise
 from benchbrief.runners.scheduling.reported_statistics import latency_at
 
 ERRORS, SERVED = "errors", "served"

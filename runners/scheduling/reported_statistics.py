@@ -13,8 +13,8 @@ from functools import cache
 
 from pydantic import BaseModel
 
-from benchbrief.compiler.planning.plan import Cell, Plan, Query, Read
-from benchbrief.runners.measurement.measurement import Measurement
+from benchbrief.model.measurement import Measurement
+from benchbrief.model.plan import Cell, Plan, Query, Read
 from benchbrief.runners.scheduling.knee_search import latency_of
 
 THROUGHPUT = "throughput"

@@ -1,24 +1,264 @@
 """The simulated load generator: its input (a `Task`), and what it reports as measured (a `Reported`).
 
-Both are kept as JSON beside each other in the run's raw outputs. The simulated driver reads them.
-"""
+Both are kept as JSON beside each other in the run's raw outputs. The simulated driver reads them."""
 
 from __future__ import annotations
 
 import hashlib
 import math
 import random
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
-from functools import cached_property
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, fields
+from functools import cached_property, lru_cache
 from typing import Literal
 
 from pydantic import TypeAdapter
 
-from benchbrief.compiler.planning.steady_rule import BATCH_S
-from benchbrief.runners.measurement.steady_ends import Verdict, judge_batches
-from benchbrief.runners.simulated.latency_distribution import Counts, Latencies, edge
-from benchbrief.runners.simulated.queueing_model import Machine, Network, demand_of, mix
+from benchbrief.model.plan import Fact, Hardware, Quantity
+from benchbrief.model.steadiness import BATCH_S, Verdict, judge_batches
+
+PER_DECADE = 20
+"""Buckets for each power of ten. Each is 12 % wider than the one before."""
+_FIRST_S = 1e-6
+_MOST = 12 * PER_DECADE
+"""Up to 10^12 times the first: more than any latency."""
+_LAGS = 8
+_WIDE = 20
+"""A growing lag is cut into so many steps, unless it grows by so many times the rest of a latency."""
+
+Counts = tuple[tuple[int, int], ...]
+"""Pairs of a bucket's number and its count of latencies, in rising order."""
+
+
+def edge(number: int) -> float:
+    """Return where a bucket begins, in seconds. It ends where the next one begins."""
+    return EDGES[number]
+
+
+EDGES = tuple(_FIRST_S * 10 ** (i / PER_DECADE) for i in range(_MOST + 2))
+"""Where each bucket begins, in seconds."""
+
+
+@dataclass(frozen=True)
+class Latencies:
+    """A distribution: two exponential parts with these means, a fixed part, and a lag, all in seconds.
+
+    The lag is how far a load that is too high for the hosts is behind its schedule. It grows from `lag_from` to
+    `lag_to` during the measured time.
+    """
+
+    first_s: float
+    second_s: float
+    fixed_s: float
+    lag_from: float = 0.0
+    lag_to: float = 0.0
+
+    @property
+    def mean_s(self) -> float:
+        return self.first_s + self.second_s + self.fixed_s + (self.lag_from + self.lag_to) / 2
+
+    def share_below(self, latency_s: float) -> float:
+        """Return the share of the operations that take at most this long."""
+        if self.lag_to <= 0:
+            return self._without_lag(latency_s - self.fixed_s)
+        span, busy_s = self.lag_to - self.lag_from, self.first_s + self.second_s
+        late_s = latency_s - self.fixed_s - self.lag_from
+        if span > _WIDE * busy_s:  # the rest is negligible against the lag
+            return min(1.0, max(0.0, (late_s - busy_s) / span))
+        return sum(self._without_lag(late_s - span * (i + 0.5) / _LAGS) for i in range(_LAGS)) / _LAGS
+
+    @cached_property
+    def _without_lag(self) -> Callable[[float], float]:
+        """Return the distribution of a sum of two exponentials (hypoexponential), also when one is 0 or both are
+        equal. It is of times above 0."""
+        a, b, exp = max(self.first_s, self.second_s), min(self.first_s, self.second_s), math.exp
+        if a <= 0:
+            return lambda time_s: float(time_s > 0)
+        if b <= a * 1e-6:
+            return lambda time_s: -math.expm1(-time_s / a) if time_s > 0 else 0.0
+        if a - b < a * 1e-3:
+            return lambda time_s: 1.0 - (1.0 + time_s / a) * exp(-time_s / a) if time_s > 0 else 0.0
+        return lambda time_s: 1.0 - (a * exp(-time_s / a) - b * exp(-time_s / b)) / (a - b) if time_s > 0 else 0.0
+
+    def counts(self, number: int) -> Counts:
+        """Distribute so many latencies over the buckets by their shares."""
+        found = []
+        counted = 0
+        low = max(_FIRST_S, self.fixed_s + self.lag_from)
+        without_lag = None if self.lag_to > 0 else self._without_lag
+        bucket = max(0, min(_MOST, math.floor(math.log10(low / _FIRST_S) * PER_DECADE) - 1))
+        while counted < number:
+            if bucket >= _MOST:
+                share = 1.0
+            elif without_lag:  # this loop is a third of what a simulated load costs
+                share = without_lag(EDGES[bucket + 1] - self.fixed_s)
+            else:
+                share = self.share_below(EDGES[bucket + 1])
+            upto = min(number, round(number * share))
+            if upto > counted:
+                found.append((bucket, upto - counted))
+                counted = upto
+            bucket += 1
+        return tuple(found)
+
+
+PAGE_BYTES = 4096
+"""The bytes that one access to the disk reads or writes."""
+
+
+@dataclass(frozen=True)
+class Machine:
+    """A simulated node. A fact of the same name that the spec declares of its hardware takes precedence.
+
+    `cores` processors serve one operation each. The disk serves `disk_queue` accesses at once, each for
+    `disk_latency` (seconds). `network_latency` (seconds) is a round trip. Power (watts) is `idle_power` without
+    load and `full_power` with all processors busy.
+    """
+
+    cores: float = 16.0
+    disk_latency: float = 100e-6
+    disk_queue: float = 32.0
+    network_latency: float = 200e-6
+    idle_power: float = 150.0
+    full_power: float = 450.0
+
+    @classmethod
+    def of(cls, hardware: Hardware) -> Machine:
+        facts = {each.name: _number(hardware.facts.get(each.name)) for each in fields(cls)}
+        return cls(**{name: value for name, value in facts.items() if value is not None})
+
+
+def _number(fact: Fact | None) -> float | None:
+    return fact.value if isinstance(fact, Quantity) and math.isfinite(fact.value) and fact.value > 0 else None
+
+
+@dataclass(frozen=True)
+class Demand:
+    """What one operation needs: seconds of a processor, reads and writes of the disk, round trips over the network."""
+
+    cpu_s: float
+    reads: float
+    writes: float
+    trips: float = 1.0
+
+    def __add__(self, other: Demand) -> Demand:
+        return Demand(
+            self.cpu_s + other.cpu_s,
+            self.reads + other.reads,
+            self.writes + other.writes,
+            self.trips + other.trips,
+        )
+
+    def __mul__(self, share: float) -> Demand:
+        return Demand(self.cpu_s * share, self.reads * share, self.writes * share, self.trips * share)
+
+
+_READ, _WRITE = Demand(200e-6, 1.0, 0.0), Demand(250e-6, 0.0, 1.0)
+DEMANDS: Mapping[str, Demand] = {
+    "read": _READ,
+    "update": _WRITE,
+    "insert": _WRITE,
+    "write": _WRITE,
+    "delete": _WRITE,
+    "merge": _WRITE,
+    "seek": Demand(250e-6, 1.0, 0.0),
+    "scan": Demand(1500e-6, 8.0, 0.0),
+    "read_modify_write": _READ + _WRITE,
+}
+"""By operation, with the names of `model/measurement.py`."""
+
+
+def demand_of(operation: str) -> Demand:
+    """Return what an operation needs. One that only its tool knows, such as a transaction, reads and writes once."""
+    return DEMANDS.get(operation, _READ + _WRITE)
+
+
+def mix(shares: Mapping[str, float]) -> Demand:
+    """Return the mean demand of operations with these shares."""
+    total = Demand(0.0, 0.0, 0.0, 0.0)
+    for operation, share in shares.items():
+        total = total + demand_of(operation) * share
+    return total
+
+
+@dataclass(frozen=True)
+class Network:
+    """A closed network: `nodes` machines, and the mean demand of the operations. Times are in seconds.
+
+    `remote`: whether the load comes over the network, as for a server but not for a library.
+    """
+
+    machine: Machine
+    nodes: int
+    demand: Demand
+    remote: bool
+
+    def at(self, threads: int) -> Point:
+        """Solve the network for so many threads, at least one."""
+        return self._walk(threads)[-1]
+
+    def offered(self, rate: float, threads: int) -> Point:
+        """Solve it for so many operations a second from at most `threads` threads, of which only those needed are
+        busy."""
+        points = self._walk(threads)
+        if points[-1].ops_per_s <= rate:
+            return points[-1]
+        after = next(i for i, point in enumerate(points) if point.ops_per_s > rate)
+        low = points[after - 1] if after else points[0]
+        high = points[after]
+        span = high.ops_per_s - low.ops_per_s
+        part = (rate - low.ops_per_s) / span if span > 0 else 0.0
+        cpu, disk = (low.cpu_queue, high.cpu_queue), (low.disk_queue, high.disk_queue)
+        return Point(self, rate, *(a + (b - a) * max(0.0, part) for a, b in (cpu, disk)))
+
+    def _walk(self, threads: int) -> tuple[Point, ...]:
+        return _solved(self, threads)
+
+
+@dataclass(frozen=True)
+class Point:
+    """A solved network: operations per second, and the queues that an arriving operation finds at a node."""
+
+    network: Network
+    ops_per_s: float
+    cpu_queue: float
+    disk_queue: float
+
+    def residence(self, demand: Demand) -> tuple[float, float, float]:
+        """Return the seconds that an operation spends at the processors, at the disk, and on the network."""
+        machine = self.network.machine
+        cpu = _residence(demand.cpu_s, machine.cores, self.cpu_queue)
+        disk = _residence((demand.reads + demand.writes) * machine.disk_latency, machine.disk_queue, self.disk_queue)
+        return cpu, disk, demand.trips * machine.network_latency if self.network.remote else 0.0
+
+    @property
+    def latency_s(self) -> float:
+        """Return the mean latency."""
+        return sum(self.residence(self.network.demand))
+
+
+def _residence(service_s: float, servers: float, found: float) -> float:
+    """Return the residence time at Seidmann's station: a server `servers` times as fast, then the remaining time as
+    delay."""
+    return service_s / servers * (1 + found) + service_s * (servers - 1) / servers
+
+
+@lru_cache(maxsize=256)
+def _solved(network: Network, threads: int) -> tuple[Point, ...]:
+    """Return the points for 1, 2, ... threads. An arriving operation finds the queues of a network with one thread
+    less."""
+    machine, demand = network.machine, network.demand
+    cpu_s = demand.cpu_s / machine.cores
+    disk_s = (demand.reads + demand.writes) * machine.disk_latency / machine.disk_queue
+    points = []
+    cpu = disk = 0.0
+    for customers in range(1, max(1, threads) + 1):
+        rate = customers / Point(network, 0.0, cpu, disk).latency_s
+        points.append(Point(network, rate, cpu, disk))
+        per_node = rate / network.nodes
+        cpu, disk = per_node * cpu_s * (1 + cpu), per_node * disk_s * (1 + disk)
+    return tuple(points)
+
 
 SPREAD = 0.02
 """How much repeats differ: the standard deviation of the logarithm of a cell's speed."""
@@ -79,7 +319,7 @@ class Task:
 
 @dataclass(frozen=True)
 class ReportedOperation:
-    """As in `runners/measurement/measurement.py`, with bucket counts as in `latency_distribution.py`."""
+    """As in `model/measurement.py`, with bucket counts as in `latency_distribution.py`."""
 
     operation: str
     kind: Literal["service", "intended"]

@@ -3,33 +3,78 @@
 from __future__ import annotations
 
 import os
+import shlex
 import signal
 import sys
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 from typing import Literal, NamedTuple
 
-from benchbrief.compiler.planning.plan import Host, Plan
-from benchbrief.runners.errors import RunnerError
+from benchbrief.model import events as j
+from benchbrief.model.plan import Host, Plan
+from benchbrief.runners.errors import HostBusy, RunnerError
 from benchbrief.runners.hosts.fan_out import fan_out
 from benchbrief.runners.hosts.host_connections import CONTROLLER
 from benchbrief.runners.hosts.orphans import Listed, list_leftovers
+from benchbrief.runners.jobs.claim_holders import describe_holder
 from benchbrief.runners.jobs.detached_jobs import end_leftovers
-from benchbrief.runners.journal import events as j
 from benchbrief.runners.journal.controller_clock import now
 from benchbrief.runners.journal.journal_writer import Journal
 from benchbrief.runners.journal.run_folder import load_plan
 from benchbrief.runners.journal.run_identity import copied_from, has_identity, run_name
 from benchbrief.runners.journal.run_record import RunRecord, read_run
-from benchbrief.runners.seams import Transport
-from benchbrief.runners.session.live_controllers import find_driving_processes, is_driven_here
-from benchbrief.runners.stopping.rival_controllers import refuse_alive, refuse_driven_here
+from benchbrief.runners.seams import Hosts, Transport
+from benchbrief.runners.session.session import driver_of, find_driving_processes, is_driven_here, is_this_machine
 from benchbrief.runners.transports.transport_base import JobTransport
-from benchbrief.runners.worlds.world_choice import world_of
+from benchbrief.runners.world_choice import world_of
+
+QUIET_S = 150
+"""In seconds. A live controller sends each host more heartbeats than this, even when one of its hosts is lost."""
+
+
+def refuse_driven_here(owner: str, run_dir: Path) -> None:
+    """Raises RunnerError when another process of this machine drives a run with this identity, or makes its brief."""
+    found = driver_of(owner)
+    if found is not None:
+        pid, folder = found
+        same = folder.resolve() == run_dir.resolve()
+        raise RunnerError(
+            f"process {pid} still makes the brief of this run"
+            if same
+            else f"process {pid} drives this run in {folder}: this folder is a copy, or that one was",
+            f"wait for it, or end it with: bench stop {shlex.quote(str(folder))}",
+        )
+
+
+def refuse_driven_elsewhere(hosts: Hosts, ids: Iterable[str], owner: str) -> None:
+    """Raises HostBusy when a controller on another machine has lately shown a sign of life for this run."""
+
+    def look(host_id: str) -> None:
+        host = hosts[host_id]
+        if isinstance(host, JobTransport):
+            refuse_alive(host_id, list_leftovers(host), owner)
+
+    for result in fan_out(ids, look).values():
+        if isinstance(result, HostBusy):
+            raise result
+
+
+def refuse_alive(host_id: str, found: Iterable[Listed], owner: str) -> None:
+    """Raises HostBusy for one host, by its list of jobs and claims."""
+    for each in found:
+        fresh = each.silent_s is not None and each.silent_s <= QUIET_S
+        if each.owner == owner and fresh and not is_this_machine(each.claim):
+            left_s = QUIET_S - (each.silent_s or 0)
+            raise HostBusy(
+                f"{host_id} is held by {describe_holder(each.claim)}, which has this run's identity and gave a sign of "
+                f"life {each.silent_s} s ago: this folder is a copy of a run that is driven there",
+                f"end it there with `bench stop`; if that controller is gone, try again in {left_s} s",
+            )
+
 
 _LOOK_EVERY_S = 0.1
 _SAY_EVERY_S = 10.0

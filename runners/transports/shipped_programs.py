@@ -23,7 +23,7 @@ from benchbrief.runners.errors import ToolMissing
 from benchbrief.runners.jobs.connection_retry import run_persistently
 from benchbrief.runners.jobs.shell_scripts import read_script
 from benchbrief.runners.jobs.tasks import Command
-from benchbrief.runners.journal.file_digests import sha256_of
+from benchbrief.runners.journal.atomic_files import sha256_of
 from benchbrief.runners.seams import Transport
 
 _FIND = read_script(__file__, "scripts/find_shipped.sh")

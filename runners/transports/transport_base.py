@@ -8,7 +8,7 @@ from collections.abc import Collection, Iterator
 from contextlib import AbstractContextManager
 from pathlib import Path
 
-from benchbrief.compiler.planning.plan import Host
+from benchbrief.model.plan import Host
 from benchbrief.runners.jobs import detached_jobs, host_claims
 from benchbrief.runners.jobs.fetch_outputs import fetch
 from benchbrief.runners.jobs.script_host import Claim, Entry

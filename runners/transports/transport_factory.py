@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Protocol, cast
 
 from benchbrief.compiler.extensions.registry import TRANSPORT_SPECS
-from benchbrief.compiler.planning.plan import Host
+from benchbrief.model.plan import Host
 from benchbrief.runners.jobs.script_host import JobHost
 from benchbrief.runners.journal.run_identity import RunName
 from benchbrief.runners.plugins import create

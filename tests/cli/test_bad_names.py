@@ -14,7 +14,7 @@ from benchbrief.compiler.briefs.report_schema import ELEMENTS
 from benchbrief.compiler.extensions.registry import METER_SPECS
 from benchbrief.compiler.schemas.block_schema import BLOCKS
 from benchbrief.compiler.schemas.host_schema import SSH
-from benchbrief.compiler.shapes.value_shapes import Key
+from benchbrief.model.value_shapes import Key
 from tests.cli.specs import SMALL
 from tests.support.bench import PROGRAM, Bench, Ended
 

@@ -9,13 +9,12 @@ from typing import Any
 import pytest
 
 from benchbrief.comparing.compare_output import cases, format_quantity, markdown, shorten_reason, table_rows
-from benchbrief.comparing.compare_table import table_of
 from benchbrief.comparing.comparison_cautions import levels_of, warn_of_busy_hosts, warn_of_changes_shown_twice
-from benchbrief.compiler.messages.text import figure
+from benchbrief.comparing.print_comparison import table_of
+from benchbrief.model.text import figure
 from benchbrief.results.compare.comparison import Outcome, Point, Quantity, Values, compare
-from benchbrief.results.compare.contender import Contender
-from benchbrief.results.compare.contender_differences import _readable
-from benchbrief.results.messages.result_messages import say
+from benchbrief.results.compare.contender import Contender, _readable
+from benchbrief.results.result_messages import say
 from benchbrief.results.store.store_schema import NoteRow
 from tests.reports import world as w
 

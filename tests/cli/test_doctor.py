@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from benchbrief.compiler.planning.plan import Host
+from benchbrief.model.plan import Host
 from benchbrief.runners.journal.run_identity import RunName
 from benchbrief.runners.transports.transport_factory import open_transport
 from tests.cli.specs import SMALL

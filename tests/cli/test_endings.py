@@ -7,12 +7,12 @@ from pathlib import Path
 
 import pytest
 
-from benchbrief.compiler.messages.text import figure, share_figure
 from benchbrief.dsl.bench_error import ExitCode
+from benchbrief.model.run_messages import say
+from benchbrief.model.text import figure, share_figure
 from benchbrief.progress.finished_run import Finished
 from benchbrief.results.analysis.expectation_verdicts import Verdict
-from benchbrief.results.samples.sample_coverage import Patchy
-from benchbrief.runners.messages.run_messages import say
+from benchbrief.results.ingest.sample_coverage import Patchy
 from benchbrief.running.run_output import Summary, as_dict, tell
 
 

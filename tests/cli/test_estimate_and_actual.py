@@ -7,10 +7,9 @@ from typing import Any
 
 import pytest
 
-from benchbrief.compiler.estimates.time_spent import ACTIVITIES
-from benchbrief.progress.compared_times import full_lines
-from benchbrief.results.runs.estimate_and_actual import compare_times
-from benchbrief.results.runs.times_taken import times_taken
+from benchbrief.compiler.estimates.estimate import ACTIVITIES
+from benchbrief.progress.finished_run import full_lines
+from benchbrief.results.runs.times_taken import compare_times, times_taken
 from benchbrief.runners.journal.run_folder import load_plan
 from benchbrief.runners.journal.run_record import read_run
 from tests.cli.conftest import FinishedRun

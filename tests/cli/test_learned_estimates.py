@@ -9,9 +9,8 @@ import pytest
 
 from benchbrief.compiler.compile import check
 from benchbrief.compiler.estimates.learned import MOST_TIMES, Keys, SeenStep, with_history
-from benchbrief.compiler.planning.plan import Plan
-from benchbrief.results.runs.learned_times import learned_times
-from benchbrief.results.runs.times_taken import times_taken
+from benchbrief.model.plan import Plan
+from benchbrief.results.runs.times_taken import learned_times, times_taken
 from benchbrief.runners.journal.run_folder import load_plan
 from tests.cli.specs import SMALL
 from tests.compiler.test_expand import plan_of

@@ -11,15 +11,14 @@ import pytest
 from prometheus_client.openmetrics.parser import text_string_to_metric_families
 
 from benchbrief.ci.openmetrics import text
-from benchbrief.cli.readable_quantities import duration, latency, rate
-from benchbrief.cli.terminal_marks import ASCII, UNICODE, marks, shorten
-from benchbrief.compiler.messages.text import figure
+from benchbrief.cli.terminal import ASCII, UNICODE, duration, latency, marks, rate, shorten
+from benchbrief.model import events as j
+from benchbrief.model.run_messages import say
+from benchbrief.model.text import figure
 from benchbrief.progress.live_screen import host_summary, screen
 from benchbrief.progress.run_progress import Progress
 from benchbrief.progress.run_view import RunView
 from benchbrief.runners.execution.live_numbers import Reading, load_of
-from benchbrief.runners.journal import events as j
-from benchbrief.runners.messages.run_messages import say
 from benchbrief.running.run_output import grouped
 from tests.support.plans import compile_spec
 from tests.support.waiting import until

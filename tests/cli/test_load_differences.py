@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from benchbrief.comparing.load_differences import Loads, compare_loads
+from benchbrief.comparing.comparison_cautions import Loads, compare_loads
 from benchbrief.results.compare.contender import Contender
 from tests.support.plans import compile_text
 

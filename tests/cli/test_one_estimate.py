@@ -8,12 +8,12 @@ from pathlib import Path
 
 import pytest
 
-from benchbrief.cli.readable_quantities import duration as readable
-from benchbrief.compiler.planning.plan import Plan
+from benchbrief.cli.terminal import duration as readable
 from benchbrief.dsl.diagnostics.plain_amounts import about
+from benchbrief.model import events as j
+from benchbrief.model.plan import Plan
 from benchbrief.progress.run_view import Known, RunView
-from benchbrief.results.runs.pace import Pace
-from benchbrief.runners.journal import events as j
+from benchbrief.results.runs.times_taken import Pace
 from tests.support.bench import Bench
 from tests.support.plans import compile_text
 from tests.support.tools import system_tool

@@ -11,9 +11,9 @@ from pathlib import Path
 
 import pytest
 
-from benchbrief.cli.readable_quantities import progress_of_step
+from benchbrief.cli.terminal import progress_of_step
+from benchbrief.model.events import PromiseEnded, RateJudged, Remark
 from benchbrief.progress.run_progress import Progress
-from benchbrief.runners.journal.events import PromiseEnded, RateJudged, Remark
 from tests.support.plans import compile_spec, compile_text
 
 QUICKSTART = Path(__file__).parents[2] / "examples" / "quickstart.bench"

@@ -12,9 +12,9 @@ from pathlib import Path
 
 import pytest
 
-from benchbrief.compiler.planning.planned_cells import planned_cells
-from benchbrief.compiler.searches.rate_search import Answer, Vote
-from benchbrief.runners.journal import events as j
+from benchbrief.model import events as j
+from benchbrief.model.planned_cells import planned_cells
+from benchbrief.model.rate_search import Answer, Vote
 from benchbrief.runners.journal.journal_file import JOURNAL, read_journal
 from benchbrief.runners.journal.run_folder import load_plan
 from benchbrief.runners.journal.run_record import RunRecord

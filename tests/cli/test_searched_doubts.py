@@ -15,9 +15,9 @@ import pytest
 
 from benchbrief.api.opened_run import open_run
 from benchbrief.results.building.open_store import open_store
-from benchbrief.results.store.promise_tables import SUSTAINED
 from benchbrief.results.store.searched_doubts import KNOWN, Doubt, doubts, of_search, values_at
 from benchbrief.results.store.store import Store
+from benchbrief.results.store.store_schema import SUSTAINED
 from benchbrief.runners.journal.run_folder import load_plan
 from tests.support.bench import Bench, fresh_bench
 

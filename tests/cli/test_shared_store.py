@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from benchbrief.results.shared_store.pushed_record import QueuedPush, enqueue
+from benchbrief.history.shared_store.run_manifest import QueuedPush, enqueue
 from benchbrief.runners.journal.journal_writer import Journal
 from tests.support.bench import Bench
 from tests.support.ports import free_port

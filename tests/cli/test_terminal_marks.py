@@ -5,8 +5,8 @@ from __future__ import annotations
 import click
 import pytest
 
-from benchbrief.cli.terminal_marks import ASCII, UNICODE, Marks, fold, pad, shorten
-from benchbrief.dsl.diagnostics.source_line import display_width
+from benchbrief.cli.terminal import ASCII, UNICODE, Marks, fold, pad, shorten
+from benchbrief.dsl.source import display_width
 
 JAPANESE = "警告: 負荷生成器が1つの測定で遅れ、その後に追いつきました（実行中の全負荷の103 %）。結果は残ります。"
 ENGLISH = "warning: bench-out/20261122-205632-brief/reports/brief.pdf could not be made, and the results are kept"

@@ -13,11 +13,10 @@ from pathlib import Path
 import pytest
 from pypdf import PdfReader, PdfWriter
 
+from benchbrief.model.events import Counters, Remark, RunEnded
 from benchbrief.results.store.digests import shorten_digests
-from benchbrief.runners.journal.events import Counters, Remark, RunEnded
-from benchbrief.runners.journal.journal_file import JOURNAL
+from benchbrief.runners.journal.journal_file import JOURNAL, START, record_in, write_line
 from benchbrief.runners.journal.journal_writer import Journal
-from benchbrief.runners.journal.line_sums import START, record_in, write_line
 from tests.cli.conftest import FinishedRun
 from tests.cli.specs import SMALL
 from tests.support.bench import Bench

@@ -7,13 +7,11 @@ from pathlib import Path
 import pytest
 
 from benchbrief.compiler.compile import examine
-from benchbrief.compiler.estimates.counted_cells import counted_cells
-from benchbrief.compiler.estimates.grouped_hardware import shares_points
+from benchbrief.compiler.estimates.estimate import counted_cells, shares_points, time_spent
 from benchbrief.compiler.estimates.learned import with_history
-from benchbrief.compiler.estimates.time_spent import time_spent
 from benchbrief.compiler.explain.explain_plan import explain
-from benchbrief.compiler.planning.plan import Plan
-from benchbrief.compiler.planning.planned_cells import most_cells, most_of
+from benchbrief.model.plan import Plan
+from benchbrief.model.planned_cells import most_cells, most_of
 from benchbrief.runners.scheduling.point_choice import ramps_of
 from tests.support.plans import compile_spec, compile_text
 

@@ -6,14 +6,14 @@ from pathlib import Path
 
 import pytest
 
-from benchbrief.compiler.blocks.databases.database_errors import KEEP
+from benchbrief.compiler.blocks.equipment_errors import KEEP
 from benchbrief.compiler.compile import check
 from benchbrief.compiler.estimates import advice as module
 from benchbrief.compiler.estimates.advice import Advice, advice
 from benchbrief.compiler.estimates.budget_fit import budget_fits, most_s
 from benchbrief.compiler.estimates.learned import Keys, SeenStep, with_history
 from benchbrief.compiler.explain.explain_plan import explain
-from benchbrief.dsl.diagnostics.source_line import display_width
+from benchbrief.dsl.source import display_width
 from tests.compiler.test_expand import plan_of
 
 RELOADS = """

@@ -11,12 +11,12 @@ import pytest
 from benchbrief.compiler.compile import check, examine
 from benchbrief.compiler.estimates import budget_fit
 from benchbrief.compiler.estimates.budget_fit import budget_fits, most_s, without_budgets
-from benchbrief.compiler.estimates.counted_cells import counted_cells
+from benchbrief.compiler.estimates.estimate import counted_cells
+from benchbrief.compiler.expand import expand
 from benchbrief.compiler.explain.explain_plan import explain
-from benchbrief.compiler.matrix.expand import expand
-from benchbrief.compiler.planning.planned_cells import most_cells, planned_cells
-from benchbrief.compiler.searches.rate_search import Vote
 from benchbrief.dsl.diagnostics.plain_amounts import duration, enough_time_in_words
+from benchbrief.model.planned_cells import most_cells, planned_cells
+from benchbrief.model.rate_search import Vote
 from benchbrief.runners.scheduling.promise_search import searches_of
 from tests.support.plans import compile_text
 

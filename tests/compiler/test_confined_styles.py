@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from benchbrief.compiler.briefs.style.confined_styles import refused_style
+from benchbrief.compiler.briefs.confined_styles import refused_style
 
 REACHING = {
     "@supports (display: block) { .notice { display: none } }": "@supports",

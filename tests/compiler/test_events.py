@@ -9,7 +9,7 @@ import pytest
 
 from benchbrief.compiler.compile import check
 from benchbrief.compiler.extensions.registry import TOOL_SPECS
-from benchbrief.compiler.planning.plan import Plan
+from benchbrief.model.plan import Plan
 
 SPEC = """\
 param when = 1 min

@@ -12,8 +12,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from benchbrief.compiler.estimates.estimate import estimate
-from benchbrief.compiler.planning.fingerprint import cell_hash, digest, identity
-from benchbrief.compiler.planning.plan import Cell, Knee, Plan
+from benchbrief.model.fingerprint import cell_hash, digest, identity
+from benchbrief.model.plan import Cell, Knee, Plan
 from tests.support.plans import compile_spec
 
 SPEC = """

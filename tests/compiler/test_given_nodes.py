@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from benchbrief.compiler.lanes.plan_lanes import open_hosts, with_nodes
-from benchbrief.compiler.planning.plan import Plan
+from benchbrief.compiler.planning.plan_lanes import open_hosts, with_nodes
+from benchbrief.model.plan import Plan
 from tests.support.plans import compile_text
 
 SPEC = """\

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from benchbrief.compiler.blocks.hardware.host_patterns import (
+from benchbrief.compiler.blocks.host_patterns import (
     MAX_HOSTS,
     Destination,
     HostPatternError,

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from benchbrief.compiler.estimates.learned import with_history
-from benchbrief.compiler.planning.plan import Step
+from benchbrief.model.plan import Step
 from tests.support.plans import compile_spec, compile_text
 
 SPEC = """

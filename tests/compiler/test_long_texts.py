@@ -9,7 +9,7 @@ import pytest
 from benchbrief.compiler.briefs.report_schema import ELEMENTS
 from benchbrief.compiler.compile import examine
 from benchbrief.compiler.schemas.block_schema import BLOCKS
-from benchbrief.compiler.shapes.value_shapes import Text
+from benchbrief.model.value_shapes import Text
 
 SCHEMAS = {**BLOCKS, **ELEMENTS}
 HEADS = {"each": "each workload", "formula": "formula m for a"}

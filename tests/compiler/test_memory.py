@@ -9,7 +9,7 @@ import pytest
 from benchbrief.compiler.briefs.lower_report import Memory
 from benchbrief.compiler.compile import examine
 from benchbrief.compiler.examined import Examined
-from benchbrief.compiler.metrics.typing.expressions import Typer
+from benchbrief.compiler.metrics.expressions import Typer
 from benchbrief.dsl.source import Source
 from benchbrief.dsl.syntax import ast
 from benchbrief.dsl.syntax.parse import parse

@@ -8,11 +8,9 @@ from pathlib import Path
 import pytest
 
 from benchbrief.compiler.estimates.budget_fit import most_s
-from benchbrief.compiler.estimates.estimate import estimate, lanes, slots
-from benchbrief.compiler.estimates.grouped_hardware import grouped_hardware
+from benchbrief.compiler.estimates.estimate import estimate, grouped_hardware, lanes, slots, time_spent
 from benchbrief.compiler.estimates.overlapped_loads import hidden_loads, one_by_one_s
-from benchbrief.compiler.estimates.time_spent import time_spent
-from benchbrief.compiler.planning.plan import Plan
+from benchbrief.model.plan import Plan
 from tests.support.plans import compile_spec, compile_text
 
 SPEC = """

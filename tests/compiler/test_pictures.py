@@ -6,7 +6,7 @@ from pathlib import Path
 
 from PIL import ImageFile
 
-from benchbrief.compiler.briefs.style.pictures import why_not_whole
+from benchbrief.compiler.briefs.themes import why_not_whole
 
 CUT = Path(__file__).parent / "errors" / "house" / "cut.png"
 

@@ -10,9 +10,9 @@ from pathlib import Path
 import pytest
 
 from benchbrief.compiler.explain.explain_diff import as_dict, explain_diff
-from benchbrief.compiler.planning.plan import Plan
 from benchbrief.compiler.planning.plan_diff import PlanDiff, diff
-from benchbrief.dsl.diagnostics.source_line import display_width
+from benchbrief.dsl.source import display_width
+from benchbrief.model.plan import Plan
 from tests.compiler.test_expand import OTHER, SAME, SPEC, plan_of
 from tests.support.plans import compile_spec
 

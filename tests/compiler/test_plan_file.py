@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 from pydantic import ValidationError
 
-from benchbrief.compiler.kept_plans import plan_file as module
-from benchbrief.compiler.kept_plans.plan_file import plan_sha256, read_plan, written_plan
-from benchbrief.compiler.planning.plan import Plan
+from benchbrief.compiler.planning import plan_file as module
+from benchbrief.compiler.planning.plan_file import plan_sha256, read_plan, written_plan
+from benchbrief.model.plan import Plan
 from tests.support.plans import compile_text
 
 SPEC = """\

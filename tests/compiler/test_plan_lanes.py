@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from benchbrief.compiler.lanes.plan_lanes import lane_named, lane_part, lanes_of, only_lane
-from benchbrief.compiler.planning.plan import Plan
+from benchbrief.compiler.planning.plan_lanes import lane_named, lane_part, lanes_of, only_lane
+from benchbrief.model.plan import Plan
 from tests.support.plans import compile_text
 
 APART = """\

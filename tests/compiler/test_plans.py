@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from benchbrief.compiler.explain.explain_plan import explain
-from benchbrief.dsl.diagnostics.source_line import display_width
+from benchbrief.dsl.source import display_width
 from tests.compiler.specs import check_fixture
 from tests.support.examples import EXAMPLES
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from benchbrief.compiler.planning import plan as p
+from benchbrief.model import plan as p
 from tests.support.plans import compile_text
 
 SPEC = """

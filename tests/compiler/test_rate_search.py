@@ -9,7 +9,7 @@ from itertools import pairwise
 
 import pytest
 
-from benchbrief.compiler.searches.rate_search import (
+from benchbrief.model.rate_search import (
     CONFIDENCE,
     LEAD,
     LOWER,

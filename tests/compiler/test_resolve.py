@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from benchbrief.compiler.compile import check
-from benchbrief.compiler.planning.plan import DatabaseKey, Plan, Quantity, Reference
+from benchbrief.model.plan import DatabaseKey, Plan, Quantity, Reference
 from tests.support.plans import compile_spec
 
 BASE = """

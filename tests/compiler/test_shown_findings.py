@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from benchbrief.compiler.examined import distinct
 from benchbrief.compiler.frontend.name_errors import ImportNotFound
-from benchbrief.compiler.shown_findings import distinct
 from benchbrief.dsl.source import Source, Span
 
 

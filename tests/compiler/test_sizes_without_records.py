@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from benchbrief.compiler.planning.plan import Cell
-from benchbrief.compiler.schemas.joined_keys import joined_keys
-from benchbrief.compiler.shapes.value_shapes import Flag, Key
+from benchbrief.compiler.schemas.extension_schemas import joined_keys
+from benchbrief.model.plan import Cell
+from benchbrief.model.value_shapes import Flag, Key
 from tests.support.plans import compile_spec
 
 SPEC = """\

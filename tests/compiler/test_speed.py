@@ -13,8 +13,8 @@ from pathlib import Path
 
 import pytest
 
+from benchbrief.compiler import expand
 from benchbrief.compiler.compile import check, examine
-from benchbrief.compiler.matrix import expand
 from benchmarks import plan_10k
 from benchmarks.hcl import LONG
 
@@ -103,7 +103,7 @@ from click.testing import CliRunner
 from benchbrief.cli.command_line import group
 done = CliRunner().invoke(group, ["check", sys.argv[1]])
 assert done.exit_code == 0, done.output
-from benchbrief.dsl.diagnostics.problem import Problem
+from benchbrief.dsl.diagnostics.diagnostic import Problem
 def below(kind):
     for each in kind.__subclasses__():
         yield each

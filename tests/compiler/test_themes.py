@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from benchbrief.compiler.briefs.style.themes import what_loads
+from benchbrief.compiler.briefs.themes import what_loads
 
 
 @pytest.mark.parametrize(

@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from benchbrief.compiler.estimates.time_spent import ACTIVITIES, RENDERING_S, Activity, time_spent
+from benchbrief.compiler.estimates.estimate import ACTIVITIES, RENDERING_S, Activity, time_spent
 from benchbrief.compiler.explain.explain_plan import explain
-from benchbrief.dsl.diagnostics.source_line import display_width
+from benchbrief.dsl.source import display_width
 from tests.compiler.test_expand import plan_of
 
 SPEC = """

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from benchbrief.compiler.units import (
+from benchbrief.model.units import (
     CURRENCIES,
     Unit,
     UnknownUnitError,

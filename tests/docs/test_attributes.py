@@ -11,7 +11,7 @@ from benchbrief.compiler.compile import check
 from benchbrief.compiler.extensions.registry import METER_SPECS
 from benchbrief.compiler.schemas.block_schema import BLOCKS
 from benchbrief.compiler.schemas.extension_schemas import DATABASE_OPTIONS
-from benchbrief.compiler.shapes.value_shapes import Key
+from benchbrief.model.value_shapes import Key
 from tests.compiler.samples import completed
 from tests.docs.samples import base_spec
 

@@ -10,9 +10,9 @@ from dataclasses import fields
 from pathlib import Path
 from typing import Any
 
-from benchbrief.progress import watch_events
+from benchbrief.model import events
+from benchbrief.progress import follow_run
 from benchbrief.results.runs.run_summary import RunStatus
-from benchbrief.runners.journal import events
 from tests.support.bench import Bench, fresh_bench
 from tools.reference import journal
 
@@ -100,6 +100,6 @@ def test_each_event_of_a_watch_is_there_with_its_fields(tmp_path: Path) -> None:
         *_, present, end = map(json.loads, bench("watch", bench.run_dir.name, "--json").out.splitlines())
     assert printed.pop("present") == set(present) - {"event", "at", "run"}
     assert set(end) == {"event", "run", "phase", "exit_code"}
-    by_case = events_in(inspect.getsource(watch_events.event))
+    by_case = events_in(inspect.getsource(follow_run.event))
     assert by_case
-    assert printed == by_case | {name: set(fields) for name, fields in watch_events.FIELDS.items()}
+    assert printed == by_case | {name: set(fields) for name, fields in follow_run.FIELDS.items()}

@@ -14,20 +14,17 @@ from markdown_it.token import Token
 from benchbrief.cli.command_line import COMMANDS
 from benchbrief.cli.terminal import MEANINGS
 from benchbrief.compiler import word_meanings
-from benchbrief.compiler.blocks.experiments import adaptive_ramps, ramps
-from benchbrief.compiler.blocks.promises import highest_rates
+from benchbrief.compiler.blocks import highest_rates, ramps
 from benchbrief.compiler.briefs.report_schema import ELEMENTS, OPTIONS
 from benchbrief.compiler.diagnostic_codes import all_codes
-from benchbrief.compiler.extensions.extension_spec import LANGUAGES
-from benchbrief.compiler.extensions.meter_spec import Boundary
-from benchbrief.compiler.extensions.own_tools import own_families, own_tools
-from benchbrief.compiler.extensions.registry import ENGINE_SPECS, METER_SPECS
+from benchbrief.compiler.extensions.registry import ENGINE_SPECS, METER_SPECS, own_families, own_tools
 from benchbrief.compiler.measure_catalogue import DIMENSIONS, KINDS
-from benchbrief.compiler.metrics.typing import curves
-from benchbrief.compiler.metrics.typing.lookups import FUNCTIONS
+from benchbrief.compiler.metrics import curves
+from benchbrief.compiler.metrics.expressions import FUNCTIONS
 from benchbrief.compiler.schemas import block_schema, extension_schemas
-from benchbrief.compiler.units import known_units
 from benchbrief.dsl.bench_error import ExitCode
+from benchbrief.model.extension_spec import LANGUAGES, Boundary
+from benchbrief.model.units import known_units
 from benchbrief.results.store.store_schema import TABLES
 from tests.docs.samples import ROOT, pages
 from tools.reference import __main__ as reference
@@ -81,7 +78,7 @@ def test_the_tables_of_words_have_all_that_there_is() -> None:
     assert set(word_meanings.ARGUMENTS["knee"]) == set(ramps.KNEE_ARGUMENTS)
     assert set(word_meanings.ARGUMENTS["range"]) == set(ramps.RANGE_ARGUMENTS)
     assert set(word_meanings.ARGUMENTS["highest"]) == set(highest_rates.HIGHEST_ARGUMENTS)
-    assert set(word_meanings.ARGUMENTS["adaptive"]) == set(adaptive_ramps.ADAPTIVE_ARGUMENTS)
+    assert set(word_meanings.ARGUMENTS["adaptive"]) == set(ramps.ADAPTIVE_ARGUMENTS)
     assert {name: tuple(word_meanings.ARGUMENTS[name]) for name in curves.ARGUMENTS} == curves.ARGUMENTS
     assert set(word_meanings.LANGUAGES) == set(LANGUAGES)
     assert set(word_meanings.TOOLS) == set(own_tools())

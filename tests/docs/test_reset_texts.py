@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 from benchbrief.compiler.explain.explain_rules import RESET_WORDS
-from benchbrief.compiler.extensions.engine_spec import AFTER_WRITES, BY_FILE_SYSTEM, Reset
 from benchbrief.compiler.word_meanings import RESETS
+from benchbrief.model.engine_spec import AFTER_WRITES, BY_FILE_SYSTEM, Reset
 
 ROOT = Path(__file__).parents[2]
 BRIEFS = tomllib.loads((ROOT / "reports/words/en.toml").read_text(encoding="utf-8"))

@@ -13,8 +13,7 @@ from benchbrief.dsl.diagnostics.diagnostic import SpecError
 from benchbrief.dsl.diagnostics.render import render_all
 from benchbrief.dsl.source import Source
 from benchbrief.dsl.syntax import grammar_tables as grammar
-from benchbrief.dsl.syntax.parse import _parser, parse
-from benchbrief.dsl.syntax.parser_loop import Driver, Stopped
+from benchbrief.dsl.syntax.parse import Driver, Stopped, _parser, parse
 from tests.support.generated_specs import texts
 
 REPOSITORY = Path(__file__).resolve().parents[2]

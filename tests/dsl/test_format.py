@@ -10,12 +10,12 @@ from hypothesis import HealthCheck, given, settings
 
 from benchbrief.compiler.compile import check
 from benchbrief.dsl.diagnostics.diagnostic import SpecError
-from benchbrief.dsl.formatter.format import format_source
+from benchbrief.dsl.formatter import format_source
 from benchbrief.dsl.read_files import decode, read_source
-from benchbrief.dsl.recovery.brackets import comments
 from benchbrief.dsl.source import Source
 from benchbrief.dsl.syntax import ast
 from benchbrief.dsl.syntax.parse import parse
+from benchbrief.dsl.syntax.parser_stop import comments
 from tests.dsl.trees import tree
 from tests.support.generated_specs import specs, texts
 

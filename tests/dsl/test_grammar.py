@@ -8,11 +8,11 @@ from pathlib import Path
 import pytest
 
 from benchbrief.dsl.diagnostics.diagnostic import SpecError
-from benchbrief.dsl.recovery.parser_stop import DECLARATIONS as DECLARATION_WORDS
-from benchbrief.dsl.recovery.parser_stop import INNER_BLOCKS
 from benchbrief.dsl.source import Source
 from benchbrief.dsl.syntax import ast
 from benchbrief.dsl.syntax.parse import parse, parse_expression
+from benchbrief.dsl.syntax.parser_stop import DECLARATIONS as DECLARATION_WORDS
+from benchbrief.dsl.syntax.parser_stop import INNER_BLOCKS
 from tests.dsl.trees import series, shown, tree, value, walk
 
 REPOSITORY = Path(__file__).resolve().parents[2]
@@ -301,7 +301,7 @@ def test_the_grammar_and_the_messages_know_the_same_keywords() -> None:
 
 
 def test_comments_can_be_found() -> None:
-    from benchbrief.dsl.recovery.brackets import comments
+    from benchbrief.dsl.syntax.parser_stop import comments
 
     text = '# first\nhardware a { hosts = "#no" # second\r\n text = """\n# no\n""" }#'
     assert [span.text for span in comments(Source("t.bench", text))] == ["# first", "# second", "#"]

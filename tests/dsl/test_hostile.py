@@ -16,10 +16,10 @@ from hypothesis import strategies as st
 from benchbrief.dsl.diagnostics.diagnostic import Diagnostic, SpecError
 from benchbrief.dsl.diagnostics.render import render_all
 from benchbrief.dsl.read_files import decode
-from benchbrief.dsl.recovery.brackets import comments
 from benchbrief.dsl.source import Source
 from benchbrief.dsl.syntax import ast
 from benchbrief.dsl.syntax.parse import parse, parse_expression
+from benchbrief.dsl.syntax.parser_stop import comments
 from tests.dsl.trees import walk
 
 LARGE = 1 << 18

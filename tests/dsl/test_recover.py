@@ -12,7 +12,7 @@ from benchbrief.compiler.compile import check
 from benchbrief.dsl.diagnostics.diagnostic import SpecError
 from benchbrief.dsl.source import Source
 from benchbrief.dsl.syntax import ast
-from benchbrief.dsl.syntax.parser_loop import Driver
+from benchbrief.dsl.syntax.parse import Driver
 from benchbrief.dsl.syntax.recover import MOST, PartlyRead, parse_with_gaps
 
 

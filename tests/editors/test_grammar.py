@@ -10,16 +10,16 @@ import pytest
 
 from benchbrief.compiler import word_meanings
 from benchbrief.compiler.briefs import lower_report
-from benchbrief.compiler.extensions.extension_spec import LANGUAGES
-from benchbrief.compiler.extensions.own_tools import own_families
+from benchbrief.compiler.extensions.registry import own_families
 from benchbrief.compiler.measure_catalogue import DIMENSIONS, KINDS
-from benchbrief.compiler.metrics.typing.lookups import FUNCTIONS
+from benchbrief.compiler.metrics.expressions import FUNCTIONS
 from benchbrief.compiler.schemas import block_schema
-from benchbrief.compiler.units import known_units
 from benchbrief.dsl.diagnostics.diagnostic import SpecError
 from benchbrief.dsl.source import Source, Span
 from benchbrief.dsl.syntax import ast
 from benchbrief.dsl.syntax.parse import parse
+from benchbrief.model.extension_spec import LANGUAGES
+from benchbrief.model.units import known_units
 from editors import words
 from editors.__main__ import main
 from tests.editors.tokens import Token, tokenise

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from benchbrief.compiler.estimates.estimate import estimate
-from benchbrief.compiler.planning.plan import Plan
+from benchbrief.model.plan import Plan
 from benchmarks.ycsb_guide import ORDER, by_the_guide, hours
 from tests.support.examples import FOLDER
 from tests.support.plans import compile_spec, compile_text

@@ -10,8 +10,8 @@ from typing import Any
 
 import pytest
 
-from benchbrief.compiler.extensions.importer_spec import ImporterSpec
 from benchbrief.compiler.extensions.registry import IMPORTER_SPECS
+from benchbrief.model.extension_spec import ImporterSpec
 from benchbrief.results.imports.read_imported import output_importer, sample_importer, table_importer
 from tests.extensions.installed import bench
 from tests.support.environment import Environment

@@ -10,7 +10,7 @@ import pytest
 
 from benchbrief.compiler.extensions import Key, Text
 from benchbrief.compiler.extensions.registry import METER_SPECS
-from benchbrief.compiler.planning.plan import Plan
+from benchbrief.model.plan import Plan
 from benchbrief.runners.meters.meter_base import PowerMeter, RecordedMeter
 from benchbrief.runners.plugins import meter_kind
 from tests.cli.specs import ONE_FOLDER

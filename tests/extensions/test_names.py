@@ -19,7 +19,7 @@ from benchbrief.compiler.extensions.registry import (
 )
 
 ROOT = Path(__file__).resolve().parents[2]
-ROOMS = ("dsl", "compiler", "runners", "results", "reports", "benchbrief")
+ROOMS = ("dsl", "model", "compiler", "runners", "results", "reports", "history", "benchbrief")
 FOLDERS = (
     "runners/engines/",
     "runners/drivers/",
@@ -40,14 +40,14 @@ OTHERS_ALLOWED = {
     # The template of a brief that names none.
     "compiler/briefs/report_schema.py": {"technical_brief"},
     # A kind of page, which another package's template may have too.
-    "reports/render/fit_figures.py": {"slide"},
+    "reports/render/page_pdf.py": {"slide"},
 }
 AMBIGUOUS = {"command", "csv", "local", "ssh", "table"}
 """Words that are also something else: an attribute, an ending of files, words and blocks of the language."""
 
 ALLOWED = {
     # Before it can read a spec, the parser mends `from ycsb-c`.
-    "dsl/recovery/data_format_slips.py": {"ycsb", "db_bench"},
+    "dsl/syntax/slips.py": {"ycsb", "db_bench"},
     # Words of connection strings, which no secret is.
     "runners/journal/secret_masking.py": {"mongodb", "ycsb"},
 }
@@ -90,14 +90,14 @@ def modules() -> dict[str, Path]:
 PRODUCT = re.compile(r"mongo\w*|rocksdb|ycsb|db_bench|go[-_]ycsb|fio|openload\w*|redfish|ipmi\w*|iostat", re.IGNORECASE)
 SAMPLES = {
     # A valid value in a hint, in the help of a command or in an editor's snippet: `use `tool = ycsb``.
-    *("dsl/recovery/expected_words.py", "dsl/recovery/data_format_slips.py", "compiler/metrics/evidence_errors.py"),
+    *("dsl/syntax/slips.py", "dsl/syntax/slips.py", "compiler/metrics/metric_errors.py"),
     *("compiler/metrics/metric_errors.py", "compiler/frontend/name_errors.py"),
     *("compiler/schemas/block_schema.py", "compiler/frontend/value_errors.py"),
-    *("compiler/frontend/structure_errors.py", "compiler/blocks/events/event_errors.py"),
-    *("compiler/schemas/event_schema.py", "compiler/blocks/experiments/experiment_errors.py"),
+    *("compiler/frontend/structure_errors.py", "compiler/blocks/experiment_errors.py"),
+    *("compiler/schemas/block_schema.py", "compiler/blocks/experiment_errors.py"),
     "compiler/schemas/host_schema.py",
     *("compiler/schemas/extension_schemas.py", "compiler/briefs/report_schema.py"),
-    *("benchbrief/server/completing/snippets.py", "benchbrief/commands/results/import.py"),
+    *("benchbrief/server/cursor_context.py", "benchbrief/commands/results/import.py"),
     # Which products have a value or a way to reset data: their specs don't say it yet.
     "compiler/word_meanings.py",
     # Words of connection strings, which no secret is.

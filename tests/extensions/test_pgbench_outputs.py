@@ -14,11 +14,11 @@ from bench_postgres.pgbench_output import TwoRuns, against_log, contradictions, 
 from bench_postgres.spec import TOOL
 from bench_postgres.transaction_log import LogFile, NotALog, Transactions, fold_logs, read_folded
 
+from benchbrief.model.histogram import percentile
 from benchbrief.results.imports.imported_files import OutputProblem
 from benchbrief.runners.errors import RunnerError
 from benchbrief.runners.journal.secret_masking import Secret
-from benchbrief.runners.measurement.histogram import percentile
-from benchbrief.runners.simulated import simulated_driver
+from benchbrief.runners.simulated import simulated_world
 from tests.support import cells
 from tests.support.environment import REPOSITORY
 from tests.support.postgres import BIN
@@ -99,7 +99,7 @@ def test_a_log_is_read_from_its_file_line_by_line(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("offered", [True, False])
 def test_a_simulated_closed_loop_is_not_behind_a_schedule(offered: bool) -> None:
-    said = {sample.measure for sample in simulated_driver._samples(TOOL, 10.0, offered=offered)}
+    said = {sample.measure for sample in simulated_world._samples(TOOL, 10.0, offered=offered)}
     assert ("pgbench.schedule_lag" in said) == offered
 
 

@@ -282,20 +282,23 @@ def test_a_killed_run_goes_on_with_the_measurement_that_went_on(
     installed: Environment, postgres_server: Postgres, tmp_path: Path
 ) -> None:
     spec = small(tmp_path, postgres_server, measure="4 s")
-    began = subprocess.Popen(
-        [str(installed.bin / "bench"), "run", str(spec), "--no-report"],
-        cwd=tmp_path,
-        env={**os.environ, "TMPDIR": str(scratch(installed))},
-        stdout=subprocess.DEVNULL,
-        stderr=subprocess.DEVNULL,
-    )
+    said = tmp_path / "said"
+    with said.open("w") as output:
+        began = subprocess.Popen(
+            [str(installed.bin / "bench"), "run", str(spec), "--no-report"],
+            cwd=tmp_path,
+            env={**os.environ, "TMPDIR": str(scratch(installed))},
+            stdout=output,
+            stderr=output,
+        )
 
     def journal() -> list[dict[str, Any]]:
         text = "".join(path.read_text() for path in tmp_path.glob("bench-out/*/journal.jsonl"))
         return [json.loads(line) for line in text.splitlines() if line.endswith("}")]
 
     sql = "SELECT count(*) FROM pg_stat_activity WHERE query LIKE 'UPDATE pgbench_accounts%'"
-    until(lambda: as_owner(postgres_server, sql) != "0")
+    until(lambda: began.poll() is not None or as_owner(postgres_server, sql) != "0", within_s=120)
+    assert began.poll() is None, said.read_text()
     began.send_signal(signal.SIGKILL)
     began.wait(10)
     (folder,) = tmp_path.glob("bench-out/*/journal.jsonl")

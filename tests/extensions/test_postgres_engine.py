@@ -15,7 +15,7 @@ from bench_postgres.pgbench_driver import Pgbench
 from bench_postgres.postgres_engine import Postgresql
 from bench_postgres.written_tables import written_tables
 
-from benchbrief.compiler.planning.plan import Database, Workload
+from benchbrief.model.plan import Database, Workload
 from benchbrief.runners.errors import RunnerError, ServerFailed
 from benchbrief.runners.execution.driver_contexts import CellContext
 from benchbrief.runners.hosts.host_connections import HostPool

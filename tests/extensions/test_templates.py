@@ -10,7 +10,7 @@ import pytest
 
 from benchbrief.compiler.extensions import TemplateSpec
 from benchbrief.compiler.extensions.registry import TEMPLATE_SPECS
-from benchbrief.compiler.planning.plan import Plan
+from benchbrief.model.plan import Plan
 from benchbrief.reports.view.layouts import FIRST, folder_of
 from tests.extensions.installed import bench
 from tests.support.environment import Environment

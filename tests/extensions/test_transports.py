@@ -12,7 +12,7 @@ import pytest
 
 from benchbrief.compiler.extensions import TransportSpec
 from benchbrief.compiler.extensions.registry import TRANSPORT_SPECS
-from benchbrief.compiler.planning.plan import Plan
+from benchbrief.model.plan import Plan
 from tests.extensions.installed import bench
 from tests.support.environment import Environment
 from tests.support.tools import system_tool

@@ -2,7 +2,7 @@
 
 Each file of `mutants/` has a table for each module: the tests that should fail, and the mutants.
 
-    ["runners/measurement/histogram.py"]
+    ["model/histogram.py"]
     tests = ["tests/runners/test_histogram.py"]
     mutants = [
       { old = "below += bucket.count", new = "below = bucket.count" },

@@ -15,71 +15,65 @@ REPOSITORY = Path(__file__).resolve().parents[2]
 PYPROJECT: dict[str, Any] = tomllib.loads((REPOSITORY / "pyproject.toml").read_text())
 
 # Left to right: each room imports only from itself and from its left.
-ROOMS = ["dsl", "compiler", "runners", "results", "reports", "benchbrief"]
+ROOMS = ["dsl", "model", "compiler", "runners", "results", "reports", "history", "benchbrief"]
 
 # Tighter than the arrows: what a room may take from another.
 ONLY = {
     ("runners", "compiler"): {
-        "benchbrief.compiler.messages.text",  # the sentences of a run
+        "benchbrief.model.text",  # the sentences of a run
         "benchbrief.compiler.extensions",
         "benchbrief.compiler.extensions.registry",
-        "benchbrief.compiler.extensions.extension_spec",
-        "benchbrief.compiler.planning.plan",
-        "benchbrief.compiler.kept_plans.plan_file",
-        "benchbrief.compiler.lanes.plan_lanes",  # the lanes that a plan shows are those that are run apart
+        "benchbrief.model.extension_spec",
+        "benchbrief.model.plan",
+        "benchbrief.compiler.planning.plan_file",
+        "benchbrief.compiler.planning.plan_lanes",  # the lanes that a plan shows are those that are run apart
         "benchbrief.compiler.estimates.estimate",  # a job's time limit is held against the time that a plan shows
-        "benchbrief.compiler.estimates.counted_cells",
-        "benchbrief.compiler.estimates.time_spent",  # the brief of merged lanes, which no lane renders
-        "benchbrief.compiler.planning.steady_rule",
-        "benchbrief.compiler.planning.budgets",  # the level of intervals is one for all rooms
-        "benchbrief.compiler.planning.achieved_load",
-        "benchbrief.compiler.planning.planned_cells",  # one number of cells for all rooms
-        "benchbrief.compiler.planning.fingerprint",  # where data lie
-        "benchbrief.compiler.searches.rate_search",  # estimates count what the rule of a search asks for
-        "benchbrief.compiler.resets.data_states",  # whether the next cell must load, also in another order
-        "benchbrief.compiler.resets.tolerated_changes",
-        "benchbrief.compiler.rounding",
+        "benchbrief.model.steadiness",
+        "benchbrief.model.budgets",  # the level of intervals is one for all rooms
+        "benchbrief.model.achieved_load",
+        "benchbrief.model.planned_cells",  # one number of cells for all rooms
+        "benchbrief.model.fingerprint",  # where data lie
+        "benchbrief.model.rate_search",  # estimates count what the rule of a search asks for
+        "benchbrief.compiler.planning.data_states",  # whether the next cell must load, also in another order
+        "benchbrief.compiler.planning.tolerated_changes",
+        "benchbrief.model.precision",
     },
     ("results", "compiler"): {
-        "benchbrief.compiler.tail_operations",  # a spec is warned by the rule of the footnotes
-        "benchbrief.compiler.planning.budgets",
-        "benchbrief.compiler.messages.text",  # the sentences of a run
-        "benchbrief.compiler.shapes.lengths",  # what a source says of itself has the limits of a spec's texts
-        "benchbrief.compiler.rounding",
+        "benchbrief.model.precision",  # a spec is warned by the rule of the footnotes
+        "benchbrief.model.budgets",
+        "benchbrief.model.text",  # the sentences of a run
+        "benchbrief.model.value_shapes",  # what a source says of itself has the limits of a spec's texts
         "benchbrief.compiler.estimates.learned",  # what earlier runs took is kept by the keys of estimates
         "benchbrief.compiler.estimates.estimate",  # what the cells that a budget chose were expected to take
-        "benchbrief.compiler.estimates.time_spent",
-        "benchbrief.compiler.planning.planned_cells",  # one number of cells for all rooms
-        "benchbrief.compiler.estimates.counted_cells",  # how much of an adaptive ramp is left
-        "benchbrief.compiler.searches.rate_search",  # which results a search would ask for
+        "benchbrief.model.planned_cells",  # one number of cells for all rooms
+        "benchbrief.model.rate_search",  # which results a search would ask for
         "benchbrief.compiler.extensions.registry",
-        "benchbrief.compiler.resets.tolerated_changes",
-        "benchbrief.compiler.planning.plan",
-        "benchbrief.compiler.kept_plans.plan_file",
+        "benchbrief.compiler.planning.tolerated_changes",
+        "benchbrief.model.plan",
+        "benchbrief.compiler.planning.plan_file",
         "benchbrief.compiler.extensions",
-        "benchbrief.compiler.planning.fingerprint",  # what makes a workload another one
-        "benchbrief.compiler.metrics.sql.sql_text",  # SQL is quoted in one place
+        "benchbrief.model.fingerprint",  # what makes a workload another one
+        "benchbrief.compiler.metrics.lower_to_sql",  # SQL is quoted in one place
         "benchbrief.compiler.measure_catalogue",  # the columns of an imported table are the language's measures
-        "benchbrief.compiler.units",
+        "benchbrief.model.units",
     },
     ("reports", "compiler"): {
-        "benchbrief.compiler.planning.budgets",
+        "benchbrief.model.budgets",
         "benchbrief.compiler.extensions",  # what a template says of itself
-        "benchbrief.compiler.extensions.extension_spec",  # what its package raised
+        "benchbrief.model.extension_spec",  # what its package raised
         "benchbrief.compiler.extensions.registry",  # templates, and words of probes and tools
-        "benchbrief.compiler.extensions.tool_spec",
-        "benchbrief.compiler.messages.text",  # the sentences of a run
-        "benchbrief.compiler.estimates.grouped_hardware",  # what was measured side by side
-        "benchbrief.compiler.planning.plan",
-        "benchbrief.compiler.planning.plan_numbers",  # the kinds of latency that a label names
-        "benchbrief.compiler.kept_plans.plan_file",
-        "benchbrief.compiler.searches.rate_search",  # the confidence that a disclosure tells
-        "benchbrief.compiler.planning.achieved_load",
-        "benchbrief.compiler.planning.steady_rule",
-        "benchbrief.compiler.resets.tolerated_changes",
-        "benchbrief.compiler.rounding",
-        "benchbrief.compiler.units",  # what a source tells is in the units that it chose
-        "benchbrief.compiler.briefs.style.confined_styles",  # runs keep style sheets of earlier versions
+        "benchbrief.model.tool_spec",
+        "benchbrief.model.text",  # the sentences of a run
+        "benchbrief.compiler.estimates.estimate",  # what was measured side by side
+        "benchbrief.model.plan",
+        "benchbrief.compiler.planning.plan_file",
+        "benchbrief.model.rate_search",  # the confidence that a disclosure tells
+        "benchbrief.model.achieved_load",
+        "benchbrief.model.steadiness",
+        "benchbrief.compiler.planning.tolerated_changes",
+        "benchbrief.model.precision",
+        "benchbrief.model.units",  # what a source tells is in the units that it chose
+        "benchbrief.compiler.briefs.confined_styles",  # runs keep style sheets of earlier versions
     },
     ("reports", "dsl"): {
         "benchbrief.dsl.bench_error",
@@ -92,29 +86,29 @@ ONLY = {
 # The one place of each third-party library: a module, a folder that is all about it, or what the names of its modules
 # begin with.
 HOMES: dict[str, str | tuple[str, ...]] = {
-    "PIL": "compiler/briefs/style/pictures.py",
+    "PIL": "compiler/briefs/themes.py",
     "altair": ("reports/charts/chart_layers.py", "benchbrief/api/"),
     "babel": "reports/words/locale_formats.py",
-    "boto3": "results/object_stores/s3_",
-    "botocore": "results/object_stores/s3_",
-    "s3transfer": "results/object_stores/s3_",
+    "boto3": "history/object_stores/s3_",
+    "botocore": "history/object_stores/s3_",
+    "s3transfer": "history/object_stores/s3_",
     "bson": "runners/engines/mongodb/mongo_client.py",
     "click": "benchbrief/",
-    "duckdb": "results/",
+    "duckdb": ("results/", "history/"),
     "fabric": "runners/transports/ssh",
-    "hdrh": "runners/measurement/hdr_codec.py",
+    "hdrh": "model/histogram.py",
     "invoke": "runners/transports/ssh",
     "lark": "dsl/syntax/grammar_tables.py",
-    "jinja2": ("reports/", "compiler/briefs/style/part_templates.py"),
+    "jinja2": ("reports/", "history/", "compiler/briefs/themes.py"),
     "lsprotocol": "benchbrief/server/",
     "markdown_it": "reports/",
     "markdownify": "reports/text/markdown_export.py",
-    "markupsafe": "reports/",
-    "numpy": "results/",
+    "markupsafe": ("reports/", "history/"),
+    "numpy": ("results/", "history/"),
     "pandas": "benchbrief/api/answer.py",
     "paramiko": "runners/transports/ssh",
     "polars": "benchbrief/api/answer.py",
-    "pyarrow": ("results/", "benchbrief/api/"),
+    "pyarrow": ("results/", "history/", "benchbrief/api/"),
     "pygls": "benchbrief/server/",
     "pymongo": "runners/engines/mongodb/mongo_client.py",
     "pypdf": "reports/provenance/finished_brief.py",
@@ -124,10 +118,9 @@ HOMES: dict[str, str | tuple[str, ...]] = {
         "results/statistics/significance.py",
         "results/statistics/scalability.py",
         "results/statistics/change_points.py",
-        "results/statistics/level_test.py",
         "results/statistics/recovery.py",
     ),
-    "tinycss2": "compiler/briefs/style/confined_styles.py",
+    "tinycss2": "compiler/briefs/confined_styles.py",
     "urllib3": "runners/meters/redfish/redfish_meter.py",
     "vl_convert": "reports/charts/svg_converter.py",
     "weasyprint": "reports/render/page_pdf.py",
@@ -168,6 +161,13 @@ class Import(NamedTuple):
 
     def __str__(self) -> str:
         return f"{self.file}:{self.line} imports {self.module}" + (f".{self.name}" if self.name else "")
+
+
+STILL_UP = {
+    ("model/plan.py", "compiler"): "what the workloads of old plans do is filled in from the specs of their tools",
+    ("model/text.py", "compiler"): "English words are read where a message becomes an exception's text",
+}
+"""Imports against the arrows that are left, each with its reason."""
 
 
 def modules_of(*folders: str) -> Iterator[Path]:
@@ -237,7 +237,7 @@ def test_each_room_imports_only_to_its_left() -> None:
         str(found)
         for found in ours()
         for taken in rooms_taken(found)
-        if ROOMS.index(taken) > ROOMS.index(found.file.split("/")[0])
+        if ROOMS.index(taken) > ROOMS.index(found.file.split("/")[0]) and (found.file, taken) not in STILL_UP
     ]
     assert wrong == []
 

@@ -4,8 +4,8 @@
 
 from __future__ import annotations
 
-from benchbrief.compiler.planning import plan as p
-from benchbrief.runners.messages.run_messages import say
+from benchbrief.model import plan as p
+from benchbrief.model.run_messages import say
 from tests.reports import world as w
 
 Made = tuple[w.World, p.Report]

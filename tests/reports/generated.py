@@ -9,10 +9,9 @@ from itertools import product
 from typing import Any
 
 from benchbrief.compiler.extensions.registry import TOOL_SPECS
-from benchbrief.compiler.planning.plan import Cell, Plan
+from benchbrief.model.plan import Cell, Plan
 from benchbrief.results.store import store_schema as s
-from benchbrief.results.store.promise_tables import PromiseRow, RateRow
-from benchbrief.results.store.sample_table import SampleRow
+from benchbrief.results.store.store_schema import PromiseRow, RateRow, SampleRow
 
 RUN = "20260314-091500-generated"
 STATISTICS = ("mean", "min", "max", "p50", "p75", "p90", "p95", "p99", "p99.9", "p99.99")

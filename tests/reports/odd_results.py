@@ -15,10 +15,9 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
-from benchbrief.compiler.planning.plan import Plan
+from benchbrief.model.plan import Plan
 from benchbrief.results.store import store_schema as s
-from benchbrief.results.store.promise_tables import PromiseRow, RateRow
-from benchbrief.results.store.sample_table import SampleRow
+from benchbrief.results.store.store_schema import PromiseRow, RateRow, SampleRow
 from tests.reports.generated import RUN, rows_for
 from tests.support.plans import compile_text
 

@@ -20,9 +20,15 @@ from benchbrief.reports.view import build_view
 from benchbrief.reports.view.build_view import _Builder
 from benchbrief.reports.words.brief_words import CATALOGUES
 from benchbrief.results.analysis.expectation_verdicts import evaluate
-from benchbrief.results.store.promise_tables import PromiseRow, RateRow
-from benchbrief.results.store.sample_table import SampleRow
-from benchbrief.results.store.store_schema import CellRow, LatencyRow, RunRow, ThroughputRow
+from benchbrief.results.store.store_schema import (
+    CellRow,
+    LatencyRow,
+    PromiseRow,
+    RateRow,
+    RunRow,
+    SampleRow,
+    ThroughputRow,
+)
 from benchbrief.results.store_errors import NoRoom, ResultsError
 from tests.cli.specs import SMALL
 from tests.reports.odd_results import LANGUAGES, NAMES, SEARCHES, STATUSES, TEMPLATES, VALUES, Odd

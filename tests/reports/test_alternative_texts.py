@@ -12,7 +12,7 @@ from functools import cache
 
 import pytest
 
-from benchbrief.compiler.planning import plan as p
+from benchbrief.model import plan as p
 from benchbrief.reports.charts.build_figure import drawing
 from benchbrief.reports.charts.chart_layout import Plot
 from benchbrief.reports.data.report_data import Results

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import pytest
 
-from benchbrief.compiler.planning import plan as p
+from benchbrief.model import plan as p
 from benchbrief.reports.data.view_model import TableView, TextView
 from benchbrief.reports.view.build_view import build
 from benchbrief.reports.words.brief_words import CATALOGUES
 from benchbrief.results.store import store_schema as s
-from benchbrief.runners.drivers.db_bench.db_bench_messages import say
+from benchbrief.runners.drivers.db_bench.db_bench_output import say
 from tests.reports import world as w
 
 READERS = (

@@ -9,8 +9,9 @@ from typing import Any
 
 import pytest
 
-from benchbrief.compiler.messages.text import duration_figure
-from benchbrief.compiler.planning import plan as p
+from benchbrief.model import plan as p
+from benchbrief.model.run_messages import say
+from benchbrief.model.text import duration_figure
 from benchbrief.reports.data.gaps import Gaps
 from benchbrief.reports.data.report_data import Results
 from benchbrief.reports.disclosure.disclosure import build_disclosure
@@ -18,7 +19,6 @@ from benchbrief.reports.notices.budget_notice import disclose_budget as notice
 from benchbrief.reports.render.render_report import render
 from benchbrief.reports.words.brief_words import CATALOGUES
 from benchbrief.results.store import store_schema as s
-from benchbrief.runners.messages.run_messages import say
 from tests.reports import world as w
 
 WORLD = w.World(hardware={"disk": "Disk"}, workloads={"rr": "Reads"}, repeats=3)

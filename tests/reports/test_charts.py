@@ -8,7 +8,7 @@ from dataclasses import replace
 
 import pytest
 
-from benchbrief.reports.charts import chart_axes
+from benchbrief.reports.charts import chart as chart_axes
 from benchbrief.reports.charts.chart import PALETTE, Chart, Point, Trace, XAxis
 from benchbrief.reports.charts.draw_chart import draw
 from tests.reports.one_converter import CONVERTER

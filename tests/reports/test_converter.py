@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 from pypdf import PdfReader
 
-from benchbrief.compiler.planning import plan as p
+from benchbrief.model import plan as p
 from benchbrief.reports.charts import draw_chart
 from benchbrief.reports.charts.chart import Chart, Point, Trace, XAxis
 from benchbrief.reports.charts.draw_chart import draw

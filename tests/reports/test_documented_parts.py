@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from benchbrief.compiler.planning import plan as p
+from benchbrief.model import plan as p
 from benchbrief.reports.render.render_report import render
 from tests.reports.briefs import made
 from tests.support.tools import REPOSITORY

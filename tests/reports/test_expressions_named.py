@@ -6,7 +6,7 @@ import re
 
 import pytest
 
-from benchbrief.compiler.planning import plan as p
+from benchbrief.model import plan as p
 from benchbrief.reports.data.measure_labels import readable_label
 from benchbrief.reports.words.brief_words import words
 from tests.compiler.metrics.lowering import lowered

@@ -8,10 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from benchbrief.compiler.planning import plan as p
+from benchbrief.model import plan as p
 from benchbrief.reports.data.view_model import figures_of, with_redrawn_figures
-from benchbrief.reports.render.fit_figures import LOWEST
-from benchbrief.reports.render.page_pdf import to_pdf
+from benchbrief.reports.render.page_pdf import LOWEST, to_pdf
 from benchbrief.reports.render.render_report import render
 from benchbrief.reports.view.build_view import build
 from benchbrief.reports.words.brief_words import CATALOGUES

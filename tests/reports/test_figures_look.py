@@ -10,12 +10,22 @@ import pytest
 import vl_convert
 from PIL import Image, ImageChops, ImageFilter
 
-from benchbrief.reports.charts.chart import DASHES, INK, PALETTE, SHAPES, TEXT, Chart, Point, Trace, XAxis
-from benchbrief.reports.charts.chart_axes import Box, text_width, tick_labels
-from benchbrief.reports.charts.chart_layout import shorten
-from benchbrief.reports.charts.chart_texts import Text, texts
+from benchbrief.reports.charts.chart import (
+    DASHES,
+    INK,
+    PALETTE,
+    SHAPES,
+    TEXT,
+    Box,
+    Chart,
+    Point,
+    Trace,
+    XAxis,
+    text_width,
+    tick_labels,
+)
+from benchbrief.reports.charts.chart_layout import Text, arrange, shorten, texts
 from benchbrief.reports.charts.draw_chart import draw
-from benchbrief.reports.charts.small_multiples import arrange
 from tests.reports.gallery import CASES, LONG
 from tests.reports.one_converter import CONVERTER
 

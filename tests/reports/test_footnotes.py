@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from markupsafe import Markup
 
-from benchbrief.compiler.planning import plan as p
+from benchbrief.model import plan as p
 from benchbrief.reports.data.view_model import Note
 from benchbrief.reports.render.render_report import Format, render
 from benchbrief.reports.render.templating import move_notes_to_foot

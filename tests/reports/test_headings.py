@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from benchbrief.reports.charts.chart import TEXT
-from benchbrief.reports.charts.chart_axes import text_width
+from benchbrief.reports.charts.chart import TEXT, text_width
 from benchbrief.reports.charts.chart_layout import heading_lines, shorten
 
 LONG = "Recommendations for returning customers with an empty basket in winter"

@@ -9,9 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from benchbrief.compiler.planning import plan as p
+from benchbrief.model import plan as p
 from benchbrief.reports.render.render_report import Format, Rendered, render
-from benchbrief.reports.view.heat_table import STEPS, step
+from benchbrief.reports.view.build_view import STEPS, step
 from tests.reports import world as w
 
 HARDWARE, WORKLOADS = {"disk": "Disk", "ram": "RAM disk", "nvme": "NVMe"}, {"a": "A", "b": "B", "c": "C"}

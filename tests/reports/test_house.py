@@ -10,9 +10,8 @@ from pathlib import Path
 import pytest
 from pypdf import PdfReader
 
-from benchbrief.compiler.briefs.style.part_templates import PARTS
-from benchbrief.compiler.briefs.style.themes import contrast_on_white
-from benchbrief.compiler.planning import plan as p
+from benchbrief.compiler.briefs.themes import PARTS, contrast_on_white
+from benchbrief.model import plan as p
 from benchbrief.reports.brief_error import ReportError
 from benchbrief.reports.render.page_html import TEMPLATES
 from benchbrief.reports.render.render_report import Format, render

@@ -7,7 +7,7 @@ import shutil
 
 import pytest
 
-from benchbrief.compiler.planning.plan import Plan
+from benchbrief.model.plan import Plan
 from tests.reports.test_pseudo_language import texts
 from tests.support.bench import Bench
 from tests.support.tools import REPOSITORY

@@ -6,8 +6,9 @@ from typing import Any
 
 import pytest
 
-from benchbrief.compiler.messages.text import figure
-from benchbrief.compiler.planning import plan as p
+from benchbrief.model import plan as p
+from benchbrief.model.steadiness import Steadiness
+from benchbrief.model.text import figure
 from benchbrief.reports.data.gaps import Gaps
 from benchbrief.reports.data.report_data import Results
 from benchbrief.reports.disclosure.disclosure import build_disclosure
@@ -15,10 +16,9 @@ from benchbrief.reports.notices import result_limits
 from benchbrief.reports.text.merged_remarks import merge_remarks
 from benchbrief.reports.view.build_view import build
 from benchbrief.reports.words.brief_words import CATALOGUES
-from benchbrief.results.messages.result_messages import say
+from benchbrief.results.result_messages import say
 from benchbrief.results.store import store_schema as s
-from benchbrief.results.store.sample_table import SampleRow
-from benchbrief.runners.measurement.steadiness import Steadiness
+from benchbrief.results.store.store_schema import SampleRow
 from tests.reports import world as w
 
 CLAIM = p.CalloutElement(title="Gain", prose=w.text("It is faster."))

@@ -6,7 +6,7 @@ from datetime import date
 
 import pytest
 
-from benchbrief.reports.charts.chart_axes import tick_labels
+from benchbrief.reports.charts.chart import tick_labels
 from benchbrief.reports.text.number_format import NBSP, bytes_text, fixed, formatted, in_prose, quantity
 from benchbrief.reports.words.locale_formats import Locale, written_as
 

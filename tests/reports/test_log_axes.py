@@ -6,7 +6,7 @@ from itertools import pairwise
 
 import pytest
 
-from benchbrief.reports.charts.chart_axes import linear, log_ticks
+from benchbrief.reports.charts.chart import linear, log_ticks
 from benchbrief.reports.charts.searched_points import round_rates
 
 VALUES = {

@@ -6,11 +6,11 @@ import pytest
 
 from benchbrief.reports.data.gaps import Gaps
 from benchbrief.reports.data.report_data import Results
-from benchbrief.reports.disclosure import memory_fit
+from benchbrief.reports.disclosure import disclosure
 from benchbrief.reports.disclosure.disclosure import build_disclosure
 from benchbrief.reports.words.brief_words import CATALOGUES
 from benchbrief.results.store import store_schema as s
-from benchbrief.results.store.cell_tables import SizeRow
+from benchbrief.results.store.store_schema import SizeRow
 from tests.reports import world as w
 
 GIB = 2.0**30
@@ -39,13 +39,13 @@ def results(size: float | None, observed: dict[str, str], language: str = "en") 
 def test_data_fit_where_they_are_not_larger_than_the_memory_that_the_host_may_use(
     size: float | None, observed: dict[str, str], fits: bool
 ) -> None:
-    assert bool(list(memory_fit.disclose_memory_fit(results(size, observed)))) == fits
+    assert bool(list(disclosure.disclose_memory_fit(results(size, observed)))) == fits
 
 
 @pytest.mark.parametrize(("kind", "is_disclosed"), [("tmpfs", False), ("ramfs", False), ("ext4", True)])
 def test_the_memory_fit_is_disclosed_unless_the_file_system_is_in_memory(kind: str, is_disclosed: bool) -> None:
     found = results(5 * GIB, {"memory": "16 GiB", "filesystem": kind})
-    assert bool(list(memory_fit.disclose_memory_fit(found))) == is_disclosed
+    assert bool(list(disclosure.disclose_memory_fit(found))) == is_disclosed
 
 
 def test_nothing_is_said_of_data_that_are_read_around_the_page_cache() -> None:
@@ -55,8 +55,8 @@ def test_nothing_is_said_of_data_that_are_read_around_the_page_cache() -> None:
         for key, each in found.plan.databases.items()
     }
     plan = found.plan.model_copy(update={"databases": around})
-    assert list(memory_fit.disclose_memory_fit(found))
-    assert not list(memory_fit.disclose_memory_fit(Results(plan, found.store, found.words)))
+    assert list(disclosure.disclose_memory_fit(found))
+    assert not list(disclosure.disclose_memory_fit(Results(plan, found.store, found.words)))
 
 
 @pytest.mark.parametrize(

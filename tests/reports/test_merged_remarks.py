@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from benchbrief.compiler.messages.text import Text, figure
+from benchbrief.model.run_messages import say
+from benchbrief.model.text import Text, figure
 from benchbrief.reports.text.merged_remarks import merge_remarks
 from benchbrief.reports.words.brief_words import CATALOGUES
-from benchbrief.runners.messages.run_messages import say
 
 
 def test_a_busy_host_is_reported_once_with_the_number_of_cells() -> None:

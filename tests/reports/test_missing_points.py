@@ -9,7 +9,7 @@ import io
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
-from benchbrief.compiler.planning import plan as p
+from benchbrief.model import plan as p
 from benchbrief.reports.charts.build_figure import Drawing, drawing
 from benchbrief.reports.charts.chart_layout import Plot
 from benchbrief.reports.charts.drawn_series import figure_csv

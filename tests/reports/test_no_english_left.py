@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from benchbrief.compiler.planning.plan import Plan
+from benchbrief.model.plan import Plan
 from benchbrief.reports.render.render_report import render
 from benchbrief.results.building.open_store import open_store
 from tests.reports.test_pseudo_language import _SIGNS, marked, texts, unmarked

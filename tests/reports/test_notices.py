@@ -13,7 +13,7 @@ import pytest
 from markupsafe import Markup
 from pypdf import PdfReader
 
-from benchbrief.compiler.planning import plan as p
+from benchbrief.model import plan as p
 from benchbrief.reports.data.report_data import Results, Store, Table
 from benchbrief.reports.render.render_report import render
 from benchbrief.reports.text.html_markup import code_in_backticks, link_cells

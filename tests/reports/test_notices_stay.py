@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 from markupsafe import Markup
 
-from benchbrief.compiler.briefs.style.confined_styles import PROTECTED, refused_style
-from benchbrief.compiler.planning import plan as p
+from benchbrief.compiler.briefs.confined_styles import PROTECTED, refused_style
+from benchbrief.model import plan as p
 from benchbrief.reports.brief_error import ReportError
 from benchbrief.reports.data.view_model import ReportView
 from benchbrief.reports.render.page_html import TEMPLATES, Medium, notice_lines, require_notices, to_html

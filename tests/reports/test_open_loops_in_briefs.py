@@ -7,16 +7,16 @@ from typing import Any
 
 import pytest
 
+from benchbrief.model import events as j
 from benchbrief.reports.data.report_data import Results
 from benchbrief.reports.data.view_model import DisclosureView, FigureView, ReportView
-from benchbrief.reports.notices import sustained_notice
+from benchbrief.reports.notices import open_searches
 from benchbrief.reports.view.build_view import build
 from benchbrief.reports.words.brief_words import CATALOGUES
 from benchbrief.results.analysis.promised_rates import Promised, RateRuns
 from benchbrief.results.building.build_store import rebuild
 from benchbrief.results.building.open_store import open_store
 from benchbrief.runners.execution.executor import execute
-from benchbrief.runners.journal import events as j
 from benchbrief.runners.journal.run_folder import create_run
 from tests.reports.world import make_store
 from tests.support.plans import compile_text
@@ -90,7 +90,7 @@ def _shown(found: Promised, folder: Path) -> str:
     with make_store([]) as store:
         results = Results(plan, store, CATALOGUES["en"])
         results.__dict__["promises"] = (found,)
-        (notice,) = sustained_notice.notice(results)
+        (notice,) = open_searches.notice(results)
     return notice.text
 
 

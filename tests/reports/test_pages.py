@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from benchbrief.compiler.planning import plan as p
+from benchbrief.model import plan as p
 from benchbrief.reports.render.page_html import TEMPLATES, to_html
 from benchbrief.reports.render.render_report import Format, render
 from benchbrief.reports.view.build_view import build

@@ -9,7 +9,7 @@ import pytest
 from jinja2 import Environment
 from markupsafe import Markup
 
-from benchbrief.compiler.briefs.style import part_templates as known
+from benchbrief.compiler.briefs import themes as known
 from benchbrief.reports.brief_error import ReportError
 from benchbrief.reports.data import view_model
 from benchbrief.reports.render import templating

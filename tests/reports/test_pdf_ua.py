@@ -13,7 +13,7 @@ import weasyprint
 from pypdf import PdfReader
 from pypdf.generic import Destination
 
-from benchbrief.compiler.planning import plan as p
+from benchbrief.model import plan as p
 from benchbrief.reports.render.page_html import TEMPLATES, to_html
 from benchbrief.reports.render.page_pdf import to_pdf
 from benchbrief.reports.render.render_report import Format, render

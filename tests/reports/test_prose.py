@@ -7,7 +7,7 @@ from html.parser import HTMLParser
 import pytest
 from markupsafe import Markup
 
-from benchbrief.compiler.planning.plan import Prose, Value
+from benchbrief.model.plan import Prose, Value
 from benchbrief.reports.text import render_prose
 from benchbrief.reports.text.render_prose import Inserted
 from tests.reports import world as w

@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 
 from benchbrief.compiler.compile import check
-from benchbrief.compiler.planning import plan as p
-from benchbrief.reports.data.quoted_values import PublishedValue, quoted_values
+from benchbrief.model import plan as p
+from benchbrief.reports.data.report_data import PublishedValue, quoted_values
 from benchbrief.reports.data.view_model import (
     CalloutView,
     DisclosureView,
@@ -23,9 +23,8 @@ from benchbrief.reports.data.view_model import (
 from benchbrief.reports.view.build_view import build
 from benchbrief.reports.words.brief_words import words_of
 from benchbrief.results.building.open_store import open_store
-from benchbrief.results.imports.import_source import Source
 from benchbrief.results.imports.importers.table.table_importer import TableOfFigures
-from benchbrief.results.imports.keep_import import keep_run
+from benchbrief.results.imports.keep_import import Source, keep_run
 from tests.support.plans import compile_text
 from tests.support.tools import REPOSITORY
 

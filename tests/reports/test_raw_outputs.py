@@ -12,9 +12,9 @@ import pytest
 from benchbrief.reports.brief_error import ReportError
 from benchbrief.reports.data import numbers_file
 from benchbrief.reports.data.numbers_file import CellEntry, NumbersFile
-from benchbrief.reports.provenance import raw_outputs
+from benchbrief.reports.provenance import number_ledger
 from benchbrief.reports.provenance.finished_brief import read_brief
-from benchbrief.reports.provenance.raw_outputs import each_entry, outputs_of
+from benchbrief.reports.provenance.number_ledger import each_entry, outputs_of
 from benchbrief.reports.render.render_report import Rendered, render
 from benchbrief.results.store import store_schema as s
 from tests.reports import briefs
@@ -91,7 +91,7 @@ def test_a_page_lists_no_more_raw_outputs_than_a_browser_shows_well_and_names_th
     rows = list(file_rows(cells[0], "first-output", "second-output"))
     whole = rendered(made, report, rows, tmp_path / "whole").html.read_text()
     assert "first-output" in whole
-    monkeypatch.setattr(raw_outputs, "LISTED", 1)
+    monkeypatch.setattr(number_ledger, "LISTED", 1)
     cut = rendered(made, report, rows, tmp_path / "cut")
     page = cut.html.read_text()
     assert "first-output" not in page

@@ -6,7 +6,7 @@ import re
 
 import pytest
 
-from benchbrief.compiler.planning import plan as p
+from benchbrief.model import plan as p
 from benchbrief.reports.charts.build_figure import Drawing, drawing
 from benchbrief.reports.charts.chart_layout import bar_text
 from benchbrief.reports.charts.draw_chart import draw

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 import benchbrief.reports
-from benchbrief.compiler.rounding import formatted, magnitude, printed_as, share_text, to_decimals, to_digits
+from benchbrief.model.precision import formatted, magnitude, printed_as, share_text, to_decimals, to_digits
 from benchbrief.reports.charts.chart_layout import bar_text
 from benchbrief.reports.data.numbers_file import Printed
 from benchbrief.reports.text.number_format import bytes_text, fixed, percent, quantity

@@ -11,7 +11,8 @@ from typing import NamedTuple
 
 import pytest
 
-from benchbrief.compiler.planning.plan import Plan
+from benchbrief.model import events as j
+from benchbrief.model.plan import Plan
 from benchbrief.reports.data.view_model import (
     Block,
     CalloutView,
@@ -28,7 +29,6 @@ from benchbrief.results.analysis.promised_rates import RateRuns
 from benchbrief.results.building.build_store import rebuild
 from benchbrief.results.building.open_store import open_store
 from benchbrief.runners.execution.executor import execute
-from benchbrief.runners.journal import events as j
 from benchbrief.runners.journal.journal_file import JOURNAL, read_journal
 from benchbrief.runners.journal.journal_writer import Journal
 from benchbrief.runners.journal.run_folder import create_run

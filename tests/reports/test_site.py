@@ -11,18 +11,17 @@ from pathlib import Path
 
 import pytest
 
+from benchbrief.history import many_runs
+from benchbrief.history.many_runs import FolderOfRuns, SiteRun, run_place
+from benchbrief.history.series_rows import write_series
+from benchbrief.history.shared_store.push_run import Push, push_run
+from benchbrief.history.shared_store.shared_store import open_store
+from benchbrief.history.site.render_site import Made, render_site
+from benchbrief.history.site.site_folder import MANIFEST, open_site
+from benchbrief.history.site.site_pages import suite_href
+from benchbrief.history.site.site_texts import slug
 from benchbrief.reports.brief_error import ReportError
-from benchbrief.reports.site.render_site import Made, render_site
-from benchbrief.reports.site.site_folder import MANIFEST, open_site
-from benchbrief.reports.site.site_pages import suite_href
-from benchbrief.reports.site.site_texts import slug
 from benchbrief.reports.words.brief_words import CATALOGUES
-from benchbrief.results.history.series_rows import write_series
-from benchbrief.results.many_runs import run_places
-from benchbrief.results.many_runs.kept_runs import SiteRun
-from benchbrief.results.many_runs.run_places import FolderOfRuns, run_place
-from benchbrief.results.shared_store.push_run import Push, push_run
-from benchbrief.results.shared_store.shared_store import open_store
 from benchbrief.runners.errors import RunnerError
 from tests.reports.test_interactive import judged_by_axe, script_answer
 from tests.reports.test_narrow_screens import WIDTH, on_phone
@@ -60,7 +59,7 @@ def site(runs: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(autouse=True)
 def _read_alone(monkeypatch: pytest.MonkeyPatch) -> None:
     """The processes that read many runs take two seconds to start: `site` is made with them, and others without."""
-    monkeypatch.setattr(run_places, "_ALONE", 100)
+    monkeypatch.setattr(many_runs, "_ALONE", 100)
 
 
 class Page(HTMLParser):

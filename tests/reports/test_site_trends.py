@@ -10,14 +10,13 @@ from typing import Any
 
 import numpy as np
 
-from benchbrief.reports.site.site_pages import suite_view
-from benchbrief.reports.site.site_trends import SuiteTrends, TrendRules, suite_trends
+from benchbrief.history.many_runs import SiteRun, run_details, values_of
+from benchbrief.history.read_series import Choice
+from benchbrief.history.series_changes import ChangeVerdict, trend_of
+from benchbrief.history.series_rows import SeriesRow
+from benchbrief.history.site.site_pages import suite_view
+from benchbrief.history.site.site_trends import SuiteTrends, TrendRules, suite_trends
 from benchbrief.reports.words.brief_words import CATALOGUES
-from benchbrief.results.history.change_verdicts import ChangeVerdict
-from benchbrief.results.history.read_series import Choice
-from benchbrief.results.history.series_changes import trend_of
-from benchbrief.results.history.series_rows import SeriesRow
-from benchbrief.results.many_runs.kept_runs import SiteRun, run_details, values_of
 from tests.results.history.histories import FIRST_NIGHT, a_row, found
 
 REFERENCE = {"hardware": "reference", "threads": 4}

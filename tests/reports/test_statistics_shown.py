@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 from scipy import optimize, stats
 
-from benchbrief.compiler.planning.plan import Plan
+from benchbrief.model.plan import Plan
 from benchbrief.reports.render.render_report import render
 from benchbrief.results.store import store_schema as s
 from tests.reports.generated import rows_for

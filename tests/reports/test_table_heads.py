@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from markupsafe import Markup
 
-from benchbrief.compiler.planning import plan as p
+from benchbrief.model import plan as p
 from benchbrief.reports.data.view_model import Cell, Head, Row
 from benchbrief.reports.render.page_html import TEMPLATES
 from benchbrief.reports.render.render_report import render

@@ -7,10 +7,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from benchbrief.reports.trends.trend_page import trend_page
-from benchbrief.results.history.read_series import Choice
-from benchbrief.results.history.series_changes import trend_of
-from benchbrief.results.history.series_rows import SeriesRow
+from benchbrief.history.read_series import Choice
+from benchbrief.history.series_changes import trend_of
+from benchbrief.history.series_rows import SeriesRow
+from benchbrief.history.site.trend_page import trend_page
 from tests.reports.test_interactive import judged_by_axe
 from tests.reports.test_narrow_screens import WIDTH, on_phone
 from tests.results.history.histories import a_row, found

@@ -5,10 +5,10 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-from benchbrief.compiler.planning import plan as p
+from benchbrief.model import plan as p
 from benchbrief.reports.render.render_report import render
 from benchbrief.results.store import store_schema as s
-from benchbrief.results.store.promise_tables import PromiseRow, RateRow
+from benchbrief.results.store.store_schema import PromiseRow, RateRow
 from tests.reports import world as w
 
 WORLD = w.World(hardware={"disk": "Disk"}, workloads={"rr": "Reads"}, repeats=3)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from benchbrief.compiler.planning import plan as p
+from benchbrief.model import plan as p
 from benchbrief.reports.charts.build_figure import moments_in_gaps
 from benchbrief.reports.data.view_model import TableView
 from benchbrief.reports.text.number_format import (

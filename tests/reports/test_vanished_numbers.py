@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from benchbrief.reports.data.numbers_file import Number, NumbersFile, Printed, QueryEntry
-from benchbrief.reports.provenance.vanished_numbers import warn_of_vanished
+from benchbrief.reports.render.render_report import warn_of_vanished
 
 
 def file(*numbers: tuple[float | None, float | None, str]) -> NumbersFile:

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 import pytest
 from pypdf import PdfReader, PdfWriter
 
-from benchbrief.compiler.planning import plan as p
+from benchbrief.model import plan as p
 from benchbrief.reports.brief_error import ReportError
 from benchbrief.reports.data.numbers_file import NumbersFile
 from benchbrief.reports.data.report_data import Store

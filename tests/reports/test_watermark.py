@@ -17,7 +17,7 @@ from markupsafe import Markup
 from PIL import Image
 from pypdf import PdfReader
 
-from benchbrief.compiler.planning import plan as p
+from benchbrief.model import plan as p
 from benchbrief.reports.brief_error import ReportError
 from benchbrief.reports.data.view_model import ReportView
 from benchbrief.reports.render.page_html import Medium, to_html

@@ -8,7 +8,8 @@ from typing import Any
 
 import pytest
 
-from benchbrief.compiler.planning import plan as p
+from benchbrief.model import plan as p
+from benchbrief.model.run_messages import say
 from benchbrief.reports.data.gaps import Gaps
 from benchbrief.reports.data.report_data import Results
 from benchbrief.reports.data.unasked_candidates import asked_cells, find_unasked, name_candidates
@@ -17,10 +18,9 @@ from benchbrief.reports.disclosure.disclosure import build_disclosure
 from benchbrief.reports.text.number_format import belonging
 from benchbrief.reports.view.build_view import build
 from benchbrief.reports.words.brief_words import CATALOGUES
-from benchbrief.results.messages.result_messages import say as not_run
+from benchbrief.results.result_messages import say as not_run
 from benchbrief.results.store import store_schema as s
-from benchbrief.results.store.cell_tables import EventRow
-from benchbrief.runners.messages.run_messages import say
+from benchbrief.results.store.store_schema import EventRow
 from tests.reports import briefs
 from tests.reports import world as w
 

@@ -11,7 +11,7 @@ import pytest
 from babel import Locale
 
 import benchbrief.reports
-from benchbrief.compiler.briefs.style.word_catalogues import read_catalogue, shipped
+from benchbrief.compiler.briefs.word_catalogues import read_catalogue, shipped
 from benchbrief.compiler.problems import Findings
 from benchbrief.reports.words.brief_words import CATALOGUES, Entry, Words, counted, some_of
 

@@ -15,14 +15,14 @@ from typing import Any
 import duckdb
 import pyarrow as pa
 
-from benchbrief.compiler.planning import plan as p
+from benchbrief.model import plan as p
 from benchbrief.results.building.build_store import arrow_schema
 from benchbrief.results.store import store_schema as s
 from benchbrief.results.store.measure_views import VIEWS
 from benchbrief.results.store.run_sentences import Sentences
 from benchbrief.results.store.store import Store
 from benchbrief.results.store.user_query import Table
-from benchbrief.runners.drivers.db_bench.db_bench_messages import say
+from benchbrief.runners.drivers.db_bench.db_bench_output import say
 
 RUN = "20260314-091500-quickstart"
 HERE = p.Origin(file="brief.bench", line=1, column=1)

@@ -8,7 +8,9 @@ from typing import Any
 
 from pydantic import TypeAdapter
 
-from benchbrief.compiler.planning.plan import (
+from benchbrief.model import events as j
+from benchbrief.model.measurement import Bucket, Histogram, Measurement, Operation, PhaseThroughput, Sample
+from benchbrief.model.plan import (
     Cell,
     Client,
     Database,
@@ -30,17 +32,8 @@ from benchbrief.compiler.planning.plan import (
 )
 from benchbrief.results.building.open_store import open_store
 from benchbrief.results.store.store import Store
-from benchbrief.runners.journal import events as j
 from benchbrief.runners.journal.measurement_versions import SHARED, tool_version
 from benchbrief.runners.journal.run_folder import cell_directory
-from benchbrief.runners.measurement.measurement import (
-    Bucket,
-    Histogram,
-    Measurement,
-    Operation,
-    PhaseThroughput,
-    Sample,
-)
 
 HERE = Origin(file="brief.bench", line=7, column=3)
 MEASUREMENT = TypeAdapter(Measurement)

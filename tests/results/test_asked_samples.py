@@ -7,13 +7,13 @@ from pathlib import Path
 
 import pytest
 
-from benchbrief.compiler.planning.budgets import point_of
-from benchbrief.compiler.planning.plan import Plan
+from benchbrief.model import events as j
+from benchbrief.model.budgets import point_of
+from benchbrief.model.plan import Plan
 from benchbrief.results.analysis.interim_samples import AskedSamples, AskedSoFar
 from benchbrief.results.building.build_store import rebuild
 from benchbrief.results.building.open_store import open_store
 from benchbrief.runners.execution.executor import execute
-from benchbrief.runners.journal import events as j
 from benchbrief.runners.journal.journal_file import JOURNAL, each_record
 from benchbrief.runners.journal.run_folder import create_run
 from benchbrief.runners.journal.run_record import RunRecord, read_run

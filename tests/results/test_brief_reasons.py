@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from benchbrief.compiler.messages.text import Text, joined
+from benchbrief.model.text import Text, joined
 from benchbrief.reports.words.brief_words import CATALOGUES
-from benchbrief.results.messages.brief_reasons import shorten_reason
-from benchbrief.results.messages.result_messages import say
+from benchbrief.results.result_messages import say, shorten_reason
 from benchbrief.runners.drivers.openload.openload_messages import say_openload
 
 

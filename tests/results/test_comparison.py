@@ -8,11 +8,11 @@ from pathlib import Path
 
 import pytest
 
+from benchbrief.model.measurement import Histogram, Operation
 from benchbrief.results.building.open_store import open_store
 from benchbrief.results.compare.compared_quantities import quantities
 from benchbrief.results.compare.comparison import Comparison, Point, Quantity, Values, compare, compare_all
 from benchbrief.results.compare.contender import Contender
-from benchbrief.runners.measurement.measurement import Histogram, Operation
 from tests.results.making import RunMaker, a_cell, a_plan, histogram, measurement
 
 Points = dict[Point, tuple[Values | None, Values | None]]

@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
+from benchbrief.model.measurement import Measurement
 from benchbrief.results.imports.imported_files import OutputProblem
 from benchbrief.results.imports.read_imported import read_output
-from benchbrief.runners.measurement.measurement import Measurement
 from tests.support.tools import REPOSITORY
 
 FORMS = Path(__file__).parent / "outputs"

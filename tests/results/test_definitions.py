@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from benchbrief.compiler.compile import check
-from benchbrief.compiler.planning.plan import Plan
-from benchbrief.results.compare.metric_definitions import defined_otherwise
+from benchbrief.model.plan import Plan
+from benchbrief.results.compare.contender import defined_otherwise
 
 SPEC = """\
 param base = @BASE@

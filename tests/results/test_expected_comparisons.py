@@ -11,22 +11,19 @@ import numpy.typing as npt
 import pytest
 from scipy import stats
 
-from benchbrief.ci.junit import junit
-from benchbrief.ci.verdict_files import expect_case
+from benchbrief.ci.verdict_files import expect_case, junit
 from benchbrief.compiler.compile import check
-from benchbrief.compiler.planning.budgets import Looks
-from benchbrief.compiler.planning.plan import Dimension, Expect, Plan, Query, Range
+from benchbrief.model.budgets import Looks
+from benchbrief.model.plan import Dimension, Expect, Plan, Query, Range
 from benchbrief.reports.data.gaps import Gaps
 from benchbrief.reports.data.report_data import Results
 from benchbrief.reports.disclosure.disclosure import build_disclosure
 from benchbrief.reports.view.notices import notices
 from benchbrief.reports.words.brief_words import CATALOGUES
-from benchbrief.results.analysis.expectation_verdicts import Verdict, evaluate
-from benchbrief.results.analysis.repeated_comparisons import Judgement, is_number, judge
+from benchbrief.results.analysis.expectation_verdicts import Judgement, Verdict, evaluate, is_number, judge
 from benchbrief.results.building.open_store import open_store
-from benchbrief.results.imports.import_source import Source
 from benchbrief.results.imports.importers.table.table_importer import TableOfFigures
-from benchbrief.results.imports.keep_import import keep_run
+from benchbrief.results.imports.keep_import import Source, keep_run
 from benchbrief.results.store.store import Key, Store
 
 SPEC = """

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import pytest
 from scipy import stats
 
-from benchbrief.compiler.planning.plan import Plan
+from benchbrief.model.plan import Plan
 from benchbrief.results.building.open_store import open_store
 from benchbrief.results.statistics.scalability import Usl, fit_usl
 from benchbrief.results.store.store import Store

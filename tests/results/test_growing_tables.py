@@ -7,13 +7,13 @@ from pathlib import Path
 
 import pytest
 
+from benchbrief.model import events as j
+from benchbrief.model.measurement import Operation
 from benchbrief.results.building.growing_tables import GrowingTables
 from benchbrief.results.building.open_store import rebuilt_store
 from benchbrief.results.store.store import Store
 from benchbrief.results.store_errors import ResultsError
-from benchbrief.runners.journal import events as j
 from benchbrief.runners.journal.run_record import read_run
-from benchbrief.runners.measurement.measurement import Operation
 from tests.results.making import T0, RunMaker, a_cell, a_plan, measurement
 
 VIEWS = ("throughput", "latency", "errors", "spread", "sample", "mean")

@@ -10,20 +10,17 @@ from pathlib import Path
 import pytest
 
 from benchbrief.compiler.compile import check
-from benchbrief.compiler.planning.plan import Plan
+from benchbrief.model import histogram as h
+from benchbrief.model.measurement import Measurement, Operation
+from benchbrief.model.plan import Plan
 from benchbrief.results.building.open_store import open_store
-from benchbrief.results.imports.cell_files import Where
-from benchbrief.results.imports.cell_matching import NoPlace, Places
+from benchbrief.results.imports.cell_matching import NoPlace, Places, Where, coordinates, given_cell
 from benchbrief.results.imports.import_problems import ImportRefused
-from benchbrief.results.imports.import_source import Source
 from benchbrief.results.imports.imported_files import OutputProblem
 from benchbrief.results.imports.importers.ycsb.raw_latencies import is_raw
-from benchbrief.results.imports.keep_import import keep_run
-from benchbrief.results.imports.path_patterns import coordinates, given_cell
+from benchbrief.results.imports.keep_import import Source, keep_run
 from benchbrief.results.imports.prepare_outputs import prepare_outputs
 from benchbrief.results.imports.read_imported import read_output
-from benchbrief.runners.measurement import histogram as h
-from benchbrief.runners.measurement.measurement import Measurement, Operation
 from tests.support.plans import compile_text
 from tests.support.tools import REPOSITORY
 

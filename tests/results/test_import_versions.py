@@ -8,10 +8,10 @@ from pathlib import Path
 
 import pytest
 
+from benchbrief.model import histogram as h
+from benchbrief.model.measurement import Measurement, Operation
 from benchbrief.results.imports.imported_files import OutputProblem
 from benchbrief.results.imports.read_imported import read_output
-from benchbrief.runners.measurement import histogram as h
-from benchbrief.runners.measurement.measurement import Measurement, Operation
 
 OUTPUTS = Path(__file__).parent / "outputs"
 

@@ -5,16 +5,16 @@ from pathlib import Path
 
 import pytest
 
-from benchbrief.compiler.planning.plan import Cell
+from benchbrief.model import events as j
+from benchbrief.model.cell_history import CellHistory, Started
+from benchbrief.model.measurement import Interval, Measurement, Operation, PhaseThroughput
+from benchbrief.model.plan import Cell
+from benchbrief.model.run_messages import say
 from benchbrief.results.building.build_store import rebuild
 from benchbrief.results.building.open_store import open_store
 from benchbrief.results.ingest.cell_verdicts import verdict_of
 from benchbrief.results.store_errors import ResultsError
 from benchbrief.runners.errors import RunnerError
-from benchbrief.runners.journal import events as j
-from benchbrief.runners.journal.cell_history import CellHistory, Started
-from benchbrief.runners.measurement.measurement import Interval, Measurement, Operation, PhaseThroughput
-from benchbrief.runners.messages.run_messages import say
 from tests.results.making import (
     READ,
     SLOW_READ,

@@ -8,10 +8,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from benchbrief.compiler.planning.plan import Cell, Probe
+from benchbrief.model import events as j
+from benchbrief.model.measurement import Interval, Sample
+from benchbrief.model.plan import Cell, Probe
 from benchbrief.results.building.open_store import open_store
-from benchbrief.runners.journal import events as j
-from benchbrief.runners.measurement.measurement import Interval, Sample
 from tests.results.making import (
     HERE,
     MEASUREMENT,

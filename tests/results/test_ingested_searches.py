@@ -2,10 +2,10 @@
 
 from pathlib import Path
 
-from benchbrief.compiler.planning.plan import Knee, KneeSearch
+from benchbrief.model import events as j
+from benchbrief.model.plan import Knee, KneeSearch
 from benchbrief.results.building.open_store import open_store
 from benchbrief.results.runs.run_summary import summarise
-from benchbrief.runners.journal import events as j
 from tests.results.making import (
     READ,
     RunMaker,

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from benchbrief.model.measurement import Operation
 from benchbrief.results.ingest.latency_rows import Statistic, statistics
-from benchbrief.runners.measurement.measurement import Operation
 from tests.results.making import histogram
 
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import tracemalloc
 from pathlib import Path
 
+from benchbrief.model import events as j
 from benchbrief.results.ingest.run_evidence import read_evidence
-from benchbrief.runners.journal import events as j
 from benchbrief.runners.journal.journal_file import JOURNAL
 from tests.results.making import T0, RunMaker, a_cell, a_plan
 

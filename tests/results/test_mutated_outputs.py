@@ -17,10 +17,10 @@ from pathlib import Path
 
 import pytest
 
+from benchbrief.model.histogram import percentile
+from benchbrief.model.measurement import Measurement
 from benchbrief.results.imports.imported_files import OutputProblem
 from benchbrief.results.imports.read_imported import read_output
-from benchbrief.runners.measurement.histogram import percentile
-from benchbrief.runners.measurement.measurement import Measurement
 from tests.support.tools import REPOSITORY
 
 OUTPUTS = REPOSITORY / "tests" / "runners" / "drivers" / "outputs"

@@ -6,17 +6,17 @@ from pathlib import Path
 
 import pytest
 
-from benchbrief.compiler.planning.budgets import Looks, Point, looks_at, point_of
-from benchbrief.compiler.planning.plan import Plan
+from benchbrief.model import events as j
+from benchbrief.model.budgets import Looks, Point, looks_at, point_of
+from benchbrief.model.plan import Plan
 from benchbrief.results.analysis.expectation_verdicts import evaluate
 from benchbrief.results.analysis.interim_samples import AskedSoFar
 from benchbrief.results.building.growing_tables import GrowingTables
 from benchbrief.runners.execution.executor import execute
-from benchbrief.runners.journal import events as j
 from benchbrief.runners.journal.journal_file import JOURNAL, each_record
 from benchbrief.runners.journal.run_folder import create_run
 from benchbrief.runners.journal.run_record import RunRecord, read_run
-from benchbrief.runners.scheduling.table_readings import Readings
+from benchbrief.runners.scheduling.budgeted_repeats import Readings
 from tests.support.plans import compile_spec
 
 SPEC = """

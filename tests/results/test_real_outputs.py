@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from benchbrief.compiler.planning.plan import Cell, Plan, Step, Workload
+from benchbrief.model.plan import Cell, Plan, Step, Workload
 from benchbrief.results.building.open_store import open_store
 from benchbrief.results.store.store import Store
 from benchbrief.runners.execution.driver_contexts import CellContext, Endpoint

@@ -8,8 +8,8 @@ from dataclasses import replace
 
 import pytest
 
-from benchbrief.compiler.planning.plan import Event, Origin
-from benchbrief.results.ingest.event_rows import why_missing, why_no_latency
+from benchbrief.model.plan import Event, Origin
+from benchbrief.results.ingest.cell_rows import why_missing, why_no_latency
 from benchbrief.results.statistics.recovery import Recovery, Sample, add_sources, recovery
 
 EVENT = Event(

@@ -10,28 +10,16 @@ from typing import Any
 
 import pytest
 
-from benchbrief.compiler.planning.plan import (
-    Arrivals,
-    Cell,
-    Expect,
-    Host,
-    Knee,
-    KneeSearch,
-    Plan,
-    Query,
-    Read,
-    Reference,
-)
+from benchbrief.model import events as j
+from benchbrief.model.measurement import Operation
+from benchbrief.model.plan import Arrivals, Cell, Expect, Host, Knee, KneeSearch, Plan, Query, Read, Reference
 from benchbrief.results.building.build_store import rebuild
 from benchbrief.results.building.open_store import open_store
 from benchbrief.results.ingest.run_evidence import read_evidence
 from benchbrief.results.runs.reusable_results import Reuse, blocks, find_reusable
-from benchbrief.runners.journal import events as j
-from benchbrief.runners.journal.journal_file import JOURNAL, read_journal
-from benchbrief.runners.journal.line_sums import START, write_line
+from benchbrief.runners.journal.journal_file import JOURNAL, START, read_journal, write_line
 from benchbrief.runners.journal.measurement_versions import SHARED, Recorded, tool_version, way_now, way_of
 from benchbrief.runners.journal.run_folder import create_run
-from benchbrief.runners.measurement.measurement import Operation
 from benchbrief.runners.reuse.carried_results import carry
 from tests.results.making import HERE, MEASUREMENT, T0, RunMaker, a_cell, a_plan, a_query, measurement
 

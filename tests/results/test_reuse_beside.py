@@ -8,9 +8,8 @@ from typing import Any
 
 import pytest
 
-from benchbrief.compiler.planning.plan import Host, Plan
-from benchbrief.results.runs.concurrent_cells import Beside, ran_beside
-from benchbrief.results.runs.reusable_results import find_reusable
+from benchbrief.model.plan import Host, Plan
+from benchbrief.results.runs.reusable_results import Beside, find_reusable, ran_beside
 from tests.results.making import RunMaker, a_cell
 from tests.results.test_reuse import READ, planned, taken
 

@@ -12,14 +12,15 @@ from pathlib import Path
 import pytest
 
 from benchbrief.commands.running.status import read_all
-from benchbrief.compiler.planning import plan as p
+from benchbrief.history.many_runs import FolderOfRuns, SiteRun
+from benchbrief.history.series_cache import Fetched, RunFolder
+from benchbrief.model import events as j
+from benchbrief.model import plan as p
+from benchbrief.model.measurement import Operation
 from benchbrief.progress.follow_run import Follower
 from benchbrief.progress.run_view import RunView
 from benchbrief.results.building.open_store import open_store
-from benchbrief.results.history.run_sources import Fetched, RunFolder
 from benchbrief.results.ingest.run_evidence import read_evidence
-from benchbrief.results.many_runs.kept_runs import SiteRun
-from benchbrief.results.many_runs.run_places import FolderOfRuns
 from benchbrief.results.runs.find_runs import (
     find_run,
     last_interrupted,
@@ -29,16 +30,14 @@ from benchbrief.results.runs.find_runs import (
     require_folder,
     run_state,
 )
-from benchbrief.results.runs.pace import Pace
 from benchbrief.results.runs.run_summary import CellState, RunStatus, remaining_s, summarise
+from benchbrief.results.runs.times_taken import Pace
 from benchbrief.results.store_errors import ResultsError
 from benchbrief.runners.execution.live_numbers import Monitor
 from benchbrief.runners.journal import controller_clock
-from benchbrief.runners.journal import events as j
 from benchbrief.runners.journal.journal_file import JOURNAL, wait_for_lock
 from benchbrief.runners.journal.journal_writer import Journal
 from benchbrief.runners.journal.run_identity import IDENTITY, new_identity
-from benchbrief.runners.measurement.measurement import Operation
 from tests.results.making import T0, RunMaker, a_cell, a_plan, measurement
 
 READ = measurement([Operation("read", 100)])

@@ -9,10 +9,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from benchbrief.compiler.planning.plan import Probe
+from benchbrief.model.measurement import Operation, Sample
+from benchbrief.model.plan import Probe
 from benchbrief.results.building.open_store import open_store
-from benchbrief.results.ingest.probe_samples import why_no_energy
-from benchbrief.results.samples.window_stretches import (
+from benchbrief.results.ingest.probe_samples import (
     Coverage,
     Stretch,
     both,
@@ -20,9 +20,9 @@ from benchbrief.results.samples.window_stretches import (
     covered_by,
     gauge_stretches,
     stretches,
+    why_no_energy,
 )
-from benchbrief.results.samples.window_stretches import energy as energy_of
-from benchbrief.runners.measurement.measurement import Operation, Sample
+from benchbrief.results.ingest.probe_samples import energy as energy_of
 from tests.results.making import HERE, MEASUREMENT, T0, RunMaker, a_cell, a_plan, a_query, a_read, measurement, rows
 
 READ = Operation("read", 100, mean_s=0.001)

@@ -10,12 +10,11 @@ import pytest
 from scipy import stats
 
 from benchbrief.ci.verdict_files import expect_case
-from benchbrief.compiler.planning.plan import Dimension, Expect, Query, Unjudged
-from benchbrief.results.analysis.expectation_verdicts import Verdict, evaluate
-from benchbrief.results.analysis.repeated_comparisons import is_number
+from benchbrief.model.measurement import Operation
+from benchbrief.model.plan import Dimension, Expect, Query, Unjudged
+from benchbrief.results.analysis.expectation_verdicts import Verdict, evaluate, is_number
 from benchbrief.results.building.open_store import open_store
 from benchbrief.results.statistics.repeat_spread import t_interval
-from benchbrief.runners.measurement.measurement import Operation
 from tests.results.making import HERE, RunMaker, a_cell, a_plan, a_query, measurement
 
 RATES = (10.0, 12.0, 11.0, 15.0)

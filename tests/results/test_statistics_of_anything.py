@@ -16,7 +16,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from benchbrief.compiler.planning.plan import Event
+from benchbrief.model.plan import Event
 from benchbrief.results import statistics
 from benchbrief.results.statistics.recovery import Sample, add_sources, recovery
 from benchbrief.results.statistics.significance import WIDEST, ratio_of_percentiles

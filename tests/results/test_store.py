@@ -11,14 +11,14 @@ import duckdb
 import pyarrow
 import pytest
 
-from benchbrief.compiler.planning.plan import Metric
+from benchbrief.model.measurement import Operation
+from benchbrief.model.plan import Metric
 from benchbrief.results.building import build_store
 from benchbrief.results.building.build_store import STORE, rebuild
 from benchbrief.results.building.open_store import fresh_store, open_store
 from benchbrief.results.store.store import Row, Store
 from benchbrief.results.store.store_schema import SCHEMA_VERSION, TABLES
 from benchbrief.results.store_errors import NoRoom, ResultsError
-from benchbrief.runners.measurement.measurement import Operation
 from tests.results.making import HERE, RunMaker, a_cell, a_plan, a_query, a_read, histogram, measurement
 from tests.support.nights import PLUGIN, plain_tools
 

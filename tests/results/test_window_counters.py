@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from benchbrief.results.samples.window_counters import around_window
-from benchbrief.runners.journal import events as j
+from benchbrief.model import events as j
+from benchbrief.results.ingest.cell_rows import around_window
 
 Readings = tuple[tuple[float, dict[str, float]], ...]
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from benchbrief.compiler.planning.plan import Cell
-from benchbrief.runners.journal import events as j
+from benchbrief.model import events as j
+from benchbrief.model.plan import Cell
 from benchbrief.runners.journal.journal_file import JOURNAL, read_journal
 from benchbrief.runners.journal.measurement_versions import Recorded
 from benchbrief.runners.reuse.carried_results import Carried, carry

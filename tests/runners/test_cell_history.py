@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
-from benchbrief.compiler.planning.plan import Cell
-from benchbrief.runners.journal import events as j
-from benchbrief.runners.journal.cell_history import Left, Pauses
+from benchbrief.model import events as j
+from benchbrief.model.cell_history import Left, Pauses
+from benchbrief.model.plan import Cell
 from benchbrief.runners.journal.journal_writer import Journal
 from benchbrief.runners.journal.run_record import NOWHERE, RunRecord, read_run
 from tests.results.making import a_cell, a_plan

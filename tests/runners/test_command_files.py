@@ -8,11 +8,11 @@ from pathlib import Path
 
 import pytest
 
-from benchbrief.compiler.planning.plan import Hook, Reference
-from benchbrief.reports.disclosure.test_configuration import fold_facts
+from benchbrief.model.events import EngineFacts
+from benchbrief.model.plan import Hook, Reference
+from benchbrief.reports.disclosure.systems_under_test import fold_facts
 from benchbrief.runners.engines.command_files import command_files, named_words, rename_hosts
 from benchbrief.runners.hosts.host_connections import HostPool
-from benchbrief.runners.journal.events import EngineFacts
 from benchbrief.runners.journal.measurement_versions import Recorded
 from benchbrief.runners.journal.secret_references import read_reference
 from benchbrief.runners.reuse.carried_results import Carried

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from benchbrief.compiler.planning.plan import Fact, Hardware, Host, Origin, Quantity
+from benchbrief.model.plan import Fact, Hardware, Host, Origin, Quantity
 from benchbrief.runners.errors import HostError
 from benchbrief.runners.hosts.facts.declared_facts import find_contradictions
 from benchbrief.runners.hosts.facts.host_facts import observe

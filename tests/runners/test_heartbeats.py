@@ -10,8 +10,8 @@ from contextlib import closing
 import pytest
 
 from benchbrief.runners.errors import HostError
-from benchbrief.runners.session import heartbeat
-from benchbrief.runners.session.heartbeat import Heartbeats
+from benchbrief.runners.session import session
+from benchbrief.runners.session.session import Heartbeats
 from tests.support.waiting import until
 
 HOLD_S = 0.6
@@ -69,8 +69,8 @@ def test_hosts_that_do_not_answer_keep_no_other_host_waiting(over: threading.Eve
 
 
 def test_failing_hosts_hold_a_part_of_the_threads_only(over: threading.Event, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(heartbeat, "_AT_ONCE", 4)
-    monkeypatch.setattr(heartbeat, "_FAILING_AT_ONCE", 2)
+    monkeypatch.setattr(session, "_AT_ONCE", 4)
+    monkeypatch.setattr(session, "_FAILING_AT_ONCE", 2)
     mine = Heartbeats()
     dead = [Dead(0.05, over) for _ in range(12)]
     for host in dead:

@@ -17,8 +17,8 @@ from benchbrief.runners.hosts.orphans import Listed
 from benchbrief.runners.journal.journal_file import is_locked
 from benchbrief.runners.journal.journal_writer import Journal
 from benchbrief.runners.journal.run_identity import IDENTITY, copied_from, new_identity, run_name, settle, this_machine
-from benchbrief.runners.session.live_controllers import driver_of, is_gone, is_here, is_ours
-from benchbrief.runners.stopping.rival_controllers import QUIET_S, refuse_alive, refuse_driven_here
+from benchbrief.runners.session.session import driver_of, is_gone, is_here, is_ours
+from benchbrief.runners.stopping.stop_run import QUIET_S, refuse_alive, refuse_driven_here
 from tests.results.making import a_cell, a_plan
 
 

@@ -6,12 +6,11 @@ from pathlib import Path
 
 import pytest
 
+from benchbrief.model.events import ClockRead
+from benchbrief.model.measurement import Measurement, PhaseThroughput
 from benchbrief.runners.errors import BadOutput
-from benchbrief.runners.hosts.host_clocks import axis_step, offset_of
-from benchbrief.runners.hosts.tool_clock import ClockSet, parse_trusted
+from benchbrief.runners.hosts.host_clocks import ClockSet, axis_step, offset_of, parse_trusted
 from benchbrief.runners.jobs.tasks import JobOutput
-from benchbrief.runners.journal.events import ClockRead
-from benchbrief.runners.measurement.measurement import Measurement, PhaseThroughput
 
 
 def measured(seconds: float, tool_s: float | None = None) -> Measurement:

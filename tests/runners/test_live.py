@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from benchbrief.compiler.planning.plan import Host
+from benchbrief.model.plan import Host
 from benchbrief.runners.drivers.db_bench import db_bench_output
 from benchbrief.runners.drivers.go_ycsb import go_ycsb_output
 from benchbrief.runners.drivers.ycsb import ycsb_output

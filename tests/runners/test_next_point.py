@@ -6,9 +6,9 @@ from collections.abc import Callable
 
 import pytest
 
-from benchbrief.compiler.blocks.experiments.adaptive_ramps import candidates
-from benchbrief.compiler.estimates.counted_cells import spread
-from benchbrief.runners.scheduling.next_point import Choice, bend_at, next_point
+from benchbrief.compiler.blocks.ramps import candidates
+from benchbrief.compiler.estimates.estimate import spread
+from benchbrief.runners.scheduling.point_choice import Choice, bend_at, next_point
 
 GRID = candidates(1, 512)
 

@@ -6,10 +6,10 @@ from dataclasses import replace
 
 import pytest
 
-from benchbrief.compiler.planning.achieved_load import offered
-from benchbrief.compiler.planning.plan import Arrivals
-from benchbrief.runners.measurement.measurement import Measurement, Operation, PhaseThroughput
-from benchbrief.runners.measurement.offered_load import off_schedule
+from benchbrief.model.achieved_load import offered
+from benchbrief.model.measurement import Measurement, Operation, PhaseThroughput
+from benchbrief.model.plan import Arrivals
+from benchbrief.runners.execution.lanes import off_schedule
 from tests.results.making import a_cell
 from tests.support import cells
 

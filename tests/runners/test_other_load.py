@@ -14,13 +14,13 @@ from pathlib import Path
 import pytest
 
 from benchbrief.compiler.extensions import registry
-from benchbrief.compiler.planning.plan import Host
+from benchbrief.model.plan import Host
 from benchbrief.runners.hosts.background_load import other_load
 from benchbrief.runners.hosts.host_clocks import read_clock
-from benchbrief.runners.jobs.job_accounting import other_cores
+from benchbrief.runners.jobs.detached_jobs import other_cores
 from benchbrief.runners.jobs.tasks import Command, Job, JobOutput
 from benchbrief.runners.transports.transport_factory import RealTransport, open_transport
-from benchbrief.runners.worlds.real_world import RealWorld
+from benchbrief.runners.world_choice import RealWorld
 from tests.support.cells import OWN_RUN
 from tests.support.waiting import until
 

@@ -10,7 +10,7 @@ import pytest
 
 from benchbrief.compiler.extensions import registry
 from benchbrief.compiler.extensions.registry import TOOL_SPECS
-from benchbrief.compiler.extensions.tool_spec import ToolSpec
+from benchbrief.model.tool_spec import ToolSpec
 from benchbrief.runners import plugins
 from benchbrief.runners.drivers.db_bench.db_bench import DbBench
 from benchbrief.runners.engines.mongodb.mongodb import MongoDB

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from benchbrief.compiler.planning.plan import Plan
+from benchbrief.model.plan import Plan
 from benchbrief.runners.errors import RunnerError
 from benchbrief.runners.journal.atomic_files import write_durably
 from benchbrief.runners.journal.run_folder import PLAN, create_run, kept_content

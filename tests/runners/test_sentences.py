@@ -11,8 +11,11 @@ from typing import Protocol
 
 import pytest
 
-from benchbrief.comparing.compare_messages import CompareMessages
-from benchbrief.compiler.messages.text import (
+from benchbrief.comparing.comparison_cautions import CompareMessages
+from benchbrief.compiler.metrics.curves import ABSENT
+from benchbrief.model import events as j
+from benchbrief.model.cell_history import KINDS
+from benchbrief.model.text import (
     FAMILY,
     Text,
     codes_of,
@@ -26,23 +29,20 @@ from benchbrief.compiler.messages.text import (
     to_data,
     word,
 )
-from benchbrief.compiler.metrics.typing.curves import ABSENT
 from benchbrief.reports.words.brief_words import CATALOGUES, Words
-from benchbrief.results.messages.result_messages import say
-from benchbrief.runners.drivers.db_bench import db_bench_messages
-from benchbrief.runners.drivers.db_bench.db_bench_messages import DbBenchMessages
-from benchbrief.runners.drivers.fio.fio_messages import FioMessages
-from benchbrief.runners.drivers.go_ycsb.go_ycsb_messages import GoYcsbMessages
+from benchbrief.results.result_messages import say
+from benchbrief.runners.drivers.db_bench import db_bench_output
+from benchbrief.runners.drivers.db_bench.db_bench_output import DbBenchMessages
+from benchbrief.runners.drivers.fio.fio_output import FioMessages
+from benchbrief.runners.drivers.go_ycsb.go_ycsb_output import GoYcsbMessages
 from benchbrief.runners.drivers.openload.openload_messages import OpenloadMessages
 from benchbrief.runners.drivers.ycsb import ycsb_messages
 from benchbrief.runners.drivers.ycsb.ycsb_messages import YcsbMessages
 from benchbrief.runners.engines.mongodb.mongo_messages import MongodbMessages
-from benchbrief.runners.engines.raw_storage.storage_messages import StorageMessages
-from benchbrief.runners.engines.rocksdb.rocksdb_messages import RocksdbMessages
+from benchbrief.runners.engines.raw_storage.raw_storage import StorageMessages
+from benchbrief.runners.engines.rocksdb.snapshot_ways import RocksdbMessages
 from benchbrief.runners.errors import BadOutput
 from benchbrief.runners.execution.run_state import one_line
-from benchbrief.runners.journal import events as j
-from benchbrief.runners.journal.cell_history import KINDS
 from benchbrief.runners.journal.secret_masking import KNOWN
 
 DECLARED = (
@@ -182,7 +182,7 @@ def test_parts_are_joined_as_the_language_does() -> None:
 def test_a_brief_prints_a_recorded_share_as_it_prints_all_others(language: str) -> None:
     """The words of a tool in it stay as they are."""
     sentence = say.tool_ended(tool="db_bench", code=1, said="50% done")
-    few = db_bench_messages.say.found_fewer(benchmark="readrandom", share=share_figure(0.795, 1))
+    few = db_bench_output.say.found_fewer(benchmark="readrandom", share=share_figure(0.795, 1))
     words = Words(language, CATALOGUES[language]).with_sentences({sentence: sentence, few: few})
     assert "79.5\u00a0%" in words.said(few)
     assert "79.5 %" not in words.said(few)

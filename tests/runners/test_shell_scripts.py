@@ -13,7 +13,7 @@ import pytest
 from benchbrief.runners.jobs.shell_scripts import read_script, with_values
 
 REPOSITORY = Path(__file__).resolve().parents[2]
-ROOMS = ("dsl", "compiler", "runners", "results", "reports", "benchbrief")
+ROOMS = ("dsl", "model", "compiler", "runners", "results", "reports", "history", "benchbrief")
 SCRIPTS = sorted(path for path in (REPOSITORY / "runners").rglob("*.sh") if path.parent.name != "parts")
 SHELLS = [shell for shell in ("dash", "bash", "busybox") if shutil.which(shell)]
 

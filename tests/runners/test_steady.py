@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from benchbrief.compiler.planning.plan import Event, Origin
-from benchbrief.runners.measurement.measurement import Interval
-from benchbrief.runners.measurement.steadiness import judge_window, steadiness
-from benchbrief.runners.messages.run_messages import say
+from benchbrief.model.measurement import Interval
+from benchbrief.model.plan import Event, Origin
+from benchbrief.model.run_messages import say
+from benchbrief.model.steadiness import judge_window, steadiness
 
 
 def seconds(*counts: int) -> tuple[Interval, ...]:

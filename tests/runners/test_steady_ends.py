@@ -6,8 +6,7 @@ from typing import Any
 import pytest
 from scipy.special import stdtrit
 
-from benchbrief.compiler.planning.steady_rule import FEWEST_BATCHES
-from benchbrief.runners.measurement.steady_ends import cut_of, estimate, judge_batches
+from benchbrief.model.steadiness import FEWEST_BATCHES, cut_of, estimate, judge_batches
 from tests.support.tools import REPOSITORY
 
 VERDICTS = json.loads((REPOSITORY / "loadgen/internal/steady/testdata/verdicts.json").read_text())

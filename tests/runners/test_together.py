@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from benchbrief.runners.measurement.measurement import Measurement, Operation, PhaseThroughput, Together
+from benchbrief.model.measurement import Measurement, Operation, PhaseThroughput, Together
 
 
 def measured(start: float, seconds: float, count: int, phases: int = 0) -> Measurement:

@@ -7,10 +7,9 @@ import time
 import numpy as np
 import pytest
 
-from benchbrief.runners.measurement.measurement import Interval
-from benchbrief.runners.measurement.mser5 import BATCH, find_transient
-from benchbrief.runners.measurement.steadiness import judge_window
-from benchbrief.runners.messages.run_messages import say
+from benchbrief.model.measurement import Interval
+from benchbrief.model.run_messages import say
+from benchbrief.model.steadiness import BATCH, find_transient, judge_window
 
 
 def seconds(counts: np.ndarray | list[float]) -> tuple[Interval, ...]:

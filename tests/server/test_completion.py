@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from benchbrief.compiler import word_meanings
-from benchbrief.compiler.blocks.experiments import arrivals
+from benchbrief.compiler.blocks import arrivals
 from tests.server.specs import SMALL, cursor
 from tests.support.lsp import Client, session
 

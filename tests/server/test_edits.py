@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from benchbrief.dsl.formatter.format import format_source
+from benchbrief.dsl.formatter import format_source
 from benchbrief.dsl.source import Source
 from tests.server.specs import SMALL, apply
 from tests.support.lsp import Client

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Literal
 
-from benchbrief.compiler.planning.plan import (
+from benchbrief.model.plan import (
     Cell,
     Client,
     Database,

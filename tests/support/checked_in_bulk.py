@@ -16,7 +16,7 @@ from pathlib import Path
 from benchbrief.compiler.compile import examine
 from benchbrief.dsl.diagnostics.diagnostic import SpecError
 from benchbrief.dsl.diagnostics.render import render_all
-from benchbrief.dsl.formatter.format import format_source
+from benchbrief.dsl.formatter import format_source
 from benchbrief.dsl.read_files import read_source
 
 _MOST = 4 << 30

@@ -13,12 +13,12 @@ from typing import TypeAlias
 
 from hypothesis import strategies as st
 
-from benchbrief.compiler.blocks.databases.started_servers import TOGETHER
-from benchbrief.compiler.extensions.engine_spec import STARTED
+from benchbrief.compiler.blocks.databases import TOGETHER
 from benchbrief.compiler.extensions.registry import ENGINE_SPECS, TOOL_SPECS
 from benchbrief.compiler.schemas import block_schema, extension_schemas, host_schema
 from benchbrief.compiler.schemas.extension_schemas import WORKLOAD
-from benchbrief.compiler.shapes import value_shapes
+from benchbrief.model import value_shapes
+from benchbrief.model.engine_spec import STARTED
 
 Words: TypeAlias = tuple[str, ...]
 """What stands between white space; within one there is none, or just what must be there."""

@@ -11,8 +11,8 @@ import signal
 from collections.abc import Mapping
 from typing import Any
 
+from benchbrief.model.events import AnyRecord
 from benchbrief.runners.jobs.detached_jobs import DetachedJob
-from benchbrief.runners.journal.events import AnyRecord
 from benchbrief.runners.journal.journal_writer import Journal
 
 

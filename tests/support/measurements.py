@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from benchbrief.runners.measurement.histogram import percentile
-from benchbrief.runners.measurement.measurement import Measurement, Operation
+from benchbrief.model.histogram import percentile
+from benchbrief.model.measurement import Measurement, Operation
 
 
 def rendered(measurement: Measurement) -> str:

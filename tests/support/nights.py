@@ -14,10 +14,10 @@ from pathlib import Path
 import pytest
 
 from benchbrief.compiler.extensions import registry
+from benchbrief.model import events as j
+from benchbrief.model.measurement import Operation
 from benchbrief.results.building.build_store import STORE, build_tables
 from benchbrief.results.ingest import cell_measurement
-from benchbrief.runners.journal import events as j
-from benchbrief.runners.measurement.measurement import Operation
 from tests.results.making import T0, RunMaker, a_cell, a_plan, histogram, measurement
 
 PLUGIN = Path(__file__).parents[1] / "results" / "plugin"

@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from benchbrief.compiler.compile import check
-from benchbrief.compiler.planning.plan import Plan
 from benchbrief.dsl.diagnostics.diagnostic import SpecError
+from benchbrief.model.plan import Plan
 
 
 def compile_spec(

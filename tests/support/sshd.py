@@ -22,7 +22,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from benchbrief.compiler.planning.plan import Host
+from benchbrief.model.plan import Host
 from tests.support.tools import system_tool
 from tests.support.waiting import until
 from tests.support.wrapped import PROGRAMS

@@ -25,7 +25,7 @@ from typing import Any, NoReturn
 
 import duckdb
 
-from benchbrief.compiler.metrics.sql.sql_text import sql_text
+from benchbrief.compiler.metrics.lower_to_sql import sql_text
 from benchbrief.reports.charts import svg_converter
 from benchbrief.reports.charts.svg_converter import Converter
 from benchbrief.reports.render import page_pdf

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from benchbrief.compiler.schemas.joined_keys import owners
-from benchbrief.compiler.shapes.value_shapes import BlockSchema, Flag, Key, Login, Number, Text, Word
+from benchbrief.compiler.schemas.extension_schemas import owners
+from benchbrief.model.value_shapes import BlockSchema, Flag, Key, Login, Number, Text, Word
 from tools.reference.markdown import code, table
 
 

@@ -6,9 +6,9 @@ import re
 
 from benchbrief.compiler import word_meanings
 from benchbrief.compiler.measure_catalogue import DIMENSIONS, KINDS, NAMED, ORDERED, SAMPLED
-from benchbrief.compiler.metrics.typing.curves import ARGUMENTS as CURVE_ARGUMENTS
-from benchbrief.compiler.metrics.typing.curves import CURVES
-from benchbrief.compiler.units import base_unit
+from benchbrief.compiler.metrics.curves import ARGUMENTS as CURVE_ARGUMENTS
+from benchbrief.compiler.metrics.curves import CURVES
+from benchbrief.model.units import base_unit
 from tools.reference.markdown import code, joined, table, text
 
 _PLACE = re.compile(r"\$\{\d:([^}]*)\}")

@@ -9,11 +9,11 @@ from dataclasses import fields
 from types import NoneType, UnionType
 from typing import Annotated, Any, Literal, Union, get_args, get_origin, get_type_hints
 
-from benchbrief.compiler.planning.plan import StepKind
+from benchbrief.model import events
+from benchbrief.model.cell_history import TURN
+from benchbrief.model.plan import StepKind
 from benchbrief.results.runs import run_summary
 from benchbrief.runners.execution import live_numbers
-from benchbrief.runners.journal import events
-from benchbrief.runners.journal.cell_history import TURN
 from tools.reference.field_docs import field_docs
 from tools.reference.markdown import code, joined, table, text
 

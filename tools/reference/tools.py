@@ -6,17 +6,17 @@ from collections.abc import Iterator
 
 from benchbrief.compiler import word_meanings
 from benchbrief.compiler.extensions import ImporterSpec, ProbeSpec, ToolSpec
-from benchbrief.compiler.extensions.own_tools import own_tools
 from benchbrief.compiler.extensions.registry import (
     ENGINE_SPECS,
     IMPORTER_SPECS,
     METER_SPECS,
     PROBE_SPECS,
     TOOL_SPECS,
+    own_tools,
     tool_words,
 )
 from benchbrief.compiler.measure_catalogue import measures_of
-from benchbrief.compiler.units import base_unit
+from benchbrief.model.units import base_unit
 from tools.reference.attributes import left_out, value
 from tools.reference.markdown import code, joined, table, text
 

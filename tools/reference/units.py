@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 
-from benchbrief.compiler.units import CURRENCIES, Dimension, base_unit, dimension_name, known_units, parse_unit
+from benchbrief.model.units import CURRENCIES, Dimension, base_unit, dimension_name, known_units, parse_unit
 from tools.reference.markdown import code, joined, table, text
 
 

@@ -5,8 +5,7 @@ from pathlib import Path
 import click
 
 from benchbrief.ci.verdict_files import require_writable, verdict_options
-from benchbrief.cli.run_options import complete_run, out_option
-from benchbrief.cli.simulation_options import Share
+from benchbrief.cli.run_options import Share, complete_run, out_option
 from benchbrief.cli.terminal import Stop, exit_codes
 from benchbrief.dsl.bench_error import ExitCode
 

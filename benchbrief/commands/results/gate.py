@@ -10,16 +10,16 @@ from typing import TYPE_CHECKING, Any, Unpack
 import click
 
 from benchbrief.ci.verdict_files import require_writable, verdict_options, write_markdown, write_verdicts
-from benchbrief.cli.history_options import History, history_options, read_history
-from benchbrief.cli.simulation_options import Share
+from benchbrief.cli.run_options import Share
+from benchbrief.cli.store_options import History, history_options, read_history
 from benchbrief.cli.terminal import Stop, exit_codes, fail, one_line, show, show_json, show_wrapped, warn
 from benchbrief.dsl.bench_error import ExitCode
 from benchbrief.dsl.diagnostics.plain_amounts import plural
 
 if TYPE_CHECKING:
-    from benchbrief.results.history.change_verdicts import ChangeVerdict, Verdict
-    from benchbrief.results.history.gate_rule import Judged
-    from benchbrief.results.history.read_series import Found
+    from benchbrief.history.gate_rule import Judged
+    from benchbrief.history.read_series import Found
+    from benchbrief.history.series_changes import ChangeVerdict, Verdict
 
 _HOOK_S = 60
 _ENDS = (
@@ -113,10 +113,10 @@ def command(
 
     RUN is the last run, a run's name, or the start of it.
     """
-    from benchbrief.history import gate_output as output
-    from benchbrief.history.measure_again import measure_again
-    from benchbrief.results.history.change_verdicts import read_verdicts
-    from benchbrief.results.history.gate_rule import Rule, confirm, judge_run
+    from benchbrief.comparing import gate_output as output
+    from benchbrief.history.gate_rule import Rule, confirm, judge_run
+    from benchbrief.history.series_changes import read_verdicts
+    from benchbrief.running.measure_again import measure_again
 
     require_writable(junit, markdown)
     if baseline and baseline_tag:
@@ -166,7 +166,7 @@ def command(
 
 
 def _show(title: str, judged: Sequence[Judged], notes: Sequence[str], every: bool) -> None:
-    from benchbrief.history import gate_output as output
+    from benchbrief.comparing import gate_output as output
 
     show(title)
     show()
@@ -222,7 +222,7 @@ def _tagged(asked: History, metrics: tuple[str, ...], tag: str, found: Found, ru
 
 
 def _write_verdict(path: Path, verdict: Verdict, judged: Sequence[Judged], note: str) -> None:
-    from benchbrief.results.history.change_verdicts import ChangeVerdict, add_verdicts
+    from benchbrief.history.series_changes import ChangeVerdict, add_verdicts
 
     written: list[ChangeVerdict] = [
         ChangeVerdict(

@@ -13,7 +13,7 @@ from benchbrief.progress.run_progress import Progress
 from benchbrief.running.import_command import Choices, import_and_report, import_options
 
 if TYPE_CHECKING:
-    from benchbrief.compiler.planning.plan import Plan
+    from benchbrief.model.plan import Plan
     from benchbrief.results.imports.keep_import import Prepared
 
 
@@ -77,7 +77,7 @@ def command(
     from it. What the files do not tell stays missing.
     """
     from benchbrief.compiler.extensions.registry import IMPORTER_SPECS
-    from benchbrief.results.imports.cell_files import Where
+    from benchbrief.results.imports.cell_matching import Where
     from benchbrief.results.imports.prepare_outputs import prepare_outputs
     from benchbrief.results.imports.read_imported import table_importer
     from benchbrief.runners.plugins import spec_of

@@ -12,7 +12,7 @@ from benchbrief.cli.terminal import fail, one_line, show, show_data, show_json_t
 from benchbrief.dsl.diagnostics.plain_amounts import plural
 
 if TYPE_CHECKING:
-    from benchbrief.results.shared_store.shared_query import SharedResults
+    from benchbrief.history.shared_store.shared_query import SharedResults
     from benchbrief.results.store.store import Store
 
 
@@ -58,8 +58,7 @@ def command(
     for each run. Files of those runs alone are read that conditions on `run` leave (=, IN, <, >=), or --run names. Runs
     that were not measured are left out, unless no others fit, or --all is said.
     """
-    from benchbrief.results.query.column_units import units_of
-    from benchbrief.results.query.export import mark_of, to_csv, to_json, to_parquet, to_text, with_mark
+    from benchbrief.results.query import mark_of, to_csv, to_json, to_parquet, to_text, units_of, with_mark
 
     asked = [name for name, wanted in (("--json", as_json), ("--csv", as_csv), ("--parquet", parquet)) if wanted]
     if len(asked) > 1:
@@ -90,15 +89,15 @@ def _opened(
         if every:
             raise click.UsageError("--all is for a shared store: say --from too")
         return open_results(chosen_run(out, run, "--run "))
-    from benchbrief.results.shared_store import shared_query
-    from benchbrief.results.shared_store.shared_store import open_store
+    from benchbrief.history.shared_store import shared_query
+    from benchbrief.history.shared_store.shared_store import open_store
 
     store = open_store(url)
     return shared_query.open_results(store, [store.find(run).id] if run else None, every=every)
 
 
 def _caution(results: Store | SharedResults, sql: str, url: str | None) -> None:
-    from benchbrief.results.store.metric_views import bounded_metrics
+    from benchbrief.results.store.measure_views import bounded_metrics
 
     for text in results.cautions:
         warn(one_line(text))

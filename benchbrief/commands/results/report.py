@@ -12,7 +12,7 @@ from benchbrief.dsl.diagnostics.suggest import did_you_mean
 from benchbrief.progress.finished_run import code_of_verdicts
 
 if TYPE_CHECKING:
-    from benchbrief.compiler.planning.plan import Plan, Report
+    from benchbrief.model.plan import Plan, Report
     from benchbrief.reports.render.render_report import Format
 
 
@@ -119,10 +119,10 @@ def command(
 def _in_language(reports: tuple[Report, ...], language: str) -> tuple[Report, ...]:
     """The reports in a shipped language, or with the words of a catalogue; their own texts stay as they are."""
     from benchbrief.cli.spec_options import show_diagnostics
-    from benchbrief.compiler.briefs.style.word_catalogues import read_catalogue
-    from benchbrief.compiler.extensions.extension_spec import LANGUAGES
+    from benchbrief.compiler.briefs.word_catalogues import read_catalogue
     from benchbrief.compiler.problems import Findings
     from benchbrief.dsl.diagnostics.suggest import did_you_mean
+    from benchbrief.model.extension_spec import LANGUAGES
 
     words = {}
     if language not in LANGUAGES:

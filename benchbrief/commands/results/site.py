@@ -4,9 +4,8 @@ from pathlib import Path
 
 import click
 
-from benchbrief.cli.history_options import trend_rules
-from benchbrief.cli.run_names import OUT
-from benchbrief.cli.store_options import run_progress
+from benchbrief.cli.run_options import OUT
+from benchbrief.cli.store_options import run_progress, trend_rules
 from benchbrief.cli.terminal import Stop, exit_codes, show, show_json, warn
 from benchbrief.dsl.bench_error import ExitCode
 
@@ -53,12 +52,12 @@ def command(
     Trends are those of `bench trend`: the same series, changes, control groups and verdicts.
     A run that can't be read is named on the site. Files in DIR that are not the site's own are never touched.
     """
-    from benchbrief.reports.site.render_site import render_site
-    from benchbrief.reports.site.site_folder import open_site
-    from benchbrief.reports.site.site_trends import TrendRules
+    from benchbrief.history.many_runs import run_place
+    from benchbrief.history.series_changes import read_verdicts
+    from benchbrief.history.site.render_site import render_site
+    from benchbrief.history.site.site_folder import open_site
+    from benchbrief.history.site.site_trends import TrendRules
     from benchbrief.reports.words.brief_words import words
-    from benchbrief.results.history.change_verdicts import read_verdicts
-    from benchbrief.results.many_runs.run_places import run_place
 
     rules = TrendRules(across, read_verdicts(verdicts))
     runs = run_place(place)

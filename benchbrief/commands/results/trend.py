@@ -6,7 +6,7 @@ from typing import Unpack
 
 import click
 
-from benchbrief.cli.history_options import History, history_options, read_history
+from benchbrief.cli.store_options import History, history_options, read_history
 from benchbrief.cli.terminal import columns_of, exit_codes, fail, one_line, show, show_json, show_wrapped
 from benchbrief.dsl.bench_error import ExitCode
 
@@ -47,10 +47,9 @@ def command(metrics: tuple[str, ...], html: Path | None, every: bool, as_json: b
 
     METRIC is throughput, latency.p99, latency.p99[read], errors, sustained, or a metric of the spec.
     """
-    from benchbrief.history.redefined_parts import name_redefinitions
-    from benchbrief.history.trend_output import as_dict, changed_series, select_series, trend_lines
-    from benchbrief.results.history.change_verdicts import read_verdicts
-    from benchbrief.results.history.series_changes import trend_of
+    from benchbrief.comparing.redefined_parts import name_redefinitions
+    from benchbrief.comparing.trend_output import as_dict, changed_series, select_series, trend_lines
+    from benchbrief.history.series_changes import read_verdicts, trend_of
     from benchbrief.results.store.searched_doubts import explain_marks
 
     verdicts = read_verdicts(asked["verdicts"])
@@ -61,7 +60,7 @@ def command(metrics: tuple[str, ...], html: Path | None, every: bool, as_json: b
     signs = explain_marks(each.doubt for series in shown for part in series.parts for each in part.known)
     notes = (*found.notes, *left_out, *([signs] if signs else ()))
     if html is not None:
-        from benchbrief.reports.trends.trend_page import trend_page
+        from benchbrief.history.site.trend_page import trend_page
 
         try:
             html.parent.mkdir(parents=True, exist_ok=True)

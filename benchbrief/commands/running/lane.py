@@ -8,9 +8,7 @@ from pathlib import Path
 import click
 from click.shell_completion import CompletionItem
 
-from benchbrief.cli.run_names import OUT, run_name
-from benchbrief.cli.run_options import chosen_run, complete_run, out_option, wait_option
-from benchbrief.cli.simulation_options import SIMULATED
+from benchbrief.cli.run_options import OUT, SIMULATED, chosen_run, complete_run, out_option, run_name, wait_option
 from benchbrief.cli.terminal import exit_codes
 from benchbrief.dsl.bench_error import BenchError, ExitCode
 from benchbrief.progress.finished_run import Finished
@@ -24,7 +22,7 @@ without a sign of life."""
 
 def _complete_lane(ctx: click.Context, _param: click.Parameter, incomplete: str) -> list[CompletionItem]:
     """The lanes of the run that is named before, each with its hardware."""
-    from benchbrief.runners.fleet.lane_plans import hardware_by_lane
+    from benchbrief.runners.fleet.lane_folder import hardware_by_lane
 
     try:
         lanes = hardware_by_lane(chosen_run(Path(ctx.params.get("out") or OUT), ctx.params.get("run")))

@@ -12,7 +12,7 @@ from benchbrief.cli.run_options import out_option
 from benchbrief.cli.terminal import ENDS, exit_codes, fail
 from benchbrief.progress.run_progress import Progress
 from benchbrief.running.run_output import Ending, ending_options, run_and_report
-from benchbrief.running.submit_run import follow_and_report
+from benchbrief.running.run_submitted import follow_and_report
 
 
 @click.command(

@@ -8,22 +8,19 @@ from typing import TYPE_CHECKING, Unpack
 import click
 
 from benchbrief.ci.verdict_files import require_writable
-from benchbrief.cli.run_options import out_option
-from benchbrief.cli.scheduler_options import scheduler_options
-from benchbrief.cli.simulation_options import refuse_unknown_hosts, simulate_options
+from benchbrief.cli.run_options import out_option, refuse_unknown_hosts, scheduler_options, simulate_options
 from benchbrief.cli.spec_options import budget_option, compile_or_stop, spec_options
 from benchbrief.cli.terminal import ENDS, exit_codes, fail
 from benchbrief.dsl.bench_error import ExitCode
 from benchbrief.dsl.diagnostics.plain_amounts import plural
-from benchbrief.progress.budget_checks import refuse_small_budgets
-from benchbrief.progress.earlier_results import Retake, look_for_earlier
+from benchbrief.progress.earlier_results import Retake, look_for_earlier, refuse_small_budgets
 from benchbrief.progress.run_progress import Progress
 from benchbrief.running.run_output import Ending, ending_options, run_and_report
-from benchbrief.running.submit_run import submit_and_report
+from benchbrief.running.run_submitted import submit_and_report
 
 if TYPE_CHECKING:
-    from benchbrief.compiler.planning.plan import Plan
-    from benchbrief.runners.journal.events import Simulated
+    from benchbrief.model.events import Simulated
+    from benchbrief.model.plan import Plan
 
 
 @click.command(
@@ -102,7 +99,7 @@ def command(
 
 def _refuse_a_run(spec: Path, out: Path) -> None:
     """Raises Stop where a run is named in place of a spec."""
-    from benchbrief.cli.run_names import run_name
+    from benchbrief.cli.run_options import run_name
     from benchbrief.runners.journal.run_folder import PLAN, load_plan
 
     found = next((path for path in (spec, out / spec) if (path / PLAN).is_file()), None)
@@ -121,7 +118,7 @@ def _made(
     """Return the directory of a new run, and what decides again what it takes from others."""
     from benchbrief.comparing.git_files import revision_of
     from benchbrief.runners.journal.run_folder import create_run
-    from benchbrief.runners.worlds.world_choice import world_for
+    from benchbrief.runners.world_choice import world_for
 
     if not plan.cells:
         raise fail(f"{spec} has no cell to run", "add an experiment to it", ExitCode.SPEC_WRONG)

@@ -9,21 +9,31 @@ from typing import TYPE_CHECKING
 
 import click
 
-from benchbrief.cli.readable_quantities import duration, latency, rate
-from benchbrief.cli.run_names import run_name
-from benchbrief.cli.run_options import chosen_run, out_option, run_argument
-from benchbrief.cli.simulation_options import SHORT
-from benchbrief.cli.terminal import fail, one_line, show, show_data, show_json, show_painted, use_colour, warn
-from benchbrief.cli.terminal_marks import marks, shorten
+from benchbrief.cli.run_options import SHORT, chosen_run, out_option, run_argument, run_name
+from benchbrief.cli.terminal import (
+    duration,
+    fail,
+    latency,
+    marks,
+    one_line,
+    rate,
+    shorten,
+    show,
+    show_data,
+    show_json,
+    show_painted,
+    use_colour,
+    warn,
+)
 from benchbrief.dsl.diagnostics.plain_amounts import plural
-from benchbrief.dsl.diagnostics.source_line import display_width
-from benchbrief.progress.compared_times import full_lines
+from benchbrief.dsl.source import display_width
+from benchbrief.progress.finished_run import full_lines
 from benchbrief.running.import_command import SHORT as IMPORTED
 
 if TYPE_CHECKING:
-    from benchbrief.results.runs.estimate_and_actual import TimeCompared
+    from benchbrief.model.measurement import SteadyEnd
     from benchbrief.results.runs.run_summary import CellStatus, RunStatus
-    from benchbrief.runners.measurement.measurement import SteadyEnd
+    from benchbrief.results.runs.times_taken import TimeCompared
 
 _COLOURS = {
     "done": "green",
@@ -113,7 +123,7 @@ def _merged(run_dir: Path) -> Path:
 
 
 def _times(run: RunStatus) -> TimeCompared | None:
-    from benchbrief.results.runs.estimate_and_actual import compare_times
+    from benchbrief.results.runs.times_taken import compare_times
     from benchbrief.runners.journal.run_folder import load_plan
 
     return compare_times(Path(run.directory), load_plan(Path(run.directory)))
@@ -199,7 +209,7 @@ def _show_cells(run: RunStatus) -> None:
 
 
 def _more(cell: CellStatus) -> str:
-    from benchbrief.results.messages.brief_reasons import shorten_reason
+    from benchbrief.results.result_messages import shorten_reason
 
     parts = []
     if cell.step:

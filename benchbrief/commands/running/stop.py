@@ -6,8 +6,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from benchbrief.cli.run_names import run_name
-from benchbrief.cli.run_options import out_option, run_argument
+from benchbrief.cli.run_options import out_option, run_argument, run_name
 from benchbrief.cli.spec_options import compile_or_stop, spec_options
 from benchbrief.cli.terminal import Stop, exit_codes, one_line, show, show_json
 from benchbrief.dsl.bench_error import ExitCode

@@ -6,8 +6,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from benchbrief.cli.run_names import run_name
-from benchbrief.cli.run_options import chosen_run, out_option, run_argument
+from benchbrief.cli.run_options import chosen_run, out_option, run_argument, run_name
 from benchbrief.cli.terminal import ENDS, Stop, exit_codes, fail, show, show_json
 from benchbrief.dsl.bench_error import ExitCode
 from benchbrief.progress.run_progress import Progress
@@ -61,7 +60,7 @@ def command(run: str | None, out: Path, every: float, as_json: bool) -> None:
 
 
 def _shown(run_dir: Path) -> Followed:
-    from benchbrief.progress.follow_lanes import follower_of
+    from benchbrief.progress.follow_run import follower_of
     from benchbrief.progress.run_view import known_by_estimate
     from benchbrief.runners.execution.live_numbers import Reading
     from benchbrief.runners.journal.run_folder import load_plan
@@ -89,10 +88,8 @@ def _shown(run_dir: Path) -> Followed:
 
 
 def _as_json(run_dir: Path, every: float) -> Followed:
-    from benchbrief.progress.follow_lanes import follower_of
-    from benchbrief.progress.follow_run import Followed
+    from benchbrief.progress.follow_run import Followed, event, follower_of, present
     from benchbrief.progress.run_view import RunView, known_by_estimate
-    from benchbrief.progress.watch_events import event, present
     from benchbrief.runners.journal.run_folder import load_plan
 
     plan = load_plan(run_dir)

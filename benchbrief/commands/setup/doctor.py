@@ -13,7 +13,7 @@ from benchbrief.cli.terminal import Stop, one_line, show, show_json, show_painte
 from benchbrief.dsl.bench_error import ExitCode
 
 if TYPE_CHECKING:
-    from benchbrief.compiler.planning.plan import Plan
+    from benchbrief.model.plan import Plan
     from benchbrief.runners.checks.host_checks import Finding
 
 
@@ -111,7 +111,7 @@ def _typefaces(plan: Plan) -> Iterator[Finding]:
 def _default_tools() -> Iterator[Finding]:
     """Look for the load generators on this machine. A spec needs some of them, so one that is there is enough."""
     from benchbrief.compiler.extensions.registry import ENGINE_SPECS, TOOL_SPECS
-    from benchbrief.compiler.planning.plan import Host
+    from benchbrief.model.plan import Host
     from benchbrief.runners.checks.host_checks import Finding
     from benchbrief.runners.errors import RunnerError
     from benchbrief.runners.hosts import tool_discovery

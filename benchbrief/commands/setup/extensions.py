@@ -10,7 +10,7 @@ import click
 from benchbrief.cli.terminal import one_line, show, show_json, show_painted
 
 if TYPE_CHECKING:
-    from benchbrief.compiler.extensions.extension_spec import ExtensionSpec
+    from benchbrief.model.extension_spec import ExtensionSpec
 
 
 @dataclass(frozen=True)
@@ -74,7 +74,7 @@ def _installed() -> Iterator[Installed]:
 
 def _problem(kind: str, spec: ExtensionSpec) -> str:
     """Why the code can't be used; "" when it can, or when there is none."""
-    from benchbrief.compiler.extensions.extension_spec import raised
+    from benchbrief.model.extension_spec import raised
     from benchbrief.runners.plugins import find_misfit
 
     target = spec.implementation
@@ -91,7 +91,7 @@ def _problem(kind: str, spec: ExtensionSpec) -> str:
 
 def _seam(kind: str, spec: ExtensionSpec) -> type | None:
     """What the class of an extension is to be; None for a template, which has no class."""
-    from benchbrief.compiler.extensions.importer_spec import ImporterSpec
+    from benchbrief.model.extension_spec import ImporterSpec
     from benchbrief.results.imports.read_imported import SORTS
     from benchbrief.runners.fleet.scheduler import Scheduler
     from benchbrief.runners.meters.meter_base import PowerMeter

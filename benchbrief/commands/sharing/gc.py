@@ -48,8 +48,8 @@ def command(
     Ages are by the store's clock. It is safe beside pushes, and beside another `bench gc`. A pull of a run that is
     removed meanwhile fails.
     """
-    from benchbrief.results.shared_store.collect_garbage import Retention, collect_garbage
-    from benchbrief.results.shared_store.shared_store import open_store
+    from benchbrief.history.shared_store.collect_garbage import Retention, collect_garbage
+    from benchbrief.history.shared_store.shared_store import open_store
 
     with byte_progress("removing", quiet=quiet) as show_bytes:
         found = collect_garbage(open_store(url), Retention(older_than, keep, grace), remove=remove, progress=show_bytes)

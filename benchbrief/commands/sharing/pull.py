@@ -29,8 +29,8 @@ def command(run: str, out: Path, url: str | None, quiet: bool, as_json: bool) ->
     Each file is held against its SHA-256. The folder appears when it is whole. One that is there already is left as it
     is: with other files than the store's, the command fails.
     """
-    from benchbrief.results.shared_store.pull_run import pull_run
-    from benchbrief.results.shared_store.shared_store import open_store
+    from benchbrief.history.shared_store.pull_run import pull_run
+    from benchbrief.history.shared_store.shared_store import open_store
     from benchbrief.running.stop_signals import ended_by_sigterm
 
     if not url:

@@ -13,8 +13,8 @@ from benchbrief.cli.terminal import Stop, fail, one_line, show, show_error, show
 from benchbrief.dsl.bench_error import BenchError, ExitCode
 
 if TYPE_CHECKING:
-    from benchbrief.results.shared_store.push_run import Pushed
-    from benchbrief.results.shared_store.pushed_record import QueuedPush
+    from benchbrief.history.shared_store.push_run import Pushed
+    from benchbrief.history.shared_store.run_manifest import QueuedPush
 
 
 @click.command(
@@ -67,7 +67,7 @@ def command(
 
     Credentials are those of the AWS command line: in the environment, or in ~/.aws.
     """
-    from benchbrief.results.shared_store.pushed_record import QueuedPush
+    from benchbrief.history.shared_store.run_manifest import QueuedPush
     from benchbrief.running.push_or_queue import forget_pushes, queued_pushes
 
     _require_one_run(run, click.get_current_context().args)

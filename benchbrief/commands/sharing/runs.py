@@ -11,7 +11,7 @@ from benchbrief.cli.store_options import from_option
 from benchbrief.cli.terminal import one_line, show, show_json, show_lines, warn
 
 if TYPE_CHECKING:
-    from benchbrief.results.shared_store.listed_runs import ListedRun
+    from benchbrief.history.shared_store.listed_runs import ListedRun
 
 _NONE = "–"
 
@@ -41,7 +41,7 @@ def command(url: str | None, out: Path, tag: str | None, as_json: bool) -> None:
     elif not found:
         show("no runs")
     else:
-        from benchbrief.results.query.export import to_text
+        from benchbrief.results.query import to_text
         from benchbrief.results.store.user_query import Table
 
         columns = ("run", "measured", "title", "hardware", "cells", "state", "origin", "tags", "signed")
@@ -50,8 +50,8 @@ def command(url: str | None, out: Path, tag: str | None, as_json: bool) -> None:
 
 
 def _found(url: str | None, out: Path) -> list[ListedRun]:
-    from benchbrief.results.shared_store.listed_runs import ListedRun, runs_in_folder, runs_in_store
-    from benchbrief.results.shared_store.shared_store import open_store
+    from benchbrief.history.shared_store.listed_runs import ListedRun, runs_in_folder, runs_in_store
+    from benchbrief.history.shared_store.shared_store import open_store
 
     if url is None:
         listed = list(runs_in_folder(out))

@@ -119,7 +119,7 @@ def _sarif(checked: list[tuple[Path, Examined]]) -> None:
 
 
 def _github(checked: list[tuple[Path, Examined]]) -> None:
-    from benchbrief.ci.workflow_annotations import annotation
+    from benchbrief.ci.sarif import annotation
 
     for spec, diagnostic in _findings(checked):
         show(annotation(spec, diagnostic))

@@ -1,16 +1,150 @@
+"""`bench fmt` without its command line: which files, what each would become, and writing it."""
+
 from __future__ import annotations
 
+import os
+import re
+import shutil
 import sys
-from collections.abc import Sequence
+import tempfile
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from difflib import unified_diff
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
-from benchbrief.cli.format_files import SUFFIX, Outcome, find_specs, lay_out, lay_out_file
 from benchbrief.cli.spec_options import show_diagnostics
 from benchbrief.cli.terminal import Stop, fail, one_line, show, show_data, show_json, show_lines, use_colour, warn
 from benchbrief.dsl.bench_error import ExitCode
+
+if TYPE_CHECKING:
+    from benchbrief.dsl.diagnostics.diagnostic import Diagnostic
+
+SUFFIX = ".bench"
+_NOT_THERE = {"E0001", "E0002", "E0003"}  # of the path, not of the text
+_RUN = ("plan.json", "journal.jsonl")
+"""What a run's folder holds (`run_folder.py`, which is slow to import); a plan alone may lie beside any spec."""
+_LINES = re.compile(r"[^\n]*\n|[^\n]+")
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What became of one file: the bytes before and after, or why there are none.
+
+    `refused` says in words why a file was not touched whose text is not to blame, `hint` what to do then.
+    """
+
+    name: str
+    before: bytes = b""
+    after: bytes = b""
+    diagnostics: tuple[Diagnostic, ...] = ()
+    refused: str = ""
+    hint: str = ""
+
+    @property
+    def changed(self) -> bool:
+        return self.before != self.after
+
+    @property
+    def not_there(self) -> bool:
+        return bool(self.refused) or any(diagnostic.code in _NOT_THERE for diagnostic in self.diagnostics)
+
+    @property
+    def failed(self) -> bool:
+        return bool(self.refused or self.diagnostics)
+
+    def diff(self) -> str:
+        """The change as a unified diff, which `patch` takes."""
+        before, after = (_LINES.findall(data.decode("utf-8")) for data in (self.before, self.after))
+        lines = unified_diff(before, after, self.name, f"{self.name} (formatted)")
+        return "".join(line if line.endswith("\n") else f"{line}\n\\ No newline at end of file\n" for line in lines)
+
+
+def find_specs(paths: Iterable[Path]) -> Iterator[Path]:
+    """The files, and every spec in the folders, each once.
+
+    Hidden folders, links to folders, and the specs that runs keep are left out of folders.
+    """
+    seen: set[str] = set()
+    for path in paths:
+        for found in _below(path) if path.is_dir() else (path,):
+            place = os.path.realpath(found)
+            if place not in seen:
+                seen.add(place)
+                yield found
+
+
+def _below(folder: Path) -> Iterator[Path]:
+    for above, folders, files in os.walk(folder):
+        folders[:] = sorted(name for name in folders if not name.startswith("."))
+        specs = (Path(above, name) for name in sorted(files) if name.endswith(SUFFIX))
+        yield from (spec for spec in specs if _run_of(spec) is None)
+
+
+def _run_of(path: Path) -> Path | None:
+    """The folder of the run that keeps a file: the run's reports disclose its SHA-256, so it must stay as it is."""
+    above = Path(os.path.realpath(path)).parents
+    return next((folder for folder in above if all((folder / name).is_file() for name in _RUN)), None)
+
+
+def lay_out(name: str, data: bytes) -> Outcome:
+    """What `bench fmt` makes of a text."""
+    from benchbrief.dsl.diagnostics.diagnostic import SpecError
+    from benchbrief.dsl.formatter import format_source
+    from benchbrief.dsl.read_files import decode
+
+    try:
+        return Outcome(name, data, format_source(decode(data, name)).encode())
+    except SpecError as error:
+        return Outcome(name, diagnostics=error.diagnostics)
+
+
+def lay_out_file(path: Path, *, write: bool) -> Outcome:
+    """The same of a file, which is written where `write` says so and something changes."""
+    from benchbrief.dsl.diagnostics.diagnostic import SpecError
+    from benchbrief.dsl.read_files import read_bytes
+
+    name = str(path)
+    if path.suffix != SUFFIX:
+        hint = f"a spec's name ends in {SUFFIX}; another text goes through `bench fmt -`"
+        return Outcome(name, refused=f"{name} is not a {SUFFIX} file", hint=hint)
+    if (run := _run_of(path)) is not None:
+        hint = "format the spec that it was run from; the kept one is what the run's reports disclose"
+        return Outcome(name, refused=f"{name} belongs to the run {run.name}, and stays as it was run", hint=hint)
+    try:
+        data = read_bytes(path, name)
+    except SpecError as error:
+        return Outcome(name, diagnostics=error.diagnostics)
+    outcome = lay_out(name, data)
+    if write and outcome.changed:
+        try:
+            _replace(path.resolve(), outcome.after)
+        except OSError as error:
+            return Outcome(name, refused=f"{name} can't be written: {error.strerror}")
+    return outcome
+
+
+def _replace(path: Path, data: bytes) -> None:
+    """Put a file in the place of another with the same mode: a reader sees the old one or the new one, whole."""
+    with path.open("r+b"):  # a file that may not be written is not to be replaced either
+        pass
+    handle, temporary = tempfile.mkstemp(prefix=f".{path.name}.", dir=path.parent)
+    try:
+        with os.fdopen(handle, "wb") as file:
+            file.write(data)
+            file.flush()
+            os.fsync(file.fileno())
+        shutil.copymode(path, temporary)
+        with suppress(OSError):  # only root may give a file to another
+            os.chown(temporary, path.stat().st_uid, path.stat().st_gid)
+        Path(temporary).replace(path)
+    except BaseException:
+        Path(temporary).unlink(missing_ok=True)
+        raise
+
 
 _COLOURS = {"+": "green", "-": "red", "@": "cyan"}
 

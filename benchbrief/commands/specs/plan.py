@@ -7,22 +7,19 @@ from typing import TYPE_CHECKING
 
 import click
 
-from benchbrief.cli.run_names import run_name
-from benchbrief.cli.run_options import out_option
-from benchbrief.cli.scheduler_options import label_of, scheduler_options
-from benchbrief.cli.simulation_options import simulate_options
+from benchbrief.cli.run_options import label_of, out_option, run_name, scheduler_options, simulate_options
 from benchbrief.cli.spec_options import budget_option, compile_or_stop, spec_options
 from benchbrief.cli.terminal import Stop, fail, json_text, show, show_json, show_json_text, show_painted, use_colour
 from benchbrief.comparing.plan_comparison import LAST, NextRun, older_plan
 from benchbrief.dsl.bench_error import ExitCode
 from benchbrief.dsl.diagnostics.plain_amounts import plural
-from benchbrief.progress.budget_checks import fits_after
+from benchbrief.progress.earlier_results import fits_after
 from benchbrief.progress.planned_jobs import explain_jobs, jobs_as_dict
 
 if TYPE_CHECKING:
-    from benchbrief.compiler.planning.plan import Plan
-    from benchbrief.runners.fleet.survey_jobs import JobSurvey
-    from benchbrief.runners.journal.events import Simulated
+    from benchbrief.model.events import Simulated
+    from benchbrief.model.plan import Plan
+    from benchbrief.runners.fleet.submitted_run import JobSurvey
 
 
 @click.command(
@@ -107,13 +104,13 @@ def command(
 ) -> None:
     """Show what SPEC would run: the matrix, the hosts, the order, and an estimate of the time. Runs nothing."""
     from benchbrief.compiler.estimates.advice import advice
+    from benchbrief.compiler.estimates.estimate import time_spent
     from benchbrief.compiler.estimates.learned import with_history
     from benchbrief.compiler.estimates.overlapped_loads import hidden_loads
-    from benchbrief.compiler.estimates.time_spent import time_spent
-    from benchbrief.compiler.explain.explain_lanes import describe_lanes
-    from benchbrief.compiler.planning.planned_cells import planned_cells
-    from benchbrief.results.runs.learned_times import learned_times
-    from benchbrief.runners.fleet.survey_jobs import survey_jobs
+    from benchbrief.compiler.explain.explain_plan import describe_lanes
+    from benchbrief.model.planned_cells import planned_cells
+    from benchbrief.results.runs.times_taken import learned_times
+    from benchbrief.runners.fleet.submitted_run import survey_jobs
 
     if spec is None:
         named = against is not None and against.endswith(".bench")
@@ -172,7 +169,7 @@ def command(
 
 def _show_plan(plan: Plan, more: dict[str, object]) -> None:
     """Print a plan as plan.json has it, with more behind it: as cells come by the thousand, by that writer."""
-    from benchbrief.compiler.kept_plans.plan_file import written_plan
+    from benchbrief.compiler.planning.plan_file import written_plan
 
     whole = b"".join(written_plan(plan)).decode().removesuffix("\n}")
     show_json_text(f"{whole},{json_text(more).removeprefix('{')}")
@@ -186,10 +183,10 @@ def _stop_when_unfit(jobs: JobSurvey | None) -> None:
 def _make_run(spec: Path, plan: Plan, into: Path, simulated: Simulated | None, *, as_json: bool) -> None:
     """Make a run that has not begun, and say how its lanes are run."""
     from benchbrief.comparing.git_files import revision_of
-    from benchbrief.compiler.explain.explain_lanes import describe_lanes
-    from benchbrief.runners.fleet.lane_plans import write_lane_plans
+    from benchbrief.compiler.explain.explain_plan import describe_lanes
+    from benchbrief.runners.fleet.lane_folder import write_lane_plans
     from benchbrief.runners.journal.run_folder import create_run
-    from benchbrief.runners.worlds.world_choice import world_for
+    from benchbrief.runners.world_choice import world_for
 
     if not plan.cells:
         raise fail(f"{spec} has no cell to run", "add an experiment to it", ExitCode.SPEC_WRONG)

@@ -20,9 +20,9 @@ Examples:
 @click.option("--json", "as_json", is_flag=True, help="Print as JSON.")
 def command(language: str, as_json: bool) -> None:
     """Print the fixed words of a brief in LANGUAGE (`en` by default), as a catalogue to make another language of."""
-    from benchbrief.compiler.briefs.style.word_catalogues import shipped
-    from benchbrief.compiler.extensions.extension_spec import LANGUAGES
+    from benchbrief.compiler.briefs.word_catalogues import shipped
     from benchbrief.dsl.diagnostics.suggest import did_you_mean
+    from benchbrief.model.extension_spec import LANGUAGES
 
     if language not in LANGUAGES:
         guess = did_you_mean(language, LANGUAGES)

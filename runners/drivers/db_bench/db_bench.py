@@ -14,13 +14,15 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import ClassVar
 
-from benchbrief.compiler.messages.text import figure
-from benchbrief.compiler.planning.plan import Probe
+from benchbrief.model.measurement import Interval, Measurement, Operation, PhaseThroughput, Sample
+from benchbrief.model.plan import Probe
+from benchbrief.model.steadiness import judge_window
+from benchbrief.model.text import figure
 from benchbrief.runners.drivers.db_bench import db_bench_invariants
+from benchbrief.runners.drivers.db_bench import db_bench_output as history
 from benchbrief.runners.drivers.db_bench import db_bench_output as text
-from benchbrief.runners.drivers.db_bench import rocksdb_statistics as history
 from benchbrief.runners.drivers.db_bench.db_bench_flags import FLAG, RESERVED
-from benchbrief.runners.drivers.db_bench.db_bench_messages import say
+from benchbrief.runners.drivers.db_bench.db_bench_output import say
 from benchbrief.runners.drivers.db_bench.found_keys import require_found, warn_of_few_found
 from benchbrief.runners.drivers.output_evidence import (
     bad_output,
@@ -33,8 +35,6 @@ from benchbrief.runners.drivers.output_evidence import (
 from benchbrief.runners.errors import BadOutput, PlanRefused
 from benchbrief.runners.execution.driver_contexts import CellContext
 from benchbrief.runners.jobs.tasks import Command, Job, JobOutput
-from benchbrief.runners.measurement.measurement import Interval, Measurement, Operation, PhaseThroughput, Sample
-from benchbrief.runners.measurement.steadiness import judge_window
 from benchbrief.runners.seams import Interim, Requirement
 
 _REPORT = "report.csv"

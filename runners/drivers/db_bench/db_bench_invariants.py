@@ -12,12 +12,12 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import pairwise
 
+from benchbrief.model import histogram as h
+from benchbrief.model.measurement import Histogram
 from benchbrief.runners.drivers import output_invariants as rule
 from benchbrief.runners.drivers.db_bench.db_bench_output import Block, Headline
 from benchbrief.runners.drivers.db_bench.db_bench_output import Output as Text
 from benchbrief.runners.drivers.output_invariants import QUANTISED, Invariant, Printed, parse_printed
-from benchbrief.runners.measurement import histogram as h
-from benchbrief.runners.measurement.measurement import Histogram
 
 _MB = 1048576.0
 _WRITES = frozenset({"fillseq", "fillrandom", "filluniquerandom", "overwrite", "fillsync"})

@@ -15,11 +15,13 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import ClassVar
 
-from benchbrief.compiler.messages.text import Text, figure
-from benchbrief.compiler.planning.plan import Database, Workload
+from benchbrief.model.measurement import Measurement, Operation, PhaseThroughput, Sample
+from benchbrief.model.plan import Database, Workload
+from benchbrief.model.run_messages import say
+from benchbrief.model.steadiness import judge_window
+from benchbrief.model.text import Text, figure
 from benchbrief.runners.drivers.fio import fio_invariants, fio_output
-from benchbrief.runners.drivers.fio.fio_messages import say_fio
-from benchbrief.runners.drivers.fio.fio_output import NS_PER_S, Direction, NotFio, Output
+from benchbrief.runners.drivers.fio.fio_output import NS_PER_S, Direction, NotFio, Output, say_fio
 from benchbrief.runners.drivers.output_evidence import (
     bad_output,
     best_line,
@@ -32,9 +34,6 @@ from benchbrief.runners.errors import PlanRefused
 from benchbrief.runners.execution.driver_contexts import CellContext
 from benchbrief.runners.jobs.shell_scripts import read_script
 from benchbrief.runners.jobs.tasks import Command, Job, JobOutput
-from benchbrief.runners.measurement.measurement import Measurement, Operation, PhaseThroughput, Sample
-from benchbrief.runners.measurement.steadiness import judge_window
-from benchbrief.runners.messages.run_messages import say
 from benchbrief.runners.seams import Interim, Requirement
 
 _TRY_IO = read_script(__file__, "scripts/try_io.sh")

@@ -1,8 +1,7 @@
 """fio's JSON with bins (`--output-format=json+`) and its log of IOPS, read as they are.
 
 The bins of latencies are a histogram of 64 buckets for each power of two, in nanoseconds (`stat.h` of its source). A
-bin is named by the middle of its bucket (`plat_idx_to_val` in `stat.c`); below 128 ns each value has a bucket.
-"""
+bin is named by the middle of its bucket (`plat_idx_to_val` in `stat.c`); below 128 ns each value has a bucket."""
 
 from __future__ import annotations
 
@@ -13,12 +12,31 @@ from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Protocol
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
-from benchbrief.runners.measurement import histogram as h
-from benchbrief.runners.measurement.measurement import Histogram, Interval
+from benchbrief.model import histogram as h
+from benchbrief.model.measurement import Histogram, Interval
+from benchbrief.model.text import Text, speaker
+
+
+class FioMessages(Protocol):
+    def fio_percentiles(self) -> Text: ...
+    def fio_completion(self) -> Text: ...
+    def fio_submitted(self) -> Text: ...
+    def fio_cut(self, *, said: object) -> Text: ...
+    def fio_job_failed(self, *, job: object, code: object, said: object) -> Text: ...
+    def fio_steady(self, *, criterion: object, asked: object, seconds: object) -> Text: ...
+    def fio_not_steady(self, *, criterion: object, asked: object, seconds: object) -> Text: ...
+    def fio_never_steady(self) -> Text: ...
+    def fio_depth(self, *, depth: object, most: object, share: object, target: object) -> Text: ...
+    def fio_beyond_buckets(self) -> Text: ...
+    def fio_layout_cut(self, *, said: object) -> Text: ...
+
+
+say_fio: FioMessages = speaker(FioMessages)
+
 
 NS_PER_S = 1_000_000_000
 DIRECTIONS = ("read", "write", "trim")

@@ -14,11 +14,13 @@ from typing import ClassVar
 from urllib.parse import urlsplit
 
 from benchbrief.compiler.extensions.registry import accepted_errors, stray_errors
-from benchbrief.compiler.messages.text import Figure, figure, share_figure
-from benchbrief.compiler.planning.plan import StepKind
+from benchbrief.model.measurement import Interval, Measurement, Operation, PhaseThroughput
+from benchbrief.model.plan import StepKind
+from benchbrief.model.steadiness import judge_window
+from benchbrief.model.text import Figure, figure, share_figure
 from benchbrief.runners.drivers.go_ycsb import go_ycsb_invariants
 from benchbrief.runners.drivers.go_ycsb import go_ycsb_output as text
-from benchbrief.runners.drivers.go_ycsb.go_ycsb_messages import say
+from benchbrief.runners.drivers.go_ycsb.go_ycsb_output import say
 from benchbrief.runners.drivers.output_evidence import (
     bad_output,
     best_line,
@@ -34,8 +36,6 @@ from benchbrief.runners.errors import PlanRefused
 from benchbrief.runners.execution.driver_contexts import CellContext
 from benchbrief.runners.jobs.shell_scripts import read_script
 from benchbrief.runners.jobs.tasks import Command, File, Job, JobOutput
-from benchbrief.runners.measurement.measurement import Interval, Measurement, Operation, PhaseThroughput
-from benchbrief.runners.measurement.steadiness import judge_window
 from benchbrief.runners.seams import Interim, Requirement
 
 _INTERRUPTED = 124

@@ -4,16 +4,32 @@
     READ_ERROR - Takes(s): 2.8, Count: 22, ...
     TOTAL  - Takes(s): 3.0, Count: 40267, ...
 
-TOTAL counts successes, READ_MODIFY_WRITE what READ and UPDATE count again. Rows stand in alphabetical order.
-"""
+TOTAL counts successes, READ_MODIFY_WRITE what READ and UPDATE count again. Rows stand in alphabetical order."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
+from typing import Protocol
 
+from benchbrief.model.run_messages import RunMessages
+from benchbrief.model.text import Text, speaker
 from benchbrief.runners.seams import Interim
+
+
+class GoYcsbMessages(RunMessages, Protocol):
+    def percentiles_go_ycsb(self) -> Text: ...
+    def warm_up_process(self) -> Text: ...
+    def go_inserts_failed(self, *, failed: object, n: object, said: object) -> Text: ...
+    def no_total(self, *, said: object) -> Text: ...
+    def strays(self, *, errors: object, n: object, share: object) -> Text: ...
+    def errors_accepted(self, *, share: object) -> Text: ...
+    def percentiles_go_ycsb_ms(self) -> Text: ...
+
+
+say: GoYcsbMessages = speaker(GoYcsbMessages)
+
 
 OPERATIONS: Mapping[str, str] = {
     "READ": "read",

@@ -13,7 +13,9 @@ from math import inf
 from typing import ClassVar
 
 from benchbrief.compiler.extensions.registry import accepted_errors
-from benchbrief.compiler.messages.text import Text, figure
+from benchbrief.model.measurement import Measurement
+from benchbrief.model.run_messages import say
+from benchbrief.model.text import Text, figure
 from benchbrief.runners.drivers.openload import openload_invariants
 from benchbrief.runners.drivers.openload.openload_flags import (
     Flags,
@@ -49,8 +51,6 @@ from benchbrief.runners.errors import PlanRefused
 from benchbrief.runners.execution.driver_contexts import CellContext
 from benchbrief.runners.jobs.shell_scripts import read_script
 from benchbrief.runners.jobs.tasks import Command, Job, JobOutput
-from benchbrief.runners.measurement.measurement import Measurement
-from benchbrief.runners.messages.run_messages import say
 from benchbrief.runners.scheduling.promise_values import is_kept_though_late
 from benchbrief.runners.seams import Interim, Requirement
 

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from math import ceil
 
 from benchbrief.compiler.extensions.registry import accepted_errors
-from benchbrief.compiler.planning.plan import Arrivals
+from benchbrief.model.plan import Arrivals
 from benchbrief.runners.drivers.ycsb import ycsb_properties as properties
 from benchbrief.runners.errors import PlanRefused
 from benchbrief.runners.execution.driver_contexts import CellContext

@@ -7,10 +7,10 @@ from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
 
+from benchbrief.model import histogram as h
+from benchbrief.model.measurement import Histogram
 from benchbrief.runners.drivers.output_evidence import read_output_lines
 from benchbrief.runners.drivers.ycsb.ycsb_output import Slice, line_of_log, log_start
-from benchbrief.runners.measurement import histogram as h
-from benchbrief.runners.measurement.measurement import Histogram
 
 LOG = "histograms.hlog"
 WARM_UP, SERVICE, FAILED = "warm-up-", "-service", "-failed"

@@ -6,8 +6,12 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from math import ceil, inf
 
-from benchbrief.compiler.messages.text import Figure, figure, share_figure
-from benchbrief.compiler.planning.plan import Arrivals, Event, UntilSteady
+from benchbrief.model import histogram as h
+from benchbrief.model.measurement import Histogram, Interval, Measurement, Operation, PhaseThroughput, Sample, SteadyEnd
+from benchbrief.model.plan import Arrivals, Event, UntilSteady
+from benchbrief.model.run_messages import say
+from benchbrief.model.steadiness import judge_window
+from benchbrief.model.text import Figure, figure, share_figure
 from benchbrief.runners.drivers.openload.openload_flags import TRACE_FILE, arrivals_of, asked_latencies
 from benchbrief.runners.drivers.openload.openload_log import FAILED, OPERATIONS, SERVICE, Log, successes
 from benchbrief.runners.drivers.openload.openload_messages import say_openload
@@ -15,19 +19,7 @@ from benchbrief.runners.drivers.openload.openload_record import Latency, Run
 from benchbrief.runners.drivers.openload.openload_refusals import milliseconds
 from benchbrief.runners.drivers.ycsb import ycsb_properties as properties
 from benchbrief.runners.execution.driver_contexts import CellContext
-from benchbrief.runners.measurement import histogram as h
-from benchbrief.runners.measurement.measurement import (
-    Histogram,
-    Interval,
-    Measurement,
-    Operation,
-    PhaseThroughput,
-    Sample,
-    SteadyEnd,
-)
-from benchbrief.runners.measurement.steadiness import judge_window
 from benchbrief.runners.measurement.steady_verdicts import warnings_of
-from benchbrief.runners.messages.run_messages import say
 
 _US = 1e-6
 

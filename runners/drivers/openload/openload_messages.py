@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Protocol
 
-from benchbrief.compiler.messages.text import Text, speaker
+from benchbrief.model.text import Text, speaker
 
 
 class OpenloadMessages(Protocol):

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from math import inf
 
-from benchbrief.compiler.messages.text import Figure, Text, figure, joined, share_figure
+from benchbrief.model.run_messages import say
+from benchbrief.model.text import Figure, Text, figure, joined, share_figure
 from benchbrief.runners.drivers.openload.openload_flags import arrivals_of, asked_latencies
 from benchbrief.runners.drivers.openload.openload_log import OPERATIONS
 from benchbrief.runners.drivers.openload.openload_messages import say_openload
@@ -12,7 +13,6 @@ from benchbrief.runners.drivers.openload.openload_record import Refusal, Run
 from benchbrief.runners.errors import BadOutput, GeneratorLate, NotServed
 from benchbrief.runners.execution.driver_contexts import CellContext
 from benchbrief.runners.jobs.tasks import JobOutput
-from benchbrief.runners.messages.run_messages import say
 
 _ALL = "all operations"
 LATE, UNSERVED = frozenset({"lag", "hiccups", "cpu", "pauses"}), frozenset({"drops", "errors"})

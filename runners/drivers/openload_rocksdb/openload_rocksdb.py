@@ -16,8 +16,9 @@ from dataclasses import replace
 from pathlib import Path
 from typing import ClassVar
 
-from benchbrief.compiler.planning.plan import Option, Probe, Workload
-from benchbrief.runners.drivers.db_bench import rocksdb_statistics as history
+from benchbrief.model.measurement import Measurement, Sample
+from benchbrief.model.plan import Option, Probe, Workload
+from benchbrief.runners.drivers.db_bench import db_bench_output as history
 from benchbrief.runners.drivers.openload.openload import Openload
 from benchbrief.runners.drivers.openload.openload_flags import Flags
 from benchbrief.runners.drivers.openload.openload_messages import say_openload
@@ -26,7 +27,6 @@ from benchbrief.runners.drivers.output_evidence import bad_output, best_line, re
 from benchbrief.runners.errors import PlanRefused
 from benchbrief.runners.execution.driver_contexts import CellContext
 from benchbrief.runners.jobs.tasks import Command, JobOutput
-from benchbrief.runners.measurement.measurement import Measurement, Sample
 
 STATISTICS = "statistics.jsonl"
 _COMPRESSIONS = {

@@ -14,6 +14,7 @@ from collections.abc import Sequence
 from pathlib import PurePosixPath
 from typing import ClassVar
 
+from benchbrief.model.measurement import Measurement
 from benchbrief.runners.drivers.output_evidence import (
     bad_output,
     best_line,
@@ -32,7 +33,6 @@ from benchbrief.runners.errors import BadOutput
 from benchbrief.runners.execution.driver_contexts import CellContext
 from benchbrief.runners.jobs.shell_scripts import read_script
 from benchbrief.runners.jobs.tasks import Command, Job, JobOutput
-from benchbrief.runners.measurement.measurement import Measurement
 from benchbrief.runners.seams import Interim, Requirement
 
 _BINDING = "mongodb"

@@ -12,11 +12,11 @@ from datetime import UTC, datetime
 from itertools import pairwise
 from statistics import median
 
+from benchbrief.model import histogram as h
+from benchbrief.model.measurement import Histogram
 from benchbrief.runners.drivers import output_invariants as rule
 from benchbrief.runners.drivers.output_invariants import Invariant
 from benchbrief.runners.drivers.ycsb.ycsb_output import INTENDED, Row, Slice, Text, operation_of
-from benchbrief.runners.measurement import histogram as h
-from benchbrief.runners.measurement.measurement import Histogram
 
 _RMW = "READ-MODIFY-WRITE"
 _FIRST, _LAST = 946_684_800.0, 4_102_444_800.0

@@ -13,8 +13,11 @@ from itertools import pairwise
 from math import ceil
 from typing import NoReturn
 
-from benchbrief.compiler.messages.text import figure
-from benchbrief.compiler.planning.plan import Cell
+from benchbrief.model import histogram as h
+from benchbrief.model.measurement import Interval, Measurement, Operation, PhaseThroughput
+from benchbrief.model.plan import Cell
+from benchbrief.model.steadiness import judge_window
+from benchbrief.model.text import figure
 from benchbrief.runners.drivers.output_evidence import (
     bad_output,
     best_line,
@@ -29,9 +32,6 @@ from benchbrief.runners.drivers.ycsb.ycsb_messages import say
 from benchbrief.runners.errors import BadOutput, BeganLate
 from benchbrief.runners.execution.driver_contexts import CellContext
 from benchbrief.runners.jobs.tasks import JobOutput
-from benchbrief.runners.measurement import histogram as h
-from benchbrief.runners.measurement.measurement import Interval, Measurement, Operation, PhaseThroughput
-from benchbrief.runners.measurement.steadiness import judge_window
 
 _SNAP_S = 0.25
 """How long before its second a one-second slice may end, in seconds."""

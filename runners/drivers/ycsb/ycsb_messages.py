@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Protocol
 
-from benchbrief.compiler.messages.text import Text, speaker
-from benchbrief.runners.messages.run_messages import RunMessages
+from benchbrief.model.run_messages import RunMessages
+from benchbrief.model.text import Text, speaker
 
 
 class YcsbMessages(RunMessages, Protocol):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from math import ceil
 
-from benchbrief.compiler.planning.plan import Workload
+from benchbrief.model.plan import Workload
 from benchbrief.runners.drivers.ycsb.spec import SPEC
 from benchbrief.runners.errors import PlanRefused
 from benchbrief.runners.execution.driver_contexts import CellContext, loading_hosts

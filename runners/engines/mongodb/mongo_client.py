@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from typing import TYPE_CHECKING, Any
 
-from benchbrief.compiler.planning.plan import Database
+from benchbrief.model.plan import Database
 from benchbrief.runners.engines.mongodb.mongo_messages import say
 from benchbrief.runners.errors import PlanRefused, RunnerError, ServerFailed
 

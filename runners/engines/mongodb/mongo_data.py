@@ -3,19 +3,83 @@ load, and what some of its records were."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import hashlib
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any, Self
 
-from benchbrief.compiler.messages.text import Text
-from benchbrief.compiler.planning.plan import Change, Dataset
-from benchbrief.compiler.resets.tolerated_changes import worse
-from benchbrief.runners.engines.mongodb.mongo_client import Connection, Refused
+from pydantic import BaseModel, ConfigDict
+
+from benchbrief.compiler.planning.tolerated_changes import worse
+from benchbrief.model.plan import Dataset
+from benchbrief.model.text import Text
+from benchbrief.model.tool_spec import Change
+from benchbrief.runners.engines.mongodb.mongo_client import Connection, Refused, encoded
 from benchbrief.runners.engines.mongodb.mongo_cluster import part
 from benchbrief.runners.engines.mongodb.mongo_messages import say
-from benchbrief.runners.engines.mongodb.sampled_records import Sample
 from benchbrief.runners.errors import BadOutput, LoadShort, RunnerError
+
+if TYPE_CHECKING:
+    from benchbrief.runners.engines.mongodb.mongo_client import Records
+
+SAMPLED = 256
+"""So many records are compared, if they are not too large."""
+_MOST_BYTES = 16 * 2**20
+"""The sample is read before and after each cell, so large records make it smaller."""
+
+
+class Sample(BaseModel):
+    """The keys of some records, and the SHA-256 of these records."""
+
+    model_config = ConfigDict(frozen=True)
+
+    keys: tuple[Any, ...]
+    digest: str
+
+    @classmethod
+    def drawn(cls, table: Records) -> Self:
+        """Draw records at random. Raises PyMongoError."""
+        return cls._of(table.aggregate([{"$sample": {"size": SAMPLED}}]))
+
+    @classmethod
+    def of_first(cls, table: Records) -> Self:
+        """Take the first records, for a server that does not know `$sample`. Raises PyMongoError."""
+        return cls._of(table.find().limit(SAMPLED))
+
+    @classmethod
+    def _of(cls, records: Iterable[Mapping[str, Any]]) -> Self:
+        drawn: dict[Any, bytes] = {}
+        size = 0
+        for record in records:
+            stored = encoded(record)
+            size += len(stored)
+            if drawn and size > _MOST_BYTES:
+                break
+            drawn[record["_id"]] = stored
+        return cls(keys=tuple(drawn), digest=_digest(drawn))
+
+    def read_again(self, table: Records) -> Self:
+        """Return the sample of the same keys as they are now. Raises PyMongoError."""
+        found = table.find({"_id": {"$in": list(self.keys)}})
+        return type(self)(keys=self.keys, digest=_digest({record["_id"]: encoded(record) for record in found}))
+
+    @classmethod
+    def noted(cls, note: Mapping[str, Any]) -> Self | None:
+        """Return the sample in a note of ours; None when it has none."""
+        return cls.model_validate(note["sample"]) if note.get("sample") else None
+
+
+def _digest(records: Mapping[Any, bytes]) -> str:
+    return _sha256(records[key] for key in sorted(records, key=str))
+
+
+def _sha256(parts: Iterable[bytes]) -> str:
+    whole = hashlib.sha256()
+    for each in parts:
+        whole.update(each)
+    return whole.hexdigest()
+
 
 _TABLE = "usertable"
 """The collection of all YCSB clients."""

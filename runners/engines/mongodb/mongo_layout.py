@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from benchbrief.compiler.planning.plan import Database, Host, ServerStart
+from benchbrief.model.plan import Database, Host, ServerStart
 from benchbrief.runners.engines.mongodb.mongo_uri import at_port
 from benchbrief.runners.errors import PlanRefused
 

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from itertools import count
 from pathlib import Path
 
-from benchbrief.compiler.planning.plan import Database, DatabaseKey, Hardware
+from benchbrief.model.plan import Database, DatabaseKey, Hardware
 from benchbrief.runners.engines.mongodb.mongo_layout import CONFIG_FILE, KEY_FILE, Layout, Member, layout, words
 from benchbrief.runners.engines.mongodb.mongo_messages import say
 from benchbrief.runners.errors import PlanRefused, RunnerError, ToolMissing

@@ -16,7 +16,7 @@ from functools import partial
 from pathlib import Path
 from urllib.parse import quote as percent_encode
 
-from benchbrief.compiler.planning.plan import Database, Dataset, Hardware, Reference, ServerStart
+from benchbrief.model.plan import Database, Dataset, Hardware, Reference, ServerStart
 from benchbrief.runners.engines import data_directories
 from benchbrief.runners.engines.mongodb.mongo_client import Connection, Refused
 from benchbrief.runners.engines.mongodb.mongo_cluster import find_writable

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from urllib.parse import quote as percent_encode
 
-from benchbrief.compiler.planning.plan import Option
+from benchbrief.model.plan import Option
 from benchbrief.runners.errors import PlanRefused
 
 DEFAULT_PORT = 27017

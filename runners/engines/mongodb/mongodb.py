@@ -14,14 +14,14 @@ from contextlib import ExitStack
 from pathlib import Path
 from typing import Any, ClassVar, Literal
 
-from benchbrief.compiler.messages.text import figure
-from benchbrief.compiler.planning.plan import Cell, Database, DatabaseKey, Hardware, Plan
-from benchbrief.compiler.resets.tolerated_changes import changes_of, tolerated
+from benchbrief.compiler.planning.tolerated_changes import changes_of, tolerated
+from benchbrief.model.plan import Cell, Database, DatabaseKey, Hardware, Plan
+from benchbrief.model.text import figure
 from benchbrief.runners.engines import data_directories
 from benchbrief.runners.engines.command_files import command_files
 from benchbrief.runners.engines.connection_strings import resolve_uri
 from benchbrief.runners.engines.declared_hooks import run_hooks
-from benchbrief.runners.engines.mongodb import mongo_stand_in, mongo_uri
+from benchbrief.runners.engines.mongodb import mongo_stand_in, mongo_uri, undo
 from benchbrief.runners.engines.mongodb.mongo_client import Address, Connection
 from benchbrief.runners.engines.mongodb.mongo_cluster import (
     SHARDS_NOT_KNOWN,
@@ -37,7 +37,6 @@ from benchbrief.runners.engines.mongodb.mongo_layout import warn_of_unguarded
 from benchbrief.runners.engines.mongodb.mongo_messages import say
 from benchbrief.runners.engines.mongodb.mongo_processes import server_keys
 from benchbrief.runners.engines.mongodb.mongo_start import StartedCluster
-from benchbrief.runners.engines.mongodb.undo import delete_routes, inserted_records
 from benchbrief.runners.engines.server_addresses import address_of
 from benchbrief.runners.errors import Interrupted, PlanRefused, ServerFailed
 from benchbrief.runners.execution.driver_contexts import Endpoint
@@ -159,13 +158,13 @@ class MongoDB:
 
     def can_undo(self, cell: Cell) -> bool:
         """Implement `data_seams.Undoes`."""
-        return inserted_records.can_delete(self._data_set(), cell)
+        return undo.can_delete(self._data_set(), cell)
 
     def undo(self, cell: Cell) -> tuple[bool, str]:
         """Implement `data_seams.Undoes`."""
-        server = delete_routes.Server(self._database, self._uri_of_server(), self._primary_at)
-        with delete_routes.find_routes(self._data_set(), server, cell, self._hosts) as routes:
-            return inserted_records.delete(self._data_set(), cell, routes, self.stopping)
+        server = undo.Server(self._database, self._uri_of_server(), self._primary_at)
+        with undo.find_routes(self._data_set(), server, cell, self._hosts) as routes:
+            return undo.delete(self._data_set(), cell, routes, self.stopping)
 
     def finish(self, cell: Cell) -> None:
         """Implement `data_seams.KnowsChanges`."""

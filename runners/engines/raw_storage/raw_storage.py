@@ -5,28 +5,39 @@ the data set, and how many cells have written to it since.
 
 A device is written only when `destroys` names it and `path` as well, and only while it has no partition, no file
 system, no mount and no other user. This is checked by `bench doctor`, before each layout and before each measurement.
-Nothing on a device says what it holds, so that each run lays it out again.
-"""
+Nothing on a device says what it holds, so that each run lays it out again."""
 
 from __future__ import annotations
 
 import re
-from typing import ClassVar
+from typing import ClassVar, Protocol
 
-from benchbrief.compiler.planning.plan import Cell, Database, Hardware, Plan
-from benchbrief.compiler.resets.tolerated_changes import writes
+from benchbrief.compiler.planning.tolerated_changes import writes
+from benchbrief.model.plan import Cell, Database, Hardware, Plan
+from benchbrief.model.run_messages import say
+from benchbrief.model.text import Text, speaker
 from benchbrief.runners.engines import data_directories
 from benchbrief.runners.engines.command_files import command_files
 from benchbrief.runners.engines.directory_engine import DirectoryEngine
-from benchbrief.runners.engines.raw_storage.storage_messages import say_storage
 from benchbrief.runners.errors import LoadShort, PlanRefused, RunnerError, ServerFailed
 from benchbrief.runners.execution.driver_contexts import Endpoint
 from benchbrief.runners.hosts.facts.host_facts import size_text
 from benchbrief.runners.jobs.connection_retry import run_persistently
 from benchbrief.runners.jobs.shell_scripts import read_script
 from benchbrief.runners.jobs.tasks import Command, Completed
-from benchbrief.runners.messages.run_messages import say
 from benchbrief.runners.seams import Hosts
+
+
+class StorageMessages(Protocol):
+    def no_database(self) -> Text: ...
+    def storage_gone(self, *, place: object, host: object) -> Text: ...
+    def hint_storage_gone(self) -> Text: ...
+    def layout_short(self, *, place: object, host: object, found: object, wanted: object) -> Text: ...
+    def hint_layout(self) -> Text: ...
+
+
+say_storage: StorageMessages = speaker(StorageMessages)
+
 
 FILE = "data"
 """The name of the file in the directory."""

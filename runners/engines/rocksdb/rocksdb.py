@@ -10,16 +10,13 @@ from __future__ import annotations
 import re
 from typing import ClassVar
 
-from benchbrief.compiler.planning.plan import Cell
-from benchbrief.compiler.resets.tolerated_changes import writes
-from benchbrief.runners.data_seams import Room
+from benchbrief.compiler.planning.tolerated_changes import writes
+from benchbrief.model.plan import Cell
 from benchbrief.runners.engines import data_directories
 from benchbrief.runners.engines.command_files import command_files
 from benchbrief.runners.engines.directory_engine import DirectoryEngine
-from benchbrief.runners.engines.rocksdb import database_files, linked_snapshots
-from benchbrief.runners.engines.rocksdb.load_room import record_size, room_for
-from benchbrief.runners.engines.rocksdb.rocksdb_messages import say
-from benchbrief.runners.engines.rocksdb.snapshot_ways import FREE, WAYS, SnapshotWay
+from benchbrief.runners.engines.rocksdb import database_files, snapshot_ways
+from benchbrief.runners.engines.rocksdb.snapshot_ways import FREE, WAYS, SnapshotWay, record_size, room_for, say
 from benchbrief.runners.errors import BadOutput, LoadShort, PlanRefused, RunnerError, ServerFailed, ToolMissing
 from benchbrief.runners.execution.driver_contexts import Endpoint
 from benchbrief.runners.hosts import tool_discovery
@@ -27,9 +24,8 @@ from benchbrief.runners.hosts.facts.host_facts import size_text
 from benchbrief.runners.jobs.connection_retry import run_persistently
 from benchbrief.runners.jobs.shell_scripts import read_script
 from benchbrief.runners.jobs.tasks import Command, Completed
-from benchbrief.runners.library_seams import HoldsEngine
 from benchbrief.runners.plugins import driver
-from benchbrief.runners.seams import Size
+from benchbrief.runners.seams import HoldsEngine, Room, Size
 
 _MARKER = data_directories.MARKER
 _REMOVE_TIMEOUT_S = 600.0
@@ -73,7 +69,7 @@ class RocksDB(DirectoryEngine):
                     f"copy it there, or mend `options_file` ({self._database.origin})",
                 )
             alone = self._way is not None and self._way.alone
-            if options and alone and (said := self._run(linked_snapshots.ELSEWHERE, options).stdout.strip()):
+            if options and alone and (said := self._run(snapshot_ways.ELSEWHERE, options).stdout.strip()):
                 raise RunnerError(
                     f"`reset = {self._database.reset}` keeps the directory of database {self._database.name} alone, "
                     f"and the options file {options} on {self._host} has `{said}`",

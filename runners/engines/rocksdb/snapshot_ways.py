@@ -5,14 +5,53 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import partial
+from typing import Protocol
 
-from benchbrief.compiler.messages.text import Text
-from benchbrief.compiler.planning.plan import BY_FILE_SYSTEM, Reset
+from benchbrief.compiler.extensions.registry import TOOL_SPECS
+from benchbrief.compiler.planning.tolerated_changes import writes
+from benchbrief.model.engine_spec import BY_FILE_SYSTEM, Reset
+from benchbrief.model.plan import Cell, Plan, Workload
+from benchbrief.model.run_messages import RunMessages
+from benchbrief.model.text import Text, speaker
 from benchbrief.runners.engines import data_directories
 from benchbrief.runners.engines.file_systems.file_system_snapshots import free, run_step, with_system
-from benchbrief.runners.engines.rocksdb import linked_snapshots
-from benchbrief.runners.engines.rocksdb.rocksdb_messages import say
-from benchbrief.runners.jobs.shell_scripts import read_script
+from benchbrief.runners.hosts.facts.host_facts import size_text
+from benchbrief.runners.jobs.shell_scripts import read_script, with_values
+from benchbrief.runners.seams import Room
+
+
+class RocksdbMessages(RunMessages, Protocol):
+    def restored_by_links(self) -> Text: ...
+    def restored_by_system(self, *, system: object) -> Text: ...
+    def snapshot_changed(self, *, path: object, host: object) -> Text: ...
+    def files_changed(self, *, path: object, host: object) -> Text: ...
+    def table_changed(self, *, name: object, path: object, host: object) -> Text: ...
+    def size_keys(self, *, benchmark: object) -> Text: ...
+    def no_server(self) -> Text: ...
+    def database_gone(self, *, path: object, host: object) -> Text: ...
+    def load_short_rocksdb(self, *, n: object, path: object, found: object) -> Text: ...
+    def no_room_left(self, *, path: object, host: object, free: object, size: object) -> Text: ...
+    def no_rocksdb(self, *, path: object) -> Text: ...
+    def no_size(self, *, host: object, path: object, said: object) -> Text: ...
+    def hint_load_again(self) -> Text: ...
+    def hint_unmounted(self) -> Text: ...
+
+
+say: RocksdbMessages = speaker(RocksdbMessages)
+
+
+def _script(name: str) -> str:
+    values = {"marker": data_directories.MARKER, "snapshot": data_directories.SNAPSHOT, "list": data_directories.LIST}
+    return with_values(read_script(__file__, f"scripts/{name}.sh"), **values)
+
+
+TAKE = _script("take_links")
+RESTORE = _script("restore_links")
+HOLDS = _script("snapshot_holds_data")
+
+ELSEWHERE = "grep -Eom 1 '^[[:space:]]*(wal_dir|db_paths|cf_paths)[[:space:]]*=[[:space:]]*[^[:space:]]+' -- \"$2\""
+"""Prints the first option of the file $2 by which a part of a database lies outside its directory."""
+
 
 FREE = "df -Pk -- \"$1\" | awk 'NR == 2 { print $4, $2 }'"
 
@@ -56,13 +95,42 @@ WAYS: Mapping[Reset, SnapshotWay] = {
     "snapshot": SnapshotWay(
         data_directories.TAKE,
         data_directories.RESTORE,
-        linked_snapshots.HOLDS,
+        HOLDS,
         say.restored,
         alone=False,
         without_room=False,
     ),
-    "links": SnapshotWay(
-        linked_snapshots.TAKE, linked_snapshots.RESTORE, linked_snapshots.HOLDS, say.restored_by_links
-    ),
+    "links": SnapshotWay(TAKE, RESTORE, HOLDS, say.restored_by_links),
     **{system: _by(system) for system in BY_FILE_SYSTEM},
 }
+
+
+_ROOM_FACTOR = 1.25
+"""A load writes each record about once (to sorted files, with its log off). The rest is for indexes and compactions."""
+_ROOM_SPARE = 64 << 20
+
+
+def room_for(plan: Plan, cell: Cell) -> Room:
+    """Estimate how many bytes a cell's load needs."""
+    workload = plan.workloads[cell.workload]
+    records = cell.dataset.records if cell.dataset else float(workload.properties.get("records", 0))
+    data = int(records * record_size(workload))
+    reset = plan.databases[cell.database].reset
+    beside = reset == "snapshot" or (reset in WAYS and _writes(plan, cell))
+    needed = (2 if beside else 1) * int(data * _ROOM_FACTOR) + _ROOM_SPARE
+    twice = ", all of it twice for the snapshot" if reset == "snapshot" else ", all of it twice for what cells write"
+    parts = f"{size_text(data)} of data, a quarter more for compactions{twice if beside else ''}"
+    why = f"{parts}, and {size_text(_ROOM_SPARE)} to spare"
+    return Room(needed, why)
+
+
+def _writes(plan: Plan, cell: Cell) -> bool:
+    """Return whether a cell of the same database writes to it. Its new files stand beside those of the snapshot."""
+    others = (other for other in plan.cells if other.database == cell.database)
+    return any(writes(plan.workloads[other.workload], other.events) for other in others)
+
+
+def record_size(workload: Workload) -> float:
+    """Return the bytes of a record, before compression, as its load generator counts them; 0 when unknown."""
+    family = TOOL_SPECS.usable(workload.family)
+    return family.record_bytes(workload.properties) if family else 0.0

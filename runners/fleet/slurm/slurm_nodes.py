@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping, Sequence
 
-from benchbrief.compiler.planning.plan import Asked
+from benchbrief.model.plan import Asked
 from benchbrief.runners.errors import RunnerError
 from benchbrief.runners.fleet.scheduler import Given
 from benchbrief.runners.fleet.slurm.slurm_commands import asked as answer

@@ -9,7 +9,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Iterator, Mapping, Sequence
 
-from benchbrief.compiler.planning.plan import Asked
+from benchbrief.model.plan import Asked
 from benchbrief.runners.fleet.scheduler import (
     Given,
     Job,

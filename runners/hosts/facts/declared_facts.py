@@ -6,9 +6,9 @@ import re
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 
-from benchbrief.compiler.planning.plan import Fact, Hardware, Quantity
+from benchbrief.model.plan import Fact, Hardware, Quantity
+from benchbrief.model.run_messages import say
 from benchbrief.runners.hosts.facts.host_facts import bytes_of
-from benchbrief.runners.messages.run_messages import say
 
 _TOLERANCE = 0.1
 """As a share of a declared amount: the kernel keeps some memory for itself, and people mix up GB and GiB."""

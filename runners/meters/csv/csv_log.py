@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 
-from benchbrief.compiler.planning.plan import Probe
+from benchbrief.model.plan import Probe
 from benchbrief.runners.jobs.tasks import Job
 from benchbrief.runners.meters.meter_base import RecordedMeter, sampler_job
 from benchbrief.runners.meters.meter_points import Point, given

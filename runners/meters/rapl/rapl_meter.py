@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from benchbrief.compiler.planning.plan import Probe
+from benchbrief.model.plan import Probe
 from benchbrief.runners.jobs.commands import quote
 from benchbrief.runners.jobs.shell_scripts import read_script, with_values
 from benchbrief.runners.jobs.tasks import JobOutput

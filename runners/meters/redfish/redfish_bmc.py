@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import math
 
-from benchbrief.compiler.planning.plan import Probe
+from benchbrief.model.plan import Probe
 from benchbrief.runners.jobs.tasks import Job, Word
 from benchbrief.runners.meters.meter_base import SampledMeter, sampler_job
 from benchbrief.runners.meters.meter_points import Point, given, secret

@@ -15,7 +15,7 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from benchbrief.compiler.planning.plan import PowerMeter
+from benchbrief.model.plan import PowerMeter
 from benchbrief.runners.errors import RunnerError
 from benchbrief.runners.jobs.tasks import File, Word
 from benchbrief.runners.journal.secret_masking import Secret

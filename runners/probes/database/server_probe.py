@@ -11,10 +11,10 @@ import math
 from collections.abc import Mapping
 from typing import ClassVar
 
-from benchbrief.compiler.planning.plan import Probe
+from benchbrief.model.measurement import Sample
+from benchbrief.model.plan import Probe
 from benchbrief.runners.errors import BadOutput, RunnerError
 from benchbrief.runners.jobs.tasks import Job, JobOutput
-from benchbrief.runners.measurement.measurement import Sample
 from benchbrief.runners.sampling import Reading, parse_readings, readings_in_window, steps_in_window
 from benchbrief.runners.seams import Node
 

@@ -10,10 +10,10 @@ import re
 from collections.abc import Mapping
 from typing import ClassVar
 
-from benchbrief.compiler.planning.plan import Probe
+from benchbrief.model.measurement import Sample
+from benchbrief.model.plan import Probe
 from benchbrief.runners.errors import BadOutput
 from benchbrief.runners.jobs.tasks import Job, JobOutput
-from benchbrief.runners.measurement.measurement import Sample
 from benchbrief.runners.probes.pressure_stall import pressure, pressure_rule
 from benchbrief.runners.sampling import (
     FileReads,

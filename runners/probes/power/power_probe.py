@@ -16,10 +16,10 @@ from pathlib import Path
 from typing import ClassVar, NamedTuple
 
 from benchbrief.compiler.extensions.registry import METER_SPECS
-from benchbrief.compiler.planning.plan import Probe
+from benchbrief.model.measurement import Sample
+from benchbrief.model.plan import Probe
 from benchbrief.runners.errors import BadOutput, RunnerError
 from benchbrief.runners.jobs.tasks import Job, JobOutput
-from benchbrief.runners.measurement.measurement import Sample
 from benchbrief.runners.meters.meter_base import CountingMeter, PowerMeter, RecordedMeter, SampledMeter
 from benchbrief.runners.meters.meter_complaints import below_zero_words, describe_failure
 from benchbrief.runners.meters.meter_points import points_of

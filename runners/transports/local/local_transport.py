@@ -14,14 +14,14 @@ from contextlib import AbstractContextManager, contextmanager, nullcontext
 from pathlib import Path
 from typing import IO
 
-from benchbrief.compiler.messages.text import figure
-from benchbrief.compiler.planning.plan import Host
+from benchbrief.model.plan import Host
+from benchbrief.model.run_messages import say
+from benchbrief.model.text import figure
 from benchbrief.runners.errors import ConnectionLost, HostError
 from benchbrief.runners.jobs.commands import mask_command, script
 from benchbrief.runners.jobs.script_host import Entry, entry
 from benchbrief.runners.jobs.tasks import Command, Completed
 from benchbrief.runners.journal.secret_masking import Masking, Secret
-from benchbrief.runners.messages.run_messages import say
 from benchbrief.runners.transports.bounded_output import LimitedText
 from benchbrief.runners.transports.transport_base import JobTransport
 

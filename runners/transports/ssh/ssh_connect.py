@@ -13,13 +13,12 @@ import fabric
 import paramiko
 from paramiko.ssh_exception import IncompatiblePeer, NoValidConnectionsError
 
-from benchbrief.compiler.messages.text import figure
-from benchbrief.compiler.planning.plan import Host
+from benchbrief.model.plan import Host
+from benchbrief.model.run_messages import say
+from benchbrief.model.text import figure
 from benchbrief.runners.errors import HostError
 from benchbrief.runners.jobs.commands import printable, quote
-from benchbrief.runners.messages.run_messages import say
-from benchbrief.runners.transports.ssh.known_hosts import KnownHost
-from benchbrief.runners.transports.ssh.ssh_destination import Destination, resolve
+from benchbrief.runners.transports.ssh.ssh_destination import Destination, KnownHost, resolve
 
 _KEEPALIVE_S = 2
 _UNANSWERED_MS = 10_000

@@ -8,10 +8,10 @@ from pathlib import Path
 
 from benchbrief.compiler.briefs.lower_report import lower
 from benchbrief.compiler.frontend.scope import Scope
-from benchbrief.compiler.planning import plan
 from benchbrief.dsl.source import Source
 from benchbrief.dsl.syntax import ast
 from benchbrief.dsl.syntax.parse import parse
+from benchbrief.model import plan
 
 WORLD = Path(__file__).parent / "world.bench"
 

@@ -14,9 +14,9 @@ import pyarrow as pa
 from benchbrief.compiler.frontend.declarations import collect, parameters
 from benchbrief.compiler.frontend.imports import load
 from benchbrief.compiler.frontend.scope import Scope
-from benchbrief.compiler.model.resolve import resolve
-from benchbrief.compiler.planning import plan
 from benchbrief.compiler.problems import Findings
+from benchbrief.compiler.resolve import resolve
+from benchbrief.model import plan
 
 Cell = tuple[str, str, str, int, float | None, int]
 """experiment, hardware, workload, threads, target, repeat."""

@@ -12,8 +12,8 @@ from itertools import product
 from typing import cast
 
 from benchbrief.compiler.frontend.scope import ExperimentKey
-from benchbrief.compiler.units import parse_unit
 from benchbrief.dsl.syntax import ast
+from benchbrief.model.units import parse_unit
 from tests.compiler.metrics import curve_rules
 from tests.compiler.metrics.measured import Cell, Measured
 

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from pydantic import BaseModel
 
-from benchbrief.compiler.planning import plan
+from benchbrief.model import plan
 
 
 def queries(node: object) -> Iterator[plan.Query]:

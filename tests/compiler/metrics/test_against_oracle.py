@@ -14,11 +14,11 @@ from hypothesis import strategies as st
 
 from benchbrief.compiler.briefs.lower_report import lower
 from benchbrief.compiler.frontend.scope import Scope
-from benchbrief.compiler.planning import plan
-from benchbrief.compiler.units import parse_unit
 from benchbrief.dsl.source import Source
 from benchbrief.dsl.syntax import ast
 from benchbrief.dsl.syntax.parse import parse
+from benchbrief.model import plan
+from benchbrief.model.units import parse_unit
 from tests.compiler.metrics.measured import Measured, generate, run, scope_of
 from tests.compiler.metrics.oracle import Oracle
 

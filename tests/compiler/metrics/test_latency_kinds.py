@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from benchbrief.compiler.planning.plan import Plan
 from benchbrief.dsl.diagnostics.diagnostic import SpecError
+from benchbrief.model.plan import Plan
 from tests.support.plans import compile_text
 
 SPEC = """

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from benchbrief.compiler.briefs.lower_report import lower
-from benchbrief.compiler.planning import plan
+from benchbrief.model import plan
 from tests.compiler.metrics.measured import Measured, cells_of, run, scope_of
 
 SPECS = Path(__file__).parent / "specs"

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from benchbrief.compiler.compile import check
-from benchbrief.compiler.planning import plan
+from benchbrief.model import plan
 from tests.compiler.metrics.lowering import element, lowered, report
 from tests.compiler.metrics.measured import generate, run, scope_of
 

@@ -9,10 +9,10 @@ import pytest
 
 from benchbrief.compiler.compile import check
 from benchbrief.compiler.measure_catalogue import MeasureKind
-from benchbrief.compiler.metrics.typing.planned_points import Runs
-from benchbrief.compiler.metrics.typing.terms import Measure
-from benchbrief.compiler.metrics.typing.value_range import value_range
-from benchbrief.compiler.units import parse_unit
+from benchbrief.compiler.metrics.planned_points import Runs
+from benchbrief.compiler.metrics.terms import Measure
+from benchbrief.compiler.metrics.thin_evidence import value_range
+from benchbrief.model.units import parse_unit
 
 SPEC = """
 hardware old "Old" {{ hosts = "old.lab"  cores = 4 }}

@@ -14,10 +14,9 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from benchbrief.results.history.read_series import Choice, Found, read_series
-from benchbrief.results.history.run_sources import Fetched
-from benchbrief.results.history.series_cache import SeriesTable, open_series
-from benchbrief.results.history.series_rows import SERIES, SeriesRow, canonical, schema
+from benchbrief.history.read_series import Choice, Found, read_series
+from benchbrief.history.series_cache import Fetched, SeriesTable, open_series
+from benchbrief.history.series_rows import SERIES, SeriesRow, canonical, schema
 
 FIRST_NIGHT = datetime(2026, 1, 1, 2, tzinfo=UTC)
 NOW = datetime(2027, 6, 1, tzinfo=UTC)

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from benchbrief.history.series_rows import Environments, Facts
+from benchbrief.model import events as j
 from benchbrief.results.building.open_store import open_store
-from benchbrief.results.history.environment import Environments, Facts
-from benchbrief.runners.journal import events as j
 from tests.results.making import READ, T0, RunMaker, a_cell, a_plan, measurement
 
 

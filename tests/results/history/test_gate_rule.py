@@ -9,17 +9,15 @@ from typing import Any
 import numpy as np
 import pytest
 
-from benchbrief.compiler.messages.text import joined, word
-from benchbrief.compiler.metrics.typing.curves import ABSENT
-from benchbrief.history.gate_output import cases, counted, markdown, why_unprotected, why_untested
-from benchbrief.results.history.change_verdicts import ChangeVerdict, Verdict, add_verdicts, read_verdicts
-from benchbrief.results.history.control_series import lab_share
-from benchbrief.results.history.gate_rule import Again, Judged, Rule, confirm, judge_run
-from benchbrief.results.history.read_series import Choice, Found
-from benchbrief.results.history.series_changes import trend_of
-from benchbrief.results.history.series_rows import SeriesRow
-from benchbrief.results.messages.result_messages import say
-from benchbrief.results.statistics.level_test import FEWEST, departure, p_of_shift
+from benchbrief.comparing.gate_output import cases, counted, markdown, why_unprotected, why_untested
+from benchbrief.compiler.metrics.curves import ABSENT
+from benchbrief.history.gate_rule import Again, Judged, Rule, confirm, judge_run
+from benchbrief.history.read_series import Choice, Found
+from benchbrief.history.series_changes import ChangeVerdict, Verdict, add_verdicts, lab_share, read_verdicts, trend_of
+from benchbrief.history.series_rows import SeriesRow
+from benchbrief.model.text import joined, word
+from benchbrief.results.result_messages import say
+from benchbrief.results.statistics.change_points import FEWEST, departure, p_of_shift
 from benchbrief.results.store_errors import ResultsError
 from tests.results.history.histories import a_row, found
 

@@ -10,10 +10,10 @@ from typing import Any
 
 import pytest
 
-from benchbrief.history.trend_output import as_dict, changed_series, trend_lines
-from benchbrief.results.history.read_series import Choice, differences
-from benchbrief.results.history.series_changes import trend_of
-from benchbrief.results.history.series_rows import SeriesRow
+from benchbrief.comparing.trend_output import as_dict, changed_series, trend_lines
+from benchbrief.history.read_series import Choice, differences
+from benchbrief.history.series_changes import trend_of
+from benchbrief.history.series_rows import SeriesRow
 from benchbrief.results.store_errors import ResultsError
 from tests.results.history.histories import NOW, Runs, a_row, found, opened
 

@@ -10,18 +10,16 @@ from typing import Any
 import pyarrow.parquet as pq
 import pytest
 
-from benchbrief.compiler.planning.plan import Database, Experiment, Hardware, Metric, Plan, Tool
-from benchbrief.compiler.planning.plan_searches import Promise, PromiseLimit
-from benchbrief.history.redefined_parts import name_redefinitions
-from benchbrief.results.history.read_series import Choice, differences, read_series
-from benchbrief.results.history.run_sources import run_source
-from benchbrief.results.history.series_cache import open_series
-from benchbrief.results.history.series_file import series_in
-from benchbrief.results.history.series_rows import SERIES_VERSION, VERSION_KEY, SeriesRow, series_rows, write_series
+from benchbrief.comparing.redefined_parts import name_redefinitions
+from benchbrief.history.read_series import Choice, differences, read_series
+from benchbrief.history.series_cache import open_series, run_source
+from benchbrief.history.series_file import series_in
+from benchbrief.history.series_rows import SERIES_VERSION, VERSION_KEY, SeriesRow, series_rows, write_series
+from benchbrief.model import events as j
+from benchbrief.model.measurement import Operation
+from benchbrief.model.plan import Database, Experiment, Hardware, Metric, Plan, Promise, PromiseLimit, Tool
 from benchbrief.runners.errors import RunnerError
-from benchbrief.runners.journal import events as j
 from benchbrief.runners.journal.measurement_versions import tool_version
-from benchbrief.runners.measurement.measurement import Operation
 from tests.results.making import HERE, RunMaker, a_cell, a_plan, a_query, histogram, measurement
 
 FACTS = {"cpu": "EPYC", "kernel": "6.1", "free space of /data": "7 GiB"}

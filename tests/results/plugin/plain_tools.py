@@ -5,11 +5,11 @@ from typing import ClassVar
 
 from pydantic import TypeAdapter, ValidationError
 
-from benchbrief.compiler.planning.plan import Probe
+from benchbrief.model.measurement import Measurement, Sample
+from benchbrief.model.plan import Probe
 from benchbrief.runners.errors import BadOutput
 from benchbrief.runners.execution.driver_contexts import CellContext
 from benchbrief.runners.jobs.tasks import Command, Job, JobOutput
-from benchbrief.runners.measurement.measurement import Measurement, Sample
 from benchbrief.runners.seams import Node, Requirement
 
 MEASUREMENT = TypeAdapter(Measurement)

@@ -12,8 +12,8 @@ from typing import Any
 
 import pytest
 
-from benchbrief.results.object_stores.hashed_file import HashedFile
-from benchbrief.results.object_stores.object_store import (
+from benchbrief.history.object_stores.object_store import (
+    HashedFile,
     Listed,
     ObjectStore,
     SharedStoreError,
@@ -22,12 +22,12 @@ from benchbrief.results.object_stores.object_store import (
     StoreFull,
     StoreRefuses,
 )
-from benchbrief.results.shared_store.pull_run import pull_run
-from benchbrief.results.shared_store.push_run import Push, Pushed, push_run, run_files
-from benchbrief.results.shared_store.run_manifest import object_key
-from benchbrief.results.shared_store.shared_store import MARKER, SharedStore, open_store
-from benchbrief.results.store.digests import sha256_of
+from benchbrief.history.shared_store.pull_run import pull_run
+from benchbrief.history.shared_store.push_run import Push, Pushed, push_run, run_files
+from benchbrief.history.shared_store.run_manifest import object_key
+from benchbrief.history.shared_store.shared_store import MARKER, SharedStore, open_store
 from benchbrief.results.store_errors import NoRoom
+from benchbrief.runners.journal.atomic_files import sha256_of
 from tests.results.shared_store.conftest import a_run
 
 CHANGES = ("create", "upload", "delete")

@@ -9,11 +9,11 @@ from typing import Any
 
 import pytest
 
-from benchbrief.results.object_stores.exclusive_name import give_name
-from benchbrief.results.object_stores.object_store import SharedStoreError
-from benchbrief.results.shared_store.pull_run import pull_run
-from benchbrief.results.shared_store.push_run import Push, push_run
-from benchbrief.results.shared_store.shared_store import open_store
+from benchbrief.history.object_stores.file_objects import give_name
+from benchbrief.history.object_stores.object_store import SharedStoreError
+from benchbrief.history.shared_store.pull_run import pull_run
+from benchbrief.history.shared_store.push_run import Push, push_run
+from benchbrief.history.shared_store.shared_store import open_store
 
 
 @pytest.fixture(autouse=True)

@@ -14,19 +14,25 @@ from pathlib import Path
 import duckdb
 import pytest
 
-from benchbrief.compiler.planning.plan import Metric, Query
+from benchbrief.history.many_runs import StoreOfRuns
+from benchbrief.history.object_stores.object_store import SharedStoreError
+from benchbrief.history.series_rows import write_series
+from benchbrief.history.shared_store.listed_runs import ListedRun, runs_in_folder
+from benchbrief.history.shared_store.pull_run import pull_run
+from benchbrief.history.shared_store.push_run import Push, push_run
+from benchbrief.history.shared_store.run_manifest import (
+    QueuedPush,
+    StoredFile,
+    enqueue,
+    manifest_key,
+    manifest_text,
+    object_key,
+)
+from benchbrief.history.shared_store.shared_store import SharedStore, open_store
+from benchbrief.model.plan import Metric, Query
 from benchbrief.results.building.build_store import rebuild
 from benchbrief.results.building.open_store import open_store as open_run_store
-from benchbrief.results.history.series_rows import write_series
-from benchbrief.results.many_runs.run_places import StoreOfRuns
-from benchbrief.results.object_stores.object_store import SharedStoreError
 from benchbrief.results.runs.find_runs import list_runs
-from benchbrief.results.shared_store.listed_runs import ListedRun, runs_in_folder
-from benchbrief.results.shared_store.pull_run import pull_run
-from benchbrief.results.shared_store.push_run import Push, push_run
-from benchbrief.results.shared_store.pushed_record import QueuedPush, enqueue
-from benchbrief.results.shared_store.run_manifest import StoredFile, manifest_key, manifest_text, object_key
-from benchbrief.results.shared_store.shared_store import SharedStore, open_store
 from benchbrief.results.store_errors import ResultsError
 from benchbrief.runners.errors import RunnerError
 from benchbrief.runners.journal.run_folder import keep_spec, load_plan

@@ -16,18 +16,17 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from benchbrief.results.history.read_series import Choice, read_series
-from benchbrief.results.history.run_sources import RunStore
-from benchbrief.results.history.series_cache import open_series
-from benchbrief.results.history.series_rows import write_series
-from benchbrief.results.many_runs.run_places import StoreOfRuns
-from benchbrief.results.object_stores.file_objects import FileObjects
-from benchbrief.results.object_stores.object_store import SharedStoreError, StoreDamaged
-from benchbrief.results.shared_store.collect_garbage import Retention, collect_garbage
-from benchbrief.results.shared_store.listed_runs import runs_in_store
-from benchbrief.results.shared_store.pull_run import pull_run
-from benchbrief.results.shared_store.push_run import Push, push_run
-from benchbrief.results.shared_store.run_manifest import (
+from benchbrief.history.many_runs import StoreOfRuns
+from benchbrief.history.object_stores.file_objects import FileObjects
+from benchbrief.history.object_stores.object_store import SharedStoreError, StoreDamaged
+from benchbrief.history.read_series import Choice, read_series
+from benchbrief.history.series_cache import RunStore, open_series
+from benchbrief.history.series_rows import write_series
+from benchbrief.history.shared_store.collect_garbage import Retention, collect_garbage
+from benchbrief.history.shared_store.listed_runs import runs_in_store
+from benchbrief.history.shared_store.pull_run import pull_run
+from benchbrief.history.shared_store.push_run import Push, push_run
+from benchbrief.history.shared_store.run_manifest import (
     Manifest,
     StoredFile,
     manifest_key,
@@ -35,8 +34,8 @@ from benchbrief.results.shared_store.run_manifest import (
     object_key,
     table_key,
 )
-from benchbrief.results.shared_store.shared_query import open_results
-from benchbrief.results.shared_store.shared_store import SharedStore, open_store
+from benchbrief.history.shared_store.shared_query import open_results
+from benchbrief.history.shared_store.shared_store import SharedStore, open_store
 from tests.results.shared_store.conftest import a_run
 
 GOOD = "20260301-101500-brief"

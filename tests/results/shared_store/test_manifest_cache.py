@@ -5,12 +5,12 @@ from pathlib import Path
 
 import pytest
 
-from benchbrief.results.history.run_sources import RunStore
-from benchbrief.results.many_runs.run_places import StoreOfRuns
-from benchbrief.results.shared_store.listed_runs import runs_in_store
-from benchbrief.results.shared_store.push_run import Push, push_run
-from benchbrief.results.shared_store.shared_query import open_results
-from benchbrief.results.shared_store.shared_store import SharedStore, open_store
+from benchbrief.history.many_runs import StoreOfRuns
+from benchbrief.history.series_cache import RunStore
+from benchbrief.history.shared_store.listed_runs import runs_in_store
+from benchbrief.history.shared_store.push_run import Push, push_run
+from benchbrief.history.shared_store.shared_query import open_results
+from benchbrief.history.shared_store.shared_store import SharedStore, open_store
 from tests.results.shared_store.conftest import store_url
 from tests.support.s3_servers import Between, between
 

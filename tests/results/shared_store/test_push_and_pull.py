@@ -8,19 +8,24 @@ from pathlib import Path
 
 import pytest
 
-from benchbrief.results.building.open_store import fresh_store
-from benchbrief.results.object_stores.hashed_file import hash_file
-from benchbrief.results.object_stores.object_store import NoObject, SharedStoreError, StoreDamaged, open_objects
-from benchbrief.results.shared_store.pull_run import pull_run
-from benchbrief.results.shared_store.push_run import Push, Pushed, push_run, run_files
-from benchbrief.results.shared_store.run_manifest import (
+from benchbrief.history.object_stores.object_store import (
+    NoObject,
+    SharedStoreError,
+    StoreDamaged,
+    hash_file,
+    open_objects,
+)
+from benchbrief.history.shared_store.pull_run import pull_run
+from benchbrief.history.shared_store.push_run import Push, Pushed, push_run, run_files
+from benchbrief.history.shared_store.run_manifest import (
     manifest_key,
     manifest_text,
     object_key,
     read_manifest,
     run_of_key,
 )
-from benchbrief.results.shared_store.shared_store import SharedStore, open_store
+from benchbrief.history.shared_store.shared_store import SharedStore, open_store
+from benchbrief.results.building.open_store import fresh_store
 from tests.results.shared_store.conftest import a_run
 
 MakeRun = Callable[..., Path]

@@ -14,16 +14,14 @@ from typing import Any, NamedTuple
 
 import pytest
 
-from benchbrief.results.object_stores.hashed_file import hash_file
-from benchbrief.results.object_stores.object_store import ObjectStore, SharedStoreError, StoreDamaged
-from benchbrief.results.shared_store.collect_garbage import Retention, collect_garbage
-from benchbrief.results.shared_store.pull_run import pull_run
-from benchbrief.results.shared_store.push_run import Push, push_run
-from benchbrief.results.shared_store.run_manifest import manifest_key, manifest_text, table_key
-from benchbrief.results.shared_store.shared_query import open_results
-from benchbrief.results.shared_store.shared_store import SharedStore, open_store
-from benchbrief.results.shared_store.signatures import check, sign
-from benchbrief.results.shared_store.signed_run import check_signed
+from benchbrief.history.object_stores.object_store import ObjectStore, SharedStoreError, StoreDamaged, hash_file
+from benchbrief.history.shared_store.collect_garbage import Retention, collect_garbage
+from benchbrief.history.shared_store.pull_run import pull_run
+from benchbrief.history.shared_store.push_run import Push, push_run
+from benchbrief.history.shared_store.run_manifest import manifest_key, manifest_text, table_key
+from benchbrief.history.shared_store.shared_query import open_results
+from benchbrief.history.shared_store.shared_store import SharedStore, open_store
+from benchbrief.history.shared_store.signatures import check, check_signed, sign
 from benchbrief.results.store_errors import ResultsError
 from tests.results.shared_store.conftest import a_page, a_run
 from tests.results.shared_store.test_broken_pushes import Wrong

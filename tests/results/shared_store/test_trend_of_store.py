@@ -7,15 +7,14 @@ from pathlib import Path
 
 import pytest
 
-from benchbrief.results.history.read_series import Choice, Found, read_series
-from benchbrief.results.history.run_sources import RunStore, run_source
-from benchbrief.results.history.series_cache import open_series
-from benchbrief.results.history.series_changes import trend_of
-from benchbrief.results.history.series_rows import SERIES, write_series
-from benchbrief.results.object_stores.object_store import SharedStoreError
-from benchbrief.results.shared_store.push_run import Push, push_run
-from benchbrief.results.shared_store.run_manifest import Manifest, table_key
-from benchbrief.results.shared_store.shared_store import SharedStore, open_store
+from benchbrief.history.object_stores.object_store import SharedStoreError
+from benchbrief.history.read_series import Choice, Found, read_series
+from benchbrief.history.series_cache import RunStore, open_series, run_source
+from benchbrief.history.series_changes import trend_of
+from benchbrief.history.series_rows import SERIES, write_series
+from benchbrief.history.shared_store.push_run import Push, push_run
+from benchbrief.history.shared_store.run_manifest import Manifest, table_key
+from benchbrief.history.shared_store.shared_store import SharedStore, open_store
 from tests.results.shared_store.conftest import store_url
 from tests.support.nights import nights, plain_tools
 from tests.support.ports import free_port

@@ -4,16 +4,16 @@ from pathlib import Path
 
 import pytest
 
-from benchbrief.results.object_stores.hashed_file import hash_file
-from benchbrief.results.object_stores.object_store import (
+from benchbrief.history.object_stores.object_store import (
     SharedStoreError,
     StoreAway,
     StoreFull,
     StoreRefuses,
+    hash_file,
 )
-from benchbrief.results.shared_store.push_run import Push, push_run
-from benchbrief.results.shared_store.run_manifest import object_key
-from benchbrief.results.shared_store.shared_store import open_store
+from benchbrief.history.shared_store.push_run import Push, push_run
+from benchbrief.history.shared_store.run_manifest import object_key
+from benchbrief.history.shared_store.shared_store import open_store
 from tests.support.ports import free_port
 from tests.support.s3_servers import BUCKET, CREDENTIALS, between, settings
 

@@ -9,7 +9,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from benchbrief.compiler.planning.plan import Arrivals, UntilSteady
+from benchbrief.model.plan import Arrivals, UntilSteady
 from benchbrief.runners.drivers.openload.openload import Openload
 from benchbrief.runners.drivers.openload.openload_log import Log, read_log
 from benchbrief.runners.execution.driver_contexts import CellContext, Endpoint

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from benchbrief.compiler.planning.plan import Workload
+from benchbrief.model.plan import Workload
 from benchbrief.runners.drivers.db_bench.db_bench import DbBench
 from benchbrief.runners.drivers.go_ycsb.go_ycsb import GoYcsb
 from benchbrief.runners.drivers.ycsb.ycsb import Ycsb

@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from benchbrief.model.measurement import Bucket, Histogram
 from benchbrief.runners.drivers.db_bench import db_bench_invariants, db_bench_output
 from benchbrief.runners.drivers.fio import fio_invariants
 from benchbrief.runners.drivers.go_ycsb import go_ycsb_invariants, go_ycsb_output
@@ -24,7 +25,6 @@ from benchbrief.runners.drivers.output_invariants import (
     parse_printed,
 )
 from benchbrief.runners.drivers.ycsb import ycsb_invariants, ycsb_log_invariants, ycsb_output
-from benchbrief.runners.measurement.measurement import Bucket, Histogram
 from tests.support.tools import REPOSITORY
 
 OUTPUTS = Path(__file__).parent / "outputs"

@@ -14,7 +14,7 @@ import pytest
 from hdrh.histogram import HdrHistogram
 from hdrh.log import HistogramLogReader
 
-from benchbrief.compiler.planning.plan import Event, Origin
+from benchbrief.model.plan import Event, Origin
 from benchbrief.runners.drivers.openload import openload_invariants
 from benchbrief.runners.drivers.openload.openload_log import LOG
 from benchbrief.runners.drivers.openload.openload_measurement import asked_of, measurement_of

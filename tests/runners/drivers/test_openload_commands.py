@@ -13,9 +13,9 @@ from typing import Any
 import pytest
 from scipy.stats import kstest
 
-from benchbrief.compiler.messages.text import Figure
-from benchbrief.compiler.planning.plan import Arrivals, Event, Origin
 from benchbrief.dsl.diagnostics.diagnostic import SpecError
+from benchbrief.model.plan import Arrivals, Event, Origin
+from benchbrief.model.text import Figure
 from benchbrief.reports.text.merged_remarks import merge_remarks
 from benchbrief.runners.drivers.openload import openload_flags
 from benchbrief.runners.drivers.openload.openload_flags import run_flags

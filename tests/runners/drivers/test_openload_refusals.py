@@ -10,8 +10,8 @@ from typing import Any
 
 import pytest
 
-from benchbrief.compiler.messages.text import Text
-from benchbrief.compiler.planning.plan import Arrivals, Promise, PromiseLimit
+from benchbrief.model.plan import Arrivals, Promise, PromiseLimit
+from benchbrief.model.text import Text
 from benchbrief.reports.words.brief_words import CATALOGUES
 from benchbrief.runners.drivers.openload import openload_invariants
 from benchbrief.runners.drivers.openload.openload_record import read_run

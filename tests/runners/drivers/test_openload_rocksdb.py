@@ -11,8 +11,8 @@ from typing import Any
 
 import pytest
 
-from benchbrief.compiler.planning.plan import Arrivals, Probe
-from benchbrief.runners.drivers.db_bench.rocksdb_statistics import COUNTERS
+from benchbrief.model.plan import Arrivals, Probe
+from benchbrief.runners.drivers.db_bench.db_bench_output import COUNTERS
 from benchbrief.runners.drivers.openload_rocksdb.openload_rocksdb import STATISTICS, OpenloadRocksdb
 from benchbrief.runners.engines.rocksdb.rocksdb import RocksDB
 from benchbrief.runners.errors import BadOutput, PlanRefused, ToolMissing

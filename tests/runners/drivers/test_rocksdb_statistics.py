@@ -11,13 +11,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from benchbrief.compiler.planning.plan import Probe
+from benchbrief.model.measurement import Sample
+from benchbrief.model.plan import Probe
 from benchbrief.runners.drivers.db_bench.db_bench import DbBench
-from benchbrief.runners.drivers.db_bench.rocksdb_statistics import Slice, make_samples, read_slices
+from benchbrief.runners.drivers.db_bench.db_bench_output import Slice, make_samples, read_slices
 from benchbrief.runners.errors import BadOutput
 from benchbrief.runners.execution.driver_contexts import CellContext
 from benchbrief.runners.jobs.tasks import JobOutput
-from benchbrief.runners.measurement.measurement import Sample
 from tests.support import cells
 from tests.support.bench import fresh_bench
 from tests.support.plans import compile_spec

@@ -10,6 +10,8 @@ from pathlib import Path
 
 import pytest
 
+from benchbrief.model.histogram import merge, percentile
+from benchbrief.model.measurement import Bucket, Histogram, Measurement, Operation
 from benchbrief.runners.drivers.output_evidence import best_line, read_output_lines
 from benchbrief.runners.drivers.ycsb import ycsb_log_invariants
 from benchbrief.runners.drivers.ycsb.ycsb_measurement import measurement_of_logs, read_logged_operations, transactions
@@ -17,8 +19,6 @@ from benchbrief.runners.drivers.ycsb.ycsb_output import Slice, Text, operation_o
 from benchbrief.runners.errors import BadOutput
 from benchbrief.runners.execution.driver_contexts import CellContext
 from benchbrief.runners.jobs.tasks import JobOutput
-from benchbrief.runners.measurement.histogram import merge, percentile
-from benchbrief.runners.measurement.measurement import Bucket, Histogram, Measurement, Operation
 from tests.runners.drivers.ycsb_runs import DATABASE, DRIVER, OUTPUTS, copied, offered, output, rmw, settings, whole_run
 from tests.support.cells import context, recorded, ycsb
 from tests.support.measurements import rendered

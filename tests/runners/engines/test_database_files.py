@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from benchbrief.compiler.planning.plan import Reset
+from benchbrief.model.engine_spec import Reset
 from benchbrief.runners.engines.rocksdb.rocksdb import RocksDB
 from benchbrief.runners.errors import BadOutput
 from benchbrief.runners.execution.driver_contexts import CellContext

@@ -14,8 +14,8 @@ from pathlib import Path
 import pytest
 
 from benchbrief.compiler.extensions.registry import TOOL_SPECS
-from benchbrief.compiler.planning.plan import Dataset
-from benchbrief.runners.engines.rocksdb import linked_snapshots
+from benchbrief.model.plan import Dataset
+from benchbrief.runners.engines.rocksdb import snapshot_ways
 from benchbrief.runners.engines.rocksdb.rocksdb import RocksDB
 from benchbrief.runners.errors import RunnerError
 from benchbrief.runners.execution.driver_contexts import CellContext
@@ -147,7 +147,7 @@ def killed_at(program: str, script: str, path: Path, tmp_path: Path) -> None:
 )
 def test_a_snapshot_that_was_killed_while_it_was_made_is_none(tmp_path: Path, program: str) -> None:
     engine, context = loaded(tmp_path / "db")
-    killed_at(program, linked_snapshots.TAKE, tmp_path / "db", tmp_path)
+    killed_at(program, snapshot_ways.TAKE, tmp_path / "db", tmp_path)
     assert not engine.holds(context.cell)
 
 
@@ -159,7 +159,7 @@ def test_a_restore_that_was_killed_is_made_again_from_the_same_snapshot(tmp_path
     before = hashes(tmp_path / "db")
     engine.begin(context.cell)
     overwritten(tmp_path / "db")
-    killed_at(program, linked_snapshots.RESTORE, tmp_path / "db", tmp_path)
+    killed_at(program, snapshot_ways.RESTORE, tmp_path / "db", tmp_path)
     assert engine.holds(context.cell)
     engine.restore(context.cell)
     assert hashes(tmp_path / "db") == before

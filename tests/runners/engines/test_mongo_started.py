@@ -19,7 +19,7 @@ from typing import Any
 import pymongo
 import pytest
 
-from benchbrief.compiler.planning.plan import Auth, Database, Host, Reference, ServerStart, Tls
+from benchbrief.model.plan import Auth, Database, Host, Reference, ServerStart, Tls
 from benchbrief.runners.engines.mongodb.mongo_cluster import find_lagging
 from benchbrief.runners.engines.mongodb.mongo_layout import layout, warn_of_unguarded
 from benchbrief.runners.engines.mongodb.mongodb import MongoDB

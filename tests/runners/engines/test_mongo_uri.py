@@ -9,7 +9,7 @@ import pymongo
 import pytest
 
 from benchbrief.compiler.extensions.registry import ENGINE_SPECS
-from benchbrief.compiler.planning.plan import DatabaseKey, Reference, Template
+from benchbrief.model.plan import DatabaseKey, Reference, Template
 from benchbrief.runners.engines.connection_strings import resolve_uri
 from benchbrief.runners.engines.mongodb.mongo_uri import parse
 from benchbrief.runners.journal.secret_masking import Masking

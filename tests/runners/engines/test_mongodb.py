@@ -20,13 +20,13 @@ from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption, PrivateFormat
 from cryptography.x509.oid import NameOID
 
-from benchbrief.compiler.planning.plan import Database, Hook, Reference
+from benchbrief.model.events import EngineFacts
+from benchbrief.model.plan import Database, Hook, Reference
 from benchbrief.runners.checks.host_checks import check_hosts
 from benchbrief.runners.engines.mongodb.mongodb import MongoDB
 from benchbrief.runners.errors import LoadShort, RunnerError, ServerFailed
 from benchbrief.runners.execution.driver_contexts import CellContext, Endpoint
 from benchbrief.runners.hosts.host_connections import HostPool
-from benchbrief.runners.journal.events import EngineFacts
 from benchbrief.runners.journal.measurement_versions import Recorded
 from benchbrief.runners.journal.run_identity import RunName
 from benchbrief.runners.reuse.carried_results import Carried

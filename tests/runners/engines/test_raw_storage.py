@@ -9,7 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from benchbrief.compiler.planning.plan import Database, Reset
+from benchbrief.model.engine_spec import Reset
+from benchbrief.model.plan import Database
 from benchbrief.runners.engines.raw_storage.raw_storage import RawStorage
 from benchbrief.runners.errors import LoadShort, RunnerError, ServerFailed
 from benchbrief.runners.execution.driver_contexts import CellContext, Endpoint

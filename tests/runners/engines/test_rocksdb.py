@@ -9,7 +9,8 @@ from typing import Literal
 
 import pytest
 
-from benchbrief.compiler.planning.plan import Database, Hook, Reset
+from benchbrief.model.engine_spec import Reset
+from benchbrief.model.plan import Database, Hook
 from benchbrief.runners.engines.rocksdb.rocksdb import RocksDB
 from benchbrief.runners.errors import Interrupted, LoadShort, RunnerError, ServerFailed, TeardownFailed
 from benchbrief.runners.execution.driver_contexts import CellContext, Endpoint

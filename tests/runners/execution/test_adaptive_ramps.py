@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from benchbrief.compiler.planning.plan import Cell, Plan
-from benchbrief.runners.journal import events as j
+from benchbrief.model import events as j
+from benchbrief.model.plan import Cell, Plan
 from benchbrief.runners.journal.run_record import NOWHERE, RunRecord
 from benchbrief.runners.scheduling.confident_repeats import RepeatsUntil
 from benchbrief.runners.scheduling.parallel_lanes import lanes_left

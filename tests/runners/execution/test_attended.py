@@ -11,7 +11,7 @@ import pytest
 from benchbrief.runners.execution.attempt import Attempt
 from benchbrief.runners.jobs.tasks import Command, Job
 from benchbrief.runners.journal.journal_writer import Journal
-from benchbrief.runners.worlds.real_world import RealWorld
+from benchbrief.runners.world_choice import RealWorld
 from tests.support.plans import compile_spec
 
 JOB = Job("measure", Command(("true",)), timeout_s=1.0)

@@ -11,15 +11,22 @@ from pathlib import Path
 import pytest
 from scipy import stats
 
-from benchbrief.compiler.planning.budgets import level, looks, point_of
-from benchbrief.compiler.planning.plan import Cell, Plan
-from benchbrief.runners.journal import events as j
-from benchbrief.runners.journal.cell_history import CellTimes
+from benchbrief.model import events as j
+from benchbrief.model.budgets import level, looks, point_of
+from benchbrief.model.cell_history import CellTimes
+from benchbrief.model.plan import Cell, Plan
 from benchbrief.runners.journal.run_record import NOWHERE, RunRecord
-from benchbrief.runners.scheduling.budgeted_repeats import Budgets, spent_s
-from benchbrief.runners.scheduling.next_cell_times import ExpectedTimes
-from benchbrief.runners.scheduling.repeat_allocation import Group, PointSoFar, next_group, width_so_far
-from benchbrief.runners.scheduling.table_readings import Readings, Sampled
+from benchbrief.runners.scheduling.budgeted_repeats import (
+    Budgets,
+    ExpectedTimes,
+    Group,
+    PointSoFar,
+    Readings,
+    Sampled,
+    next_group,
+    spent_s,
+    width_so_far,
+)
 from tests.support.plans import compile_spec
 
 HEAD = """

@@ -10,10 +10,10 @@ from typing import NoReturn
 
 import pytest
 
+from benchbrief.model import events as j
 from benchbrief.runners.errors import HostBusy
 from benchbrief.runners.execution import executor
 from benchbrief.runners.execution.executor import execute
-from benchbrief.runners.journal import events as j
 from benchbrief.runners.journal.journal_file import JOURNAL, read_journal
 from benchbrief.runners.journal.journal_writer import Journal
 from benchbrief.runners.journal.run_folder import create_run

@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from benchbrief.compiler.planning.plan import Cell
+from benchbrief.model.plan import Cell
 from benchbrief.runners.errors import BadOutput, ConnectionLost, OptionRefused, RunnerError
-from benchbrief.runners.execution.first_failures import FirstFailures
+from benchbrief.runners.execution.run_state import FirstFailures
 from tests.support.plans import compile_text
 
 SPEC = """

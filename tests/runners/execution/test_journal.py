@@ -12,8 +12,8 @@ from pathlib import Path
 
 import pytest
 
+from benchbrief.model.events import CellStarted, ReportMade, RunEnded, RunStarted
 from benchbrief.runners.errors import DiskFull, FolderMoved, RunnerError
-from benchbrief.runners.journal.events import CellStarted, ReportMade, RunEnded, RunStarted
 from benchbrief.runners.journal.journal_file import (
     JOURNAL,
     each_record,

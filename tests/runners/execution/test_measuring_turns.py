@@ -9,10 +9,10 @@ from pathlib import Path
 
 import pytest
 
-from benchbrief.compiler.planning.plan import Cell
+from benchbrief.model import events as j
+from benchbrief.model.cell_history import Left
+from benchbrief.model.plan import Cell
 from benchbrief.runners.errors import Interrupted
-from benchbrief.runners.journal import events as j
-from benchbrief.runners.journal.cell_history import Left
 from benchbrief.runners.scheduling.measuring_turns import MeasuringTurns
 from tests.support.plans import compile_spec
 from tests.support.waiting import until

@@ -9,13 +9,13 @@ from pathlib import Path
 
 import pytest
 
-from benchbrief.compiler.planning.plan import Cell, Knee, Plan
-from benchbrief.compiler.searches.rate_search import Answer, Vote
+from benchbrief.model import events as j
+from benchbrief.model.measurement import Operation
+from benchbrief.model.plan import Cell, Knee, Plan
+from benchbrief.model.rate_search import Answer, Vote
+from benchbrief.model.run_messages import say
 from benchbrief.results.runs.reusable_results import find_reusable
-from benchbrief.runners.journal import events as j
 from benchbrief.runners.journal.run_record import NOWHERE, RunRecord
-from benchbrief.runners.measurement.measurement import Operation
-from benchbrief.runners.messages.run_messages import say
 from benchbrief.runners.scheduling.promise_search import PromiseSearches, ended_of, searches_of
 from benchbrief.runners.scheduling.promise_values import served_of, values_of
 from tests.results.making import RunMaker, measurement

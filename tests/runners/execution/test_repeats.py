@@ -10,8 +10,8 @@ from typing import Literal
 import pytest
 from scipy import stats
 
-from benchbrief.compiler.planning.plan import Cell, Plan
-from benchbrief.runners.journal import events as j
+from benchbrief.model import events as j
+from benchbrief.model.plan import Cell, Plan
 from benchbrief.runners.journal.run_record import RunRecord
 from benchbrief.runners.measurement.confidence_interval import half_width
 from benchbrief.runners.scheduling.confident_repeats import RepeatsUntil

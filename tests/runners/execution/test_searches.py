@@ -7,11 +7,11 @@ from pathlib import Path
 
 import pytest
 
-from benchbrief.compiler.planning.plan import Cell, KneeSearch, Plan
+from benchbrief.model import events as j
+from benchbrief.model.measurement import Bucket, Histogram, Measurement, Operation, PhaseThroughput
+from benchbrief.model.plan import Cell, KneeSearch, Plan
 from benchbrief.runners.errors import RunnerError
-from benchbrief.runners.journal import events as j
 from benchbrief.runners.journal.run_record import RunRecord
-from benchbrief.runners.measurement.measurement import Bucket, Histogram, Measurement, Operation, PhaseThroughput
 from benchbrief.runners.scheduling.knee_search import Searches, knee_of, latency_of
 from tests.support.plans import compile_spec
 from tests.support.waiting import until

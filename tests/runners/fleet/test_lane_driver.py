@@ -11,12 +11,11 @@ from pathlib import Path
 
 import pytest
 
-from benchbrief.compiler.lanes.plan_lanes import PlanLane
-from benchbrief.compiler.planning.plan import Asked
+from benchbrief.compiler.planning.plan_lanes import PlanLane
+from benchbrief.model.plan import Asked
 from benchbrief.runners.fleet import drive_lanes
 from benchbrief.runners.fleet.drive_lanes import LaneDriver
-from benchbrief.runners.fleet.lane_folder import usual_folder
-from benchbrief.runners.fleet.lane_plans import write_lane_plans
+from benchbrief.runners.fleet.lane_folder import usual_folder, write_lane_plans
 from benchbrief.runners.fleet.scheduler import (
     Given,
     Job,

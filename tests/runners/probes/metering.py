@@ -7,9 +7,10 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from benchbrief.compiler.planning.plan import Boundary, Hardware, Host, PowerMeter, Probe, Reference
+from benchbrief.model.extension_spec import Boundary
+from benchbrief.model.measurement import Sample
+from benchbrief.model.plan import Hardware, Host, PowerMeter, Probe, Reference
 from benchbrief.runners.jobs.tasks import JobOutput
-from benchbrief.runners.measurement.measurement import Sample
 from benchbrief.runners.probes.power.power_probe import Power
 from benchbrief.runners.seams import Node, Transport
 from tests.support import cells

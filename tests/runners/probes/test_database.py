@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from benchbrief.compiler.planning.plan import Probe
+from benchbrief.model.plan import Probe
 from benchbrief.runners.engines.mongodb.mongo_facts import status_of
 from benchbrief.runners.errors import BadOutput
 from benchbrief.runners.jobs.tasks import JobOutput

@@ -9,10 +9,11 @@ from pathlib import Path
 
 import pytest
 
-from benchbrief.compiler.planning.plan import Boundary, PowerMeter, Probe, Reference
+from benchbrief.model.extension_spec import Boundary
+from benchbrief.model.measurement import Sample
+from benchbrief.model.plan import PowerMeter, Probe, Reference
 from benchbrief.runners.errors import BadOutput, RunnerError
 from benchbrief.runners.jobs.tasks import JobOutput
-from benchbrief.runners.measurement.measurement import Sample
 from benchbrief.runners.meters.rapl import rapl_meter
 from benchbrief.runners.probes.power.power_probe import Power, try_meter
 from benchbrief.runners.seams import Node, Transport

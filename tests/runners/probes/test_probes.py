@@ -17,11 +17,11 @@ from pathlib import Path
 import pytest
 
 from benchbrief.compiler.extensions.registry import PROBE_SPECS
-from benchbrief.compiler.planning.plan import Origin, Probe
+from benchbrief.model.measurement import Sample
+from benchbrief.model.plan import Origin, Probe
 from benchbrief.runners.errors import BadOutput
 from benchbrief.runners.jobs.tasks import Job, JobOutput
 from benchbrief.runners.journal.controller_clock import since_boot
-from benchbrief.runners.measurement.measurement import Sample
 from benchbrief.runners.plugins import probe_kind
 from benchbrief.runners.probes.cpu.cpu_probe import Cpu
 from benchbrief.runners.probes.disk.disk_probe import Disk

@@ -12,9 +12,9 @@ from zoneinfo import ZoneInfo
 
 import pytest
 
+from benchbrief.model.measurement import Sample
 from benchbrief.runners.errors import BadOutput, RunnerError
 from benchbrief.runners.jobs.tasks import JobOutput
-from benchbrief.runners.measurement.measurement import Sample
 from benchbrief.runners.probes.power.power_probe import Power, try_meter
 from benchbrief.runners.seams import Node, Transport
 from tests.runners.probes.metering import PROBE, meter, nodes

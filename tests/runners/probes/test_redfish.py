@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from benchbrief.compiler.planning.plan import PowerMeter
+from benchbrief.model.plan import PowerMeter
 from benchbrief.runners.errors import RunnerError
 from benchbrief.runners.probes.power.power_probe import Power, try_meter
 from benchbrief.runners.seams import Node, Transport

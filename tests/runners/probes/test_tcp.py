@@ -11,8 +11,8 @@ from pathlib import Path
 
 import pytest
 
+from benchbrief.model.measurement import Sample
 from benchbrief.runners.errors import BadOutput
-from benchbrief.runners.measurement.measurement import Sample
 from benchbrief.runners.probes.tcp.tcp_probe import Tcp
 from benchbrief.runners.seams import Transport
 from tests.runners.probes.test_probes import NODE, output, printed, probe, values

@@ -15,7 +15,7 @@ from benchmarks.fleet import spec
 from benchbrief.compiler.compile import check
 from benchbrief.results.building.build_store import rebuild
 from benchbrief.runners.execution.executor import execute
-from benchbrief.runners.journal.events import Simulated
+from benchbrief.model.events import Simulated
 from benchbrief.runners.journal.run_folder import create_run
 
 folder = Path(sys.argv[1])

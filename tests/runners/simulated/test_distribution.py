@@ -8,9 +8,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from benchbrief.runners.measurement import histogram as h
-from benchbrief.runners.measurement.measurement import Bucket, Histogram
-from benchbrief.runners.simulated.latency_distribution import PER_DECADE, Latencies, edge
+from benchbrief.model import histogram as h
+from benchbrief.model.measurement import Bucket, Histogram
+from benchbrief.runners.simulated.load_model import PER_DECADE, Latencies, edge
 
 WIDTH = 10 ** (1 / PER_DECADE)
 TIMES = st.floats(10e-6, 0.1)

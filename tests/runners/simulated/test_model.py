@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from benchbrief.compiler.planning.plan import Fact, Quantity
-from benchbrief.runners.simulated.queueing_model import DEMANDS, Demand, Machine, Network, mix
+from benchbrief.model.plan import Fact, Quantity
+from benchbrief.runners.simulated.load_model import DEMANDS, Demand, Machine, Network, mix
 from tests.support.cells import box
 
 MACHINES = st.builds(

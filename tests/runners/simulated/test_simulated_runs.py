@@ -17,17 +17,17 @@ import pytest
 from benchbrief.compiler.extensions import ProbeMeasure, ProbeSpec
 from benchbrief.compiler.extensions.registry import PROBE_SPECS
 from benchbrief.compiler.measure_catalogue import KINDS
+from benchbrief.model import events as j
 from benchbrief.results.building.build_store import DATABASE, rebuild
 from benchbrief.results.ingest.run_evidence import read_evidence
 from benchbrief.runners.errors import RunnerError
 from benchbrief.runners.execution.executor import execute
 from benchbrief.runners.execution.run_state import Outcome
-from benchbrief.runners.journal import events as j
 from benchbrief.runners.journal.journal_file import JOURNAL
 from benchbrief.runners.journal.run_folder import SIMULATION, create_run
 from benchbrief.runners.journal.run_record import read_run
-from benchbrief.runners.simulated.queueing_model import Machine
-from benchbrief.runners.simulated.simulated_samples import Sampler, make_samples, measures_of
+from benchbrief.runners.simulated.load_model import Machine
+from benchbrief.runners.simulated.simulated_hosts import Sampler, make_samples, measures_of
 from tests.support.plans import compile_spec
 
 SPEC = """
@@ -319,7 +319,7 @@ from pathlib import Path
 from benchmarks.fleet import spec
 from benchbrief.compiler.compile import check
 from benchbrief.runners.execution.executor import execute
-from benchbrief.runners.journal.events import Simulated
+from benchbrief.model.events import Simulated
 from benchbrief.runners.journal.run_folder import create_run
 
 folder = Path(sys.argv[1])

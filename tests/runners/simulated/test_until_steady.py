@@ -6,9 +6,8 @@ from dataclasses import replace
 
 import pytest
 
-from benchbrief.runners.measurement.steady_ends import judge_batches
-from benchbrief.runners.simulated.load_model import Load, Task
-from benchbrief.runners.simulated.queueing_model import Machine
+from benchbrief.model.steadiness import judge_batches
+from benchbrief.runners.simulated.load_model import Load, Machine, Task
 
 TASK = Task(
     step="measure",

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from benchbrief.compiler.planning.plan import Host, Plan, SpecRef
+from benchbrief.model.plan import Host, Plan, SpecRef
 from benchbrief.runners.errors import HostError
 from benchbrief.runners.hosts.host_connections import HostPool
 from benchbrief.runners.jobs.tasks import Command, Job

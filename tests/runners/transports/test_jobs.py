@@ -12,10 +12,10 @@ from typing import Any
 
 import pytest
 
-from benchbrief.compiler.planning.plan import Host
+from benchbrief.model.plan import Host
 from benchbrief.runners.errors import DiskFull, HostError, HostFull, RunnerError
 from benchbrief.runners.jobs import detached_jobs
-from benchbrief.runners.jobs.job_accounting import job_span
+from benchbrief.runners.jobs.detached_jobs import job_span
 from benchbrief.runners.jobs.tasks import Command, Completed, File, Job, JobOutput
 from benchbrief.runners.journal.secret_masking import Secret
 from benchbrief.runners.seams import RunningJob, Transport
@@ -388,7 +388,7 @@ def on_small_disk(
     request: pytest.FixtureRequest, small_disk: Path, monkeypatch: pytest.MonkeyPatch
 ) -> Iterator[Transport]:
     """A transport whose host keeps its jobs on the small disk."""
-    from benchbrief.compiler.planning.plan import Host
+    from benchbrief.model.plan import Host
     from benchbrief.runners.transports.transport_factory import open_transport
     from tests.support.sshd import sshd
 

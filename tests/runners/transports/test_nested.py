@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from benchbrief.compiler.planning.plan import Host
+from benchbrief.model.plan import Host
 from benchbrief.runners.errors import HostError
 from benchbrief.runners.transports.nested_transport import NestedTransport
 

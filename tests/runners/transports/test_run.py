@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from benchbrief.compiler.planning.plan import Host
+from benchbrief.model.plan import Host
 from benchbrief.runners.errors import ConnectionLost, HostError
 from benchbrief.runners.jobs.tasks import Command
 from benchbrief.runners.journal.secret_masking import Secret

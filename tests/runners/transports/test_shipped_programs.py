@@ -16,7 +16,7 @@ from benchbrief.runners.drivers.openload.openload import Openload
 from benchbrief.runners.errors import ToolMissing
 from benchbrief.runners.hosts import tool_discovery
 from benchbrief.runners.jobs.commands import shell_line
-from benchbrief.runners.journal.file_digests import sha256_of
+from benchbrief.runners.journal.atomic_files import sha256_of
 from benchbrief.runners.plugins import driver
 from benchbrief.runners.transports.shipped_programs import Program, own_program, ship, shipped
 from benchbrief.runners.transports.ssh.ssh_transport import SshTransport

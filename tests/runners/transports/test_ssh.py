@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from benchbrief.compiler.planning.plan import Host
+from benchbrief.model.plan import Host
 from benchbrief.runners.errors import HostError
 from benchbrief.runners.jobs.tasks import Command, Job
 from benchbrief.runners.seams import Transport

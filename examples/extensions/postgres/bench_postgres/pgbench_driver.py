@@ -19,7 +19,10 @@ from bench_postgres.libpq_environment import environment
 from bench_postgres.pgbench_output import Summary, TwoRuns, against_log, contradictions, read_summary
 from bench_postgres.postgres_messages import say_pg
 from bench_postgres.transaction_log import NotALog, Transactions, read_folded
-from benchbrief.compiler.messages.text import Text, figure
+from benchbrief.model.measurement import Measurement, Operation, PhaseThroughput
+from benchbrief.model.run_messages import say
+from benchbrief.model.steadiness import judge_window
+from benchbrief.model.text import Text, figure
 from benchbrief.runners.drivers.output_evidence import (
     bad_output,
     best_line,
@@ -34,9 +37,6 @@ from benchbrief.runners.execution.driver_contexts import CellContext
 from benchbrief.runners.jobs.shell_scripts import read_script, with_values
 from benchbrief.runners.jobs.tasks import Command, File, Job, JobOutput
 from benchbrief.runners.journal.secret_masking import Secret
-from benchbrief.runners.measurement.measurement import Measurement, Operation, PhaseThroughput
-from benchbrief.runners.measurement.steadiness import judge_window
-from benchbrief.runners.messages.run_messages import say
 from benchbrief.runners.seams import Interim, Requirement
 
 BUILTIN = {

@@ -13,9 +13,11 @@ from bench_postgres.pgbench_driver import BUILTIN, describe, disclosed, operatio
 from bench_postgres.pgbench_output import Summary, TwoRuns, against_log, contradictions, read_summary, script_of
 from bench_postgres.postgres_messages import say_pg
 from bench_postgres.transaction_log import LogFile, NotALog, Transactions, fold_logs
-from benchbrief.compiler.planning.plan import Cell, Plan
-from benchbrief.results.imports.cell_files import STDOUT, CellFiles, Options, Where
-from benchbrief.results.imports.cell_matching import Places
+from benchbrief.model.measurement import Measurement, Operation, PhaseThroughput
+from benchbrief.model.plan import Cell, Plan
+from benchbrief.model.run_messages import say
+from benchbrief.model.steadiness import judge_window
+from benchbrief.results.imports.cell_matching import STDOUT, CellFiles, Options, Places, Where
 from benchbrief.results.imports.import_problems import Problem
 from benchbrief.results.imports.imported_files import (
     OutputProblem,
@@ -26,9 +28,6 @@ from benchbrief.results.imports.imported_files import (
     whole_run,
 )
 from benchbrief.results.imports.importer_seams import OutputImporter, Setting
-from benchbrief.runners.measurement.measurement import Measurement, Operation, PhaseThroughput
-from benchbrief.runners.measurement.steadiness import judge_window
-from benchbrief.runners.messages.run_messages import say
 
 _LOG = re.compile(r".+?\.(\d{1,10})(?:\.(\d{1,4}))?")
 """`prefix.PID` of the first thread, and `prefix.PID.N` of the others."""

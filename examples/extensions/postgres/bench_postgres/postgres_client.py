@@ -9,7 +9,7 @@ from typing import Any
 
 from bench_postgres.libpq_environment import environment
 from bench_postgres.postgres_messages import say_pg
-from benchbrief.compiler.planning.plan import Database, Hardware, Plan
+from benchbrief.model.plan import Database, Hardware, Plan
 from benchbrief.runners.errors import RunnerError, ServerFailed
 from benchbrief.runners.jobs.commands import printable
 from benchbrief.runners.jobs.connection_retry import run_persistently

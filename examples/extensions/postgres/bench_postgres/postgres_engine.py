@@ -17,8 +17,9 @@ from bench_postgres.pgbench_driver import BUILTIN
 from bench_postgres.postgres_client import Client
 from bench_postgres.postgres_messages import say_pg
 from bench_postgres.written_tables import written_tables
-from benchbrief.compiler.messages.text import Text, figure
-from benchbrief.compiler.planning.plan import Cell, Database, Dataset, Hardware, Plan, Workload
+from benchbrief.model.plan import Cell, Database, Dataset, Hardware, Plan, Workload
+from benchbrief.model.run_messages import say
+from benchbrief.model.text import Text, figure
 from benchbrief.runners.engines.command_files import command_files
 from benchbrief.runners.engines.connection_strings import resolve_uri
 from benchbrief.runners.engines.data_directories import warn_of_aged
@@ -27,7 +28,6 @@ from benchbrief.runners.errors import Interrupted, LoadShort, RunnerError, Serve
 from benchbrief.runners.execution.driver_contexts import Endpoint
 from benchbrief.runners.journal import controller_clock
 from benchbrief.runners.journal.secret_masking import Secret
-from benchbrief.runners.messages.run_messages import say
 from benchbrief.runners.seams import GoesOn, Hosts, Size, Stopping
 
 _TABLES = ("pgbench_accounts", "pgbench_branches", "pgbench_history", "pgbench_tellers")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Protocol
 
-from benchbrief.compiler.messages.text import OwnWords, Text, speaker
+from benchbrief.model.text import OwnWords, Text, speaker
 
 
 class PostgresMessages(Protocol):

@@ -12,10 +12,10 @@ from itertools import pairwise
 from typing import ClassVar
 
 from bench_postgres.postgres_messages import say_pg
-from benchbrief.compiler.planning.plan import Probe
+from benchbrief.model.measurement import Sample
+from benchbrief.model.plan import Probe
 from benchbrief.runners.errors import BadOutput, RunnerError
 from benchbrief.runners.jobs.tasks import Job, JobOutput
-from benchbrief.runners.measurement.measurement import Sample
 from benchbrief.runners.sampling import Reading, Step, parse_readings, readings_in_window, steps_in_window
 from benchbrief.runners.seams import Node
 

@@ -15,8 +15,8 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from benchbrief.runners.measurement import histogram
-from benchbrief.runners.measurement.measurement import Histogram, Interval, Sample
+from benchbrief.model import histogram
+from benchbrief.model.measurement import Histogram, Interval, Sample
 
 US_PER_S = 1e6
 _EXACT = 256

@@ -12,7 +12,7 @@ from contextlib import suppress
 from pathlib import Path
 
 from bench_queue.locks import is_free, take
-from benchbrief.compiler.planning.plan import Asked
+from benchbrief.model.plan import Asked
 from benchbrief.runners.errors import RunnerError
 from benchbrief.runners.fleet.scheduler import (
     Given,

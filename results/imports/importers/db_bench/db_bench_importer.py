@@ -11,8 +11,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from itertools import islice
 from pathlib import Path
 
-from benchbrief.compiler.planning.plan import Cell, Plan
-from benchbrief.results.imports.cell_files import Options
+from benchbrief.model.measurement import Measurement, PhaseThroughput
+from benchbrief.model.plan import Cell, Plan
+from benchbrief.results.imports.cell_matching import Options
 from benchbrief.results.imports.import_problems import WRONG_CELL, Problem
 from benchbrief.results.imports.imported_files import (
     OutputProblem,
@@ -25,10 +26,9 @@ from benchbrief.results.imports.imported_files import (
 from benchbrief.results.imports.importer_seams import OutputImporter, Setting
 from benchbrief.results.imports.importers.db_bench.spec import SPEC
 from benchbrief.runners.drivers.db_bench import db_bench_invariants, db_bench_output
-from benchbrief.runners.drivers.db_bench.db_bench_messages import say
+from benchbrief.runners.drivers.db_bench.db_bench_output import say
 from benchbrief.runners.drivers.db_bench.found_keys import warn_of_few_found
 from benchbrief.runners.drivers.output_evidence import read_output_lines
-from benchbrief.runners.measurement.measurement import Measurement, PhaseThroughput
 
 _WITHOUT_HISTOGRAM = "db_bench was run without --histogram, so there is no latency"
 _RATE_ALONE = f"{_WITHOUT_HISTOGRAM}, and its version prints neither the operations nor the time: the rate is all"

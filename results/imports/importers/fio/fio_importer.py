@@ -11,8 +11,9 @@ from collections.abc import Iterator, Mapping
 from itertools import islice
 from pathlib import Path
 
-from benchbrief.compiler.planning.plan import Cell, Plan
-from benchbrief.results.imports.cell_files import Options
+from benchbrief.model.measurement import Measurement, PhaseThroughput
+from benchbrief.model.plan import Cell, Plan
+from benchbrief.results.imports.cell_matching import Options
 from benchbrief.results.imports.import_problems import WRONG_CELL, Problem
 from benchbrief.results.imports.imported_files import (
     OutputProblem,
@@ -28,7 +29,6 @@ from benchbrief.runners.drivers.fio import fio_invariants, fio_output
 from benchbrief.runners.drivers.fio.fio import describe, describe_own, read_operations, read_own_samples
 from benchbrief.runners.drivers.fio.fio_invariants import number_of
 from benchbrief.runners.drivers.fio.fio_output import Job, NotFio, Output
-from benchbrief.runners.measurement.measurement import Measurement, PhaseThroughput
 
 _BEGIN = re.compile(r"(?:\}\s*)?\{")
 _VERSION = re.compile(SPEC.line)

@@ -12,8 +12,9 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import islice
 from pathlib import Path
 
-from benchbrief.compiler.planning.plan import Cell, Plan, Workload
-from benchbrief.results.imports.cell_files import Options
+from benchbrief.model.measurement import Measurement, PhaseThroughput
+from benchbrief.model.plan import Cell, Plan, Workload
+from benchbrief.results.imports.cell_matching import Options
 from benchbrief.results.imports.import_problems import WRONG_CELL, Problem
 from benchbrief.results.imports.imported_files import (
     OutputProblem,
@@ -26,9 +27,8 @@ from benchbrief.results.imports.imported_files import (
 from benchbrief.results.imports.importer_seams import OutputImporter, Setting
 from benchbrief.results.imports.importers.property_settings import HEAD, disclosed, planned
 from benchbrief.runners.drivers.go_ycsb import go_ycsb, go_ycsb_invariants, go_ycsb_output
-from benchbrief.runners.drivers.go_ycsb.go_ycsb_messages import say
+from benchbrief.runners.drivers.go_ycsb.go_ycsb_output import say
 from benchbrief.runners.drivers.output_evidence import read_output_lines
-from benchbrief.runners.measurement.measurement import Measurement, PhaseThroughput
 
 _KEYS = re.compile(r"\s*Using request distribution '(\w+)' a keyrange of \[0 (\d+)\]")
 _PROPERTY = re.compile(r'\s*"([\w.]+)"="([^"]*)"')

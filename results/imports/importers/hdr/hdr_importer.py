@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from pathlib import Path
 
-from benchbrief.results.imports.cell_files import Options
+from benchbrief.model.measurement import Measurement
+from benchbrief.results.imports.cell_matching import Options
 from benchbrief.results.imports.imported_files import HDR
 from benchbrief.results.imports.importer_seams import OutputImporter
 from benchbrief.results.imports.importers.hdr.hdr_logs import row_of
 from benchbrief.results.imports.importers.hdr.hdr_measurement import read_hdr
-from benchbrief.runners.measurement.measurement import Measurement
 
 _UNITS_S = {"ns": 1e-9, "us": 1e-6, "ms": 1e-3}
 

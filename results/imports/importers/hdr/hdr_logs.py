@@ -12,11 +12,11 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from benchbrief.model.histogram import scaled
 from benchbrief.results.imports.import_problems import BadLine
 from benchbrief.runners.drivers.output_evidence import read_output_lines
 from benchbrief.runners.drivers.ycsb.ycsb_output import OPERATIONS, Slice, line_of_log, log_start, operation_of
 from benchbrief.runners.errors import BadOutput
-from benchbrief.runners.measurement.histogram import scaled
 
 OTHERS = ("CLEANUP", "Intended-CLEANUP")
 """YCSB's rows with a log of their own that are no operations."""

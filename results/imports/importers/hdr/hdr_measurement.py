@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
-from benchbrief.compiler.messages.text import word
+from benchbrief.model.measurement import Interval, Measurement, Operation, PhaseThroughput
+from benchbrief.model.text import word
 from benchbrief.results.imports.import_problems import BadLine
 from benchbrief.results.imports.imported_files import OutputProblem, refuse_no_text, whole_run
 from benchbrief.results.imports.importers.hdr import hdr_logs
-from benchbrief.results.messages.result_messages import say
+from benchbrief.results.result_messages import say
 from benchbrief.runners.drivers.ycsb import ycsb_log_invariants, ycsb_output
 from benchbrief.runners.drivers.ycsb.ycsb_measurement import read_logged_operations, transactions
-from benchbrief.runners.measurement.measurement import Interval, Measurement, Operation, PhaseThroughput
 
 _Logs = Mapping[str, Sequence[ycsb_output.Slice]]
 

@@ -16,10 +16,10 @@ import re
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
+from benchbrief.model.measurement import Sample
 from benchbrief.results.imports.importer_seams import BadLog, SampleImporter
 from benchbrief.results.imports.importers.log_times import parse_time
 from benchbrief.runners.drivers.output_evidence import read_output_lines
-from benchbrief.runners.measurement.measurement import Sample
 from benchbrief.runners.text_encoding import text_encoding
 
 _COLUMNS = {

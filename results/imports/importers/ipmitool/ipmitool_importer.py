@@ -11,10 +11,10 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
+from benchbrief.model.measurement import Sample
 from benchbrief.results.imports.importer_seams import BadLog, SampleImporter
 from benchbrief.results.imports.importers.log_times import parse_time
 from benchbrief.runners.drivers.output_evidence import read_output_lines
-from benchbrief.runners.measurement.measurement import Sample
 
 _WATTS = re.compile(r"((?<![\w.])-?\d+(?:\.\d+)?)\s*(?:\|\s*)?Watts", re.IGNORECASE)
 _READING = re.compile(r"\s*Instantaneous power reading:\s+(-?\d+) Watts")

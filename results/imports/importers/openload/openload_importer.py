@@ -1,28 +1,169 @@
 """A finished output of openload: its record, and the histogram log beside it.
 
 openload judges itself. What it refused stays refused here, and so does what contradicts itself: the rules are those of
-`openload_invariants.py`, which a measurement of `bench run` is held to as well.
-"""
+`openload_invariants.py`, which a measurement of `bench run` is held to as well."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
+from itertools import pairwise
 from pathlib import Path
 
-from benchbrief.compiler.planning.plan import Cell, Plan
-from benchbrief.results.imports.cell_files import STDOUT, CellFiles, Options, Where
-from benchbrief.results.imports.cell_matching import Places
+from benchbrief.model.measurement import Measurement
+from benchbrief.model.plan import Arrivals, Cell, Experiment, Plan, UntilSteady
+from benchbrief.results.imports.cell_matching import STDOUT, CellFiles, Options, Places, Where
 from benchbrief.results.imports.import_problems import WRONG_CELL, Problem
 from benchbrief.results.imports.imported_files import OutputProblem, read_lines, require_consistent, tool_that_wrote
 from benchbrief.results.imports.importer_seams import OutputImporter, Setting
-from benchbrief.results.imports.importers.openload.asked_settings import asked_of, difference, planned
 from benchbrief.runners.drivers.openload import openload_invariants
-from benchbrief.runners.drivers.openload.openload_log import LOG, BadLog, read_log
-from benchbrief.runners.drivers.openload.openload_measurement import measurement_of
+from benchbrief.runners.drivers.openload.openload_log import LOG, OPERATIONS, BadLog, read_log
+from benchbrief.runners.drivers.openload.openload_measurement import Asked, measurement_of
 from benchbrief.runners.drivers.openload.openload_record import NotRecord, Run, read_run_file
 from benchbrief.runners.drivers.openload.openload_refusals import found_by
-from benchbrief.runners.measurement.measurement import Measurement
+from benchbrief.runners.drivers.output_invariants import parse_printed
+
+_NUMBERS = {
+    "workers": "threads",
+    "record-count": "records",
+    "field-count": "fields",
+    "field-length": "field_length",
+    "read": "read",
+    "update": "update",
+    "insert": "insert",
+    "scan": "scan",
+    "read-modify-write": "read_modify_write",
+}
+_KINDS = ("constant", "poisson", "steps", "burst", "trace")
+_RATED = ("constant", "poisson", "burst")
+_SAME = 1e-9
+
+
+def asked_of(run: Run) -> Asked:
+    arrivals, within = _arrivals(run), _number(run, "steady-within")
+    return Asked(
+        arrivals,
+        _number(run, "rate"),
+        phases=len(arrivals.rates) if arrivals and arrivals.rates else 1,
+        rule=UntilSteady(within=within, from_s=_number(run, "steady-from")) if within else None,
+        latencies=frozenset(
+            f"{'' if each in ('mean', 'max') else 'p'}{each} {operation}".strip()
+            for each in map(str.strip, run.settings.get("judge", "").split(","))
+            for operation in ("", *map(OPERATIONS.__getitem__, run.operations))
+            if each
+        ),
+        due=run.warm_up.offered + run.offered,
+        operations="" if run.settings.get("operations", "0") == "0" else run.settings["operations"],
+    )
+
+
+def planned(run: Run) -> Mapping[str, Setting]:
+    """Return the settings by a plan's names."""
+    return dict(_planned(run))
+
+
+def difference(run: Run, cell: Cell, experiment: Experiment) -> str:
+    """Return how a run differs from its cell in when operations are due, or in what ends it; "" where it does not."""
+    said, wanted = _arrivals(run), experiment.arrivals
+    if wanted is not None and wanted.kind == "closed":
+        wanted = None
+    if wanted is None and cell.target is not None:
+        wanted = Arrivals(kind="poisson")
+    if said is None or wanted is None:
+        if (said is None) != (wanted is None):
+            arrivals = [each.kind if each else "closed" for each in (said, wanted)]
+            return f"it was run with --arrivals={arrivals[0]}, and cell {cell.id} has {arrivals[1]} ones"
+    else:
+        for name, is_, has in _compared(said, wanted, whole=len(cell.load_hosts) == 1):
+            if is_ != has:
+                return f"it was run with arrivals whose {name} is {_text(is_)}, and cell {cell.id} has {_text(has)}"
+    rule, asked = experiment.until_steady, asked_of(run).rule
+    if (rule is None) != (asked is None):
+        ends = [f"until it is steady within {each.within:g}" if each else "for a set time" for each in (asked, rule)]
+        return f"it was run {ends[0]}, and cell {cell.id} is measured {ends[1]}"
+    if rule and asked and rule != asked:
+        return (
+            f"it was run until it is steady within {asked.within:g} from {asked.from_s:g} s on, and cell {cell.id} "
+            f"is measured until it is within {rule.within:g} from {rule.from_s:g} s on"
+        )
+    return ""
+
+
+def _compared(said: Arrivals, wanted: Arrivals, *, whole: bool) -> Iterator[tuple[str, object, object]]:
+    """Yield what is to be alike: its name, and both values. Rates only of the `whole` load, not of one of several load
+    generators."""
+    yield "kind", said.kind, wanted.kind
+    if said.kind in ("steps", "burst"):
+        yield "spacing", said.spacing, wanted.spacing
+    if said.kind == "steps":
+        yield "number of steps", len(said.rates), len(wanted.rates)
+        for number, (is_, has) in enumerate(zip(said.rates, wanted.rates, strict=False) if whole else (), start=1):
+            yield f"step {number} of ops/s", is_, has
+        yield "time of a step", said.each_s, wanted.each_s
+    if said.kind == "burst":
+        if whole:
+            yield "rate in a burst", said.burst_rate, wanted.burst_rate
+        yield "time between bursts", said.every_s, wanted.every_s
+        yield "time of a burst", said.lasting_s, wanted.lasting_s
+
+
+def _text(value: object) -> str:
+    return f"{value:g}" if isinstance(value, float) else str(value)
+
+
+def _planned(run: Run) -> Iterator[tuple[str, Setting]]:
+    for flag, name in _NUMBERS.items():
+        if (number := parse_printed(run.settings.get(flag, ""))) is not None:
+            yield name, Setting(1, number.value, f"--{flag}={run.settings[flag]}")
+    if _number(run, "scan"):
+        yield "scan_length", Setting(1, _number(run, "scan-length"), f"--scan-length={run.settings['scan-length']}")
+    if run.settings.get("distribution"):
+        yield "distribution", Setting(1, run.settings["distribution"], f"--distribution={run.settings['distribution']}")
+    if run.settings.get("arrivals") in _RATED:
+        yield "target", Setting(1, _number(run, "rate"), f"--rate={run.settings['rate']}")
+
+
+def _arrivals(run: Run) -> Arrivals | None:
+    """Return when operations were due, as a plan says it; None in a closed loop."""
+    kind = run.settings.get("arrivals", "")
+    if kind not in _KINDS:
+        return None
+    rates, each_s = _steps(run) if kind == "steps" else ((), 0.0)
+    burst = kind == "burst"
+    settings = {
+        "kind": kind,
+        "spacing": "constant" if run.settings.get("spacing") == "constant" else "poisson",
+        "rates": rates,
+        "each_s": each_s,
+        "burst_rate": _number(run, "burst-rate") if burst else 0.0,
+        "every_s": _number(run, "burst-every") if burst else 0.0,
+        "lasting_s": _number(run, "burst-length") if burst else 0.0,
+        "file": run.settings.get("trace", ""),
+        "drops": _number(run, "accept-drops"),
+        "lag": _number(run, "accept-lag"),
+    }
+    return Arrivals.model_validate(settings)
+
+
+def _steps(run: Run) -> tuple[tuple[float, ...], float]:
+    """Return the rates of the window's steps and the seconds of each; none where they are not alike.
+
+    A step before them may be the warm-up.
+    """
+    parts = [each.partition("x") for each in run.settings.get("steps", "").split(",")]
+    steps = [
+        (float(rate), float(seconds)) for rate, _, seconds in parts if parse_printed(rate) and parse_printed(seconds)
+    ]
+    if run.warm_up_s and steps and abs(steps[0][1] - run.warm_up_s) < _SAME:
+        steps = steps[1:]
+    alike = steps and all(abs(one[1] - other[1]) < _SAME for one, other in pairwise(steps))
+    return (tuple(rate for rate, _ in steps), steps[0][1]) if alike else ((), 0.0)
+
+
+def _number(run: Run, flag: str) -> float:
+    found = parse_printed(run.settings.get(flag, ""))
+    return found.value if found else 0.0
+
 
 _DISCLOSED = ("workers", "duration", "warm-up", "seed", "distribution", "record-count", "steady-within", "steady-from")
 

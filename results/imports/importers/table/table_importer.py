@@ -5,18 +5,24 @@ from __future__ import annotations
 from collections.abc import Mapping
 from pathlib import Path
 
-from benchbrief.compiler.planning.plan import Plan
+from benchbrief.model import events as j
+from benchbrief.model.plan import Plan
 from benchbrief.results.imports.cell_matching import NoPlace, Places
-from benchbrief.results.imports.import_manifest import Manifest
 from benchbrief.results.imports.import_problems import ImportRefused, Problem
-from benchbrief.results.imports.import_source import Source, require
 from benchbrief.results.imports.importer_seams import CellNumbers, TableImporter
 from benchbrief.results.imports.importers.table.import_table import read_table
 from benchbrief.results.imports.importers.table.spec import SPEC
-from benchbrief.results.imports.keep_import import CellImport, KeptJob, Prepared, describe_file
+from benchbrief.results.imports.keep_import import (
+    CellImport,
+    KeptJob,
+    Manifest,
+    Prepared,
+    Source,
+    describe_file,
+    require,
+)
 from benchbrief.results.kept_jobs import MEASURE
 from benchbrief.results.store_errors import ResultsError
-from benchbrief.runners.journal import events as j
 
 
 class TableOfFigures(TableImporter):

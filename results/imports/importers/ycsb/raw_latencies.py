@@ -19,16 +19,16 @@ from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from benchbrief.compiler.metrics.sql.sql_text import sql_text
+from benchbrief.compiler.metrics.lower_to_sql import sql_text
+from benchbrief.model.histogram import US_PER_S, from_counts
+from benchbrief.model.measurement import Interval, Measurement, Operation, PhaseThroughput
 from benchbrief.results.imports.import_problems import BadLine
 from benchbrief.results.imports.imported_files import last_text
 from benchbrief.results.imports.importers.property_settings import disclosed
 from benchbrief.results.imports.importers.ycsb.ycsb_command_line import has_interval, of_command_line
-from benchbrief.results.messages.result_messages import say
+from benchbrief.results.result_messages import say
 from benchbrief.runners.drivers.output_invariants import parse_printed
 from benchbrief.runners.drivers.ycsb.ycsb_output import Text, operation_of, read_text
-from benchbrief.runners.measurement.histogram import US_PER_S, from_counts
-from benchbrief.runners.measurement.measurement import Interval, Measurement, Operation, PhaseThroughput
 from benchbrief.runners.text_encoding import text_encoding
 
 if TYPE_CHECKING:

@@ -10,6 +10,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
+from benchbrief.model.measurement import Measurement, Operation, PhaseThroughput
 from benchbrief.results.imports.import_problems import BadLine
 from benchbrief.results.imports.imported_files import (
     HDR,
@@ -32,11 +33,10 @@ from benchbrief.results.imports.importers.property_settings import disclosed
 from benchbrief.results.imports.importers.ycsb import raw_latencies
 from benchbrief.results.imports.importers.ycsb.spec import SPEC
 from benchbrief.results.imports.importers.ycsb.ycsb_command_line import has_interval, of_command_line
-from benchbrief.results.messages.result_messages import say
+from benchbrief.results.result_messages import say
 from benchbrief.runners.drivers.ycsb import ycsb_invariants, ycsb_log_invariants, ycsb_output
 from benchbrief.runners.drivers.ycsb.ycsb_measurement import read_logged_operations, read_row_operations, transactions
 from benchbrief.runners.drivers.ycsb.ycsb_messages import say as say_ycsb
-from benchbrief.runners.measurement.measurement import Measurement, Operation, PhaseThroughput
 
 _LINE = re.compile(SPEC.line)
 _INTERVAL = "measurement.interval"

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import ClassVar
 
-from benchbrief.compiler.planning.plan import Probe
+from benchbrief.model.measurement import Sample
+from benchbrief.model.plan import Probe
 from benchbrief.runners.jobs.tasks import Job, JobOutput
-from benchbrief.runners.measurement.measurement import Sample
 from benchbrief.runners.sampling import parse_readings, readings_in_window, sampling_job
 from benchbrief.runners.seams import Node
 

@@ -7,18 +7,11 @@ from collections.abc import Sequence
 from importlib.resources import files
 from typing import Any, ClassVar
 
-from benchbrief.compiler.planning.plan import StepKind
+from benchbrief.model.measurement import Bucket, Histogram, Measurement, Operation, PhaseThroughput, Sample
+from benchbrief.model.plan import StepKind
 from benchbrief.runners.drivers.output_evidence import bad_output, require_exit, require_few_errors, timeout_s
 from benchbrief.runners.execution.driver_contexts import CellContext
 from benchbrief.runners.jobs.tasks import Command, File, Job, JobOutput
-from benchbrief.runners.measurement.measurement import (
-    Bucket,
-    Histogram,
-    Measurement,
-    Operation,
-    PhaseThroughput,
-    Sample,
-)
 from benchbrief.runners.seams import Requirement
 
 _SCRIPT, _TASK = "sqlite_load.py", "task.json"

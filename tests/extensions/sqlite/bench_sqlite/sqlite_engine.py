@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import ClassVar
 
-from benchbrief.compiler.planning.plan import Cell, Database, Hardware, Plan
+from benchbrief.model.plan import Cell, Database, Hardware, Plan
 from benchbrief.runners.errors import LoadShort, ServerFailed
 from benchbrief.runners.execution.driver_contexts import Endpoint
 from benchbrief.runners.jobs.tasks import Command, Completed

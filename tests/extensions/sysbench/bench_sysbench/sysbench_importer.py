@@ -22,7 +22,8 @@ import re
 from collections.abc import Mapping
 from pathlib import Path
 
-from benchbrief.results.imports.cell_files import Options
+from benchbrief.model.measurement import Interval, Measurement, Operation, PhaseThroughput
+from benchbrief.results.imports.cell_matching import Options
 from benchbrief.results.imports.imported_files import (
     OutputProblem,
     only_file,
@@ -32,7 +33,6 @@ from benchbrief.results.imports.imported_files import (
     whole_run,
 )
 from benchbrief.results.imports.importer_seams import OutputImporter, Setting
-from benchbrief.runners.measurement.measurement import Interval, Measurement, Operation, PhaseThroughput
 
 _VALUE = re.compile(r"\s*([a-z0-9][\w ]*?):\s+(\d+(?:\.\d+)?)s?\s*(?:\((\d+(?:\.\d+)?) per sec\.\))?")
 _THREADS = re.compile(r"Number of threads: (\d{1,6})")

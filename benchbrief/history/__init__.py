@@ -1,1 +1,0 @@
-"""What `bench trend` and `bench gate` print and write."""

@@ -1,0 +1,129 @@
+"""Measuring suspicious points again: the run's own plan, with their cells alone."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+
+from benchbrief.cli.terminal import Stop, fail
+from benchbrief.dsl.bench_error import ExitCode
+from benchbrief.dsl.diagnostics.plain_amounts import plural
+from benchbrief.history.gate_rule import Again, Judged
+from benchbrief.history.read_series import Part, Series, differences
+from benchbrief.history.series_rows import SeriesRow, canonical, cells_at, series_rows, without_facts
+from benchbrief.model.plan import Cell, Plan
+from benchbrief.pipeline import run_plan
+from benchbrief.progress.run_progress import Progress
+from benchbrief.runners.journal.run_folder import create_run, load_plan, revision_in, simulation_of
+
+FOLDER = "measured-again"
+"""In the folder of runs, where no other command looks for runs."""
+
+
+@dataclass
+class MeasuredAgain:
+    """The values, why others do not count, and the runs."""
+
+    values: Again
+    notes: dict[str, None] = field(default_factory=dict)
+    runs: list[Path] = field(default_factory=list)
+
+
+def measure_again(
+    run_dir: Path, judged: Sequence[Judged], times: int, across: Sequence[str], say: Callable[[str], None]
+) -> MeasuredAgain:
+    """Run the cells behind what is suspect so many times, with those of its controls.
+
+    Raises RunnerError, and Stop when a run is interrupted.
+    """
+    plan = load_plan(run_dir)
+    values: dict[int, list[float]] = {}
+    of_controls: dict[tuple[str, str, str, str], list[float]] = {}
+    found = MeasuredAgain(Again(values, of_controls))
+    suspects = [place for place, each in enumerate(judged) if each.state == "suspect"]
+    chosen = {place: cells for place in suspects if (cells := _cells(plan, judged[place].series, found.notes))}
+    controls = {each.series.key: each.series for place in chosen for each in judged[place].controls}
+    beside = [cell for series in controls.values() for cell in _cells(plan, series, found.notes)]
+    if not chosen:
+        return found
+    wanted = {cell.id for cells in (*chosen.values(), beside) for cell in cells}
+    reduced, files = _reduced(plan, wanted), dict(_spec_files(run_dir, plan))
+    simulated, revision = simulation_of(run_dir), revision_in(run_dir)
+    for turn in range(1, times + 1):
+        say(f"measuring {plural(len(wanted), 'cell')} again, {turn} of {times}")
+        model = simulated and simulated.model_copy(update={"seed": simulated.seed + 1_000_003 * turn})
+        made = create_run(run_dir.parent / FOLDER, reduced, files, simulated=model, revision=revision)
+        finished = run_plan(made, Progress(quiet=True), report=False)
+        found.runs.append(made)
+        if finished.status == "interrupted":
+            raise Stop(ExitCode.INTERRUPTED)
+        rows = {(row.quantity, row.point): row for row in series_rows(made) if row.repeat is None}
+        for place in chosen:
+            part = judged[place].part
+            values.setdefault(place, []).append(_value(rows, judged[place].series, part, across, made, found.notes))
+        for key, series in controls.items():
+            part = series.parts[-1]
+            of_controls.setdefault(key, []).append(_value(rows, series, part, across, made, found.notes))
+    return found
+
+
+def _value(
+    rows: Mapping[tuple[str, str], SeriesRow],
+    series: Series,
+    part: Part | None,
+    across: Sequence[str],
+    made: Path,
+    notes: dict[str, None],
+) -> float:
+    """Return a value of a run; NaN where there is none, or where environment or definition are not as they were."""
+    row = rows.get((series.quantity, canonical(dict(series.point))))
+    if part is None or row is None or row.value is None:
+        why = row.reason if row else "it has no such point"
+        notes[f"{made.name} has no {series.quantity} at {series.at}: {why}"] = None
+        return math.nan
+    facts = without_facts(json.loads(row.facts), across)
+    if (row.unit, row.definition, facts) != (part.unit, part.definition, part.facts):
+        now = replace(part, unit=row.unit, definition=row.definition, facts=facts, redefined=())
+        changes = "; ".join(differences(part, now)[:3])
+        notes[f"{made.name} does not count, as it was measured in another environment: {changes}"] = None
+        return math.nan
+    return row.value
+
+
+def _cells(plan: Plan, series: Series, notes: dict[str, None]) -> list[Cell]:
+    """Return the cells behind a value; none where they can't be measured apart."""
+    metric = next((each for each in plan.metrics if each.name == series.quantity), None)
+    cells = list(cells_at(plan, tuple(series.point.items()), metric))
+    alone = f"{series.quantity} at {series.at} can't be measured again alone"
+    for name in dict.fromkeys(cell.experiment for cell in cells):
+        experiment = plan.experiments[name]
+        if experiment.search or experiment.adaptive or experiment.promise:
+            notes[f"{alone}: experiment {name} chooses its points"] = None
+            return []
+    if any(cell.threads_from or cell.target_from for cell in cells):
+        notes[f"{alone}: its load is that of a knee"] = None
+        return []
+    return cells
+
+
+def _reduced(plan: Plan, wanted: set[str]) -> Plan:
+    """Return the plan with these cells alone, without reports, expectations and budgets."""
+    experiments = {
+        name: each.model_copy(update={"budget_s": None, "confident": None}) for name, each in plan.experiments.items()
+    }
+    cells = tuple(cell for cell in plan.cells if cell.id in wanted)
+    alone = {"cells": cells, "experiments": experiments, "reports": (), "expects": (), "budget_s": None}
+    return plan.model_copy(update=alone)
+
+
+def _spec_files(run_dir: Path, plan: Plan) -> Iterator[tuple[str, bytes]]:
+    for index, name in enumerate(plan.spec.files):
+        try:
+            yield name, (run_dir / "spec" / f"{index}-{Path(name).name}").read_bytes()
+        except OSError as error:
+            raise fail(
+                f"the spec of {run_dir.name} can't be read: {error.strerror}", "say --measure-again 0"
+            ) from error

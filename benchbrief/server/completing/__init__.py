@@ -1,1 +1,0 @@
-"""Completion at the cursor."""

@@ -1,0 +1,307 @@
+"""Where in a spec the cursor is, by the words before it: a text that is being typed rarely parses."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Literal
+
+from benchbrief.compiler.briefs.report_schema import ELEMENTS
+from benchbrief.compiler.frontend.declarations import TOP_LEVEL
+from benchbrief.compiler.schemas.block_schema import BLOCKS
+
+DECLARATION_SNIPPETS = {
+    "hardware": ('hardware ${1:name} "${2:Label}" {\n  hosts = ${3:local}\n}', BLOCKS["hardware"].doc),
+    "client": ('client ${1:load} {\n  hosts = "${2:load.lab}"\n  tool  = ${3:ycsb}\n}', BLOCKS["client"].doc),
+    "database": (
+        "database ${1:name} {\n  engine = ${2|rocksdb,mongodb|}\n  $0\n}",
+        BLOCKS["database"].doc,
+    ),
+    "workload": ('workload ${1:name} "${2:Label}" from ${3:ycsb.a} {\n  $0\n}', BLOCKS["workload"].doc),
+    "probe": ("probe ${1:name} {\n  kind  = ${2|disk,cpu|}\n  every = ${3:1 s}\n}", BLOCKS["probe"].doc),
+    "experiment": (
+        """experiment ${1:name} {
+  hardware  = [$2]
+  workloads = [$3]
+  threads   = [${4:1, 2, 4, 8}]
+  measure   = ${5:10 min}
+}""",
+        BLOCKS["experiment"].doc,
+    ),
+    "scheduler": (
+        'scheduler ${1:slurm} {\n  partition = "${2:bench}"\n  time      = ${3:4 h}\n}',
+        BLOCKS["scheduler"].doc,
+    ),
+    "profile": ("profile ${1:smoke} {\n  hosts = local\n  override experiment { $0 }\n}", BLOCKS["profile"].doc),
+    "report": (
+        'report ${1:brief} "${2:Title}" {\n  template = ${3:technical_brief}\n\n  $0\n}',
+        ELEMENTS["report"].doc,
+    ),
+    "metric": ('metric ${1:name} "${2:Label}" in ${3:%} = ${0:expression}', "A derived metric."),
+    "expect": ("expect ${0:condition}", "A condition that must hold: a gate against regressions."),
+    "param": ("param ${1:name} = ${0:value}", "A value that `--param name=value` sets from the command line."),
+    "use": ('use "${0:common.bench}"', "Brings the declarations of another file in."),
+}
+INNER = {
+    "variant": 'variant ${1:name} "${2:Label}" { $0 }',
+    "ssh": "ssh {\n  $0\n}",
+    "options": "options {\n  $0\n}",
+    "override": "override ${1|workload,experiment|} { $0 }",
+    "section": 'section "${1:Heading}" {\n  $0\n}',
+    "each": "each ${1|workload,hardware,experiment|} {\n  $0\n}",
+    "callout": 'callout "${1:Title}" {\n  rows   = ${2:workload}\n  column "${3:Head}" = "{$0}"\n}',
+    "table": 'table "${1:Title}" {\n  rows    = ${2:workload}\n  columns = $0\n}',
+    "compare": 'compare "${1:Title}" {\n  rows    = ${2:workload}\n  columns = [${3:throughput}] by hardware\n}',
+    "figure": 'figure "${1:Title}" {\n  line = ${2:throughput} by ${3:threads}, color ${4:hardware}\n}',
+    "formula": "formula ${1:metric}",
+    "at": 'at ${1:5 min} "${2:What happens}" { command("${3}", on: ${4|first,each|}) }',
+}
+
+
+_TOKEN = re.compile(
+    r"(?P<space>\s+)"
+    r"|(?P<comment>\#[^\r\n]*)"
+    r'|(?P<text>"""(?>[^"\\]*(?:(?:\\[\s\S]|"(?!""))[^"\\]*)*)""")'
+    r'|(?P<string>"(?!"")(?>[^"\\\r\n]*(?:\\.[^"\\\r\n]*)*)")'
+    r'|(?P<open>"""[\s\S]*|"[^\r\n]*)'  # a text that is not closed
+    r"|(?P<number>[0-9][0-9_]*(?:\.(?!\.)[0-9_]*)?(?:[eE][+-]?[0-9]+)?(?:[kMGT](?!\w))?)"
+    r"|(?P<word>(?:[^\W\d]|[%€$£¥°])\w*)"
+    r"|(?P<sign>\.\.|[<>=!]=|[\s\S])"
+)
+_SPECIAL = re.compile(r"\\[\s\S]|\{\{|\}\}|[{}]")
+_VALUE_NEXT = re.compile(r'\s*("[^"\n]*"\s*)?=(?!=)')
+DECLARATIONS = (*TOP_LEVEL, "metric", "param", "expect", "use")
+_KEYWORDS = frozenset((*TOP_LEVEL, *INNER))
+
+
+@dataclass(frozen=True)
+class Token:
+    kind: str
+    text: str
+    start: int
+    end: int
+
+
+@dataclass(frozen=True)
+class Head:
+    """The head of a block: `workload b "Tagging" from ycsb.b`, `override workload b`, `each workload`."""
+
+    keyword: str
+    words: tuple[str, ...] = ()
+    """What follows the keyword, texts left out."""
+
+    @property
+    def name(self) -> str:
+        return self.words[0] if self.words else ""
+
+    @property
+    def base(self) -> str:
+        """`ycsb.b`, "" for none."""
+        return "".join(self.words[self.words.index("from") + 1 :]) if "from" in self.words else ""
+
+
+@dataclass
+class Frame:
+    """An open bracket, or the file. `word` stands before a `(` or `[`; a `{` has the head of its block."""
+
+    bracket: Literal["", "{", "[", "("]
+    head: Head = field(default_factory=lambda: Head(""))
+    word: str = ""
+    tokens: list[Token] = field(default_factory=list)
+    """Since the last attribute or block began."""
+    key: str = ""
+    """The attribute whose value the tokens are; for a metric and a parameter, the word itself."""
+    keys: dict[str, None] = field(default_factory=dict)
+    """The attributes so far."""
+
+
+@dataclass(frozen=True)
+class Cursor:
+    """`prefix` is the part of the word before the cursor; [start, end) the whole word, which a completion replaces.
+
+    `inside` says whether that is in a comment, a plain part of a text, the format of a hole, a hole, or in the `code`.
+    """
+
+    inside: Literal["code", "hole", "format", "text", "comment"]
+    prefix: str
+    start: int
+    end: int
+    frames: tuple[Frame, ...]
+    """Outermost first; the first stands for the file."""
+    new_line: bool
+    """Whether the word is the first on its line."""
+
+    @property
+    def blocks(self) -> tuple[Frame, ...]:
+        """The file and the open blocks."""
+        return tuple(frame for frame in self.frames if frame.bracket in ("", "{"))
+
+    @property
+    def block(self) -> Frame:
+        return self.blocks[-1]
+
+    @property
+    def frame(self) -> Frame:
+        return self.frames[-1]
+
+    @property
+    def before(self) -> list[Token]:
+        """The tokens before the word, since the bracket or the attribute that it is in."""
+        return self.frame.tokens
+
+    @property
+    def last(self) -> str:
+        return self.before[-1].text if self.before else ""
+
+
+def cursor_at(text: str, offset: int) -> Cursor:
+    """Where `offset` is. What comes after it matters for the end of the word only."""
+    start = offset
+    while start > 0 and (text[start - 1].isalnum() or text[start - 1] == "_"):
+        start -= 1
+    end = offset
+    while end < len(text) and (text[end].isalnum() or text[end] == "_"):
+        end += 1
+    while start < offset and text[start].isdecimal():  # `20mi`: the unit is the word
+        start += 1
+    frames = [Frame("")]
+    for token in tokens(text, 0, start):
+        if token.kind == "comment" and token.end == start:
+            return Cursor("comment", "", offset, offset, tuple(frames), new_line=False)
+        if token.kind == "open" and token.end == start:
+            return _in_string(text, token, (start, offset, end), frames)
+        _take(frames, token, text)
+    new_line = not text[text.rfind("\n", 0, start) + 1 : start].strip()
+    return Cursor("code", text[start:offset], start, end, tuple(frames), new_line)
+
+
+def tokens(text: str, start: int, end: int) -> Iterator[Token]:
+    """The words, numbers, texts, comments and signs of a piece of text."""
+    for match in _TOKEN.finditer(text, start, end):
+        if match.lastgroup is not None and match.lastgroup != "space":
+            yield Token(match.lastgroup, match.group(), match.start(), match.end())
+
+
+def keys_after(text: str, offset: int) -> set[str]:
+    """The attributes that the block around `offset` goes on to say."""
+    depth = 0
+    found: set[str] = set()
+    before: Token | None = None
+    for token in tokens(text, offset, len(text)):
+        if _begins_declaration(text, token):
+            break  # the block was never closed
+        if token.text in ("{", "[", "("):
+            depth += 1
+        elif token.text in ("}", "]", ")"):
+            depth -= 1
+            if depth < 0:
+                break
+        elif token.text == "=" and depth == 0 and before is not None and before.kind == "word":
+            found.add(before.text)
+        if token.kind not in ("string", "comment"):
+            before = token
+    return found
+
+
+def _in_string(text: str, token: Token, word: tuple[int, int, int], frames: list[Frame]) -> Cursor:
+    """A cursor inside a text that `token` begins: in one of its holes, or in what is plain."""
+    start, offset, end = word
+    opened = -1
+    for special in _SPECIAL.finditer(text, token.start, start):
+        if special.group() == "{" and opened < 0:
+            opened = special.end()
+        elif special.group() in ("}", "}}") and opened >= 0:
+            opened = -1
+    if opened < 0:
+        return Cursor("text", "", offset, offset, tuple(frames), new_line=False)
+    inner = [*frames, Frame("(", word="{")]
+    for piece in tokens(text, opened, start):
+        if piece.text == ":" and inner[-1].word == "{":
+            return Cursor("format", text[start:offset], start, end, tuple(inner), new_line=False)
+        _take(inner, piece, text)
+    return Cursor("hole", text[start:offset], start, end, tuple(inner), new_line=False)
+
+
+def _take(frames: list[Frame], token: Token, text: str) -> None:
+    if token.kind == "comment":
+        return
+    if _begins_declaration(text, token):
+        del frames[1:]  # brackets above that were never closed
+        frames[0].tokens, frames[0].key = [], ""
+    frame = frames[-1]
+    match token.text:
+        case "{":
+            frames.append(Frame("{", head=_head(frame.tokens, text)))
+            frame.tokens, frame.key = [], ""
+        case "[" | "(":
+            last = frame.tokens[-1] if frame.tokens else None
+            called = last is not None and last.kind == "word" and last.end == token.start
+            frames.append(Frame("[" if token.text == "[" else "(", word=_dotted(frame.tokens) if called else ""))
+        case "}" | "]" | ")":
+            _close(frames, token)
+        case "=" if frame.bracket in ("", "{"):
+            _begin_value(frame)
+        case _:
+            frame.tokens.append(token)
+
+
+def _begins_declaration(text: str, token: Token) -> bool:
+    """Whether a token is a keyword at the margin, with no value of its own."""
+    at_margin = token.start == 0 or text[token.start - 1] == "\n"
+    return at_margin and token.text in DECLARATIONS and not _VALUE_NEXT.match(text, token.end)
+
+
+def _close(frames: list[Frame], token: Token) -> None:
+    opener = {"}": "{", "]": "[", ")": "("}[token.text]
+    for depth in range(len(frames) - 1, 0, -1):
+        if frames[depth].bracket == opener and frames[depth].word != "{":
+            del frames[depth:]
+            if token.text == "}":
+                frames[-1].tokens, frames[-1].key = [], ""
+            else:
+                frames[-1].tokens.append(token)
+            return
+
+
+def _begin_value(frame: Frame) -> None:
+    words = frame.tokens
+    if words and words[0].text in ("metric", "param") and frame.bracket == "":
+        frame.key = words[0].text
+    else:
+        named = [token for token in words[-2:] if token.kind == "word"]
+        frame.key = named[-1].text if named else ""
+        frame.keys[frame.key] = None
+    frame.tokens = []
+
+
+def _head(before: list[Token], text: str) -> Head:
+    """The head of the block whose `{` comes after these tokens."""
+    run: list[Token] = []
+    for token in reversed(before):
+        if token.kind not in ("word", "string", "text") and token.text != ".":
+            break
+        run.append(token)
+        if token.text in _KEYWORDS and _is_first(text, token):
+            break
+    run.reverse()
+    start = next((index for index, token in enumerate(run) if token.text in _KEYWORDS), max(0, len(run) - 1))
+    words = [token.text for token in run[start:] if token.kind == "word" or token.text == "."]
+    return Head(words[0], tuple(words[1:])) if words else Head("")
+
+
+def _is_first(text: str, token: Token) -> bool:
+    return not text[text.rfind("\n", 0, token.start) + 1 : token.start].strip()
+
+
+def _dotted(before: list[Token]) -> str:
+    """`latency.p99` before a `[`."""
+    words: list[str] = []
+    for token in reversed(before):
+        if token.kind == "word" and (not words or words[-1] == "."):
+            words.append(token.text)
+        elif token.text == "." and words and words[-1] != ".":
+            words.append(".")
+        else:
+            break
+    return "".join(reversed(words)).lstrip(".")

@@ -1,1 +1,0 @@
-"""What `bench verify` shows of signatures, and of runs without a brief."""

@@ -1,0 +1,562 @@
+"""Databases: the declaration, and the database of each hardware group with its holes filled."""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Literal
+
+from benchbrief.compiler.blocks import equipment_errors
+from benchbrief.compiler.blocks.engine_options import EngineOptions
+from benchbrief.compiler.blocks.hardware import HardwareUnit
+from benchbrief.compiler.blocks.values import (
+    Constant,
+    Reader,
+    Value,
+    Values,
+    check_path,
+    described,
+    listed,
+    origin,
+    read_spec_file,
+    reference,
+    setting,
+    wrong_value,
+)
+from benchbrief.compiler.blocks.workloads import can_load, read_tool, usual_tool
+from benchbrief.compiler.extensions import EngineSpec, ServerProgram
+from benchbrief.compiler.extensions.extension_errors import UnusableExtension
+from benchbrief.compiler.extensions.registry import ENGINE_SPECS, TOOL_SPECS, Refused, tool_word, tool_words
+from benchbrief.compiler.frontend import structure_errors, value_errors
+from benchbrief.compiler.frontend.declarations import Entry
+from benchbrief.compiler.metrics.metric_errors import UnknownFunction
+from benchbrief.compiler.problems import Findings
+from benchbrief.compiler.schemas.extension_schemas import DATABASE, database_schema, owners
+from benchbrief.dsl.diagnostics.suggest import did_you_mean
+from benchbrief.dsl.source import Span
+from benchbrief.dsl.syntax import ast
+from benchbrief.model import engine_spec, plan
+from benchbrief.model.engine_spec import COMMON, EVERYWHERE, STARTED
+from benchbrief.model.value_shapes import Number, Shape, Text, Word
+
+_WAYS: Mapping[str, engine_spec.Reset] = {
+    "drop_and_load": "drop_and_load",
+    "as_needed": "as_needed",
+    "after_writes": "after_writes",
+    "undo": "undo",
+    "snapshot": "snapshot",
+    "links": "links",
+    "btrfs": "btrfs",
+    "zfs": "zfs",
+    "lvm_thin": "lvm_thin",
+    "reuse": "reuse",
+}
+_ARGUMENTS: Mapping[str, Shape] = {"on": Word(("each", "first")), "timeout": Number("s", "10 min", above=True)}
+_TIMEOUT_S = 600.0
+_USAGE = '`command("./restore.sh", timeout: 10 min)`'
+
+
+@dataclass(frozen=True)
+class Reset:
+    """How a data set is reset. `commands` are for the kind `command`."""
+
+    how: engine_spec.Reset
+    commands: tuple[plan.Hook, ...] = ()
+
+
+def read_reset(values: Values, engine: EngineSpec, reader: Reader) -> Reset:
+    """Return the reset. `as_needed` is `after_writes` where the engine does not update records in place."""
+    found = _read_reset(values, engine, reader)
+    if found.how == "as_needed" and not engine.updates_in_place:
+        return Reset("after_writes")
+    return found
+
+
+def _read_reset(values: Values, engine: EngineSpec, reader: Reader) -> Reset:
+    exprs, default = values.series("reset"), engine.default_reset
+    known = [word for word, how in _WAYS.items() if how in (*EVERYWHERE, *engine.resets)]
+    if len(exprs) == 1 and isinstance(word := reader.deref(exprs[0]), ast.Name):
+        how = _WAYS.get(word.text)
+        if how is None:
+            reader.report(structure_errors.UnknownWord(word.span, "reset", word.text, (*known, "command")))
+        elif how not in (*EVERYWHERE, *engine.resets):
+            reader.report(equipment_errors.ResetNotHere(word.span, word.text, engine.label, tuple(known)))
+        else:
+            return Reset(how)
+        return Reset(default)
+    commands = tuple(_commands(exprs, "reset", (*known, "command"), reader))
+    return Reset("command", commands) if commands else Reset(default)
+
+
+def read_hooks(values: Values, when: Literal["prepare", "teardown"], reader: Reader) -> tuple[plan.Hook, ...]:
+    return tuple(_commands(values.series(when), when, ("command",), reader))
+
+
+def _commands(
+    exprs: Sequence[ast.Expr], when: Literal["prepare", "reset", "teardown"], words: Sequence[str], reader: Reader
+) -> Iterator[plan.Hook]:
+    for expr in listed(reader.deref(each) for each in exprs):
+        match reader.deref(expr):
+            case ast.Call(function=ast.Name(text="command"), arguments=[ast.Argument(key=None, value=text), *rest]):
+                line = reader.value("command", text, Text())
+                named = _named(rest, reader)
+                timeout = named.get("timeout")
+                if isinstance(line, str):
+                    yield plan.Hook(
+                        when=when,
+                        line=line,
+                        on="first" if named.get("on") == "first" else "each",
+                        timeout_s=timeout.value if isinstance(timeout, Constant) else _TIMEOUT_S,
+                        origin=origin(expr.span),
+                    )
+            case ast.Call(function=ast.Name(text="command")):
+                reader.report(structure_errors.BadArgument(expr.span, "command", "needs a command", _USAGE))
+            case other:
+                reader.report(wrong_value(other, when, DATABASE.keys[when].shape.wanted, words))
+
+
+def _named(arguments: Sequence[ast.Argument], reader: Reader) -> dict[str, object]:
+    found: dict[str, object] = {}
+    for argument in arguments:
+        name = argument.key.text if argument.key else None
+        if argument.key is None or name is None:
+            why = "takes one command; all other arguments have names"
+            reader.report(structure_errors.BadArgument(argument.span, "command", why, _USAGE))
+        elif name not in _ARGUMENTS:
+            known = tuple(_ARGUMENTS)
+            reader.report(structure_errors.UnknownArgument(argument.key.span, "command", name, known))
+        else:
+            found[name] = reader.value(name, argument.value, _ARGUMENTS[name])
+    return found
+
+
+_COUNT = Number("", "3", plain=True, integer=True, minimum=1.0, maximum=1000.0)
+TOGETHER = (("certificate", "ca"), ("user", "password", "key"))
+"""Of which all are said, or none."""
+_WORDS = ("standalone", "sharded", "replica_set")
+
+
+@dataclass(frozen=True)
+class Topology:
+    """`text` as the spec has it, None when it has none; `members` and `shards` as far as the spec gives them."""
+
+    text: str | None = None
+    members: int | None = None
+    shards: int | None = None
+
+
+def read_topology(values: Values, reader: Reader) -> Topology:
+    for expr in values.series("topology"):
+        match reader.deref(expr):
+            case ast.Name(text=("standalone" | "sharded") as word):
+                return Topology(word)
+            case (
+                ast.Call(
+                    function=ast.Name(text="replica_set"), arguments=[ast.Argument(key=None, value=name), *rest]
+                ) as call
+            ):
+                text = reader.value("replica_set", name, Text())
+                count = _count(call, rest, "members", '`replica_set("rs0", members: 3)`', reader)
+                return Topology(f"replica_set({text})", members=count) if isinstance(text, str) else Topology()
+            case ast.Call(function=ast.Name(text="sharded"), arguments=arguments) as call:
+                return Topology("sharded", shards=_count(call, arguments, "shards", "`sharded(shards: 2)`", reader))
+            case other:
+                wanted = DATABASE.keys["topology"].shape.wanted
+                reader.report(wrong_value(other, "topology", wanted, _WORDS))
+    return Topology()
+
+
+def _count(call: ast.Call, arguments: Sequence[ast.Argument], name: str, usage: str, reader: Reader) -> int | None:
+    found: Value | None = None
+    for argument in arguments:
+        if argument.key is None:
+            why = f"takes `{name}:` by name"
+            reader.report(structure_errors.BadArgument(argument.span, call.function.text, why, usage))
+        elif argument.key.text != name:
+            key = argument.key
+            reader.report(structure_errors.UnknownArgument(key.span, call.function.text, key.text, (name,)))
+        else:
+            found = reader.value(name, argument.value, _COUNT)
+    return int(found.value) if isinstance(found, Constant) else None
+
+
+def check_hosts(topology: Topology, span: Span, hardware: str, hosts: int, findings: Findings) -> None:
+    """Whether a server that is started has a place for each of its parts."""
+    problem = ""
+    if topology.text in (None, "standalone") and hosts > 1:
+        problem = 'one server runs on one host: write `topology = replica_set("rs0")` or `sharded`, or name one host'
+    elif topology.members is not None and topology.members != hosts:
+        problem = f"each host has one member: write `members: {hosts}`, or leave it out"
+    elif topology.shards is not None and hosts % topology.shards:
+        ways = " or ".join(f"`shards: {n}`" for n in range(1, hosts + 1) if hosts % n == 0)
+        problem = f"all shards have the same number of members: write {ways}"
+    if problem:
+        findings.add(equipment_errors.TopologyMismatch(span, topology.text or "standalone", hardware, hosts, problem))
+
+
+def read_start(values: Values, engine: EngineSpec, started: bool, reader: Reader) -> plan.ServerStart | None:
+    """Return None for a server that is not started, where what is only for one is reported."""
+    program = engine.program
+    if not started or program is None:
+        for key in STARTED:
+            if key in values.entry.attributes and key in engine.attributes:
+                span = values.entry.attributes[key].key.span
+                reader.report(equipment_errors.OnlyStarted(span, key))
+        return None
+    for together in ([key for key in keys if key in engine.attributes] for keys in TOGETHER):
+        said = [key for key in together if values.said(key)]
+        missing = [key for key in together if key not in said]
+        if said and missing:
+            reader.report(equipment_errors.HalfALogin(values.span(said[0]), said[0], tuple(missing)))
+    binary = values.text("binary") or program.binary
+    folder, slash, _ = binary.rpartition("/")
+    name, text = _config(values, program, reader)
+    certificate, ca = values.text("certificate"), values.text("ca")
+    user, password, secret = (values.found.get(each) for each in ("user", "password", "key"))
+    auth = None
+    if (
+        isinstance(user, str | plan.Reference)
+        and isinstance(password, plan.Reference)
+        and isinstance(secret, plan.Reference)
+    ):
+        auth = plan.Auth(user=user, password=password, key=secret)
+    return plan.ServerStart(
+        binary=binary,
+        router=f"{folder}{slash}{program.router}" if program.router else "",
+        port=int(values.number("port") or program.port),
+        config_name=name,
+        config=text,
+        config_sha256=hashlib.sha256(text.encode()).hexdigest() if text else "",
+        tls=plan.Tls(certificate=certificate, ca=ca) if certificate and ca else None,
+        auth=auth,
+    )
+
+
+def _config(values: Values, program: ServerProgram, reader: Reader) -> tuple[str, str]:
+    """Return the name and the text of the configuration file; of one that can't be used, which is reported, nothing."""
+    name = values.text("config")
+    if name is None:
+        return "", ""
+    span = values.span("config")
+    text = read_spec_file("configuration file", name, span, reader.findings)
+    if text is None:
+        return "", ""
+    for why in _refused(text, program):
+        reader.report(equipment_errors.ConfigNotOurs(span, name, why))
+    return name, text
+
+
+def _refused(text: str, program: ServerProgram) -> Iterator[str]:
+    said = "\n".join(line.split("#")[0] for line in text.splitlines())
+    patterns = program.refused_config.items()
+    return (why for pattern, why in patterns if re.search(pattern, said, re.MULTILINE))
+
+
+_REFERENCES = ("env", "secret")
+_PLAIN_PASSWORD = re.compile(r"://[^/@\s]*:[^/@\s]+@")
+
+
+@dataclass(frozen=True)
+class DatabaseSpec:
+    """A declared database with open holes. Only a library engine has a `tool`."""
+
+    name: str
+    label: str
+    engine: EngineSpec
+    server: Literal["attach", "start", "embedded", "none"]
+    start: plan.ServerStart | None
+    uri: ast.String | None
+    path: ast.String | None
+    topology: Topology
+    version: str | None
+    max_lag: float | None
+    size: float | None
+    settings: dict[str, plan.Option]
+    """Attributes that only the engine reads."""
+    options: dict[str, plan.Option]
+    open_options: dict[str, ast.Hole]
+    """Options that are a fact of the hardware: `cache = "{cache}"`."""
+    option_places: Mapping[str, Span]
+    """The place of each option."""
+    options_file: str | None
+    reset: Reset
+    drop_caches: bool
+    hooks: tuple[plan.Hook, ...]
+    tool: plan.Tool | None
+    reads_options: EngineOptions
+    span: Span
+    imported: bool
+    places: Mapping[str, Span]
+    """The place of each attribute's value."""
+
+
+def read_databases(entries: Mapping[str, Entry], reader: Reader) -> dict[str, DatabaseSpec | None]:
+    """Return the databases by name. The value is None for one with a mistake."""
+    return {entry.name: _read_database(entry, reader) for entry in entries.values()}
+
+
+def _read_database(entry: Entry, reader: Reader) -> DatabaseSpec | None:
+    engine = _engine(entry, reader)
+    values = reader.block(entry, database_schema(engine) if engine else DATABASE)
+    if engine is None:
+        return None
+    for key in entry.attributes:
+        schema = DATABASE.keys.get(key)
+        if schema and key not in engine.attributes and (key not in COMMON or (key == "tool" and not engine.in_process)):
+            only = owners(schema.only)
+            reader.report(structure_errors.NotForThis(entry.attributes[key].key.span, key, only, engine.name))
+    server: Literal["attach", "start", "embedded", "none"] = "none"
+    tool = None
+    if engine.in_process:
+        tool = _tool(values, engine, reader)
+    else:
+        server = "start" if values.text("server") == "start" else "embedded" if values.said("server") else "attach"
+        if server == "attach" and not values.said("uri"):
+            reader.report(equipment_errors.NotReachable(entry.head, entry.name, _ways(engine)))
+    if (server == "start" or engine.in_process) and not values.said("path"):
+        _require_path(entry, reader)
+    reset = read_reset(values, engine, reader)
+    doubtful = values.said("server") and values.text("server") is None  # a misspelt one may be any
+    if reset.how == "snapshot" and server in ("attach", "embedded") and not doubtful:
+        reader.report(equipment_errors.NoSnapshot(values.span("reset"), entry.name, server, engine.label))
+    used = TOOL_SPECS.usable(tool.driver if tool else engine.default_tool)
+    reads_options = EngineOptions(engine, used.flags if used and engine.in_process else None)
+    said = entry.one("options")
+    if said is not None:
+        said = reads_options.check(said, reader)
+    rest, open_options = _open_options(said)
+    uri = values.string("uri")
+    if uri is not None and uri.parts:
+        _check_uri(uri, uri.parts, engine, reader)
+    own = {name: values.found.get(name) for name in engine.own_attributes}
+    return DatabaseSpec(
+        name=entry.name,
+        label=entry.label,
+        engine=engine,
+        server=server,
+        start=read_start(values, engine, server == "start", reader) if not doubtful else None,
+        uri=uri,
+        path=values.string("path"),
+        topology=read_topology(values, reader),
+        version=values.text("version"),
+        max_lag=values.number("max_lag"),
+        size=values.number("size"),
+        settings={name: found for name, value in own.items() if (found := setting(value)) is not None},
+        options=reads_options.read(rest, reader),
+        open_options=open_options,
+        option_places={key: at.key.span for block in entry.all("options") for key, at in block.attributes.items()},
+        options_file=values.text("options_file"),
+        reset=reset,
+        drop_caches=values.flag("drop_caches") or False,
+        hooks=(*read_hooks(values, "prepare", reader), *reset.commands, *read_hooks(values, "teardown", reader)),
+        tool=tool,
+        reads_options=reads_options,
+        span=entry.head,
+        imported=entry.imported,
+        places={key: values.span(key) for key in entry.attributes},
+    )
+
+
+def _engine(entry: Entry, reader: Reader) -> EngineSpec | None:
+    """Return None for an unknown engine like no other, or an unusable one. The block's table reports a misspelt one."""
+    meant = (
+        key for key in entry.attributes if key not in DATABASE.keys and did_you_mean(key, DATABASE.keys) == "engine"
+    )
+    said = entry.attributes.get("engine") or entry.attributes.get(next(meant, ""))
+    name = reader.deref(said.values[0]) if said and said.values else None
+    if not isinstance(name, ast.Name):
+        return None
+    found = ENGINE_SPECS.find(name.text)
+    if isinstance(found, Refused):
+        return reader.refuse(UnusableExtension.of(name.span, found))
+    return found or ENGINE_SPECS.usable(did_you_mean(name.text, ENGINE_SPECS.names) or "")
+
+
+def _tool(values: Values, engine: EngineSpec, reader: Reader) -> plan.Tool:
+    tool = read_tool(values.series("tool"), reader) or usual_tool(engine)
+    own = next((name for name in engine.tools if tool_word(name) == tool.driver), tool.driver)
+    if not can_load(engine, own):
+        known = tool_words(engine)
+        reader.report(equipment_errors.ToolMismatch(values.span("tool"), tool.driver, engine.name, known, True))
+    return tool.model_copy(update={"driver": own})
+
+
+def _ways(engine: EngineSpec) -> str:
+    """Return the attributes that can say how the server is reached."""
+    ways = [f"`{engine.attributes['uri'].usage('uri')}` for a running server"] if "uri" in engine.attributes else []
+    if engine.has_stand_in:
+        ways.append("`server = embedded` for the built-in stand-in")
+    elif "start" in engine.servers:
+        ways.append("`server = start` for one that is started")
+    return ", or ".join(ways)
+
+
+def _require_path(entry: Entry, reader: Reader) -> None:
+    wanted = DATABASE.keys["path"].shape.wanted
+    reader.report(structure_errors.MissingAttribute(entry.head, "database", entry.name, "path", wanted))
+
+
+def _open_options(entry: Entry | None) -> tuple[Entry | None, dict[str, ast.Hole]]:
+    """Split off the options that hardware fills in."""
+    if entry is None:
+        return None, {}
+    found = {
+        key: attribute.values[0].parts[0]
+        for key, attribute in entry.attributes.items()
+        if len(attribute.values) == 1
+        and isinstance(attribute.values[0], ast.String)
+        and len(attribute.values[0].parts) == 1
+        and isinstance(attribute.values[0].parts[0], ast.Hole)
+    }
+    rest = {key: attribute for key, attribute in entry.attributes.items() if key not in found}
+    return replace(entry, attributes=rest), found
+
+
+def _filled_options(spec: DatabaseSpec, unit: HardwareUnit, reader: Reader) -> dict[str, plan.Option]:
+    options, reads = dict(spec.options), spec.reads_options
+    for key, hole in spec.open_options.items():
+        shape = reads.shape(key)
+        if shape is None:
+            known = tuple(spec.engine.options)
+            reader.report(structure_errors.UnknownAttribute(spec.option_places[key], "options", key, known))
+        elif not isinstance(hole.expr, ast.Name) or hole.format:
+            reader.report(equipment_errors.BadHole(hole.span, key, "only the name of a fact is allowed"))
+        elif hole.expr.text not in unit.said:
+            known = tuple(unit.said)
+            if reader.findings.at(hole.expr.span):
+                continue  # reported for other hardware already
+            reader.report(equipment_errors.UnknownHole(hole.expr.span, unit.hardware.key, hole.expr.text, known))
+        else:
+            fact = unit.said[hole.expr.text]
+            option = reads.value(key, reader.value(key, fact, shape), reader, fact.span)
+            if option is not None:
+                options[reads.word(key)] = option
+    return options
+
+
+def database_on(
+    spec: DatabaseSpec, unit: HardwareUnit, table: Mapping[str, plan.Host], reader: Reader
+) -> plan.Database:
+    """Return the database for this hardware, with its holes filled."""
+    hosts = ",".join(_in_uri(table[host].name, spec.uri) for host in unit.hardware.hosts)
+    uri = _fill(spec.uri, "uri", unit, reader, {"hosts": hosts}) if spec.uri else ()
+    path = None
+    if spec.path:
+        filled = _fill(spec.path, "path", unit, reader, {})
+        path = "".join(part for part in filled if isinstance(part, str))
+        if spec.path.plain is None and path:
+            check_path(spec.path.span, "path", path, reader.findings)
+    if spec.uri and uri:
+        _check_uri(spec.uri, uri, spec.engine, reader)
+        spec.reads_options.check_uri(spec.uri, uri, spec.option_places, reader)
+    if spec.start and (spec.topology.text or "topology" not in spec.places):  # a misspelt one may be any
+        place = spec.places.get("topology", spec.span)
+        check_hosts(spec.topology, place, unit.hardware.key, len(unit.hardware.hosts), reader.findings)
+    lag = {"max_lag_s": spec.max_lag} if spec.max_lag is not None else {}
+    return plan.Database(
+        name=spec.name,
+        label=spec.label,
+        engine=spec.engine.name,
+        package=ENGINE_SPECS.source(spec.engine.name),
+        server=spec.server,
+        start=spec.start,
+        uri=uri,
+        path=path,
+        topology=spec.topology.text or ("standalone" if spec.start else None),
+        members=spec.topology.members,
+        shards=spec.topology.shards,
+        version=spec.version,
+        **lag,
+        size_bytes=spec.size,
+        settings=spec.settings,
+        options=_filled_options(spec, unit, reader),
+        options_file=spec.options_file,
+        reset=spec.reset.how,
+        drop_caches=spec.drop_caches,
+        hooks=spec.hooks,
+        origin=origin(spec.span),
+    )
+
+
+def _in_uri(host: str, uri: ast.String | None) -> str:
+    """Return a host as a URI has it: an IPv6 address in brackets (RFC 3986), unless the spec has written them."""
+    written = uri is not None and any(isinstance(part, str) and part.endswith("[") for part in uri.parts)
+    return f"[{host}]" if ":" in host and not written else host
+
+
+def _fill(
+    string: ast.String, key: str, unit: HardwareUnit, reader: Reader, extra: Mapping[str, str]
+) -> tuple[str | plan.Reference, ...]:
+    facts = {
+        name: fact if isinstance(fact, str) else fact.text
+        for name, fact in unit.hardware.facts.items()
+        if not isinstance(fact, bool)
+    }
+    known = {**facts, **extra, "hardware": unit.hardware.key}
+    parts: list[str | plan.Reference] = []
+    for part in string.parts:
+        if isinstance(part, str):
+            parts.append(part)
+            continue
+        filled = _hole(part, key, known, unit, reader)
+        if filled is None:
+            return ()
+        parts.append(filled)
+    return tuple(_joined(parts))
+
+
+def _hole(
+    hole: ast.Hole, key: str, known: Mapping[str, str], unit: HardwareUnit, reader: Reader
+) -> str | plan.Reference | None:
+    if hole.format:
+        return reader.refuse(equipment_errors.BadHole(hole.span, key, "a format has no meaning here"))
+    match hole.expr:
+        case ast.Name(text=name) if name in known:
+            return known[name]
+        case ast.Name() as name:
+            param = reader.deref(name)
+            if isinstance(param, ast.String) and param.plain is not None:
+                return param.plain
+            if reader.findings.at(name.span) or name.text in unit.said:
+                return None  # reported for other hardware already, or where the hardware declares it with a mistake
+            reader.report(equipment_errors.UnknownHole(name.span, unit.hardware.key, name.text, tuple(known)))
+        case ast.Call(function=function) if (
+            key == "uri" and function.text not in _REFERENCES and did_you_mean(function.text, _REFERENCES)
+        ):
+            reader.report(UnknownFunction(function.span, "function", function.text, _REFERENCES))
+        case other:
+            found = reference(other) if key == "uri" else None
+            if found is not None:
+                return found
+            reader.report(equipment_errors.BadHole(hole.span, key, f"it is {described(other)}"))
+    return None
+
+
+def _joined(parts: list[str | plan.Reference]) -> list[str | plan.Reference]:
+    """Join neighbouring texts, so that equal texts are equal templates."""
+    joined: list[str | plan.Reference] = []
+    for part in parts:
+        if isinstance(part, str) and joined and isinstance(joined[-1], str):
+            joined[-1] += part
+        elif part:
+            joined.append(part)
+    return joined
+
+
+def _check_uri(string: ast.String, uri: Sequence[object], engine: EngineSpec, reader: Reader) -> None:
+    """Check the parts of a URI that are texts; the others stay open."""
+    first = uri[0]
+    if isinstance(first, str) and engine.schemes and not first.startswith(engine.schemes):
+        example = engine.attributes["uri"].usage("uri").partition("= ")[2]
+        why = f"not a {engine.label} address"
+        reader.report(value_errors.BadText(string.span, "uri", why, f"`{example}`"))
+    shown = "".join(part if isinstance(part, str) else "\n" for part in uri)
+    named = re.match(r"[a-z][a-z0-9+.-]*://([^/?]*)", shown)
+    for host in named[1].rpartition("@")[2].split(",") if named else ():
+        if host.count(":") > 1 and not host.startswith("["):
+            bare = f"an address whose IPv6 host `{host}` has no brackets"
+            reader.report(value_errors.BadText(string.span, "uri", bare, f"`[{host}]`, and a port after the brackets"))
+    if _PLAIN_PASSWORD.search(shown):
+        reader.report(value_errors.PlainSecret(string.span))

@@ -1,1 +1,0 @@
-"""Databases: servers, options, declared commands and data sets."""

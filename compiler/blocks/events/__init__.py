@@ -1,1 +1,0 @@
-"""The events of an experiment: commands at times of its measurement."""

@@ -1,0 +1,804 @@
+"""Mistakes in experiments: ramps, searches, phases, measured loads and probes (E05xx)."""
+
+from __future__ import annotations
+
+from benchbrief.compiler.problems import Again, CompileProblem
+from benchbrief.dsl.diagnostics.plain_amounts import duration, enough_time
+from benchbrief.dsl.diagnostics.suggest import did_you_mean
+from benchbrief.model.tool_spec import Bound
+
+
+class EventAfterEnd(CompileProblem):
+    """An event after the measured time, or so late that nothing can be back before its end."""
+
+    code = "E0590"
+    says = "an event at {at_s:duration} leaves {left}: the measured time ends at {end_s:duration}"
+    mark = "counts from the start of the measured time"
+    hint = "write an earlier time, at most {latest}, or measure longer"
+    at_s: float
+    end_s: float
+    steady_s: float
+
+    @property
+    def left(self) -> str:
+        left = self.end_s - self.at_s
+        return f"{duration(left)} after it, and needs {duration(self.steady_s)}" if left > 0 else "nothing after it"
+
+    @property
+    def latest(self) -> str:
+        return duration(max(1.0, self.end_s - self.steady_s))
+
+
+class NoTimeSeries(CompileProblem):
+    code = "E0591"
+    says = "`{tool}` gives no throughput by second, so nothing can be seen around an event"
+    hint = "take the event away, or use a load generator that reports while it runs, such as `ycsb` or `db_bench`"
+    tool: str
+
+
+class NoEventHost(CompileProblem):
+    code = "E0592"
+    says = "the command of an event needs a host"
+    hint = "write `on: first` for the first host of each cell, `on: each` for all, or the name of a host or a hardware"
+
+
+class EventsTogether(Again):
+    """Two events within one second, whose effects could not be told apart."""
+
+    code = "E0593"
+    says = "two events at {at_s:duration}: what each of them does could not be told apart"
+    mark = "less than a second after the other"
+    remark = "the other event is here"
+    hint = 'give one of them another time, or run both commands as one: `command("first; second", ...)`'
+    at_s: float
+
+
+class BadEventLabel(CompileProblem):
+    code = "E0594"
+    says = "the label of an event {why}"
+    hint = 'write what happens, on one line: `at 5 min "Primary stepped down" {{ ... }}`'
+    why: str
+
+
+class NotOneCommand(CompileProblem):
+    code = "E0595"
+    says = "an event runs one command, and this one has {count}"
+    hint = 'write `command("...", on: first)` in it; several are joined in one, as in `command("a; b", on: first)`'
+    count: str
+
+
+class NoSuchEventHost(CompileProblem):
+    """A host or a hardware that not every cell of the experiment has."""
+
+    code = "E0596"
+    says = "`{word}` is not a host of {of}"
+    hint = "write `on: first` or `on: each` for the hosts under test of each cell, or one of {known:ticked 12}"
+    word: str
+    of: str
+    known: tuple[str, ...]
+
+    @property
+    def replacement(self) -> str | None:
+        return did_you_mean(self.word, self.known)
+
+
+class EventInLoad(CompileProblem):
+    code = "E0597"
+    says = "`{workload}` ends with its last record, so an event has no time in it"
+    hint = "put the event in an experiment whose workloads run for a fixed time"
+    workload: str
+
+
+class NotPromised(CompileProblem):
+    """A promise of something other than latencies and errors."""
+
+    code = "E0555"
+    says = "a promise limits the latency of an operation, or errors: `{what}` is neither"
+    hint = "write `latency.p99[{operation}] < 5 ms` or `errors < 0.1 %`; the rate itself is what `highest` finds"
+    what: str
+    operation: str
+
+
+class NotLimits(CompileProblem):
+    """A condition that is no list of upper limits."""
+
+    code = "E0556"
+    says = "a promise is made of upper limits, joined by `and`: this is {what}"
+    hint = "write it as in `where: latency.p99[read] < 5 ms and errors < 0.1 %`"
+    what: str
+
+
+class TooManyRates(CompileProblem):
+    """More candidates than a plan may have cells for."""
+
+    code = "E0565"
+    says = "there are {count:,} rates {apart} apart between these ends; the limit is {limit:,}"
+    hint = "write a larger `within:`, or move the ends nearer to what you expect"
+    count: int
+    apart: str
+    limit: int
+
+
+class RatesTooNear(CompileProblem):
+    """Rates nearer to each other than one operation a second."""
+
+    code = "E0567"
+    says = (
+        "half of {within} of {rate:g} ops/s is less than one operation a second, the least that two rates can be apart"
+    )
+    hint = "write a larger `within:`, or search from {lowest:,} ops/s"
+    within: str
+    rate: float
+    lowest: int
+
+
+class HighestOfThreads(CompileProblem):
+    """A search for a promise on the axis of threads."""
+
+    code = "E0557"
+    says = "`highest` searches the offered load, not `threads`"
+    hint = "write `target = highest(...)` beside one number of `threads`; `knee(...)` searches threads"
+
+
+class OperationNotDone(CompileProblem):
+    """A promise on an operation that a workload of the experiment does not do."""
+
+    code = "E0560"
+    says = "workload `{workload}` does no `{operation}`, so this promise can't be judged"
+    hint = "name one of its operations, {known:ticked}, or give each workload an experiment of its own"
+    operation: str
+    workload: str
+    known: tuple[str, ...]
+
+
+class TooFewJudging(CompileProblem):
+    """Fewer repeats than one side has to lead by."""
+
+    code = "E0561"
+    says = "{count:plural repeat} can't decide whether a rate keeps its promise"
+    mark = "one side has to lead by {fewest}"
+    hint = "write `repeats = 5`, or leave it out: as many are measured at most, and only at the edge"
+    count: int
+    fewest: int
+
+
+class RuleBesidePromise(CompileProblem):
+    """Another rule for repeats or order than the search's own. `what` is that rule."""
+
+    code = "E0564"
+    says = "`{what}` can't be used with `highest`: the search itself decides which rate is measured next, and how often"
+    hint = "{instead}"
+    what: str
+    instead: str
+
+
+class ServicePromise(CompileProblem):
+    """A promise on latency, with a tool that leaves out the time that late operations wait."""
+
+    code = "W0510"
+    says = "this promise is judged by the latency of `{tool}`, which leaves out the time that late operations wait"
+    mark = "coordinated omission: the promise seems kept at too high a rate"
+    hint = (
+        "use a tool that measures latency from when each operation was due: {others:ticked}",
+        "promise `errors` alone, or say in the report that it is service time",
+    )
+    tool: str
+    others: tuple[str, ...]
+    """The tools of the engine that measure from when each operation was due."""
+
+
+class BareErrors(CompileProblem):
+    """A limit of errors without `%` that is large as a share: 0.1 is 10 %."""
+
+    code = "W0511"
+    says = "`{text}` is a share: the promise holds while {percent:g} % of the operations fail"
+    hint = "write `{percent:g} %` if you mean that, or `{text} %`"
+    mend = "{text} %"
+    text: str
+    percent: float
+
+
+_LACKS: dict[Bound, str] = {
+    "queue": "does not limit the operations that wait",
+    "drops": "does not limit the operations that wait",
+    "lag": "does not judge its own lateness",
+    "stalls": "does not judge its own stalls",
+    "timeout": "takes no time limit for an operation",
+    "give_up": "takes no limit for the time without a success",
+}
+
+
+class ArrivalsNotOfTool(CompileProblem):
+    """`known` are the arrivals that the tool can offer; `instead` are tools of the same engine that can offer these."""
+
+    code = "E0580"
+    says = "`{tool}` can't offer a load with `{kind}` arrivals"
+    mark = ("it offers {known:ticked}", "it does not tell how it spaces a load")
+    hint = ("use `tool = {instead[0]}`, or remove `arrivals`", "remove `arrivals`")
+    tool: str
+    kind: str
+    known: tuple[str, ...]
+    instead: tuple[str, ...] = ()
+
+
+class ArrivalsWithoutTarget(CompileProblem):
+    """Arrivals of a load that nobody offers."""
+
+    code = "E0581"
+    says = "`{kind}` arrivals need a rate, and experiment `{experiment}` has no `target`"
+    hint = "add `target = 1k ops/s`; without one, each thread sends its next operation when the last one has ended"
+    kind: str
+    experiment: str
+
+
+class ArrivalsBesideTarget(CompileProblem):
+    code = "E0582"
+    says = "{what}, and experiment `{experiment}` has a `target` too"
+    hint = "remove `target`{other}"
+    kind: str
+    experiment: str
+
+    @property
+    def what(self) -> str:
+        if self.kind == "closed":
+            return "a closed loop has no rate"
+        return f"`{self.kind}` arrivals have rates of their own"
+
+    @property
+    def other(self) -> str:
+        return ", or write `poisson` or `constant` in place of `closed`" if self.kind == "closed" else ""
+
+
+class TimesOfSteps(CompileProblem):
+    code = "E0583"
+    says = "`steps(...)` sets the measured time, and experiment `{experiment}` has `{key}` too"
+    hint = "remove `{key}`: {steps} steps of {each} are measured for {whole}"
+    experiment: str
+    key: str
+    steps: int
+    each: str
+    whole: str
+
+
+class BadTrace(CompileProblem):
+    """A trace whose `line` is no due time, or that is earlier than the one before."""
+
+    code = "E0584"
+    says = "line {line} of `{file}` {why}"
+    hint = (
+        "{instead}",
+        (
+            "write a due time in each line, in seconds from the start, in rising order and at most 10 s apart; lines "
+            "with `#` are left out"
+        ),
+    )
+    file: str
+    line: int
+    why: str
+    instead: str = ""
+    """What to do where its lines are right."""
+
+
+class BoundNotOfTool(CompileProblem):
+    code = "E0585"
+    says = "`{tool}` {lacks}, so `{key}` has no effect"
+    hint = "remove `{key}`"
+    tool: str
+    key: Bound
+
+    @property
+    def lacks(self) -> str:
+        return _LACKS[self.key]
+
+
+class LongBursts(CompileProblem):
+    code = "E0586"
+    says = "a burst of {lasting} that begins every {every} leaves no time between bursts"
+    hint = "write a shorter `lasting:`, or a longer `every:`"
+    lasting: str
+    every: str
+
+
+class NotOfTool(CompileProblem):
+    """A workload's attribute with a value that only other tools know. `instead` is one of those."""
+
+    code = "E0587"
+    says = "`{tool}` does not know `{key} = {value}` of workload `{workload}`"
+    hint = ("write another `{key}`, or use `tool = {instead}`", "write another `{key}`")
+    tool: str
+    key: str
+    value: str
+    workload: str
+    instead: str = ""
+
+
+class LoadingNotTimed(CompileProblem):
+    code = "E0588"
+    says = "`{tool}` can load data, but can't measure `{workload}`"
+    hint = ("remove it from `workloads`, or use `tool = {instead}`", "remove it from `workloads`")
+    tool: str
+    workload: str
+    instead: str = ""
+
+
+_NAMED = 4
+"""A message names so many at most, and counts the rest."""
+
+
+class TooFewRepeats(CompileProblem):
+    """Too few repeats for a useful confidence interval."""
+
+    code = "E0550"
+    says = "{count:plural repeat} {are} too few for a useful confidence interval"
+    hint = "write `from: {fewest}` or more, or leave it out"
+    count: int
+    fewest: int
+
+    @property
+    def are(self) -> str:
+        return "is" if self.count == 1 else "are"
+
+
+class NoRoomToStop(CompileProblem):
+    """A `to:` that is not above `from:`, so that confidence can save no repeat."""
+
+    code = "E0551"
+    says = "`to: {most}` must be above `from: {fewest}`, or no repeat can be saved"
+    hint = "write a larger `to:`, or `repeats = {most}` for a fixed number"
+    fewest: int
+    most: int
+
+
+class BudgetOfSearch(CompileProblem):
+    """A budget of an experiment that searches a knee."""
+
+    code = "E0552"
+    says = "a search has no `budget`: it judges each point by all its repeats"
+    hint = "give the `budget` to the experiment that uses the knee, or write `bench run --budget` for the whole run"
+
+
+class NoRepeatsToChoose(CompileProblem):
+    """A budget of an experiment that measures each point once."""
+
+    code = "E0553"
+    says = "a `budget` chooses which points are repeated, and nothing is repeated here"
+    hint = "write `repeats = confident(within: 5 %, from: 3, to: 10)`, or a number of repeats such as `repeats = 5`"
+
+
+class _BudgetTooSmall(CompileProblem):
+    """A budget in which one pass does not fit. `pass_s` is what one takes by the estimates, and `loading_s` the part of
+    it that loads and resets."""
+
+    budget_s: float
+    pass_s: float
+    loading_s: float
+
+    @property
+    def enough(self) -> str:
+        return enough_time(self.pass_s)
+
+
+class BudgetBelowPass(_BudgetTooSmall):
+    """A budget in which not even each point can be measured once, by the times that the spec declares."""
+
+    code = "E0554"
+    says = (
+        "the budget of {budget_s:duration} is below one pass: to measure each point once takes {declared_s:duration}, "
+        "without any load"
+    )
+    mark = "less than {declared_s:duration}"
+    hint = "write `budget = {enough}` or more, which includes loading; or measure fewer points, or for a shorter time"
+    declared_s: float
+
+
+class BudgetBelowEstimate(_BudgetTooSmall):
+    """A budget in which each point can be measured once by the declared times, but not with the estimated loads."""
+
+    code = "W0509"
+    says = (
+        "the budget of {budget_s:duration} is below one pass by the estimates: to measure each point once takes about "
+        "{pass_s:duration}, {loading_s:duration} of it to load and reset data"
+    )
+    mark = "less than about {pass_s:duration}"
+    hint = "write `budget = {enough}` or more: `bench run` refuses less, unless earlier runs show that it is enough"
+
+
+class TooFewAdaptivePoints(CompileProblem):
+    """An adaptive ramp with too few points to show a bend."""
+
+    code = "E0546"
+    says = "an adaptive ramp has {fewest} points or more, and this one has {count}"
+    mark = "the ends, and a point between them"
+    key: str
+    count: int
+    fewest: int
+    usual: int
+    """As many points as the ramp may well have."""
+    ends: tuple[str, str]
+
+    @property
+    def help(self) -> str:
+        listed = f"for fewer points, list them: `{self.key} = [{', '.join(self.ends)}]`"
+        return f"write `points: {self.usual}`, say; {listed}" if self.usual >= self.fewest else listed
+
+
+class TooFewCandidates(CompileProblem):
+    """An adaptive ramp that is to measure more points than it has candidates."""
+
+    code = "E0547"
+    says = "{count} points are to be measured, and this ramp of `{key}` has {candidates} from {least:g} to {greatest:g}"
+    mark = "more than {candidates}"
+    key: str
+    count: int
+    candidates: int
+    least: float
+    greatest: float
+
+    @property
+    def help(self) -> str:
+        if self.candidates < 3:
+            return f"move the ends apart, or list the points: `{self.key} = [...]`"
+        return f"write `points: {self.candidates}` or fewer, or move the ends apart"
+
+
+class AdaptiveInRandomOrder(CompileProblem):
+    """An adaptive ramp in an experiment whose cells are shuffled."""
+
+    code = "E0548"
+    says = "each point of an adaptive ramp depends on those before, so it can't be in random order"
+    hint = "write `grouped`, or `interleaved` to measure every hardware at each point in turn"
+
+
+class BudgetOfAdaptive(CompileProblem):
+    """A budget of an experiment whose points are chosen by all their repeats."""
+
+    code = "E0549"
+    says = "an adaptive ramp has no `budget`: each point is chosen by all repeats of those before"
+    hint = "remove `budget` and lower `points:`, or list the points; `bench run --budget` is for the whole run"
+
+
+class NoOverlap(CompileProblem):
+    """An `overlap` between hardware groups that share what a measurement would see. `shared` is empty where other
+    groups join them."""
+
+    code = "W0508"
+    says = "`overlap = {word}` does not hold for {groups}: {why}"
+    mark = "measured one after another, with nothing beside"
+    word: str
+    names: tuple[str, ...]
+    shared: tuple[str, ...]
+    variants: bool = False
+    """Whether they are variants of one hardware group."""
+    one_client: bool = False
+    """Whether they share no more than the hosts of the experiment's client."""
+
+    @property
+    def help(self) -> str:
+        if self.variants:
+            return "variants are states of the same hosts: leave `overlap` out, or compare hardware on hosts of its own"
+        if self.one_client:
+            return (
+                "an experiment has one `client`: write one experiment for each group, each with a client of its own, "
+                "and they run side by side, measurements too; or leave `overlap` out"
+            )
+        return "give each group its own, and the next one can load meanwhile; or leave `overlap` out"
+
+    @property
+    def groups(self) -> str:
+        *before, last = (f"`{name}`" for name in self.names[:_NAMED])
+        if len(self.names) > _NAMED:
+            return f"{', '.join((*before, last))} and {len(self.names) - _NAMED} more"
+        return f"{', '.join(before)} and {last}"
+
+    @property
+    def why(self) -> str:
+        if not self.shared:
+            return "other groups or experiments of the spec join them"
+        more = f" and {len(self.shared) - _NAMED} more" if len(self.shared) > _NAMED else ""
+        return f"they share {', '.join(self.shared[:_NAMED])}{more}"
+
+
+# --- measuring until it is steady: `measure = until_steady(within: 2 %, from: 2 min, to: 30 min)` --------------------
+
+
+class NotUntilSteady(CompileProblem):
+    """`able` are tools of the same engine that can end by themselves."""
+
+    code = "E0576"
+    says = "`{tool}` runs for a time set in advance, so it can't end as soon as it is steady"
+    hint = (
+        "write a time, as in `measure = 10 min`, or use {able:ticked}, which can",
+        "write a time, as in `measure = 10 min`",
+    )
+    tool: str
+    able: tuple[str, ...] = ()
+
+
+class TooSoon(CompileProblem):
+    """A first look before there are enough batches."""
+
+    code = "E0577"
+    says = "`from: {said}` is too early to tell a steady state from chance"
+    mark = "the rule needs {least_s:duration} at least"
+    hint = "write `from: 2 min`; a later first look leaves less to chance"
+    said: str
+    least_s: float
+
+
+class NoTimeToEnd(CompileProblem):
+    """A longest time that is not above the shortest one."""
+
+    code = "E0578"
+    says = "`to: {most}` must be above `from: {soonest}`: these are the longest and the shortest measured time"
+    hint = "write a larger `to:`, or `measure = {most}` for a fixed time"
+    soonest: str
+    most: str
+
+
+class NeverSteady(CompileProblem):
+    """A load that is not to be steady, or that has another end. `what` is that, and `why` says it."""
+
+    code = "E0579"
+    says = "experiment `{experiment}` is measured until it is steady, and {why}"
+    hint = "write a time, as in `measure = 10 min`, or remove {what}"
+    experiment: str
+    what: str
+    why: str
+
+
+class SteadyOfSeveral(CompileProblem):
+    """Several load generators, each of which would end by itself."""
+
+    code = "E0589"
+    says = "client `{client}` has {hosts} hosts: each would end when its own part of the load is steady"
+    mark = "the others would go on with less load"
+    hint = "give the client one host, or write a time, as in `measure = 10 min`"
+    client: str
+    hosts: int
+
+
+class NoMeasuredTime(CompileProblem):
+    code = "E0524"
+    says = "experiment `{experiment}` has no measured time"
+    hint = "add `measure = 10 min`, or `phases = 6 x 10 min` for consecutive intervals of one run"
+    experiment: str
+
+
+class ClosedLoopOnly(CompileProblem):
+    code = "E0525"
+    says = "`{tool}` runs as fast as it can: it can't offer a `target` load"
+    hint = ("use `tool = {instead[0]}`, or remove `target`, and ramp `threads`", "remove `target`, and ramp `threads`")
+    tool: str
+    instead: tuple[str, ...] = ()
+    """Tools of the database that can."""
+
+
+class TwoRamps(CompileProblem):
+    code = "E0526"
+    says = "`threads` {ramp}, and `target` is set too: an experiment has one ramp"
+    hint = "write one number of threads, or one experiment for each number"
+    ramp: str
+    """What the threads are: "has 3 points", "is a search"."""
+
+
+class NoPhases(CompileProblem):
+    """`instead` is a tool of the same engine that has phases."""
+
+    code = "E0528"
+    says = "`{tool}` reports the latencies of a whole run only, so it can't measure phases"
+    hint = ("write `measure = ...` instead, or use `tool = {instead}`", "write `measure = ...` instead")
+    tool: str
+    instead: str = ""
+
+
+class TwoSizes(CompileProblem):
+    """A workload without `records` used with databases of different sizes."""
+
+    code = "E0529"
+    says = "workload `{workload}` has no `records`, and its databases give different numbers: {records}"
+    hint = "set `records` in the workload, or declare a workload for each database"
+    workload: str
+    records: str
+
+
+class NoSearch(CompileProblem):
+    """`other.knee` where the other experiment looks for no such knee. `searched` is what it looks for."""
+
+    code = "E0532"
+    says = "experiment `{experiment}` finds no knee of `{key}`: {searched}"
+    mark = "no such knee"
+    experiment: str
+    key: str
+    searched: str
+
+    @property
+    def help(self) -> str:
+        first, last = ("1", "512") if self.key == "threads" else ("1k ops/s", "100k ops/s")
+        return (
+            f"let it search with `{self.key} = knee(from: {first}, factor: 2, to: {last})` in `{self.experiment}`, "
+            "or write the number here"
+        )
+
+
+class ManyKnees(CompileProblem):
+    """Several knees for several hardware groups or workloads, of which none belongs to the cell."""
+
+    code = "E0533"
+    says = "experiment `{experiment}` finds a knee for each {kind}, and none for `{wanted}`"
+    mark = "which one?"
+    hint = "it searches with {known:ticked}: let it search with `{wanted}` too, or with one {kind} only"
+    experiment: str
+    kind: str
+    wanted: str
+    known: tuple[str, ...]
+
+
+class SearchInRandomOrder(CompileProblem):
+    code = "E0534"
+    says = "a search goes upwards from point to point, so it can't be in random order"
+    hint = "write `grouped`, or `interleaved` to measure every hardware at each point in turn"
+
+
+class NoMeasuredLoad(CompileProblem):
+    code = "E0535"
+    says = "`load({workload})` can't be measured: the loads of {tool} are workloads of their own"
+    hint = "declare `workload fill from {tool}.{fill}`, and measure `fill`"
+    workload: str
+    tool: str
+    fill: str
+
+
+class LoadInPhases(CompileProblem):
+    code = "E0536"
+    says = "`{workload}` ends with its last record, so it can't be measured in phases"
+    hint = "measure it in an experiment of its own, with `measure = ...`"
+    workload: str
+
+
+class MeterCount(CompileProblem):
+    code = "E0537"
+    says = "`{meter}` names {meter_count:plural meter}, and hardware `{hardware}` has {host_count:plural host}"
+    mark = "{meter_count:plural meter}"
+    hint = "name one meter for each host, in the order of the hosts; for a meter of all hosts, write `shared: true`"
+    meter: str
+    hardware: str
+    meter_count: int
+    host_count: int
+
+
+class NoMeter(CompileProblem):
+    """The probe `power` on hardware without a power meter. `declared` is the fact that it has instead."""
+
+    code = "E0538"
+    says = "the probe `power` needs a power meter, and {names:ticked} {have} none"
+    hint = (
+        (
+            "`power = {declared}` in `{names[0]}` is a declared number: write a meter in its place, or remove the "
+            "probe and compute with the number"
+        ),
+        (
+            'add a meter to `{names[0]}`: `power = ipmi("bmc-[1-4].lab", user: env("BMC_USER"), '
+            'password: secret("BMC_PASSWORD"))`, `rapl` or `command("...")`'
+        ),
+    )
+    names: tuple[str, ...]
+    declared: str
+
+    @property
+    def have(self) -> str:
+        return "have" if len(self.names) > 1 else "has"
+
+
+class FewThreads(CompileProblem):
+    """Fewer threads than hosts. `threads` are for all load generators; `search` is the experiment that starts at
+    them."""
+
+    code = "E0540"
+    says = (
+        (
+            "`threads` are the total over all load generators, and {threads}, where the search of `{search}` begins, "
+            "can't be split over {hosts} hosts"
+        ),
+        "`threads` are the total over all load generators, and {threads} can't be split over {hosts} hosts",
+    )
+    mark = "client `{client}` has {hosts} hosts"
+    hint = (
+        "start the search of `{search}` at {hosts} threads, or give the client fewer hosts",
+        "start with {hosts} threads or more, or give the client fewer hosts",
+    )
+    threads: int
+    client: str
+    hosts: int
+    search: str = ""
+
+
+class SmallTarget(CompileProblem):
+    """A target too small to split over the hosts, as `FewThreads` for threads."""
+
+    code = "E0541"
+    says = (
+        (
+            "`target` is the total over all load generators, and {target:g} ops/s, where the search of `{search}` "
+            "begins, can't be split over {hosts} hosts"
+        ),
+        "`target` is the total over all load generators, and {target:g} ops/s can't be split over {hosts} hosts",
+    )
+    mark = "client `{client}` has {hosts} hosts"
+    hint = (
+        "start the search of `{search}` at {hosts} ops/s, or give the client fewer hosts",
+        "offer {hosts} ops/s or more, or give the client fewer hosts",
+    )
+    target: float
+    client: str
+    hosts: int
+    search: str = ""
+
+
+class NotForThisProbe(CompileProblem):
+    """An `on` that belongs to another probe. `known` are the probes with one, by kind."""
+
+    code = "E0558"
+    says = "the probe `{kind}` has no `{key}`"
+    key: str
+    kind: str
+    known: tuple[tuple[str, str], ...]
+
+    @property
+    def help(self) -> str:
+        known = dict(self.known)
+        if self.kind in known:
+            return f"did you mean `{known[self.kind]}`?"
+        owner = next(kind for kind, key in self.known if key == self.key)
+        return f"remove it: `{self.key}` is for the probe `{owner}`"
+
+
+class NoProbeOfEngine(CompileProblem):
+    """A probe that asks the database, which an engine has no answer for."""
+
+    code = "E0559"
+    says = "the probe `{probe}` can't read {engine}"
+    mark = "it reads databases of other engines"
+    hint = ("use {probes:ticked} for {engine}", "remove it from `probes`")
+    probe: str
+    engine: str
+    probes: tuple[str, ...]
+
+
+class ShortForProbe(CompileProblem):
+    """A measured time in which a probe reads at most once. Times are in seconds."""
+
+    code = "W0506"
+    says = (
+        "experiment `{experiment}` measures for {measure_s:g} s: `{kind} every {every_s:g} s` reads at most once in "
+        "that time"
+    )
+    mark = "{consequence}"
+    hint = "measure for {enough} or longer, or write a shorter `every`"
+    experiment: str
+    kind: str
+    every_s: float
+    measure_s: float
+    consequence: str
+
+    @property
+    def enough(self) -> str:
+        return f"{3 * self.every_s:g} s"
+
+
+class ClientsUnfit(CompileProblem):
+    """A list of clients that is not one for each hardware group, or whose clients have different tools (`unlike`)."""
+
+    code = "E0599"
+    says = (
+        "the clients {unlike:ticked} have different tools",
+        "`client` names {clients} clients, and `hardware` {groups:plural group}",
+    )
+    clients: int
+    groups: int
+    unlike: tuple[str, ...] = ()
+
+    @property
+    def help(self) -> str:
+        if self.unlike:
+            return "write the same `tool` in both: numbers of different load generators do not compare"
+        return "name one client for each group, in the order of `hardware`, or one for all"

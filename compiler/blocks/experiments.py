@@ -1,0 +1,629 @@
+"""Experiments: the hardware, database, client, workloads and points that belong together, and whether they fit."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Literal, TypeVar
+
+from benchbrief.compiler.blocks import equipment_errors, experiment_errors
+from benchbrief.compiler.blocks.arrivals import DeclaredArrivals, check_arrivals, read_arrivals, times_of
+from benchbrief.compiler.blocks.databases import DatabaseSpec, database_on
+from benchbrief.compiler.blocks.declared_events import Events, read_events
+from benchbrief.compiler.blocks.hardware import HardwareUnit
+from benchbrief.compiler.blocks.highest_rates import check_promise, errors_allowed, plan_promise
+from benchbrief.compiler.blocks.measured_times import Times, read_times
+from benchbrief.compiler.blocks.probes import DeclaredProbe, read_probes, warn_of_short_window
+from benchbrief.compiler.blocks.ramps import Axis, KneeReference, Ramp, Ramps, read_ramp
+from benchbrief.compiler.blocks.repeats import fitting_repeats, overlap_of, read_repeats
+from benchbrief.compiler.blocks.values import Reader, Values, listed, origin, wrong_value
+from benchbrief.compiler.blocks.workloads import Load, can_load, load_phase, with_records
+from benchbrief.compiler.extensions import EngineSpec, ToolSpec
+from benchbrief.compiler.extensions.registry import TOOL_SPECS, tools_from_due
+from benchbrief.compiler.frontend import name_errors, structure_errors, value_errors
+from benchbrief.compiler.frontend.declarations import Entry
+from benchbrief.compiler.schemas.block_schema import EXPERIMENT
+from benchbrief.dsl.diagnostics.plain_amounts import quantity_of_bytes
+from benchbrief.dsl.diagnostics.suggest import did_you_mean
+from benchbrief.dsl.source import Span
+from benchbrief.dsl.syntax import ast
+from benchbrief.model import plan
+from benchbrief.model.achieved_load import Schedule
+
+
+@dataclass(frozen=True)
+class NamedBlocks:
+    """The declarations that an experiment may name. The value is None for one with a mistake."""
+
+    hardware: Mapping[str, HardwareUnit]
+    clients: Mapping[str, plan.Client | None]
+    databases: Mapping[str, DatabaseSpec | None]
+    workloads: Mapping[str, Load | None]
+    probes: Mapping[str, DeclaredProbe | None]
+    hosts: Mapping[str, plan.Host]
+    language: str
+    """The language of the built-in labels and descriptions."""
+
+    @cached_property
+    def by_alias(self) -> Mapping[str, HardwareUnit]:
+        return {alias: unit for unit in self.hardware.values() for alias in unit.aliases}
+
+    @cached_property
+    def by_group(self) -> Mapping[str, list[HardwareUnit]]:
+        groups: dict[str, list[HardwareUnit]] = {}
+        for unit in self.hardware.values():
+            groups.setdefault(unit.hardware.group, []).append(unit)
+        return groups
+
+
+def clients_by_hardware(
+    clients: Sequence[plan.Client], groups: Sequence[tuple[str, ...]], values: Values, reader: Reader
+) -> Mapping[str, plan.Client]:
+    """Return the client of each hardware, by its key: one client for all, or one for each item of `hardware`, in order.
+    Reports clients that are too few or too many, or that have different tools."""
+    alike = {key: clients[0] for group in groups for key in group}
+    if len(clients) == 1:
+        return alike
+    at = values.span("client")
+    if len(clients) != len(groups):
+        reader.report(experiment_errors.ClientsUnfit(at, len(clients), len(groups)))
+        return alike
+    if other := next((each for each in clients if each.tool != clients[0].tool), None):
+        reader.report(experiment_errors.ClientsUnfit(at, len(clients), len(groups), (clients[0].name, other.name)))
+    return {key: client for client, group in zip(clients, groups, strict=True) for key in group}
+
+
+def largest_client(clients: Mapping[str, plan.Client]) -> plan.Client | None:
+    """Return the client with the most hosts, for which the ramp must suffice; None without a client."""
+    return max(clients.values(), key=lambda client: len(client.hosts), default=None)
+
+
+@dataclass(frozen=True)
+class PartChecks:
+    """An experiment's block with its values. `places` has the place of each hardware group and workload."""
+
+    entry: Entry
+    values: Values
+    reader: Reader
+    places: Mapping[tuple[str, str], Span]
+
+    def check_shares(
+        self, client: plan.Client | None, tool: ToolSpec, loads: tuple[Load, ...], ramps: Ramps | None
+    ) -> None:
+        """Whether the load can be split over the client's hosts."""
+        if client is None or len(client.hosts) < 2:
+            return
+        findings, hosts = self.reader.findings, len(client.hosts)
+        if ramps is not None:
+            threads = min((ramps.ramp if ramps.axis == "threads" else ramps.threads).points, default=hosts)
+            if threads < hosts:
+                span = self.values.span("threads")
+                findings.add(experiment_errors.FewThreads(span, int(threads), client.name, hosts))
+            target = min(ramps.ramp.points, default=hosts) if ramps.axis == "target" else hosts
+            if target < hosts:
+                findings.add(experiment_errors.SmallTarget(self.values.span("target"), target, client.name, hosts))
+        if not tool.mergeable:
+            span = self.values.span("client") if self.values.said("client") else self.entry.head
+            findings.add(name_errors.PrintedPercentiles(span, tool.word, hosts))
+        for load in loads:
+            if load.from_one_host:
+                span, name = self.places["workload", load.workload.name], load.workload.name
+                findings.add(name_errors.InsertsFromOneHost(span, name, client.name, client.hosts[0], tool.label))
+
+    def check_most(
+        self, client: plan.Client | None, tool: ToolSpec, ramps: Ramps | None, said: DeclaredArrivals | None
+    ) -> None:
+        """Report more threads, or a higher rate, than the tool can have on each of the client's hosts."""
+        hosts = len(client.hosts) if client else 1
+        threads = (ramps.ramp if ramps.axis == "threads" else ramps.threads).points if ramps else ()
+        targets = ramps.ramp.points if ramps and ramps.axis == "target" else ()
+        rates = (*said.arrivals.rates, said.arrivals.burst_rate) if said else ()
+        rate = f"{tool.most_rate:,.0f} ops/s or less"
+        for place, key, values, most, wanted in (
+            ("threads", "threads", threads, float(tool.most_threads), f"{tool.most_threads:,} or fewer"),
+            ("target", "target", targets, tool.most_rate, rate),
+            ("arrivals", "rate", rates, tool.most_rate, rate),
+        ):
+            value = max(values, default=0.0)
+            if most and value > most * hosts:
+                span, each = self.values.span(place), " on each host" if hosts > 1 else ""
+                problem = value_errors.AgainstLimit(span, tool.word, key, f"{value:,.0f}", f"{wanted}{each}")
+                self.reader.findings.add(problem)
+
+    def service_only(
+        self, tool: ToolSpec, ramps: Ramps, engine: EngineSpec
+    ) -> tuple[Span, str, tuple[str, ...]] | None:
+        """Return the place of a load whose tool hides the time that operations wait for their turn, with the tools
+        that do not."""
+        if ramps.axis != "target" or tool.intended_latency or not tool.open_loop:
+            return None
+        span, others = self.values.span("target"), tools_from_due(engine)
+        if ramps.ramp.search:
+            self.reader.report(name_errors.ServiceKnee(span, tool.word, others))
+        return span, tool.word, others
+
+    def unmerged(self, tool: ToolSpec, client: plan.Client | None, repeats: int) -> tuple[Span, str] | None:
+        """Return the place of repeats whose percentiles can't be merged. Several hosts are reported elsewhere."""
+        if repeats < 2 or tool.mergeable or (client and len(client.hosts) > 1):
+            return None
+        return self.values.span("repeats"), tool.word
+
+    def fitting(
+        self, loads: tuple[Load, ...], database: DatabaseSpec, units: tuple[HardwareUnit, ...]
+    ) -> tuple[Load, ...]:
+        """Return the workloads for this database, with the records that fill its declared size."""
+        findings, engine = self.reader.findings, database.engine
+        usual = TOOL_SPECS.usable(database.tool.driver if database.tool else engine.default_tool)
+        for load in loads:
+            name, family = load.workload.name, load.family
+            span = self.places["workload", name]
+            if not _runs(database, family):
+                base = f"{usual.family}.{next(iter(_workloads_of(usual)), '')}" if usual else ""
+                label = usual.label if usual else engine.default_tool
+                tools = (TOOL_SPECS.usable(tool) for tool in engine.tools)
+                other = next((tool.word for tool in tools if tool and tool.family == family.name), "")
+                what = f"uses {label}" if database.tool else f"is {engine.name}"
+                findings.add(
+                    equipment_errors.WorkloadMismatch(
+                        span, name, family.name, database.name, what, engine.label, label, base, other
+                    )
+                )
+        if not engine.in_process:
+            return loads
+        for unit in units:
+            if unit.hardware.nodes > 1:
+                place, key = self.places["hardware", unit.hardware.key], unit.hardware.key
+                findings.add(equipment_errors.OneHostOnly(place, key, unit.hardware.nodes, engine.label))
+        size = database.size
+        if size is None:
+            return loads
+        return tuple(load if load.counted or not load.family.record else with_records(load, size) for load in loads)
+
+    def check_blocks(self, loads: tuple[Load, ...], database: DatabaseSpec, ramps: Ramps | None) -> None:
+        """Report blocks that do not fit into the database, one for each thread where threads have parts of it."""
+        ramp = None if ramps is None else ramps.ramp if ramps.axis == "threads" else ramps.threads
+        most = int(max(ramp.points, default=1)) if ramp else 1
+        for load in loads:
+            block = load.family.block
+            if not block or database.size is None or load.of:
+                continue
+            parted = load.family.workloads[load.workload.benchmark].parted
+            each, parts = float(load.workload.properties[block]), most if parted else 1
+            if each * parts > database.size:
+                span = self.places["workload", load.workload.name]
+                blocks = f"blocks of {quantity_of_bytes(each)}"
+                needs = f"{parts} threads with {blocks}" if parts > 1 else blocks
+                fewer = ", or use fewer `threads`" if parts > 1 else ""
+                whole = quantity_of_bytes(database.size)
+                self.reader.report(value_errors.BlockTooLarge(span, needs, database.name, whole, block, fewer))
+
+    def check_loads(self, loads: tuple[Load, ...], phases: int, tool: ToolSpec, engine: EngineSpec) -> None:
+        for load in loads:
+            span, name = self.places["workload", load.workload.name], load.workload.name
+            instead = load.family.name if load.family.name in {*engine.tools} - {tool.name} else ""
+            for key, values in tool.lacks.items():
+                if (value := load.workload.properties.get(key)) in values:
+                    self.reader.report(experiment_errors.NotOfTool(span, tool.word, key, str(value), name, instead))
+            if load.of and load.family.loads and not tool.loads:
+                self.reader.report(experiment_errors.LoadingNotTimed(span, tool.word, name, instead))
+            if load.ends and phases > 1:
+                span = self.places["workload", load.workload.name]
+                self.reader.report(experiment_errors.LoadInPhases(span, load.workload.name))
+
+    def check_tool(self, tool: ToolSpec, database: DatabaseSpec, times: Times) -> None:
+        """Report what the tool can't do: an offered load, phases, parts of a second."""
+        findings = self.reader.findings
+        others = [other for name in database.engine.tools if (other := TOOL_SPECS.usable(name))]
+        if self.values.said("target") and not tool.open_loop:
+            able = tuple(other.word for other in others if other.open_loop)
+            findings.add(experiment_errors.ClosedLoopOnly(self.values.span("target"), tool.word, able))
+        if times.phases > 1 and not tool.phases:
+            instead = next((other.word for other in others if other.phases), "")
+            findings.add(experiment_errors.NoPhases(self.values.span("phases"), tool.word, instead))
+        if not tool.whole_seconds:
+            return
+        warm_up = self.values.constant("warm_up")
+        said = [*([("warm_up", warm_up)] if warm_up else []), *times.said]
+        for key, constant in said:
+            if constant.value != int(constant.value):
+                findings.add(value_errors.NotWholeSeconds(constant.span, key, constant.text, tool.label))
+
+
+def _runs(database: DatabaseSpec, family: ToolSpec) -> bool:
+    """Return whether a tool of the database runs the workloads of a family."""
+    of = (database.tool.driver,) if database.tool else database.engine.tools
+    tools = [TOOL_SPECS.usable(tool) for tool in of]
+    named = any(tool is not None and tool.family == family.name for tool in tools)
+    return named or database.engine.name in family.drives
+
+
+def _workloads_of(tool: ToolSpec) -> tuple[str, ...]:
+    family = TOOL_SPECS.usable(tool.family)
+    return tuple(family.workloads) if family else ()
+
+
+EVEN = ("constant", "poisson", "closed")
+"""The arrivals whose rate can become steady."""
+
+
+@dataclass(frozen=True)
+class SteadyParts:
+    """What an experiment has that may forbid its cells to end when they are steady."""
+
+    tool: ToolSpec
+    engine: EngineSpec
+    client: plan.Client | None
+    arrivals: DeclaredArrivals | None
+    loads: Sequence[Load]
+
+
+def check_steady(times: Times, entry: Entry, of: SteadyParts, reader: Reader) -> None:
+    """Report a tool, a client or a load that `until_steady` has no place with."""
+    if times.rule is None:
+        return
+    if not of.tool.ends_when_steady:
+        others = (TOOL_SPECS.usable(name) for name in of.engine.tools)
+        able = tuple(other.word for other in others if other and other.ends_when_steady)
+        reader.report(experiment_errors.NotUntilSteady(times.rule, of.tool.word, able))
+    elif of.client is not None and len(of.client.hosts) > 1:
+        reader.report(experiment_errors.SteadyOfSeveral(times.rule, of.client.name, len(of.client.hosts)))
+    for what, why in _never_steady(entry, of):
+        reader.report(experiment_errors.NeverSteady(times.rule, entry.name, what, why))
+
+
+def _never_steady(entry: Entry, of: SteadyParts) -> Iterator[tuple[str, str]]:
+    if entry.all("at"):
+        yield "its events", "an event disturbs it"
+    kind = of.arrivals.arrivals.kind if of.arrivals else "constant"
+    if kind not in EVEN:
+        yield f"`arrivals = {kind}(...)`", f"the rate of `{kind}` is never steady"
+    for load in of.loads:
+        if load.ends:
+            name = f"`{load.workload.name}`"
+            yield name, "a load ends with its last record" if load.of else f"{name} ends with its last record"
+        elif "operations" in load.workload.properties:
+            name = load.workload.name
+            yield f"`operations` of workload `{name}`", f"`operations` of workload `{name}` end it too"
+
+
+MAX_CELLS = 200_000
+
+Item = TypeVar("Item")
+_ON_FAILURE: Mapping[str, Literal["stop", "try_all"]] = {"stop": "stop", "try_all": "try_all"}
+
+
+@dataclass(frozen=True)
+class Matrix:
+    """An experiment whose parts fit together. `clients`, `databases` and `probes` are by hardware key.
+
+    `awaits` maps `threads` or `target` to the experiment whose knee gives it. `knees` maps each hardware and workload
+    to the search that finds the knee (see `compiler/blocks/experiments/knee_references.py`).
+    """
+
+    experiment: plan.Experiment
+    units: tuple[HardwareUnit, ...]
+    loads: tuple[Load, ...]
+    database: DatabaseSpec
+    databases: Mapping[str, plan.Database]
+    probes: Mapping[str, tuple[plan.Probe, ...]]
+    asked: tuple[str, ...]
+    """The probes that the experiment names, with those that the profile made unreadable."""
+    service_only: tuple[Span, str, tuple[str, ...]] | None
+    unmerged: tuple[Span, str] | None
+    clients: Mapping[str, plan.Client]
+    """None for a library engine, whose load is generated on the hosts under test."""
+    tool: plan.Tool
+    tool_spec: ToolSpec
+    threads: int | None
+    """The threads of a `target` ramp. None when the threads are the ramp or a search finds them."""
+    awaits: Mapping[Axis, KneeReference]
+    span: Span
+    places: Mapping[str, Span] = field(default_factory=dict)
+    """The place of each attribute's value."""
+    knees: Mapping[Axis, Mapping[tuple[str, str], plan.Knee]] = field(default_factory=dict)
+    events: Events = field(default_factory=dict)
+
+    def load_hosts(self, unit: HardwareUnit, load: Load) -> tuple[str, ...]:
+        """Return the hosts of the load: one host for a workload that several would repeat."""
+        client = self.clients.get(unit.hardware.key)
+        if client is None:
+            return unit.hardware.hosts
+        return client.hosts[:1] if load.from_one_host else client.hosts
+
+    @property
+    def points(self) -> tuple[float | None, ...]:
+        """Return the points of the axis; none when a search has to find them."""
+        return self.experiment.points or (None,)
+
+    @property
+    def cells(self) -> int:
+        e = self.experiment
+        return len(e.hardware) * len(e.workloads) * len(self.points) * e.repeats
+
+
+def databases_of(matrices: Iterable[Matrix]) -> dict[plan.DatabaseKey, plan.Database]:
+    """Return the databases of all matrices by their keys in a plan."""
+    return {
+        plan.DatabaseKey.of(each.database.name, key): database
+        for each in matrices
+        for key, database in each.databases.items()
+    }
+
+
+def read_experiments(entries: Mapping[str, Entry], world: NamedBlocks, reader: Reader) -> tuple[Matrix, ...]:
+    matrices: list[Matrix] = []
+    cells = 0
+    for entry in entries.values():
+        matrix = _Experiment(entry, world, reader).matrix()
+        if matrix is None:
+            continue
+        cells += matrix.cells
+        if cells > MAX_CELLS:
+            e = matrix.experiment
+            sizes = ((len(e.hardware), "hardware"), (len(e.workloads), "workloads"), (len(matrix.points), "points"))
+            product = " x ".join(f"{size} {of}" for size, of in (*sizes, (e.repeats, "repeats")))
+            reader.report(value_errors.TooManyCells(entry.head, entry.name, cells, MAX_CELLS, product))
+            break
+        matrices.append(matrix)
+    return tuple(matrices)
+
+
+class _Experiment:
+    """An experiment on its way from block to matrix."""
+
+    def __init__(self, entry: Entry, world: NamedBlocks, reader: Reader) -> None:
+        self.entry = entry
+        self.world = world
+        self.reader = reader
+        self.values = reader.block(entry, EXPERIMENT)
+        self.places: dict[tuple[str, str], Span] = {}
+        """The place of each hardware group and each workload."""
+        self.groups: list[tuple[str, ...]] = []
+        """The keys of the hardware that each item of `hardware` names."""
+
+    def matrix(self) -> Matrix | None:
+        """Return None after a mistake."""
+        units = self._hardware()
+        loads = self._workloads()
+        database = self._one("database", self.world.databases, loads[0].workload.family if loads else "")
+        ramps = self._ramp()
+        said = read_arrivals(self.entry, self.values, self.reader)
+        times = times_of(said, self.entry, self.values, self.reader) or read_times(self.entry, self.values, self.reader)
+        repeats = read_repeats(self.values.series("repeats"), self.reader)
+        place_events = read_events(self.entry, self.world, (times.measure_s, units), self.reader)
+        placed = read_probes(self.values.series("probes"), self.world.probes, units, database, self.reader)
+        if database is None or not units or not loads:
+            return None
+        clients, tool = self._load_generator(database)
+        client = largest_client(clients)
+        databases = {unit.hardware.key: database_on(database, unit, self.world.hosts, self.reader) for unit in units}
+        spec = TOOL_SPECS.usable(tool.driver) if tool else None
+        if tool is None or spec is None:
+            return None
+        fits = PartChecks(self.entry, self.values, self.reader, self.places)
+        loads = fits.fitting(loads, database, units)
+        fits.check_shares(client, spec, loads, ramps)
+        fits.check_most(client, spec, ramps, said)
+        fits.check_tool(spec, database, times)
+        arrivals = check_arrivals(said, spec, database.engine, (self.values, times.measure_s), self.reader)
+        fits.check_loads(loads, times.phases, spec, database.engine)
+        check_steady(times, self.entry, SteadyParts(spec, database.engine, client, said, loads), self.reader)
+        fits.check_blocks(loads, database, ramps)
+        if ramps is None or (said is None and self.values.said("arrivals")):
+            return None
+        warn_of_short_window(self.entry.name, placed, times.measure_s, self.reader)
+        repeats, promised = fitting_repeats(repeats, ramps.ramp, self.values, self.reader), ramps.ramp.promised
+        if promised:
+            schedule = Schedule(arrivals, self.values.number("warm_up") or 0.0)
+            lowest = ramps.ramp.points[0], times.until.from_s if times.until else times.measure_s
+            check_promise(promised, loads, spec, database.engine, (schedule, *lowest), self.reader)
+        awaits = ramps.awaits
+        return Matrix(
+            experiment=plan.Experiment(
+                name=self.entry.name,
+                label=self.entry.label,
+                hardware=tuple(unit.hardware.key for unit in units),
+                workloads=tuple(load.workload.name for load in loads),
+                axis=ramps.axis,
+                points=ramps.ramp.points,
+                search=ramps.ramp.search,
+                adaptive=ramps.ramp.adaptive,
+                promise=plan_promise(promised, ramps.ramp.points, repeats.most) if promised else None,
+                threads_from=awaits["threads"].experiment if "threads" in awaits else None,
+                target_from=awaits["target"].experiment if "target" in awaits else None,
+                requires=tuple(dict.fromkeys(knee_of.experiment for knee_of in awaits.values())),
+                warm_up_s=self.values.number("warm_up") or 0.0,
+                measure_s=times.measure_s,
+                until_steady=times.until,
+                phases=times.phases,
+                repeats=repeats.most,
+                confident=repeats.confident,
+                budget_s=self.values.number("budget"),
+                order=repeats.order,
+                seed=repeats.seed,
+                overlap=overlap_of(self.values.text("overlap")),
+                cool_down_s=self.values.number("cool_down") or 0.0,
+                retries=int(self.values.number("retries") or 0),
+                on_failure=_ON_FAILURE.get(self.values.text("on_failure") or "", "continue"),
+                slack_s=self.values.number("timeout"),
+                unattended_s=self.values.number("unattended"),
+                max_error_share=errors_allowed(self.values.number("max_errors"), promised),
+                arrivals=arrivals,
+                origin=origin(self.entry.head),
+            ),
+            units=units,
+            loads=loads,
+            database=database,
+            databases=databases,
+            probes=placed.probes,
+            asked=tuple(placed.asked),
+            service_only=fits.service_only(spec, ramps, database.engine),
+            unmerged=fits.unmerged(spec, client, repeats.most),
+            clients=clients,
+            tool=tool,
+            tool_spec=spec,
+            threads=int(ramps.threads.points[0]) if ramps.axis == "target" and ramps.threads.points else None,
+            awaits=awaits,
+            events=place_events(clients, spec, loads),
+            span=self.entry.head,
+            places={key: self.values.span(key) for key in self.entry.attributes},
+        )
+
+    # --- what is named ---------------------------------------------------------------------------------------------
+
+    def _hardware(self) -> tuple[HardwareUnit, ...]:
+        """Return no hardware when one name is wrong: messages on the others would be wrong too."""
+        units: dict[str, HardwareUnit] = {}
+        whole = True
+        for item in self._items("hardware"):
+            named = self._units(item)
+            self.groups.append(tuple(unit.hardware.key for unit in named))
+            whole = whole and bool(named)
+            for unit in named:
+                if self._first("hardware", unit.hardware.key, item.span):
+                    units[unit.hardware.key] = unit
+        return tuple(units.values()) if whole else ()
+
+    def _items(self, key: str) -> tuple[ast.Expr, ...]:
+        series = self.values.series(key)
+        items = listed(self.reader.deref(expr) for expr in series)
+        if series and not items:
+            self.reader.report(name_errors.NothingNamed(series[0].span, key, EXPERIMENT.keys[key].shape.wanted))
+        return tuple(self.reader.deref(item) for item in items)
+
+    def _first(self, kind: str, name: str, span: Span) -> bool:
+        """Return whether the name is new. Reports a repeated one."""
+        earlier = self.places.setdefault((kind, name), span)
+        if earlier is not span:
+            self.reader.report(name_errors.NamedTwice(span, earlier, kind, name))
+        return earlier is span
+
+    def _units(self, item: ast.Expr) -> list[HardwareUnit]:
+        by_alias, by_group = self.world.by_alias, self.world.by_group
+        match item:
+            case ast.Name(text=name) if name in by_alias:
+                return [by_alias[name]]
+            case ast.Name(text=name) if name in by_group:
+                variants = tuple(unit.name for unit in by_group[name])
+                self.reader.report(name_errors.HasVariants(item.span, name, variants))
+                return by_group[name]
+            case ast.Attr(base=ast.Name(text=name), field=ast.Name(text="variants")) if name in by_group:
+                if name in by_alias:
+                    self.reader.report(name_errors.NoVariants(item.span, name))
+                return by_group[name]
+            case ast.Attr(base=ast.Name(text=name), field=field) if name in by_group:
+                if f"{name}.{field.text}" in by_alias:
+                    return [by_alias[f"{name}.{field.text}"]]
+                variants = tuple(unit.name for unit in by_group[name])
+                if name in by_alias and not did_you_mean(field.text, ("variants",)):
+                    self.reader.report(name_errors.NoVariants(item.span, name))
+                    return by_group[name]
+                known = ("variants", *(() if name in by_alias else variants))
+                meant = self._meant(field.span, "variant", field.text, known)
+                return by_group[name] if meant == "variants" else self._named(f"{name}.{meant}")
+            case ast.Attr(base=ast.Name(text=name) as base, field=field) if did_you_mean(name, by_group):
+                meant = self._meant(base.span, "hardware", name, by_group)
+                return by_group[meant] if field.text == "variants" else self._named(f"{meant}.{field.text}")
+            case ast.Name() | ast.Attr():
+                known = tuple(dict.fromkeys((*by_group, *by_alias)))
+                return self._named(self._meant(item.span, "hardware", item.span.text, known))
+            case _:
+                self._wrong("hardware", item, (*by_group, *by_alias))
+        return []
+
+    def _named(self, name: str) -> list[HardwareUnit]:
+        return [self.world.by_alias[name]] if name in self.world.by_alias else self.world.by_group.get(name, [])
+
+    def _meant(self, span: Span, kind: str, name: str, known: Iterable[str]) -> str:
+        """Report an unknown name. Return the one that it means, which hides no other mistake; "" for none."""
+        problem = name_errors.UnknownName(span, kind, name, tuple(known))
+        self.reader.report(problem)
+        return "" if self.reader.findings.more else problem.replacement or ""
+
+    def _workloads(self) -> tuple[Load, ...]:
+        """Return no workloads when one name is wrong."""
+        found = [(item, self._load(item)) for item in self._items("workloads")]
+        new = [load for item, load in found if load and self._first("workload", load.workload.name, item.span)]
+        return tuple(new) if all(load for _, load in found) else ()
+
+    def _load(self, item: ast.Expr) -> Load | None:
+        match item:
+            case ast.Name() as word:
+                return self._chosen("workload", word, self.world.workloads)
+            case ast.Call(function=ast.Name(text="load")) as call:
+                return self._load_phase(call)
+            case ast.Call(function=ast.Name(text=word) as name):
+                return self.reader.refuse(structure_errors.UnknownWord(name.span, "workloads", word, ("load",)))
+            case _:
+                return self._wrong("workloads", item, self.world.workloads)
+
+    def _load_phase(self, call: ast.Call) -> Load | None:
+        match call.arguments:
+            case [ast.Argument(key=None, value=ast.Name(text=name) as word)]:
+                load = self._chosen("workload", word, self.world.workloads)
+                if load is not None and not load.family.loads:
+                    fills = (each for each, said in load.family.workloads.items() if not said.existing and said.timed)
+                    fill = next(fills, next(iter(load.family.workloads)))
+                    return self.reader.refuse(experiment_errors.NoMeasuredLoad(call.span, name, load.family.name, fill))
+                return load and load_phase(load, self.world.language)
+            case _:
+                why = "takes the name of one workload"
+                self.reader.report(structure_errors.BadArgument(call.span, "load", why, "`load(a)`"))
+        return None
+
+    def _one(self, kind: str, known: Mapping[str, Item | None], family: str = "") -> Item | None:
+        """Return the named client or database, or the only one."""
+        series = self.values.series(kind)
+        if not series:
+            if len(known) == 1:
+                return next(iter(known.values()))
+            return self.reader.refuse(
+                name_errors.MustChoose(self.entry.head, kind, self.entry.name, tuple(known), family)
+            )
+        return self._chosen(kind, self.reader.deref(series[0]), known)
+
+    def _chosen(self, kind: str, item: ast.Expr, known: Mapping[str, Item | None]) -> Item | None:
+        if not isinstance(item, ast.Name):
+            return self._wrong(kind, item, known)
+        return known[item.text] if item.text in known else known.get(self._meant(item.span, kind, item.text, known))
+
+    def _wrong(self, key: str, expr: ast.Expr, words: Iterable[str] = ()) -> Item | None:
+        return self.reader.refuse(wrong_value(expr, key, EXPERIMENT.keys[key].shape.wanted, words))
+
+    # --- points, times and repeats ---------------------------------------------------------------------------------
+
+    def _ramp(self) -> Ramps | None:
+        threads = self._points("threads")
+        if not self.values.said("target"):
+            return Ramps("threads", threads, threads) if threads else None
+        targets = self._points("target")
+        if len(threads.points) > 1:
+            return self.reader.refuse(experiment_errors.TwoRamps(self.values.span("threads"), threads.described))
+        return Ramps("target", targets, threads) if threads and targets else None
+
+    def _points(self, key: str) -> Ramp:
+        series = self.values.series(key)
+        return read_ramp(key, series[0], self.reader) if series else Ramp()
+
+    # --- whether the parts fit -------------------------------------------------------------------------------------
+
+    def _load_generator(self, database: DatabaseSpec) -> tuple[Mapping[str, plan.Client], plan.Tool | None]:
+        """Return the clients by hardware key, and their tool. A library engine has the tool of its database."""
+        if database.tool is not None:
+            if self.values.said("client"):
+                at, label = self.values.span("client"), database.engine.label
+                self.reader.report(equipment_errors.ClientNotWanted(at, database.name, label, database.tool.driver))
+            return {}, database.tool
+        items = self._items("client") if self.values.said("client") else ()
+        known = self.world.clients
+        several = [self._chosen("client", item, known) for item in items] if len(items) > 1 else []
+        named = several or [self._one("client", known)]
+        clients = [client for client in named if client is not None]
+        if len(clients) < len(named):
+            return {}, None
+        engine, tool = database.engine, clients[0].tool
+        if not can_load(engine, tool.driver):
+            at = self.values.span("client")
+            self.reader.report(equipment_errors.ToolMismatch(at, tool.driver, engine.name, engine.tools))
+        return clients_by_hardware(clients, self.groups, self.values, self.reader), tool

@@ -1,1 +1,0 @@
-"""Experiments: ramps, repeats, searches, phases and probes."""

@@ -1,1 +1,0 @@
-"""Hosts, hardware groups, variants and clients."""

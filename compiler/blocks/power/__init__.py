@@ -1,1 +1,0 @@
-"""Power meters, and warnings about power."""

@@ -1,1 +1,0 @@
-"""Promises: the highest rate at which limits are kept."""

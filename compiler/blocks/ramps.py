@@ -1,0 +1,401 @@
+"""Ramps: the points of `[1, 2, 4]`, `1..16` or `range(1, 64, factor: 2)`, counted before they are made.
+
+Also the points that `knee(from: 1, factor: 2, to: 512)`, `adaptive(1..512, points: 9)` or `highest(...)` may try, and
+`other.knee`, a point that a search finds."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import Literal
+
+from benchbrief.compiler.blocks import experiment_errors
+from benchbrief.compiler.blocks.highest_rates import DeclaredPromise, read_highest
+from benchbrief.compiler.blocks.values import Constant, Reader, described, named_arguments, wrong_value
+from benchbrief.compiler.frontend import name_errors, structure_errors, value_errors
+from benchbrief.compiler.measure_catalogue import STATISTICS
+from benchbrief.compiler.schemas.block_schema import EXPERIMENT
+from benchbrief.dsl.source import Span
+from benchbrief.dsl.syntax import ast
+from benchbrief.model import plan
+from benchbrief.model.value_shapes import Number
+
+PER_DOUBLING = 4
+FEWEST_STEPS = 32
+_DIGITS = 3
+"""The significant digits of a candidate between the ends."""
+_SLACK = 1e-9
+ADAPTIVE_ARGUMENTS = ("points",)
+FEWEST_POINTS = 3
+"""Both ends and the middle: fewer show no bend."""
+_USUAL_POINTS = 9
+_ADAPTIVE_USAGE = {"threads": "`adaptive(1..512, points: 9)`", "target": "`adaptive(1k ops/s..100k ops/s, points: 9)`"}
+_POINTS = Number("", "9", plain=True, integer=True, minimum=1.0, maximum=1000.0)
+
+
+def read_adaptive(
+    key: str, call: ast.Call, shape: Number, reader: Reader
+) -> tuple[tuple[float, ...], plan.Adaptive] | None:
+    """Return the candidates and how many of them are measured; None after a mistake, which is reported."""
+    unknown = next((a.key for a in call.arguments if a.key and a.key.text not in ADAPTIVE_ARGUMENTS), None)
+    if unknown is not None:
+        known = ADAPTIVE_ARGUMENTS
+        return reader.refuse(structure_errors.UnknownArgument(unknown.span, "adaptive", unknown.text, known))
+    match call.arguments:
+        case [
+            ast.Argument(key=None, value=ast.Binary(operator="..") as ends),
+            ast.Argument(key=ast.Name(text="points"), value=written),
+        ]:
+            pass
+        case _:
+            why = "takes two ends and `points:`"
+            mended = _mended(call)
+            usage = f"`{mended}`" if mended else _ADAPTIVE_USAGE[key]
+            return reader.refuse(structure_errors.BadArgument(call.span, "adaptive", why, usage, mended))
+    first = reader.quantity(key, ends.left, lowest(shape))
+    last = reader.quantity(key, ends.right, shape)
+    count = reader.quantity("points", written, _POINTS)
+    if first is None or last is None or count is None:
+        return None
+    if last.value <= first.value:
+        same = last.value == first.value
+        why = f"both its ends are {first.value:g}" if same else f"it runs from {first.value:g} down to {last.value:g}"
+        usage = "two numbers that differ" if same else "the smaller number first"
+        return reader.refuse(value_errors.EmptyRamp(ends.span, key, why, usage))
+    found = candidates(first.value, last.value)
+    if count.value < FEWEST_POINTS:
+        texts = (ends.left.span.text, ends.right.span.text)
+        return reader.refuse(
+            experiment_errors.TooFewAdaptivePoints(
+                written.span, key, int(count.value), FEWEST_POINTS, _usual(len(found)), texts
+            )
+        )
+    if count.value > len(found):
+        at, most = written.span, len(found)
+        return reader.refuse(
+            experiment_errors.TooFewCandidates(at, key, int(count.value), most, first.value, last.value)
+        )
+    return found, plan.Adaptive(points=int(count.value))
+
+
+def lowest(shape: Number) -> Number:
+    """Return the shape of a ramp's first number, whose example no last number is below."""
+    return replace(shape, example=f"1 {shape.unit}" if not shape.plain else "1")
+
+
+def _mended(call: ast.Call) -> str | None:
+    """Return the call as it was meant, where its ends are written."""
+    values = [argument.value for argument in call.arguments if argument.key is None]
+    if len(values) == 2:
+        first, last = (value.span.text for value in values)
+    elif len(values) == 1 and isinstance(values[0], ast.Binary) and values[0].operator == "..":
+        first, last = (value.span.text for value in (values[0].left, values[0].right))
+    else:
+        return None
+    named = {argument.key.text: argument.value.span.text for argument in call.arguments if argument.key is not None}
+    whole = first.isdecimal() and last.isdecimal() and 0 < int(first) < int(last)
+    usual = _usual(len(candidates(int(first), int(last)))) if whole else _USUAL_POINTS
+    return f"adaptive({first}..{last}, points: {named.get('points', usual)})"
+
+
+def _usual(candidates: int) -> int:
+    """Return as many points as one may well measure of so many candidates."""
+    return min(candidates, max(FEWEST_POINTS, min(_USUAL_POINTS, candidates // 2)))
+
+
+def candidates(first: float, last: float) -> tuple[float, ...]:
+    """Return the whole numbers that an adaptive ramp may measure, in rising order, with both ends."""
+    doublings = math.log2(last / first)
+    each = max(PER_DOUBLING, math.ceil(FEWEST_STEPS / doublings - _SLACK))
+    steps = math.ceil(each * doublings - _SLACK)
+    between = (_rounded(first * (last / first) ** (i / steps)) for i in range(1, steps))
+    return tuple(dict.fromkeys((first, *(point for point in between if first < point < last), last)))
+
+
+def _rounded(point: float) -> float:
+    digits = _DIGITS - 1 - math.floor(math.log10(point))
+    return float(round(point, min(0, digits)))
+
+
+MAX_POINTS = 1000
+
+THREADS = Number("threads", "96", plain=True, integer=True, minimum=1.0, maximum=100_000.0)
+TARGET = Number("ops/s", "20k ops/s", integer=True, minimum=1.0, maximum=2.0**31 - 1)
+_SHAPES = {"threads": THREADS, "target": TARGET, "steps": TARGET}
+_RAMP_USAGE = {
+    "threads": "`range(1, 64, factor: 2)`, `range(8, 96, step: 8)` or `range(1, 100, steps: 10)`",
+    "target": "`range(1k ops/s, 20k ops/s, steps: 20)`",
+    "steps": "`range(1k ops/s, 20k ops/s, steps: 20)`",
+}
+_RATES = "a rate such as `1k ops/s`, or `range(1k ops/s, 4k ops/s, steps: 4)`"
+_CHOOSING = {"threads": ("knee", "adaptive"), "target": ("knee", "adaptive", "highest"), "steps": ()}
+"""The calls that choose the points of a ramp while it is measured."""
+"""The share by which rounding may keep the last step of a range from its end."""
+
+LATENCY, RISE, GAIN = "p99", 0.10, 0.03
+"""The criterion of a search that names none."""
+KNEE_STATISTICS = tuple(name for name in STATISTICS if name != "min")
+KNEE_ARGUMENTS = ("from", "to", "factor", "step", "latency", "rise", "gain", "else")
+RANGE_ARGUMENTS = ("step", "factor", "steps")
+_KNEE_USAGE = {
+    "threads": "`knee(from: 1, factor: 2, to: 512)`, or `step: 8` in place of `factor:`",
+    "target": "`knee(from: 1k ops/s, factor: 2, to: 100k ops/s)`, or `step: 5k ops/s` in place of `factor:`",
+}
+_FACTOR = Number("", "2", plain=True, minimum=1.0, above=True)
+# At most five times: a larger number most likely lacks its `%`.
+_RISE_SHAPE = Number("", "10 %", plain=True, above=True, maximum=5.0)
+_GAIN_SHAPE = Number("", "3 %", plain=True, maximum=1.0)
+
+
+Axis = Literal["threads", "target"]
+
+
+@dataclass(frozen=True)
+class KneeReference:
+    """`other.knee`: the knee that another experiment finds."""
+
+    experiment: str
+    span: Span
+
+
+@dataclass(frozen=True)
+class Ramp:
+    """Points in base units: with `search`, `adaptive` or `promised`, those that it may try; with `found_by`, none."""
+
+    points: tuple[float, ...] = ()
+    search: plan.KneeSearch | None = None
+    adaptive: plan.Adaptive | None = None
+    promised: DeclaredPromise | None = None
+    found_by: KneeReference | None = None
+
+    def __bool__(self) -> bool:
+        return bool(self.points) or self.found_by is not None
+
+    @property
+    def described(self) -> str:
+        if self.adaptive:
+            return "is an adaptive ramp"
+        return "is a search" if self.search or self.promised else f"has {len(self.points)} points"
+
+
+_Points = list[tuple[float, Span]]
+"""Each point with its place in the text."""
+
+
+@dataclass(frozen=True)
+class Ramps:
+    """The axis with its ramp, and the threads of a `target` ramp."""
+
+    axis: Axis
+    ramp: Ramp
+    threads: Ramp
+
+    @property
+    def awaits(self) -> dict[Axis, KneeReference]:
+        ramps: dict[Axis, Ramp] = {"threads": self.threads, self.axis: self.ramp}
+        return {key: ramp.found_by for key, ramp in ramps.items() if ramp.found_by}
+
+
+def read_ramp(key: str, expr: ast.Expr, reader: Reader) -> Ramp:
+    """Return the ramp of `threads` or `target`, in the written order."""
+    match reader.deref(expr):
+        case ast.Call(function=ast.Name(text="knee")) as call:
+            return _search(key, call, reader)
+        case ast.Call(function=ast.Name(text="adaptive")) as call:
+            found = read_adaptive(key, call, _SHAPES[key], reader)
+            return Ramp(found[0], adaptive=found[1]) if found else Ramp()
+        case ast.Call(function=ast.Name(text="highest")) as call:
+            highest = read_highest(key, call, _SHAPES[key], reader)
+            return Ramp(highest[0], promised=highest[1]) if highest else Ramp()
+        case ast.Attr(base=ast.Name(text=experiment), field=field) as attr:
+            if field.text == "knee":
+                return Ramp(found_by=KneeReference(experiment, attr.span))
+            reader.report(name_errors.UnknownName(field.span, "result", field.text, ("knee",)))
+            return Ramp()
+    points = read_points(key, expr, reader)
+    if points is None:
+        return Ramp()
+    if not points:
+        usage = EXPERIMENT.keys[key].shape.wanted
+        reader.report(value_errors.EmptyRamp(expr.span, key, "the list is empty", usage))
+    seen: set[float] = set()
+    for point, span in points:
+        if point in seen:
+            reader.report(value_errors.SamePoint(span, key, f"{point:g}"))
+            return Ramp()
+        seen.add(point)
+    return Ramp(tuple(point for point, _ in points))
+
+
+def _search(key: str, call: ast.Call, reader: Reader) -> Ramp:
+    named = _arguments(key, call, reader)
+    if named is None:
+        return Ramp()
+    shape = _SHAPES[key]
+    first = reader.quantity("from", named["from"], lowest(shape))
+    last = reader.quantity("to", named["to"], shape)
+    way = "factor" if "factor" in named else "step"
+    step = reader.quantity(way, named[way], _FACTOR if way == "factor" else shape)
+    latency = LATENCY
+    if "latency" in named:
+        match named["latency"]:
+            case ast.Name(text=word) if word in KNEE_STATISTICS:
+                latency = word
+            case ast.Name(text=word) as name:
+                reader.report(structure_errors.UnknownWord(name.span, "latency", word, KNEE_STATISTICS))
+                return Ramp()
+            case other:
+                wanted = "a statistic such as `p99` or `mean`"
+                reader.report(structure_errors.WrongType(other.span, "latency", wanted, described(other)))
+                return Ramp()
+    rise = reader.quantity("rise", named["rise"], _RISE_SHAPE) if "rise" in named else RISE
+    gain = reader.quantity("gain", named["gain"], _GAIN_SHAPE) if "gain" in named else GAIN
+    otherwise = reader.quantity("else", named["else"], shape) if "else" in named else None
+    if first is None or last is None or step is None or rise is None or gain is None:
+        return Ramp()
+    if "else" in named and otherwise is None:
+        return Ramp()
+    points = _stepped(key, call, first.value, last.value, way, step, reader)
+    if points is None:
+        return Ramp()
+    if len(points) < 2:
+        why = f"has only the point {first.text}, and a knee needs at least two"
+        reader.report(structure_errors.BadArgument(call.span, "knee", why, _KNEE_USAGE[key]))
+        return Ramp()
+    search = plan.KneeSearch(
+        latency=STATISTICS[latency],
+        rise=_value(rise),
+        gain=_value(gain),
+        otherwise=otherwise.value if otherwise else None,
+    )
+    return Ramp(tuple(point for point, _ in points), search)
+
+
+def _value(number: Constant | float) -> float:
+    return number.value if isinstance(number, Constant) else number
+
+
+def _arguments(key: str, call: ast.Call, reader: Reader) -> dict[str, ast.Expr] | None:
+    """Return the arguments of `knee(...)` by name: two end points, and a step or a factor. None after a mistake."""
+    named = named_arguments(call, KNEE_ARGUMENTS, reader)
+    if named is None:
+        return None
+    missing = [f"`{name}:`" for name in ("from", "to") if name not in named]
+    missing += ["`factor:` or `step:`"] if named.keys().isdisjoint({"factor", "step"}) else []
+    if len(named) < len(call.arguments) or missing or {"factor", "step"} <= named.keys():
+        why = "takes `from:` and `to:`, and one of `factor:` and `step:`"
+        if missing and len(named) == len(call.arguments):
+            why = f"needs {' and '.join(missing)}"
+        return reader.refuse(structure_errors.BadArgument(call.span, "knee", why, _KNEE_USAGE[key]))
+    return {name: argument.value for name, argument in named.items()}
+
+
+def read_points(key: str, expr: ast.Expr, reader: Reader) -> _Points | None:
+    """Return the points of a list, a range or a number, with their places; None after a mistake."""
+    match reader.deref(expr):
+        case ast.List() as items:
+            return _listed(key, items, reader)
+        case ast.Binary(operator="..") as dots:
+            return _dots(key, dots, reader)
+        case ast.Call(function=ast.Name(text="range")) as call:
+            return _range(key, call, reader)
+        case ast.Binary(operator="-", left=ast.Quantity(value=first), right=ast.Quantity(value=last)) as minus if (
+            first < last
+        ):
+            meant = f"{minus.left.span.text}..{minus.right.span.text}"
+            return reader.refuse(structure_errors.WrongType(minus.span, key, _wanted(key), described(minus), meant))
+        case ast.Quantity() | ast.Unary() | ast.Binary() as number:
+            constant = reader.quantity(key, number, _SHAPES[key])
+            return None if constant is None else [(constant.value, number.span)]
+        case other:
+            words = ("range", *_CHOOSING[key])
+            return reader.refuse(wrong_value(other, key, _wanted(key), words, numbers=True))
+
+
+def _listed(key: str, items: ast.List, reader: Reader) -> _Points | None:
+    points: _Points = []
+    whole = True
+    for item in items.items:
+        match reader.deref(item):
+            case ast.List():  # nested lists that double each time would make an endless ramp
+                return reader.refuse(structure_errors.WrongType(item.span, key, _wanted(key), "a list in a list"))
+            case ast.Call(function=ast.Name(text=chosen)) if chosen in _CHOOSING[key]:
+                wanted, found = f"a list of numbers, or `{chosen}(...)` alone", f"a list that holds `{chosen}(...)`"
+                return reader.refuse(structure_errors.WrongType(item.span, key, wanted, found))
+        part = read_points(key, item, reader)
+        whole = whole and part is not None
+        points.extend(part or ())
+        if len(points) > MAX_POINTS:
+            count = float(len(points))
+            return reader.refuse(value_errors.TooManyPoints(items.span, key, count, MAX_POINTS))
+    return points if whole else None
+
+
+def _wanted(key: str) -> str:
+    return EXPERIMENT.keys[key].shape.wanted if key in EXPERIMENT.keys else _RATES
+
+
+def _dots(key: str, expr: ast.Binary, reader: Reader) -> _Points | None:
+    first = reader.quantity(key, expr.left, lowest(_SHAPES[key]))
+    last = reader.quantity(key, expr.right, _SHAPES[key])
+    if first is None or last is None:
+        return None
+    return _made(key, expr, first.value, last.value, last.value - first.value, lambda i: first.value + i, reader)
+
+
+def _range(key: str, call: ast.Call, reader: Reader) -> _Points | None:
+    shape = _SHAPES[key]
+    positional = [argument.value for argument in call.arguments if argument.key is None]
+    named = {argument.key.text: argument.value for argument in call.arguments if argument.key is not None}
+    for argument in call.arguments:
+        if argument.key is not None and argument.key.text not in RANGE_ARGUMENTS:
+            name = argument.key
+            return reader.refuse(structure_errors.UnknownArgument(name.span, "range", name.text, RANGE_ARGUMENTS))
+    if len(positional) != 2 or len(named) != 1:
+        why = "takes a first and a last point, and one of `step:`, `factor:` and `steps:`"
+        usage, mended = _RAMP_USAGE[key], None
+        if len(positional) == 3 and not named:
+            mended = "range({}, {}, step: {})".format(*(value.span.text for value in positional))
+            usage = f"`{mended}`"
+        return reader.refuse(structure_errors.BadArgument(call.span, "range", why, usage, mended))
+    first, last = reader.quantity(key, positional[0], lowest(shape)), reader.quantity(key, positional[1], shape)
+    [(way, value)] = named.items()
+    match way:
+        case "step":
+            step = reader.quantity("step", value, shape)
+        case "factor":
+            step = reader.quantity("factor", value, _FACTOR)
+        case _:
+            step = reader.quantity("steps", value, Number("", "25", plain=True, integer=True, minimum=2.0))
+    if first is None or last is None or step is None:
+        return None
+    return _stepped(key, call, first.value, last.value, way, step, reader)
+
+
+def _stepped(
+    key: str, call: ast.Call, first: float, last: float, way: str, step: Constant, reader: Reader
+) -> _Points | None:
+    match way:
+        case "step":
+            steps = (last - first) / step.value
+            return _made(key, call, first, last, steps, lambda i: first + i * step.value, reader)
+        case "factor":
+            steps = math.log(last / first) / math.log(step.value)
+            return _made(key, call, first, last, steps, lambda i: first * step.value**i, reader)
+        case _:
+            width = (last - first) / (step.value - 1)
+            return _made(key, call, first, last, step.value - 1, lambda i: first + i * width, reader)
+
+
+def _made(
+    key: str, expr: ast.Expr, first: float, last: float, steps: float, point: Callable[[int], float], reader: Reader
+) -> _Points | None:
+    """Return whole points from `first` on with `steps` more. Points that round to the same number count once."""
+    if last < first:
+        why = f"it runs from {first:g} down to {last:g}"
+        return reader.refuse(value_errors.EmptyRamp(expr.span, key, why, "the smaller number first"))
+    if steps >= MAX_POINTS:
+        return reader.refuse(value_errors.TooManyPoints(expr.span, key, math.floor(steps) + 1.0, MAX_POINTS))
+    count = math.floor(steps + _SLACK) + 1
+    return [(whole, expr.span) for whole in dict.fromkeys(float(round(point(i))) for i in range(count))]

@@ -1,0 +1,575 @@
+"""The named arguments of a call in a value, as in `knee(from: 1, to: 64, factor: 2)`."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Collection, Iterable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal, TypeVar
+
+from benchbrief.compiler.frontend import name_errors, structure_errors, value_errors
+from benchbrief.compiler.frontend.declarations import Entry
+from benchbrief.compiler.frontend.value_errors import UnreadableFile
+from benchbrief.compiler.problems import CompileProblem, Findings
+from benchbrief.dsl.diagnostics.suggest import did_you_mean
+from benchbrief.dsl.source import Span
+from benchbrief.dsl.syntax import ast
+from benchbrief.model import plan
+from benchbrief.model.units import (
+    DIMENSIONLESS,
+    Dimension,
+    UnknownUnitError,
+    base_unit,
+    dimension_name,
+    divide,
+    multiply,
+    parse_unit,
+)
+from benchbrief.model.value_shapes import BlockSchema, Fact, Flag, Key, Login, Number, Shape, Special, Text, Word
+
+_NUMBER = re.compile(r"[0-9][0-9_.]*(?:[kMGT](?![A-Za-z]))?\s*(.*)")
+_NUMBERS = re.compile(r"\s*[0-9]+(?:\s*,\s*[0-9]+|\s+[0-9]+)+\s*")
+_PREFIXES = ("var", "param", "params", "vars")
+
+
+def wrong_value(
+    expr: ast.Expr, key: str, wanted: str, words: Iterable[str] = (), *, numbers: bool = False, texts: bool = False
+) -> CompileProblem:
+    """Report a value that is neither of the `wanted` form nor a misspelt one of `words`. `numbers` says that a number
+    is allowed too, `texts` that a text stands for a word."""
+    known = tuple(words)
+    name = expr.function if isinstance(expr, ast.Call) else expr
+    if isinstance(name, ast.Name) and did_you_mean(name.text, known):
+        return structure_errors.UnknownWord(name.span, key, name.text, known)
+    if isinstance(expr, ast.Binary) and expr.span.text.replace("-", "_") in known:
+        return structure_errors.UnknownWord(expr.span, key, expr.span.text, known)  # `white-paper`
+    meant = f'"{expr.text}"' if texts and isinstance(expr, ast.Name) else _meant(expr, known, numbers)
+    return structure_errors.WrongType(expr.span, key, wanted, described(expr), meant)
+
+
+def _meant(expr: ast.Expr, known: tuple[str, ...], numbers: bool) -> str | None:
+    """Strip the surplus from `"5 min"`, `"nvme"`, `"{records}"` and `var.records`."""
+    text = ""
+    match expr:
+        case ast.String(plain=plain) if plain is not None:
+            text = plain.strip()
+        case ast.String(parts=[ast.Hole(expr=ast.Name(text=text), format="")]):
+            pass
+        case ast.Attr(base=ast.Name(text=prefix), field=ast.Name(text=text)) if prefix in _PREFIXES:
+            pass
+        case _:
+            return None
+    if text in known:
+        return text
+    if numbers and _NUMBERS.fullmatch(text):
+        return "[" + ", ".join(re.findall(r"[0-9]+", text)) + "]"
+    number = _NUMBER.fullmatch(text) if numbers else None
+    if number is None:
+        return None
+    try:
+        parse_unit(number[1])
+    except UnknownUnitError:
+        return None
+    return text
+
+
+def product(expr: ast.Expr) -> Literal["phases", "count", ""]:
+    """Return what `6 x 10 min`, or `2 x 16 cores`, is written as; "" for anything else."""
+    match expr:
+        case ast.Binary(operator="x", right=ast.Quantity(unit=unit)):
+            return "phases" if unit in ("s", "ms", "min", "h", "d") else "count"
+        case ast.Binary(operator="x"):
+            return "count"
+    return ""
+
+
+def described(expr: ast.Expr) -> str:
+    """Return what an expression is, for messages."""
+    match expr:
+        case ast.Name():
+            return f"the word `{expr.text}`"
+        case ast.Quantity():
+            return f"the number `{expr.span.text}`"
+        case ast.String():
+            return "a quoted text"
+        case ast.List():
+            return "a list"
+        case ast.Call():
+            return f"a call of `{expr.function.text}`"
+        case ast.Attr() | ast.Index() | ast.Binary() | ast.Unary():
+            return f"the expression `{' '.join(expr.span.text.split())}`"
+        case ast.Every() | ast.By() | ast.Option():
+            return f"`{' '.join(expr.span.text.split())}`"
+
+
+MOST_BYTES = 64 << 10
+
+
+def read_spec_file(what: str, name: str, span: Span, findings: Findings) -> str | None:
+    """Return the text of the file that a spec names at `span`, by its path from the folder of the spec. `what` is what
+    messages call it. None for a file that can't be read, or is too large, which is reported."""
+    path = Path(span.source.name).parent / name
+    try:
+        if path.exists() and not (path.is_file() or path.is_dir()):  # reading a FIFO blocks
+            raise ValueError("it is not a regular file")
+        if path.stat().st_size > MOST_BYTES:
+            raise ValueError(f"it has more than {MOST_BYTES >> 10} KiB")
+        return path.read_bytes().decode()
+    except (OSError, ValueError) as error:
+        why = error.strerror or "it can't be read" if isinstance(error, OSError) else _decoded(error)
+        findings.add(UnreadableFile(span, what, name, why[:1].lower() + why[1:]))
+        return None
+
+
+def _decoded(error: ValueError) -> str:
+    return "it is not UTF-8" if isinstance(error, UnicodeDecodeError) else str(error)
+
+
+def check_path(span: Span, key: str, path: str, findings: Findings) -> bool:
+    """Check that a path is absolute, not the root, and without `..`."""
+    problem = None
+    if not path.startswith("/"):
+        problem = "it does not start with `/`"
+    elif ".." in path.split("/"):
+        problem = "it goes up with `..`"
+    elif not path.strip("/"):
+        problem = "it is the root directory"
+    if problem:
+        findings.add(value_errors.BadPath(span, key, path, problem))
+    return problem is None
+
+
+@dataclass(frozen=True)
+class Constant:
+    """A computed number in base units. `text` is as the user wrote it; `bare` when no unit was written."""
+
+    value: float
+    dimension: Dimension
+    text: str
+    span: Span
+    bare: bool
+
+    @property
+    def quantity(self) -> plan.Quantity:
+        return plan.Quantity(value=self.value, unit=base_unit(self.dimension), text=self.text)
+
+
+Value = str | bool | Constant | plan.Reference | ast.String | tuple[ast.Expr, ...]
+
+
+"""What an attribute's value becomes, by its shape: a text, a word, a flag, a number, a reference that the run reads, a
+text with holes, or a series."""
+
+
+def setting(value: Value | None) -> str | float | bool | None:
+    """Return a value as a setting of a tool or an engine: a number in base units. None for any other value."""
+    if isinstance(value, Constant):
+        return value.value
+    return value if isinstance(value, str | bool) else None
+
+
+@dataclass(frozen=True)
+class Values:
+    """The right values of one block. A missing key is absent or has a mistake.
+
+    `meant` are the keys that misspelt ones most likely mean.
+    """
+
+    entry: Entry
+    found: Mapping[str, Value]
+    meant: frozenset[str | None]
+
+    def span(self, key: str) -> Span:
+        """Return the place of the attribute's value, or of the block's head when it has none."""
+        attribute = self.entry.attributes.get(key)
+        if attribute is None:
+            return self.entry.head
+        return attribute.values[0].span.to(attribute.values[-1].span)
+
+    def said(self, key: str) -> bool:
+        return key in self.entry.attributes or key in self.meant
+
+    def text(self, key: str) -> str | None:
+        value = self.found.get(key)
+        return value if isinstance(value, str) else None
+
+    def flag(self, key: str) -> bool | None:
+        value = self.found.get(key)
+        return value if isinstance(value, bool) else None
+
+    def constant(self, key: str) -> Constant | None:
+        value = self.found.get(key)
+        return value if isinstance(value, Constant) else None
+
+    def number(self, key: str) -> float | None:
+        constant = self.constant(key)
+        return constant.value if constant else None
+
+    def string(self, key: str) -> ast.String | None:
+        value = self.found.get(key)
+        return value if isinstance(value, ast.String) else None
+
+    def series(self, key: str) -> tuple[ast.Expr, ...]:
+        value = self.found.get(key)
+        return value if isinstance(value, tuple) else ()
+
+
+def origin(span: Span) -> plan.Origin:
+    return plan.Origin(file=span.source.name, line=span.line, column=span.column)
+
+
+T = TypeVar("T")
+
+_FLAGS = {"true": True, "false": False}
+
+
+_ONE_LINE = "it on one line, without tabs or other control characters"
+_MOST_FACTORS = 64  # of one unit in another: `s*s*s` has three
+
+
+_WITH_COMMAS = re.compile(r"[0-9]{1,3}(,[0-9]{3})+(?![0-9]).*")
+
+
+class Reader:
+    """Reads blocks by their schemas. Mistakes go to the findings."""
+
+    def __init__(self, params: Mapping[str, ast.Expr], findings: Findings) -> None:
+        self._params = params
+        self.findings = findings
+        self._constants: dict[str, Constant | None] = {}
+        for name, expr in params.items():
+            # In this order, each needs only those before it.
+            if isinstance(expr, ast.Quantity | ast.Unary | ast.Binary) and not _is_range(expr):
+                self._constants[name] = self.constant(expr)
+
+    def report(self, problem: CompileProblem) -> None:
+        self.findings.add(problem)
+
+    def refuse(self, problem: CompileProblem) -> T | None:
+        """Report a mistake, and return None in place of what it spoils."""
+        self.findings.add(problem)
+        return None
+
+    def block(self, entry: Entry, schema: BlockSchema, *, complete: bool = True) -> Values:
+        """Return the values of a block. With `complete` False, as for an override, nothing is missing."""
+        found: dict[str, Value] = {}
+        meant: set[str | None] = set()
+        for name, attribute in entry.attributes.items():
+            key = schema.keys.get(name)
+            if key is None and schema.open_keys is not None and not _misspelt(attribute, entry, schema):
+                key = Key(schema.open_keys, "")
+            if key is None:
+                at, known = attribute.key.span, tuple(schema.keys)
+                problem = structure_errors.UnknownAttribute(at, entry.kind, name, known, schema)
+                self.report(problem)
+                meant.add(problem.replacement)
+                self._recover(attribute, problem.replacement, entry, schema, found)
+                continue
+            value = self.attribute(attribute, key.shape)
+            if value is not None:
+                found[name] = value
+        for rivals in schema.exclusive:
+            said = [entry.attributes[key] for key in rivals if key in entry.attributes]
+            if len(said) > 1:
+                one, other = said[0].key, said[1].key
+                self.report(structure_errors.ExclusiveAttributes(other.span, one.span, other.text, one.text))
+        for block in entry.blocks:
+            if block.kind not in schema.blocks:
+                self.report(structure_errors.MisplacedBlock(block.keyword, entry.kind, block.kind, schema.blocks))
+        if complete:
+            for name, key in schema.keys.items():
+                if key.required and name not in entry.attributes and name not in meant:
+                    of, wanted = (entry.head, entry.kind, entry.name), key.shape.described
+                    self.report(structure_errors.MissingAttribute(*of, name, wanted))
+        return Values(entry, found, frozenset(meant))
+
+    def _recover(
+        self, attribute: ast.Attribute, meant: str | None, entry: Entry, schema: BlockSchema, found: dict[str, Value]
+    ) -> None:
+        """Read a misspelt attribute as the one that it means: without its value, other things would seem wrong."""
+        earlier = entry.attributes.get(meant or "")
+        inherited = earlier is not None and (
+            earlier.span.source is not entry.head.source or earlier.span.start < entry.head.start
+        )
+        if meant is not None and (earlier is None or inherited):
+            reported, self.findings = self.findings, Findings()  # the name is only a guess, so the value is not judged
+            value = self.attribute(attribute, schema.keys[meant].shape)
+            self.findings = reported
+            if value is not None:
+                found[meant] = value
+
+    def attribute(self, attribute: ast.Attribute, shape: Shape) -> Value | None:
+        key = attribute.key.text
+        if attribute.label is not None:
+            self.report(structure_errors.StrayLabel(attribute.label.span, key))
+        if len(attribute.values) > 1 and not (isinstance(shape, Special) and shape.series):
+            span, usage = attribute.values[1].span, "only one value"
+            written = attribute.values[0].span.to(attribute.values[-1].span)
+            mended, why = None, "takes one value"
+            if _WITH_COMMAS.fullmatch(written.text):
+                mended = written.text.replace(",", "")
+                span, usage = written, f"`{mended}`: digits have no commas"
+            elif "[" in shape.wanted and not written.text.startswith("["):
+                mended, why = f"[{written.text}]", "takes one value, or a list"
+                span, usage = written, f"`{' '.join(mended.split())}`"
+            self.report(structure_errors.BadArgument(span, key, why, usage, mended))
+            if isinstance(shape, Special) and mended:
+                return (ast.List(written, attribute.values),)  # its measures are known all the same
+            return None
+        if isinstance(shape, Special):
+            return attribute.values
+        return self.value(key, attribute.values[0], shape)
+
+    def value(self, key: str, expr: ast.Expr, shape: Shape) -> Value | None:
+        """Return the value of an expression; None after a mistake."""
+        match shape:
+            case Word(choices=choices):
+                if isinstance(expr, ast.Name) and expr.text in choices:
+                    return expr.text
+                return self._word(key, self.deref(expr), shape)
+            case Text():
+                return self._text(key, self.deref(expr), shape)
+            case Flag():
+                expr = self.deref(expr)
+                if isinstance(expr, ast.Name) and expr.text in _FLAGS:
+                    return _FLAGS[expr.text]
+                return self._wrong(expr, key, shape.wanted, _FLAGS)
+            case Number():
+                return self.quantity(key, expr, shape)
+            case Fact():
+                return self._fact(key, self.deref(expr), shape)
+            case Login():
+                return self._login(key, self.deref(expr), shape)
+            case Special():
+                return (expr,)
+
+    def deref(self, expr: ast.Expr) -> ast.Expr:
+        """Return the expression of a parameter; any other one unchanged."""
+        while isinstance(expr, ast.Name) and expr.text in self._params:
+            expr = self._params[expr.text]
+        return expr
+
+    def _wrong(self, expr: ast.Expr, key: str, wanted: str, words: Iterable[str] = ()) -> T | None:
+        return self.refuse(wrong_value(expr, key, wanted, words))
+
+    def _word(self, key: str, expr: ast.Expr, shape: Word) -> str | None:
+        quoted = expr.plain if shape.quoted and isinstance(expr, ast.String) else None
+        text = expr.text if isinstance(expr, ast.Name) else quoted
+        if text is None:
+            return self._wrong(expr, key, shape.wanted, shape.choices)
+        if text not in shape.choices:
+            return self.refuse(structure_errors.UnknownWord(expr.span, key, text, shape.choices))
+        return text
+
+    def _text(self, key: str, expr: ast.Expr, shape: Text) -> str | ast.String | None:
+        if not isinstance(expr, ast.String):
+            return self.refuse(wrong_value(expr, key, shape.wanted, texts=True))
+        plain = expr.plain
+        if plain is None and not shape.holes:
+            hole = next(part for part in expr.parts if isinstance(part, ast.Hole))
+            return self.refuse(structure_errors.HoleNotAllowed(hole.span, key))
+        if plain is not None and not plain.strip():
+            return self.refuse(value_errors.BadText(expr.span, key, "empty", shape.wanted))
+        if plain is not None and any(ord(char) < 32 for char in plain) and key != "description":
+            return self.refuse(value_errors.BadText(expr.span, key, "not plain text on one line", _ONE_LINE))
+        if shape.absolute and plain is not None and not check_path(expr.span, key, plain, self.findings):
+            return None
+        return expr if shape.holes else plain
+
+    def _login(self, key: str, expr: ast.Expr, shape: Login) -> str | plan.Reference | None:
+        found = reference(expr)
+        if found is not None and found.kind == ("secret" if shape.secret else "env"):
+            return found
+        if isinstance(expr, ast.String) and not shape.secret:
+            text = self._text(key, expr, Text())
+            return text if isinstance(text, str) else None
+        if found is not None and shape.secret:
+            why = "what `env` names is shown in plans and messages"
+            return self.refuse(value_errors.SecretInTheOpen(expr.span, key, why, found.name))
+        if isinstance(expr, ast.String) and shape.secret:
+            why = "a spec goes into version control"
+            return self.refuse(value_errors.SecretInTheOpen(expr.span, key, why, shape.example))
+        return self._wrong(expr, key, shape.wanted, ["secret" if shape.secret else "env"])
+
+    def _fact(self, key: str, expr: ast.Expr, shape: Fact) -> Value | None:
+        if isinstance(expr, ast.String):
+            return self._text(key, expr, Text())
+        if isinstance(expr, ast.Name) and expr.text in _FLAGS:
+            return _FLAGS[expr.text]
+        if shape.removable and isinstance(expr, ast.Name) and expr.text == "none":
+            return None
+        if isinstance(expr, ast.Quantity | ast.Binary | ast.Unary):
+            return self.constant(expr)
+        return self.refuse(wrong_value(expr, key, shape.wanted, _FLAGS, texts=True))
+
+    def quantity(self, key: str, expr: ast.Expr, shape: Number) -> Constant | None:
+        """Return a number of the wanted dimension within its bounds."""
+        resolved = self.deref(expr)
+        if not isinstance(resolved, ast.Quantity | ast.Unary | ast.Binary):
+            if isinstance(resolved, ast.Name) and did_you_mean(resolved.text, self._params):
+                self.report(name_errors.NotAName(resolved.span, resolved.text, tuple(self._params)))
+            else:
+                self.report(wrong_value(resolved, key, shape.described, self._params, numbers=True))
+            return None
+        constant = self._computed(expr)
+        if constant is None:
+            return None
+        if constant.dimension != shape.dimension:
+            if constant.bare and constant.dimension == DIMENSIONLESS and shape.plain:
+                constant = Constant(constant.value, shape.dimension, constant.text, constant.span, bare=True)
+            elif constant.bare:
+                return self.refuse(
+                    value_errors.MissingUnit(constant.span, key, shape.wanted, shape.example, constant.text)
+                )
+            else:
+                found = dimension_name(constant.dimension)
+                return self.refuse(
+                    value_errors.WrongDimension(constant.span, key, shape.wanted, shape.example, constant.text, found)
+                )
+        return constant if self._within(key, constant, shape) else None
+
+    def _within(self, key: str, constant: Constant, shape: Number) -> bool:
+        bound = shape.broken_bound(constant.value)
+        if bound:
+            self.report(
+                value_errors.OutOfRange(
+                    constant.span, key, constant.text, bound, shape.example, _as_percent(constant, shape)
+                )
+            )
+        elif shape.integer and constant.value != math.floor(constant.value):
+            self.report(value_errors.NotInteger(constant.span, key, constant.text))
+            return False
+        return not bound
+
+    def _computed(self, expr: ast.Expr) -> Constant | None:
+        """Return the constant at the place of the number, also inside a parameter."""
+        while isinstance(expr, ast.Name) and expr.text in self._params:
+            if expr.text in self._constants:
+                return self._constants[expr.text]
+            expr = self._params[expr.text]
+        return self.constant(expr)
+
+    def constant(self, expr: ast.Expr) -> Constant | None:
+        """Compute a number from literals and parameters, in base units. None after a mistake."""
+        match expr:
+            case ast.Quantity():
+                return self._literal(expr)
+            case ast.Name() if expr.text in self._constants:
+                inner = self._constants[expr.text]
+                return inner and Constant(inner.value, inner.dimension, inner.text, expr.span, inner.bare)
+            case ast.Name() if expr.text in self._params:
+                return self.constant(self.deref(expr))
+            case ast.Name():
+                return self.refuse(name_errors.NotAName(expr.span, expr.text, tuple(self._params)))
+            case ast.Unary(operator="-"):
+                inner = self.constant(expr.operand)
+                return inner and Constant(-inner.value, inner.dimension, f"-{inner.text}", expr.span, inner.bare)
+            case ast.Binary(operator="+" | "-" | "*" | "/"):
+                return self._binary(expr)
+            case _:
+                return self.refuse(value_errors.NotConstant(expr.span, described(expr), product(expr)))
+
+    def _literal(self, expr: ast.Quantity) -> Constant | None:
+        try:
+            unit = parse_unit(expr.unit)
+        except UnknownUnitError as error:
+            span = expr.unit_span or expr.span
+            part = Span(span.source, span.start + error.start, span.start + error.start + len(error.part))
+            return self.refuse(value_errors.UnknownUnit(part, error.part, error.hint))
+        value = unit.to_base(expr.value)
+        if not math.isfinite(value):
+            return self.refuse(value_errors.NotFinite(expr.span))
+        return Constant(value, unit.dimension, " ".join(expr.span.text.split()), expr.span, not expr.unit)
+
+    def _binary(self, expr: ast.Binary) -> Constant | None:
+        left, right = self.constant(expr.left), self.constant(expr.right)
+        if left is None or right is None:
+            return None
+        match expr.operator:
+            case "+" | "-":
+                if left.dimension != right.dimension:
+                    return self.refuse(
+                        value_errors.MixedDimensions(
+                            expr.operator_span,
+                            expr.operator,
+                            left.text,
+                            dimension_name(left.dimension),
+                            right.text,
+                            dimension_name(right.dimension),
+                        )
+                    )
+                value = left.value + right.value if expr.operator == "+" else left.value - right.value
+                dimension = left.dimension
+            case "/":
+                if right.value == 0:
+                    return self.refuse(value_errors.DivisionByZero(expr.right.span))
+                value, dimension = left.value / right.value, divide(left.dimension, right.dimension)
+            case _:
+                value, dimension = left.value * right.value, multiply(left.dimension, right.dimension)
+        if not math.isfinite(value):
+            return self.refuse(value_errors.NotFinite(expr.span))
+        if any(abs(power) > _MOST_FACTORS for _, power in dimension):
+            return self.refuse(value_errors.NotFinite(expr.span, "product of units"))
+        unit = base_unit(dimension)
+        text = f"{value:,.6g} {unit}".strip()
+        return Constant(value, dimension, text, expr.span, left.bare and right.bare)
+
+
+def _misspelt(attribute: ast.Attribute, entry: Entry, schema: BlockSchema) -> bool:
+    """Return whether a fact is a misspelt key: a missing required one, or one with a value that no fact can have."""
+    unsaid = [key for key in schema.keys if key not in entry.attributes]
+    if attribute.key.text in structure_errors.NO_FACTS and isinstance(attribute.values[0], ast.Name | ast.Call):
+        return True
+    no_fact = isinstance(attribute.values[0], ast.Call | ast.List)
+    if not no_fact and not any(schema.keys[key].required for key in unsaid):
+        return False
+    guess = did_you_mean(attribute.key.text, unsaid)
+    return guess is not None and (no_fact or schema.keys[guess].required)
+
+
+def reference(expr: ast.Expr) -> plan.Reference | None:
+    """Return the reference of `env("NAME")` or `secret("NAME")`, with or without quotes; None for all else."""
+    match expr:
+        case ast.Call(
+            function=ast.Name(text=("env" | "secret") as kind),
+            arguments=[ast.Argument(key=None, value=ast.Name() | ast.String() as value)],
+        ) if name := (value.text if isinstance(value, ast.Name) else value.plain):
+            return plan.Reference(kind="env" if kind == "env" else "secret", name=name)
+    return None
+
+
+def _as_percent(constant: Constant, shape: Number) -> str | None:
+    """Return `5 %` for a 5 that is too large for a share; None where that would be wrong too."""
+    if not constant.bare or not shape.example.endswith("%") or shape.broken_bound(constant.value / 100):
+        return None
+    return f"{constant.text} %"
+
+
+def _is_range(expr: ast.Expr) -> bool:
+    """Return whether it is a range: `1..16` or `6 x 10 min` are no numbers."""
+    return isinstance(expr, ast.Binary) and expr.operator in ("..", "x")
+
+
+def listed(exprs: Iterable[ast.Expr]) -> tuple[ast.Expr, ...]:
+    """Return the items of a list. Anything else counts as a list of one."""
+    items: list[ast.Expr] = []
+    for expr in exprs:
+        items.extend(expr.items if isinstance(expr, ast.List) else (expr,))
+    return tuple(items)
+
+
+def named_arguments(call: ast.Call, known: Collection[str], reader: Reader) -> dict[str, ast.Argument] | None:
+    """Return the arguments that have names, by name. Reports one that is unknown or given twice, and returns None."""
+    named: dict[str, ast.Argument] = {}
+    for argument in call.arguments:
+        if argument.key is None:
+            continue
+        key, name = argument.key, argument.key.text
+        if name not in known:
+            return reader.refuse(structure_errors.UnknownArgument(key.span, call.function.text, name, tuple(known)))
+        if name in named:
+            return reader.refuse(structure_errors.DuplicateAttribute(key.span, named[name].span, name))
+        named[name] = argument
+    return named

@@ -1,1 +1,0 @@
-"""What attributes may hold: shapes, units, and the tables of all blocks."""

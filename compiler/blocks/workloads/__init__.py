@@ -1,1 +1,0 @@
-"""Workloads and the load generators that run them."""

@@ -1,1 +1,0 @@
-"""The elements of a report block: figures, tables, texts and formulas."""

@@ -1,0 +1,491 @@
+"""`figure`: bars, lines, curves and marks, with a dimension for each visual channel and one unit for each axis."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Literal, cast
+
+from benchbrief.compiler.blocks.values import described
+from benchbrief.compiler.briefs import report_errors as wrong
+from benchbrief.compiler.briefs.element_bodies import Body, option_title, option_word, read_body, split_options
+from benchbrief.compiler.briefs.element_queries import (
+    Place,
+    dimension,
+    example_key,
+    ordered,
+    plan_keys,
+    query,
+    quote_of,
+    typed_at,
+    without_single_keys,
+)
+from benchbrief.compiler.briefs.expression_wordings import label_of
+from benchbrief.compiler.briefs.plan_prose import prose, title
+from benchbrief.compiler.frontend.declarations import text_of
+from benchbrief.compiler.frontend.structure_errors import WrongType
+from benchbrief.compiler.measure_catalogue import AXIS_UNITS, DIMENSIONS, SAMPLED, Key
+from benchbrief.compiler.metrics import metric_errors
+from benchbrief.compiler.metrics.expressions import Typer
+from benchbrief.compiler.metrics.terms import Fixed, Measure, Reduction, Spread, Term, Typed, fix, leaves, planned_keys
+from benchbrief.compiler.problems import CompileProblem
+from benchbrief.dsl.source import Span
+from benchbrief.dsl.syntax import ast
+from benchbrief.model import plan
+from benchbrief.model.plan import Dimension
+from benchbrief.model.units import DIMENSIONLESS, Unit, parse_unit
+
+FigureAxis = Literal["left", "right", "x"]
+
+
+@dataclass(frozen=True)
+class DrawnSeries:
+    """A series before lowering. `along` is the place of its axis, `x` the other expression of a curve."""
+
+    mark: Literal["line", "bar", "curve", "rule"]
+    expr: ast.Expr
+    typed: Typed
+    label: plan.Label
+    along: ast.Name | None
+    color: ast.Name | None
+    x: tuple[ast.Expr, Typed] | None
+    axis: Literal["left", "right"]
+    dashed: bool
+    repeats: Typed | None
+    """The query for each repeat, for a band."""
+    quote: plan.Quote | None
+
+    @property
+    def x_dim(self) -> Dimension | None:
+        return dimension(self.along.text) if self.along else None
+
+    @property
+    def color_dim(self) -> Dimension | None:
+        return dimension(self.color.text) if self.color else None
+
+
+@dataclass
+class FigureAxes:
+    """The unit of each axis, from its first series, with its place."""
+
+    units: dict[FigureAxis, tuple[Unit, Span]] = field(default_factory=dict)
+
+    def unit(self, typer: Typer, axis: FigureAxis, typed: Typed, span: Span) -> Unit | None:
+        """Return the unit of a series on `axis`; None when it can't be converted."""
+        unit, first = self.units.setdefault(axis, (typed.unit, span))
+        if unit.dimension == typed.unit.dimension:
+            return unit
+        here, there = (f"`{u.text}`" if u.text else "a plain number" for u in (typed.unit, unit))
+        return typer.refuse(wrong.AxisUnits(span, first, here, there))
+
+
+def lowered_series(
+    typer: Typer, drawn: list[DrawnSeries], panel: ast.Name | None
+) -> tuple[tuple[plan.Series, ...], dict[Dimension, tuple[Key, ...]]] | None:
+    keys: dict[Dimension, tuple[Key, ...]] = {}
+    for one in drawn:
+        for dim in (one.x_dim, one.color_dim, dimension(panel.text) if panel else None):
+            if dim is not None and dim not in SAMPLED and dim in one.typed.term.dims:
+                found = {*keys.get(dim, ()), *(planned_keys(one.typed.term, dim) or ())}
+                keys[dim] = ordered(typer, dim, found)
+    axes = FigureAxes()
+    series = [_plan_series(typer, one, axes, keys, drawn) for one in drawn]
+    if any(one is None for one in series):
+        return None
+    for one in drawn:
+        points = keys.get(one.x_dim, ()) if one.x_dim else ()
+        if one.mark in ("line", "curve") and one.along is not None and len(points) == 1:
+            point = str(plan_keys(typer, cast(Dimension, one.x_dim), points)[0].label)
+            typer.report(wrong.SinglePoint(one.along.span, one.along.text, point))
+    return tuple(one for one in series if one is not None), keys
+
+
+def _plan_series(
+    typer: Typer,
+    one: DrawnSeries,
+    axes: FigureAxes,
+    keys: Mapping[Dimension, tuple[Key, ...]],
+    drawn: list[DrawnSeries],
+) -> plan.Series | None:
+    typed, x_dim = one.typed, one.x_dim
+    if one.mark == "rule":
+        x_dim = _across(typed, drawn)
+        if x_dim is not None:  # a mark on the x axis has its unit by nature
+            return plan.Series(
+                mark="rule",
+                query=query(typer, typed.term, parse_unit(AXIS_UNITS[x_dim]), text_of(one.expr)),
+                label=one.label,
+                x_dim=x_dim,
+                color_dim=one.color_dim,
+                dashed=one.dashed,
+            )
+    elif x_dim is not None and x_dim not in typed.term.dims:
+        beside = tuple(d.typed.term for d in drawn if x_dim in d.typed.term.dims) if x_dim in SAMPLED else ()
+        typed = replace(typed, term=Spread(typed.term, x_dim, keys.get(x_dim, ()), beside))
+    unit = axes.unit(typer, one.axis, typed, one.expr.span)
+    x_query, x_label = None, cast(plan.Label, "")
+    if one.x is not None:
+        x_unit = axes.unit(typer, "x", one.x[1], one.x[0].span)
+        if x_unit is None:
+            return None
+        x_query = query(typer, one.x[1].term, x_unit, text_of(one.x[0]))
+        x_label = label_of(typer, one.x[0])
+    if unit is None:
+        return None
+    repeats = query(typer, one.repeats.term, unit, text_of(one.expr)) if one.repeats else None
+    return plan.Series(
+        mark=one.mark,
+        query=query(typer, typed.term, unit, text_of(one.expr), one.quote),
+        label=one.label,
+        x_dim=x_dim,
+        x_query=x_query,
+        x_label=x_label,
+        color_dim=one.color_dim,
+        axis=one.axis,
+        dashed=one.dashed,
+        band=repeats is not None,
+        repeats=repeats,
+    )
+
+
+def _across(typed: Typed, drawn: list[DrawnSeries]) -> Dimension | None:
+    """Return the x dimension of a mark: the one in its unit, unless the values are in that unit."""
+    place = _place(typed.term)
+    if place is not None and any(other.x_dim == place for other in drawn):
+        return place
+    if typed.term.unit == DIMENSIONLESS:
+        return None
+    for other in drawn:
+        if other.mark in ("line", "bar") and other.x_dim is not None and other.x_dim in AXIS_UNITS:
+            unit = parse_unit(AXIS_UNITS[other.x_dim]).dimension
+            on_axis = [d for d in drawn if d.mark != "rule" and d.typed.term.unit == typed.term.unit]
+            if unit == typed.term.unit and (not on_axis or other.x_dim == "target"):
+                return other.x_dim
+    return None
+
+
+def _place(term: Term) -> Dimension | None:
+    """Return the dimension that a number is a point of, as a knee is."""
+    match term:
+        case Reduction(function="knee"):
+            return term.over[0]
+        case Reduction(function="max" | "min" | "median" | "mean"):
+            return _place(term.operand)
+        case _:
+            return None
+
+
+_MARKS: Mapping[str, Literal["line", "bar", "curve", "rule"]] = {
+    "line": "line",
+    "bars": "bar",
+    "curve": "curve",
+    "mark": "rule",
+}
+_OPTIONS = ("color", "axis", "label", "dashed", "band", "log")
+_USAGE = {
+    "line": "`line = throughput by threads, color hardware`",
+    "bars": "`bars = max(throughput over threads) by workload, color hardware`",
+    "curve": "`curve = throughput, latency.p99[read] along threads, color hardware`",
+    "mark": "`mark = 10 ms`",
+}
+
+
+def figure(typer: Typer, block: ast.Block, place: Place) -> plan.FigureElement | None:
+    known = (*_MARKS, "multiples", "claim", "note")
+    body = read_body(typer, block, known, repeated=tuple(_MARKS))
+    heading = title(typer, block.label, place, "title") if block.label else ""
+    note = body.string("note")
+    words = prose(typer, note, place) if note else None
+    said = body.string("claim")
+    claim = prose(typer, said, place) if said else None
+    attributes = [item for item in block.body if isinstance(item, ast.Attribute) and item.key.text in _MARKS]
+    if not attributes:
+        if body.said(*_MARKS) or any(isinstance(it, ast.Block) or it.key.text not in known for it in block.body):
+            return None  # a misspelt or unknown one, which is reported
+        return typer.refuse(wrong.EmptyElement(block.keyword.span, "figure", _USAGE["line"]))
+    logs: dict[str, Span] = {}
+    panel = _panel(typer, body)
+    if panel is None and body.said("multiples"):
+        return None  # its free dimensions would cause further mistakes
+    failed = heading is None or (note is not None and words is None) or (said is not None and claim is None)
+    made_of: dict[ast.Attribute, list[DrawnSeries]] = {}
+    for attribute in sorted(attributes, key=lambda each: each.key.text == "mark"):  # marks follow the drawn series
+        beside = [one for series in made_of.values() for one in series]
+        found = _series(typer, attribute, place, logs, beside, panel)
+        failed = failed or found is None
+        made_of[attribute] = found or []
+    drawn = [one for attribute in attributes for one in made_of[attribute]]
+    if failed or not _one_axis(typer, drawn) or not _fits_panels(typer, panel, drawn):
+        return None
+    _check_logs(typer, drawn, logs)
+    made = lowered_series(typer, drawn, panel)
+    if made is None:
+        return None
+    series, keys = made
+    return plan.FigureElement(
+        title=heading or "",
+        claim=claim,
+        series=series,
+        keys={dim: plan_keys(typer, dim, found) for dim, found in keys.items()},
+        log_x="x" in logs,
+        log_y="y left" in logs,
+        log_y_right="y right" in logs,
+        panel_dim=dimension(panel.text) if panel else None,
+        note=words,
+    )
+
+
+def _panel(typer: Typer, body: Body) -> ast.Name | None:
+    """Return the dimension of the panels; None without one or after a mistake."""
+    values = body.values("multiples")
+    if not values:
+        return None
+    value = values[0]
+    if isinstance(value, ast.Name) and len(values) == 1:
+        if value.text not in SAMPLED:
+            return value if _is_dimension(typer, value) else None
+        found = f"`{value.text}`, whose values are known from the results alone"
+    else:
+        found = described(value) if len(values) == 1 else "more than one value"
+    return typer.refuse(WrongType(values[-1].span, "multiples", "a dimension such as `workload`", found))
+
+
+def _fits_panels(typer: Typer, panel: ast.Name | None, drawn: Sequence[DrawnSeries]) -> bool:
+    """Return whether the values have the panels' dimension."""
+    if panel is None:
+        return True
+    if not any(panel.text in one.typed.term.dims for one in drawn):
+        first = drawn[0]
+        typer.report(metric_errors.DimensionAbsent(panel.span, text_of(first.expr), panel.text, first.typed.term.dims))
+        return False
+    return True
+
+
+def _series(
+    typer: Typer,
+    attribute: ast.Attribute,
+    place: Place,
+    logs: dict[str, Span],
+    beside: Sequence[DrawnSeries],
+    panel: ast.Name | None,
+) -> list[DrawnSeries] | None:
+    """Return the series of one attribute, `beside` the drawn ones; None after a mistake."""
+    word = attribute.key.text
+    exprs, options, known = split_options(typer, attribute.values, _OPTIONS)
+    found = {
+        option_word(typer, {"log": option}, "log", ("x", "y")): option.word.span.to(option.value.span)
+        for option in options.values()
+        if option.word.text == "log"
+    }
+    axis: Literal["left", "right"] = (
+        "right" if option_word(typer, options, "axis", ("left", "right")) == "right" else "left"
+    )
+    logs.update({f"y {axis}" if log == "y" else log: span for log, span in found.items() if log})
+    label = option_title(typer, options, "label", place)
+    color = _color(typer, options)
+    if not known or ("label" in options and label is None) or ("color" in options and color is None):
+        return None
+    by = exprs[-1] if exprs and isinstance(exprs[-1], ast.By) else None
+    wanted = {"curve": "along", "mark": None}.get(word, "by")
+    stray = exprs[-1] if len(exprs) > 1 and isinstance(exprs[-2], ast.By) else None
+    if stray is not None and (mistake := _misplaced_log(stray)):
+        return typer.refuse(mistake)
+    if not exprs or (by.keyword if by else None) != wanted:
+        said = by.keyword if by else ""
+        return typer.refuse(
+            wrong.NoAxis(attribute.values[0].span, word, _USAGE[word], keyword=wanted or "", instead_of=said)
+        )
+    if by is not None and len(by.dimensions) > 1:
+        first, second = by.dimensions[:2]
+        by_color = f"write `by {first.text}, color {second.text}`" if color is None else ""
+        instead = by_color or f"show `{second.text}` in panels with `multiples = {second.text}`"
+        return typer.refuse(wrong.TwoAxes(second.span, first.span, second.text, first.text, instead))
+    along = by.dimensions[0] if by else None
+    if along is not None and not _is_dimension(typer, along):
+        return None
+    for name in (along, color):
+        if panel is not None and name is not None and name.text == panel.text:
+            return typer.refuse(wrong.TwiceShown(panel.span, name.span, panel.text))
+    subject = by.subject if by else exprs[-1]
+    items = (*exprs[:-1], *(subject.items if isinstance(subject, ast.List) else (subject,)))
+    x: ast.Expr | None = None
+    if word == "curve":
+        if len(items) != 2:
+            return typer.refuse(wrong.NoAxis(attribute.values[0].span, word, _USAGE[word], len(items)))
+        x, *items_left = items
+        items = tuple(items_left)
+    if word == "mark" and color is None:
+        color = _color_of_marks(typer, items, place, beside)
+    shown = tuple(dim for name in (along, color, panel) if name and (dim := dimension(name.text)))
+    around = _keys_shown(beside) if word == "mark" else ()
+    free = panel is None
+    typed = [_shown(typer, item, place, shown, around, panels=free) for item in items]
+    x_typed = _shown(typer, x, place, shown, panels=free) if x else None
+    if None in typed or (x is not None and x_typed is None):
+        return None
+    repeats = [_repeated(typer, item, place, shown, word, options) for item in items] if "band" in options else []
+    if None in repeats:
+        return None
+    names = [label_of(typer, item, shown=label is None) for item in items]
+    alike = Counter(names)
+    return [
+        DrawnSeries(
+            mark=_MARKS[word],
+            expr=item,
+            typed=one,
+            label=label or (own if alike[own] == 1 else label_of(typer, item, exact=True)),
+            along=along,
+            color=color,
+            x=(x, x_typed) if x is not None and x_typed else None,
+            axis=axis,
+            dashed="dashed" in options,
+            repeats=repeated,
+            quote=quote_of(typer, item, place),
+        )
+        for item, own, one, repeated in zip(items, names, typed, repeats or [None] * len(items), strict=True)
+        if one is not None
+    ]
+
+
+def _shown(
+    typer: Typer,
+    expr: ast.Expr,
+    place: Place,
+    shown: tuple[Dimension, ...],
+    around: Fixed = (),
+    *,
+    panels: bool = False,
+) -> Typed | None:
+    """Return the expression with only the dimensions of the figure; the others have the keys `around` it. `panels`:
+    small multiples could show a dimension that is left."""
+    typed = typed_at(typer, expr, place, shown)
+    if typed is None:
+        return None
+    typed, left = without_single_keys(typed, shown)
+    for dim, key in around:
+        if dim in left and key in (planned_keys(typed.term, dim) or ()):
+            typed, left = without_single_keys(Typed(fix(typed.term, dim, key), typed.display), shown)
+    if left:
+        example = example_key(typer, typed.term, left[0])
+        return typer.refuse(wrong.DimensionFree(expr.span, "figure", left, example, panels=panels))
+    return typed
+
+
+def _keys_shown(drawn: Sequence[DrawnSeries]) -> Fixed:
+    """Return the keys of all series of a figure, which its marks share."""
+    measures = [leaf for one in drawn for leaf in leaves(one.typed.term) if isinstance(leaf, Measure)]
+    found: list[tuple[Dimension, Key]] = []
+    for dim in ("hardware", "workload", "experiment"):
+        keys = {key for measure in measures for key in measure.runs.keys(dim)}
+        found += [(dim, key) for key in keys if len(keys) == 1]
+    return tuple(found)
+
+
+def _color_of_marks(
+    typer: Typer, items: Sequence[ast.Expr], place: Place, drawn: Sequence[DrawnSeries]
+) -> ast.Name | None:
+    """Return the dimension that colours both series and marks: one mark for each hardware."""
+    typed = [typed_at(typer, item, place) for item in items]
+    names = {one.color.text: one.color for one in drawn if one.color}
+    return next((name for dim, name in names.items() if all(one and dim in one.term.dims for one in typed)), None)
+
+
+def _repeated(
+    typer: Typer,
+    expr: ast.Expr,
+    place: Place,
+    shown: tuple[Dimension, ...],
+    word: str,
+    options: Mapping[str, ast.Option],
+) -> Typed | None:
+    """Return the expression for each repeat, for a band; None after a mistake."""
+    option = options["band"]
+    if not isinstance(option.value, ast.Name) or option.value.text not in ("band", "confidence"):
+        return typer.refuse(wrong.BadOption(option.value.span, "band", described(option.value), "`band confidence`"))
+    if word not in ("line", "bars"):
+        return typer.refuse(
+            wrong.BadOption(option.word.span, "band", f"drawn beside a {word}", "it after a line or bars")
+        )
+    typed = _shown(typer, expr, place, (*shown, "repeat"))
+    if typed is None:
+        return None
+    if "repeat" not in typed.term.dims:
+        found = f"drawn around `{text_of(expr)}`, which has no repeats"
+        return typer.refuse(wrong.BadOption(option.word.span, "band", found, "it after a measured value, or remove it"))
+    if planned_keys(typed.term, "repeat") == (1,):
+        typer.report(wrong.BandOfSingleRuns(option.word.span, text_of(expr)))
+    return typed
+
+
+def _check_logs(typer: Typer, drawn: Sequence[DrawnSeries], logs: Mapping[str, Span]) -> None:
+    """Report each logarithmic scale of an axis without positive numbers, and below bars."""
+    marks = {one.mark for one in drawn}
+    along = next((one.along.text for one in drawn if one.along), "")
+    for scale, span in logs.items():
+        found = ""
+        if scale != "x" and any((one.mark, f"y {one.axis}") == ("bar", scale) for one in drawn):
+            found, usage = "drawn below bars, which begin at zero", "`line` in place of `bars`"
+        elif scale == "x" and "bar" in marks:
+            found, usage = "used with bars: their axis has no scale", "`line` in place of `bars`"
+        elif scale == "x" and "curve" not in marks and dimension(along) not in ("threads", "target"):
+            found, usage = f"drawn by `{along}`", "it where the axis has numbers above zero: `threads` or `target`"
+        if found:
+            typer.report(wrong.BadOption(span, f"log {scale[0]}", found, usage))
+
+
+def _misplaced_log(expr: ast.Expr) -> CompileProblem | None:
+    """Return the mistake in `logy`, `log` alone, or `log x y`, which parses as a product; None for all else."""
+    match expr:
+        case ast.Name(text="logx" | "logy" as word):
+            return wrong.UnknownOption(expr.span, "option", word, (f"log {word[-1]}",))
+        case ast.Name(text="log"):
+            return wrong.BadOption(expr.span, "log", "written without an axis", "`log x` or `log y`, or both")
+        case ast.Binary(operator="x", left=ast.Name(text="log")):
+            return wrong.BadOption(expr.span, "log", "set for two axes at once", "", "log x, log y")
+    return None
+
+
+def _color(typer: Typer, options: Mapping[str, ast.Option]) -> ast.Name | None:
+    option = options.get("color")
+    if option is None:
+        return None
+    if not isinstance(option.value, ast.Name):
+        found = f"`{text_of(option.value)}`"
+        return typer.refuse(wrong.BadOption(option.value.span, "color", found, "a dimension: `color hardware`"))
+    return option.value if _is_dimension(typer, option.value) else None
+
+
+def _is_dimension(typer: Typer, name: ast.Name) -> bool:
+    if dimension(name.text) is not None:
+        return True
+    typer.report(metric_errors.UnknownDimension(name.span, "dimension", name.text, DIMENSIONS))
+    return False
+
+
+def _one_axis(typer: Typer, drawn: list[DrawnSeries]) -> bool:
+    """Return whether all series share one axis, with each channel's dimension in at least one of them."""
+    first = next((d for d in drawn if d.along), None)
+    for one in drawn:
+        if first is None or one.along is None or first.along is None:
+            continue
+        if one.along.text != first.along.text or (one.mark == "curve") != (first.mark == "curve"):
+            mixed = (one.mark == "curve") != (first.mark == "curve")
+            here, there = ("" if mixed and d.mark == "curve" else str(d.x_dim) for d in (one, first))
+            typer.report(wrong.TwoAxes(one.along.span, first.along.span, here, there))
+            return False
+    good = True
+    for one in drawn:
+        for name, dim in ((one.along, one.x_dim), (one.color, one.color_dim)):
+            others = any(dim in other.typed.term.dims for other in drawn)
+            # A value that is constant along the axis fits beside a series that varies.
+            constant_is_fine = name is one.along and one.mark in ("bar", "line") and others
+            if name is None or dim is None or dim in one.typed.term.dims or constant_is_fine:
+                continue
+            typer.report(metric_errors.DimensionAbsent(name.span, text_of(one.expr), dim, one.typed.term.dims))
+            good = False
+        if one.x is not None and one.along is not None and one.x_dim not in one.x[1].term.dims:
+            x_text, dims = text_of(one.x[0]), one.x[1].term.dims
+            typer.report(metric_errors.DimensionAbsent(one.along.span, x_text, one.along.text, dims))
+            good = False
+    return good

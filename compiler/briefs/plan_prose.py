@@ -1,0 +1,377 @@
+"""Texts with holes: names become their labels, expressions become computed numbers."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+from typing import TypeGuard
+
+from benchbrief.compiler.briefs import report_errors as wrong
+from benchbrief.compiler.briefs.element_queries import (
+    Place,
+    examples,
+    key_label,
+    query,
+    quote_of,
+    typed_at,
+    without_single_keys,
+)
+from benchbrief.compiler.briefs.report_errors import UnitBehind
+from benchbrief.compiler.frontend.declarations import dotted, text_of
+from benchbrief.compiler.frontend.name_errors import UnknownName
+from benchbrief.compiler.measure_catalogue import KINDS, NAMED
+from benchbrief.compiler.metrics.expressions import Typer, described_names
+from benchbrief.compiler.metrics.indexing import scope_key, word_of
+from benchbrief.compiler.metrics.metric_errors import unit_words
+from benchbrief.compiler.metrics.terms import Typed
+from benchbrief.compiler.problems import CompileProblem
+from benchbrief.dsl.diagnostics.suggest import did_you_mean
+from benchbrief.dsl.source import Span
+from benchbrief.dsl.syntax import ast
+from benchbrief.model import plan
+from benchbrief.model.plan import Dimension
+from benchbrief.model.units import DIMENSIONLESS, Unit, UnknownUnitError, base_unit, larger_units, parse_unit
+
+_JAPANESE = {
+    "ナノ秒": "ns",
+    "マイクロ秒": "us",
+    "ミリ秒": "ms",
+    "秒": "s",
+    "時間": "h",
+    "キロワット": "kW",
+    "ワット": "W",
+    "パーセント": "%",
+    "％": "%",
+}
+"""Names of units, without 分, since 3 分の 1 is a third."""
+_BETWEEN = r"(?P<blanks>[\s\u00a0]*)(?P<marks>[*_`]*)(?P<more>[\s\u00a0]*)"
+_BEHIND = re.compile(rf"{_BETWEEN}(?P<unit>%|per cent\b|{'|'.join(_JAPANESE)}|[A-Za-zµμ]+(?:[/*][A-Za-zµμ]+)*)")
+_TIMES = re.compile(rf"{_BETWEEN}(?P<unit>times\b|[xX×](?![A-Za-z]|\s*\d)|-?fold\b|倍)")
+_POINTS = re.compile(rf"{_BETWEEN}(?P<unit>percentage points?\b|ポイント)")
+_PLAIN_WORDS = re.compile(
+    r"(?:nano|micro|milli)seconds?|seconds|minutes|hours|(?:kilo)?watts|joules|(?:kilo|mega|giga|tera)?bytes|percent"
+)
+"""Names of units that have no other meaning."""
+_PER = re.compile(r"[\s\u00a0]+(?:per|an?|in[\s\u00a0]+an?|each|every)[\s\u00a0]+(?P<below>[A-Za-z]+)\b")
+_GOES_ON = re.compile(r"[A-Za-z0-9µ]")
+_SCALES = re.compile(r"[*_`]*[kKMGT](?![A-Za-z0-9µ])|[\s\u00a0*_`]*(?:thousand|million|billion|trillion)s?\b")
+_SCALED = ("s", "B", "B/s")
+"""Units that briefs scale by the size of the number (see `reports/text/number_format.py`)."""
+
+
+_NEAR = 20
+"""A hole and the unit behind it have no more characters between them."""
+
+
+@dataclass(frozen=True)
+class WrittenUnit:
+    """A unit behind a hole, with the text after the hole as it is and without the unit."""
+
+    unit: Unit
+    rest: str
+
+
+def unit_behind(follows: str, typed: Typed, format_: str, span: Span) -> WrittenUnit | UnitBehind | None:
+    """Return the unit behind a hole, if it fits its number, or the mistake if it does not. A plain number may have any
+    unit, except a percentage without the format `%`."""
+    found = _unit_behind(follows, typed, format_, span)
+    return replace(found, span=_written(span, found.text)) if isinstance(found, UnitBehind) else found
+
+
+def _written(hole: Span, unit: str) -> Span:
+    """Return where the unit stands behind the hole."""
+    start = hole.source.text.find(unit, hole.end, hole.end + len(unit) + _NEAR)
+    return hole if start < 0 else Span(hole.source, start, start + len(unit))
+
+
+def _unit_behind(follows: str, typed: Typed, format_: str, span: Span) -> WrittenUnit | UnitBehind | None:
+    dimension = typed.unit.dimension
+    if dimension == DIMENSIONLESS and (mistake := _other_than_a_share(follows, typed, format_, span)):
+        return mistake
+    if dimension != DIMENSIONLESS and (scale := _SCALES.match(follows)):
+        instead = f"write a unit that is as large, such as `k{typed.unit.text}`: the number is converted to it"
+        return UnitBehind(span, scale.group().strip(" \u00a0\n*_`"), "a number is scaled by its unit", instead)
+    found = _BEHIND.match(follows)
+    if not found or _GOES_ON.match(follows, found.end()):
+        return None
+    text = found["unit"]
+    if per := _PER.match(follows, found.end()):  # `kops per second`, `ops a minute`
+        rate, _ = _meant(f"{text}/{per['below']}")
+        if rate is not None and rate.dimension == dimension:
+            return WrittenUnit(rate, found["marks"] + follows[per.end() :])
+    unit, surely = _meant(text)
+    if unit is None:
+        return None
+    if dimension == DIMENSIONLESS:
+        if unit.text != "%" or (typed.unit.text == "%" and not format_.endswith("%")):
+            return None
+        why = "the format prints it" if format_.endswith("%") else "the number is a share of 1"
+        instead = (
+            "write only one of the two"
+            if format_.endswith("%")
+            else "write `:.0%` for the format, and nothing after it"
+        )
+        return UnitBehind(span, text, why, instead)
+    if unit.dimension != dimension:
+        own = f"`{base_unit(dimension)}`" + (
+            "" if typed.unit.text == base_unit(dimension) else f" or `{typed.unit.text}`"
+        )
+        why = f"the number is {unit_words(typed.unit)}"
+        return (
+            UnitBehind(span, text, why, f"write {own}, or end the format in `u`, which prints the unit")
+            if surely
+            else None
+        )
+    return WrittenUnit(unit, found["marks"] + follows[found.end() :])
+
+
+def _other_than_a_share(follows: str, typed: Typed, format_: str, span: Span) -> UnitBehind | None:
+    """Return whether `times` stands behind a percentage, or percentage points behind another number."""
+    in_per_cent = typed.unit.text == "%" or format_.endswith("%")
+    if in_per_cent and (times := _TIMES.match(follows)):
+        instead = "write `%` after it; for `times`, divide the two in a metric that has no `in %` and no `- 1`"
+        return UnitBehind(span, times["unit"], "the number is in per cent", instead, surely=True)
+    if (points := _POINTS.match(follows)) and format_.endswith("%"):
+        instead = (
+            f"write `:{format_[:-1]}f` for the format"
+            if typed.unit.text == "%"
+            else "leave the `%` of the format out, and declare the metric `in %`"
+        )
+        return UnitBehind(span, points["unit"], "the format prints a `%`", instead, surely=True)
+    if points and not in_per_cent:
+        return UnitBehind(span, points["unit"], "the number is a share of 1", "declare its metric `in %`", surely=True)
+    return None
+
+
+def is_scaled(typed: Typed) -> bool:
+    """Return whether a number needs its unit: no metric declares one."""
+    return typed.display is None and (typed.unit.text in _SCALED or bool(larger_units(typed.unit.text)))
+
+
+def _meant(text: str) -> tuple[Unit | None, bool]:
+    """Return the unit, also by its name or misspelt (`seconds`, `KB`), and whether it can have no other meaning."""
+    if text in _JAPANESE:
+        return parse_unit(_JAPANESE[text]), False
+    text = "percent" if text == "per cent" else text
+    surely, meant = _PLAIN_WORDS.fullmatch(text) is not None, text
+    for _ in text.split("/"):
+        try:
+            return parse_unit(meant), surely or meant == text
+        except UnknownUnitError as error:
+            if error.hint is None:
+                return None, False
+            meant = meant[: error.start] + error.hint + meant[error.start + len(error.part) :]
+    try:
+        return parse_unit(meant), surely
+    except UnknownUnitError:
+        return None, False
+
+
+_FORMAT = re.compile(r"[+\- ]?0?\d{0,2}[,_]?(\.\d{1,2})?[eEfFgGn%]?")
+_EXAMPLES = "formats are such as `.1f`, `+.0%`, `,.0f`, `.3g`, and with the unit `.1fu`"
+_SPECIAL = re.compile(r"([\\`*_{}\[\]()#+\-.!|<>~&])")
+_FRACTION = Unit(DIMENSIONLESS, 1.0, "")
+_NAMEABLE = tuple(dim for dim in NAMED if dim != "operation")
+
+
+def escaped(label: str) -> str:
+    """Escape a label for Markdown."""
+    return _SPECIAL.sub(r"\\\1", label)
+
+
+def prose(typer: Typer, string: ast.String, place: Place) -> plan.Prose | None:
+    """Return a text as Markdown with computed numbers; None after a mistake."""
+    parts: list[str | plan.Value] = []
+    failed = False
+    pieces = list(string.parts)
+    for at, part in enumerate(pieces):
+        if isinstance(part, str):
+            parts.append(part)
+            continue
+        follows = pieces[at + 1] if at + 1 < len(pieces) else ""
+        filled = _filled(typer, part, place, follows if isinstance(follows, str) else "")
+        failed = failed or filled is None
+        if isinstance(filled, _WithUnit):
+            parts.append(filled.value)
+            pieces[at + 1] = filled.rest
+        else:
+            parts += filled or []
+    return None if failed else plan.Prose(parts=_joined(parts))
+
+
+def title(typer: Typer, string: ast.String, place: Place, what: str) -> str | None:
+    """Return a plain text, in which holes can only be names."""
+    parts: list[str] = []
+    failed = False
+    for part in string.parts:
+        if isinstance(part, str):
+            words: str | None = part
+        elif subject := _subject(typer, part.expr):
+            words = _words(typer, part, subject, place)
+        else:
+            typer.report(_misspelt(typer, part.expr) or wrong.NumberInTitle(part.span, what))
+            words = None
+        failed = failed or words is None
+        parts.append(words or "")
+    return None if failed else "".join(parts)
+
+
+def _misspelt(typer: Typer, expr: ast.Expr) -> CompileProblem | None:
+    """Report a misspelt name in a hole: `{worlkoad.label}`."""
+    name = expr.base if isinstance(expr, ast.Attr) else expr
+    if not isinstance(name, ast.Name) or name.text in typer.metrics or name.text in KINDS:
+        return None
+    names = described_names(typer)
+    return UnknownName(name.span, "name", name.text, names) if did_you_mean(name.text, names) else None
+
+
+def number_terms(typer: Typer, string: ast.String, place: Place) -> list[Typed]:
+    """Return the terms of the numbers in a text, without wrong ones."""
+    exprs = (part.expr for part in string.parts if isinstance(part, ast.Hole))
+    inner = (expr.arguments[0].value if _is_range(expr) and expr.arguments else expr for expr in exprs)
+    typed = (typed_at(typer, expr, place) for expr in inner if not _subject(typer, expr))
+    return [term for term in typed if term is not None]
+
+
+def _joined(parts: Iterable[str | plan.Value]) -> tuple[str | plan.Value, ...]:
+    joined: list[str | plan.Value] = []
+    for part in parts:
+        if isinstance(part, str) and joined and isinstance(joined[-1], str):
+            joined[-1] += part
+        elif part != "":
+            joined.append(part)
+    return tuple(joined)
+
+
+@dataclass(frozen=True)
+class _WithUnit:
+    """A number that is printed with its unit, so that the unit behind its hole goes."""
+
+    value: plan.Value
+    rest: str
+
+
+def _filled(typer: Typer, hole: ast.Hole, place: Place, follows: str) -> list[str | plan.Value] | _WithUnit | None:
+    subject = _subject(typer, hole.expr)
+    if subject is None:
+        return _number(typer, hole, place, follows)
+    words = _words(typer, hole, subject, place)
+    if words is None:
+        return None
+    is_prose = isinstance(hole.expr, ast.Attr) and hole.expr.field.text == "description"
+    return [words if is_prose else escaped(words)]
+
+
+# --- holes that are names ---
+
+
+_Subject = tuple[Dimension, str | None, str]
+
+
+def _subject(typer: Typer, expr: ast.Expr) -> _Subject | None:
+    """Return the dimension, key (None: the fixed one) and field of a name; None for numbers."""
+    word = (word_of(expr) if isinstance(expr, ast.Call) else None) or dotted(expr)
+    if isinstance(expr, ast.Call) and scope_key(typer.scope, "workload", word) is None:  # other than `load(a)`
+        return None
+    if not isinstance(expr, ast.Name | ast.Attr | ast.Call) or word in typer.metrics or word in KINDS:
+        return None
+    stem, _, field = word.rpartition(".")
+    for text, asked in ((word, "label"), (stem, field)):
+        for dim in _NAMEABLE:
+            if text == dim:
+                return dim, None, asked
+            key = scope_key(typer.scope, dim, text)
+            if key is not None:
+                return dim, key, asked
+    return None
+
+
+def _words(typer: Typer, hole: ast.Hole, subject: _Subject, place: Place) -> str | None:
+    dim, named, field = subject
+    key = named or place.key(dim)
+    if key is None:
+        return typer.refuse(wrong.NotFixedHere(hole.expr.span, dim))
+    if hole.format:
+        return typer.refuse(wrong.BadFormat(hole.span, hole.format, "this is a text", "remove the format"))
+    fields = _fields(typer, dim, str(key))
+    if field not in fields:
+        span = hole.expr.field.span if isinstance(hole.expr, ast.Attr) else hole.expr.span
+        what = f"{dim} `{key}`" if named else f"a {dim}"
+        return typer.refuse(wrong.UnknownField(span, what, field, tuple(fields)))
+    return fields[field]
+
+
+def _fields(typer: Typer, dim: Dimension, key: str) -> dict[str, str]:
+    label = key_label(typer, dim, key)
+    fields = {"label": label, "title": label, "name": key}
+    for workload in typer.scope.workloads:
+        if dim == "workload" and workload.key == key:
+            fields["description"] = workload.description
+    for hardware in typer.scope.hardware:
+        if dim == "hardware" and hardware.key == key:
+            facts = {name: quantity.text for name, quantity in hardware.facts.items()}
+            return {**facts, **hardware.texts, **fields}
+    return fields
+
+
+# --- holes that are numbers ---
+
+
+def _is_range(expr: ast.Expr) -> TypeGuard[ast.Call]:
+    return isinstance(expr, ast.Call) and expr.function.text == "range"
+
+
+def _number(typer: Typer, hole: ast.Hole, place: Place, follows: str) -> list[str | plan.Value] | _WithUnit | None:
+    """Use the unit behind the hole. Otherwise, with a format, use the metric's own, which is printed for `u` or where a
+    reader could not know it."""
+    expr = hole.expr
+    exprs: list[ast.Expr] = [expr]
+    if _is_range(expr):
+        exprs = [replace(expr, function=replace(expr.function, text=end)) for end in ("min", "max")]
+    ends = [_one_number(typer, end, place) for end in exprs]
+    typed = [end for end in ends if end is not None]
+    if len(typed) < len(ends):
+        return None
+    asked, format_ = hole.format.endswith("u"), hole.format.removesuffix("u")
+    unit = printed_unit(typer, hole.span, format_, typed[0])
+    if unit is None:
+        return None
+    spelled = unit_behind(follows, typed[0], format_, hole.span)
+    if isinstance(spelled, wrong.UnitBehind):
+        if (format_ and not asked) or spelled.surely:
+            return typer.refuse(spelled)
+        spelled = None  # the number prints its own unit, and another word follows: `a 64 GiB node`
+    if spelled:
+        unit = spelled.unit
+    quotes = [quote_of(typer, end, place) for end in exprs]
+    text = text_of(expr)
+    queries = [query(typer, end.term, unit, text, quote) for end, quote in zip(typed, quotes, strict=True)]
+    value = plan.Value(query=queries[0], format=format_, high=queries[1] if len(queries) > 1 else None)
+    if spelled:
+        return [value] if format_ else _WithUnit(value, spelled.rest)
+    with_unit = format_ and (asked or is_scaled(typed[0]))
+    return [value, f"\N{NO-BREAK SPACE}{unit.text}"] if with_unit and unit.text else [value]
+
+
+def printed_unit(typer: Typer, span: Span, format_: str, typed: Typed) -> Unit | None:
+    """Return the unit of a number that a Python format prints; None when the format is wrong."""
+    if not _FORMAT.fullmatch(format_):
+        return typer.refuse(wrong.BadFormat(span, format_, "", _EXAMPLES))
+    unit = typed.unit
+    if not format_.endswith("%"):
+        return unit
+    if unit.dimension != DIMENSIONLESS:
+        why = f"it is {unit_words(unit.dimension)}, not a share"
+        return typer.refuse(wrong.BadFormat(span, format_, why, "remove the `%`, or divide by a whole"))
+    return _FRACTION  # `%` multiplies by 100 itself
+
+
+def _one_number(typer: Typer, expr: ast.Expr, place: Place) -> Typed | None:
+    typed = typed_at(typer, expr, place)
+    if typed is None:
+        return None
+    typed, left = without_single_keys(typed, ())
+    if left:
+        return typer.refuse(wrong.DimensionsLeft(expr.span, left, examples(typer, typed.term, left)))
+    return typed

@@ -1,0 +1,427 @@
+"""`table` and `callout`: one dimension's keys along one side, expressions or texts along the other."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from typing import Literal
+
+from benchbrief.compiler.briefs import report_errors as wrong
+from benchbrief.compiler.briefs.element_bodies import Body, option_title, read_body, split_options
+from benchbrief.compiler.briefs.element_queries import (
+    Place,
+    dimension,
+    example_key,
+    key_label,
+    ordered,
+    plan_keys,
+    query,
+    query_of_repeats,
+    quote_of,
+    runs_at,
+    typed_at,
+    without_single_keys,
+)
+from benchbrief.compiler.briefs.expression_wordings import label_of
+from benchbrief.compiler.briefs.plan_prose import escaped, number_terms, printed_unit, prose, title
+from benchbrief.compiler.frontend.declarations import text_of
+from benchbrief.compiler.measure_catalogue import DIMENSIONS, ORDERED, Key
+from benchbrief.compiler.metrics import metric_errors
+from benchbrief.compiler.metrics.expressions import Typer
+from benchbrief.compiler.metrics.repeat_functions import holds_percentiles
+from benchbrief.compiler.metrics.terms import Term, Typed, along, fix, has_repeats, planned_keys
+from benchbrief.dsl.diagnostics.suggest import did_you_mean
+from benchbrief.dsl.syntax import ast
+from benchbrief.model import plan
+from benchbrief.model.plan import MOST_COLUMNS, Dimension
+from benchbrief.model.units import Unit
+
+CONTENDERS: Dimension = "hardware"
+"""What is compared. Of workloads and points of a ramp, a difference would be that of the load."""
+_BETTER: dict[str, Literal["higher", "lower"]] = {"throughput": "higher", "latency": "lower", "errors": "lower"}
+
+
+def has_contenders(typer: Typer, columns: Sequence[ast.Expr]) -> bool:
+    """Return whether each column is `... by hardware`. Reports others."""
+    found: list[tuple[ast.Expr, list[str]]] = []
+    for value in columns:
+        if isinstance(value, ast.By) and value.keyword == "by":
+            found.append((value, [name.text for name in value.dimensions]))
+        elif isinstance(value, ast.Name) and dimension(value.text) and found:
+            found[-1][1].append(value.text)  # `throughput by hardware, threads`
+        elif not isinstance(value, ast.Option):
+            found.append((value, []))
+    others = [(value, names) for value, names in found if names != [CONTENDERS]]
+    for value, names in others:
+        by = " and ".join(f"`{name}`" for name in names)
+        why = f"is by {by}, and not by `hardware` alone" if names else "does not say what is compared"
+        typer.report(wrong.NoContenders(value.span, why))
+    return not others
+
+
+def tested(typer: Typer, expr: ast.Expr, typed: Typed, unit: Unit, place: Place, dim: Dimension) -> plan.Tested:
+    """Return how a line is tested, with a warning where it is measured once. `typed` is the line's value."""
+    shown: tuple[Dimension, ...] = (dim, "repeat")
+    repeated = typer.side_by_repeat(expr, (*shown, CONTENDERS))
+    better = _better(typer, expr)
+    of, percentile = text_of(expr), holds_percentiles(typed.term)
+    if repeated is None:
+        return plan.Tested(of=of, percentile=percentile, better=better)
+    term = along(repeated.term, (*shown, CONTENDERS))
+    fixed: tuple[tuple[Dimension, Key], ...] = place.fixed
+    for other, key in fixed:
+        term = fix(term, other, key)
+    each, left = without_single_keys(Typed(term, repeated.display), shown)
+    if left or not has_repeats(each.term):
+        typer.report(wrong.ComparedOnce(expr.span, of))
+        return plan.Tested(of=of, percentile=percentile, better=better)
+    repeats = query_of_repeats(typer, each.term, unit, of)
+    return plan.Tested(of=of, repeats=repeats, percentile=percentile, better=better)
+
+
+def _better(typer: Typer, expr: ast.Expr) -> Literal["higher", "lower"] | None:
+    """Return the better direction of a metric or a measure, at a point or not; None for other expressions."""
+    while isinstance(expr, ast.Index):
+        expr = expr.base
+    name = text_of(expr).partition(".")[0]
+    metric = typer.metrics.get(name)
+    if metric is not None:
+        return "higher" if metric.better == "higher" else "lower" if metric.better == "lower" else None
+    return _BETTER.get(name)
+
+
+_USAGE = "`rows = workload  columns = throughput by hardware`, or `rows = facts`"
+_CALLOUT = '`rows = workload  column "Gain" = "{gain:.0%}"`'
+HEAT = ("table", "rows", "columns")
+"""What a heat table compares its values in."""
+_ATTRIBUTES = ("rows", "columns", "column", "note")
+
+
+@dataclass(frozen=True)
+class _Line:
+    """A line before the table's keys are known. `own` are the keys that it has values for (None: all).
+
+    `make` makes the line for the keys of the whole table, or None after a mistake. `by` are the labels of the keys
+    after `by`.
+    """
+
+    label: plan.Label
+    expr: ast.Expr
+    own: tuple[Key, ...] | None
+    make: Callable[[tuple[Key, ...]], plan.Line | None]
+    by: tuple[str, ...] = ()
+    named: bool = False
+    """Whether the spec gives the label."""
+
+
+@dataclass(frozen=True)
+class _Table:
+    """The place of a table's lines and the dimension along them."""
+
+    typer: Typer
+    place: Place
+    dim: Dimension
+    format: str = ""
+    named: bool = False
+    """Whether the spec gives the names of the lines."""
+    compared: bool = False
+    """Whether the keys after `by` are contenders."""
+
+
+def table(typer: Typer, block: ast.Block, place: Place) -> plan.TableElement | plan.FactsElement | None:
+    body = read_body(typer, block, (*_ATTRIBUTES, "heat"), repeated=("column",))
+    heading = title(typer, block.label, place, "title") if block.label else ""
+    heat = body.word("heat", HEAT)
+    rows = body.values("rows")
+    if len(rows) == 1 and isinstance(rows[0], ast.Name) and rows[0].text == "facts":
+        hardware = runs_at(typer, place).keys("hardware")
+        if heat:
+            why, usage = "shades facts, which have no common scale", "`heat` in a table of numbers"
+            typer.report(wrong.TableShape(body.values("heat")[0].span, "table", why, usage))
+        return plan.FactsElement(title=heading or "", hardware=tuple(map(str, hardware)))
+    made = _table(typer, block, body, place)
+    return made.model_copy(update={"title": heading, "heat": heat or ""}) if made and heading is not None else None
+
+
+def callout(typer: Typer, block: ast.Block, place: Place) -> plan.CalloutElement | None:
+    body = read_body(typer, block, (*_ATTRIBUTES, "text"), repeated=("column",))
+    heading = title(typer, block.label, place, "title") if block.label else ""
+    has_table = body.said("rows", "columns", "column")
+    if not has_table and not body.said("text"):
+        if _has_block(block):
+            return None
+        return typer.refuse(wrong.EmptyElement(block.keyword.span, "callout", f'`text = "..."`, or {_CALLOUT}'))
+    inner = _table(typer, block, body, place) if has_table else None
+    text, note = _prose(typer, body, "text", place), _prose(typer, body, "note", place)
+    if heading is None or (has_table and inner is None) or (body.said("text") and text is None):
+        return None
+    if body.said("note") and note is None:
+        return None
+    bare = inner.model_copy(update={"note": None}) if inner else None
+    return plan.CalloutElement(title=heading, table=bare, prose=text, note=note)
+
+
+def _prose(typer: Typer, body: Body, key: str, place: Place) -> plan.Prose | None:
+    string = body.string(key)
+    return prose(typer, string, place) if string else None
+
+
+def comparison(typer: Typer, block: ast.Block, place: Place) -> plan.TableElement | None:
+    body = read_body(typer, block, ("rows", "columns", "note"))
+    heading = title(typer, block.label, place, "title") if block.label else ""
+    if body.said("columns") and not has_contenders(typer, body.values("columns")):
+        return None
+    made = _table(typer, block, body, place, compared=True)
+    return made.model_copy(update={"title": heading}) if made and heading is not None else None
+
+
+def _has_block(block: ast.Block) -> bool:
+    """Return whether it holds a block, which is a mistake that is reported, and may be what it was to show."""
+    return any(isinstance(item, ast.Block) for item in block.body)
+
+
+def _table(
+    typer: Typer, block: ast.Block, body: Body, place: Place, *, compared: bool = False
+) -> plan.TableElement | None:
+    kind = "comparison" if compared else block.keyword.text
+    rows, row_options, rows_known = split_options(typer, body.values("rows"), ("label", "format"))
+    columns, column_options, columns_known = split_options(typer, body.values("columns"), ("label", "format"))
+    transposed = _dimension(rows) is None and _dimension(columns) is not None
+    along, across = (columns, rows) if transposed else (rows, columns)
+    along_options, across_options = (column_options, row_options) if transposed else (row_options, column_options)
+    dim = _dimension(along)
+    if dim is None:
+        if not along and _has_block(block):
+            return None
+        if len(along) == 1 and isinstance(along[0], ast.Name) and along[0].text not in typer.metrics:
+            name, words = along[0], (*DIMENSIONS, *(["facts"] if kind == "table" else []))
+            if did_you_mean(name.text, words):
+                return typer.refuse(metric_errors.UnknownDimension(name.span, "dimension", name.text, words))
+        exprs = [value for attribute in body.all("column") for value in attribute.values]
+        for expr in exprs:
+            if not isinstance(expr, ast.String | ast.Option):
+                typer.typed(expr)  # of two mistakes, neither hides the other
+        why = "has no dimension along its rows or its columns" if along else "has no `rows`"
+        usage = _USAGE if kind == "table" else _CALLOUT
+        names = [value.text for value in along if isinstance(value, ast.Name) and dimension(value.text)]
+        if len(names) == len(along) > 1:
+            shown = next((text_of(expr) for expr in exprs if not isinstance(expr, ast.String)), "throughput")
+            why = f"has {len(names)} dimensions along its {'columns' if transposed else 'rows'}, which take one"
+            usage = f"`rows = {names[0]}  columns = {shown} by {', '.join(names[1:])}`"
+        return typer.refuse(wrong.TableShape((along[0] if along else block.keyword).span, kind, why, usage))
+    if not across and not body.said("column"):
+        usage = "`columns = throughput by hardware`" + ("" if compared else ', or `column "Gain" = gain`')
+        return typer.refuse(wrong.EmptyElement(block.keyword.span, kind, usage))
+    if not rows_known or not columns_known:
+        return None
+    format_ = option_title(typer, across_options, "format", place) or ""
+    lines = _lines(_Table(typer, place, dim, format_, compared=compared), across)
+    for attribute in body.all("column"):
+        lines += _column(typer, attribute, dim, place)
+    note = _prose(typer, body, "note", place)
+    if None in lines or (body.said("note") and note is None):
+        return None
+    good = [line for line in lines if line is not None]
+    paths = _paths(typer, good)
+    known = [line.own for line in good if line.own is not None]
+    planned = runs_at(typer, place).keys(dim)
+    keys = ordered(typer, dim, (key for own in known for key in own)) if known else planned
+    made = [line.make(keys) for line in good]
+    if None in made:
+        return None
+    _warn_of_width(typer, block, _measured(typer, dim, len(keys)) if transposed else len(good))
+    return plan.TableElement(
+        title="",
+        dim=dim,
+        dim_label=option_title(typer, along_options, "label", place) or "",
+        keys=plan_keys(typer, dim, keys),
+        lines=tuple(
+            line.model_copy(update={"label": path[-1], "heads": path[:-1]})
+            for path, line in zip(paths, made, strict=True)
+            if line
+        ),
+        transposed=transposed,
+        note=note,
+    )
+
+
+def _dimension(values: Sequence[ast.Expr]) -> Dimension | None:
+    return dimension(values[0].text) if len(values) == 1 and isinstance(values[0], ast.Name) else None
+
+
+# --- lines: each function gives them, with None for one that has a mistake ---
+
+
+def _lines(table: _Table, exprs: Sequence[ast.Expr]) -> list[_Line | None]:
+    lines: list[_Line | None] = []
+    rest = list(exprs)
+    while rest:
+        match rest.pop(0):
+            case ast.By(keyword="by") as by:
+                across = list(by.dimensions)
+                while rest and isinstance(more := rest[0], ast.Name) and dimension(more.text):
+                    across.append(more)  # `throughput by hardware, threads`
+                    rest.pop(0)
+                lines += _lines_across(table, by, across)
+            case ast.List(items=items):
+                lines += _lines(table, items)
+            case expr:
+                lines.append(_line(table, expr))
+    return lines
+
+
+def _paths(typer: Typer, lines: Sequence[_Line]) -> list[tuple[plan.Label, ...]]:
+    """Return the heads of each line, outermost first: its expression, where there are several, and its keys after `by`.
+    Expressions of one name show their point of the ramp in a further head, or else all their fixed keys in the name."""
+    several = len({line.expr for line in lines}) > 1
+    names: dict[ast.Expr, tuple[plan.Label, ...]] = {line.expr: (line.label,) for line in lines}
+    for name in (_name_at_point, lambda typer, line: (label_of(typer, line.expr, exact=True),)):
+        counts = Counter(names.values())
+        unlike = {line.expr: line for line in lines if counts[names[line.expr]] > 1 and not line.named}
+        names |= {expr: name(typer, line) for expr, line in unlike.items()}
+    return [(*(names[line.expr] if several or line.named or not line.by else ()), *line.by) for line in lines]
+
+
+def _name_at_point(typer: Typer, line: _Line) -> tuple[plan.Label, ...]:
+    """Show `throughput[threads: 4]` as Throughput over 4."""
+    arguments = line.expr.arguments if isinstance(line.expr, ast.Index) else ()
+    points = [
+        key_label(typer, dim, argument.value.value)
+        for argument in arguments
+        if argument.key
+        and (dim := dimension(argument.key.text)) in ORDERED
+        and isinstance(argument.value, ast.Quantity)
+    ]
+    return (line.label, *points)
+
+
+def _column(typer: Typer, attribute: ast.Attribute, dim: Dimension, place: Place) -> list[_Line | None]:
+    exprs, options, known = split_options(typer, attribute.values, ("format",))
+    format_ = option_title(typer, options, "format", place) or ""
+    label = title(typer, attribute.label, place, "column's label") if attribute.label else ""
+    table = _Table(typer, place, dim, format_, named=attribute.label is not None)
+    lines: list[_Line | None] = _lines(table, exprs) if known else [None]
+    if not attribute.label:
+        return lines
+    return [replace(line, label=label, named=True) if line and label is not None else None for line in lines]
+
+
+def _line(table: _Table, expr: ast.Expr) -> _Line | None:
+    if isinstance(expr, ast.String):
+        return _template(table, expr)
+    fact = _fact(table.typer, expr) if table.dim == "hardware" and isinstance(expr, ast.Name) else None
+    if fact is not None:
+        return fact
+    typed = typed_at(table.typer, expr, table.place, (table.dim,))
+    return _numbers(table, expr, typed, label_of(table.typer, expr, shown=not table.named)) if typed else None
+
+
+def _numbers(
+    table: _Table, expr: ast.Expr, typed: Typed, label: plan.Label, place: Place | None = None
+) -> _Line | None:
+    """`place` is the place of the line, where it differs from the table's."""
+    typer, dim = table.typer, table.dim
+    typed, left = without_single_keys(typed, (dim,))
+    if left:
+        return typer.refuse(wrong.DimensionFree(expr.span, "table", left, example_key(typer, typed.term, left[0])))
+    if dim not in typed.term.dims:
+        return typer.refuse(metric_errors.DimensionAbsent(expr.span, text_of(expr), dim, typed.term.dims))
+    unit = printed_unit(typer, expr.span, table.format, typed)
+    if unit is None:
+        return None
+    at = place or table.place
+    line = plan.Line(
+        label=label,
+        unit=unit.text,
+        query=query(typer, typed.term, unit, text_of(expr), quote_of(typer, expr, at)),
+        format=table.format,
+        tested=tested(typer, expr, typed, unit, at, dim) if table.compared else None,
+    )
+    return _Line(label, expr, planned_keys(typed.term, dim), lambda _: line)
+
+
+def _lines_across(table: _Table, by: ast.By, names: Sequence[ast.Name]) -> list[_Line | None]:
+    """Return, for each expression before `by`, a line for each key or pair of keys after it."""
+    across: list[Dimension] = []
+    for name in names:
+        found = dimension(name.text)
+        if found is None:
+            table.typer.report(metric_errors.UnknownDimension(name.span, "dimension", name.text, DIMENSIONS))
+            return [None]
+        if found == table.dim or found in across:
+            why = f"has `{found}` on both sides" if found == table.dim else f"has `{found}` twice after `by`"
+            usage = "another dimension after `by`, or leave it out"
+            table.typer.report(wrong.TableShape(name.span, "table", why, usage))
+            return [None]
+        across.append(found)
+    subjects = by.subject.items if isinstance(by.subject, ast.List) else (by.subject,)
+    return [line for subject in subjects for line in _lines_by(table, subject, across, names)]
+
+
+def _lines_by(
+    table: _Table, expr: ast.Expr, across: Sequence[Dimension], names: Sequence[ast.Name]
+) -> list[_Line | None]:
+    """Return the lines of one expression. `names` are the words of the dimensions `across`."""
+    typer = table.typer
+    typed = typed_at(typer, expr, table.place, (table.dim, *across))
+    if typed is None:
+        return [None]
+    for dim, name in zip(across, names, strict=True):
+        if dim not in typed.term.dims:
+            typer.report(metric_errors.DimensionAbsent(name.span, text_of(expr), dim, typed.term.dims))
+            return [None]
+    points: list[tuple[Term, tuple[str, ...], Place]] = [(typed.term, (), table.place)]
+    for dim in across:
+        points = [
+            (fix(term, dim, key), (*labels, key_label(typer, dim, key)), place.at(dim, key))
+            for term, labels, place in points
+            for key in ordered(typer, dim, planned_keys(term, dim) or ())
+        ]
+    label = label_of(typer, expr, shown=not table.named)
+    lines = [
+        (_numbers(table, expr, Typed(term, typed.display), label, place), labels) for term, labels, place in points
+    ]
+    return [replace(line, by=labels) if line else None for line, labels in lines]
+
+
+def _measured(typer: Typer, dim: Dimension, keys: int) -> int:
+    """Return how many of the planned points of a dimension are measured at least: an adaptive ramp chooses some."""
+    chosen = [each.chosen for each in typer.scope.experiments if each.axis == dim]
+    return min(keys, max((each or keys for each in chosen), default=keys))
+
+
+def _warn_of_width(typer: Typer, block: ast.Block, columns: int) -> None:
+    kind = block.keyword.text
+    most = MOST_COLUMNS - 2 if kind == "callout" else MOST_COLUMNS
+    if columns > most:
+        typer.report(wrong.WideTable(block.keyword.span, kind, columns, most))
+
+
+def _template(table: _Table, string: ast.String) -> _Line:
+    """Return a text for each key; "" for a key without one of its numbers."""
+    typer, dim, place = table.typer, table.dim, table.place
+    terms = [typed.term for typed in number_terms(typer, string, place)]
+    known = [keys for term in terms if dim in term.dims and (keys := planned_keys(term, dim)) is not None]
+    own = tuple(key for key in known[0] if all(key in keys for keys in known)) if known else None
+
+    def make(keys: tuple[Key, ...]) -> plan.Line | None:
+        nothing = plan.Prose(parts=())
+        texts = [prose(typer, string, place.at(dim, k)) if own is None or k in own else nothing for k in keys]
+        return None if None in texts else plan.Line(label="", texts=tuple(text for text in texts if text))
+
+    return _Line("", string, own, make)
+
+
+def _fact(typer: Typer, name: ast.Name) -> _Line | None:
+    """Return a declared fact in the words of the spec."""
+    said = {hw.key: hw.texts[name.text] for hw in typer.scope.hardware if name.text in hw.texts}
+    said.update({hw.key: hw.facts[name.text].text for hw in typer.scope.hardware if name.text in hw.facts})
+    if not said:
+        return None
+
+    def make(keys: tuple[Key, ...]) -> plan.Line:
+        parts = [(escaped(said[str(key)]),) if key in said else () for key in keys]
+        return plan.Line(label="", texts=tuple(plan.Prose(parts=part) for part in parts))
+
+    return _Line(name.text.replace("_", " "), name, None, make)

@@ -1,1 +1,0 @@
-"""House styles, template parts and catalogues of words."""

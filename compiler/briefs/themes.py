@@ -1,0 +1,432 @@
+"""The house style of a report: its `theme` block, and the folder of `parts` that replace the layout's.
+
+The check reads the files, and the plan names them by their SHA-256, so that a run can keep them."""
+
+from __future__ import annotations
+
+import hashlib
+import io
+import re
+import sys
+import warnings
+from collections.abc import Iterator, Mapping
+from functools import lru_cache
+from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple
+
+from benchbrief.compiler.briefs import report_errors as wrong
+from benchbrief.compiler.briefs.confined_styles import refused_style
+from benchbrief.compiler.briefs.element_bodies import Body, read_body
+from benchbrief.compiler.metrics.expressions import Typer
+from benchbrief.dsl.syntax import ast
+from benchbrief.model import plan
+
+if TYPE_CHECKING:
+    from jinja2 import Environment, nodes
+
+
+def why_not_whole(png: bytes) -> str:
+    """Return why a PNG, read to its last pixel, is not whole; "" when it is."""
+    from PIL import Image, ImageFile, UnidentifiedImageError
+
+    # WeasyPrint makes Pillow accept cut files, in the whole process.
+    lenient, ImageFile.LOAD_TRUNCATED_IMAGES = ImageFile.LOAD_TRUNCATED_IMAGES, False
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("error", Image.DecompressionBombWarning)
+            with Image.open(io.BytesIO(png), formats=["PNG"]) as picture:
+                picture.load()
+    except (Image.DecompressionBombError, Image.DecompressionBombWarning):
+        return "it has too many pixels"
+    except (UnidentifiedImageError, OSError, SyntaxError, ValueError):  # Pillow raises its own error inside
+        return "it is damaged, or only a part of a PNG"
+    finally:
+        ImageFile.LOAD_TRUNCATED_IMAGES = lenient
+    return ""
+
+
+_LONG = re.compile(r"\w{3000,}")
+
+PARTS = (
+    "title", "notice", "section", "text", "callout", "table", "figure", "figures", "formula", "facts", "disclosure",
+    "provenance", "legal",
+)  # fmt: skip
+"""The parts that a user's folder may replace, as `NAME.html.j2`."""
+
+NAMES = (
+    "report", "w", "comma", "kind", "kicker", "medium", "house", "picture", "query", "lead",
+    "opening", "following", "slides", "slides_of_result", "script", "policy",
+)  # fmt: skip
+"""Names in every part."""
+OWN: Mapping[str, tuple[str, ...]] = {
+    "notice": ("notice", "loop"),
+    "section": ("block", "next", "loop"),
+    "text": ("block", "next", "loop"),
+    "callout": ("block", "next", "loop"),
+    "table": ("block", "next", "loop"),
+    "figure": ("block", "next", "loop"),
+    "figures": ("block", "next", "loop"),
+    "formula": ("block", "next", "loop"),
+    "facts": ("block", "next", "loop"),
+    "disclosure": ("block", "next", "loop"),
+}
+"""Further names of some parts."""
+FILTERS = ("ticked", "marks", "footed", "traced", "abridged", "unparted")
+"""Filters that Jinja lacks."""
+BASE = ("base/blocks.html.j2", "base/macros.html.j2")
+"""Our templates that a part may use."""
+MACROS = ("notes", "noted", "remarks", "sources", "head", "table", "columns", "heat_key")
+"""The macros of `base/macros.html.j2`."""
+
+_TABLE = (
+    "columns", "compared", "corner", "head", "heat", "id", "kind", "marks", "note", "notes", "number", "parts", "rows",
+    "sources", "title",
+)  # fmt: skip
+_FIGURE = (
+    "alt", "cells", "claim", "csv", "csv_link", "data", "data_head", "id", "key", "kind", "note", "notes", "number",
+    "points", "redrawn", "row", "sources", "svg", "title", "undrawn", "wide",
+    "width",
+)  # fmt: skip
+FIELDS: Mapping[str, tuple[str, ...]] = {
+    "report": (
+        "author", "blocks", "cells", "date", "gaps", "imported", "keywords", "language", "legal", "legal_notes", "made",
+        "notices", "numbers", "profile", "provenance", "run_id", "side_file", "simulated", "subtitle", "title",
+        "version",
+    ),
+    "house": ("css", "logo", "logo_file", "paper", "parts"),
+    "notice": ("first", "link", "number", "severity", "text", "title"),
+    "section": ("anchor", "blocks", "kind", "level", "title"),
+    "text": ("html", "kind", "leads", "notes"),
+    "callout": ("card_pt", "cards", "column", "html", "kind", "note", "notes", "sources", "table", "title"),
+    "table": _TABLE,
+    "figure": _FIGURE,
+    "figures": ("figures", "kind"),
+    "formula": ("cells", "for_label", "kind", "name", "notes", "sources", "steps", "title"),
+    "facts": ("groups", "id", "kind", "number", "observed", "title"),
+    "disclosure": ("all_ok", "bad_cells", "cells", "groups", "kind"),
+}  # fmt: skip
+"""The fields of `report`, `house` and `notice`, and those of `block` by the part that gets one."""
+
+
+class BrokenTemplate(NamedTuple):
+    """A file that is no template."""
+
+    line: int
+    why: str
+
+
+class Unknown(NamedTuple):
+    """A name of some `kind` that is not among `known`."""
+
+    line: int
+    kind: str
+    word: str
+    known: tuple[str, ...]
+
+
+def template_problems(part: str, text: str) -> Iterator[BrokenTemplate | Unknown]:
+    """Return the mistakes in the template of one of PARTS."""
+    from jinja2 import TemplateSyntaxError, meta, nodes
+
+    env = _environment()
+    try:
+        tree = env.parse(text)
+        asked = meta.find_undeclared_variables(tree)  # and limits filters and tests to the existing ones
+    except TemplateSyntaxError as error:
+        yield BrokenTemplate(error.lineno, (error.message or "it ends too soon").rstrip("."))
+        return
+    except RecursionError:
+        yield BrokenTemplate(1, "it is nested too deeply")
+        return
+    except ValueError:  # of Python's own, which reads no longer ones
+        digits = _LONG.search(text)
+        yield BrokenTemplate(text.count("\n", 0, digits.start() if digits else 0) + 1, "a number of too many digits")
+        return
+    known = (*NAMES, *OWN.get(part, ()))
+    found: list[Unknown] = []
+    for name in sorted(asked - {*known, *env.globals}):
+        line = next((n.lineno for n in tree.find_all(nodes.Name) if n.name == name and n.ctx == "load"), 1)
+        found.append(Unknown(line, "name", name, known))
+    found += _fields(part, tree, asked)
+    found += _templates(tree)
+    yield from sorted(found, key=lambda unknown: unknown.line)
+
+
+@lru_cache(maxsize=1)
+def _environment() -> Environment:
+    """Return an environment as in `reports/render/templating.py`, for parsing alone.
+
+    It computes nothing. Jinja computes constants while it parses, but no operator that a sandbox intercepts, nor a
+    filter or test that needs the context.
+    """
+    from jinja2 import pass_context
+    from jinja2.sandbox import SandboxedEnvironment
+
+    class Reader(SandboxedEnvironment):
+        intercepted_binops = frozenset(SandboxedEnvironment.default_binop_table)
+        intercepted_unops = frozenset(SandboxedEnvironment.default_unop_table)
+
+    @pass_context
+    def unasked(*_: object) -> str:
+        return ""
+
+    made = Reader(autoescape=True, trim_blocks=True, lstrip_blocks=True, keep_trailing_newline=True)
+    made.filters = dict.fromkeys((*made.filters, *FILTERS), unasked)
+    made.tests = dict.fromkeys(made.tests, unasked)
+    return made
+
+
+def _fields(part: str, tree: nodes.Template, asked: set[str]) -> Iterator[Unknown]:
+    """Yield the fields of the part's names, except names that the part redefines."""
+    from jinja2 import nodes
+
+    given = {n.name for n in tree.find_all(nodes.Name) if n.ctx != "load"}
+    given |= {n.target for n in tree.find_all(nodes.Import)}
+    maybe = {id(n.node) for n in tree.find_all(nodes.Test) if n.name in ("defined", "undefined")}
+    for node in tree.find_all(nodes.Getattr):
+        if not isinstance(node.node, nodes.Name) or node.node.name not in asked - given or id(node) in maybe:
+            continue
+        of = node.node.name
+        known = FIELDS.get(part if of == "block" else of) if of in ("report", "house", "notice", "block") else None
+        if known and node.attr not in known:
+            yield Unknown(node.lineno, "field", f"{of}.{node.attr}", tuple(f"{of}.{field}" for field in known))
+
+
+def _templates(tree: nodes.Template) -> Iterator[Unknown]:
+    """Yield the templates that a part includes or imports by a literal name."""
+    from jinja2 import nodes
+
+    files = tuple(f"{part}.html.j2" for part in PARTS)
+    known = (*(f"ours/{file}" for file in files), *files, *BASE)
+    naming: list[nodes.Include | nodes.Import | nodes.FromImport | nodes.Extends] = [
+        *tree.find_all(nodes.Include), *tree.find_all(nodes.Import), *tree.find_all(nodes.FromImport),
+        *tree.find_all(nodes.Extends),
+    ]  # fmt: skip
+    for node in naming:
+        wanted = node.template
+        if not isinstance(wanted, nodes.Const) or getattr(node, "ignore_missing", False):
+            continue
+        if wanted.value not in known:
+            yield Unknown(node.lineno, "template", str(wanted.value), known)
+        elif isinstance(node, nodes.FromImport) and wanted.value == BASE[1]:
+            names = (name if isinstance(name, str) else name[0] for name in node.names)
+            yield from (Unknown(node.lineno, "macro", name, MACROS) for name in names if name not in MACROS)
+
+
+KEYS = ("logo", "brand", "accent", "font", "font_files", "css")
+MOST_BYTES = 10_000_000
+_AA = 4.5  # WCAG 2.2, success criterion 1.4.3, for text of usual size
+_NAMES = {"logo": "a logo", "font_files": "a font file", "css": "a style sheet"}
+_COLOUR = re.compile(r"#[0-9a-fA-F]{6}")
+_LOADS = re.compile(
+    r"@import[^;]*"
+    r"|\b(?:url|src|(?<!-)image)\(\s*[\"']?\s*(?!data:|#|\s)[^)]*\)?"
+    r"|image-set\((?>type\([^)]*\)|url\(\s*[\"']?data:[^)]*\)|\"data:[^\"]*\"|'data:[^']*'|[^{};\"'])*+[\"'][^;}]*",
+    re.IGNORECASE,
+)
+_STRING_OR_COMMENT = re.compile(r"(\"(?:\\.|[^\"\\\n])*\"|'(?:\\.|[^'\\\n])*')|/\*.*?(?:\*/|\Z)", re.DOTALL)
+_ESCAPE = re.compile(r"\\(?:([0-9a-fA-F]{1,6})[ \t]?|([^0-9a-fA-F\n\"'\\]))")
+_PNG = b"\x89PNG\r\n"
+_FONTS = (b"\x00\x01\x00\x00", b"OTTO", b"true", b"wOF2", b"wOFF")
+
+
+def theme(typer: Typer, block: ast.Block) -> plan.Theme:
+    body = read_body(typer, block, KEYS)
+    return plan.Theme(
+        logo=_file(typer, body.string("logo"), "logo", "an SVG or a PNG"),
+        brand=_colour(typer, body, "brand"),
+        accent=_colour(typer, body, "accent"),
+        font=_plain(body, "font"),
+        font_files=tuple(_fonts(typer, body)),
+        css=_css(typer, body),
+    )
+
+
+def parts(typer: Typer, body: Body) -> tuple[plan.Asset, ...]:
+    """Return the templates in the folder that `parts` names."""
+    string, name = body.string("parts"), _plain(body, "parts")
+    if string is None or not name:
+        return ()
+    folder = Path(string.span.source.name).parent / name
+    if not is_folder(folder):
+        typer.report(wrong.NoSuchFile(string.span, "folder", name, _beside(folder, name, folders=True)))
+        return ()
+    known = tuple(f"{part}.html.j2" for part in PARTS)
+    found = []
+    for path in sorted(folder.glob("*.j2")):
+        if path.name not in known:
+            typer.report(wrong.UnknownPart(string.span, "part", path.name, known))
+            continue
+        asset = _asset(path)
+        if isinstance(asset, str):
+            typer.report(wrong.WrongFile(string.span, f"{name}/{path.name}", "a part", asset, "a template"))
+        else:
+            found.append(asset)
+            _look_into(typer, string, f"{name}/{path.name}", path)
+    return tuple(found)
+
+
+def _look_into(typer: Typer, string: ast.String, written: str, path: Path) -> None:
+    """Report the mistakes in a part."""
+    content = path.read_bytes()
+    if not _is_text(content):
+        typer.report(wrong.WrongFile(string.span, written, "a part", "it is not UTF-8 text", "a template in UTF-8"))
+        return
+    for found in template_problems(path.name.split(".")[0], content.decode("utf-8")):
+        if isinstance(found, BrokenTemplate):
+            typer.report(wrong.BrokenPart(string.span, written, found.line, found.why))
+        else:
+            typer.report(wrong.UnknownInPart(string.span, found.kind, found.word, found.known, written, found.line))
+
+
+def _fonts(typer: Typer, body: Body) -> list[plan.Asset]:
+    values = [
+        one for value in body.values("font_files") for one in (value.items if isinstance(value, ast.List) else (value,))
+    ]
+    wanted = "a TrueType, OpenType or WOFF font"
+    files = (_file(typer, one, "font_files", wanted) for one in values if isinstance(one, ast.String))
+    return [file for file in files if file]
+
+
+def _css(typer: Typer, body: Body) -> plan.Asset | None:
+    string = body.string("css")
+    asset = _file(typer, string, "css", "a style sheet in UTF-8")
+    if asset is None or string is None:
+        return None
+    text = Path(asset.file).read_text("utf-8")
+    if loads := what_loads(text):
+        line, what = loads
+        return typer.refuse(wrong.LoadingStyle(string.span, string.plain or "", line, what))
+    if found := refused_style(text):
+        return typer.refuse(wrong.ReachingStyle(string.span, string.plain or "", found.line, found.what, found.why))
+    return asset
+
+
+def what_loads(css: str) -> tuple[int, str] | None:
+    r"""Return the first address that a style sheet loads, with its line; None when it loads nothing.
+
+    Reads escapes as CSS does: `\75rl(` is `url(`, and a comment starts only outside a string. This warns an author
+    early; the page's policy and the PDF writer's fetcher stop the rest.
+    """
+    text = _ESCAPE.sub(_unescaped, _STRING_OR_COMMENT.sub(lambda found: found[1] or "\n" * found[0].count("\n"), css))
+    loads = _LOADS.search(text)
+    return (text.count("\n", 0, loads.start()) + 1, loads.group().strip()) if loads else None
+
+
+def _unescaped(found: re.Match[str]) -> str:
+    if found[2]:
+        return found[2]
+    code = int(found[1], 16)
+    letter = chr(code) if code <= sys.maxunicode else " "
+    return letter if letter.isprintable() and letter not in "\"'" else " "
+
+
+def _file(typer: Typer, string: ast.String | None, key: str, wanted: str) -> plan.Asset | None:
+    if string is None or not string.plain:
+        return None
+    path = Path(string.span.source.name).parent / string.plain
+    if not is_file(path):
+        return typer.refuse(wrong.NoSuchFile(string.span, "file", string.plain, _beside(path, string.plain)))
+    asset = _asset(path)
+    if isinstance(asset, str):
+        return typer.refuse(wrong.WrongFile(string.span, string.plain, _NAMES[key], asset, wanted))
+    content, why = path.read_bytes(), ""
+    if key == "logo":
+        why = _why_no_logo(content)
+    elif key == "font_files" and not content.startswith(_FONTS):
+        why = "it is not a font"
+    elif key == "css" and not _is_text(content):
+        why = "it is not UTF-8 text"
+    if why:
+        return typer.refuse(wrong.WrongFile(string.span, string.plain, _NAMES[key], why, wanted))
+    return asset
+
+
+def _why_no_logo(content: bytes) -> str:
+    if content.startswith(_PNG):
+        return why_not_whole(content)
+    return "" if b"<svg" in content[:4096] else "it is neither an SVG nor a PNG"
+
+
+def _asset(path: Path) -> plan.Asset | str:
+    """Return the asset, or why it is none."""
+    try:
+        content = path.read_bytes()
+    except OSError as error:
+        return f"it can't be read: {error.strerror}"
+    if len(content) > MOST_BYTES:
+        return f"it has more than {MOST_BYTES // 1_000_000} MB"
+    return plan.Asset(file=str(path), sha256=hashlib.sha256(content).hexdigest())
+
+
+def _beside(path: Path, written: str, *, folders: bool = False) -> tuple[str, ...]:
+    """Return the files or folders beside the path, as a spec writes them."""
+    try:
+        names = sorted(each.name for each in path.parent.iterdir() if each.is_dir() == folders)
+    except OSError:
+        return ()
+    return tuple(str(Path(written).parent / name) for name in names)[:20]
+
+
+def _is_text(content: bytes) -> bool:
+    try:
+        content.decode("utf-8")
+    except UnicodeDecodeError:
+        return False
+    return True
+
+
+def _plain(body: Body, key: str) -> str:
+    string = body.string(key)
+    return (string.plain or "") if string else ""
+
+
+# --- colours ---------------------------------------------------------------------------------------------------------
+
+
+def _colour(typer: Typer, body: Body, key: str) -> str:
+    string = body.string(key)
+    if string is None:
+        return ""
+    text = string.plain or ""
+    if not _COLOUR.fullmatch(text):
+        typer.report(wrong.NoColour(string.span, key, text))
+        return ""
+    if (ratio := contrast_on_white(text)) < _AA:
+        typer.report(wrong.LowContrast(string.span, key, ratio, _darker(text)))
+    return text.lower()
+
+
+def contrast_on_white(colour: str) -> float:
+    """Return the contrast ratio of `#rrggbb` on white, 1 to 21, as WCAG 2.2 defines it."""
+    red, green, blue = (_linear(int(colour[at : at + 2], 16) / 255) for at in (1, 3, 5))
+    return 1.05 / (0.2126 * red + 0.7152 * green + 0.0722 * blue + 0.05)
+
+
+def _linear(share: float) -> float:
+    """Return a channel of sRGB as light (IEC 61966-2-1)."""
+    return share / 12.92 if share <= 0.04045 else float(((share + 0.055) / 1.055) ** 2.4)
+
+
+def _darker(colour: str) -> str:
+    """Return the nearest darker colour of the same hue that can be read on white."""
+    channels = [int(colour[at : at + 2], 16) for at in (1, 3, 5)]
+    for percent in range(99, 0, -1):
+        darker = "#" + "".join(f"{channel * percent // 100:02x}" for channel in channels)
+        if contrast_on_white(darker) >= _AA:
+            return darker
+    return "#000000"
+
+
+def is_file(path: Path) -> bool:
+    try:
+        return path.is_file()
+    except (OSError, ValueError):  # too long, in an unreadable folder, or with a NUL
+        return False
+
+
+def is_folder(path: Path) -> bool:
+    try:
+        return path.is_dir()
+    except (OSError, ValueError):
+        return False

@@ -1,0 +1,490 @@
+"""The matrix as cells: their ids, content hashes, steps with times and time-outs, locks and data sets."""
+
+from __future__ import annotations
+
+import random
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from itertools import product
+from typing import NamedTuple
+
+from benchbrief.compiler.blocks.experiments import Matrix
+from benchbrief.compiler.blocks.hardware import HardwareUnit
+from benchbrief.compiler.blocks.ramps import Axis
+from benchbrief.compiler.blocks.shared_equipment import SharedEquipment
+from benchbrief.compiler.blocks.workloads import Load
+from benchbrief.compiler.extensions import ToolSpec
+from benchbrief.compiler.planning.data_states import DataStates, ResetStep
+from benchbrief.compiler.planning.tolerated_changes import changes_of
+from benchbrief.model.budgets import chooses
+from benchbrief.model.fingerprint import (
+    Known,
+    Parts,
+    cell_hash,
+    database_parts,
+    digest,
+    machines,
+    place_of,
+    searched,
+    shared_parts,
+    size_parts,
+)
+from benchbrief.model.plan import (
+    Cell,
+    Database,
+    DatabaseKey,
+    Dataset,
+    Event,
+    Experiment,
+    Hardware,
+    Host,
+    Knee,
+    KneeSearch,
+    Probe,
+    Step,
+)
+from benchbrief.model.planned_cells import usual_cells_of_curve
+from benchbrief.model.steadiness import usual_length
+from benchbrief.model.tool_spec import CHANGES, Change
+
+_Shape = tuple[object, ...]
+
+
+def workloads_in_order(matrix: Matrix) -> tuple[str, ...]:
+    """Return the workloads as the spec has them, or data set by data set and the readers first, then those that update,
+    then those that insert, where that order takes fewer loads, or as many and fewer other resets."""
+    if matrix.experiment.order == "random":
+        return matrix.experiment.workloads
+    database = next(iter(matrix.databases.values()))
+    shapes: dict[_Shape, int] = {}
+    for load in matrix.loads:
+        shapes.setdefault(_shape(load), len(shapes))
+    best = sorted(matrix.loads, key=lambda load: (shapes[_shape(load)], CHANGES.index(load.workload.changes)))
+    chosen = best if _resets(best, database) < _resets(matrix.loads, database) else matrix.loads
+    return tuple(load.workload.name for load in chosen)
+
+
+def _shape(load: Load) -> _Shape:
+    properties = load.workload.properties
+    return tuple(properties.get(key) for key, each in load.family.attributes.items() if each.shapes_data)
+
+
+def _resets(loads: Sequence[Load], database: Database) -> tuple[int, int]:
+    """Return how many loads, and how many other resets, these workloads take on one hardware, with two cells each."""
+    states, count, others = DataStates(), 0, 0
+    for load in (each for each in loads for _ in range(2)):
+        if not load.existing:
+            states.without("")
+            continue
+        found = states.reset("", repr(_shape(load)), database.reset, database.engine, bytes_=0.0, load_s=0.0)
+        states.changed("", load.workload.changes, 0.0)
+        count += found.work == "load"
+        others += found.work not in ("", "load")
+    return count, others
+
+
+# Estimates for steps without a declared length. The time-outs suit hosts that are ten times slower.
+_START_S, _SERVER_START_S, _COLLECT_S = 0.5, 3.0, 0.5
+_NOT_OF_THE_DATA = ("drop_caches", "max_lag_s", "version")
+"""Attributes of a database that change its measurement and not its data."""
+
+
+def expand(matrices: tuple[Matrix, ...], hosts: Mapping[str, Host], budget_s: float | None = None) -> tuple[Cell, ...]:
+    """Return every cell of every experiment, in running order. With a budget of all together, all points are measured
+    once before any is repeated; what chooses its points has all its repeats before."""
+    up: dict[str, DatabaseKey] = {}
+    """The server that each lane used last."""
+    states = DataStates()
+    cells: list[Cell] = []
+    searches = _Searches()
+    places = list(_places(matrices, hosts))
+    if budget_s is not None:
+        places.sort(key=lambda each: 1 if chooses(each[0].experiment) else each[2][3])
+    for matrix, block, (_, _, point, repeat) in places:
+        cells.append(block.cell(point, repeat, (up, states), searches))
+        if matrix.experiment.search:
+            searches.add(matrix.experiment.search, cells[-1])
+    return tuple(cells)
+
+
+class Use(NamedTuple):
+    """How a cell gets its data set: what a warning needs of it, without the rest of the cell."""
+
+    block: _Block
+    point: float | None
+    repeat: int
+    reset: ResetStep
+
+    @property
+    def id(self) -> str:
+        return self.block.id(self.point, self.repeat)
+
+    @property
+    def experiment(self) -> str:
+        return self.block.matrix.experiment.name
+
+    @property
+    def hardware(self) -> str:
+        return self.block.unit.hardware.key
+
+    @property
+    def database(self) -> DatabaseKey:
+        return self.block.database
+
+    @property
+    def workload(self) -> str:
+        return self.block.load.workload.name
+
+    @property
+    def dataset(self) -> Dataset | None:
+        return self.block.dataset
+
+    @property
+    def changes(self) -> Change:
+        return self.block.changes
+
+    @property
+    def threads(self) -> int | None:
+        return self.block.threads(self.point)
+
+    @property
+    def target(self) -> float | None:
+        return self.block.target(self.point)
+
+    @property
+    def load_s(self) -> float:
+        return self.reset.seconds if self.reset.work == "load" else 0.0
+
+
+def uses_in_order(matrices: tuple[Matrix, ...], hosts: Mapping[str, Host]) -> Iterator[Use]:
+    """Yield how each cell gets its data set, in running order: `expand` makes all the rest, too, which takes longer."""
+    states = DataStates()
+    for _, block, (_, _, point, repeat) in _places(matrices, hosts):
+        yield Use(block, point, repeat, block.reset(states))
+
+
+def resets_in_order(matrices: tuple[Matrix, ...], hosts: Mapping[str, Host]) -> Iterator[tuple[Experiment, ResetStep]]:
+    """Yield how each cell gets its data set, with its experiment, in running order. Of what chooses its points while it
+    runs, it is as many cells as usual."""
+    states = DataStates()
+    counts: Counter[tuple[str, str, str]] = Counter()
+    for matrix, block, (hardware, workload, _, _) in _places(matrices, hosts):
+        curve = matrix.experiment.name, hardware, workload
+        if counts[curve] < usual_cells_of_curve(matrix.experiment):
+            counts[curve] += 1
+            yield matrix.experiment, block.reset(states)
+
+
+def _places(matrices: tuple[Matrix, ...], hosts: Mapping[str, Host]) -> Iterator[tuple[Matrix, _Block, _Place]]:
+    shared = SharedEquipment(matrices, hosts)
+    for matrix in matrices:
+        blocks = {
+            (unit.hardware.key, load.workload.name): _Block.of(matrix, unit, load, hosts, shared)
+            for unit, load in product(matrix.units, matrix.loads)
+        }
+        yield from ((matrix, blocks[place[0], place[1]], place) for place in ordered(matrix))
+
+
+class _Searches:
+    """What the unknown knees depend on: the cells that a search may try, and its criterion."""
+
+    def __init__(self) -> None:
+        self._content: dict[Knee, tuple[KneeSearch, list[str]]] = {}
+
+    def add(self, search: KneeSearch, cell: Cell) -> None:
+        knee = Knee(experiment=cell.experiment, hardware=cell.hardware, workload=cell.workload)
+        self._content.setdefault(knee, (search, []))[1].append(cell.hash)
+
+    def of(self, knee: Knee) -> Parts:
+        search, hashes = self._content[knee]
+        return searched(search, hashes)
+
+
+_Place = tuple[str, str, float | None, int]
+_Before = tuple[dict[str, DatabaseKey], DataStates]
+"""What the cells before have left: servers that are up, and data sets."""
+
+
+def ordered(matrix: Matrix) -> list[_Place]:
+    """Return (hardware, workload, point, repeat) in the experiment's order."""
+    e = matrix.experiment
+    repeats, workloads = range(1, e.repeats + 1), workloads_in_order(matrix)
+    if e.order == "interleaved":
+        # A beside B at each repeat, so that drift affects both sides
+        turns = product(workloads, matrix.points, repeats, e.hardware)
+        places = [(hardware, workload, point, repeat) for workload, point, repeat, hardware in turns]
+    else:
+        places = list(product(e.hardware, workloads, matrix.points, repeats))
+    if e.order == "random":
+        random.Random(e.seed).shuffle(places)  # noqa: S311  # an order that can be had again, not a secret
+    if e.budget_s is not None:  # each point once before any is repeated
+        places.sort(key=lambda place: place[3])
+    return places
+
+
+@dataclass
+class _Block:
+    """What the cells of one hardware and workload share."""
+
+    matrix: Matrix
+    unit: HardwareUnit
+    load: Load
+    shared: str
+    """The digest of all that can change a result, without point and repeat."""
+    place: str
+    """The place of the data: two variants may hold theirs in one place."""
+    dataset: Dataset | None
+    load_s: float
+    load_timeout_s: float
+    warm_up_s: float
+    """0 for a load, which has nothing to warm up with."""
+    probes: tuple[Probe, ...]
+    load_hosts: tuple[str, ...]
+    locks: tuple[str, ...]
+    shares: tuple[str, ...]
+    turn: str
+    """The cells with the same one are measured by turns, while others load; "" for none."""
+    steps: dict[tuple[bool, ResetStep], tuple[Step, ...]] = field(default_factory=dict)
+    """The steps, by whether the cell starts its server, and how it gets its data."""
+
+    @classmethod
+    def of(
+        cls, matrix: Matrix, unit: HardwareUnit, load: Load, hosts: Mapping[str, Host], equipment: SharedEquipment
+    ) -> _Block:
+        hardware = unit.hardware
+        database = matrix.databases[hardware.key]
+        load_hosts = matrix.load_hosts(unit, load)
+        probes = matrix.probes[hardware.key]
+        shared = shared_parts(
+            hosts,
+            hardware,
+            database,
+            load_hosts,
+            matrix.tool,
+            load.workload,
+            probes,
+            matrix.experiment,
+            matrix.events.get(hardware.key, ()),
+        )
+        by_turns = matrix.experiment.overlap == "loading" and len(matrix.units) > 1
+        return cls(
+            matrix=matrix,
+            unit=unit,
+            load=load,
+            shared=digest(shared),
+            place=place_of(hardware, database, hosts),
+            dataset=dataset_of(hardware, database, load, matrix, hosts),
+            load_s=_whole(_load_s(load, database, len(load_hosts), matrix.tool_spec)),
+            # The server may be slower with more threads than is estimated, so they don't shorten the time-out.
+            load_timeout_s=300
+            + 10 * max(_whole(_load_s(load, database, n, load.family)) for n in (len(load_hosts), 0)),
+            warm_up_s=0.0 if load.of else matrix.experiment.warm_up_s,
+            probes=probes,
+            load_hosts=load_hosts,
+            locks=tuple(dict.fromkeys((*hardware.hosts, *load_hosts))),
+            shares=equipment.held(matrix, unit),
+            turn=matrix.experiment.name if by_turns else "",
+        )
+
+    def cell(self, point: float | None, repeat: int, before: _Before, searches: _Searches) -> Cell:
+        """`point` is None when it is not found yet."""
+        threads, target = self.threads(point), self.target(point)
+        known: dict[Axis, Known] = {"threads": threads, "target": target}
+        if self.knees:
+            known |= {key: searches.of(knee) for key, knee in self.knees.items()}
+        return self._first.model_copy(
+            update={
+                "id": self.id(point, repeat),
+                "hash": cell_hash(self.shared, known["threads"], known["target"], repeat),
+                "threads": threads,
+                "target": target,
+                "repeat": repeat,
+                "steps": self._steps(before) if not self.load.of else self._loading_steps(before, target),
+            }
+        )
+
+    @cached_property
+    def _first(self) -> Cell:
+        """What all cells of the block are copied from, so that what they share is validated once."""
+        e, client = self.matrix.experiment, self.matrix.clients.get(self.unit.hardware.key)
+        return Cell(
+            id="",
+            hash="",
+            experiment=e.name,
+            hardware=self.unit.hardware.key,
+            database=self.database,
+            workload=self.load.workload.name,
+            client=client.name if client else None,
+            load_hosts=self.load_hosts,
+            tool=self.matrix.tool,
+            threads=None,
+            target=None,
+            threads_from=self.knees.get("threads"),
+            target_from=self.knees.get("target"),
+            repeat=1,
+            warm_up_s=self.warm_up_s,
+            measure_s=e.measure_s,
+            phases=e.phases,
+            dataset=self.dataset,
+            steps=(),
+            probes=self.probes,
+            events=self.events,
+            locks=self.locks,
+            shares=self.shares,
+            turn=self.turn,
+            origin=e.origin,
+        )
+
+    def threads(self, point: float | None) -> int | None:
+        if self.matrix.experiment.axis == "target":
+            return self.matrix.threads
+        return None if point is None else int(point)
+
+    def target(self, point: float | None) -> float | None:
+        return None if point is None or self.matrix.experiment.axis != "target" else float(point)
+
+    def id(self, point: float | None, repeat: int) -> str:
+        known: dict[Axis, float | None] = {"threads": self.threads(point), "target": self.target(point)}
+        shown = [
+            f"{key}={self.knees[key].experiment}.knee" if key in self.knees else f"{key}={value:.0f}"
+            for key, value in known.items()
+            if key in self.knees or value is not None
+        ]
+        return f"{self._path}/{'/'.join(shown)}/r{repeat}"
+
+    @cached_property
+    def _path(self) -> str:
+        return f"{self.matrix.experiment.name}/{self.unit.hardware.key}/{self.load.workload.name}"
+
+    @cached_property
+    def database(self) -> DatabaseKey:
+        return DatabaseKey.of(self.matrix.database.name, self.unit.hardware.key)
+
+    @cached_property
+    def knees(self) -> Mapping[Axis, Knee]:
+        """The searches whose knee is a point that is not known yet."""
+        place = self.unit.hardware.key, self.load.workload.name
+        return {key: by_pair[place] for key, by_pair in self.matrix.knees.items()}
+
+    @cached_property
+    def changes(self) -> Change:
+        """What a cell does to its data set."""
+        return changes_of(self.load.workload, self.events)
+
+    @cached_property
+    def _reset_bytes(self) -> float:
+        records = self.dataset.records if self.dataset else 0
+        found = records * self.load.family.record_bytes(self.load.workload.properties)
+        return found or self.matrix.databases[self.unit.hardware.key].size_bytes or 0.0
+
+    @cached_property
+    def _insert_s(self) -> float:
+        """For how many seconds a cell inserts."""
+        properties = self.load.workload.properties
+        inserts = sum(float(properties.get(name, 0.0)) for name in self.load.family.inserting)
+        return inserts * (self.warm_up_s + self.matrix.experiment.measure_s)
+
+    @property
+    def events(self) -> tuple[Event, ...]:
+        return self.matrix.events.get(self.unit.hardware.key, ())
+
+    def reset(self, states: DataStates) -> ResetStep:
+        """Return how the cell gets its data set after the cells before it."""
+        if self.dataset is None:
+            states.without(self.place)
+            return ResetStep()
+        database = self.matrix.databases[self.unit.hardware.key]
+        found = states.reset(
+            self.place,
+            self.dataset.hash,
+            database.reset,
+            database.engine,
+            bytes_=self._reset_bytes,
+            load_s=self.load_s,
+        )
+        states.changed(self.place, self.changes, self._insert_s)
+        return found
+
+    def _starts(self, up: dict[str, DatabaseKey]) -> bool:
+        """Return whether the cell starts its server. It does not when the cell before used the same one."""
+        if self.matrix.database.server not in ("embedded", "start"):
+            return False
+        lane = f"server on {' '.join(self.locks)}"
+        before = up.get(lane)
+        up[lane] = self.database
+        return before != self.database
+
+    def _steps(self, before: _Before) -> tuple[Step, ...]:
+        up, states = before
+        key = starts, reset = self._starts(up), self.reset(states)
+        if key not in self.steps:
+            self.steps[key] = tuple(self._made_steps(starts, reset))
+        return self.steps[key]
+
+    def _loading_steps(self, before: _Before, target: float | None) -> tuple[Step, ...]:
+        """Return the steps of a measured load. It ends with its last record or with the measured time."""
+        records = float(self.load.workload.properties["records"])
+        seconds = max(self.load_s, _whole(1 + records / target) if target else 0.0)
+        return tuple(
+            step.model_copy(update={"seconds": min(step.seconds, seconds)}) if step.kind == "measure" else step
+            for step in self._steps(before)
+        )
+
+    def _made_steps(self, starts: bool, reset: ResetStep) -> Iterator[Step]:
+        e = self.matrix.experiment
+        commands = len(self.unit.hardware.prepare) * len(self.unit.hardware.hosts)
+        start = _SERVER_START_S if starts else _START_S
+        start += self.matrix.tool_spec.start_s
+        yield Step(kind="prepare", seconds=start, timeout_s=120 + 600 * commands)
+        if self.dataset is not None:
+            yield Step(kind="load", seconds=reset.seconds, timeout_s=self.load_timeout_s, reset=reset.work)
+        if self.warm_up_s > 0:
+            yield Step(kind="warm_up", seconds=self.warm_up_s, timeout_s=_with_slack(self.warm_up_s, e.slack_s))
+        timeout = _with_slack(self.warm_up_s + e.measure_s, e.slack_s)
+        seconds = _whole(usual_length(e.until_steady.from_s, e.measure_s)) if e.until_steady else e.measure_s
+        yield Step(kind="measure", seconds=seconds, timeout_s=timeout)
+        yield Step(kind="collect", seconds=_COLLECT_S, timeout_s=_whole(300 + 0.1 * e.measure_s))
+        if e.cool_down_s > 0:
+            yield Step(kind="cool_down", seconds=e.cool_down_s, timeout_s=e.cool_down_s)
+
+
+def _load_s(load: Load, database: Database, hosts: int, tool: ToolSpec) -> float:
+    """Estimate the seconds of a load by a tool from so many hosts; with 0, that of the usual number of threads. A
+    measured load has the threads of its cell, and not those of the workload."""
+    threads, settings = load.family.load_threads, load.workload.properties
+    if threads and (load.of or not hosts):
+        settings = {name: value for name, value in settings.items() if name != threads[0]}
+    return load.family.load_seconds(settings, database.size_bytes, hosts, tool)
+
+
+def _with_slack(seconds: float, slack: float | None) -> float:
+    return _whole(seconds + (max(60.0, 0.1 * seconds) if slack is None else slack))
+
+
+def _whole(seconds: float) -> float:
+    return float(-(-seconds // 1))
+
+
+def dataset_of(
+    hardware: Hardware, database: Database, load: Load, matrix: Matrix, hosts: Mapping[str, Host]
+) -> Dataset | None:
+    """Return what a load leaves, as far as the spec knows; `Equipment.with_data_set` adds what only the hosts know."""
+    if not load.existing:
+        return None
+    p = load.workload.properties
+    shape = [key for key, each in load.family.attributes.items() if each.shapes_data and not each.product_of]
+    options = matrix.database.engine.options
+    not_in_data = {matrix.database.reads_options.word(key) for key, option in options.items() if not option.shapes_data}
+    content = {
+        "hosts": machines(hardware.hosts, hosts),
+        "prepare": list(hardware.prepare),
+        "database": {k: v for k, v in database_parts(database).items() if k not in _NOT_OF_THE_DATA}
+        | {"reset": None, "options": {k: v for k, v in database.options.items() if k not in not_in_data}},
+        "tool": matrix.tool.driver,  # two tools may make other keys; its build is known on its host
+        "shape": {key: p[key] for key in shape if key in p},
+        **size_parts(database, load.workload),
+    }
+    records = int(float(p.get("records", 0)))
+    return Dataset(hash=digest(content), records=records, reuse=database.reset != "drop_and_load")

@@ -1,1 +1,0 @@
-"""Plans as files, read and written in parts."""

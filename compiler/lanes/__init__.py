@@ -1,1 +1,0 @@
-"""The lanes of a plan: the parts that can be run apart from each other."""

@@ -1,0 +1,250 @@
+"""Functions of a whole curve: `knee`, `saturation`, `usl`, `time_to_steady`, and the condition `steady`.
+
+An unknown result is missing. `compiler/metrics/sql/lower_curves.py` computes them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from benchbrief.compiler.frontend.declarations import text_of
+from benchbrief.compiler.measure_catalogue import DIMENSIONS, KINDS
+from benchbrief.compiler.metrics import metric_errors
+from benchbrief.compiler.metrics import metric_errors as wrong
+from benchbrief.compiler.metrics.indexing import yet_to_be_found
+from benchbrief.compiler.metrics.terms import (
+    Demanded,
+    Measure,
+    Number,
+    Operation,
+    Reduction,
+    Steady,
+    Term,
+    Typed,
+    along,
+    fix,
+    leaves,
+    offered_keys,
+    parts,
+    with_parts,
+)
+from benchbrief.dsl.diagnostics.plain_amounts import duration
+from benchbrief.dsl.source import Span
+from benchbrief.dsl.syntax import ast
+from benchbrief.model.achieved_load import KEEPS_UP
+from benchbrief.model.plan import Dimension
+from benchbrief.model.steadiness import FEWEST_PHASES
+from benchbrief.model.units import DIMENSIONLESS, parse_unit
+
+if TYPE_CHECKING:
+    from benchbrief.compiler.metrics.expressions import Typer
+
+CURVES: Mapping[str, tuple[Dimension, ...]] = {
+    "knee": ("threads", "target"),
+    "saturation": ("target",),
+    "usl": ("threads",),
+    "time_to_steady": ("phase",),
+}
+"""The functions and the dimensions along which they read a curve."""
+
+FIELDS: Mapping[str, tuple[str, ...]] = {
+    "saturation": ("target",),
+    "usl": ("lambda", "sigma", "kappa", "lambda_se", "sigma_se", "kappa_se", "r2", "peak", "peak_load"),
+}
+"""The fields behind a dot: `usl(throughput over threads).peak`."""
+
+FEWEST_POINTS = 3
+"""Points of a curve with a knee: one before it, one at it, one behind it."""
+
+FEWEST_LOADS = 4
+"""Points of a fit of the Universal Scalability Law: one more than its parameters."""
+
+ARGUMENTS: Mapping[str, tuple[str, ...]] = {"saturation": ("at",)}
+
+_TOTAL = replace(KINDS["throughput"], on_demand=KINDS["throughput"].on_demand - {"operation"})
+_SECONDS = parse_unit("s").dimension
+
+
+ABSENT = {
+    "knee": "no_knee",
+    "saturation": "no_saturation",
+    "steady": "no_steady",
+    "usl": "no_usl",
+    "list": "two_repeats",
+    "sd": "two_values",
+    "when": "none_fulfils",
+}
+"""The code of the sentence (`compiler/messages/text.py`) on why a function has no value."""
+
+
+def why_absent(term: Term) -> tuple[str, ...]:
+    """Return codes for why a fully measured term has no value; none when there is no such reason."""
+    return tuple(ABSENT[word] for word in dict.fromkeys(_unreached(term)))
+
+
+def _unreached(term: Term) -> Iterator[str]:
+    if isinstance(term, Steady):
+        yield "steady"
+        return
+    if isinstance(term, Reduction) and (word := term.function.partition(".")[0]) in ABSENT:
+        yield word
+    for part in parts(term):
+        yield from _unreached(part)
+    if isinstance(term, Reduction) and term.when is not None and not isinstance(term.when, Steady):
+        yield "when"
+
+
+def total_throughput(term: Term) -> Term:
+    """Return the throughput of all operations at the points of a throughput."""
+    if not isinstance(term, Measure):
+        raise TypeError(f"{type(term).__name__} is no throughput")
+    fixed = tuple(pair for pair in term.fixed if pair[0] != "operation")
+    return replace(term, demanded=term.demanded - {"operation"}, fixed=fixed)
+
+
+def steady(typer: Typer, span: Span, demanded: Demanded) -> Typed | None:
+    """Return `steady`: whether the throughput of all operations is in its steady state."""
+    runs = typer.runs.in_phases
+    if all(run.phases < FEWEST_PHASES for run in runs):
+        _needs_phases(typer, span, "steady")
+        return None
+    kept = frozenset[Dimension](demanded | {"phase"}) & _TOTAL.on_demand
+    return Typed(Steady(Measure(_TOTAL, runs, typer.scope.experiment_visible, kept)))
+
+
+def with_keys_of(when: Term, operand: Term) -> Term:
+    """Return a condition whose `steady` has the fixed keys that the operand's measures share. In `mean(throughput[eco]
+    over phase, when steady)` the throughput of `eco` has to be steady."""
+    if isinstance(when, Operation):
+        return with_parts(when, lambda part: with_keys_of(part, operand))
+    if isinstance(when, Steady):
+        fixed = [dict(leaf.fixed) for leaf in leaves(operand) if isinstance(leaf, Measure)]
+        for dim in DIMENSIONS:
+            keys = {keys.get(dim) for keys in fixed}
+            if dim != "phase" and len(keys) == 1 and (key := keys.pop()) is not None:
+                when = fix(when, dim, key)
+    return when
+
+
+def field_of(typer: Typer, expr: ast.Attr, call: ast.Call, demanded: Demanded) -> Typed | None:
+    """Return a field of a curve: `usl(throughput over threads).peak`; None after a mistake."""
+    function, name = call.function.text, expr.field
+    if name.text not in FIELDS.get(function, ()):
+        return typer.refuse(wrong.UnknownField(name.span, function, name.text, FIELDS.get(function, ())))
+    return curve(typer, call, demanded, name.text)
+
+
+def curve(typer: Typer, expr: ast.Call, demanded: Demanded, field: str = "") -> Typed | None:
+    """Return a call of one of `CURVES`, with a `field` if wanted; None after a mistake."""
+    function = expr.function.text
+    if function == "usl" and not field:
+        usage = f"write which one: `{text_of(expr)}.peak`, or another of {', '.join(FIELDS[function])}"
+        return typer.refuse(wrong.BadReduction(expr.span, function, "gives several numbers", usage))
+    dim = _along(typer, expr)
+    at = _at(typer, expr) if dim is not None else None
+    if dim is None or at is None:
+        return None
+    inner = expr.arguments[0].value
+    operand = typer.number(inner, demanded | {dim})
+    if operand is None:
+        return None
+    term = along(operand.term, (dim,))
+    if function == "time_to_steady":
+        return _time_to_steady(typer, expr, term)
+    if dim not in term.dims:
+        if search := yet_to_be_found(term, dim):
+            return typer.refuse(wrong.PointNotKnown(expr.over[0].span, text_of(inner), dim, search))
+        return typer.refuse(wrong.DimensionAbsent(expr.over[0].span, text_of(inner), dim, term.dims))
+    if function == "knee":
+        _enough(typer, expr, term, dim, FEWEST_POINTS)
+        return Typed(Reduction("knee", term, (dim,), None))
+    if function == "usl":
+        _enough(typer, expr, term, dim, FEWEST_LOADS)
+        display = operand.display if field in ("lambda", "lambda_se", "peak") else None
+        return Typed(Reduction(f"usl.{field}", term, (dim,), None), display)
+    if not isinstance(term, Measure) or term.kind.name != "throughput":
+        why = "takes only `throughput`, which it compares with the offered load"
+        usage = "write `saturation(throughput over target)`, or `max(... over target)`"
+        return typer.refuse(wrong.BadReduction(inner.span, function, why, usage))
+    if field:
+        return Typed(Reduction(f"saturation.{field}", term, (dim,), None, at))
+    return Typed(Reduction("saturation", term, (dim,), None, at), operand.display)
+
+
+def _enough(typer: Typer, expr: ast.Call, term: Term, dim: Dimension, fewest: int) -> None:
+    points = len(offered_keys(term, dim))
+    if points < fewest:
+        what = {"knee": "a knee", "usl": "the Universal Scalability Law"}[expr.function.text]
+        typer.report(metric_errors.TooFewPoints(expr.over[0].span, what, dim, fewest, points))
+
+
+def _along(typer: Typer, expr: ast.Call) -> Dimension | None:
+    function = expr.function.text
+    dims = CURVES[function]
+    usage = f"write `{function}(throughput over {dims[0]})`"
+    span, why = expr.span, ""
+    if not expr.arguments or expr.arguments[0].key is not None or any(a.key is None for a in expr.arguments[1:]):
+        why = "takes one expression"
+    elif not expr.over:
+        why = "needs a dimension after `over`"
+    elif expr.when is not None:
+        span, why = expr.when.span, "takes no condition: it needs the whole curve"
+        usage = f"leave the condition out: `{function}({text_of(expr.arguments[0].value)} over {dims[0]})`"
+    elif len(expr.over) > 1:
+        span, why = expr.over[1].span, "takes one dimension"
+    elif expr.over[0].text not in dims:
+        span, why = expr.over[0].span, f"needs the dimension {' or '.join(f'`{dim}`' for dim in dims)}"
+    if why:
+        return typer.refuse(wrong.BadReduction(span, function, why, usage))
+    return next(dim for dim in dims if dim == expr.over[0].text)
+
+
+def _at(typer: Typer, expr: ast.Call) -> float | None:
+    """Return the ratio `at: 95 %`, or the usual one; None after a mistake."""
+    function = expr.function.text
+    known = ARGUMENTS.get(function, ())
+    ratio: float | None = KEEPS_UP
+    for argument in expr.arguments[1:]:
+        key = argument.key
+        if key is not None and key.text not in known:
+            return typer.refuse(wrong.UnknownArgument(key.span, function, key.text, known))
+        typed = typer.number(argument.value)
+        if typed is None:
+            return None
+        term = typed.term
+        if not isinstance(term, Number) or term.unit != DIMENSIONLESS or not 0 < term.value <= 1:
+            why = "needs `at:` above 0 and at most 100 %: it is a share of the offered load"
+            usage = "write `saturation(throughput over target, at: 95 %)`"
+            return typer.refuse(wrong.BadReduction(argument.value.span, function, why, usage))
+        ratio = term.value
+    return ratio
+
+
+def _time_to_steady(typer: Typer, expr: ast.Call, term: Term) -> Typed | None:
+    """Return the phases before the first steady one, times the length of a phase."""
+    runs = [run for leaf in leaves(term) if isinstance(leaf, Measure) and "phase" in leaf.dims for run in leaf.runs]
+    if "phase" not in term.dims or max((run.phases for run in runs), default=0) < FEWEST_PHASES:
+        _needs_phases(typer, expr.function.span, "time_to_steady")
+        return None
+    lengths = {run.phase_s: run.experiment for run in runs if run.phases >= FEWEST_PHASES}
+    if len(lengths) != 1:
+        listed = " and ".join(
+            f"{duration(seconds)} in `{experiment}`" for seconds, experiment in sorted(lengths.items())
+        )
+        one = next(iter(lengths.values()))
+        usage = f"name the experiment: `time_to_steady(throughput[{one}] over phase)`"
+        return typer.refuse(
+            wrong.BadReduction(
+                expr.span, "time_to_steady", f"needs phases of one length, and these are {listed}", usage
+            )
+        )
+    onset = Reduction("onset", Steady(term), ("phase",), None)
+    before = Operation("-", (onset, Number(1.0, DIMENSIONLESS)), DIMENSIONLESS)
+    return Typed(Operation("*", (before, Number(next(iter(lengths)), _SECONDS)), _SECONDS))
+
+
+def _needs_phases(typer: Typer, span: Span, word: str) -> None:
+    most = max((run.phases for run in typer.runs), default=1)
+    experiments = tuple(experiment.key for experiment in typer.scope.experiments)
+    typer.report(metric_errors.NeedsPhases(span, word, FEWEST_PHASES, most, experiments))

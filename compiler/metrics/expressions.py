@@ -1,0 +1,768 @@
+"""Types expressions: names become measures and indices keys, and every part has dimensions and a unit.
+
+Mistakes go to the findings. A wrong expression is None, and expressions around it report nothing."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from itertools import islice, pairwise
+from typing import TypeAlias, TypeVar, cast
+
+from benchbrief.compiler.extensions.extension_errors import UnusableExtension
+from benchbrief.compiler.extensions.registry import PROBE_SPECS, TOOL_SPECS, Refused, known_operations
+from benchbrief.compiler.frontend.declarations import dotted, names_in, text_of
+from benchbrief.compiler.frontend.name_errors import UnknownName
+from benchbrief.compiler.frontend.scope import ExperimentKey, Scope
+from benchbrief.compiler.frontend.value_errors import NotFinite, UnknownUnit
+from benchbrief.compiler.measure_catalogue import (
+    AXIS_UNITS,
+    DIMENSIONS,
+    FAMILIAR_FACTS,
+    FAMILIES,
+    KINDS,
+    ORDERED,
+    SAMPLED,
+    Key,
+    MeasureKind,
+    family_of,
+    find_measure,
+)
+from benchbrief.compiler.metrics import metric_errors
+from benchbrief.compiler.metrics import metric_errors as wrong
+from benchbrief.compiler.metrics.curves import CURVES, curve, field_of, steady, with_keys_of
+from benchbrief.compiler.metrics.indexing import index, yet_to_be_found
+from benchbrief.compiler.metrics.metric_errors import (
+    DeclaredNotSampled,
+    NeedsEvent,
+    NeedsProbe,
+    NeedsPromise,
+    NeedsTool,
+)
+from benchbrief.compiler.metrics.planned_points import Runs, planned_runs
+from benchbrief.compiler.metrics.repeat_functions import SPREADS, holds_percentiles, p_value, spread
+from benchbrief.compiler.metrics.terms import (
+    AxisValue,
+    Demanded,
+    Fact,
+    Measure,
+    Number,
+    Operation,
+    Reduction,
+    Spread,
+    Term,
+    Typed,
+    along,
+    has_repeats,
+    leaves,
+    mention,
+    offered_keys,
+    parts,
+    planned_keys,
+    unit_of,
+    without_points,
+)
+from benchbrief.compiler.problems import CompileProblem, Findings
+from benchbrief.dsl.diagnostics.suggest import did_you_mean
+from benchbrief.dsl.source import Span
+from benchbrief.dsl.syntax import ast
+from benchbrief.model.plan import Dimension
+from benchbrief.model.units import DIMENSIONLESS, Unit, UnknownUnitError, divide, multiply, parse_unit
+from benchbrief.model.units import Dimension as UnitDimension
+
+Apart: TypeAlias = tuple[Dimension, tuple[Key, ...], tuple[Key, ...]]
+
+
+def disjoint_parts(term: Term) -> Apart | None:
+    """Return the dimension along which two parts of a term share no point, with the points of each. Such a term never
+    has a value. Points that only the results have (of a search, nodes, times) count as common."""
+    return next(_apart(term), None) if _may_be_apart(term) else None
+
+
+def _may_be_apart(term: Term) -> bool:
+    """Return whether some leaves of a term share no key. Most terms need no further check."""
+    found: dict[Dimension, set[Key]] = {}
+    for leaf in leaves(term):
+        for dim in leaf.dims:
+            keys = set(planned_keys(leaf, dim) or ())
+            if keys:
+                found[dim] = found.get(dim, keys) & keys
+    return any(not common for common in found.values())
+
+
+def _apart(term: Term) -> Iterator[Apart]:
+    joined = parts(term)
+    for part in joined:
+        yield from _apart(part)
+    for left, right in pairwise(joined):
+        for dim in left.dims:
+            if dim in right.dims:
+                one, other = planned_keys(left, dim), planned_keys(right, dim)
+                if one and other and not set(one).intersection(other):
+                    yield dim, one, other
+
+
+def of_other_lengths(term: Term, experiments: Sequence[ExperimentKey]) -> tuple[ExperimentKey, ...]:
+    """Return the experiments of an operation in the term whose lengths differ; () without any. A length is the warm-up
+    and the measured time."""
+    by_name = {each.key: each for each in experiments}
+    used = {run.experiment for leaf in leaves(term) if isinstance(leaf, Measure) for run in leaf.runs}
+    if len({by_name[name].length for name in used}) < 2:
+        return ()
+    for operation in _operations(term):
+        sides = [[(leaf, leaf.runs) for leaf in leaves(o) if isinstance(leaf, Measure)] for o in operation.operands]
+        if len(sides) < 2 or not all(sides):
+            continue
+        dims = [dim for dim in _OF_RUNS if dim in operation.dims]
+        for at_point in _at_each_point(sides, dims):
+            named = [{run.experiment for _, runs in side for run in runs} for side in at_point]
+            if len({frozenset(by_name[name].length for name in names) for names in named}) > 1:
+                return tuple(each for each in experiments if any(each.key in names for names in named))
+    return ()
+
+
+_Side: TypeAlias = list[tuple[Measure, Runs]]
+_OF_RUNS: tuple[Dimension, ...] = ("experiment", "hardware", "workload", "threads", "target")
+
+
+def _operations(term: Term) -> Iterator[Operation]:
+    if isinstance(term, Operation):
+        yield term
+    for part in parts(term)[:1] if isinstance(term, Reduction) else parts(term):
+        yield from _operations(part)
+
+
+def _at_each_point(sides: list[_Side], dims: Sequence[Dimension]) -> Iterator[list[_Side]]:
+    """Yield the sides with their measures' runs at each point along `dims` where every measure has runs."""
+    if not dims:
+        yield sides
+        return
+    dim, *others = dims
+    for key in dict.fromkeys(k for side in sides for part, runs in side if dim in part.dims for k in runs.keys(dim)):
+        kept = [[(part, runs.at(dim, key) if dim in part.dims else runs) for part, runs in side] for side in sides]
+        if all(runs for side in kept for _, runs in side):
+            yield from _at_each_point(kept, others)
+
+
+FUNCTIONS = (
+    *("max", "min", "mean", "sum", "median", "first", "last", "count"),
+    *("cv", "ci", "p_value"),
+    *("knee", "saturation", "usl", "time_to_steady"),
+)
+"""Functions that reduce a dimension. `range` gives two numbers, for the texts of a report."""
+
+_PERCENTILE = re.compile(r"p[0-9]{2,}")  # a missing digit is a slip
+
+_ALONG: Mapping[str, Dimension] = {"saturation": "target", "time_to_steady": "phase", "ci": "repeat", "cv": "repeat"}
+_MOST_METRICS = 1_000
+"""The most metrics to compare a misspelt word with."""
+
+
+def reserved_for(name: str) -> str:
+    """Return what a name means in every spec, so that no metric can have it; "" for others."""
+    if name in KINDS or (name in FAMILIES and name not in FAMILIAR_FACTS) or name == "nodes":
+        return "a measure"
+    if name == "steady":
+        return "a condition"
+    return "a dimension" if name in DIMENSIONS else ""
+
+
+def look_up(typer: Typer, name: ast.Name, demanded: Demanded) -> Typed | None:
+    word = name.text
+    if word in typer.metrics:
+        return typer.metric(word, demanded)
+    if word in KINDS:
+        return _measure(typer, name.span, KINDS[word], demanded)
+    if word == "steady":
+        return steady(typer, name.span, demanded)
+    if word in AXIS_UNITS:
+        dim = cast(Dimension, word)
+        points = typer.runs.keys(dim)
+        return Typed(AxisValue(dim, parse_unit(AXIS_UNITS[dim]).dimension, cast("tuple[float, ...]", points)))
+    fact = _fact(typer, word)
+    if fact is not None:
+        return fact
+    if word in typer.scope.params:
+        return typer.typed(typer.scope.params[word], demanded)
+    hardware = typer.scope.hardware
+    if any(word in hw.units for hw in hardware) and not any(word in hw.facts for hw in hardware):
+        return None  # declared with a mistake, which is reported there
+    _explain(typer, name)
+    return None
+
+
+def look_up_dotted(typer: Typer, expr: ast.Attr, demanded: Demanded) -> Typed | None:
+    word = dotted(expr)
+    if kind := find_measure(word):
+        return _measure(typer, expr.span, kind, demanded)
+    family = word.partition(".")[0]
+    known = tuple(kind for kind in KINDS if kind.startswith(f"{family}.")) or family_of(family)
+    meant = None if known else f"{did_you_mean(family, FAMILIES)}.{expr.field.text}"
+    if meant in KINDS:
+        typer.report(wrong.UnknownQuantity(expr.span, "measure", word, (str(meant),)))
+    elif (refused := _refused(family)) and family not in described_names(typer):
+        typer.report(UnusableExtension.of(expr.span, refused))
+    elif expr.field.text == "knee" and any(family == experiment.key for experiment in typer.scope.experiments):
+        what, instead = "a point that is found while the spec runs", f"write `knee(throughput[{family}] over threads)`"
+        typer.report(wrong.NotANumber(expr.span, word, what, instead))
+    elif (base := word.rpartition(".")[0]) in KINDS and expr.field.text in _keys(typer):
+        what, instead = "a measure with a name behind a dot", f"write `{base}[{expr.field.text}]`"
+        typer.report(wrong.NotANumber(expr.span, word, what, instead))
+    elif expr.field.text in FUNCTIONS and expr.field.text not in {kind.rpartition(".")[2] for kind in known}:
+        what, instead = "a function written after its value", f"write `{expr.field.text}({family} over threads)`"
+        typer.report(wrong.NotANumber(expr.span, word, what, instead))
+    elif known and _PERCENTILE.fullmatch(expr.field.text):
+        percentiles = tuple(kind for kind in known if _PERCENTILE.fullmatch(kind.removeprefix(f"{family}.")))
+        typer.report(wrong.UnknownPercentile(expr.span, "measure", word, percentiles or known))
+    elif known:
+        typer.report(wrong.UnknownQuantity(expr.span, "measure", word, known))
+    elif did_you_mean(word, KINDS):
+        typer.report(wrong.UnknownQuantity(expr.span, "measure", word, tuple(KINDS)))
+    elif family in DIMENSIONS and _fact(typer, expr.field.text) is not None:
+        fact = expr.field.text
+        key = next((hw.key for hw in typer.scope.hardware if fact == "nodes" or fact in hw.facts), family)
+        what, instead = "a dimension with a fact", f"write `{fact}[{key}]`, or `{fact}` for each hardware"
+        typer.report(wrong.NotANumber(expr.span, word, what, instead))
+    elif isinstance(expr.base, ast.Name) and did_you_mean(family, names := described_names(typer)):
+        typer.report(UnknownName(expr.base.span, "name", family, names))
+    else:
+        typer.report(wrong.NotAnExpression(expr.span, f"`{word}`"))
+    return None
+
+
+def _refused(family: str) -> Refused | None:
+    found = (PROBE_SPECS.find(family), TOOL_SPECS.find(family))
+    return next((each for each in found if isinstance(each, Refused)), None)
+
+
+def _fact(typer: Typer, word: str) -> Typed | None:
+    """Return a declared fact in its declared unit, where all hardware has the same."""
+    if word not in typer.facts:
+        typer.facts[word] = _declared(typer, word)
+    return typer.facts[word]
+
+
+def _declared(typer: Typer, word: str) -> Typed | None:
+    if word == "nodes":
+        unit = parse_unit("nodes").dimension
+        return Typed(Fact(word, unit, tuple((hw.key, float(hw.nodes)) for hw in typer.scope.hardware)))
+    found = {hw.key: hw.facts[word] for hw in typer.scope.hardware if word in hw.facts}
+    units = {parse_unit(quantity.unit).dimension for quantity in found.values()}
+    if len(units) != 1:  # undeclared, or in two kinds of units, which `_explain` names
+        return None
+    written = {hw.units.get(word, "") for hw in typer.scope.hardware if word in hw.facts}
+    display = parse_unit(written.pop()) if len(written) == 1 else None
+    term = Fact(word, units.pop(), tuple((key, quantity.value) for key, quantity in found.items()))
+    return Typed(term, display if display and display.text else None)
+
+
+def _measure(typer: Typer, span: Span, kind: MeasureKind, demanded: Demanded) -> Typed | None:
+    name, runs = kind.name, typer.runs
+    if kind.probe:
+        runs = runs.probed(kind.probe)
+        declared = None if runs else _fact(typer, name)
+        if declared is not None:  # `power = 250 W`
+            declaring = tuple(hardware.key for hardware in typer.scope.hardware if name in hardware.facts)
+            typer.report(DeclaredNotSampled(span, name, kind.probe, declaring))
+            return declared
+        if not runs:
+            return typer.refuse(NeedsProbe(span, name, kind.probe, tuple(typer.scope.experiments_by_name)))
+    if kind.tool and not (runs := runs.driven_by(kind.tool)):
+        tools = tuple(dict.fromkeys(run.tool for run in typer.runs))
+        return typer.refuse(NeedsTool(span, name, kind.tool, tools))
+    if kind.of_events and not (runs := runs.with_events):
+        return typer.refuse(NeedsEvent(span, name, tuple(typer.scope.experiments_by_name)))
+    if kind.view == "sustained" and not (runs := runs.with_promise):
+        return typer.refuse(NeedsPromise(span, name, tuple(typer.scope.experiments_by_name)))
+    if "phase" in demanded:
+        if kind.view == "sample":
+            return typer.refuse(wrong.NotByPhase(span, name))
+        runs = runs.in_phases or runs
+        if not runs.in_phases:
+            demanded = demanded - {"phase"}
+    return Typed(Measure(kind, runs, typer.scope.experiment_visible, demanded & kind.on_demand))
+
+
+def _explain(typer: Typer, name: ast.Name) -> None:
+    """Report why a name is not a number."""
+    word = name.text
+    scope = typer.scope
+    what = ""
+    indexed = f"write it in an index, as in `throughput[{word}]`"
+    if word in FAMILIES:
+        what, instead = "a family of measures", f"write one of `{'`, `'.join(FAMILIES[word])}`"
+    elif any(word in (hw.key, *hw.aliases) for hw in scope.hardware):
+        what, instead = "hardware", indexed
+    elif any(word == workload.key for workload in scope.workloads):
+        what, instead = "a workload", indexed
+    elif any(word == experiment.key for experiment in scope.experiments):
+        what, instead = "an experiment", indexed
+    elif word in DIMENSIONS:
+        what, instead = "a dimension", f"reduce over it, as in `max(throughput over {word})`"
+    elif any(word in hw.texts for hw in scope.hardware):
+        what, instead = "a declared text", f"in prose, write `{{{scope.hardware[0].key}.{word}}}`"
+    elif word in FUNCTIONS:
+        sample = f"{word}(throughput over {_ALONG.get(word, 'threads')})"
+        sample = {"usl": f"{sample}.peak", "p_value": "p_value(throughput[one], throughput[other])"}.get(word, sample)
+        what, instead = "a function", f"give it a value in brackets, as in `{sample}`"
+    elif any(word in hw.facts for hw in scope.hardware):
+        what, instead = "a fact in units of different kinds", "declare it in units of one kind for all hardware"
+    if what:
+        typer.report(wrong.NotANumber(name.span, word, what, instead))
+    else:
+        typer.report(wrong.UnknownQuantity(name.span, "measure", word, _reachable(typer)))
+
+
+def _reachable(typer: Typer) -> tuple[str, ...]:
+    """Return every name that an expression can have, for suggestions."""
+    facts = dict.fromkeys(fact for hardware in typer.scope.hardware for fact in hardware.facts)
+    metrics = islice(typer.metrics, _MOST_METRICS)
+    own = (*metrics, *KINDS, "nodes", "threads", "target", "steady", *facts, *typer.scope.params)
+    return (*own, *described_names(typer))
+
+
+def _keys(typer: Typer) -> tuple[str, ...]:
+    return (*(name for name in described_names(typer) if name not in DIMENSIONS), *known_operations())
+
+
+def described_names(typer: Typer) -> tuple[str, ...]:
+    """Return every name with fields: `{workload.label}`, `{eco.storage}`."""
+    scope = typer.scope
+    hardware = (name for each in scope.hardware for name in (each.key, *each.aliases))
+    workloads, experiments = (each.key for each in scope.workloads), (each.key for each in scope.experiments)
+    return tuple(dict.fromkeys(("workload", "hardware", "experiment", *hardware, *workloads, *experiments)))
+
+
+def reduction(typer: Typer, expr: ast.Call, demanded: Demanded) -> Typed | None:
+    function = expr.function.text
+    if function in CURVES:
+        return curve(typer, expr, demanded)
+    if function == "p_value":
+        return p_value(typer, expr, demanded)
+    if function == "range":
+        advice = "use `min` and `max`; `range` can be used alone in a hole, as in `{range(gain over threads):.0f}`"
+        return typer.refuse(wrong.BadReduction(expr.span, function, "gives two numbers", advice))
+    if function not in FUNCTIONS:
+        return typer.refuse(wrong.UnknownFunction(expr.function.span, "function", function, (*FUNCTIONS, "range")))
+    over = _over(typer, expr)
+    if over is None:
+        return None
+    inner = demanded | set(over)
+    operand = typer.number(expr.arguments[0].value, inner)
+    when = typer.condition(expr.when, inner) if expr.when else None
+    if operand is None or (expr.when and when is None):
+        return None
+    operand = Typed(along(operand.term, over), operand.display)
+    condition = with_keys_of(along(when.term, over), operand.term) if when else None
+    if condition is not None and isinstance(operand.term, AxisValue):
+        operand = Typed(_beside_condition(operand.term, condition), operand.display)
+    return _reduced(typer, expr, operand, over, condition)
+
+
+def _beside_condition(axis: Term, condition: Term) -> Term:
+    """Return the points of an axis for each key of the condition's other dimensions. `max(target over target, when
+    latency.p99[read] < 5 ms)` is the largest offered load that holds, for each."""
+    for dim in condition.dims:
+        if dim not in axis.dims and (keys := planned_keys(condition, dim)):
+            axis = Spread(axis, dim, keys)
+    return axis
+
+
+def _over(typer: Typer, expr: ast.Call) -> tuple[Dimension, ...] | None:
+    function = expr.function.text
+    why = ""
+    named = [argument.key for argument in expr.arguments if argument.key is not None]
+    if expr.over and named:
+        return typer.refuse(wrong.UnknownArgument(named[0].span, function, named[0].text, ()))
+    if len(expr.arguments) != 1 or named:
+        why = "takes one expression"
+    elif not expr.over:
+        why = "needs a dimension after `over`"
+    elif function in ("first", "last") and len(expr.over) > 1:
+        why = "takes one dimension"
+    if why:
+        usage = f"write `{function}(throughput over threads)`"
+        return typer.refuse(wrong.BadReduction(expr.span, function, why, usage))
+    for name in expr.over:
+        if name.text not in DIMENSIONS:
+            return typer.refuse(wrong.UnknownDimension(name.span, "dimension", name.text, DIMENSIONS))
+        if function in ("first", "last") and name.text not in ORDERED:
+            why = f"needs a dimension with an order, and `{name.text}` has none"
+            return typer.refuse(wrong.BadReduction(name.span, function, why, "use `min` or `max`"))
+    return cast("tuple[Dimension, ...]", tuple(dict.fromkeys(name.text for name in expr.over)))
+
+
+def _reduced(
+    typer: Typer, expr: ast.Call, operand: Typed, over: tuple[Dimension, ...], when: Term | None
+) -> Typed | None:
+    function, inner = expr.function.text, expr.arguments[0].value
+    term = operand.term
+    for name in expr.over:
+        if name.text not in term.dims:
+            if search := yet_to_be_found(term, name.text):
+                return typer.refuse(wrong.PointNotKnown(name.span, text_of(inner), name.text, search))
+            return typer.refuse(wrong.DimensionAbsent(name.span, text_of(inner), name.text, term.dims))
+    if when is not None and expr.when is not None and set(when.dims) - set(term.dims):
+        extra = tuple(dim for dim in when.dims if dim not in term.dims)
+        return typer.refuse(wrong.ConditionDimension(expr.when.span, extra, text_of(inner)))
+    if function in ("mean", "sum", "median") and holds_percentiles(term):
+        typer.report(metric_errors.MeanOfPercentiles(expr.span, function, over, ratios=term.unit == DIMENSIONLESS))
+    if function in SPREADS:
+        return spread(typer, expr, operand, over, when)
+    display = operand.display if function != "count" else None
+    sampled, planned = [d for d in over if d in SAMPLED], [d for d in over if d not in SAMPLED]
+    if function == "mean" and when is None and sampled == ["time"] and isinstance(term, Measure):
+        # The measure itself: the mean of readings, of which some seconds have more than others.
+        term = replace(term, demanded=term.demanded - {"time"})
+        return Typed(Reduction(function, term, tuple(planned), None) if planned else term, display)
+    if not sampled or not planned:
+        return Typed(Reduction(function, term, over, when), display)
+    # Samples first: a gap in them is skipped, while a planned point without a value makes the result unknown.
+    if function == "median" or when is not None:
+        first, then = ", ".join(sampled), ", ".join(planned)
+        advice = f"reduce one after the other: `{function}({function}(... over {first}) over {then})`"
+        why = "can't reduce samples and planned points at once"
+        return typer.refuse(wrong.BadReduction(expr.span, function, why, advice))
+    within = Reduction(function, term, tuple(sampled), None)
+    return Typed(Reduction("sum" if function == "count" else function, within, tuple(planned), None), display)
+
+
+T = TypeVar("T")
+
+_DEEPEST, _LARGEST = 120, 2000
+MAX_PARTS, MAX_EXPRESSIONS = 200_000, 4_000  # of a spec, with everything in its reports
+_COMPARISONS = frozenset({"<", "<=", ">", ">=", "==", "!="})
+_NOTHING: Demanded = frozenset()
+
+
+class Typer:
+    """Types the expressions of one spec."""
+
+    def __init__(self, scope: Scope, findings: Findings, runs: Runs | None = None, *, planning: bool = True) -> None:
+        """`runs` are the planned ones, where known; what is computed of them is shared."""
+        self.scope = scope
+        self.planning = planning
+        self.findings = findings
+        self.runs = planned_runs(scope) if runs is None else runs
+        self.metrics: Mapping[str, ast.Metric] = {
+            metric.name.text: metric for metric in scope.metrics if not reserved_for(metric.name.text)
+        }
+        self.facts: dict[str, Typed | None] = {}
+        self._ranks: dict[Dimension, Mapping[Key, int]] = {}
+        self._typed_metrics: dict[tuple[str, Demanded], Typed | None] = {}
+        self._open: list[str] = []
+        self._depth = 0
+        self.parts = 0
+        self.expressions = 0
+        self.unrolled = 0
+        """Counts so far, for the limits of a whole spec."""
+
+    def report(self, problem: CompileProblem) -> None:
+        self.findings.add(problem)
+
+    def refuse(self, problem: CompileProblem) -> T | None:
+        """Report a mistake, and return None in place of what it spoils."""
+        self.findings.add(problem)
+        return None
+
+    def typed(self, expr: ast.Expr, demanded: Demanded = _NOTHING) -> Typed | None:
+        """Type an expression. A measure keeps `demanded` dimensions that it has on demand."""
+        if self._depth >= _DEEPEST:
+            return self.refuse(wrong.TooComplex(expr.span, f"more than {_DEEPEST} levels"))
+        self._depth += 1
+        try:
+            typed = self._typed(expr, demanded)
+        finally:
+            self._depth -= 1
+        if typed is not None and (typed.term.size > _LARGEST or typed.term.depth > _DEEPEST):
+            what = f"{_LARGEST} parts" if typed.term.size > _LARGEST else f"{_DEEPEST} levels"
+            return self.refuse(wrong.TooComplex(expr.span, f"more than {what}"))
+        return typed
+
+    def number(self, expr: ast.Expr, demanded: Demanded = _NOTHING) -> Typed | None:
+        """Type an expression that has to be a number."""
+        typed = self.typed(expr, demanded)
+        if typed is not None and typed.term.unit is None:
+            advice = "use a condition in `expect`, or after `when` in a reduction"
+            return self.refuse(metric_errors.WrongKind(expr.span, "a number", "a condition", advice))
+        return typed
+
+    def condition(self, expr: ast.Expr, demanded: Demanded = _NOTHING) -> Typed | None:
+        """Type an expression that has to be true or false."""
+        typed = self.typed(expr, demanded)
+        if typed is not None and typed.term.unit is not None:
+            found = metric_errors.unit_words(typed.term.unit).replace("in `", "a number in `")
+            advice = f"compare it with something, as in `{text_of(expr)} > 0`"
+            return self.refuse(metric_errors.WrongKind(expr.span, "a condition", found, advice))
+        return typed
+
+    def metric(self, name: str, demanded: Demanded = _NOTHING) -> Typed | None:
+        """Return a metric's expression in its declared unit. Reports its mistakes once."""
+        key = (name, demanded)
+        if key not in self._typed_metrics:
+            metric = self.metrics[name]
+            if name in self._open:
+                chain = tuple(self._open[self._open.index(name) :])
+                start = min(range(len(chain)), key=lambda i: self.metrics[chain[i]].span.start)
+                chain = chain[start:] + chain[:start]
+                return self.refuse(wrong.CircularMetric(self.metrics[chain[0]].name.span, chain))
+            self._open.append(name)
+            try:
+                typed = self.number(metric.expr, demanded)
+            finally:
+                self._open.pop()
+            if typed is None:
+                self._declared_unit(metric)  # of two mistakes, neither hides the other
+            self._typed_metrics[key] = typed and self._in_declared_unit(metric, typed, demanded)
+        return self._typed_metrics[key]
+
+    def by_repeat(self, name: str) -> Typed | None:
+        """Return a metric for each repeat, where it has several values. Reports nothing."""
+        typed = self._silently(lambda: self.metric(name, frozenset({"repeat"})))
+        return typed if typed and has_repeats(typed.term) else None
+
+    def side_by_repeat(self, expr: ast.Expr, demanded: Iterable[Dimension] = ("repeat",)) -> Typed | None:
+        """Return a side of a comparison for each repeat, where it has any. Reports nothing."""
+        return self._silently(lambda: self.number(expr, frozenset(demanded)))
+
+    def _silently(self, typing: Callable[[], Typed | None]) -> Typed | None:
+        findings, known = self.findings, self._typed_metrics
+        self.findings, self._typed_metrics = Findings(), dict(known)
+        try:
+            return typing()
+        finally:
+            self.findings, self._typed_metrics = findings, known
+
+    def is_complete(self, typed: Typed, expr: ast.Expr, where: str = "") -> bool:
+        """Return whether the term can be computed: each latency has an operation, and something is planned. The message
+        adds `where` when nothing is planned."""
+        if self.full():
+            return False
+        self.parts += typed.term.size
+        self.expressions += 1
+        if self.full():
+            many = f"{MAX_PARTS:,} parts" if self.parts > MAX_PARTS else f"{MAX_EXPRESSIONS:,} expressions"
+            help_ = "compute or show less, or split the spec"
+            self.report(wrong.TooComplex(expr.span, f"more than {many}", "up to here the spec is", help_))
+            return False
+        for leaf in leaves(typed.term):
+            if isinstance(leaf, Measure) and leaf.kind.needs_operation and "operation" in leaf.offers - set(leaf.dims):
+                operations = tuple(str(key) for key in offered_keys(leaf, "operation"))
+                span = mention(expr, leaf.kind.name)
+                self.report(wrong.NeedsOperation(span, leaf.kind.name, operations))
+                return False
+        if (empty := without_points(typed.term)) is not None:
+            name = empty.text if isinstance(empty, Measure) else text_of(expr)
+            self.report(wrong.NothingPlanned(expr.span, name, where))
+            return False
+        if disjoint := disjoint_parts(typed.term):
+            dim, *sides = disjoint
+            points = " and ".join(", ".join(_plain(key) for key in keys) for keys in sides)
+            why = f"{where}: its parts share no `{dim}` ({points})"
+            self.report(wrong.NothingPlanned(expr.span, text_of(expr), why))
+            return False
+        self._warn_of_lengths(typed.term, expr)
+        return True
+
+    def _warn_of_lengths(self, term: Term, expr: ast.Expr) -> None:
+        """Warn of a number from measurements of several lengths; of a metric only at its declaration."""
+        found = of_other_lengths(term, self.scope.experiments)
+        if not found or any(self._is_of_other_lengths(name) for name in {each.text for each in names_in(expr)}):
+            return
+        lengths = tuple((each.key, *each.length) for each in found)
+        self.report(metric_errors.OtherLengths(expr.span, text_of(expr), lengths))
+
+    def _is_of_other_lengths(self, name: str) -> bool:
+        """Return whether it is a metric with that warning. Reports nothing."""
+        typed = self._silently(lambda: self.metric(name)) if name in self.metrics else None
+        return typed is not None and bool(of_other_lengths(typed.term, self.scope.experiments))
+
+    def full(self) -> bool:
+        """Return whether the spec has too many expressions."""
+        return self.parts > MAX_PARTS or self.expressions > MAX_EXPRESSIONS
+
+    def ranks(self, dim: Dimension) -> Mapping[Key, int]:
+        """Return the rank of each key of a dimension, in the order of the experiments."""
+        if dim not in self._ranks:
+            declared = [hardware.key for hardware in self.scope.hardware] if dim == "hardware" else []
+            keys = dict.fromkeys((*self.runs.keys(dim), *declared))
+            self._ranks[dim] = {key: rank for rank, key in enumerate(keys)}
+        return self._ranks[dim]
+
+    # --- each kind of expression ---
+
+    def _typed(self, expr: ast.Expr, demanded: Demanded) -> Typed | None:
+        match expr:
+            case ast.Quantity():
+                return self._quantity(expr)
+            case ast.Name():
+                return look_up(self, expr, demanded)
+            case ast.Attr(base=ast.Call() as call):
+                return field_of(self, expr, call, demanded)
+            case ast.Attr():
+                return look_up_dotted(self, expr, demanded)
+            case ast.Index():
+                base = self.typed(expr.base, demanded)
+                at_keys = base and index(self, base.term, expr)
+                return Typed(at_keys[0], base.display) if base and at_keys else None
+            case ast.Call():
+                return reduction(self, expr, demanded)
+            case ast.Unary():
+                return self._unary(expr, demanded)
+            case ast.Binary(operator="+" | "-" | "*" | "/"):
+                return self._arithmetic(expr, demanded)
+            case ast.Binary(operator="and" | "or"):
+                left, right = self.condition(expr.left, demanded), self.condition(expr.right, demanded)
+                return Typed(Operation(expr.operator, (left.term, right.term), None)) if left and right else None
+            case ast.Binary() if expr.operator in _COMPARISONS:
+                return self._comparison(expr, demanded)
+            case ast.String():
+                found = "a quoted text"
+            case ast.List():
+                found = "a list"
+            case _:
+                found = f"`{text_of(expr)}`"
+        return self.refuse(wrong.NotAnExpression(expr.span, found))
+
+    def _quantity(self, expr: ast.Quantity) -> Typed | None:
+        try:
+            unit = parse_unit(expr.unit)
+        except UnknownUnitError as error:
+            return self._unknown_unit(expr.unit_span or expr.span, error)
+        value = unit.to_base(expr.value)
+        if not math.isfinite(value):
+            return self.refuse(NotFinite(expr.span))
+        return Typed(Number(value, unit.dimension), unit if unit.text else None)
+
+    def _unknown_unit(self, span: Span, error: UnknownUnitError) -> T | None:
+        start = span.start + error.start
+        part = Span(span.source, start, start + len(error.part))
+        return self.refuse(UnknownUnit(part, error.part, error.hint))
+
+    def _unary(self, expr: ast.Unary, demanded: Demanded) -> Typed | None:
+        if expr.operator == "not":
+            condition = self.condition(expr.operand, demanded)
+            return condition and Typed(Operation("not", (condition.term,), None))
+        typed = self.number(expr.operand, demanded)
+        if typed is None:
+            return None
+        if isinstance(typed.term, Number):
+            return Typed(Number(-typed.term.value, typed.term.unit), typed.display)
+        return Typed(Operation("-", (typed.term,), typed.term.unit), typed.display)
+
+    def _arithmetic(self, expr: ast.Binary, demanded: Demanded) -> Typed | None:
+        left, right = self.number(expr.left, demanded), self.number(expr.right, demanded)
+        if left is None or right is None:
+            return None
+        left_unit, right_unit = left.term.unit or DIMENSIONLESS, right.term.unit or DIMENSIONLESS
+        display: Unit | None = None
+        match expr.operator:
+            case "*":
+                unit = multiply(left_unit, right_unit)
+                display = left.display if _is_plain(right) else right.display if _is_plain(left) else None
+            case "/":
+                unit = divide(left_unit, right_unit)
+                display = left.display if _is_plain(right) else None
+            case _:
+                common = self._common_unit(expr, left, right)
+                if common is None:
+                    return None
+                unit = common
+                if expr.operator == "+" and holds_percentiles(right.term) and _unsummed(left.term):
+                    ratios = common == DIMENSIONLESS
+                    self.report(metric_errors.MeanOfPercentiles(expr.span, "sum", (), ratios))
+                if left.display == right.display or isinstance(right.term, Number):
+                    display = left.display
+        return Typed(_folded(expr.operator, left.term, right.term, unit), display)
+
+    def _comparison(self, expr: ast.Binary, demanded: Demanded) -> Typed | None:
+        left, right = self.number(expr.left, demanded), self.number(expr.right, demanded)
+        if left is None or right is None or self._common_unit(expr, left, right) is None:
+            return None
+        for side, typed, other in ((expr.left, left, right), (expr.right, right, left)):
+            shown_as_share = other.display is not None and other.display.text == "%"
+            if shown_as_share and _is_bare(side) and isinstance(typed.term, Number) and abs(typed.term.value) > 1:
+                self.report(metric_errors.BareShare(side.span, text_of(side), 100 * typed.term.value))
+        return Typed(Operation(expr.operator, (left.term, right.term), None))
+
+    def _common_unit(self, expr: ast.Binary, left: Typed, right: Typed) -> UnitDimension | None:
+        """Return the unit of both sides. `0` has any unit."""
+        if left.term.unit == right.term.unit or _is_zero(right.term):
+            return left.term.unit
+        if _is_zero(left.term):
+            return right.term.unit
+        return self.refuse(
+            metric_errors.UnitMismatch(
+                expr.operator_span, expr.operator, unit_of(left), unit_of(right), expr.left.span, expr.right.span
+            )
+        )
+
+    def _declared_unit(self, metric: ast.Metric) -> Unit | None:
+        """Return None where the metric declares no unit, or an unknown one, which is reported."""
+        if metric.unit is None:
+            return None
+        try:
+            return parse_unit(metric.unit.text)
+        except UnknownUnitError as error:
+            return self._unknown_unit(metric.unit.span, error)
+
+    def _in_declared_unit(self, metric: ast.Metric, typed: Typed, demanded: Demanded) -> Typed | None:
+        if metric.unit is None:
+            return typed
+        unit = self._declared_unit(metric)
+        if unit is None:
+            return None
+        actual = typed.term.unit or DIMENSIONLESS
+        if actual != unit.dimension:
+            parts: tuple[tuple[Span, Unit | None], ...] = ()
+            if isinstance(metric.expr, ast.Binary) and isinstance(typed.term, Operation):
+                sides = (self.typed(side, demanded) for side in (metric.expr.left, metric.expr.right))
+                spans = (metric.expr.left.span, metric.expr.right.span)
+                parts = tuple((span, unit_of(side)) for span, side in zip(spans, sides, strict=True) if side)
+            return self.refuse(
+                metric_errors.WrongUnit(
+                    metric.expr.span, metric.name.text, metric.unit.text, actual, metric.unit.span, parts
+                )
+            )
+        return Typed(typed.term, unit)
+
+
+def _plain(key: Key) -> str:
+    return key if isinstance(key, str) else f"{key:,.15g}"
+
+
+def _folded(operator: str, left: Term, right: Term, unit: UnitDimension) -> Term:
+    if isinstance(left, Number) and isinstance(right, Number) and not (operator == "/" and right.value == 0):
+        a, b = left.value, right.value
+        value = {"+": a + b, "-": a - b, "*": a * b}[operator] if operator != "/" else a / b
+        if math.isfinite(value):
+            return Number(value, unit)
+    return Operation(operator, (left, right), unit)
+
+
+def _unsummed(term: Term) -> bool:
+    """Return whether it has percentiles without a sum of two, which has a warning already."""
+    summed = isinstance(term, Operation) and term.operator == "+" and all(map(holds_percentiles, term.operands))
+    return holds_percentiles(term) and not summed
+
+
+def _is_bare(expr: ast.Expr) -> bool:
+    """Return whether it is a literal number without a unit."""
+    match expr:
+        case ast.Unary(operator="-", operand=operand):
+            return _is_bare(operand)
+        case ast.Quantity():
+            return not expr.unit
+        case _:
+            return False
+
+
+def _is_plain(typed: Typed) -> bool:
+    """Return whether it is a number without a unit: a product with it keeps its kind."""
+    return isinstance(typed.term, Number) and typed.term.unit == DIMENSIONLESS
+
+
+def _is_zero(term: Term) -> bool:
+    return isinstance(term, Number) and term.value == 0 and term.unit == DIMENSIONLESS

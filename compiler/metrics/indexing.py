@@ -1,0 +1,199 @@
+"""Indices: `throughput[eco, threads: 96]`. Finds the dimension and the key of each argument."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, get_args
+
+from benchbrief.compiler.frontend.scope import Scope
+from benchbrief.compiler.measure_catalogue import AXIS_UNITS, DIMENSIONS, NAMED, Key
+from benchbrief.compiler.metrics import metric_errors
+from benchbrief.compiler.metrics import metric_errors as wrong
+from benchbrief.compiler.metrics.terms import (
+    Fixed,
+    Measure,
+    Number,
+    Term,
+    counted,
+    fix,
+    leaves,
+    offered_keys,
+    offers,
+    without_points,
+)
+from benchbrief.dsl.syntax import ast
+from benchbrief.model.plan import Dimension, LatencyKind
+from benchbrief.model.units import DIMENSIONLESS, parse_unit
+
+if TYPE_CHECKING:
+    from benchbrief.compiler.metrics.expressions import Typer
+
+
+def index(typer: Typer, base: Term, expr: ast.Index) -> tuple[Term, Fixed] | None:
+    """Return `base` with the index's dimensions fixed, and the keys; None after a mistake. Words go first, then
+    numbers: the points of a ramp depend on the workload and the hardware."""
+    base_text = " ".join(expr.base.span.text.split())
+    keys: dict[Dimension, Key] = {}
+    term = base
+    failed = False
+    arguments = sorted(expr.arguments, key=lambda each: each.key is not None and each.key.text in AXIS_UNITS)
+    kinds = [argument for argument in arguments if _latency_kind(typer, base, argument)]
+    if len(kinds) > 1:
+        instead = "an index counts latency in one way"
+        return typer.refuse(wrong.BadIndex(kinds[1].span, "the kind of latency is fixed twice", instead))
+    for argument in arguments:
+        if kind := _latency_kind(typer, base, argument):
+            term = counted(term, kind)
+            continue
+        found = None if _is_second(typer, argument, keys) else _argument(typer, term, argument, base_text)
+        if found is None:
+            failed = True
+            continue
+        dim, key = found
+        sampled = [leaf for leaf in leaves(term) if isinstance(leaf, Measure) and leaf.kind.view == "sample"]
+        if dim == "phase" and sampled:
+            typer.report(wrong.NotByPhase(argument.span, sampled[0].kind.name))
+            failed = True
+            continue
+        keys[dim] = key
+        term = fix(term, dim, key)
+    if failed:
+        return None
+    if without_points(term) is not None and without_points(base) is None:
+        return typer.refuse(wrong.NothingPlanned(expr.span, " ".join(expr.span.text.split()), ""))
+    return term, tuple(keys.items())
+
+
+def _latency_kind(typer: Typer, base: Term, argument: ast.Argument) -> LatencyKind | None:
+    """Return `intended` or `service` of an index of latencies. A name of the spec goes before."""
+    word = word_of(argument.value) if argument.key is None else None
+    found = next((kind for kind in get_args(LatencyKind) if kind == word), None)
+    if found is None or any(scope_key(typer.scope, dim, found) is not None for dim in NAMED):
+        return None
+    latencies = any(isinstance(leaf, Measure) and leaf.kind.view == "latency" for leaf in leaves(base))
+    return found if latencies else None
+
+
+def scope_key(scope: Scope, dim: Dimension, word: str) -> str | None:
+    """Return the key of a word in a dimension of the spec, by any of its names."""
+    return scope.names[dim].get(word) if dim in scope.names else None
+
+
+def word_of(expr: ast.Expr) -> str | None:
+    """Return a key as written: a name, a dotted name, `load(f)`, or a quoted text."""
+    match expr:
+        case ast.Name():
+            return expr.text
+        case ast.Attr() | ast.Call():
+            return "".join(expr.span.text.split())
+        case ast.String():
+            return expr.plain
+        case _:
+            return None
+
+
+def yet_to_be_found(term: Term, dim: str) -> str:
+    """Return the search that finds the term's only point of a dimension; "" when there is none."""
+    runs = (run for leaf in leaves(term) if isinstance(leaf, Measure) for run in leaf.runs)
+    return next((search for run in runs for name, search in run.unknown if name == dim), "")
+
+
+def _is_second(typer: Typer, argument: ast.Argument, before: Mapping[Dimension, Key]) -> bool:
+    """Return whether an earlier argument fixes the same dimension. Reports it."""
+    if argument.key is not None:
+        dims = {argument.key.text}
+    else:
+        word = word_of(argument.value)
+        dims = {dim for dim in NAMED if word is not None and scope_key(typer.scope, dim, word) is not None}
+    twice = [dim for dim in before if dims == {dim}]
+    for dim in twice:
+        instead = "an index fixes each dimension once"
+        typer.report(wrong.BadIndex(argument.span, f"`{dim}` is fixed twice", instead))
+    return bool(twice)
+
+
+def _argument(typer: Typer, base: Term, argument: ast.Argument, base_text: str) -> tuple[Dimension, Key] | None:
+    if argument.key is None:
+        return _positional(typer, base, argument.value, base_text)
+    name = argument.key.text
+    if name not in DIMENSIONS:
+        return typer.refuse(wrong.UnknownDimension(argument.key.span, "dimension", name, DIMENSIONS))
+    dim = next(known for known in DIMENSIONS if known == name)
+    if dim not in offers(base) or (dim in AXIS_UNITS and dim != "time" and not offered_keys(base, dim)):
+        if search := yet_to_be_found(base, dim):
+            return typer.refuse(wrong.PointNotKnown(argument.span, base_text, dim, search))
+        return typer.refuse(wrong.DimensionAbsent(argument.span, base_text, dim, base.dims))
+    if dim in AXIS_UNITS:
+        return _point(typer, base, dim, argument.value)
+    word = word_of(argument.value)
+    if word is None:
+        text = " ".join(argument.value.span.text.split())
+        return typer.refuse(wrong.BadIndex(argument.value.span, f"`{dim}` takes a name, not `{text}`", "write a name"))
+    if dim == "node":  # only the results have the nodes
+        return dim, word
+    key = scope_key(typer.scope, dim, word)
+    known = offered_keys(base, dim)
+    if key is None or key not in known:
+        texts = tuple(str(k) for k in known)
+        return typer.refuse(wrong.UnknownKey(argument.value.span, dim, word, texts, base_text))
+    return dim, key
+
+
+def _positional(typer: Typer, base: Term, expr: ast.Expr, base_text: str) -> tuple[Dimension, Key] | None:
+    word = word_of(expr)
+    if word is None:
+        _not_a_key(typer, base, expr)
+        return None
+    everywhere = [(dim, key) for dim in NAMED if (key := scope_key(typer.scope, dim, word)) is not None]
+    candidates = [(dim, key) for dim, key in everywhere if key in offered_keys(base, dim)]
+    if len(candidates) == 1:
+        return candidates[0]
+    if candidates:
+        dims = tuple(dim for dim, _ in candidates)
+        typer.report(wrong.AmbiguousKey(expr.span, word, dims))
+    elif everywhere:
+        dim = everywhere[0][0]
+        if dim in offers(base):
+            known = tuple(str(key) for key in offered_keys(base, dim))
+            typer.report(wrong.UnknownKey(expr.span, dim, word, known, base_text))
+        else:
+            typer.report(wrong.DimensionAbsent(expr.span, base_text, dim, base.dims))
+    else:
+        offered = {dim: tuple(str(key) for key in offered_keys(base, dim)) for dim in NAMED}
+        known = tuple(dict.fromkeys(key for keys in offered.values() for key in keys))
+        by_dimension = tuple((dim, keys) for dim, keys in offered.items() if keys)
+        typer.report(wrong.UnknownKey(expr.span, "key", word, known, base_text, by_dimension))
+    return None
+
+
+def _not_a_key(typer: Typer, base: Term, expr: ast.Expr) -> None:
+    axis = next((dim for dim in base.dims if dim in ("threads", "target")), "threads")
+    text = " ".join(expr.span.text.split())
+    number = isinstance(expr, ast.Quantity)
+    why = f"`{text}` alone names no dimension" if number else f"`{text}` is not a name"
+    instead = f"write the dimension too: `{axis}: {text}`" if number else "write a name"
+    typer.report(wrong.BadIndex(expr.span, why, instead))
+
+
+def _point(typer: Typer, base: Term, dim: Dimension, expr: ast.Expr) -> tuple[Dimension, Key] | None:
+    typed = typer.number(expr)
+    if typed is None:
+        return None
+    unit = parse_unit(AXIS_UNITS[dim])
+    if not isinstance(typed.term, Number):
+        why, instead = f"`{dim}` must be a number, not an expression", f"write the number, as in `{dim}: 1`"
+        return typer.refuse(wrong.BadIndex(expr.span, why, instead))
+    spelled_out = parse_unit(dim).dimension if dim == "threads" else unit.dimension  # `threads: 96 threads`
+    if typed.term.unit not in (unit.dimension, spelled_out, DIMENSIONLESS):
+        why = f"`{dim}` can't be {metric_errors.unit_words(typed.term.unit)}"
+        instead = f"write it in `{unit.text}`" if unit.text else "write a plain number"
+        return typer.refuse(wrong.BadIndex(expr.span, why, instead))
+    point = typed.term.value
+    known = offered_keys(base, dim)
+    if point in known or dim == "time":
+        return dim, point
+    points = tuple(f"{key:,g}" for key in known if not isinstance(key, str))
+    if typer.scope.profile is not None and dim in ("threads", "target"):
+        typer.report(metric_errors.OffTheProfile(expr.span, typer.scope.profile, dim, f"{point:,g}", points))
+        return dim, point
+    return typer.refuse(wrong.PointNotOnRamp(expr.span, dim, f"{point:,g}", points))

@@ -1,0 +1,623 @@
+"""Typed expressions to SQL over the store's `measure` views (see `results/store/measure_views.py`).
+
+Every measure starts from `measure.cells`, so that each planned point has a row, with NULL for a missing measurement.
+Missing stays missing: arithmetic with NULL and dividing by zero give NULL, and so does a reduction over planned points
+of which one is missing. Gaps between samples (node, time) are skipped: they are no missing result."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from typing import TYPE_CHECKING
+
+from benchbrief.compiler.measure_catalogue import NAMED, SAMPLED, Key
+from benchbrief.compiler.metrics.curves import FEWEST_POINTS, total_throughput, why_absent
+from benchbrief.compiler.metrics.planned_points import Runs
+from benchbrief.compiler.metrics.terms import (
+    AxisValue,
+    Dims,
+    Fact,
+    Measure,
+    Number,
+    Operation,
+    Reduction,
+    Spread,
+    Steady,
+    Term,
+    is_exact,
+)
+from benchbrief.compiler.metrics.thin_evidence import value_range
+from benchbrief.model.plan import Dimension, Query, Read
+from benchbrief.model.steadiness import FEWEST_PHASES, MOST_RANGE, MOST_TREND, ROUNDING
+from benchbrief.model.units import Unit
+
+if TYPE_CHECKING:
+    from benchbrief.compiler.measure_catalogue import Key
+
+
+def key_literal(key: Key) -> str:
+    """Return a dimension's key as a literal: a quoted text, or a number."""
+    return sql_text(key) if isinstance(key, str) else number_literal(key)
+
+
+def sql_text(value: object) -> str:
+    """Quote a text."""
+    return "'" + str(value).replace("'", "''") + "'"
+
+
+def sql_name(*names: str) -> str:
+    """Quote the name of a table, a view or a column; of several names, each is inside of the one before."""
+    return ".".join('"' + name.replace('"', '""') + '"' for name in names)
+
+
+def number_literal(value: float) -> str:
+    """Return the shortest text that reads back as the same number; whole numbers without a point."""
+    return str(int(value)) if value == int(value) and abs(value) < 2**53 else repr(float(value))
+
+
+def indent(text: str) -> str:
+    return "\n".join(f"  {line}" for line in text.split("\n"))
+
+
+Table = tuple[str, str]
+"""A name and the SELECT behind it."""
+
+_CELL: Dims = ("experiment", "hardware", "workload", "threads", "target", "repeat")
+
+
+def measure_tables(name: str, measure: Measure, runs: Runs) -> list[Table]:
+    """Return the tables that end in `name`, which holds the measure. `runs` is everything planned."""
+    return _sampled(name, measure, runs) if measure.kind.view == "sample" else [(name, _counted(measure, runs))]
+
+
+def _counted(measure: Measure, runs: Runs) -> str:
+    """Throughput, latencies, errors and what searches found: the store has rows by cell, phase and operation."""
+    kind, fixed = measure.kind, dict(measure.fixed)
+    where: dict[Dimension, str] = {dim: f"c.{dim}" for dim in _CELL}
+    joins: list[str] = []
+    of_search = kind.view == "sustained"
+    match = ["experiment", "hardware", "workload", *(() if of_search else ("threads", "target"))]
+    conditions: list[str] = []
+    if "phase" in kind.on_demand:
+        if "phase" in measure.dims:
+            joins.append(_planned("p", "experiment", "phase", measure.runs))
+            where["phase"] = "p.phase"
+        conditions.append(_picked("phase", fixed, where, otherwise="m.phase IS NULL"))
+    if "operation" in kind.on_demand:
+        if "operation" in measure.dims:
+            joins.append(_planned("o", "workload", "operation", measure.runs))
+            where["operation"] = "o.operation"
+        conditions.append(_picked("operation", fixed, where, otherwise="m.operation = 'all'"))
+    elif kind.view == "throughput":
+        conditions.append("m.operation = 'all'")
+    if kind.view == "latency":
+        counted = f"m.kind = {key_literal(measure.counted)}" if measure.counted else "m.reported"
+        conditions += [f"m.statistic = {key_literal(kind.statistic)}", counted]
+    if of_search:
+        pass  # one value for all rates and repeats
+    elif kind.view != "latency" or "repeat" in measure.dims or "repeat" in fixed:
+        match.append("repeat")
+    else:
+        conditions.append("m.repeat IS NULL")  # the store's merge over the repeats' histograms
+    # Every repeat of a cell meets the same merged row; a mean over some of the repeats is not the point's.
+    value = "any_value(m.value)" if kind.view in ("latency", "sustained") else _whole_mean("m.value")
+    columns = [where[dim] for dim in measure.dims]
+    lines = [
+        f"SELECT {', '.join([*columns, f'{value} AS value'])}",
+        "FROM measure.cells AS c",
+        *joins,
+        f"LEFT JOIN measure.{kind.view} AS m",
+        *_on("m", match, conditions),
+        *_where(measure, runs),
+    ]
+    return "\n".join([*lines, f"GROUP BY {', '.join(columns)}"] if columns else lines)
+
+
+def _picked(dim: Dimension, fixed: dict[Dimension, str | float], where: dict[Dimension, str], otherwise: str) -> str:
+    if dim in fixed:
+        return f"m.{dim} = {key_literal(fixed[dim])}"
+    return f"m.{dim} = {where[dim]}" if dim in where else otherwise
+
+
+def _planned(alias: str, by: Dimension, dim: Dimension, runs: Runs) -> str:
+    """Join the planned keys of `dim`, so that one without a result has a row."""
+    pairs = dict.fromkeys((str(getattr(run, by)), key) for run in runs for key in run.keys(dim))
+    rows = ", ".join(f"({key_literal(of)}, {key_literal(key)})" for of, key in pairs)
+    return f"JOIN (VALUES {rows}) AS {alias} ({by}, {dim}) ON {alias}.{by} = c.{by}"
+
+
+def _sampled(name: str, measure: Measure, runs: Runs) -> list[Table]:
+    """Return the samples of probes. Nodes and time are reduced unless someone asks for them."""
+    kind, fixed = measure.kind, dict(measure.fixed)
+    by_time, by_node = "time" in measure.dims, "node" in measure.dims
+    own = f"s.measure = {key_literal(kind.sampled_as)}"
+    conditions = [f"s.{dim} = {key_literal(fixed[dim])}" for dim in ("node", "time") if dim in fixed]
+    # In a join of samples, each moment of any probe is a row: a value that is missing there is NULL.
+    only = f" FILTER (WHERE {own})" if by_time or by_node else ""
+    if not only:
+        conditions.append(own)
+    cell: list[Dimension] = [*(dim for dim in measure.dims if dim in _CELL and dim != "repeat"), "repeat"]
+    first = [*(f"c.{dim}" for dim in cell), "s.node", *(["s.time"] if by_time else [])]
+    # The store keeps the means over a window, so that a query need not read all samples.
+    view = "sample" if by_time or "time" in fixed else "mean"
+    tables = [
+        (
+            f"{name}_by_node",
+            "\n".join(
+                [
+                    f"SELECT {', '.join(first)}, avg(s.value){only} AS value",
+                    "FROM measure.cells AS c",
+                    f"LEFT JOIN measure.{view} AS s",
+                    *_on("s", _CELL, conditions),
+                    *_where(measure, runs),
+                    f"GROUP BY {', '.join(first)}",
+                ]
+            ),
+        )
+    ]
+    if not by_node:
+        tables.append((f"{name}_by_cell", _over_nodes(f"{name}_by_node", measure, cell, by_time)))
+    columns = ", ".join(measure.dims)
+    mean = "avg(value)" if by_time or by_node else _whole_mean("value")
+    value = f"{columns + ', ' if columns else ''}{mean} AS value"
+    final = f"SELECT {value}\nFROM {tables[-1][0]}"
+    return [*tables, (name, f"{final}\nGROUP BY {columns}" if columns else final)]
+
+
+def _whole_mean(value: str) -> str:
+    """Return the mean, or NULL when a value is missing: a failed repeat must show."""
+    return f"CASE WHEN count({value}) = count(*) THEN avg({value}) END"
+
+
+def _over_nodes(source: str, measure: Measure, cell: list[Dimension], by_time: bool) -> str:
+    function = measure.kind.across_nodes
+    if not by_time:
+        # A node without samples has a row without a value: the others' sum is not the cluster's.
+        columns = ", ".join(cell)
+        value = f"CASE WHEN count(value) = count(*) THEN {function}(value) END"
+        return f"SELECT {columns}, {value} AS value\nFROM {source}\nGROUP BY {columns}"
+    # A sum over some nodes is not the cluster's: only moments with samples of every node count.
+    columns = ", ".join([*cell, "time"])
+    nodes = f"count(DISTINCT CASE WHEN value IS NOT NULL THEN node END) OVER (PARTITION BY {', '.join(cell)})"
+    rows = f"SELECT {columns}, value, {nodes} AS nodes\nFROM {source}"
+    value = f"CASE WHEN count(value) = any_value(nodes) THEN {function}(value) END"
+    return f"SELECT {columns}, {value} AS value\nFROM (\n{indent(rows)}\n)\nGROUP BY {columns}"
+
+
+def _on(alias: str, dims: Iterable[str], conditions: list[str]) -> list[str]:
+    """Return the conditions of a join: the cell's dimensions, then the others."""
+    pairs = [f"{alias}.{dim} {'IS NOT DISTINCT FROM' if dim == 'target' else '='} c.{dim}" for dim in dims]
+    first, *more = [*pairs, *conditions]
+    return [f"  ON {first}", *(f"  AND {condition}" for condition in more)]
+
+
+def read(measure: Measure, runs: Runs) -> Read:
+    """Return what the plan reads for the measure: the cells that `_where` selects."""
+    kind = measure.kind
+    keys: dict[Dimension, tuple[Key, ...]] = {dim: (key,) for dim, key in measure.fixed}
+    keys |= _narrower(measure, runs)
+    parts = {"measure": kind.name, "view": kind.view, "statistic": kind.statistic, "probe": kind.probe}
+    return Read.model_validate({**parts, "counted": measure.counted, "keys": keys})
+
+
+def _where(measure: Measure, runs: Runs) -> list[str]:
+    """Return the condition for the fixed keys, and for the measure's runs when these are narrower."""
+    fixed = dict(measure.fixed)
+    conditions = [f"c.{dim} = {key_literal(fixed[dim])}" for dim in _CELL if dim in fixed]
+    for dim, keys in _narrower(measure, runs).items():
+        conditions.append(f"c.{dim} IN ({', '.join(map(key_literal, keys))})")
+    return [f"WHERE {' AND '.join(conditions)}"] if conditions else []
+
+
+def _narrower(measure: Measure, runs: Runs) -> dict[Dimension, tuple[Key, ...]]:
+    """Return the experiments and workloads that remain for a probe, an operation or an axis, where these are not
+    all."""
+    fixed = dict(measure.fixed)
+    found: dict[Dimension, tuple[Key, ...]] = {}
+    named: list[Dimension] = [dim for dim in NAMED if dim in fixed and dim != "operation"]
+    left = runs
+    for dim in named:
+        left = left.at(dim, fixed[dim])
+    narrower: tuple[Dimension, ...] = ("experiment", "workload")
+    for dim in narrower:
+        kept = measure.runs.keys(dim)
+        if kept != left.keys(dim) and set(kept) != set(left.keys(dim)):
+            found[dim] = kept
+            left = Runs(run for run in left if run.keys(dim)[0] in kept)
+    return found
+
+
+_DECIMALS = 9
+"""Decimals of a knee's height. Smaller differences are rounding."""
+
+
+def steady(term: Steady, source: str) -> str:
+    """Return whether each phase is in the steady state, by the rule in `steady_rule.py`. `source` has the operand.
+
+    A phase is steady when the rule holds over the phases from it, or from an earlier one, to the last. A missing value,
+    or a mean that is not above 0, leaves the phases before it unknown, unless a steady state has begun by then. A phase
+    with too few behind it begins none.
+    """
+    dims, others = term.operand.dims, _without(term.operand.dims, "phase")
+    limits = [f"{number_literal(limit)} * (1 + {number_literal(ROUNDING)})" for limit in (MOST_RANGE, MOST_TREND)]
+    tails = "\n".join(
+        [
+            f"SELECT {', '.join(dims)}, count(*) OVER tail AS phases, count(value) OVER tail AS known,",
+            "  avg(value) OVER tail AS mean, max(value) OVER tail - min(value) OVER tail AS spread,",
+            "  regr_slope(value, phase) OVER tail * (count(*) OVER tail - 1) AS trend",
+            f"FROM {source}",
+            f"WINDOW tail AS ({_by(others)}ORDER BY phase ROWS BETWEEN CURRENT ROW AND UNBOUNDED FOLLOWING)",
+        ]
+    )
+    begun = "\n".join(
+        [
+            f"SELECT {', '.join(dims)}, CASE WHEN phases < {FEWEST_PHASES} THEN false WHEN known = phases AND mean > 0",
+            f"  THEN spread <= mean * {limits[0]} AND abs(trend) <= mean * {limits[1]} END AS begins",
+            f"FROM (\n{indent(tails)}\n)",
+        ]
+    )
+    held = "\n".join(
+        [
+            f"SELECT {', '.join(dims)}, CASE WHEN bool_or(begins) OVER so_far THEN true",
+            "  WHEN NOT bool_or(begins IS NULL) OVER so_far THEN false END AS value",
+            f"FROM (\n{indent(begun)}\n)",
+            f"WINDOW so_far AS ({_by(others)}ORDER BY phase)",
+        ]
+    )
+    if term.at is None:
+        return held
+    columns = ", ".join([*term.dims, "value"])
+    return f"SELECT {columns}\nFROM (\n{indent(held)}\n)\nWHERE phase = {number_literal(float(term.at))}"
+
+
+def onset(term: Reduction, source: str) -> str:
+    """Return the first phase at which a condition holds; NULL when it never does, or may hold at an unknown phase."""
+    value = "CASE WHEN NOT bool_or(value IS NULL) THEN CAST(min(phase) FILTER (WHERE value) AS DOUBLE) END"
+    return _grouped(term.dims, value, source)
+
+
+def knee(term: Reduction, source: str) -> str:
+    """Return the axis value of the point highest above the line from corner to corner of the curve.
+
+    Kneedle on the points themselves: V. Satopaa, J. Albrecht, D. Irwin, B. Raghavan, "Finding a 'Kneedle' in a
+    Haystack", ICDCSW 2011: both axes to [0, 1], then the largest y - x. The first of equally high points counts. NULL
+    with fewer than three points or a missing one, on a level curve, and where no later point lies above.
+    """
+    (axis,) = term.over
+
+    def share(column: str) -> str:
+        low, high = f"min({column}) OVER curve", f"max({column}) OVER curve"
+        return f"({column} - {low}) / nullif({high} - {low}, 0)"
+
+    others = _without(term.operand.dims, axis)
+    heights = "\n".join(
+        [
+            f"SELECT {', '.join(term.operand.dims)}, value,",
+            f"  round({share('value')} - {share(axis)}, {_DECIMALS}) AS height",
+            f"FROM {source}",
+            f"WINDOW curve AS ({_by(others).rstrip()})",
+        ]
+    )
+    highest = f"first({axis} ORDER BY height DESC, {axis})"
+    whole = f"NOT bool_or(value IS NULL) AND count(*) >= {FEWEST_POINTS}"
+    found = f"max(height) > 0 AND {highest} > min({axis})"
+    value = f"CASE WHEN {whole} AND {found} THEN CAST({highest} AS DOUBLE) END"
+    return _grouped(term.dims, value, f"(\n{indent(heights)}\n)")
+
+
+def saturation(term: Reduction, source: str) -> str:
+    """Return the highest throughput of a ramp that ends beyond saturation; NULL for another ramp.
+
+    The system keeps up with an offered load when its total throughput reaches the share `at` of it. It must not at the
+    end of the ramp, so that a dip in the middle is no saturation. The highest throughput on such a ramp is a system's
+    nominal capacity in R. Jain, "The Art of Computer Systems Performance Analysis" (1991). `saturation.target` is the
+    highest load that it kept up with. `source` has the operand's `value`, and the `total` throughput, which decides.
+    """
+    ratio = number_literal(term.at if term.at is not None else 1.0)
+    beyond = f"last(total ORDER BY target) < {ratio} * max(target)"
+    kept = f"max(target) FILTER (WHERE total >= {ratio} * target)"
+    found = kept if term.function == "saturation.target" else "max(value)"
+    value = f"CASE WHEN NOT bool_or(value IS NULL OR total IS NULL) AND {beyond} THEN {found} END"
+    return _grouped(term.dims, value, source)
+
+
+def usl(term: Reduction, source: str) -> str:
+    """Return a number of the Universal Scalability Law fitted to the curve, by a function of the store
+    (`results/store/sql_functions.py`); NULL with a missing point."""
+    (axis,) = term.over
+    field = term.function.partition(".")[2].replace("lambda", "ideal")
+    points = f"list(CAST({axis} AS DOUBLE) ORDER BY {axis}), list(value ORDER BY {axis})"
+    value = f"CASE WHEN NOT bool_or(value IS NULL) THEN bench_usl({points}, '{field}') END"
+    return _grouped(term.dims, value, source)
+
+
+def _grouped(dims: Dims, value: str, source: str) -> str:
+    columns = ", ".join(dims)
+    select = f"SELECT {columns + ', ' if columns else ''}{value} AS value\nFROM {source}"
+    return f"{select}\nGROUP BY {columns}" if columns else select
+
+
+def _without(dims: Dims, dim: Dimension) -> Dims:
+    return tuple(each for each in dims if each != dim)
+
+
+def _by(dims: Dims) -> str:
+    return f"PARTITION BY {', '.join(dims)} " if dims else ""
+
+
+_NULLABLE: frozenset[Dimension] = SAMPLED | {"target"}
+
+
+def lower(term: Term, unit: Unit, text: str, runs: Runs) -> Query:
+    """Return `term` as a query with values in `unit`. `runs` is everything planned. Truth values become 1, 0 or
+    NULL."""
+    tables = _Tables(runs)
+    sql = tables.query(term, unit.factor)
+    return Query(
+        sql=sql,
+        dims=term.dims,
+        unit=unit.text,
+        text=text,
+        absent=why_absent(term),
+        reads=tuple(tables.reads),
+        divides=tables.divides,
+        exact=is_exact(term),
+        signed=value_range(term)[0] < 0,
+    )
+
+
+class _Tables:
+    """The named tables (CTEs) of one query. Equal terms share a table."""
+
+    def __init__(self, runs: Runs) -> None:
+        self._runs = runs
+        self._names: dict[Term, str] = {}
+        self._bodies: list[tuple[str, str]] = []
+        self._counts: dict[str, int] = {}
+        self.reads: list[Read] = []
+        self.divides = False
+
+    def query(self, term: Term, factor: float) -> str:
+        select = self._select(term.dims, [("value", term)], factor)
+        if term.dims:
+            select += "\nORDER BY " + ", ".join(term.dims)
+        if not self._bodies:
+            return select
+        tables = ",\n".join(f"{name} AS (\n{indent(body)}\n)" for name, body in self._bodies)
+        return f"WITH {tables}\n{select}"
+
+    def _table(self, term: Term) -> str:
+        """Return the name of the term's table, which is made on first use."""
+        if term in self._names:
+            return self._names[term]
+        match term:
+            case Measure():
+                name = self._name(term.kind.name)
+                *before, (_, body) = measure_tables(name, term, self._runs)
+                self._bodies += before
+                self.reads.append(read(term, self._runs))
+            case Fact():
+                name = self._name(term.name)
+                rows = ", ".join(f"({key_literal(key)}, {number_literal(value)})" for key, value in term.values)
+                body = _values("hardware", rows)
+            case AxisValue():
+                name = self._name(term.dim)
+                body = self._axis(term)
+            case Steady():
+                body = steady(term, self._table(term.operand))
+                name = self._name("steady")
+            case Reduction():
+                body = self._reduction(term)
+                name = self._name(term.function)
+            case Spread():
+                source = self._table(term.operand) if any(_sources(term.operand)) else None
+                body = self._spread(term, source)
+                name = self._name("spread")
+            case Number() | Operation():
+                body = self._select(term.dims, [("value", term)])
+                name = self._name("points")
+        self._names[term] = name
+        self._bodies.append((name, body))
+        return name
+
+    def _name(self, word: str) -> str:
+        stem = "".join(char if char.isascii() and char.isalnum() else "_" for char in word)
+        self._counts[stem] = self._counts.get(stem, 0) + 1
+        return f"{stem}_{self._counts[stem]}"
+
+    def _axis(self, term: AxisValue) -> str:
+        if term.dim == "time":
+            return "SELECT DISTINCT time, CAST(time AS DOUBLE) AS value\nFROM measure.sample"
+        return _values(term.dim, ", ".join(f"({key_literal(p)}, {number_literal(p)})" for p in term.points))
+
+    def _spread(self, term: Spread, source: str | None) -> str:
+        if term.beside:
+            keys = f"(\n{indent(self._keys_of(term.beside, term.dim))}\n) AS keys"
+        else:
+            keys = f"(VALUES {', '.join(f'({key_literal(key)})' for key in term.keys)}) AS keys ({term.dim})"
+        columns = [f"keys.{dim}" if dim == term.dim else f"{source}.{dim}" for dim in term.dims]
+        value = f"{source}.value" if source else f"CAST({self._scalar(term.operand, {})} AS DOUBLE)"
+        lines = [f"SELECT {', '.join([*columns, f'{value} AS value'])}", f"FROM {keys}"]
+        return "\n".join([*lines, f"CROSS JOIN {source}"] if source else lines)
+
+    def _keys_of(self, terms: Sequence[Term], dim: Dimension) -> str:
+        """Return the keys of `dim` at which a term has a value. They contribute no number."""
+        reads = len(self.reads)
+        names = dict.fromkeys(self._table(term) for term in terms)
+        del self.reads[reads:]
+        known = f"WHERE value IS NOT NULL AND {dim} IS NOT NULL"
+        return "\nUNION\n".join("\n".join([f"SELECT DISTINCT {dim}", f"FROM {name}", known]) for name in names)
+
+    def _reduction(self, term: Reduction) -> str:
+        match term.function:
+            case "onset":
+                return onset(term, self._table(term.operand))
+            case "knee":
+                return knee(term, self._table(term.operand))
+            case function if function.startswith("usl."):
+                return usl(term, self._table(term.operand))
+            case "saturation" | "saturation.target":
+                both = [("value", term.operand), ("total", total_throughput(term.operand))]
+                return saturation(term, f"(\n{indent(self._select(term.operand.dims, both))}\n)")
+        guarded = not SAMPLED.intersection(term.over)
+        if term.when is None:
+            source = self._table(term.operand)
+            missing = "value IS NULL"
+            guarded = guarded and term.function != "count"
+        else:
+            source = self._name("points")
+            rows = self._select(term.operand.dims, [("value", term.operand), ("holds", term.when)])
+            columns = ", ".join([*term.operand.dims, "CASE WHEN holds THEN value END AS value"])
+            # An unknown condition leaves its part of the answer unknown.
+            unknown = "holds IS NULL" if term.function == "count" else "holds IS NULL OR (holds AND value IS NULL)"
+            if term.function == "count":
+                unknown += " AS missing, value IS NOT NULL AS measured"
+            else:
+                unknown += " AS missing"
+            self._bodies.append((source, f"SELECT {columns}, {unknown}\nFROM (\n{indent(rows)}\n)"))
+            missing = "missing"
+        columns = ", ".join(term.dims)
+        value = _aggregate(term.function, term.over)
+        if term.function == "count":
+            # 0 means that nothing measured fits; without a measurement the number is unknown.
+            measured = "value IS NOT NULL" if term.when is None else "measured"
+            value = f"CASE WHEN bool_or({measured}) THEN {value} END"
+        if guarded:
+            value = f"CASE WHEN NOT bool_or({missing}) THEN {value} END"
+        select = f"SELECT {columns + ', ' if columns else ''}{value} AS value\nFROM {source}"
+        return f"{select}\nGROUP BY {columns}" if columns else select
+
+    def _select(self, dims: Dims, outputs: Sequence[tuple[str, Term]], factor: float = 1.0) -> str:
+        """Return a SELECT that joins the tables of the outputs on their common dimensions."""
+        sources = _joined([term for _, term in outputs])
+        tables = {source: self._table(source) for source in sources}
+        columns: dict[Dimension, str] = {}
+        joins: list[str] = []
+        for source, name in tables.items():
+            shared = [dim for dim in source.dims if dim in columns]
+            conditions = [
+                f"{name}.{dim} {'IS NOT DISTINCT FROM' if dim in _NULLABLE else '='} {columns[dim]}.{dim}"
+                for dim in shared
+            ]
+            if not joins:
+                joins.append(f"FROM {name}")
+            elif conditions:
+                joins.append(f"JOIN {name} ON {' AND '.join(conditions)}")
+            else:
+                joins.append(f"CROSS JOIN {name}")
+            for dim in source.dims:
+                columns.setdefault(dim, name)
+        qualify = len(tables) > 1
+        where = {dim: f"{name}.{dim}" if qualify else dim for dim, name in columns.items()}
+        values = {source: f"{name}.value" if qualify else "value" for source, name in tables.items()}
+        cells = [where[dim] for dim in dims]
+        for alias, term in outputs:
+            cells.append(_output(self._scalar(term, values, where), term, factor, alias))
+        return "\n".join([f"SELECT {', '.join(cells)}", *joins])
+
+    def _scalar(
+        self, term: Term, values: dict[Term, str], where: dict[Dimension, str] | None = None, above: int = 0
+    ) -> str:
+        """Return the term over the joined tables' columns, in parentheses where it binds less tightly than `above`."""
+        if term in values:
+            return values[term]
+        match term:
+            case Number():
+                return number_literal(term.value)
+            case Operation(operator=operator) if operator in _CALLS:
+                arguments = ", ".join(self._scalar(operand, values, where) for operand in term.operands)
+                return _CALLS[operator].format(arguments)
+            case AxisValue():
+                return f"CAST({(where or {})[term.dim]} AS DOUBLE)"
+            case Operation():
+                level = _BINDS[term.operator if len(term.operands) == 2 else f"unary {term.operator}"]
+                text = self._operation(term, values, where, level)
+                return f"({text})" if level < above else text
+            case _:
+                raise AssertionError(f"{type(term).__name__} is always a table")
+
+    def _operation(
+        self, term: Operation, values: dict[Term, str], where: dict[Dimension, str] | None, level: int
+    ) -> str:
+        if len(term.operands) == 1:
+            operand = self._scalar(term.operands[0], values, where, level + 1)
+            return f"NOT {operand}" if term.operator == "not" else f"-{operand}"
+        left = self._scalar(term.operands[0], values, where, level)
+        if term.operator == "/":
+            self.divides = True
+            return f"{left} / nullif({self._scalar(term.operands[1], values, where)}, 0)"
+        right = self._scalar(term.operands[1], values, where, level + 1)
+        return f"{left} {_SQL_OPERATORS.get(term.operator, term.operator)} {right}"
+
+
+_CALLS = {
+    "half_width": "bench_half_width({})",
+    "p_value": "bench_p_value({}, false)",
+    "p_value of percentiles": "bench_p_value({}, true)",
+}
+"""Functions of the store (`results/store/sql_functions.py`)."""
+_SQL_OPERATORS = {"==": "=", "!=": "<>", "and": "AND", "or": "OR"}
+_BINDS = {
+    "or": 1,
+    "and": 2,
+    "unary not": 3,
+    **dict.fromkeys(("<", "<=", ">", ">=", "==", "!="), 4),
+    "+": 5,
+    "-": 5,
+    "*": 6,
+    "/": 6,
+    "unary -": 7,
+}
+
+
+def _output(expression: str, term: Term, factor: float, alias: str) -> str:
+    if term.unit is None:
+        return f"CAST({expression} AS DOUBLE) AS {alias}" if alias == "value" else f"{expression} AS {alias}"
+    if factor != 1.0:
+        inverse = round(1 / factor)
+        exact = factor < 1 and 1 / inverse == factor  # `* 100` rounds less than `/ 0.01`
+        scale = f"* {number_literal(inverse)}" if exact else f"/ {number_literal(factor)}"
+        needs_parentheses = isinstance(term, Operation) and term.operator in "+-"
+        expression = f"({expression}) {scale}" if needs_parentheses else f"{expression} {scale}"
+    if not any(_sources(term)):
+        expression = f"CAST({expression} AS DOUBLE)"
+    return expression if expression == alias else f"{expression} AS {alias}"
+
+
+def _aggregate(function: str, over: Dims) -> str:
+    match function:
+        case "count":
+            return "CAST(count(value) AS DOUBLE)"
+        case "mean":
+            return "avg(value)"
+        case "sd":
+            return "stddev_samp(value)"
+        case "list":
+            return f"list(value ORDER BY {over[0]})"
+        case "first" | "last":
+            present = " FILTER (WHERE value IS NOT NULL)" if SAMPLED.intersection(over) else ""
+            return f"{function}(value ORDER BY {over[0]}){present}"
+        case _:
+            return f"{function}(value)"
+
+
+def _values(dim: str, rows: str) -> str:
+    return f"SELECT {dim}, CAST(value AS DOUBLE) AS value\nFROM (VALUES {rows}) AS keys ({dim}, value)"
+
+
+def _sources(term: Term) -> Iterator[Term]:
+    """Return the parts of a term with tables of their own: everything below its arithmetic."""
+    match term:
+        case Operation():
+            for operand in term.operands:
+                yield from _sources(operand)
+        case Number():
+            return
+        case _:
+            yield term
+
+
+def _joined(terms: Sequence[Term]) -> tuple[Term, ...]:
+    """Return the tables to join. An axis's value comes from another table's column where one has it."""
+    sources = list(dict.fromkeys(source for term in terms for source in _sources(term)))
+    elsewhere = {dim for source in sources if not isinstance(source, AxisValue) for dim in source.dims}
+    return tuple(s for s in sources if not (isinstance(s, AxisValue) and s.dim in elsewhere))

@@ -1,0 +1,169 @@
+"""The planned points of a measure: runs, and parts of them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Literal
+
+from benchbrief.compiler.frontend.scope import Scope
+from benchbrief.compiler.measure_catalogue import Key
+from benchbrief.model.plan import Dimension
+
+
+@dataclass(frozen=True)
+class Run:
+    """One workload on one hardware in one experiment, with its ramp.
+
+    `axis` is None without a ramp of known points. `unknown` maps dimensions without a point yet to their searches.
+    """
+
+    experiment: str
+    hardware: str
+    workload: str
+    axis: Literal["threads", "target"] | None
+    points: tuple[float, ...]
+    phases: int
+    phase_s: float
+    repeats: int
+    probes: tuple[str, ...]
+    operations: tuple[str, ...]
+    tool: str
+    unknown: tuple[tuple[str, str], ...] = ()
+    events: bool = False
+    promise: bool = False
+
+    def keys(self, dimension: Dimension) -> tuple[Key, ...]:
+        """Return the planned keys of a dimension; none for node and time, which only the samples have."""
+        match dimension:
+            case "experiment" | "hardware" | "workload":
+                return (getattr(self, dimension),)
+            case "threads" | "target":
+                return self.points if self.axis == dimension else ()
+            case "phase":
+                return tuple(range(1, self.phases + 1)) if self.phases > 1 else ()
+            case "repeat":
+                return tuple(range(1, self.repeats + 1))
+            case "operation":
+                return self.operations
+            case "node" | "time":
+                return ()
+
+
+class Runs(tuple[Run, ...]):
+    """Planned runs in their order, as one value that is hashed once.
+
+    Caches keys and parts: every expression of a spec asks for the same ones.
+    """
+
+    def __hash__(self) -> int:
+        return self._hash
+
+    @cached_property
+    def _hash(self) -> int:
+        return super().__hash__()
+
+    def keys(self, dim: Dimension) -> tuple[Key, ...]:
+        """Return the planned keys of a dimension, each once; none for node and time, which only the samples have."""
+        if dim not in self._keys:
+            self._keys[dim] = unique(key for run in self for key in run.keys(dim))
+        return self._keys[dim]
+
+    def at(self, dim: Dimension, key: Key) -> Runs:
+        """Return the runs with a planned `key`; all of them for a node or a time."""
+        if dim in ("node", "time"):
+            return self
+        if dim not in self._parts:
+            parts: dict[Key, list[Run]] = {}
+            for run in self:
+                for planned in dict.fromkeys(run.keys(dim)):
+                    parts.setdefault(planned, []).append(run)
+            self._parts[dim] = {planned: Runs(part) for planned, part in parts.items()}
+        found = self._parts[dim].get(key)
+        return Runs() if found is None else found
+
+    def along(self, dims: Iterable[Dimension]) -> Runs:
+        """Return the runs on a ramp of any of `dims`, in their order."""
+        axes = self.axes.intersection(dims)
+        if axes not in self._along:
+            self._along[axes] = Runs(run for run in self if run.axis in axes)
+        return self._along[axes]
+
+    def probed(self, probe: str) -> Runs:
+        """Return the runs that `probe` samples."""
+        if probe not in self._probed:
+            self._probed[probe] = Runs(run for run in self if probe in run.probes)
+        return self._probed[probe]
+
+    def driven_by(self, tool: str) -> Runs:
+        """Those whose load generator is `tool`."""
+        return Runs(run for run in self if run.tool == tool)
+
+    @cached_property
+    def with_events(self) -> Runs:
+        """The runs in whose measurement something happens."""
+        return Runs(run for run in self if run.events)
+
+    @cached_property
+    def with_promise(self) -> Runs:
+        """The runs that search for the highest rate of a promise, without their rates: one value stands for all."""
+        return Runs(replace(run, axis=None, points=()) for run in self if run.promise)
+
+    @cached_property
+    def in_phases(self) -> Runs:
+        """The runs with measurements in phases."""
+        return Runs(run for run in self if run.phases > 1)
+
+    @cached_property
+    def axes(self) -> frozenset[Dimension]:
+        return frozenset(run.axis for run in self if run.axis)
+
+    # --- what was found already ---
+
+    @cached_property
+    def _keys(self) -> dict[Dimension, tuple[Key, ...]]:
+        return {}
+
+    @cached_property
+    def _parts(self) -> dict[Dimension, Mapping[Key, Runs]]:
+        return {}
+
+    @cached_property
+    def _along(self) -> dict[frozenset[Dimension], Runs]:
+        return {}
+
+    @cached_property
+    def _probed(self) -> dict[str, Runs]:
+        return {}
+
+
+def planned_runs(scope: Scope) -> Runs:
+    operations = {workload.key: workload.operations for workload in scope.workloads}
+    return Runs(
+        Run(
+            experiment.key,
+            hardware,
+            workload,
+            experiment.axis,
+            experiment.points,
+            experiment.phases,
+            experiment.phase_s,
+            experiment.repeats,
+            experiment.probes,
+            operations.get(workload, ()),
+            experiment.tool,
+            experiment.unknown,
+            experiment.events,
+            experiment.promise,
+        )
+        for experiment in scope.experiments
+        for hardware in experiment.hardware
+        for workload in experiment.workloads
+    )
+
+
+def unique(keys: Iterable[Key]) -> tuple[Key, ...]:
+    """Return each key once: numbers in rising order, words in the order of appearance."""
+    found = tuple(dict.fromkeys(keys))
+    return tuple(sorted(found)) if all(not isinstance(key, str) for key in found) else found

@@ -1,1 +1,0 @@
-"""Typed expressions, lowered to SQL."""

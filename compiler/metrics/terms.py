@@ -1,0 +1,432 @@
+"""The result of typing an expression, and the text of an expression for messages."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterator
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import ClassVar, Literal, TypeAlias, cast
+
+from benchbrief.compiler.frontend.declarations import dotted
+from benchbrief.compiler.measure_catalogue import AXIS_UNITS, DIMENSIONS, Key, MeasureKind
+from benchbrief.compiler.metrics.planned_points import Runs, unique
+from benchbrief.dsl.source import Span
+from benchbrief.dsl.syntax import ast
+from benchbrief.model.plan import Dimension, LatencyKind
+from benchbrief.model.units import DIMENSIONLESS, Unit, base_unit, parse_unit
+from benchbrief.model.units import Dimension as UnitDimension
+
+Dims = tuple[Dimension, ...]
+Fixed = tuple[tuple[Dimension, Key], ...]
+
+
+def in_order(dims: frozenset[Dimension] | set[Dimension]) -> Dims:
+    return tuple(dim for dim in DIMENSIONS if dim in dims)
+
+
+class _Leaf:
+    """A term without parts."""
+
+    size: ClassVar[int] = 1
+    depth: ClassVar[int] = 1
+
+
+class _Whole:
+    """A term with parts. `size` counts them with itself."""
+
+    @cached_property
+    def size(self) -> int:
+        return 1 + sum(part.size for part in parts(cast("Term", self)))
+
+    @cached_property
+    def depth(self) -> int:
+        return 1 + max(part.depth for part in parts(cast("Term", self)))
+
+
+@dataclass(frozen=True)
+class Number(_Leaf):
+    value: float
+    unit: UnitDimension
+    dims: ClassVar[Dims] = ()
+
+
+@dataclass(frozen=True)
+class Measure(_Leaf):
+    """A base measure over its planned `runs`, with some dimensions fixed.
+
+    `demanded` are dimensions that are kept on demand (phase, node, ...). `counted` is the kind of latency: "intended"
+    from when an operation was due, "service" from when it was sent; "" for what `latency` means at the cell.
+    """
+
+    kind: MeasureKind
+    runs: Runs
+    experiment_visible: bool
+    demanded: frozenset[Dimension]
+    fixed: Fixed = ()
+    counted: LatencyKind | Literal[""] = ""
+
+    @property
+    def unit(self) -> UnitDimension:
+        return self.kind.unit
+
+    @property
+    def text(self) -> str:
+        """The measure with its operation: `latency.p99[read]`."""
+        operation = dict(self.fixed).get("operation")
+        return f"{self.kind.name}[{operation}]" if operation else self.kind.name
+
+    @cached_property
+    def dims(self) -> Dims:
+        return in_order(self._implied_dims() | (self.demanded & self.kind.on_demand) - self._fixed_dims())
+
+    @cached_property
+    def offers(self) -> frozenset[Dimension]:
+        """The dimensions that an index can still fix."""
+        offered: set[Dimension] = {"experiment", *self._implied_dims(), *self.kind.on_demand}
+        return frozenset(offered - self._fixed_dims())
+
+    def _fixed_dims(self) -> set[Dimension]:
+        return {dim for dim, _ in self.fixed}
+
+    def _implied_dims(self) -> set[Dimension]:
+        dims: set[Dimension] = {"hardware", "workload", *self.runs.axes}
+        if self.experiment_visible and len(self.runs.keys("experiment")) > 1:
+            dims.add("experiment")
+        return dims - self._fixed_dims()
+
+    def at(self, dim: Dimension, key: Key) -> Measure:
+        runs = self.runs.at(dim, key)
+        if not runs and dim in ("threads", "target"):
+            # A point that this profile does not measure is a point with a missing value.
+            runs = self.runs.along((dim,))
+        fixed = tuple(sorted((*self.fixed, (dim, key)), key=lambda pair: DIMENSIONS.index(pair[0])))
+        return replace(self, runs=runs, fixed=fixed)
+
+
+@dataclass(frozen=True)
+class Fact(_Leaf):
+    """A declared quantity of the hardware groups that have it."""
+
+    name: str
+    unit: UnitDimension
+    values: tuple[tuple[str, float], ...]
+    dims: ClassVar[Dims] = ("hardware",)
+
+
+@dataclass(frozen=True)
+class AxisValue(_Leaf):
+    """A dimension's own keys as numbers: `threads`, `target`, `phase`, `repeat`, `time` (whose keys are unknown)."""
+
+    dim: Dimension
+    unit: UnitDimension
+    points: tuple[float, ...]
+
+    @property
+    def dims(self) -> Dims:
+        return (self.dim,)
+
+
+@dataclass(frozen=True)
+class Operation(_Whole):
+    """An operator over one or two operands, joined on their common dimensions."""
+
+    operator: str
+    operands: tuple[Term, ...]
+    unit: UnitDimension | None
+
+    @cached_property
+    def dims(self) -> Dims:
+        return in_order({dim for operand in self.operands for dim in operand.dims})
+
+
+@dataclass(frozen=True)
+class Steady(_Whole):
+    """Whether the operand is steady, for each phase, or for the phase `at` alone (`steady_rule.py`).
+
+    The steady state begins with the first phase from which the rule holds up to the last.
+    """
+
+    operand: Term
+    at: Key | None = None
+    unit: ClassVar[UnitDimension | None] = None
+
+    @cached_property
+    def dims(self) -> Dims:
+        return tuple(dim for dim in self.operand.dims if dim != "phase" or self.at is None)
+
+
+@dataclass(frozen=True)
+class Reduction(_Whole):
+    """`function` of the operand over some of its dimensions, at the points where `when` holds.
+
+    A function of a curve (`curves.py`) goes over one dimension: `knee`; `saturation` and `saturation.target`, with
+    their ratio in `at`; `usl.peak` and the like; and `onset`, the first phase at which the operand, a truth value,
+    holds. `list` keeps the values apart, for functions of all of them (`repeated.py`).
+    """
+
+    function: str
+    operand: Term
+    over: Dims
+    when: Term | None
+    at: float | None = None
+
+    @property
+    def unit(self) -> UnitDimension | None:
+        match self.function:
+            case "count" | "onset":
+                return DIMENSIONLESS
+            case "usl.sigma" | "usl.kappa" | "usl.sigma_se" | "usl.kappa_se" | "usl.r2":
+                return DIMENSIONLESS
+            case "knee" | "saturation.target" | "usl.peak_load":
+                return parse_unit(AXIS_UNITS[self.over[0]]).dimension
+            case _:
+                return self.operand.unit
+
+    @cached_property
+    def dims(self) -> Dims:
+        return tuple(dim for dim in self.operand.dims if dim not in self.over)
+
+
+@dataclass(frozen=True)
+class Spread(_Whole):
+    """A term without `dim`, repeated for each of the dimension's keys: a constant line across a figure.
+
+    Keys that only the results have (node, time) are those at which the terms `beside` it have values.
+    """
+
+    operand: Term
+    dim: Dimension
+    keys: tuple[Key, ...]
+    beside: tuple[Term, ...] = ()
+
+    @property
+    def unit(self) -> UnitDimension | None:
+        return self.operand.unit
+
+    @cached_property
+    def dims(self) -> Dims:
+        return in_order({*self.operand.dims, self.dim})
+
+
+Term: TypeAlias = Number | Measure | Fact | AxisValue | Operation | Steady | Reduction | Spread
+
+
+def parts(term: Term) -> tuple[Term, ...]:
+    """Return the terms that a term is made of, in the order of the text."""
+    match term:
+        case Operation():
+            return term.operands
+        case Reduction():
+            return (term.operand, term.when) if term.when else (term.operand,)
+        case Steady() | Spread():
+            return (term.operand,)
+        case _:
+            return ()
+
+
+def with_parts(term: Term, change: Callable[[Term], Term]) -> Term:
+    """Return the term with each of its parts changed."""
+    old = parts(term)
+    new = tuple(map(change, old))
+    if all(a is b for a, b in zip(old, new, strict=True)):
+        return term
+    match term:
+        case Operation():
+            return replace(term, operands=new)
+        case Reduction():
+            return replace(term, operand=new[0], when=new[1] if term.when else None)
+        case Steady() | Spread():
+            return replace(term, operand=new[0])
+        case _:
+            return term
+
+
+def offers(term: Term) -> frozenset[Dimension]:
+    """Return the dimensions that an index may fix: the term's own, and those its measures have on demand."""
+    match term:
+        case Number():
+            return frozenset()
+        case Measure():
+            return term.offers
+        case Fact() | AxisValue():
+            return frozenset(term.dims)
+        case Operation():
+            return frozenset().union(*(offers(operand) for operand in term.operands))
+        case Steady():
+            return offers(term.operand) - {"phase"} if term.at is not None else offers(term.operand)
+        case Reduction():
+            return offers(term.operand) - set(term.over)
+        case Spread():
+            return offers(term.operand) | {term.dim}
+
+
+def fix(term: Term, dim: Dimension, key: Key) -> Term:
+    """Return the term at `key` of `dim`. Parts without the dimension, or with it fixed or reduced, stay unchanged."""
+    if dim not in offers(term):
+        return term
+    match term:
+        case Measure():
+            return term.at(dim, key)
+        case Fact():
+            found = [value for hardware, value in term.values if hardware == key]
+            return Number(found[0], term.unit) if found else replace(term, values=())
+        case AxisValue():
+            return Number(float(key), term.unit)
+        case Steady() if dim == "phase":  # the later phases decide whether a phase is steady
+            return replace(term, at=key)
+        case Spread() if dim == term.dim:
+            return term.operand
+        case _:
+            return with_parts(term, lambda part: fix(part, dim, key))
+
+
+def counted(term: Term, kind: LatencyKind) -> Term:
+    """Return the term with its latencies counted in one way."""
+    if isinstance(term, Measure):
+        return replace(term, counted=kind) if term.kind.view == "latency" else term
+    return with_parts(term, lambda part: counted(part, kind))
+
+
+def along(term: Term, dims: Collection[Dimension]) -> Term:
+    """Return the term with its measures limited to their runs on a ramp of `dims`, where they have any. An index by
+    `target` means the experiments that offer a load, also where others measure the same."""
+    if isinstance(term, Measure):
+        runs = term.runs.along(dims)
+        return replace(term, runs=runs) if runs and len(runs) < len(term.runs) else term
+    return with_parts(term, lambda part: along(part, dims))
+
+
+def offered_keys(term: Term, dim: Dimension) -> tuple[Key, ...]:
+    """Return the keys that an index may fix `dim` to: those of any part with the dimension."""
+    if dim not in offers(term):
+        return ()
+    match term:
+        case Measure():
+            return term.runs.keys(dim)
+        case Fact():
+            return tuple(hardware for hardware, _ in term.values)
+        case AxisValue():
+            return unique(term.points)
+        case Operation():
+            return unique(key for operand in term.operands for key in offered_keys(operand, dim))
+        case Steady() | Reduction():
+            return offered_keys(term.operand, dim)
+        case Spread():
+            return term.keys if dim == term.dim else offered_keys(term.operand, dim)
+        case Number():
+            return ()
+
+
+def leaves(term: Term) -> Iterator[Measure | Fact | AxisValue]:
+    """Return the measures, facts and axes of a term, in the order of the text."""
+    if isinstance(term, Measure | Fact | AxisValue):
+        yield term
+    for part in parts(term):
+        yield from leaves(part)
+
+
+def planned_keys(term: Term, dim: Dimension) -> tuple[Key, ...] | None:
+    """Return the keys of `dim` with planned values; None when only the results have them (node, time). Operands are
+    joined, so a key counts when each operand with the dimension has it."""
+    match term:
+        case Measure():
+            return None if dim in ("node", "time") else term.runs.keys(dim)
+        case Fact():
+            return tuple(hardware for hardware, _ in term.values)
+        case AxisValue():
+            return None if dim == "time" else unique(term.points)
+        case Operation():
+            found = [planned_keys(operand, dim) for operand in term.operands if dim in operand.dims]
+            known = [keys for keys in found if keys is not None]
+            if not known:
+                return None
+            others = [frozenset(keys) for keys in known[1:]]
+            return tuple(key for key in known[0] if all(key in keys for keys in others))
+        case Steady() | Reduction():
+            return planned_keys(term.operand, dim)
+        case Spread():
+            if dim == term.dim:
+                return None if term.beside else term.keys
+            return planned_keys(term.operand, dim)
+        case Number():
+            return ()
+
+
+def without_points(term: Term) -> Measure | Fact | AxisValue | None:
+    """Return the first part without any planned run, so that the whole term never has a value."""
+    for leaf in leaves(term):
+        match leaf:
+            case Measure() if not leaf.runs:
+                return leaf
+            case Fact() if not leaf.values:
+                return leaf
+            case AxisValue() if not leaf.points and leaf.dim != "time":
+                return leaf
+            case _:
+                pass
+    return None
+
+
+def is_exact(term: Term) -> bool:
+    """Return whether it is made of sizes, counts and declared values alone, which do not vary by chance."""
+    match term:
+        case Measure():
+            return term.kind.is_size
+        case Reduction(function="count"):
+            return True
+        case Steady():
+            return False
+        case _:
+            return all(map(is_exact, parts(term)))
+
+
+def has_repeats(term: Term) -> bool:
+    """Return whether a term has several values along `repeat`."""
+    return "repeat" in term.dims and len(offered_keys(term, "repeat")) > 1
+
+
+Demanded = frozenset[Dimension]
+"""Dimensions that are kept because a surrounding expression asks for them."""
+
+
+@dataclass(frozen=True)
+class Typed:
+    """A term, and the unit to show it in when the text gives one (a metric's `in unit`)."""
+
+    term: Term
+    display: Unit | None = None
+
+    @property
+    def unit(self) -> Unit:
+        """The unit of a shown number: the declared one, or the base unit."""
+        if self.display is not None:
+            return self.display
+        dimension = self.term.unit or DIMENSIONLESS
+        return Unit(dimension, 1.0, base_unit(dimension))
+
+
+def unit_of(typed: Typed) -> Unit | None:
+    """Return the unit for messages; None for a condition."""
+    return typed.unit if typed.term.unit is not None else None
+
+
+def mention(expr: ast.Expr, measure: str) -> Span:
+    """Return the place of a measure's name in the expression, or the whole expression when it is inside a metric."""
+    match expr:
+        case ast.Attr() if dotted(expr) == measure:
+            return expr.span
+        case ast.Binary():
+            parts: tuple[ast.Expr, ...] = (expr.left, expr.right)
+        case ast.Unary():
+            parts = (expr.operand,)
+        case ast.Call():
+            parts = (*(argument.value for argument in expr.arguments), *([expr.when] if expr.when else []))
+        case ast.Index():
+            parts = (expr.base,)
+        case _:
+            parts = ()
+    for part in parts:
+        span = mention(part, measure)
+        if span is not part.span or dotted(part) == measure:
+            return span
+    return expr.span

@@ -1,1 +1,0 @@
-"""Expressions with their dimensions and units."""

@@ -1,1 +1,0 @@
-"""The checked model of a spec: its profile applied, its names resolved, its parts fitted together."""

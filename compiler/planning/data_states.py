@@ -1,0 +1,77 @@
+"""The data set at each place while the cells of a plan run: what a cell finds there, and what its reset takes."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+
+from benchbrief.compiler.planning.tolerated_changes import tolerated, worse
+from benchbrief.model.engine_spec import AFTER_WRITES, RESTORED, Reset
+from benchbrief.model.plan import ResetWork
+from benchbrief.model.tool_spec import Change
+
+COPIED_BYTES_PER_S = 500e6
+"""How fast a snapshot is estimated to be copied."""
+
+
+@dataclass(frozen=True)
+class _State:
+    """A data set at a place, how it was changed since its load, and for how many seconds cells inserted into it."""
+
+    dataset: str
+    changes: Change = "nothing"
+    insert_s: float = 0.0
+
+
+@dataclass(frozen=True)
+class ResetStep:
+    """What a cell does to get its data set, and about how many seconds that takes."""
+
+    work: ResetWork = ""
+    seconds: float = 0.0
+
+
+_SHARED: Mapping[Reset, ResetStep] = {
+    "links": ResetStep("links", 0.5),
+    "btrfs": ResetStep("btrfs", 2.0),
+    "zfs": ResetStep("zfs", 2.0),
+    "lvm_thin": ResetStep("lvm_thin", 3.0),
+}
+"""How files are brought back that are not copied, in as many seconds however large they are."""
+
+
+@dataclass
+class DataStates:
+    """What each place holds after the cells so far."""
+
+    _held: dict[str, _State] = field(default_factory=dict)
+
+    def without(self, place: str) -> None:
+        """A cell makes its own data there."""
+        self._held.pop(place, None)
+
+    def reset(self, place: str, dataset: str, reset: Reset, engine: str, *, bytes_: float, load_s: float) -> ResetStep:
+        """Return what the next cell there does to get its data set, of which `dataset` is the hash."""
+        found = self._held.get(place)
+        there = found if found and found.dataset == dataset and reset != "drop_and_load" else None
+        fit = there and there.changes in tolerated(reset, engine)
+        self._held[place] = there if there and fit else _State(dataset)
+        if reset == "command":
+            return ResetStep("command")
+        if there and reset in RESTORED:
+            self._held[place] = _State(dataset)
+            if reset in AFTER_WRITES and there.changes == "nothing":
+                return ResetStep()
+            return _SHARED.get(reset) or ResetStep("copy", min(load_s, float(-(-bytes_ // COPIED_BYTES_PER_S))))
+        if fit:
+            return ResetStep()
+        if there and reset == "undo" and there.changes == "inserts":
+            self._held[place] = replace(there, changes="updates", insert_s=0.0)
+            return ResetStep("undo", min(load_s, float(-(-there.insert_s // 1))))
+        return ResetStep("load", load_s)
+
+    def changed(self, place: str, changes: Change, insert_s: float) -> None:
+        """A cell changes the data there."""
+        if (found := self._held.get(place)) and (insert_s or found.changes != changes):
+            changes = worse(found.changes, changes)
+            self._held[place] = _State(found.dataset, changes, found.insert_s + insert_s)

@@ -1,0 +1,86 @@
+"""plan.json: read and written some cells at a time, so that a hundred thousand take little more memory than what they
+differ in."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterator
+
+from pydantic import TypeAdapter
+
+from benchbrief.model.plan import Cell, Plan, Probe, Tool
+
+_BEGIN, _END = b'\n "cells": [\n', b"\n ],\n"
+_NONE = b'\n "cells": [],\n'
+_BETWEEN = b"\n  },\n  {\n"
+"""No string has a line end within, so this is between two cells, as `Plan.model_dump_json(indent=1)` writes them."""
+_AT_ONCE = 1 << 18
+_CELLS_AT_ONCE = 100
+_CELLS: TypeAdapter[list[Cell]] = TypeAdapter(list[Cell])
+
+
+def read_plan(content: bytes) -> Plan:
+    """Return the plan that plan.json has. Raises ValueError."""
+    begin = content.find(_BEGIN)
+    end = content.find(_END, begin)
+    if begin < 0 or end < 0:  # without cells, or written in another way
+        return Plan.model_validate_json(content)
+    begin += len(_BEGIN)
+    plan = Plan.model_validate_json(content[:begin] + content[end:])
+    shared = _Shared()
+    cells = tuple(shared.of(cell) for part in _parts(content, begin, end) for cell in _CELLS.validate_json(part))
+    return plan.model_copy(update={"cells": cells})
+
+
+def plan_sha256(plan: Plan) -> str:
+    """Return the SHA-256 of plan.json as a run keeps it."""
+    digest = hashlib.sha256()
+    for part in written_plan(plan):
+        digest.update(part)
+    return digest.hexdigest()
+
+
+def written_plan(plan: Plan) -> Iterator[bytes]:
+    """Yield plan.json in parts: the bytes of `Plan.model_dump_json(indent=1)`."""
+    rest = plan.model_copy(update={"cells": ()}).model_dump_json(indent=1).encode()
+    if not plan.cells:
+        yield rest
+        return
+    before, _, after = rest.partition(_NONE)
+    yield before + _BEGIN
+    for at in range(0, len(plan.cells), _CELLS_AT_ONCE):
+        array = _CELLS.dump_json(list(plan.cells[at : at + _CELLS_AT_ONCE]), indent=1)
+        cells = array.removeprefix(b"[\n").removesuffix(b"\n]").replace(b"\n", b"\n ")
+        yield (b",\n " if at else b" ") + cells
+    yield _END + after
+
+
+def _parts(content: bytes, begin: int, end: int) -> Iterator[bytes]:
+    """Yield the cells between two places, some at once, as JSON arrays."""
+    while begin < end:
+        found = content.find(_BETWEEN, begin + _AT_ONCE, end)
+        until = end if found < 0 else found + len(b"\n  }")
+        yield b"[" + content[begin:until] + b"]"
+        begin = until + 1
+
+
+class _Shared:
+    """Lets cells have one object for what is equal in many of them. They are frozen, so none of them can change it."""
+
+    def __init__(self) -> None:
+        self._sets: dict[frozenset[str], set[str]] = {}
+        self._probes: dict[tuple[str, str], tuple[Probe, ...]] = {}
+        self._tools: dict[tuple[str, str | None], Tool] = {}
+
+    def of(self, cell: Cell) -> Cell:
+        """Return the same cell, with the objects that it shares."""
+        fields = cell.__dict__
+        probes = self._probes.setdefault((cell.experiment, cell.hardware), cell.probes)
+        if probes == cell.probes:  # of fixed types alone, so that no 1 is taken for true
+            fields["probes"] = probes
+        tool = self._tools.setdefault((cell.tool.driver, cell.tool.path), cell.tool)
+        if tool == cell.tool and not tool.options:
+            fields["tool"] = tool
+        given = cell.model_fields_set
+        object.__setattr__(cell, "__pydantic_fields_set__", self._sets.setdefault(frozenset(given), given))
+        return cell

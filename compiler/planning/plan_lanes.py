@@ -1,0 +1,141 @@
+"""The lanes of a plan: the parts of it that can be run apart, by processes that know nothing of each other.
+
+Cells that share a host or equipment belong to one lane. So do cells that decide on each other while they run: those
+that take turns at measuring, those that take a number from a search, those whose failure ends the run, and those of a
+budget that goes by expectations. A lane has a number, which follows from the plan alone, and the names of its hardware
+groups, each of which is in one lane only."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from benchbrief.model.budgets import is_budgeted
+from benchbrief.model.plan import Cell, Database, Plan
+
+ONE_BY_ONE = "experiment "
+"""What a cell holds whose experiment lets nothing run beside its measurements, before the experiment's name."""
+
+
+def join_groups(groups: Iterable[Sequence[str]]) -> dict[str, str]:
+    """Return a name for each member of a group: members of joined groups have the same one (union-find)."""
+    above: dict[str, str] = {}
+
+    def root(member: str) -> str:
+        while above.setdefault(member, member) != member:
+            above[member] = member = above[above[member]]
+        return member
+
+    for first, *others in dict.fromkeys(map(tuple, groups)):
+        root(first)
+        for other in others:
+            above[root(other)] = root(first)
+    return {member: root(member) for member in tuple(above)}
+
+
+_STOPS = "stop "
+_BUDGET = "budget "
+
+
+@dataclass(frozen=True)
+class PlanLane:
+    """A lane. `number` counts from 1, in the order of the plan's cells."""
+
+    number: int
+    cells: tuple[Cell, ...]
+
+    @property
+    def hardware(self) -> tuple[str, ...]:
+        """Return the keys of its hardware groups."""
+        return tuple(dict.fromkeys(cell.hardware for cell in self.cells))
+
+    @property
+    def hosts(self) -> tuple[str, ...]:
+        return tuple(dict.fromkeys(host for cell in self.cells for host in cell.locks))
+
+
+def lanes_of(plan: Plan) -> tuple[PlanLane, ...]:
+    names = join_groups((_own(cell), *_bonds(plan, cell)) for cell in plan.cells)
+    found: dict[str, list[Cell]] = {}
+    for cell in plan.cells:
+        found.setdefault(names[_own(cell)], []).append(cell)
+    return tuple(PlanLane(number, tuple(cells)) for number, cells in enumerate(found.values(), start=1))
+
+
+def lane_named(lanes: Sequence[Sequence[str]], name: str) -> int | None:
+    """Return the number of the lane with this number or hardware group; None when there is none. `lanes` has the
+    hardware of each, in the order of their numbers."""
+    numbers = (number for number, keys in enumerate(lanes, start=1) if name in (str(number), *keys))
+    return next(numbers, None)
+
+
+def only_lane(plan: Plan, lane: PlanLane) -> Plan:
+    """Return the plan with the cells of one lane alone."""
+    return plan.model_copy(update={"cells": lane.cells})
+
+
+def lane_part(plan: Plan, lane: PlanLane) -> Plan:
+    """Return the plan with the cells of one lane, and with only the hosts, hardware and databases that they use.
+    Expectations that a budget goes by may ask of all hardware, so that plan keeps it all."""
+    if plan.expects and any(is_budgeted(plan, each) for each in plan.experiments.values()):
+        return only_lane(plan, lane)
+    hardware = {key: plan.hardware[key] for key in lane.hardware}
+    databases = {cell.database: plan.databases[cell.database] for cell in lane.cells}
+    clients = {cell.client: plan.clients[cell.client] for cell in lane.cells if cell.client}
+    hosts = [host for group in hardware.values() for host in group.hosts]
+    hosts += [host for client in clients.values() for host in client.hosts]
+    for cell in lane.cells:
+        hosts += (*cell.locks, *cell.load_hosts)
+        hosts += (host for probe in cell.probes for host in probe.hosts)
+        hosts += (host for event in cell.events for host in event.hosts)
+    used = {host: plan.hosts[host] for host in dict.fromkeys(hosts)}
+    return plan.model_copy(
+        update={"cells": lane.cells, "hosts": used, "hardware": hardware, "databases": databases, "clients": clients}
+    )
+
+
+def _own(cell: Cell) -> str:
+    return f"hardware {cell.hardware}"
+
+
+def _bonds(plan: Plan, cell: Cell) -> Iterator[str]:
+    """Yield what a cell may share with others. Cells that share one of these belong together."""
+    experiment = plan.experiments[cell.experiment]
+    yield from (f"holds {held}" for held in cell.holds)
+    if cell.turn:
+        yield f"turn {cell.turn}"
+    for knee in (cell.threads_from, cell.target_from):
+        if knee is not None:
+            yield f"hardware {knee.hardware}"
+    if any(each.on_failure == "stop" for each in plan.experiments.values()):
+        yield _STOPS
+    if plan.expects and is_budgeted(plan, experiment):
+        yield _BUDGET
+
+
+def open_hosts(plan: Plan, cells: Iterable[Cell] | None = None) -> list[str]:
+    """Return the hosts of these cells, or of all, that stand for nodes that no scheduler has given yet."""
+    used = dict.fromkeys(host for cell in (plan.cells if cells is None else cells) for host in cell.locks)
+    return [host for host in used if plan.hosts[host].is_open]
+
+
+def with_nodes(plan: Plan, nodes: Mapping[str, str]) -> Plan:
+    """Return the plan with the names of nodes, by host, and without hosts that are still open: other lanes have them.
+    The addresses of databases that name these hosts get the names, too."""
+    named = {
+        key: host.model_copy(update={"name": nodes[key]}) if key in nodes else host for key, host in plan.hosts.items()
+    }
+    databases = {key: _at_nodes(database, nodes) for key, database in plan.databases.items()}
+    hosts = {key: host for key, host in named.items() if not host.is_open}
+    return plan.model_copy(update={"hosts": hosts, "databases": databases})
+
+
+def _at_nodes(database: Database, nodes: Mapping[str, str]) -> Database:
+    if not nodes or not database.uri:
+        return database
+    names = re.compile(rf"(?<![\w.-])(?:{'|'.join(map(re.escape, nodes))})(?![\w.-])")
+    uri = tuple(
+        names.sub(lambda name: nodes[name[0]], part) if isinstance(part, str) else part for part in database.uri
+    )
+    return database.model_copy(update={"uri": uri})

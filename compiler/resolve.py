@@ -1,0 +1,553 @@
+"""From declarations to a checked model: resolves names, reads values, and checks that the parts fit."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import product
+
+from benchbrief.compiler.blocks import equipment_errors, experiment_errors
+from benchbrief.compiler.blocks.databases import DatabaseSpec, read_databases
+from benchbrief.compiler.blocks.equipment_errors import AgedData
+from benchbrief.compiler.blocks.experiments import Matrix, NamedBlocks, read_experiments
+from benchbrief.compiler.blocks.hardware import HardwareUnit, HostTable, read_clients, read_hardware, read_schedulers
+from benchbrief.compiler.blocks.meters import read_power
+from benchbrief.compiler.blocks.probes import read_probe_blocks
+from benchbrief.compiler.blocks.ramps import KneeReference
+from benchbrief.compiler.blocks.shared_equipment import warn_of_overlap
+from benchbrief.compiler.blocks.values import Reader
+from benchbrief.compiler.blocks.workloads import Load, read_workloads
+from benchbrief.compiler.expand import dataset_of, ordered
+from benchbrief.compiler.extensions.registry import ENGINE_SPECS, PROBE_SPECS, SCHEDULER_SPECS, TOOL_SPECS, tool_word
+from benchbrief.compiler.frontend import name_errors, structure_errors
+from benchbrief.compiler.frontend.declarations import Declarations, Entry, merge, names_in
+from benchbrief.compiler.frontend.scope import ExperimentKey, HardwareKey, Scope, WorkloadKey
+from benchbrief.compiler.planning.extension_words import warn_of_untranslated
+from benchbrief.compiler.problems import CompileProblem, Findings
+from benchbrief.compiler.schemas.block_schema import BLOCKS, OVERRIDABLE, probe_schema, scheduler_schema
+from benchbrief.compiler.schemas.extension_schemas import database_schema, workload_schema
+from benchbrief.dsl.source import Span
+from benchbrief.dsl.syntax import ast
+from benchbrief.model import plan
+from benchbrief.model.achieved_load import Schedule
+from benchbrief.model.extension_spec import LANGUAGES, Boundary
+from benchbrief.model.fingerprint import place_of
+from benchbrief.model.plan import Host
+from benchbrief.model.value_shapes import BlockSchema
+
+
+def in_running_order(matrices: tuple[Matrix, ...], declared: tuple[str, ...], reader: Reader) -> tuple[Matrix, ...]:
+    """Return the experiments in running order, each with the searches that its cells wait for. `declared` names every
+    experiment. One without a matrix has a mistake that is reported already."""
+    by_name = {matrix.experiment.name: matrix for matrix in matrices}
+    order, circles = _in_order(by_name, reader)
+    return tuple(
+        _linked(by_name[name], by_name, declared, reader) if name not in circles else by_name[name] for name in order
+    )
+
+
+def _linked(matrix: Matrix, by_name: Mapping[str, Matrix], declared: tuple[str, ...], reader: Reader) -> Matrix:
+    knees = {}
+    for key, knee_of in matrix.awaits.items():
+        other = by_name.get(knee_of.experiment)
+        if knee_of.experiment not in declared:
+            reader.report(name_errors.UnknownName(_base(knee_of), "experiment", knee_of.experiment, declared))
+        elif other is not None:
+            knees[key] = _knees(key, knee_of, matrix, other, reader)
+            if knees[key]:
+                _hold_to_hosts(key, knee_of, matrix, other.experiment, reader)
+    return replace(matrix, knees=knees)
+
+
+def _base(knee_of: KneeReference) -> Span:
+    return replace(knee_of.span, end=knee_of.span.start + len(knee_of.experiment))
+
+
+def _knees(
+    key: str, knee_of: KneeReference, matrix: Matrix, other: Matrix, reader: Reader
+) -> Mapping[tuple[str, str], plan.Knee]:
+    """Return the search for each hardware and workload of the matrix; none after a mistake."""
+    experiment = other.experiment
+    if experiment.search is None or experiment.axis != key:
+        searched = f"it searches for that of `{experiment.axis}`" if experiment.search else "it does not search"
+        reader.report(experiment_errors.NoSearch(knee_of.span, experiment.name, key, searched))
+        return {}
+    knees = {}
+    for unit, load in product(matrix.units, matrix.loads):
+        hardware = _same(unit.hardware.key, (), experiment.hardware)
+        workload = _same(load.workload.name, (load.of,), experiment.workloads)
+        for kind, wanted, chosen, known in (
+            ("hardware", unit.hardware.key, hardware, experiment.hardware),
+            ("workload", load.workload.name, workload, experiment.workloads),
+        ):
+            if chosen is None:
+                reader.report(experiment_errors.ManyKnees(knee_of.span, experiment.name, kind, wanted, known))
+        if hardware is not None and workload is not None:
+            pair = (unit.hardware.key, load.workload.name)
+            knees[pair] = plan.Knee(experiment=experiment.name, hardware=hardware, workload=workload)
+    return knees
+
+
+def _hold_to_hosts(key: str, knee_of: KneeReference, matrix: Matrix, searched: plan.Experiment, reader: Reader) -> None:
+    """Report a search that may find less than the client's hosts can share."""
+    if not matrix.clients:
+        return
+    hosts, client = max(
+        (len(matrix.load_hosts(unit, load)), matrix.clients[unit.hardware.key].name)
+        for unit, load in product(matrix.units, matrix.loads)
+    )
+    least = [(searched.points[0], searched.name)]
+    if searched.search and searched.search.otherwise is not None:
+        least.append((searched.search.otherwise, ""))
+    for point, name in least:
+        if point >= hosts:
+            continue
+        if key == "threads":
+            reader.report(experiment_errors.FewThreads(knee_of.span, int(point), client, hosts, name))
+        else:
+            reader.report(experiment_errors.SmallTarget(knee_of.span, point, client, hosts, name))
+
+
+def _same(key: str, otherwise: tuple[str, ...], known: tuple[str, ...]) -> str | None:
+    """Return the same key of the searched ones, else the next best, or the only one."""
+    wanted = next((name for name in (key, *otherwise) if name in known), None)
+    return known[0] if wanted is None and len(known) == 1 else wanted
+
+
+def _in_order(by_name: Mapping[str, Matrix], reader: Reader) -> tuple[list[str], set[str]]:
+    """Keep the written order, but put awaited experiments first. Reports circles."""
+    order: dict[str, None] = {}
+    circles: set[str] = set()
+    for root in by_name:
+        chain: dict[
+            str, Iterator[KneeReference]
+        ] = {}  # each waiting experiment: the next one, and the others that it awaits
+        if root not in order:
+            chain[root] = iter(by_name[root].awaits.values())
+        while chain:
+            name, awaited = next(reversed(chain.items()))
+            other = next((knee_of.experiment for knee_of in awaited), None)
+            if other is None:
+                order[name] = None
+                del chain[name]
+            elif other in chain:
+                circle = tuple(chain)[list(chain).index(other) :]
+                first = min(range(len(circle)), key=lambda i: by_name[circle[i]].span.start)
+                reader.report(name_errors.KneeCycle(_closing(circle, by_name), circle[first:] + circle[:first]))
+                circles.update(circle)
+            elif other in by_name and other not in order:
+                chain[other] = iter(by_name[other].awaits.values())
+    return list(order), circles
+
+
+def _closing(circle: tuple[str, ...], by_name: Mapping[str, Matrix]) -> Span:
+    """Return the place, in the first experiment of a circle, that waits for another one of it."""
+    spans = [
+        knee_of.span for name in circle for knee_of in by_name[name].awaits.values() if knee_of.experiment in circle
+    ]
+    return min(spans, key=lambda span: span.start)
+
+
+def apply_profile(found: Declarations, profile: str | None, findings: Findings) -> None:
+    """Apply the hosts and overrides of the chosen profile, if any. `check_profiles` reports the mistakes in the
+    overrides of every profile."""
+    if profile is None:
+        return
+    profiles = found.blocks["profile"]
+    chosen = profiles.get(profile)
+    if chosen is None:
+        findings.add(name_errors.UnknownProfile(None, "profile", profile, tuple(profiles)))
+        return
+    hosts = {key: value for key, value in chosen.attributes.items() if key == "hosts"}
+    if hosts:
+        for kind in ("hardware", "client"):
+            for name, entry in found.blocks[kind].items():
+                found.blocks[kind][name] = replace(
+                    entry,
+                    attributes={**entry.attributes, **hosts},
+                    blocks=tuple(b for b in entry.blocks if b.kind != "ssh") + chosen.all("ssh"),
+                )
+    if hosts or "power" in chosen.attributes:
+        _meters(found, chosen)
+    for override in chosen.all("override"):
+        entries = found.blocks.get(override.subject.text, {}) if override.subject else {}
+        for name in [override.name] if override.name else list(entries):
+            if name in entries:
+                entries[name] = merge(_bared(entries[name], override), override, keep_base=True)
+
+
+def _meters(found: Declarations, chosen: Entry) -> None:
+    """Replace every power meter by the profile's. A profile with new hosts and no meter removes the old meters, which
+    say nothing of the new hosts."""
+    power = chosen.attributes.get("power")
+    meter = {} if power is None or _is_none(power) else {"power": power}
+    for name, entry in found.blocks["hardware"].items():
+        own = entry.attributes.get("power")
+        if own is not None and _is_declared(own.values[0], found):
+            continue  # a declared number is a fact, as the price is
+        rest = {key: value for key, value in entry.attributes.items() if key != "power"}
+        taken = frozenset({"power"} if own is not None and not meter else ())
+        found.blocks["hardware"][name] = replace(entry, attributes={**rest, **meter}, taken=taken)
+
+
+def _is_none(power: ast.Attribute) -> bool:
+    return isinstance(power.values[0], ast.Name) and power.values[0].text == "none"
+
+
+def _is_declared(expr: ast.Expr, found: Declarations) -> bool:
+    seen: set[str] = set()
+    while isinstance(expr, ast.Name) and expr.text in found.params and expr.text not in seen:
+        seen.add(expr.text)
+        expr = found.params[expr.text].value
+    return isinstance(expr, ast.Quantity | ast.Unary | ast.Binary)
+
+
+def meters_left_behind(found: Declarations, profile: str, hardware: tuple[str, ...]) -> CompileProblem | None:
+    """Return the warning for `hardware` whose meters belong to other hosts; None when the spec means it."""
+    chosen = found.blocks["profile"].get(profile)
+    if chosen is None or not hardware or "power" in chosen.attributes:
+        return None
+    return name_errors.MetersLeftBehind(chosen.attributes["hosts"].key.span, profile, hardware)
+
+
+def _bared(entry: Entry, override: Entry) -> Entry:
+    """Remove the overridden keys from the variants: an override has the last word."""
+    keys = override.attributes.keys()
+
+    def bare(block: Entry) -> Entry:
+        if block.kind != "variant":
+            return block
+        return replace(block, attributes={k: v for k, v in block.attributes.items() if k not in keys})
+
+    return replace(entry, blocks=tuple(map(bare, entry.blocks)))
+
+
+def check_profiles(found: Declarations, reader: Reader) -> None:
+    """Report the mistakes of all profiles."""
+    findings = reader.findings
+    for profile in found.blocks["profile"].values():
+        values = reader.block(profile, BLOCKS["profile"])
+        HostTable(reader).read(values.series("hosts"), profile.one("ssh"))
+        power = profile.attributes.get("power")
+        if power is not None and not _is_none(power):
+            meter = read_power(values.series("power"), None, reader)
+            if isinstance(meter, plan.Quantity):
+                wanted = BLOCKS["profile"].keys["power"].shape.wanted
+                found_is = f"the declared number `{meter.text}`"
+                findings.add(structure_errors.WrongType(values.span("power"), "power", wanted, found_is))
+        for override in profile.all("override"):
+            if override.subject is None or override.subject.text not in OVERRIDABLE:
+                subject = override.subject.text if override.subject else ""
+                span = override.subject.span if override.subject else override.head
+                findings.add(structure_errors.CannotOverride(span, subject, OVERRIDABLE))
+                continue
+            kind = override.subject.text
+            entries = found.blocks[kind]
+            if override.name and override.name not in entries:
+                end = override.head.end
+                span = Span(override.head.source, end - len(override.name), end)
+                findings.add(name_errors.UnknownName(span, kind, override.name, tuple(entries)))
+            named = [entries[override.name]] if override.name in entries else list(entries.values())
+            reader.block(replace(override, kind=kind), _schema(kind, named), complete=False)
+
+
+def _schema(kind: str, entries: Sequence[Entry]) -> BlockSchema:
+    """Return what an override of these blocks may hold, with the attributes of other packages that they use."""
+    schemas = [schema for entry in entries if (schema := _own_schema(kind, entry)) is not None]
+    keys = {name: key for schema in schemas for name, key in schema.keys.items()}
+    return replace(BLOCKS[kind], keys={**keys, **BLOCKS[kind].keys}) if keys else BLOCKS[kind]
+
+
+def _own_schema(kind: str, entry: Entry) -> BlockSchema | None:
+    """Return the schema of a block whose tool, engine, probe or scheduler is of another package, else None."""
+    match kind, entry.base:
+        case "workload", ast.Attr(base=ast.Name(text=name)) if name not in TOOL_SPECS.own:
+            tool = TOOL_SPECS.usable(name)
+            return workload_schema(tool) if tool else None
+        case "database", _ if (name := _word(entry, "engine")) not in ENGINE_SPECS.own:
+            engine = ENGINE_SPECS.usable(name)
+            return database_schema(engine) if engine else None
+        case "probe", _ if (name := _word(entry, "kind") or entry.name) not in PROBE_SPECS.own:
+            probe = PROBE_SPECS.usable(name)
+            return probe_schema(probe) if probe else None
+        case "scheduler", _ if entry.name not in SCHEDULER_SPECS.own:
+            scheduler = SCHEDULER_SPECS.usable(entry.name)
+            return scheduler_schema(scheduler) if scheduler else None
+    return None
+
+
+def _word(entry: Entry, key: str) -> str:
+    said = entry.attributes.get(key)
+    return said.values[0].text if said and said.values and isinstance(said.values[0], ast.Name) else ""
+
+
+def warn_of_power(found: Declarations, matrices: tuple[Matrix, ...], profile: str | None, findings: Findings) -> None:
+    """Warn of meters that nothing reads, and of hosts for which the profile names no meter."""
+    taken = {unit.hardware.group: None for m in matrices if "power" in m.asked for unit in m.units if unit.meter_taken}
+    behind = meters_left_behind(found, profile, tuple(taken)) if profile else None
+    if behind:
+        findings.add(behind)
+    read = {unit.hardware.group for m in matrices if "power" in m.asked for unit in m.units}
+    idle: dict[str, dict[str, None]] = {}
+    for m in matrices:
+        for unit in m.units:
+            if unit.hardware.power and unit.hardware.group not in read:
+                idle.setdefault(unit.hardware.group, {})[m.experiment.name] = None
+    for group, names in idle.items():
+        entry = found.blocks["hardware"][group]
+        if not entry.imported:
+            span = entry.attributes["power"].values[0].span
+            findings.add(name_errors.UnsampledMeter(span, group, tuple(names)))
+    _warn_of_boundaries(matrices, findings)
+
+
+_PARTS: Mapping[Boundary, str] = {
+    "wall": "at the wall",
+    "node": "of the nodes",
+    "cpu": "of CPU packages only",
+    "unknown": "of an unknown part",
+}
+
+
+def _warn_of_boundaries(matrices: tuple[Matrix, ...], findings: Findings) -> None:
+    """Warn of a comparison of watts at the wall with watts of CPU packages."""
+    for m in matrices:
+        found: dict[str, Boundary] = {}
+        if "power" in m.asked:
+            found = {unit.hardware.key: unit.hardware.power[0].boundary for unit in m.units if unit.hardware.power}
+        if len(set(found.values())) > 1:
+            parts = "; ".join(f"{_PARTS[boundary]} in `{key}`" for key, boundary in found.items())
+            findings.add(equipment_errors.MixedBoundaries(m.span, m.experiment.name, parts))
+
+
+def warn_of_aged_data(matrices: tuple[Matrix, ...], hosts: Mapping[str, Host], findings: Findings) -> None:
+    """Warn, for each database with `reset = reuse`, of the cells that follow a writing cell on the same data set."""
+    aged: dict[str, tuple[DatabaseSpec, dict[str, None], list[str]]] = {}
+    written: dict[str, tuple[str, dict[str, None]]] = {}
+    """The data set at each place, and the workloads that wrote to it."""
+    for matrix in matrices:
+        if matrix.database.reset.how != "reuse":
+            continue
+        held: dict[tuple[str, str], tuple[str, str]] = {}
+        for unit in matrix.units:
+            database = matrix.databases[unit.hardware.key]
+            place = place_of(unit.hardware, database, hosts)
+            for load in matrix.loads:
+                dataset = dataset_of(unit.hardware, database, load, matrix, hosts)
+                held[unit.hardware.key, load.workload.name] = place, dataset.hash if dataset else ""
+        writes = {load.workload.name: load.workload.writes for load in matrix.loads}
+        _, writers, cells = aged.setdefault(matrix.database.name, (matrix.database, {}, []))
+        for hardware, workload, point, repeat in ordered(matrix):
+            place, dataset_hash = held[hardware, workload]
+            there, by = written.get(place, ("", {}))
+            if not dataset_hash or there != dataset_hash:  # loaded before, or made by the benchmark itself
+                written[place] = there, by = dataset_hash, {}
+            elif by:
+                writers.update(by)
+                at = f"{matrix.experiment.axis}={point:.0f}/" if point is not None else ""
+                cells.append(f"{matrix.experiment.name}/{hardware}/{workload}/{at}r{repeat}")
+            if dataset_hash and writes[workload]:
+                by[workload] = None
+    for name, (spec, writers, cells) in aged.items():
+        if cells and not spec.imported:
+            said_at = spec.places.get("reset", spec.span)
+            findings.add(AgedData(said_at, name, tuple(writers), tuple(cells), _quick(spec)))
+
+
+def _quick(database: DatabaseSpec) -> str:
+    """Return a reset of the engine that is quicker than a load; "" where this database can't be declared with one."""
+    default = database.engine.default_reset
+    if default in database.engine.resets:
+        return default
+    return "snapshot" if database.server in ("start", "none") else ""
+
+
+@dataclass(frozen=True)
+class Model:
+    """A spec that can be planned, once the findings hold no error.
+
+    `whole`: the model has every experiment, so that a missing part of a metric is really missing.
+    """
+
+    hosts: Mapping[str, plan.Host]
+    hardware: Mapping[str, HardwareUnit]
+    clients: Mapping[str, plan.Client]
+    workloads: Mapping[str, Load]
+    matrices: tuple[Matrix, ...]
+    schedulers: Mapping[str, plan.SchedulerBlock]
+    scope: Scope
+    whole: bool
+
+
+def resolve(
+    found: Declarations, params: Mapping[str, ast.Expr], profile: str | None, findings: Findings, *, whole: bool = True
+) -> Model:
+    """Return the model with the chosen `profile`. `params` are the values of the parameters, with those of the command
+    line. `whole`: syntax errors cost no declaration."""
+    reader = Reader(params, findings)
+    apply_profile(found, profile, findings)
+    check_profiles(found, reader)
+    hosts = HostTable(reader)
+    language = _language(found)
+    world = NamedBlocks(
+        hardware=read_hardware(found.blocks["hardware"], hosts),
+        clients=read_clients(found.blocks["client"], hosts),
+        databases=read_databases(found.blocks["database"], reader),
+        workloads=read_workloads(found.blocks["workload"], reader, language),
+        probes=read_probe_blocks(found.blocks["probe"], reader),
+        hosts=hosts.hosts,
+        language=language,
+    )
+    schedulers = read_schedulers(found.blocks["scheduler"], reader)
+    matrices = read_experiments(found.blocks["experiment"], world, reader)
+    matrices = in_running_order(matrices, tuple(found.blocks["experiment"]), reader)
+    loads = _loads(world, matrices, findings)
+    if not findings.failed and not found.blocks["experiment"]:
+        findings.add(name_errors.NoExperiment(None))
+    elif not findings.failed:
+        _warn_unused(found, world, matrices, findings)
+        warn_of_power(found, matrices, profile, findings)
+        probes = (name for matrix in matrices for name in matrix.asked)
+        brought = ((load.workload.family, load.workload.benchmark) for matrix in matrices for load in matrix.loads)
+        engines = (matrix.database.engine.name for matrix in matrices)
+        warn_of_untranslated(found.reports, probes, brought, engines, findings)
+        warn_of_aged_data(matrices, hosts.hosts, findings)
+        warn_of_overlap(matrices, hosts.hosts, findings)
+    return Model(
+        hosts=hosts.hosts,
+        hardware=world.hardware,
+        clients={name: client for name, client in world.clients.items() if client is not None},
+        workloads=loads,
+        matrices=matrices,
+        schedulers=schedulers,
+        scope=replace(_scope(found, params, world.hardware, loads, matrices), profile=profile),
+        whole=whole and len(matrices) == len(found.blocks["experiment"]),
+    )
+
+
+def _language(found: Declarations) -> str:
+    """Return the language of the built-in descriptions: the reports' common one, or English."""
+    said = {_language_of(report) for report in found.reports.values()}
+    return said.pop() if len(said) == 1 else LANGUAGES[0]
+
+
+def _language_of(report: ast.Block) -> str:
+    for item in report.body:
+        if isinstance(item, ast.Attribute) and item.key.text == "language":
+            value = item.values[0]
+            if isinstance(value, ast.Name) and value.text in LANGUAGES:
+                return value.text
+    return LANGUAGES[0]
+
+
+def _loads(world: NamedBlocks, matrices: Iterable[Matrix], findings: Findings) -> dict[str, Load]:
+    """Return every workload with its number of records in each experiment."""
+    loads = {name: load for name, load in world.workloads.items() if load is not None}
+    used: dict[str, Load] = {}
+    for matrix in matrices:
+        for load in matrix.loads:
+            name = load.workload.name
+            other = used.setdefault(name, load)
+            if other.workload != load.workload:
+                sizes = sorted(int(float(each.workload.properties["records"])) for each in (other, load))
+                records = " and ".join(f"{size:,}" for size in sizes)
+                findings.add(experiment_errors.TwoSizes(load.span, name, records))
+    return {**loads, **used}
+
+
+def _scope(
+    found: Declarations,
+    params: Mapping[str, ast.Expr],
+    hardware: Mapping[str, HardwareUnit],
+    loads: Mapping[str, Load],
+    matrices: tuple[Matrix, ...],
+) -> Scope:
+    pairs = [
+        (unit.hardware.key, load.workload.name) for matrix in matrices for unit in matrix.units for load in matrix.loads
+    ]
+    return Scope(
+        hardware=tuple(_hardware_key(unit) for unit in hardware.values()),
+        workloads=tuple(
+            WorkloadKey(
+                key=name,
+                label=load.workload.label,
+                description=load.workload.description,
+                operations=load.operations,
+                span=load.span,
+                writes=load.workload.writes,
+                shares=tuple(load.family.operation_shares(load.workload.properties).items()),
+            )
+            for name, load in loads.items()
+        ),
+        experiments=tuple(_experiment_key(matrix) for matrix in matrices),
+        metrics=tuple(found.metrics.values()),
+        expects=tuple(found.expects),
+        reports=tuple(found.reports.values()),
+        params=dict(params),
+        experiment_visible=len(set(pairs)) < len(pairs),
+    )
+
+
+def _hardware_key(unit: HardwareUnit) -> HardwareKey:
+    hardware = unit.hardware
+    return HardwareKey(
+        key=hardware.key,
+        aliases=unit.aliases,
+        label=hardware.label,
+        nodes=hardware.nodes,
+        facts={name: fact for name, fact in hardware.facts.items() if isinstance(fact, plan.Quantity)},
+        units={name: said.unit for name, said in unit.said.items() if isinstance(said, ast.Quantity)},
+        texts={name: fact for name, fact in hardware.facts.items() if isinstance(fact, str)},
+        span=unit.span,
+    )
+
+
+def _experiment_key(matrix: Matrix) -> ExperimentKey:
+    e = matrix.experiment
+    return ExperimentKey(
+        key=e.name,
+        label=e.label,
+        hardware=e.hardware,
+        workloads=e.workloads,
+        axis=e.axis if e.points else None,
+        points=e.points,
+        unknown=tuple((key, f"{knee_of.experiment}.knee") for key, knee_of in matrix.awaits.items()),
+        chosen=e.adaptive.points if e.adaptive else None,
+        phases=e.phases,
+        phase_s=e.measure_s / e.phases,
+        length=(e.warm_up_s, e.until_steady.from_s if e.until_steady else e.measure_s, e.measure_s),
+        repeats=e.repeats,
+        probes=matrix.asked,
+        tool=tool_word(matrix.tool.driver),
+        events=any(matrix.events.values()),
+        promise=e.promise is not None,
+        service_only=matrix.service_only,
+        unmerged=matrix.unmerged,
+        schedule=Schedule(e.arrivals, e.warm_up_s),
+        measured_at=matrix.places.get("measure"),
+        span=matrix.span,
+    )
+
+
+# --- warnings ----------------------------------------------------------------------------------------------------
+
+
+def _warn_unused(found: Declarations, world: NamedBlocks, matrices: tuple[Matrix, ...], findings: Findings) -> None:
+    """Warn of unused declarations in the spec itself. Other files may have unused parts."""
+    named = {name.text for name in names_in(found)} if world.probes or found.params else set()
+    groups = {unit.hardware.group for matrix in matrices for unit in matrix.units}
+    used = {
+        "hardware": groups,
+        "client": {client.name for matrix in matrices for client in matrix.clients.values()},
+        "database": {matrix.database.name for matrix in matrices},
+        "workload": {load.of or load.workload.name for matrix in matrices for load in matrix.loads},
+        "probe": set(world.probes) & named,
+    }
+    for kind, names in used.items():
+        entries = found.blocks[kind]
+        for name, entry in entries.items():
+            if name not in names and (kind, name) not in found.bases and not entry.imported:
+                findings.add(name_errors.Unused(entry.head, kind, name))
+    for name, param in found.params.items():
+        if name not in named and name not in found.imported_params:
+            findings.add(name_errors.Unused(param.name.span, "param", name))

@@ -1,1 +1,0 @@
-"""The rules by which a run searches for a point, as functions of what was measured."""

@@ -1,1 +1,0 @@
-"""The shapes of values, which blocks and extensions declare for their attributes."""

@@ -1,1 +1,0 @@
-"""After a syntax error: what was meant, and where reading goes on."""

@@ -1,0 +1,1 @@
+"""Many runs: the shared store, series and their changes, gates, and sites."""

@@ -1,0 +1,341 @@
+"""Whether a run is worth an alarm: each of its values against the level that its series had.
+
+A value is suspicious when it, or the last few together, lie beyond the noise of the level, corrected for the number of
+series and of lengths tried. What is suspicious is measured again, and only what is measured again decides on an alarm:
+those values played no part in the suspicion. So a false alarm takes two coincidences."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from statistics import fmean
+from typing import Literal, NamedTuple
+
+from benchbrief.dsl.diagnostics.plain_amounts import plural
+from benchbrief.history.read_series import Measured, Part, Series, SeriesKey
+from benchbrief.history.series_changes import (
+    ChangeVerdict,
+    ControlLevel,
+    LabShare,
+    control_levels,
+    lab_logs,
+    lab_share,
+    scaled,
+    trend_of,
+)
+from benchbrief.results.ingest.latency_rows import nothing_failed
+from benchbrief.results.statistics.change_points import FEWEST, LENGTHS, departure, p_of_shift
+
+SUSPICION = 10.0
+"""So many more suspicious nights than false alarms are allowed: they cost a measurement, and nobody's sleep."""
+AGAIN = 5
+"""How often to measure again: a step of 2.5 times the noise is then seen in 99 of 100."""
+BESIDE = 5.0
+"""So many times surer is what is left beside the control. While a lab drifts, every night is suspicious, and this one
+test decides on each of some ten nights."""
+State = Literal[
+    "ok", "better", "suspect", "alarm", "not confirmed", "lab", "known", "untested", "missing", "reused", "passed over"
+]
+"""`passed over`: a point that the run, or most runs before it, did not choose, or a value that no run has given yet,
+though nothing failed."""
+
+
+@dataclass(frozen=True)
+class Rule:
+    """`budget` is the share of nights that may have a false alarm, `threshold` the least change that counts. A
+    `baseline` run's level is what is compared with, in place of the last one. `imported`: the runs are, so that a value
+    which none has given is one that their source does not tell."""
+
+    budget: float = 0.01
+    threshold: float = 0.0
+    baseline: str = ""
+    imported: bool = False
+
+
+@dataclass(frozen=True)
+class Judged:
+    """A series at a run. `length` of its last values are compared with the mean `level`, from `since` on; `change` is
+    their mean over it, less 1, None where the level is not above 0. `p` is corrected for lengths and series.
+
+    `again` are the values that were measured again, `again_p` their p-value, corrected for what is suspicious.
+    """
+
+    series: Series
+    state: State
+    detail: str = ""
+    value: float | None = None
+    level: float | None = None
+    change: float | None = None
+    length: int = 0
+    first: Measured | None = None
+    since: Measured | None = None
+    p: float | None = None
+    before: tuple[float, ...] = ()
+    """The values at the level."""
+    before_runs: tuple[str, ...] = ()
+    controls: tuple[ControlLevel, ...] = ()
+    lab: LabShare | None = None
+    verdict: ChangeVerdict | None = None
+    part: Part | None = None
+    """The part of the series that the run is in."""
+    again: tuple[float, ...] = ()
+    again_p: float | None = None
+    runs_needed: int = 0
+    """How many more runs at its level a test takes."""
+
+
+class _At(NamedTuple):
+    """A series up to the judged run, and where the level that counts begins. `known_as` is the verdict there, and
+    `noise` are those by which a change is none."""
+
+    series: Series
+    part: Part
+    known: tuple[Measured, ...]
+    start: int
+    end: int
+    known_as: ChangeVerdict | None
+    noise: list[ChangeVerdict]
+
+
+def judge_run(
+    run_id: str,
+    series: Sequence[Series],
+    controls: Sequence[Series],
+    rule: Rule,
+    verdicts: Sequence[ChangeVerdict] = (),
+    reused: Collection[SeriesKey] = (),
+) -> list[Judged]:
+    """Judge each series of a run that is no control, in order. Nothing is an alarm yet, only suspect. `reused` are the
+    keys of those that the run took from an earlier one."""
+    found: dict[int, Judged] = {}
+    tested: dict[int, tuple[_At, Judged]] = {}
+    vanished, runs = _vanished(run_id, series), _runs_by_environment(series)
+    for place, each in enumerate(series):
+        if each.control:
+            continue
+        part = _part_of(each, run_id)
+        if part is None:
+            if each.key in reused:
+                found[place] = Judged(each, "reused", "taken from an earlier run, whose gate judges it")
+            elif each.key in vanished and each.chosen:
+                found[place] = Judged(each, "passed over", "the run chose other points, and the run before it this one")
+            elif each.key in vanished:
+                found[place] = Judged(each, "missing", "the run has no such value, and the run before it had one")
+            continue
+        at = _located(run_id, each, part, rule, verdicts)
+        if isinstance(at, _At):
+            tested[place] = at, _compared(at)
+        elif at.state == "untested" and each.chosen and len(runs[part.environment]) > FEWEST:
+            found[place] = replace(at, state="passed over", detail=f"{at.detail}; other runs chose other points")
+        else:
+            found[place] = at
+    for place, (at, compared) in tested.items():
+        found[place] = _suspected(at, compared, len(tested), rule, controls)
+    return [found[place] for place in sorted(found)]
+
+
+def _runs_by_environment(series: Sequence[Series]) -> Mapping[str, set[str]]:
+    """Return the runs that have values in each environment."""
+    found: dict[str, set[str]] = {}
+    for part in (part for each in series for part in each.parts):
+        found.setdefault(part.environment, set()).update(value.run_id for value in part.known)
+    return found
+
+
+def _part_of(series: Series, run_id: str) -> Part | None:
+    return next((part for part in series.parts if any(each.run_id == run_id for each in part.values)), None)
+
+
+def _vanished(run_id: str, series: Sequence[Series]) -> set[tuple[str, str, str, str]]:
+    """Return the keys of the series of the same specs in which the run before this one has a value, and which this
+    one has not."""
+    own = [each for each in series if _part_of(each, run_id)]
+    specs = {(each.spec, each.profile) for each in own}
+    alike = [each for each in series if (each.spec, each.profile) in specs]
+    every = {each.run_id: each.at for one in alike for part in one.parts for each in part.values}
+    earlier = [run for run, at in every.items() if at < every.get(run_id, at)]
+    if not earlier:
+        return set()
+    before = max(earlier, key=lambda run: (every[run], run))
+    had = {each.key for each in alike for part in each.parts for value in part.known if value.run_id == before}
+    return {each.key for each in alike if each.key in had and not _part_of(each, run_id)}
+
+
+@dataclass(frozen=True)
+class Again:
+    """What was measured again, a value for each time: of what is suspect, by its place among the judged, and of the
+    controls in the same runs, by their key. NaN for a missing one."""
+
+    values: Mapping[int, Sequence[float]]
+    controls: Mapping[tuple[str, str, str, str], Sequence[float]] = field(default_factory=dict)
+
+
+def confirm(judged: Sequence[Judged], again: Again, rule: Rule) -> list[Judged]:
+    """Decide on what is suspect, by what was measured again.
+
+    Where a control was measured again, too, the change must be there beside that of the control, by a test that is
+    stricter by `BESIDE`. Those with fewer than two values stay suspect.
+    """
+    suspects = [place for place, each in enumerate(judged) if each.state == "suspect"]
+    decided = list(judged)
+    for place in suspects:
+        each = judged[place]
+        times = {turn: value for turn, value in enumerate(again.values.get(place, ())) if math.isfinite(value)}
+        if len(times) < 2:
+            continue
+        values = list(times.values())
+        p = min(1.0, p_of_shift(*_scaled_apart(each.before, values), _direction(each)) * len(suspects))
+        found = replace(
+            each, again=tuple(values), again_p=p, state="not confirmed", detail="measured again, it is gone"
+        )
+        if p < rule.budget:
+            rest_p = _rest_p(each, again, times, len(suspects))
+            if rest_p is None or rest_p < rule.budget / BESIDE:
+                found = replace(found, state="alarm", detail=each.detail)
+            else:
+                said = "measured again, the control has changed as well, and nothing else is left: it is the lab's"
+                found = replace(found, state="lab", detail=said)
+        decided[place] = found
+    return decided
+
+
+def _rest_p(judged: Judged, again: Again, times: Mapping[int, float], suspects: int) -> float | None:
+    """Return the p-value of what is left without the change of the controls; None where none was measured again.
+
+    It is that of the difference in differences: each run's value less its controls, before and again, so that the noise
+    of both counts.
+    """
+    levels = [each for each in judged.controls if each.series.key in again.controls]
+    if not levels or min(judged.before) <= 0:
+        return None
+    lab = lab_logs(levels)
+    sides = zip(judged.before_runs, judged.before, strict=True)
+    before = [math.log(value) - lab[run] for run, value in sides if run in lab]
+    rest = []
+    for turn, value in times.items():
+        measured = [(each, again.controls[each.series.key]) for each in levels]
+        away = [each.away(of[turn]) for each, of in measured if turn < len(of) and of[turn] > 0]  # NaN is not
+        if away and value > 0:
+            rest.append(math.log(value) - fmean(away))
+    if min(len(rest), len(before)) < 2:
+        return None
+    return min(1.0, p_of_shift(before, rest, _direction(judged)) * suspects)
+
+
+def _located(run_id: str, series: Series, part: Part, rule: Rule, verdicts: Sequence[ChangeVerdict]) -> _At | Judged:
+    """Return where the level of a series is, or why it can't be tested."""
+    place = next(index for index, each in enumerate(part.values) if each.run_id == run_id)
+    until = replace(part, values=part.values[: place + 1])
+    last = part.values[place]
+    if last.value is None:
+        had = any(each.at < last.at for one in series.parts for each in one.known)
+        never_given = not had and (rule.imported or nothing_failed(last.reason))
+        return Judged(series, "passed over" if never_given else "missing", last.reason)
+    known = until.known
+    of_series = [each for each in verdicts if each.is_on(series)]
+    changes = [
+        each.index for each in trend_of(replace(series, parts=(until,)), (), verdicts).changes if not each.is_noise
+    ]
+    answered = {
+        index: each
+        for each in of_series
+        if each.verdict != "noise"
+        for index in [index for index, value in enumerate(known) if value.run_id == each.run]
+    }
+    recent = len(known) - max(LENGTHS)
+    # A change that nobody answered is no level before it is older than what is tested.
+    ends = sorted({*(index for index in changes if index <= recent), *answered})
+    start = ends[-1] if ends else 0
+    verdict = answered.get(start)
+    end = len(known)
+    if rule.baseline:
+        verdict = None
+        pinned = next((index for index, each in enumerate(known) if each.run_id == rule.baseline), None)
+        if pinned is None:
+            return Judged(series, "untested", f"{rule.baseline} has no value of it in this environment")
+        start = max((index for index in changes if index <= pinned), default=0)
+        end = min((index for index in changes if index > pinned), default=len(known))
+    value = known[-1].value
+    others = min(end, len(known) - 1) - start
+    if others < FEWEST:
+        why = f"{plural(max(others, 0), 'run')} at this level before it, and a test takes {FEWEST}"
+        if len(part.values) <= FEWEST and len(series.parts) > 1:
+            why += "; the environment or the definition is new"
+        state: State = "known" if verdict else "untested"
+        needed = FEWEST - max(others, 0)
+        return Judged(series, state, why, value=value, since=known[start], verdict=verdict, runs_needed=needed)
+    noise = [each for each in of_series if each.verdict == "noise"]
+    return _At(series, part, known, start, end, verdict, noise)
+
+
+def _compared(at: _At) -> Judged:
+    """Compare the last values with the level. `p` is not corrected for the number of series yet."""
+    values = [each.value for each in at.known if each.value is not None]
+    shown = scaled(values)
+    direction = {"higher": -1, "lower": 1, None: 0}[at.series.better]
+    if at.end < len(values):  # the level of a pinned baseline ended earlier
+        shown = [*shown[: at.end], *shown[max(at.end, len(values) - max(LENGTHS)) :]]
+        values = [*values[: at.end], *values[max(at.end, len(values) - max(LENGTHS)) :]]
+    worse, better = departure(shown, at.start, direction), departure(shown, at.start, -direction)
+    found = worse if worse and (not better or worse.p <= better.p or not direction) else better
+    if found is None or worse is None or better is None:
+        raise AssertionError("a level was found before")  # of enough values for the shortest length
+    before = tuple(values[at.start : len(values) - found.length])
+    level = fmean(before)
+    last = fmean(values[len(values) - found.length :])
+    return Judged(
+        at.series,
+        "ok" if found is worse else "better",
+        value=values[-1],
+        level=level,
+        change=last / level - 1 if level > 0 else None,
+        length=found.length,
+        first=at.known[-found.length],
+        since=at.known[at.start],
+        p=found.p,
+        before=before,
+        part=at.part,
+        verdict=at.known_as,
+    )
+
+
+def _suspected(at: _At, found: Judged, tests: int, rule: Rule, controls: Sequence[Series]) -> Judged:
+    p = min(1.0, (found.p if found.p is not None else 1.0) * tests)
+    found = replace(found, p=p)
+    small = found.change is not None and abs(found.change) < rule.threshold
+    if p >= rule.budget * SUSPICION or small:
+        return replace(found, state="ok", detail="within the threshold" if small and p < rule.budget else "")
+    if found.state == "better":
+        return found
+    begun = len(at.known) - found.length
+    if verdict := next((each for each in at.noise if each.is_near(at.known, begun)), None):
+        return replace(found, state="known", verdict=verdict, detail="")
+    before = at.known[at.start : min(at.end, begun)]
+    found = replace(
+        found,
+        before=tuple(each.value for each in before if each.value is not None),
+        before_runs=tuple(each.run_id for each in before),
+        controls=control_levels(at.series, before, controls),
+    )
+    after = at.known[begun:]
+    lab = lab_share(at.series, before, after, controls)
+    if lab is not None and lab.is_lab:
+        said = f"the control changed by {lab.change - 1:+.1%} in the same runs: it is the lab's"
+        return replace(found, state="lab", lab=lab, detail=said)
+    said = ""
+    if lab is not None and lab.is_part:
+        said = f"the control changed by {lab.change - 1:+.1%} in the same runs; {lab.rest - 1:+.1%} is left"
+    return replace(found, state="suspect", lab=lab, detail=said)
+
+
+def _scaled_apart(level: Sequence[float], values: Sequence[float]) -> tuple[list[float], list[float]]:
+    both = scaled([*level, *values])
+    return both[: len(level)], both[len(level) :]
+
+
+def _direction(judged: Judged) -> int:
+    """Return which way is worse; where none is, the way that it went."""
+    if judged.series.better is not None:
+        return -1 if judged.series.better == "higher" else 1
+    return int(math.copysign(1, (judged.change or 0.0)))

@@ -1,0 +1,1 @@
+"""Objects with names and digests, in a folder or on S3."""

@@ -1,0 +1,200 @@
+"""Files with their SHA-256, and whether they are still what it was computed of."""
+
+from __future__ import annotations
+
+import re
+import time
+from collections.abc import Iterable, Iterator, Mapping
+from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import NamedTuple, Protocol
+from urllib.parse import unquote
+
+from benchbrief.dsl.bench_error import ExitCode
+from benchbrief.results.store_errors import ResultsError
+from benchbrief.runners.journal.atomic_files import sha256_of
+from benchbrief.runners.plain_files import SMALL
+
+NOT_OURS = "remove it, if benchbrief has not written it; or push the run again"
+_ONE_SLASH = re.compile(r"(s3|file):/(?!/)", re.IGNORECASE)
+_SCHEME = re.compile(r"([A-Za-z][A-Za-z0-9+.-]*)://(.*)", re.DOTALL)
+
+
+class SharedStoreError(ResultsError):
+    """A shared store can't do what it is asked for."""
+
+    code = "shared_store"
+
+
+class StoreAway(SharedStoreError):
+    """The store can't be reached now, or not in time. The same may work later."""
+
+    code = "store_away"
+
+
+class StoreRefuses(SharedStoreError):
+    """The store does not know the credentials, or does not allow this with them."""
+
+    code = "store_refuses"
+
+
+class StoreFull(SharedStoreError):
+    """The store takes no more."""
+
+    code = "store_full"
+    ends_with = ExitCode.BRIEF_NOT_MADE
+
+
+class StoreDamaged(SharedStoreError):
+    """An object of the store is not what its name or its manifest says."""
+
+    code = "store_damaged"
+    ends_with = ExitCode.CELL_FAILED
+
+
+class NoObject(SharedStoreError):
+    """The store has no object under a key."""
+
+    code = "no_object"
+
+
+def too_large(place: str, most: int) -> StoreDamaged:
+    return StoreDamaged(f"{place} has more than the {most:,} bytes that it should have at most", NOT_OURS)
+
+
+class Listed(NamedTuple):
+    """An object in a listing. `modified_at` is in epoch seconds, by the store's clock. `mark` is its ETag, or the inode
+    of a file."""
+
+    key: str
+    size: int
+    modified_at: float
+    mark: str = ""
+
+    @property
+    def stamp(self) -> str:
+        """Return a text that is another one when the object was written anew."""
+        return f"{self.mark} {self.size} {self.modified_at!r}"
+
+
+class ObjectStore(Protocol):
+    """Each method raises StoreAway, StoreRefuses, StoreFull or SharedStoreError."""
+
+    url: str
+    """The address, without credentials."""
+
+    def list(self, prefix: str) -> Iterator[Listed]:
+        """Yield the objects whose keys begin with `prefix`, in any order. S3 answers 1,000 a request."""
+
+    def keys(self, prefix: str) -> Iterator[str]:
+        """Yield the keys that begin with `prefix`, in any order; cheaper than `list` in a folder."""
+
+    def look(self, key: str) -> Listed | None:
+        """Return what the store says of one object; None when there is none."""
+
+    def read(self, key: str, most: int = SMALL) -> bytes:
+        """Return a small object. Raises NoObject, and StoreDamaged for one of more than `most` bytes."""
+
+    def download(self, key: str, path: Path, most: int) -> str:
+        """Write an object to a new file, and return the SHA-256 of what came. Raises NoObject, StoreDamaged for one of
+        more than `most` bytes, and OSError of the file."""
+
+    def create(self, key: str, content: bytes) -> bool:
+        """Write an object under a key that has none, and return True; False when the key has one, which stays."""
+
+    def upload(self, key: str, file: HashedFile) -> None:
+        """Write a file under the key that its SHA-256 gives. When the file has changed since, nothing is written.
+        Raises SharedStoreError, OSError of the file."""
+
+    def delete(self, keys: Iterable[str]) -> None:
+        """Remove objects; those that are not there are left out."""
+
+    def now(self) -> float:
+        """Return the time in epoch seconds, by the clock that `modified_at` is of."""
+
+
+def open_objects(url: str) -> ObjectStore:
+    """Return the place of an address: `s3://bucket/prefix`, `file:///folder` or a path. Raises SharedStoreError."""
+    found = _SCHEME.fullmatch(url)
+    if found is None:
+        if _ONE_SLASH.match(url):
+            hint = f"write s3://BUCKET/PREFIX or file:///FOLDER; ./{url} is a folder of that name"
+            raise SharedStoreError(f"{url} lacks a slash", hint)
+        from benchbrief.history.object_stores.file_objects import FileObjects
+
+        return FileObjects(Path(url).expanduser())
+    scheme, rest = found[1].lower(), found[2]
+    host = rest.partition("/")[0]
+    if "@" in host:
+        raise SharedStoreError(
+            f"the address of a store holds no credentials: {scheme}://...@{host.rpartition('@')[2]}",
+            "give them by the environment (AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY, AWS_PROFILE) or by ~/.aws",
+        )
+    if scheme == "file":
+        from benchbrief.history.object_stores.file_objects import FileObjects
+
+        if host not in ("", "localhost"):
+            hint = f"three slashes begin a path on this machine: file:///{host}"
+            raise SharedStoreError(f"{url} names another machine: {host}", hint)
+        return FileObjects(Path(unquote(rest.removeprefix(host))))
+    if scheme == "s3":
+        from benchbrief.history.object_stores.s3_objects import S3Objects
+
+        bucket, _, prefix = rest.partition("/")
+        if not bucket:
+            raise SharedStoreError(f"{url} names no bucket", "write s3://BUCKET/PREFIX")
+        return S3Objects(bucket, prefix.strip("/"))
+    raise SharedStoreError(f"{url} is of no known kind", "a store is s3://BUCKET/PREFIX, file:///FOLDER or a path")
+
+
+_SETTLED_S = 2.0
+"""File systems give changes of one moment the same time, some with steps of two seconds. So a file that was changed
+shortly before it was hashed may change once more unseen."""
+_AT_ONCE = 4
+
+
+@dataclass(frozen=True)
+class HashedFile:
+    """A file as it was when it was hashed. `marks` are what a change of it changes: inode, size, and both times."""
+
+    path: Path
+    sha256: str
+    size: int
+    marks: tuple[int, int, int, int]
+    is_settled: bool
+
+    def require_unchanged(self) -> None:
+        """Raise SharedStoreError when the file has changed. It is hashed again only where its times can't tell.
+        Raises OSError."""
+        if self.is_settled and _marks_of(self.path) == self.marks:
+            return
+        if sha256_of(self.path) != self.sha256:
+            raise changed(self.path)
+
+
+def changed(path: Path) -> SharedStoreError:
+    return SharedStoreError(f"{path} was changed while it was pushed", "push the run again when it is at rest")
+
+
+def hash_file(path: Path) -> HashedFile:
+    """Raises OSError."""
+    marks = _marks_of(path)
+    is_settled = time.time() - max(marks[2:]) / 1e9 > _SETTLED_S
+    return HashedFile(path, sha256_of(path), marks[1], marks, is_settled)
+
+
+def _marks_of(path: Path) -> tuple[int, int, int, int]:
+    found = path.lstat()
+    return found.st_ino, found.st_size, found.st_mtime_ns, found.st_ctime_ns
+
+
+@contextmanager
+def hash_beside(paths: Iterable[Path]) -> Iterator[Mapping[Path, Future[HashedFile]]]:
+    """Hash files beside other work. At the end, those that were not begun are left."""
+    pool = ThreadPoolExecutor(_AT_ONCE)
+    try:
+        yield {path: pool.submit(hash_file, path) for path in paths}
+    finally:
+        pool.shutdown(cancel_futures=True)

@@ -1,0 +1,397 @@
+"""Series of a quantity: at each point, what each run measured, apart by environment and by definition."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import UTC, datetime, timedelta
+from fnmatch import fnmatchcase
+from itertools import pairwise
+from typing import Any, Literal, NamedTuple
+
+from benchbrief.dsl.diagnostics.plain_amounts import plural
+from benchbrief.dsl.diagnostics.suggest import did_you_mean
+from benchbrief.history.series_cache import SeriesTable
+from benchbrief.history.series_rows import Facts, changed_facts, without_facts
+from benchbrief.results.compare.comparison import Better
+from benchbrief.results.store.searched_doubts import KNOWN, Doubt
+from benchbrief.results.store_errors import ResultsError
+
+Origin = Literal["measured", "simulated", "imported"]
+FIRST = datetime(2020, 1, 1, tzinfo=UTC)
+"""No run is older: a clock that says so is wrong."""
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+_AHEAD = timedelta(days=1)
+
+
+class Measured(NamedTuple):
+    """A run's value over all its repeats; None where it is missing, and `reason` says why."""
+
+    run_id: str
+    at: datetime
+    value: float | None
+    reason: str
+    revision: str
+    doubt: Doubt = KNOWN
+
+
+@dataclass(frozen=True)
+class Part:
+    """Values that can be compared: of one environment, definition and unit, the oldest first. `redefined` names what
+    its definition has changed in since the part before, where that is known."""
+
+    unit: str
+    definition: str
+    environment: str
+    facts: Facts
+    values: tuple[Measured, ...]
+    redefined: tuple[str, ...] = ()
+
+    @property
+    def known(self) -> tuple[Measured, ...]:
+        return tuple(each for each in self.values if each.value is not None)
+
+
+SeriesKey = tuple[str, str, str, str]
+"""Spec, profile, quantity and point."""
+
+
+def _canonical(point: Mapping[str, Any]) -> str:
+    return json.dumps(point, sort_keys=True)
+
+
+@dataclass(frozen=True)
+class Series:
+    """A quantity of a spec at a point. Its `parts` are never compared with each other; the one that began last is
+    the last."""
+
+    spec: str
+    profile: str
+    quantity: str
+    label: str
+    better: Better
+    percentile: bool
+    point: Mapping[str, str | float]
+    control: bool
+    parts: tuple[Part, ...]
+    chosen: bool = False
+    """Whether its point is at a load that runs choose themselves."""
+
+    @property
+    def at(self) -> str:
+        """Return `experiment/hardware/workload/threads=4`, as in a cell's id."""
+        order = ("experiment", "hardware", "workload", "threads", "target")
+        dims = sorted(self.point, key=lambda dim: (order.index(dim) if dim in order else len(order), dim))
+        return "/".join(key if isinstance(key := self.point[dim], str) else f"{dim}={key:g}" for dim in dims)
+
+    @property
+    def key(self) -> SeriesKey:
+        return self.spec, self.profile, self.quantity, _canonical(self.point)
+
+
+@dataclass(frozen=True)
+class Choice:
+    """Which series, and of which runs. `where` has the allowed texts by dimension. `across` are facts, as patterns,
+    that make no other environment: what is under test, such as `database version`."""
+
+    quantities: tuple[str, ...] = ()
+    where: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    tag: str = ""
+    spec: str = ""
+    origin: Origin = "measured"
+    across: tuple[str, ...] = ()
+
+
+class Found(NamedTuple):
+    """Series in the order of spec, quantity and point. `notes` say which runs and values are left out, and why.
+
+    `controls` are the control series of the same quantities and of throughput, also at points that were not chosen.
+    `wrong_clocks` are runs that are left out as their time can't be right. `reused` are those whose results of earlier
+    runs are, with the keys of these series.
+    """
+
+    series: tuple[Series, ...]
+    controls: tuple[Series, ...]
+    notes: tuple[str, ...]
+    wrong_clocks: tuple[str, ...] = ()
+    reused: Mapping[str, frozenset[SeriesKey]] = {}
+
+
+def read_series(table: SeriesTable, choice: Choice, now: datetime | None = None) -> Found:
+    """Return the chosen series. Raises ResultsError when there is none, with what there is.
+
+    Unless quantities are chosen, a search for a promise is there with what it found alone: the rates that it tries are
+    of its own choice in each run.
+    """
+    notes = [f"left out {run}: {problem}" for run, problem in sorted(table.problems.items())[:_SOME]]
+    notes += [f"... and {plural(more, 'run')} more"] if (more := len(table.problems) - _SOME) > 0 else []
+    names = _quantities(table, choice)
+    _choose(table, choice, names)
+    wrong = _leave_out_impossible(table, now or datetime.now(UTC))
+    notes += [
+        f"left out {run}: its controller's clock said {_at(moment):%Y-%m-%d}, which can't be right"
+        for run, moment in wrong
+    ]
+    if reused := _leave_out_reused(table):
+        runs = plural(len(reused), "run")
+        notes.append(f"left out what {runs} took from earlier runs: `bench run --fresh` measures anew")
+    every = _series(table, choice.across)
+    if not choice.quantities:
+        every = _without_searched_rates(every)
+    series = tuple(each for each in every if each.quantity in names and _is_at(each.point, choice.where))
+    if not series:
+        raise ResultsError(_nothing(table, choice), _hint(table, choice, names))
+    notes += _new_by_version(series)
+    controls = tuple(each for each in every if each.control)
+    return Found(series, controls, tuple(notes), tuple(run for run, _ in wrong), reused)
+
+
+_SOME = 5
+
+
+def _quantities(table: SeriesTable, choice: Choice) -> list[str]:
+    """Return the chosen quantities: `latency.p99` is that of all operations. Raises ResultsError."""
+    known = [name for (name,) in table.connection.execute("SELECT DISTINCT quantity FROM series ORDER BY 1").fetchall()]
+    if not known:
+        raise ResultsError("there is no finished run", "start one with `bench run SPEC`, or name another place: --from")
+    if not choice.quantities:
+        return [name for name in known if not name.startswith("latency.") or name.startswith("latency.p99[")]
+    chosen: dict[str, None] = {}
+    for wanted in choice.quantities:
+        named = [name for name in known if name == wanted or name.startswith(f"{wanted}[")]
+        if not named:
+            guess = did_you_mean(wanted, dict.fromkeys((*known, *(name.partition("[")[0] for name in known))))
+            there = ", ".join(known[:12]) + (", ..." if len(known) > 12 else "")
+            raise ResultsError(
+                f"no run has a `{wanted}`", f"did you mean `{guess}`?" if guess else f"there are {there}"
+            )
+        chosen |= dict.fromkeys(named)
+    return list(chosen)
+
+
+def _choose(table: SeriesTable, choice: Choice, names: Sequence[str]) -> None:
+    """Make the table `chosen`, of what is asked for and of the controls beside it."""
+    ask = table.connection.execute
+    conditions = ["repeat IS NULL", "origin = ?"]
+    conditions.append("(quantity IN (SELECT unnest(?)) OR (control AND quantity = 'throughput'))")
+    values: list[object] = [choice.origin, list(names)]
+    if choice.spec:
+        conditions.append("spec = ?")
+        values.append(choice.spec)
+    if choice.tag:
+        conditions.append("run_id IN (SELECT unnest(?))")
+        values.append([run for run, tags in table.tags.items() if choice.tag in tags])
+    ask(
+        "CREATE OR REPLACE TEMP TABLE chosen AS SELECT * EXCLUDE (measured_at, title, origin, repeat, facts), "  # noqa: S608  # our own names
+        f"epoch_us(measured_at) AS moment FROM series WHERE {' AND '.join(conditions)}",
+        values,
+    )
+    if choice.where:
+        points = [point for (point,) in ask("SELECT DISTINCT point FROM chosen").fetchall()]
+        away = [point for point in points if not _is_at(json.loads(point), choice.where)]
+        ask("DELETE FROM chosen WHERE NOT control AND point IN (SELECT unnest(?))", [away])
+
+
+def _is_at(point: Mapping[str, Any], where: Mapping[str, tuple[str, ...]]) -> bool:
+    return all(any(_is_same(point.get(dim), text) for text in texts) for dim, texts in where.items())
+
+
+def _is_same(key: object, text: str) -> bool:
+    if isinstance(key, int | float):
+        try:
+            return float(text.replace("_", "").replace(",", "")) == key
+        except ValueError:
+            return False
+    return isinstance(key, str) and fnmatchcase(key, text)
+
+
+def _leave_out_impossible(table: SeriesTable, now: datetime) -> list[tuple[str, int]]:
+    """Leave out the runs of a clock that can't be right: they would stand at a wrong place of the series. Return each
+    with its moment."""
+    ask = table.connection.execute
+    bounds = [_moment(FIRST), _moment(now + _AHEAD)]
+    wrong = ask(
+        "SELECT run_id, any_value(moment) FROM chosen WHERE moment NOT BETWEEN ? AND ? GROUP BY ALL ORDER BY ALL",
+        bounds,
+    ).fetchall()
+    ask("DELETE FROM chosen WHERE run_id IN (SELECT unnest(?))", [[run for run, _ in wrong]])
+    return wrong
+
+
+def _leave_out_reused(table: SeriesTable) -> dict[str, frozenset[SeriesKey]]:
+    """Leave out results that a run took from an earlier one: the same measurement does not count twice. Return the
+    runs with the keys of the series."""
+    ask = table.connection.execute
+    reused: dict[str, set[SeriesKey]] = {}
+    for run, spec, profile, quantity, point in ask(
+        f"SELECT DISTINCT run_id, {_KEY} FROM chosen WHERE reused_from <> '' ORDER BY ALL"  # noqa: S608  # our own names
+    ).fetchall():
+        reused.setdefault(run, set()).add((spec, profile, quantity, _canonical(json.loads(point))))
+    ask("DELETE FROM chosen WHERE reused_from <> ''")
+    return {run: frozenset(keys) for run, keys in reused.items()}
+
+
+def _without_searched_rates(series: Sequence[Series]) -> tuple[Series, ...]:
+    """Leave out the rates that searches for a promise tried. Where a point names no experiment, all with rates must be
+    such searches."""
+    searching: dict[tuple[str, str], set[object]] = {}
+    with_rates: dict[tuple[str, str], set[object]] = {}
+    for each in series:
+        of = searching if each.quantity == "sustained" else with_rates if "target" in each.point else None
+        if of is not None and (experiment := each.point.get("experiment")) is not None:
+            of.setdefault((each.spec, each.profile), set()).add(experiment)
+
+    def is_searched(each: Series) -> bool:
+        found = searching.get((each.spec, each.profile), set())
+        experiment = each.point.get("experiment")
+        named = {experiment} if experiment is not None else with_rates.get((each.spec, each.profile), set())
+        return "target" in each.point and bool(found) and named <= found
+
+    return tuple(each for each in series if not is_searched(each))
+
+
+def _moment(at: datetime) -> int:
+    return (at - _EPOCH) // timedelta(microseconds=1)
+
+
+def _at(moment: int) -> datetime:
+    return _EPOCH + timedelta(microseconds=moment)
+
+
+def _facts(table: SeriesTable) -> dict[str, Facts]:
+    rows = table.connection.execute(
+        "SELECT environment, any_value(facts) FROM series WHERE environment IN (SELECT environment FROM chosen) "
+        "GROUP BY 1"
+    ).fetchall()
+    return {environment: json.loads(facts) for environment, facts in rows}
+
+
+_ORDERED = "ORDER BY moment, run_id"
+_KEY = "spec, profile, quantity, point"
+_KEYS = 4
+_PARTS = (
+    f"SELECT {_KEY}, unit, definition, environment, list(run_id {_ORDERED}), list(moment {_ORDERED}), "  # noqa: S608  # our own names
+    f"list(value {_ORDERED}), list(reason {_ORDERED}), list(revision {_ORDERED}), "
+    f"list(struct_pack(bound, decided) {_ORDERED}) FROM chosen "
+    f"GROUP BY ALL ORDER BY min((moment, run_id)), environment"
+)
+_LAST = (
+    f"SELECT {_KEY}, arg_max(struct_pack(label, better, percentile, control, chosen), (moment, run_id)) "  # noqa: S608  # our own names
+    "FROM chosen GROUP BY ALL"
+)
+
+
+def _series(table: SeriesTable, across: Sequence[str]) -> tuple[Series, ...]:
+    """Return the series of `chosen`. Only their values become objects: there may be thousands of runs."""
+    kept = {each: without_facts(of, across) for each, of in _facts(table).items()}
+    names: dict[str, str] = {}
+    same = {each: names.setdefault(json.dumps(of, sort_keys=True), each) for each, of in kept.items()}
+    found: dict[tuple[str, ...], dict[tuple[str, str, str], list[Measured]]] = {}
+    times: dict[int, datetime] = {}
+    texts: dict[str, str] = {}  # alike in most rows, and kept once
+    for row in table.connection.execute(_PARTS).fetchall():
+        key, (unit, definition, environment), columns = row[:_KEYS], row[_KEYS : _KEYS + 3], row[_KEYS + 3 :]
+        parts = found.setdefault(key, {})
+        values_of = parts.setdefault((unit, definition, same[environment]), [])
+        for run, moment, value, reason, revision, doubt in zip(*columns, strict=True):
+            at = times.get(moment) or times.setdefault(moment, _at(moment))
+            once = texts.setdefault
+            known = KNOWN if not doubt["bound"] and doubt["decided"] else Doubt(**doubt)
+            texts_of = once(reason, reason), once(revision, revision)
+            values_of.append(Measured(once(run, run), at, value, *texts_of, known))
+    series = []
+    for spec, profile, quantity, point, last in table.connection.execute(_LAST).fetchall():
+        parts = found[spec, profile, quantity, point]
+        if across:  # environments that became one were in order each
+            for values_of in parts.values():
+                values_of.sort(key=lambda each: (each.at, each.run_id))
+        series.append(
+            Series(
+                spec,
+                profile,
+                quantity,
+                last["label"],
+                last["better"],
+                last["percentile"],
+                json.loads(point),
+                last["control"],
+                tuple(Part(*of, kept[of[2]], tuple(values_of)) for of, values_of in parts.items()),
+                last["chosen"],
+            )
+        )
+    return tuple(sorted(series, key=lambda each: (each.spec, each.profile, each.quantity, _in_order(each.point))))
+
+
+def _in_order(point: Mapping[str, Any]) -> list[tuple[str, float, str]]:
+    return [(dim, 0.0, key) if isinstance(key, str) else (dim, float(key), "") for dim, key in sorted(point.items())]
+
+
+def differences(before: Part, after: Part) -> list[str]:
+    """Return in words what sets two parts apart."""
+    found = []
+    if before.unit != after.unit:
+        found.append(f"the unit was {before.unit or 'none'}, and is {after.unit or 'none'}")
+    if before.definition != after.definition and before.unit == after.unit:
+        general = ("its definition, workload, promise or database, or the way of measuring has changed",)
+        found += after.redefined or general
+    found += [
+        f"{name}: {was or 'not known'} → {now or 'not known'}"
+        for name, was, now in changed_facts(before.facts, after.facts)
+    ]
+    return found
+
+
+def _new_by_version(series: Sequence[Series]) -> list[str]:
+    """Say how versions of a database become one series, where they keep most runs apart."""
+    runs: set[str] = set()
+    begun: dict[str, set[str]] = {}
+    for each in series:
+        runs.update(value.run_id for part in each.parts for value in part.values)
+        for before, after in pairwise(each.parts):
+            names = [name for name, was, now in changed_facts(before.facts, after.facts) if was and now]
+            is_version = any("version" in name for name in names)
+            if is_version and before.unit == after.unit and all(name.startswith("database ") for name in names):
+                fact = names[0] if len(names) == 1 else "database *"
+                begun.setdefault(fact, set()).add(after.values[0].run_id)
+    return [
+        f"another version of the database began a new series in {len(of)} of {plural(len(runs), 'run')}: if it is what "
+        f"is under test, say --across '{fact}'"
+        for fact, of in sorted(begun.items())
+        if len(of) > 1 and 2 * len(of) >= len(runs)
+    ]
+
+
+def _nothing(table: SeriesTable, choice: Choice) -> str:
+    origins = table.connection.execute("SELECT DISTINCT origin FROM series").fetchall()
+    if (choice.origin,) not in origins:
+        return f"no run is {choice.origin}"
+    return "no run has a value of it at such a point"
+
+
+def _hint(table: SeriesTable, choice: Choice, names: Sequence[str]) -> str:
+    """Say what there is instead of what was chosen."""
+    ask = table.connection.execute
+    origins = ask("SELECT origin, count(DISTINCT run_id) FROM series GROUP BY 1 ORDER BY 1").fetchall()
+    if choice.origin not in dict(origins):
+        some = " and ".join(f"{count} {origin}" for origin, count in origins)
+        return f"the runs are {some}: say --origin {origins[0][0]}"
+    if choice.tag and not any(choice.tag in tags for tags in table.tags.values()):
+        tags = sorted(set[str]().union(*table.tags.values()))
+        return f"no run has the tag {choice.tag!r}; there are: {', '.join(tags)}" if tags else "no run here has a tag"
+    specs = [spec for (spec,) in ask("SELECT DISTINCT spec FROM series ORDER BY 1").fetchall()]
+    if choice.spec and choice.spec not in specs:
+        return f"no run is of the spec {choice.spec}; there are: {', '.join(specs)}"
+    points = ask(
+        "SELECT DISTINCT point FROM series WHERE quantity IN (SELECT unnest(?)) AND origin = ?", [names, choice.origin]
+    ).fetchall()
+    keys: dict[str, set[str]] = {}
+    for (point,) in points:
+        for dim, key in json.loads(point).items():
+            keys.setdefault(dim, set()).add(key if isinstance(key, str) else f"{key:g}")
+    for dim, texts in choice.where.items():
+        if dim not in keys:
+            return f"its points have no {dim}; they have {', '.join(sorted(keys))}"
+        if not any(_is_at({dim: key}, {dim: texts}) for key in keys[dim]):
+            return f"{dim} is one of {', '.join(sorted(keys[dim]))}"
+    return "fewer conditions find more"

@@ -1,0 +1,342 @@
+"""The series of all runs of a source, kept on this machine, so that only new runs are read.
+
+An index says which runs are in which file, and what each run was like when it was read. Files are Parquet, sorted by
+quantity, so that one quantity of thousands of runs is read without the others. Each has the hash of its bytes as its
+name: the runs of a damaged one are read again."""
+
+from __future__ import annotations
+
+import fcntl
+import hashlib
+import json
+import os
+import tempfile
+import uuid
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import closing, contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
+
+from benchbrief.compiler.metrics.lower_to_sql import sql_name, sql_text
+from benchbrief.history.series_file import MOST_OF_A_SERIES, series_in
+from benchbrief.history.series_rows import SERIES, SERIES_VERSION, SeriesRow, schema, write_series
+from benchbrief.results.runs.find_runs import require_folder, run_state, unreadable_runs
+from benchbrief.results.user_cache import user_cache
+from benchbrief.runners.errors import RunnerError
+from benchbrief.runners.journal.atomic_files import write_durably
+from benchbrief.runners.journal.journal_file import JOURNAL
+from benchbrief.runners.journal.run_folder import PLAN
+
+if TYPE_CHECKING:
+    import duckdb
+    import pyarrow as pa
+
+    from benchbrief.history.shared_store.shared_store import SharedStore
+
+
+class Fetched(NamedTuple):
+    """A run's series file, or why there is none. `is_final`: asking again gives the same."""
+
+    run_id: str
+    path: Path | None
+    tags: tuple[str, ...] = ()
+    problem: str = ""
+    is_final: bool = True
+
+
+class RunSource(Protocol):
+    @property
+    def name(self) -> str:
+        """Return what no other source is called."""
+
+    def stamps(self) -> Mapping[str, str]:
+        """Return a text for each run that changes when its results do. Raises RunnerError."""
+
+    def fetch(self, runs: Sequence[str], into: Path) -> Iterator[Fetched]:
+        """Yield the series file of each run, written to a folder. Raises RunnerError when the source is away."""
+
+
+class RunFolder:
+    """A folder of this machine. Series are computed from the runs' tables."""
+
+    def __init__(self, out: Path) -> None:
+        self.out = out
+
+    @property
+    def name(self) -> str:
+        return str(self.out.resolve())
+
+    def stamps(self) -> Mapping[str, str]:
+        require_folder(self.out)
+        found = {}
+        for plan in self.out.glob(f"*/{PLAN}"):
+            try:
+                journal = (plan.parent / JOURNAL).stat()
+            except OSError:
+                continue  # it never began
+            found[plan.parent.name] = f"{journal.st_size} {journal.st_mtime_ns}"
+        return found | {path.name: error.message for path, error in unreadable_runs(self.out)}
+
+    def fetch(self, runs: Sequence[str], into: Path) -> Iterator[Fetched]:
+        for run in runs:
+            run_dir = self.out / run
+            if run_state(run_dir) == "running":
+                yield Fetched(run, None, problem="it goes on", is_final=False)
+                continue
+            try:
+                write_series(run_dir, into / SERIES)
+            except RunnerError as error:
+                may_be_read_later = isinstance(error.__cause__, PermissionError)
+                yield Fetched(run, None, problem=error.message, is_final=not may_be_read_later)
+            else:
+                yield Fetched(run, into / SERIES)
+
+
+class RunStore:
+    """A shared store. Each run was pushed with its series."""
+
+    def __init__(self, store: SharedStore) -> None:
+        self.store = store
+
+    @property
+    def name(self) -> str:
+        return self.store.url
+
+    def stamps(self) -> Mapping[str, str]:
+        return self.store.stamps()
+
+    def fetch(self, runs: Sequence[str], into: Path) -> Iterator[Fetched]:
+        from benchbrief.history.object_stores.object_store import NoObject, StoreDamaged
+
+        left = dict.fromkeys(runs)
+        for manifest in self.store.manifests(runs):
+            left.pop(manifest.id, None)
+            try:
+                path = self.store.fetch(manifest, SERIES, into, MOST_OF_A_SERIES)
+            except (StoreDamaged, NoObject) as error:  # it stays so until the run is pushed again
+                yield Fetched(manifest.id, None, manifest.tags, error.message)
+            else:
+                yield Fetched(manifest.id, path, manifest.tags)
+        for run in left:
+            problem = self.store.unread.get(run, "its manifest is gone")
+            yield Fetched(run, None, problem=problem, is_final=False)
+
+
+def run_source(place: str) -> RunSource:
+    """Return the source at a URL, or in a folder. A folder that holds a shared store is one.
+
+    Raises RunnerError.
+    """
+    from benchbrief.history.shared_store.shared_store import MARKER, open_store
+
+    if "://" in place or (Path(place) / MARKER).is_file():
+        return RunStore(open_store(place))
+    return RunFolder(Path(place))
+
+
+_INDEX = "index.json"
+_INDEX_VERSION = f"{SERIES_VERSION}.2"
+"""The number behind the point rises when local rows are to be read again, and those pushed before still stand."""
+_LOCK = ".lock"
+_IN_A_FILE = 500
+"""Runs: so many are read before the index knows of them, and a reader that is stopped loses no more."""
+_MOST_FILES = 24
+_MEMORY = "256MB"
+
+
+class _Entry(NamedTuple):
+    """A run as it was read. `file` is "" where it has no series, and `problem` says why."""
+
+    stamp: str
+    file: str
+    tags: list[str]
+    problem: str
+
+
+class SeriesTable(NamedTuple):
+    """Rows of `SeriesRow` in DuckDB as `series`, one file after another, of the runs in `tags` alone."""
+
+    connection: duckdb.DuckDBPyConnection
+    tags: Mapping[str, frozenset[str]]
+    """Of each run that is in the table."""
+    problems: Mapping[str, str]
+    """Why a run is not in the table, by run."""
+
+
+@contextmanager
+def open_series(source: RunSource, progress: Callable[[int, int], None] | None = None) -> Iterator[SeriesTable]:
+    """Yield the series of all runs, after those are read that are new or have changed. Raises RunnerError.
+
+    `progress` is called with the number of runs that were read, and how many there are to read.
+    """
+    with _folder(source.name) as folder:
+        index = _read_index(folder)
+        current = _update(folder, index, source, progress)
+        yield _table(folder, current)
+
+
+@contextmanager
+def _folder(name: str) -> Iterator[Path]:
+    """Yield the cache's folder of a source, for one process at a time; a passing one where it can't be written."""
+    folder = user_cache("series", name)
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        lock = os.open(folder / _LOCK, os.O_RDWR | os.O_CREAT, 0o600)
+    except OSError:
+        with tempfile.TemporaryDirectory(prefix="benchbrief-series-") as passing:
+            yield Path(passing)
+        return
+    try:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        yield folder
+    finally:
+        os.close(lock)
+
+
+def _read_index(folder: Path) -> dict[str, _Entry]:
+    """Return the runs that are known; {} where there is no index, or one of another version."""
+    try:
+        index = json.loads((folder / _INDEX).read_bytes())
+        found = (
+            {run: _Entry(*entry) for run, entry in index["runs"].items()} if index["version"] == _INDEX_VERSION else {}
+        )
+    except (OSError, ValueError, KeyError, TypeError, AttributeError):
+        return {}
+    files = {path.name for path in folder.glob("*.parquet") if _name_of(path) == path.name}
+    return {run: entry for run, entry in found.items() if not entry.file or entry.file in files}
+
+
+def _name_of(path: Path) -> str:
+    """Return the name that a file is to have; "" where it can't be read."""
+    try:
+        with path.open("rb") as file:
+            return f"{hashlib.file_digest(file, 'sha256').hexdigest()[:32]}.parquet"
+    except OSError:
+        return ""
+
+
+def _write_index(folder: Path, runs: Mapping[str, _Entry]) -> None:
+    write_durably(folder / _INDEX, json.dumps({"version": _INDEX_VERSION, "runs": runs}).encode())
+
+
+def _update(
+    folder: Path, known: Mapping[str, _Entry], source: RunSource, progress: Callable[[int, int], None] | None
+) -> dict[str, _Entry]:
+    stamps = source.stamps()
+    current = {run: entry for run, entry in known.items() if stamps.get(run) == entry.stamp}
+    new = sorted(run for run in stamps if run not in current)
+    passing: dict[str, _Entry] = {}
+    for begin in range(0, len(new), _IN_A_FILE):
+        batch = new[begin : begin + _IN_A_FILE]
+        read, final = _read(folder, batch, stamps, source)
+        current |= {run: entry for run, entry in read.items() if run in final}
+        passing |= {run: entry for run, entry in read.items() if run not in final}
+        _write_index(folder, current)
+        if progress:
+            progress(begin + len(batch), len(new))
+    if current != known and not new:
+        _write_index(folder, current)
+    files = {entry.file for entry in current.values() if entry.file}
+    if len(files) > _MOST_FILES:
+        current = _merged(folder, current, files)
+    for path in folder.glob("*.parquet"):
+        if path.name not in {entry.file for entry in current.values()}:
+            path.unlink(missing_ok=True)
+    return current | passing
+
+
+def _read(
+    folder: Path, runs: list[str], stamps: Mapping[str, str], source: RunSource
+) -> tuple[dict[str, _Entry], set[str]]:
+    """Read some runs into one file. Returns their entries, and the names of those that need not be asked again."""
+    import pyarrow as pa
+
+    read: dict[str, _Entry] = {}
+    final: set[str] = set()
+    filled: set[str] = set()
+    tables: list[pa.Table] = []
+    with tempfile.TemporaryDirectory(prefix="benchbrief-series-") as passing:
+        for fetched in source.fetch(runs, Path(passing)):
+            problem, table = fetched.problem, None
+            if fetched.path is not None:
+                table, problem = series_in(fetched.path, fetched.run_id)
+                fetched.path.unlink(missing_ok=True)
+            if table is not None:
+                tables.append(table)
+                filled.update([fetched.run_id] if table.num_rows else [])
+            read[fetched.run_id] = _Entry(stamps[fetched.run_id], "", sorted(fetched.tags), problem)
+            if fetched.is_final:
+                final.add(fetched.run_id)
+    if tables:
+        name = _write(folder, pa.concat_tables(tables))
+        read |= {run: read[run]._replace(file=name) for run in filled}
+    return read, final
+
+
+def _write(folder: Path, table: pa.Table) -> str:
+    """Write a file, and return its name."""
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    plain = [pa.field(each.name, pa.string()) if pa.types.is_dictionary(each.type) else each for each in table.schema]
+    ordered = table.cast(pa.schema(plain)).sort_by([("quantity", "ascending"), ("point", "ascending")])
+    temporary = folder / f"{uuid.uuid4().hex}.part"
+    pq.write_table(ordered, temporary, compression="zstd", row_group_size=50_000)
+    return _finished(temporary)
+
+
+def _finished(temporary: Path) -> str:
+    name = _name_of(temporary)
+    temporary.replace(temporary.with_name(name))
+    return name
+
+
+def _merged(folder: Path, runs: Mapping[str, _Entry], files: set[str]) -> dict[str, _Entry]:
+    """Write all files into one, sorted anew, without holding them in memory."""
+    kept = [(run, entry.file) for run, entry in runs.items() if entry.file]
+    with closing(_connected(folder, sorted(files))) as connection:
+        _keep(connection, kept)
+        temporary = folder / f"{uuid.uuid4().hex}.part"
+        connection.execute(
+            f"COPY (FROM series ORDER BY quantity, point, measured_at) TO {sql_text(temporary)} "  # our own file
+            "(FORMAT parquet, COMPRESSION zstd, ROW_GROUP_SIZE 50000)"
+        )
+    name = _finished(temporary)
+    merged = {run: entry._replace(file=name) if entry.file else entry for run, entry in runs.items()}
+    _write_index(folder, merged)
+    return merged
+
+
+def _table(folder: Path, runs: Mapping[str, _Entry]) -> SeriesTable:
+    kept = [(run, entry.file) for run, entry in runs.items() if entry.file]
+    connection = _connected(folder, sorted({file for _, file in kept}))
+    _keep(connection, kept)
+    tags = {run: frozenset(entry.tags) for run, entry in runs.items() if entry.file}
+    return SeriesTable(connection, tags, {run: entry.problem for run, entry in runs.items() if entry.problem})
+
+
+def _connected(folder: Path, files: list[str]) -> duckdb.DuckDBPyConnection:
+    """Return a database with the view `every`, of all rows of the files, also of runs that have changed since."""
+    import duckdb
+
+    connection = duckdb.connect(":memory:", config={"memory_limit": _MEMORY})
+    if files:
+        paths = ", ".join(sql_text(folder / file) for file in files)
+        connection.execute(f"CREATE VIEW every AS FROM read_parquet([{paths}], filename = true)")
+    else:
+        empty: Any = schema().empty_table()
+        connection.register("none", empty)
+        connection.execute("CREATE VIEW every AS SELECT *, '' AS filename FROM none")
+    return connection
+
+
+def _keep(connection: duckdb.DuckDBPyConnection, kept: list[tuple[str, str]]) -> None:
+    """Make the view `series`: of `every`, the rows of each run in its own file."""
+    # Lists go by DuckDB alone: of a list, pyarrow makes a table only with pandas, where it is installed.
+    pairs = [[run for run, _ in kept], [file for _, file in kept]]
+    connection.execute("CREATE TABLE kept AS SELECT unnest(?) AS run, unnest(?) AS file", pairs)
+    columns = ", ".join(sql_name("every", name) for name in SeriesRow._fields)
+    connection.execute(
+        f"CREATE VIEW series AS SELECT {columns} FROM every JOIN kept "  # noqa: S608  # our own names
+        "ON kept.run = every.run_id AND kept.file = parse_filename(every.filename)"
+    )

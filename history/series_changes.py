@@ -1,0 +1,296 @@
+"""The changes of series: when, how much, how sure, whose, and what people said of them."""
+
+from __future__ import annotations
+
+import json
+import math
+import tomllib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from statistics import fmean
+from typing import Literal
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+from benchbrief.history.read_series import Measured, Part, Series
+from benchbrief.results.statistics.change_points import LEVEL, change_points, p_of_means
+from benchbrief.results.statistics.significance import ratio_of_means
+from benchbrief.results.store_errors import ResultsError
+from benchbrief.runners.journal.atomic_files import write_durably
+
+VERDICTS = "bench-verdicts.toml"
+Verdict = Literal["accept", "bug", "noise"]
+_NEAR = 2
+"""Runs: later ones may move a change that far from where it was when the verdict was written."""
+_HEAD = "# What people say of changes in the results: accept, bug or noise. `bench gate --accept` adds to it.\n"
+
+
+class ChangeVerdict(BaseModel):
+    """A verdict on a change whose first run is `run`, at all points that have the keys of `at`."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True, strict=True)
+
+    run: str
+    quantity: str
+    at: dict[str, str | int | float] = Field(default_factory=dict)
+    verdict: Verdict
+    note: str = ""
+
+    def is_on(self, series: Series) -> bool:
+        """Return whether it is on a change of this series, whichever."""
+        return self.quantity == series.quantity and all(series.point.get(dim) == key for dim, key in self.at.items())
+
+    def is_near(self, values: Sequence[Measured], index: int) -> bool:
+        """Return whether it is on the change before the value at `index`."""
+        return any(each.run_id == self.run for each in values[max(0, index - _NEAR) : index + _NEAR + 1])
+
+
+def read_verdicts(path: Path) -> tuple[ChangeVerdict, ...]:
+    """Return the verdicts of a file; none when it is not there. Raises ResultsError for a wrong one."""
+    try:
+        content = tomllib.loads(path.read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        return ()
+    except OSError as error:
+        raise ResultsError(f"{path} can't be read: {error.strerror}", "check its permissions") from error
+    except ValueError as error:
+        raise ResultsError(f"{path} is no TOML: {error}", "mend it, or take it back from git") from error
+    strange = ", ".join(name for name in content if name != "change")
+    changes = content.get("change", [])
+    if strange or not isinstance(changes, list):
+        raise ResultsError(f"{path} has {strange or 'a wrong `change`'}", "each verdict is a table [[change]]")
+    found = []
+    for place, change in enumerate(changes, 1):
+        try:
+            found.append(ChangeVerdict.model_validate(change))
+        except ValidationError as error:
+            first = error.errors()[0]
+            where = ".".join(str(part) for part in first["loc"])
+            raise ResultsError(
+                f"{path}: [[change]] number {place}: {where or 'it'}: {first['msg']}",
+                'it has run, quantity, verdict ("accept", "bug" or "noise"), and may have at and note',
+            ) from error
+    return tuple(found)
+
+
+def add_verdicts(path: Path, verdicts: Sequence[ChangeVerdict]) -> None:
+    """Add verdicts at the end of the file. What is there stays as it is. Raises ResultsError."""
+    read_verdicts(path)
+    try:
+        there = path.read_text(encoding="utf-8") if path.exists() else _HEAD
+        text = there + "".join(_text(each) for each in verdicts)
+        write_durably(path, text.encode("utf-8"))
+    except OSError as error:
+        raise ResultsError(f"{path} can't be written: {error.strerror}", "name another file: --verdicts") from error
+
+
+def _text(verdict: ChangeVerdict) -> str:
+    at = ", ".join(f"{_toml(dim)} = {_toml(key)}" for dim, key in sorted(verdict.at.items()))
+    note = f"note = {_toml(verdict.note)}\n" if verdict.note else ""
+    return (
+        f"\n[[change]]\nrun = {_toml(verdict.run)}\nquantity = {_toml(verdict.quantity)}\nat = {{ {at} }}\n"
+        f"verdict = {_toml(verdict.verdict)}\n{note}"
+    )
+
+
+def _toml(value: str | float) -> str:
+    """Return a value as TOML. Its basic strings have the escapes of JSON, and must escape DEL, too."""
+    return json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007f")
+
+
+def verdict_on(
+    verdicts: Sequence[ChangeVerdict], series: Series, values: Sequence[Measured], index: int
+) -> ChangeVerdict | None:
+    """Return the last verdict on a change; None when there is none."""
+    return next((each for each in reversed(verdicts) if each.is_on(series) and each.is_near(values, index)), None)
+
+
+CONTROL_LEVEL = 0.01
+"""The control changed when it differs at this level; nothing is left when the rest does not."""
+
+
+@dataclass(frozen=True)
+class LabShare:
+    """What the control did at a change. `change` is its own, and `rest` what is left of the series' without it, as
+    ratios of after to before; `p` and `rest_p` are those of their t tests."""
+
+    controls: int
+    change: float
+    p: float
+    rest: float
+    rest_p: float
+    same_way: bool
+
+    @property
+    def is_lab(self) -> bool:
+        """Return whether the lab explains the change: the control went the same way, and nothing is left."""
+        return self.same_way and self.p < CONTROL_LEVEL and self.rest_p >= CONTROL_LEVEL
+
+    @property
+    def is_part(self) -> bool:
+        """Return whether the lab explains a part of it."""
+        return self.same_way and self.p < CONTROL_LEVEL and self.rest_p < CONTROL_LEVEL
+
+
+@dataclass(frozen=True)
+class ControlLevel:
+    """A control series beside another one. `logs` has its logarithms by run around its level before a change, and
+    `level` that level, both with the `sign` by which the two change together."""
+
+    series: Series
+    sign: float
+    level: float
+    logs: Mapping[str, float]
+
+    def away(self, value: float) -> float:
+        """Return how far a value above 0 lies from the level."""
+        return self.sign * math.log(value) - self.level
+
+
+def control_levels(series: Series, before: Sequence[Measured], controls: Sequence[Series]) -> tuple[ControlLevel, ...]:
+    """Return the controls of a series, with their level in the runs before a change.
+
+    Those of the same spec, profile and quantity count; where there is none, their throughput does, with the other sign
+    for what is better when it is lower. None for values that are not above 0.
+    """
+    if series.control or any(each.value is None or each.value <= 0 for each in before):
+        return ()
+    beside = [each for each in controls if (each.spec, each.profile) == (series.spec, series.profile)]
+    alike, sign = [each for each in beside if each.quantity == series.quantity], 1.0
+    if not alike:
+        alike = [each for each in beside if each.quantity == "throughput"]
+        sign = -1.0 if series.better == "lower" else 1.0
+    runs = {each.run_id for each in before}
+    found = []
+    for control in alike:
+        for part in control.parts:  # the part that is of the same environment all along has most of the runs
+            logs = {each.run_id: sign * math.log(each.value) for each in part.values if each.value and each.value > 0}
+            if there := runs & logs.keys():
+                level = fmean(logs[run] for run in there)
+                found.append(ControlLevel(control, sign, level, {run: value - level for run, value in logs.items()}))
+                break
+    return tuple(found)
+
+
+def lab_share(
+    series: Series, before: Sequence[Measured], after: Sequence[Measured], controls: Sequence[Series]
+) -> LabShare | None:
+    """Compare a change with the control series in the same runs.
+
+    None where no control was measured on both sides, and for values that are not above 0.
+    """
+    import numpy as np
+
+    levels = control_levels(series, before, controls)
+    if any(each.value is None or each.value <= 0 for each in after):
+        return None
+    runs = {each.run_id for each in after}
+    lab = lab_logs([each for each in levels if runs & each.logs.keys()])
+    sides = [[each for each in side if each.run_id in lab] for side in (before, after)]
+    if not all(sides) or sum(map(len, sides)) < 3:
+        return None
+    of_lab = [np.array([lab[each.run_id] for each in side]) for side in sides]
+    own = [np.array([math.log(each.value) for each in side if each.value]) for side in sides]
+    of_rest = [one - other for one, other in zip(own, of_lab, strict=True)]
+    change, rest, whole = (float(each[1].mean() - each[0].mean()) for each in (of_lab, of_rest, own))
+    return LabShare(
+        len(levels), math.exp(change), p_of_means(*of_lab), math.exp(rest), p_of_means(*of_rest), change * whole > 0
+    )
+
+
+def lab_logs(levels: Sequence[ControlLevel]) -> dict[str, float]:
+    """Return how far the controls lie from their level in each run, as a mean logarithm."""
+    runs = set[str]().union(*(each.logs for each in levels))
+    return {run: fmean(each.logs[run] for each in levels if run in each.logs) for run in runs}
+
+
+@dataclass(frozen=True)
+class Change:
+    """A change before the value at `index` of a part's known values. `before` and `after` are the means between the
+    neighbouring changes, in the unit. `ratio` is after over before with its 95 % interval; None where before is not
+    above 0. `p` is that of the t test. `worse` is None where the quantity does not say which way is better.
+    """
+
+    index: int
+    last: Measured
+    first: Measured
+    before: float
+    after: float
+    ratio: float | None
+    interval: tuple[float, float] | None
+    p: float
+    worse: bool | None
+    lab: LabShare | None
+    verdict: ChangeVerdict | None
+
+    @property
+    def is_noise(self) -> bool:
+        return self.verdict is not None and self.verdict.verdict == "noise"
+
+
+@dataclass(frozen=True)
+class PartTrend:
+    part: Part
+    changes: tuple[Change, ...]
+
+
+@dataclass(frozen=True)
+class Trend:
+    """A series with the changes in each of its parts, the oldest first."""
+
+    series: Series
+    parts: tuple[PartTrend, ...]
+
+    @property
+    def changes(self) -> tuple[Change, ...]:
+        return tuple(change for part in self.parts for change in part.changes)
+
+
+def trend_of(
+    series: Series,
+    controls: Sequence[Series] = (),
+    verdicts: Sequence[ChangeVerdict] = (),
+    level: float = LEVEL,
+) -> Trend:
+    """Find the changes of a series, in each part alone."""
+    parts = (PartTrend(part, _changes(series, part, controls, verdicts, level)) for part in series.parts)
+    return Trend(series, tuple(parts))
+
+
+def scaled(values: Sequence[float]) -> list[float]:
+    """Return logarithms where all values are above 0, as noise is a share of the value; else the values."""
+    return [math.log(value) for value in values] if min(values, default=0.0) > 0 else list(values)
+
+
+def _changes(
+    series: Series, part: Part, controls: Sequence[Series], verdicts: Sequence[ChangeVerdict], level: float
+) -> tuple[Change, ...]:
+    known = part.known
+    values = [each.value for each in known if each.value is not None]
+    found = change_points(scaled(values), level=level)
+    ends = [0, *(each.index for each in found), len(values)]
+    changes = []
+    for low, each, high in zip(ends, found, ends[2:], strict=False):
+        before, after = values[low : each.index], values[each.index : high]
+        ratio = ratio_of_means(before, after) if min(before) > 0 else None
+        interval = (ratio.low, ratio.high) if ratio and ratio.low is not None and ratio.high is not None else None
+        if interval and min(values) > 0:  # taken for what can't be below 0, as by `scaled`
+            interval = max(interval[0], 0.0), interval[1]
+        rises = fmean(after) > fmean(before)
+        changes.append(
+            Change(
+                each.index,
+                known[each.index - 1],
+                known[each.index],
+                fmean(before),
+                fmean(after),
+                ratio.value if ratio else None,
+                interval,
+                each.p,
+                None if series.better is None else rises == (series.better == "lower"),
+                lab_share(series, known[low : each.index], known[each.index : high], controls),
+                verdict_on(verdicts, series, known, each.index),
+            )
+        )
+    return tuple(changes)

@@ -1,0 +1,427 @@
+"""A run's `series.parquet`: each quantity at each point, with what says which series it belongs to.
+
+It is small, and is read for thousands of runs without their tables. `environment.py` says what the environment is."""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from datetime import UTC, datetime
+from fnmatch import fnmatchcase
+from io import BytesIO
+from pathlib import Path, PurePosixPath
+from typing import TYPE_CHECKING, NamedTuple
+
+from benchbrief.model.events import RunStarted
+from benchbrief.model.fingerprint import Parts, digest, size_parts, workload_parts
+from benchbrief.model.plan import Cell, Database, DatabaseKey, Experiment, Metric, Plan
+from benchbrief.results.building.open_store import unchanged_store
+from benchbrief.results.compare.compared_quantities import own_quantities
+from benchbrief.results.compare.comparison import Better, Point
+from benchbrief.results.compare.contender import Contender, definition_of, is_passing
+from benchbrief.results.runs.find_runs import started_at
+from benchbrief.results.store.searched_doubts import KNOWN, Doubt
+from benchbrief.results.store.store import Key, Store
+from benchbrief.runners.journal.atomic_files import write_durably
+from benchbrief.runners.journal.journal_file import JOURNAL, first_start
+from benchbrief.runners.journal.measurement_versions import ONE_FOR_ALL, Recorded, Way, recorded_at, way_of
+from benchbrief.runners.journal.run_folder import load_plan, revision_in
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+    from benchbrief.model.plan import Cell
+    from benchbrief.results.store.store import Store
+
+Facts = dict[str, str]
+_KINDS = ("host", "database", "tool", "source")
+_FOLDER = re.compile(r"^/(?:.*/)?(?=[^/]+ \(SHA-256 )")
+"""The folder of a file whose content counts: `/etc/` of `/etc/rocks.ini (SHA-256 ...)`."""
+
+
+class Environments:
+    """The environments in a run, by the cells that a value comes from."""
+
+    def __init__(self, store: Store) -> None:
+        rows = store.sql("SELECT kind, hardware, node, name, value FROM facts ORDER BY ALL").rows
+        self._rows = [row for row in rows if _counts(row[0], row[3])]
+        self._found: dict[tuple[frozenset[str | None], ...], Facts] = {}
+
+    def of(self, cells: Sequence[Cell]) -> Facts:
+        """Return the facts behind the cells: each with its values on all nodes, in order."""
+        hardware: frozenset[str | None] = frozenset(cell.hardware for cell in cells)
+        databases: frozenset[str | None] = frozenset(cell.database for cell in cells)
+        loaders: frozenset[str | None] = frozenset(host for cell in cells for host in cell.load_hosts)
+        drivers: frozenset[str | None] = frozenset(cell.tool.driver for cell in cells)
+        key = hardware, databases, loaders, drivers
+        if key not in self._found:
+            self._found[key] = self._facts(hardware, databases, loaders, drivers)
+        return self._found[key]
+
+    def _facts(
+        self,
+        hardware: frozenset[str | None],
+        databases: frozenset[str | None],
+        loaders: frozenset[str | None],
+        drivers: frozenset[str | None],
+    ) -> Facts:
+        found: dict[str, dict[str, None]] = {}
+        for kind, group, node, name, value in self._rows:
+            of = f" of {group}" if len(hardware) > 1 and group in hardware else ""
+            if kind == "tool":
+                if node not in loaders or name.partition(".")[0] not in drivers:
+                    continue
+                what = f"tool {name}"
+            elif kind == "database":
+                if node not in databases:
+                    continue
+                what = f"database {name}{of}"
+            elif group in hardware:
+                what = f"{name}{of}"
+            elif group is None and (kind == "source" or node in loaders):
+                what = f"{'source' if kind == 'source' else 'load generator'} {name}"
+            else:
+                continue
+            found.setdefault(what, {}).setdefault(_FOLDER.sub("", str(value)))
+        return {what: ", ".join(sorted(values)) for what, values in sorted(found.items())}
+
+
+def _counts(kind: str, name: str) -> bool:
+    if kind == "hardware":
+        return name == "nodes"
+    return kind in _KINDS and not is_passing(name) and name != "path"
+
+
+def without_facts(facts: Facts, patterns: Sequence[str]) -> Facts:
+    """Return the facts whose names fit none of the patterns (`database version`, `tool db_bench.*`)."""
+    return {name: value for name, value in facts.items() if not any(fnmatchcase(name, each) for each in patterns)}
+
+
+def changed_facts(before: Facts, after: Facts) -> Iterable[tuple[str, str, str]]:
+    """Yield each fact that differs, with both values; "" where there is none."""
+    for name in dict.fromkeys((*before, *after)):
+        if before.get(name) != after.get(name):
+            yield name, before.get(name, ""), after.get(name, "")
+
+
+SERIES = "series.parquet"
+SERIES_VERSION = 4
+"""Raised with every change of the columns, or of what decides the series of a value."""
+READABLE = (2, 3)
+"""Earlier versions, whose rows only lack columns that have a default."""
+VERSION_KEY = b"benchbrief.series"
+LABELS_KEY = b"benchbrief.labels"
+"""The labels of hardware and workloads by key, as JSON. A file that was pushed earlier has none."""
+
+
+class SeriesRow(NamedTuple):
+    """A quantity at a point. `repeat` is NULL for the value over all repeats; the known repeats count from 1.
+
+    A value over all repeats is missing when a planned repeat is, and `reason` says why.
+    """
+
+    run_id: str
+    measured_at: datetime
+    """When the run began, in UTC."""
+    title: str
+    """Of its first report; else the name of its spec."""
+    spec: str
+    """The name of its file, without the folder, which differs from one checkout to another."""
+    profile: str
+    origin: str
+    """measured | simulated | imported"""
+    revision: str
+    """The git revision of the spec, with `+` for changes since; "" when it is not known."""
+    quantity: str
+    """throughput, errors, sustained, latency.p99[read], or the name of a metric."""
+    label: str
+    unit: str
+    better: str | None
+    percentile: bool
+    point: str
+    """The dimensions of the point as canonical JSON: sorted keys, no spaces, none that is missing."""
+    repeat: int | None
+    value: float | None
+    reason: str
+    definition: str
+    """The hash of what makes it another quantity: expression, unit, workload, promise, database, way of measuring."""
+    environment: str
+    """The hash of `facts`."""
+    facts: str
+    """Facts of hosts, and versions of tools and servers, as canonical JSON."""
+    control: bool
+    """Whether it is of hardware that nothing under test runs on."""
+    reused_from: str
+    """The earlier run that measured it; "" for this one."""
+    bound: str = ""
+    """at_least | at_most | open, of a value that searches know from one side; "" for others."""
+    decided: bool = True
+    """Whether the searches that it rests on decided with their confidence."""
+    chosen: bool = False
+    """Whether it is at a load that the run chose itself, as an adaptive ramp does: other runs may choose others."""
+
+
+def schema() -> pa.Schema:
+    """Return the columns of a series file: names, numbers, texts, UTC times in microseconds."""
+    import pyarrow as pa
+
+    repeated = pa.dictionary(pa.int32(), pa.string())
+    plain = {
+        "measured_at": pa.timestamp("us", tz="UTC"),
+        "percentile": pa.bool_(),
+        "control": pa.bool_(),
+        "decided": pa.bool_(),
+        "chosen": pa.bool_(),
+        "repeat": pa.int64(),
+        "value": pa.float64(),
+    }
+    fields = [pa.field(name, plain.get(name, repeated)) for name in SeriesRow._fields]
+    return pa.schema(fields, {VERSION_KEY: str(SERIES_VERSION).encode()})
+
+
+def write_series(run_dir: Path, path: Path) -> None:
+    """Write the series file of a run, whole or not at all. Changes nothing in the run. Raises RunnerError, OSError."""
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    plan = load_plan(run_dir)
+    with unchanged_store(run_dir) as store:
+        rows = list(rows_in(run_dir, plan, store))
+    columns = list(zip(*rows, strict=True)) or [()] * len(SeriesRow._fields)
+    kinds = schema()
+    table = pa.table([pa.array(column, kind) for column, kind in zip(columns, kinds.types, strict=True)], schema=kinds)
+    table = table.replace_schema_metadata({**(kinds.metadata or {}), LABELS_KEY: canonical(labels_of(plan)).encode()})
+    content = BytesIO()
+    pq.write_table(table, content, compression="zstd")
+    write_durably(path, content.getvalue())
+
+
+def labels_of(plan: Plan) -> dict[str, dict[str, str]]:
+    """Return the labels of `hardware` and `workloads` by key."""
+    return {
+        "hardware": {key: group.label for key, group in plan.hardware.items()},
+        "workloads": {key: workload.label for key, workload in plan.workloads.items()},
+    }
+
+
+def labels_in(metadata: Mapping[bytes, bytes] | None) -> dict[str, dict[str, str]]:
+    """Return the labels in a series file's metadata; {} where it has none. Raises ValueError."""
+    labels = (metadata or {}).get(LABELS_KEY)
+    return dict(json.loads(labels)) if labels else {}
+
+
+def series_rows(run_dir: Path) -> list[SeriesRow]:
+    """Return the rows of a run. Raises RunnerError."""
+    plan = load_plan(run_dir)
+    with unchanged_store(run_dir) as store:
+        return list(rows_in(run_dir, plan, store))
+
+
+class _Measured(NamedTuple):
+    """A quantity at a point, with what else makes it another quantity."""
+
+    quantity: str
+    label: str
+    unit: str
+    better: Better
+    percentile: bool
+    point: Point
+    values: tuple[tuple[int | None, float | None, str], ...]
+    """Repeat, value, and why there is none."""
+    metric: Metric | None
+    doubt: Doubt = KNOWN
+
+
+def rows_in(run_dir: Path, plan: Plan, store: Store) -> Iterator[SeriesRow]:
+    """Yield the rows of a run whose store is open."""
+    start, began = first_start(run_dir / JOURNAL), datetime.fromtimestamp(started_at(run_dir), UTC)
+    run_id = run_dir.resolve().name
+    origin = "imported" if store.imported else "simulated" if store.simulated else "measured"
+    revision = revision_in(run_dir)
+    environments = Environments(store)
+    reused = dict(store.sql("SELECT cell_id, reused_from FROM main.cells WHERE reused_from IS NOT NULL").rows)
+    definitions: dict[tuple[str, _Behind], str] = {}
+    behind: dict[tuple[Point, str], tuple[Cell, ...]] = {}
+    for each in _measured(Contender(run_dir.name, plan, store, origin=origin)):
+        at = each.point, each.metric.name if each.metric else ""
+        if at not in behind:
+            behind[at] = tuple(cells_at(plan, each.point, each.metric))
+        cells = behind[at]
+        of = each.quantity, frozenset((cell.experiment, cell.database, cell.workload) for cell in cells)
+        if of not in definitions:
+            definitions[of] = _definition(each, of[1], plan, _ways(plan, cells, start))
+        facts = environments.of(cells)
+        shared = {cell.hardware for cell in cells}
+        point = {dim: key for dim, key in each.point if key is not None}
+        for repeat, value, reason in each.values:
+            known = value is not None and math.isfinite(value)
+            yield SeriesRow(
+                run_id=run_id,
+                measured_at=began,
+                title=next((report.title for report in plan.reports if report.title), Path(plan.spec.name).name),
+                spec=Path(plan.spec.name).name,
+                profile=plan.spec.profile or "",
+                origin=origin,
+                revision=revision.get("commit", "") + ("+" if revision.get("dirty") == "true" else ""),
+                quantity=each.quantity,
+                label=each.label,
+                unit=each.unit,
+                better=each.better,
+                percentile=each.percentile,
+                point=canonical(point),
+                repeat=repeat,
+                value=value if known else None,
+                reason="" if known else reason or "not a finite number",
+                definition=definitions[of],
+                environment=digest(facts)[:16],
+                facts=canonical(facts),
+                control=bool(shared) and all(plan.hardware[key].control for key in shared),
+                reused_from=next((reused[cell.id] for cell in cells if cell.id in reused), ""),
+                bound=each.doubt.bound,
+                decided=each.doubt.decided,
+                chosen=_is_chosen(plan, point, cells),
+            )
+
+
+def _is_chosen(plan: Plan, point: Mapping[str, Key], cells: Sequence[Cell]) -> bool:
+    """Return whether a point is at a load that the run chose itself."""
+    experiments = [plan.experiments[cell.experiment] for cell in cells]
+    choosing = [bool(each.adaptive or each.search or each.promise) for each in experiments]
+    return bool({"threads", "target"} & point.keys() and choosing) and all(choosing)
+
+
+def canonical(content: Mapping[str, object]) -> str:
+    """Return JSON that is the same text for the same content."""
+    return json.dumps(content, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
+
+
+def _measured(side: Contender) -> Iterator[_Measured]:
+    metrics = {metric.name: metric for metric in side.plan.metrics}
+    names = set()
+    for quantity in own_quantities(side):
+        names.add(quantity.name)
+        metric = metrics.get(quantity.name)
+        for point, (values, _) in quantity.points.items():
+            if values is None:
+                continue
+            repeats = tuple((place, value, "") for place, value in enumerate(values.repeats, 1))
+            yield _Measured(
+                quantity.name,
+                metric.label if metric else "",
+                quantity.unit,
+                quantity.better,
+                values.percentile,
+                point,
+                ((None, values.value, str(values.reason)), *repeats),
+                metric,
+                values.doubt,
+            )
+    for name, metric in metrics.items():  # those with one value over all repeats
+        for row in side.store.query(metric.query) if name not in names else ():
+            point = tuple(zip(metric.query.dims, row[:-1], strict=True))
+            reason = str(getattr(row, "reason", None) or "")
+            yield _Measured(
+                name,
+                metric.label,
+                metric.query.unit,
+                metric.better,
+                bool(metric.percentile),
+                point,
+                ((None, row[-1], reason),),
+                metric,
+            )
+
+
+def cells_at(plan: Plan, point: Point, metric: Metric | None) -> Iterator[Cell]:
+    """Yield the cells that a value may come from, by what its metric reads."""
+    keys = {dim: key for dim, key in point if key is not None}
+    reads = metric.query.reads if metric else None
+    for cell in plan.cells:
+        place: dict[str, Key] = {
+            "experiment": cell.experiment,
+            "hardware": cell.hardware,
+            "workload": cell.workload,
+        }
+        numbers = {"threads": cell.threads, "target": cell.target}
+        place |= {dim: number for dim, number in numbers.items() if number is not None}
+        fits = all(place[dim] == key for dim, key in keys.items() if dim in place)
+        if fits and (reads is None or any(read.covers(place) for read in reads)):
+            yield cell
+
+
+_Behind = frozenset[tuple[str, DatabaseKey, str]]
+"""The experiment, database and workload of each cell that a value comes from."""
+
+
+def _definition(each: _Measured, behind: _Behind, plan: Plan, ways: list[int | Way]) -> str:
+    """Return the hash of everything that would make values of one name incomparable."""
+    promises = [_promise_parts(plan.experiments[name]) for name in {experiment for experiment, _, _ in behind}]
+    databases = [
+        {**_database_parts(plan.databases[key]), **size_parts(plan.databases[key], plan.workloads[workload])}
+        for key, workload in {(database, workload) for _, database, workload in behind}
+    ]
+    parts = {
+        "metric": definition_of(each.metric.name, plan) if each.metric else {},
+        "unit": each.unit,
+        "better": each.better,
+        "workloads": {name: workload_parts(plan.workloads[name]) for _, _, name in behind},
+        # Their names define nothing, so those alone begin no other part.
+        "promises": _distinct(promises),
+        "databases": _distinct(databases),
+        # One number stood here for all tools, and a series goes on with it while its tool measures as it did then.
+        "measurement": ways[0] if len(ways) == 1 else ways,
+    }
+    return digest(parts)[:16]
+
+
+def _ways(plan: Plan, cells: Iterable[Cell], start: RunStarted | None) -> list[int | Way]:
+    """Return the ways in which cells were measured, each once; as a number where journals had one for all tools."""
+    if start is None or start.imported:
+        return [start.measurement if start else 0]
+    found: set[int | Way] = set()
+    for cell in cells:
+        way = way_of(plan, cell, recorded_at(start, cell))
+        found.add(ONE_FOR_ALL if way == way_of(plan, cell, Recorded(ONE_FOR_ALL)) else way)
+    return sorted(found, key=str) or [start.measurement]
+
+
+def _distinct(parts: Iterable[Parts]) -> list[str]:
+    return sorted({digest(each) for each in parts if each})
+
+
+def _promise_parts(experiment: Experiment) -> Parts:
+    """Return what decides where a search for a promise ends: as `Promise.is_same`, limits in any order and units."""
+    promise = experiment.promise
+    if promise is None:
+        return {}
+    return {
+        **promise.model_dump(include={"within", "judged", "held_out"}),
+        "limits": _distinct(limit.model_dump(exclude={"text"}) for limit in promise.limits),
+        "range": [*experiment.points[:1], *experiment.points[-1:]],
+    }
+
+
+def _database_parts(database: Database) -> Parts:
+    """Return what a spec says of a database, as `database_parts` of a cell does, but for its place and its build.
+
+    Paths and addresses do not count in a series, the environment has the version, and commands may name any of these.
+    """
+    said = {
+        "engine",
+        "server",
+        "topology",
+        "members",
+        "shards",
+        "max_lag_s",
+        "options",
+        "reset",
+        "drop_caches",
+    }
+    parts = database.model_dump(include=said)
+    parts["settings"] = {key: "path" if each == database.path else each for key, each in database.settings.items()}
+    parts["options_file"] = PurePosixPath(database.options_file or "").name
+    if start := database.start:
+        parts["start"] = {"config": start.config_sha256, "tls": start.tls is not None, "auth": start.auth is not None}
+    return parts

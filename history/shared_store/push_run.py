@@ -1,0 +1,405 @@
+"""Pushing a run to a shared store: its files first, its manifest last."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import shlex
+import tempfile
+import time
+from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import Future
+from dataclasses import asdict, dataclass, field, replace
+from pathlib import Path
+from typing import Literal
+
+from benchbrief.compiler.metrics.lower_to_sql import sql_name
+from benchbrief.history.object_stores.object_store import (
+    HashedFile,
+    NoObject,
+    SharedStoreError,
+    StoreDamaged,
+    hash_beside,
+    hash_file,
+)
+from benchbrief.history.shared_store.run_manifest import (
+    PUSHED,
+    Cells,
+    Manifest,
+    StoredFile,
+    is_pushed,
+    manifest_text,
+    object_key,
+    table_key,
+    write_pushed,
+)
+from benchbrief.history.shared_store.shared_store import MARKER, MARKER_TEXT, SharedStore
+from benchbrief.results.building.build_store import STORE
+from benchbrief.results.building.open_store import fresh_store
+from benchbrief.results.ingest.unchanged_outputs import kept_outputs
+from benchbrief.results.runs.find_runs import imported_from, run_state, started_at
+from benchbrief.results.runs.made_reports import recorded_files
+from benchbrief.results.runs.run_summary import summarise
+from benchbrief.results.store.store import Store
+from benchbrief.results.store.store_schema import SCHEMA_VERSION, TABLES
+from benchbrief.results.store_errors import ResultsError
+from benchbrief.runners.journal.journal_file import JOURNAL
+from benchbrief.runners.journal.run_folder import REPORTS, load_plan
+from benchbrief.runners.journal.run_identity import owner_in
+from benchbrief.runners.plain_files import why_not_plain
+
+_VIEWS = (
+    "SELECT schema_name, view_name FROM duckdb_views() "
+    "WHERE NOT internal AND schema_name IN ('measure', 'metric') ORDER BY ALL"
+)
+
+
+WriteTable = Callable[[Path, Path], None]
+"""Writes a Parquet file, at the second path, of the run whose folder is the first."""
+
+
+def write_partition(results: Store, folder: Path, more: Mapping[str, WriteTable]) -> dict[str, Path]:
+    """Write the views of an open store, and `more` tables, to Parquet files in `folder`. Returns these and the store's
+    own tables, by their names. Raises RunnerError, OSError.
+
+    A view that has no answer is left out: its metric needs what this run lacks.
+    """
+    import pyarrow.parquet as pq
+
+    store = results.run_dir / STORE
+    found = {table: store / f"{table}.parquet" for table in TABLES if (store / f"{table}.parquet").is_file()}
+    for schema, view in results.sql(_VIEWS).rows:
+        path = folder / f"{len(found)}.parquet"
+        try:
+            with (
+                results.batches(f"FROM {sql_name(schema, view)} ORDER BY ALL") as batches,  # the same file at each push
+                pq.ParquetWriter(path, batches.schema, compression="zstd") as writer,
+            ):
+                for batch in batches:
+                    writer.write_batch(batch)
+        except ResultsError:
+            continue
+        found[f"{schema}.{view}"] = path
+    for name, write in more.items():
+        found[name] = folder / f"{name}.parquet"
+        write(results.run_dir, found[name])
+    return found
+
+
+_TAG = re.compile(r"[\w][\w.+-]{0,63}")
+_RENEWED_S = 86_400.0
+"""An object that is there already and older, in seconds, is written again: `bench gc` may be about to remove it."""
+_SKEW_S = 3600.0
+_REVISIONS = 20
+"""How often a push makes way for another push of the same run."""
+
+
+@dataclass
+class Push:
+    """What a push does. `progress` is called with the bytes that are done and all bytes."""
+
+    tags: Sequence[str] = ()
+    sign: Callable[[bytes], bytes] | None = None
+    """Makes a signature of a manifest's bytes."""
+    progress: Callable[[int, int], None] = lambda _done, _all: None
+    more: Mapping[str, WriteTable] = field(default_factory=dict)
+    """Further tables of the run, by name: those that other rooms make of its results."""
+    cautions: list[str] = field(default_factory=list)
+
+
+@dataclass(frozen=True)
+class Pushed:
+    """What was pushed. `state` is `new`, `grown` (a later revision) or `same`: it was there already, to the byte."""
+
+    manifest: Manifest
+    state: Literal["new", "grown", "same"]
+    sent: int
+    """The bytes that the store did not have."""
+
+
+def push_run(run_dir: Path, store: SharedStore, push: Push) -> Pushed:
+    """Push a run that no process drives. Nothing that the store has is changed.
+
+    Raises RunnerError, SharedStoreError, OSError. Then the store has no new run; what it has of the run's files makes
+    the next try shorter.
+    """
+    for tag in push.tags:
+        check_tag(tag)
+    if run_state(run_dir) == "running":
+        raise SharedStoreError(f"{run_dir.name} still runs", "push it when it has ended, or `bench run --push`")
+    if _begin(store):
+        push.cautions.append(f"{store.url} is a new store: if others push there already, the address is another")
+    begun = [run_dir / path for path in run_files(run_dir) if not path.startswith(f"{STORE}/")]  # the rest may be built
+    with (
+        hash_beside(begun) as early,
+        fresh_store(run_dir) as results,
+        tempfile.TemporaryDirectory(prefix="benchbrief-push-") as folder,
+    ):
+        tables = write_partition(results, Path(folder), push.more)
+        files = {path: _hashed(run_dir / path, early) for path in run_files(run_dir)}
+        _refuse_damaged(run_dir, files)
+        files = _only_recorded(run_dir, files, push)
+        table_files = {name: files.get(f"{STORE}/{name}.parquet") or hash_file(path) for name, path in tables.items()}
+        list_path = Path(folder) / "files.json"
+        list_path.write_text(json.dumps({path: asdict(_stored(file)) for path, file in files.items()}, indent=0))
+        list_file = hash_file(list_path)
+        draft = replace(
+            describe(run_dir),
+            tags=tuple(dict.fromkeys(push.tags)),
+            list_sha256=list_file.sha256,
+            file_count=len(files),
+            size=sum(file.size for file in files.values()),
+            tables={name: _stored(file) for name, file in table_files.items()},
+            briefs={path: _stored(file) for path, file in files.items() if path.startswith(f"{REPORTS}/")},
+        )
+        _warn_of_clocks(store, draft, push)
+        if known := _same(store, draft):
+            return _kept(run_dir, store, Pushed(known, "same", 0), push)
+        local = {stored_at(draft, path, _stored(file)): file for path, file in files.items()}
+        local |= {table_key(draft.id, name, file.sha256): file for name, file in table_files.items()}
+        local[object_key(draft.list_sha256)] = list_file
+        began_at = store.objects.now()
+        sent, relied_on = _send(store, local, push, began_at)
+        manifest = _finish(store, draft)
+        # What was sent is old as well, for `bench gc`, when the push took days: a laptop may have slept.
+        _look_again(store, relied_on if store.objects.now() - began_at < _RENEWED_S else local)
+        if manifest is None:
+            return _kept(run_dir, store, Pushed(_same(store, draft) or draft, "same", sent), push)
+    return _kept(run_dir, store, Pushed(manifest, "new" if manifest.revision == 1 else "grown", sent), push)
+
+
+def _refuse_damaged(run_dir: Path, files: Mapping[str, HashedFile]) -> None:
+    """Raises SharedStoreError where a raw output behind the results is missing, or is not what the journal says."""
+    kept = kept_outputs(run_dir)
+    damaged = [path for path, sha256 in kept.items() if path not in files or files[path].sha256 != sha256]
+    if damaged:
+        what = "is not what was measured" if damaged[0] in files else "is missing"
+        more = f", and so are {len(damaged) - 1} more of its raw outputs" if damaged[1:] else ""
+        spec = shlex.quote(load_plan(run_dir).spec.name)
+        raise SharedStoreError(
+            f"{run_dir.name} is damaged: {damaged[0]} {what}{more}",
+            "put it back from a copy (`bench verify --raw` names each); or `bench run "
+            f"{spec}` takes the good cells from this run and measures the others again",
+        )
+
+
+def _only_recorded(run_dir: Path, files: Mapping[str, HashedFile], push: Push) -> dict[str, HashedFile]:
+    """Leave out what lies among the reports, and was not made as one. Raises SharedStoreError for a report's file that
+    was changed since it was made."""
+    recorded = recorded_files(run_dir / JOURNAL)
+    lying = [path for path in files if path.startswith(f"{REPORTS}/")]
+    if edited := [path for path in lying if path in recorded and files[path].sha256 != recorded[path]]:
+        more = f", and so were {len(edited) - 1} more" if edited[1:] else ""
+        hint = f"make it again: bench report {shlex.quote(run_dir.name)}; nothing was pushed"
+        raise SharedStoreError(f"{run_dir.name}: {edited[0]} was changed after it was made{more}", hint)
+    if foreign := [path for path in lying if path not in recorded]:
+        more = f" and {len(foreign) - 1} more" if foreign[1:] else ""
+        push.cautions.append(
+            f"{foreign[0]}{more} of {run_dir.name} stayed here: the run's journal has no record of it as a report"
+        )
+    return {path: file for path, file in files.items() if path not in set(foreign)}
+
+
+def _stored(file: HashedFile) -> StoredFile:
+    return StoredFile(file.sha256, file.size)
+
+
+def _hashed(path: Path, early: Mapping[Path, Future[HashedFile]]) -> HashedFile:
+    return early[path].result() if path in early else hash_file(path)
+
+
+def _kept(run_dir: Path, store: SharedStore, pushed: Pushed, push: Push) -> Pushed:
+    """Keep the manifest in the run, where it can be written. Signs one that is there without a signature."""
+    if push.sign is not None and store.signature(pushed.manifest) is None:
+        content = store.objects.read(pushed.manifest.key)
+        store.objects.create(pushed.manifest.signature_key, push.sign(content))
+    try:
+        write_pushed(run_dir, store, pushed.manifest)
+    except OSError as error:
+        push.cautions.append(f"{run_dir / PUSHED} can't be written ({error.strerror}): `bench verify` will not know it")
+    return pushed
+
+
+def check_tag(tag: str) -> None:
+    """Raise SharedStoreError unless the tag is one word."""
+    if not _TAG.fullmatch(tag):
+        hint = "a tag has letters, digits, and after the first of them . _ + -"
+        raise SharedStoreError(f"{tag!r} can't be a tag", hint)
+
+
+def run_files(run_dir: Path) -> list[str]:
+    """Return the path of each file of a run that is pushed. Raises SharedStoreError for what is no plain file, and for
+    a name that is no UTF-8."""
+    found, refused = [], []
+    for at, folders, names in os.walk(run_dir):
+        folders.sort()
+        links = [name for name in folders if Path(at, name).is_symlink()]
+        for name in sorted([*names, *links]):
+            path = Path(at, name)
+            inside = path.relative_to(run_dir).as_posix()
+            if not is_pushed(inside):
+                continue
+            try:
+                inside.encode()
+                why = why_not_plain(path.lstat())
+            except UnicodeEncodeError as error:
+                raise SharedStoreError(f"{inside!r} is no name in UTF-8", "rename it, or remove it") from error
+            except FileNotFoundError:  # removed since
+                continue
+            if why:
+                refused.append(f"{inside}: {why}")
+            found.append(inside)
+    if refused:
+        more = f", and {len(refused) - 1} more" if refused[1:] else ""
+        hint = "remove it, or put the file itself in its place; nothing was pushed"
+        raise SharedStoreError(f"{run_dir.name} has what can't be pushed: {refused[0]}{more}", hint)
+    return found
+
+
+def stored_at(manifest: Manifest, path: str, file: StoredFile) -> str:
+    """Return the key under which a file of a run is stored: once, as a table or as an object."""
+    table = path.removeprefix("store/").removesuffix(".parquet")
+    if path == f"store/{table}.parquet" and manifest.tables.get(table) == file:
+        return table_key(manifest.id, table, file.sha256)
+    return object_key(file.sha256)
+
+
+def _begin(store: SharedStore) -> bool:
+    """Make the store and return True, or see that it is one, and that it keeps what it has when asked to."""
+    there = store.objects.look(MARKER)
+    if store.objects.create(MARKER, MARKER_TEXT):
+        if there is None:
+            return True
+        what = f"{store.url} overwrites an object although it is asked not to, so two pushers may mix"
+        raise SharedStoreError(what, "use a server that has conditional writes: AWS S3, MinIO, Ceph and others do")
+    if store.objects.read(MARKER) != MARKER_TEXT:
+        what = f"{store.url}/{MARKER} is not of a store that this benchbrief writes to"
+        raise SharedStoreError(what, "use a later benchbrief, or another address")
+    return False
+
+
+def describe(run_dir: Path) -> Manifest:
+    """Return what a manifest says of a run itself, without its files. Raises RunnerError."""
+    import benchbrief
+
+    plan, status = load_plan(run_dir), summarise(run_dir)
+    title = next((report.title for report in plan.reports if report.title), "") or Path(plan.spec.name).stem
+    return Manifest(
+        id=run_dir.resolve().name,
+        owner=owner_in(run_dir),
+        revision=1,
+        pushed_at=time.time(),
+        measured_at=started_at(run_dir),
+        title=title,
+        spec=status.spec,
+        profile=status.profile,
+        hardware=tuple(dict.fromkeys(cell.hardware for cell in plan.cells)),
+        state=status.status,
+        cells=Cells(status.done, status.failed, status.total),
+        simulated=status.simulated,
+        imported=imported_from(run_dir) is not None,
+        tags=(),
+        benchbrief=benchbrief.__version__,
+        schema_version=SCHEMA_VERSION,
+        list_sha256="",
+        file_count=0,
+        size=0,
+        tables={},
+        briefs={},
+    )
+
+
+def _warn_of_clocks(store: SharedStore, draft: Manifest, push: Push) -> None:
+    now = store.objects.now()
+    if abs(ahead := draft.pushed_at - now) > _SKEW_S:
+        push.cautions.append(f"this machine's clock is {_far(ahead)} that of the store; the store's own times are used")
+    if (ahead := draft.measured_at - now) > _SKEW_S:
+        push.cautions.append(f"by its own clock the run was measured {_far(ahead)} the present of the store")
+
+
+def _far(seconds: float) -> str:
+    size = abs(seconds)
+    amount = f"{size / 86_400:,.0f} days" if size >= 172_800 else f"{size / 3600:,.1f} h"
+    return f"{amount} {'ahead of' if seconds > 0 else 'behind'}"
+
+
+def _same(store: SharedStore, draft: Manifest) -> Manifest | None:
+    """Return the manifest that the store has of the same files with the same tags. Raises SharedStoreError when it has
+    another run of this name."""
+    revisions = store.revisions().get(draft.id, [])
+    if not revisions:
+        return None
+    newest = store.read(draft.id, revisions[-1])
+    if newest.owner != draft.owner:
+        what = f"{store.url} has another run of the name {draft.id}, measured {newest.measured:%Y-%m-%d %H:%M} UTC"
+        raise SharedStoreError(what, "nothing was overwritten: rename the folder of yours, then push it")
+    return newest if newest.list_sha256 == draft.list_sha256 and set(newest.tags) >= set(draft.tags) else None
+
+
+Local = Mapping[str, HashedFile]
+"""What a push needs in the store, by key."""
+
+
+def _send(store: SharedStore, local: Local, push: Push, now: float) -> tuple[int, Local]:
+    """Send what the store lacks. Returns how many bytes that is, and what the store had."""
+    total, done, sent = sum(file.size for file in local.values()), 0, 0
+    relied_on: dict[str, HashedFile] = {}
+
+    def send(item: tuple[str, HashedFile]) -> bool:
+        key, file = item
+        there = store.objects.look(key)
+        if there is not None and there.size != file.size:
+            what = f"{store.url}/{key} has {there.size:,} bytes, and not the {file.size:,} of what it is named after"
+            raise StoreDamaged(what, "it is left as it is: remove it when you know why, then push again")
+        if there is not None and now - there.modified_at < _RENEWED_S:
+            return False
+        store.objects.upload(key, file)
+        return True
+
+    for (key, file), was_sent in zip(local.items(), store.at_once(send, local.items()), strict=True):
+        done, sent = done + file.size, sent + file.size * was_sent
+        if not was_sent:
+            relied_on[key] = file
+        push.progress(done, total)
+    return sent, relied_on
+
+
+def _finish(store: SharedStore, draft: Manifest) -> Manifest | None:
+    """Write the manifest. Returns None when another push has brought the same meanwhile."""
+    for _ in range(_REVISIONS):
+        revisions = store.revisions().get(draft.id, [])
+        if revisions and _same(store, draft):
+            return None
+        manifest = replace(draft, revision=revisions[-1] + 1 if revisions else 1, tags=_tags(store, draft, revisions))
+        text = manifest_text(manifest)
+        if store.objects.create(manifest.key, text) or _is_there(store, manifest.key, text):
+            return manifest
+    raise SharedStoreError(f"others push {draft.id} to {store.url} again and again", "push it once they have ended")
+
+
+def _is_there(store: SharedStore, key: str, content: bytes) -> bool:
+    """Return whether an object has this content. Then a `create` that found it there has made it: its answer was lost
+    on the way, and it was tried again."""
+    try:
+        return store.objects.read(key) == content
+    except NoObject:
+        return False
+
+
+def _tags(store: SharedStore, draft: Manifest, revisions: Sequence[int]) -> tuple[str, ...]:
+    """Return the tags of the run: those that it has in the store stay."""
+    before = store.read(draft.id, revisions[-1]).tags if revisions else ()
+    return tuple(dict.fromkeys((*before, *draft.tags)))
+
+
+def _look_again(store: SharedStore, relied_on: Local) -> None:
+    """Send again what `bench gc` has removed of it. From the manifest on, that keeps all."""
+
+    def missing(item: tuple[str, HashedFile]) -> None:
+        key, file = item
+        if store.objects.look(key) is None:
+            store.objects.upload(key, file)
+
+    for _ in store.at_once(missing, relied_on.items()):
+        pass

@@ -1,0 +1,376 @@
+"""SQL over the runs of a shared store: the tables and views of a run, each with the column `run`.
+
+A table is read from the partitions of those runs that the query asks for: DuckDB hands the conditions on `run` to
+`_Table`, which reads the manifests and files of these runs only.
+
+Runs that were not measured are left out, unless a condition on `run` names no others, or all are asked for."""
+
+from __future__ import annotations
+
+import re
+import tempfile
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from functools import cached_property
+from itertools import islice
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pyarrow as pa
+import pyarrow.dataset as ds
+from pyarrow.fs import LocalFileSystem
+
+from benchbrief.compiler.metrics.lower_to_sql import sql_name
+from benchbrief.history.object_stores.file_objects import FileObjects
+from benchbrief.history.object_stores.object_store import NoObject, SharedStoreError, StoreDamaged
+from benchbrief.history.shared_store.known_tables import (
+    TableFile,
+    first_line,
+    is_known,
+    known_columns,
+    unreadable,
+    usual_columns,
+    why_of_another_kind,
+    why_unlike,
+)
+from benchbrief.history.shared_store.run_manifest import Manifest, table_key
+from benchbrief.history.shared_store.shared_store import SharedStore
+from benchbrief.results.store.store_schema import TABLES
+from benchbrief.results.store.user_query import Table, ask, ask_in_batches
+from benchbrief.results.store_errors import ResultsError
+from benchbrief.runners.journal.atomic_files import sha256_of
+
+if TYPE_CHECKING:
+    from contextlib import AbstractContextManager
+
+_VIEW = re.compile(r'\b(metric|measure)\s*\.\s*(?:"((?:[^"]|"")+)"|(\w+))', re.IGNORECASE)
+_LISTING = {"show", "information_schema", "duckdb_tables", "duckdb_views", "duckdb_columns"}
+_BLOCK = 100
+"""Runs, in order of their names."""
+_ASKED_FOR_COLUMNS = 8
+"""Runs."""
+_WORD = re.compile(r"\w+")
+
+
+class SharedResults:
+    """Use `open_results`. Answers SQL as a `Store` does, and like it is not safe for several threads."""
+
+    def __init__(self, store: SharedStore, folder: Path, runs: Iterable[str] | None, *, every: bool) -> None:
+        import duckdb
+
+        self._partitions = _Partitions(store, folder, runs, every=every)
+        self._connection = duckdb.connect(":memory:")
+        self._known: set[str] = set()
+        self._connection.execute("CREATE SCHEMA measure; CREATE SCHEMA metric")
+        for setting in (
+            "python_enable_replacements = false",
+            "enable_external_access = false",
+            "lock_configuration = true",
+        ):
+            self._connection.execute(f"SET {setting}")
+
+    def close(self) -> None:
+        self._connection.close()
+
+    @property
+    def simulated(self) -> bool:
+        """Whether all runs that were read are simulated."""
+        return self._partitions.all_are("simulated")
+
+    @property
+    def imported(self) -> bool:
+        """Whether all runs that were read are imported."""
+        return self._partitions.all_are("imported")
+
+    @property
+    def cautions(self) -> list[str]:
+        """What limits the last answer."""
+        return self._partitions.cautions()
+
+    def sql(self, text: str) -> Table:
+        """Raises ResultsError."""
+        import duckdb
+
+        self._prepare(text)
+        with self._plainly():
+            try:
+                return ask(self._connection, text)
+            except (ResultsError, duckdb.Error):  # the latter where the table of metrics is not offered either
+                if self._partitions.leave_out_unreadable():
+                    return self.sql(text)
+                if self._partitions.error is not None:
+                    raise
+        self._offer_each(self._partitions.names())  # so that the error names what there is
+        with self._plainly():
+            return ask(self._connection, text)
+
+    @contextmanager
+    def batches(self, text: str) -> Iterator[pa.RecordBatchReader]:
+        """Yield the same answer as Arrow batches. Raises ResultsError, also for a file that can't be read to its end:
+        part of the answer may be with the caller already."""
+        self._prepare(text)
+        with self._plainly():
+            try:
+                with self._asked(text) as batches:
+                    yield batches
+            except Exception as error:
+                if not self._partitions.leave_out_unreadable():
+                    raise
+                raise self._partitions.problems()[-1] from error
+
+    def _asked(self, text: str) -> AbstractContextManager[pa.RecordBatchReader]:
+        return ask_in_batches(self._connection, text)
+
+    def _prepare(self, text: str) -> None:
+        """Offer what the statement names: to look at each table costs more than most answers. Raises
+        SharedStoreError."""
+        named = [f"{schema.lower()}.{quoted.replace(chr(34) * 2, chr(34)) or plain}"
+                 for schema, quoted, plain in _VIEW.findall(text)]  # fmt: skip
+        words = {word.lower() for word in _WORD.findall(text)}
+        if "manifests" in words and "manifests" not in self._known:
+            self._known.add("manifests")
+            self._connection.register("manifests", self._partitions.listing())
+        if words & _LISTING:
+            named += self._partitions.names()
+        self._offer_each((*named, *words & {*TABLES, "series"}))
+
+    def _offer_each(self, names: Iterable[str]) -> None:
+        for name in dict.fromkeys(names):
+            if is_known(name) and name not in self._known and (schema := self._partitions.schema_of(name)) is not None:
+                self._offer(name, schema)
+
+    def _offer(self, name: str, schema: pa.Schema) -> None:
+        self._known.add(name)
+        above, _, view = name.rpartition(".")
+        source = f"of_{len(self._known)}"
+        self._connection.register(source, _Table(self._partitions, name, schema))
+        self._connection.execute(f"CREATE VIEW {sql_name(above or 'main', view)} AS FROM {sql_name('temp', source)}")
+
+    @contextmanager
+    def _plainly(self) -> Iterator[None]:
+        """Within this, what was wrong with the store is raised as it is, and not as DuckDB's."""
+        self._partitions.error = None
+        try:
+            yield
+        except Exception:
+            if self._partitions.error is not None:
+                raise self._partitions.error from None
+            raise
+
+
+class _Partitions:
+    """The files of the runs that are asked for."""
+
+    def __init__(self, store: SharedStore, folder: Path, runs: Iterable[str] | None, *, every: bool) -> None:
+        self._store, self._folder, self._every = store, folder, every
+        self._chosen = None if runs is None else set(runs)
+        self._manifests: dict[str, Manifest | None] = {}
+        self._used: dict[str, Manifest] = {}
+        self._left_out: set[str] = set()
+        self._files: dict[tuple[str, str], TableFile | None] = {}
+        """What was asked for, by run and table; None for what can't be read."""
+        self.error: Exception | None = None
+
+    @cached_property
+    def _runs(self) -> dict[str, int]:
+        """The runs of the store with their newest revision."""
+        revisions = self._store.revisions()
+        return {run: its[-1] for run, its in revisions.items() if self._chosen is None or run in self._chosen}
+
+    def read(self, name: str, schema: pa.Schema, condition: ds.Expression | None) -> ds.Dataset:
+        """Return a table of those runs that fit the condition as far as it is about them. Raises SharedStoreError."""
+        fitting = self._fitting(schema, condition)
+        manifests = [each for each in self._load(fitting) if name in each.tables]
+        measured = [each for each in manifests if each.origin == "measured"]
+        if measured and not self._every and self._chosen is None:
+            self._left_out.update(each.id for each in manifests if each.origin != "measured")
+            manifests = measured
+        self._used.update((each.id, each) for each in manifests)
+        files = [each for each in self._store.at_once(lambda each: self._file(each, name), manifests) if each]
+        if known_columns(name) is None:
+            files = [each for each in files if not self._left_out_as(each, schema)]
+        return ds.FileSystemDataset(
+            [each.fragment for each in files], schema, ds.ParquetFileFormat(), LocalFileSystem()
+        )
+
+    def _fitting(self, schema: pa.Schema, condition: ds.Expression | None) -> list[str]:
+        if condition is None:
+            return list(self._runs)
+        runs, run = list(self._runs), ds.field("run")
+        # Whole blocks first: to hold the condition against each of thousands of runs takes most of a query's time.
+        blocks = {str(at): runs[at : at + _BLOCK] for at in range(0, len(runs), _BLOCK)}
+        bounds = {name: (run >= block[0]) & (run <= block[-1]) for name, block in blocks.items()}
+        some = [each for name in _left(bounds, schema, condition) for each in blocks[name]]
+        return _left({each: run == each for each in some}, schema, condition)
+
+    def _load(self, runs: Iterable[str]) -> list[Manifest]:
+        missing = [run for run in runs if run not in self._manifests]
+        if missing:
+            self._manifests.update(dict.fromkeys(missing))
+            self._manifests.update(
+                (each.id, each) for each in self._store.newest((run, self._runs[run]) for run in missing)
+            )
+        return [found for run in runs if (found := self._manifests[run]) is not None]
+
+    def _file(self, manifest: Manifest, name: str) -> TableFile | None:
+        """Return a table of a run; None for one that can't be read, which stands among the store's problems."""
+        of = manifest.id, name
+        if of not in self._files:
+            try:
+                self._files[of] = self._read(manifest, name)
+            except (StoreDamaged, NoObject) as error:
+                self._files[of] = None
+                self._store.problems.append(error)
+        return self._files[of]
+
+    def _read(self, manifest: Manifest, name: str) -> TableFile:
+        """Raises StoreDamaged, SharedStoreError."""
+        stored = manifest.tables[name]
+        key = table_key(manifest.id, name, stored.sha256)
+        if isinstance(self._store.objects, FileObjects):
+            root = self._store.objects.root
+            path = root / key
+            try:
+                if path.lstat().st_size != stored.size or sha256_of(path, root) != stored.sha256:
+                    raise StoreDamaged(f"{path} is not what was pushed", "push the run again, elsewhere")
+            except FileNotFoundError as error:
+                raise StoreDamaged(f"{self._store.url} has lost {key}", "push the run again") from error
+            except OSError as error:
+                raise StoreDamaged(f"{path} can't be read: {error.strerror}", "push the run again") from error
+        else:
+            path = self._folder / stored.sha256
+            if not path.exists():
+                self._store.fetch_object(key, stored, path)
+        fragment = ds.ParquetFileFormat().make_fragment(
+            str(path), LocalFileSystem(), partition_expression=ds.field("run") == manifest.id
+        )
+        try:
+            why = why_unlike(name, fragment)
+        except (pa.ArrowException, OSError) as error:
+            why = first_line(error)
+        if why:
+            raise unreadable(manifest.id, name, why)
+        return TableFile(manifest.id, name, fragment)
+
+    def _left_out_as(self, file: TableFile, schema: pa.Schema) -> bool:
+        """Leave out a file whose columns are not those of the other runs. Returns whether it was."""
+        why = why_of_another_kind(file.fragment.physical_schema, schema)
+        if why:
+            self._files[file.run, file.table] = None
+            self._store.problems.append(unreadable(file.run, file.table, why))
+        return bool(why)
+
+    def leave_out_unreadable(self) -> bool:
+        """Read each file that was asked for to its end, and leave out those that can't be. Returns whether one was."""
+        found = False
+        for of, file in self._files.items():
+            if file is not None and (why := file.why_unreadable()):
+                self._files[of] = None
+                self._store.problems.append(unreadable(file.run, file.table, why))
+                found = True
+        return found
+
+    def problems(self) -> list[SharedStoreError]:
+        return self._store.problems
+
+    def schema_of(self, name: str) -> pa.Schema | None:
+        """Return the columns of a table: those that this benchbrief knows, or of a metric or of series, those of the
+        newest runs that have it. Returns None when no run has it."""
+        known = known_columns(name)
+        files = list(islice(self._newest_files(name), 1 if known is not None else _ASKED_FOR_COLUMNS))
+        if not files:
+            return None
+        return _with_run(usual_columns(each.fragment.physical_schema for each in files) if known is None else known)
+
+    def _newest_files(self, name: str) -> Iterator[TableFile]:
+        newest = sorted(self._runs, reverse=True)
+        for at in range(0, len(newest), _BLOCK):
+            for each in self._load(newest[at : at + _BLOCK]):
+                if name in each.tables and (file := self._file(each, name)):
+                    yield file
+
+    def names(self) -> list[str]:
+        """Return the tables and views of the newest run that can be read. Raises SharedStoreError without one."""
+        for run in sorted(self._runs, reverse=True):
+            for manifest in self._load([run]):
+                return [name for name in manifest.tables if is_known(name)]
+        raise SharedStoreError(f"no run in {self._store.url}", f"push one: bench push --to {self._store.url}")
+
+    def listing(self) -> pa.Table:
+        """Return the runs themselves, a row each."""
+        texts, numbers, times = pa.string(), pa.int64(), pa.timestamp("us")
+        kinds = {
+            "run": texts, "measured_at": times, "pushed_at": times, "title": texts, "spec": texts, "profile": texts,
+            "hardware": pa.list_(texts), "state": texts, "good": numbers, "failed": numbers, "total": numbers,
+            "origin": texts, "tags": pa.list_(texts), "benchbrief": texts,
+        }  # fmt: skip
+        rows = [
+            (
+                each.id, each.measured.replace(tzinfo=None), each.pushed.replace(tzinfo=None), each.title, each.spec,
+                each.profile, each.hardware, each.state, each.cells.good, each.cells.failed, each.cells.total,
+                each.origin, each.tags, each.benchbrief,
+            )
+            for each in self._load(list(self._runs))
+        ]  # fmt: skip
+        columns = zip(*rows, strict=True) if rows else [()] * len(kinds)
+        arrays = [pa.array(column, kind) for column, kind in zip(columns, kinds.values(), strict=True)]
+        return pa.Table.from_arrays(arrays, names=list(kinds))
+
+    def all_are(self, origin: str) -> bool:
+        return bool(self._used) and all(each.origin == origin for each in self._used.values())
+
+    def cautions(self) -> list[str]:
+        found = [str(problem) for problem in self._store.problems]
+        others = [each.id for each in self._used.values() if each.origin != "measured"]
+        if self._left_out:
+            found.append(f"{len(self._left_out):,} simulated or imported runs are left out; --all reads them too")
+        if others and len(others) < len(self._used):
+            found.append(f"{len(others):,} of the {len(self._used):,} runs that were read are simulated or imported")
+        return found
+
+
+class _Table(ds.Dataset):  # type: ignore[misc]  # pyarrow has no types
+    """What DuckDB asks for the rows of a table: it calls `schema`, then `scanner` with the columns and a condition."""
+
+    def __init__(self, partitions: _Partitions, name: str, schema: pa.Schema) -> None:  # the base can't be made itself
+        self._partitions, self._name, self._schema = partitions, name, schema
+
+    @property
+    def schema(self) -> pa.Schema:
+        return self._schema
+
+    def scanner(self, **asked: Any) -> ds.Scanner:
+        try:
+            return self._partitions.read(self._name, self._schema, asked.get("filter")).scanner(**asked)
+        except Exception as error:
+            self._partitions.error = error
+            raise
+
+
+def _left(said: Mapping[str, ds.Expression], schema: pa.Schema, condition: ds.Expression) -> list[str]:
+    """Return the names of what may fit a condition, by what is said of each. No file is opened, as there is none."""
+    kind, files = ds.ParquetFileFormat(), LocalFileSystem()
+    named = [kind.make_fragment(name, files, partition_expression=expression) for name, expression in said.items()]
+    return [each.path for each in ds.FileSystemDataset(named, schema, kind, files).get_fragments(filter=condition)]
+
+
+def _with_run(schema: pa.Schema) -> pa.Schema:
+    """Return the columns with `run` before them; any may be missing in another run."""
+    nullable = [field.with_nullable(True) for field in schema if field.name != "run"]
+    return pa.schema([pa.field("run", pa.string()), *nullable])
+
+
+@contextmanager
+def open_results(
+    store: SharedStore, runs: Iterable[str] | None = None, *, every: bool = False
+) -> Iterator[SharedResults]:
+    """Yield the results of a store's runs (of these `runs`). With `every`, simulated and imported ones count as well.
+
+    Raises SharedStoreError.
+    """
+    with tempfile.TemporaryDirectory(prefix="benchbrief-query-") as folder:
+        results = SharedResults(store, Path(folder), runs, every=every)
+        try:
+            yield results
+        finally:
+            results.close()

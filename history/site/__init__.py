@@ -1,0 +1,1 @@
+"""The static site of many runs, and pages of trends and comparisons."""

@@ -1,0 +1,137 @@
+"""Rankings and pairs as tables of a page."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from benchbrief.history.site.site_texts import (
+    MISSING,
+    change_text,
+    difference_text,
+    metric_key,
+    point_text,
+    quantity_name,
+    same_dims,
+    shown_value,
+    spread_text,
+)
+from benchbrief.history.site.site_view import ComparisonView, RankedCell, RankedRow, RankedTable
+from benchbrief.reports.words.brief_words import Words, counted
+from benchbrief.results.compare.comparison import Comparison, Values
+from benchbrief.results.compare.rankings import Ranking
+
+
+def ranking_view(
+    title: str,
+    rankings: Sequence[Ranking],
+    heads: Sequence[str],
+    words: Words,
+    labels: Mapping[str, str],
+    notes: Sequence[str] = (),
+) -> ComparisonView | None:
+    """Return a ranking: a column for each contender. `labels` name metrics, workloads and so on. None without any."""
+    by_quantity: dict[str, list[Ranking]] = {}
+    for each in rankings:
+        by_quantity.setdefault(each.quantity, []).append(each)
+    if not by_quantity:
+        return None
+    hidden = same_dims([each.point for each in rankings])
+    tables = [
+        RankedTable(
+            quantity_name(name, labels.get(metric_key(name), ""), words),
+            words[f"site_{found[0].better or 'none'}_better"],
+            tuple(_ranked_row(each, heads, words, hidden, labels) for each in found),
+        )
+        for name, found in by_quantity.items()
+    ]
+    tests = sum(row.p is not None for each in rankings for row in each.pairs.values())
+    tested = [counted(words, "compared", tests) if tests else words["compared_none"]]
+    return ComparisonView(title, tuple(heads), tuple(tables), (*notes, *tested), words["site_best"])
+
+
+def _ranked_row(
+    ranking: Ranking, heads: Sequence[str], words: Words, hidden: set[str], labels: Mapping[str, str]
+) -> RankedRow:
+    known = [values.value for values in ranking.values if values and values.value is not None]
+    greatest = max((abs(value) for value in known), default=0.0)
+    best = set(ranking.leading) if ranking.order else set()
+    alike = len(best) == len(ranking.order)
+    cells = tuple(
+        RankedCell(
+            shown_value(values, ranking.unit),
+            spread_text(values),
+            ranking.letters[place],
+            place in best and not alike,
+            100 * abs(values.value) / greatest if values and values.value and greatest else 0.0,
+        )
+        for place, values in enumerate(ranking.values)
+    )
+    if not ranking.order:
+        verdict = words["site_unjudged"].format(reason=words.said(str(ranking.reason)))
+    elif alike:
+        verdict = words["site_none_apart"]
+    else:
+        verdict = words.locale.listed([heads[place] for place in ranking.leading])
+    point = point_text(ranking.point, words, hidden, labels)
+    return RankedRow(point, cells, verdict, "" if ranking.order else "unknown")
+
+
+def step_view(
+    title: str,
+    rows: Sequence[Comparison],
+    heads: Sequence[str],
+    words: Words,
+    labels: Mapping[str, str],
+    differing: Sequence[tuple[str, ...]] = (),
+) -> ComparisonView | None:
+    """Return a run against another: both values, the change, and the verdict."""
+    by_quantity: dict[str, list[Comparison]] = {}
+    for each in rows:
+        by_quantity.setdefault(each.quantity, []).append(each)
+    if not by_quantity:
+        return None
+    hidden = same_dims([each.point for each in rows])
+    tables = tuple(
+        RankedTable(
+            quantity_name(name, labels.get(metric_key(name), ""), words),
+            words[f"site_{found[0].better or 'none'}_better"],
+            tuple(_step_row(each, words, hidden, labels) for each in found),
+        )
+        for name, found in by_quantity.items()
+    )
+    notes = (words["site_step_note"],)
+    return ComparisonView(title, (*heads, words["site_change"]), tables, notes, words["site_verdict"], tuple(differing))
+
+
+def _step_row(row: Comparison, words: Words, hidden: set[str], labels: Mapping[str, str]) -> RankedRow:
+    def cell(values: Values | None) -> RankedCell:
+        return RankedCell(shown_value(values, row.unit), spread_text(values), "", best=False)
+
+    change = RankedCell(*_change(row, words), "", best=False)
+    kind = row.verdict.replace(" ", "_")
+    verdict = words[f"site_{kind}"]
+    if row.verdict == "unknown" and row.reason:
+        verdict = words["site_unjudged"].format(reason=words.said(str(row.reason)))
+    return RankedRow(
+        point_text(row.point, words, hidden, labels), (cell(row.first), cell(row.second), change), verdict, kind
+    )
+
+
+def _change(row: Comparison, words: Words) -> tuple[str, str]:
+    """Return the change, and that of the repeats where it is another one. Of shares, and where there is no ratio, it is
+    the difference."""
+    is_share = row.unit in ("share", "%")
+
+    def text(ratio: float | None, difference: float | None) -> str:
+        if ratio is not None and not is_share:
+            return change_text(ratio)
+        return MISSING if difference is None else difference_text(difference, row.unit, words)
+
+    tested = text(row.ratio, row.difference)
+    if not row.is_apart or row.first is None or row.second is None:
+        return tested, ""
+    first, second = row.first.value, row.second.value
+    if first is None or second is None:
+        return tested, ""
+    of_values = second / first if row.ratio is not None else None
+    return text(of_values, second - first), words["site_of_repeats"].format(change=tested)

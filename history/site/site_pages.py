@@ -1,0 +1,238 @@
+"""The views of a site's pages, from its runs."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from benchbrief.history.many_runs import RunValue, SiteRun, Suite
+from benchbrief.history.site.comparison_pages import ranking_view, step_view
+from benchbrief.history.site.site_comparisons import changed_facts, hardware_rankings, judge_by_earlier
+from benchbrief.history.site.site_texts import (
+    MISSING,
+    date_of,
+    metric_key,
+    point_text,
+    quantity_name,
+    same_dims,
+    shown_value,
+    slug,
+    spread_text,
+)
+from benchbrief.history.site.site_trends import SuiteTrends
+from benchbrief.history.site.site_view import (
+    ComparisonView,
+    HardwareLine,
+    HomeView,
+    Link,
+    RunLine,
+    RunView,
+    SuiteCard,
+    SuiteView,
+    TrendCard,
+    ValueRow,
+)
+from benchbrief.history.site.suite_chart import MOST
+from benchbrief.history.site.trend_cards import has_few_runs, trend_cards
+from benchbrief.reports.words.brief_words import Words, counted
+
+RECENT = 12
+_SHARED = ("tool ", "database ", "load generator ", "source ")
+
+
+def run_href(run: SiteRun) -> str:
+    return f"runs/{slug(run.id)}.html"
+
+
+def brief_href(run: SiteRun, path: str) -> str:
+    folder, _, name = path.rpartition("/")
+    stem, _, kind = name.rpartition(".")
+    return f"briefs/{slug(run.id)}/{slug(f'{folder}/{stem}'.removeprefix('reports/'))}.{kind}"
+
+
+def suite_href(suite: Suite) -> str:
+    spec, profile, origin = suite
+    return f"suites/{slug(chr(10).join((spec, profile, origin.removeprefix('measured'))).rstrip())}.html"
+
+
+def suite_name(suite: Suite, words: Words) -> str:
+    spec, profile, origin = suite
+    parts = [profile, "" if origin == "measured" else words[f"site_{origin}"]]
+    aside = ", ".join(part for part in parts if part)
+    return words["aside"].join((spec, "")).replace("{text}", aside) if aside else spec
+
+
+def in_suites(runs: Sequence[SiteRun]) -> dict[Suite, list[SiteRun]]:
+    """Return the runs that can be read, by suite, the oldest first; the suite with the latest run first."""
+    found: dict[Suite, list[SiteRun]] = {}
+    for run in sorted(runs, key=lambda run: (run.at, run.id)):
+        if not run.problem:
+            found.setdefault(run.suite, []).append(run)
+    return dict(sorted(found.items(), key=lambda pair: (-pair[1][-1].at, pair[0])))
+
+
+def run_line(run: SiteRun, words: Words) -> RunLine:
+    kind = "broken" if run.problem else "failed" if run.failed or run.state != "done" else run.origin
+    cells = counted(words, "site_cells", run.planned)
+    if run.failed:
+        cells = words["site_failed_cells"].format(cells=cells, failed=run.failed)
+    briefs = tuple(
+        Link(each.path.rpartition(".")[2].upper(), brief_href(run, each.path))
+        for each in run.briefs
+        if not each.problem
+    )
+    known = {"done", "failed", "interrupted"}
+    state = words[f"site_{run.state}"] if run.state in known else run.state
+    if run.problem:
+        state, cells = words["site_broken"], ""
+    suite = None if run.problem and not run.spec else Link(suite_name(run.suite, words), suite_href(run.suite))
+    origin = "" if run.origin == "measured" or run.problem else f"{words[f'site_{run.origin}']}, "
+    link = Link(run.id, run_href(run))
+    return RunLine(link, run.title, suite, date_of(run.at), origin + state, kind, cells, briefs, run.problem)
+
+
+def home_view(title: str, runs: Sequence[SiteRun], cards: Sequence[SuiteCard], words: Words) -> HomeView:
+    latest = sorted(runs, key=lambda run: (run.at, run.id), reverse=True)
+    good = [run for run in latest if not run.problem]
+    broken = tuple(run_line(run, words) for run in latest if run.problem)
+    counts = (
+        (words["site_runs"], f"{len(runs):,}"),
+        (words["site_suites"], f"{len(cards):,}"),
+        (words["site_last_run"], date_of(good[0].at) if good else MISSING),
+        (words["site_unreadable"], f"{len(broken):,}"),
+    )
+    summary = counted(words, "site_counts", len(runs), suites=counted(words, "site_counts_suites", len(cards)))
+    return HomeView(title, summary, tuple(cards), tuple(run_line(run, words) for run in good[:RECENT]), broken, counts)
+
+
+def suite_view(suite: Suite, runs: Sequence[SiteRun], words: Words, trends: SuiteTrends) -> SuiteView:
+    """Return a suite's page: its trends, and the last run against the one before it and among its own hardware."""
+    lines = trends.lines
+    last, labels = runs[-1], _labels(runs[-1])
+    grouped: dict[str, list[TrendCard]] = {}
+    cards = list(trend_cards(lines, labels, words))
+    for line, card in zip(lines, cards, strict=True):
+        sense = words[f"site_{line.series.better or 'none'}_better"]
+        grouped.setdefault(f"{card.title} · {sense}", []).append(card)
+    named = suite_name(last.suite, words)
+    worse = sum(card.state == "worse" for card in cards)
+    changed = sum(bool(line.changes) for line in lines)
+    summary = counted(words, "site_trends", len(lines), changed=changed) if lines else ""
+    if lines and all(map(has_few_runs, lines)):
+        summary = counted(words, "site_trends_few", len(lines))
+    card_of = SuiteCard(
+        Link(last.title or suite[0], suite_href(suite)),
+        named,
+        counted(words, "site_run_count", len(runs)),
+        date_of(last.at),
+        "worse" if worse else "failed" if last.failed or last.state != "done" else "steady",
+        f"{summary} {counted(words, 'site_worse_now', worse)}" if worse else summary,
+        next((card for card in cards if card.state == "worse"), cards[0] if cards else None),
+    )
+    return SuiteView(
+        card_of,
+        tuple((name, tuple(found)) for name, found in grouped.items()),
+        " ".join(_left_out(trends, len(runs), words)),
+        _ranking(last, words["site_hardware_of"].format(run=last.id), words),
+        _step(last, runs[-2], words) if len(runs) > 1 else None,
+        tuple(run_line(run, words) for run in reversed(runs)),
+    )
+
+
+def _left_out(trends: SuiteTrends, runs: int, words: Words) -> Iterator[str]:
+    if runs > MOST:
+        yield words["site_most"].format(n=MOST)
+    if trends.wrong_clocks:
+        yield counted(words, "site_wrong_clocks", trends.wrong_clocks)
+    if trends.reused:
+        yield counted(words, "site_reused", trends.reused)
+
+
+def _labels(run: SiteRun) -> dict[str, str]:
+    return {**run.labels, **{metric_key(value.quantity): value.label for value in run.values if value.label}}
+
+
+def _ranking(run: SiteRun, title: str, words: Words) -> ComparisonView | None:
+    keys = dict.fromkeys(str(value.point.get("hardware")) for value in run.values)
+    heads = [label for key, label in run.hardware.items() if key in keys]
+    return ranking_view(title, hardware_rankings(run), heads, words, _labels(run))
+
+
+def _step(run: SiteRun, before: SiteRun, words: Words) -> ComparisonView | None:
+    return step_view(
+        words["site_step_of"].format(run=run.id, before=before.id),
+        judge_by_earlier(run, before),
+        (words["site_before"], words["site_now"]),
+        words,
+        _labels(run),
+        changed_facts(run, before),
+    )
+
+
+def run_view(run: SiteRun, words: Words) -> RunView:
+    """Return a run's page: what it is, its briefs, its values, and its hardware ranked."""
+    grouped: dict[str, list[RunValue]] = {}
+    for value in run.values:
+        grouped.setdefault(value.quantity, []).append(value)
+    hidden = same_dims([value.at for value in run.values]) - {"hardware"}
+    values = tuple(
+        (
+            quantity_name(name, found[0].label, words),
+            tuple(
+                ValueRow(
+                    point_text(value.at, words, hidden, run.labels),
+                    shown_value(value.values, value.unit),
+                    spread_text(value.values),
+                    f"{len(value.repeats)}",
+                    words.said(value.reason),
+                )
+                for value in found
+            ),
+        )
+        for name, found in grouped.items()
+    )
+    line = run_line(run, words)
+    facts = [
+        (words["site_measured"], date_of(run.at)),
+        (words["site_state"], line.state),
+        (words["site_cells_head"], line.cells),
+        (words["site_revision"], run.revision),
+        (words["site_tags"], ", ".join(run.tags)),
+    ]
+    briefs = tuple(
+        Link(f"{each.path.removeprefix('reports/')}", brief_href(run, each.path))
+        for each in run.briefs
+        if not each.problem
+    )
+    problems = tuple(words["site_brief_changed"].format(path=each.path) for each in run.briefs if each.problem)
+    environments = tuple(
+        (f"{words['site_environment']} {key[:8]}", tuple(found.items())) for key, found in run.facts.items() if found
+    )
+    ranking = _ranking(run, words["site_hardware_ranked"], words)
+    notice = words["notice_simulated_body"] if run.origin == "simulated" else ""
+    shown = tuple((name, text) for name, text in facts if text)
+    return RunView(line, shown, briefs, problems, values, ranking, environments, notice)
+
+
+def hardware_lines(runs: Sequence[SiteRun], words: Words) -> list[HardwareLine]:
+    """Return each hardware that was measured, by its name and its facts, the last one first."""
+    found: dict[tuple[str, tuple[tuple[str, str], ...]], list[SiteRun]] = {}
+    for run in sorted(runs, key=lambda run: (run.at, run.id)):
+        facts_of: dict[str, dict[str, str]] = {}
+        for value in run.values:
+            if isinstance(key := value.point.get("hardware"), str):
+                facts = run.facts.get(value.environment, {})
+                facts_of[key] = {name: text for name, text in facts.items() if not name.startswith(_SHARED)}
+        for key, facts in facts_of.items():
+            found.setdefault((run.hardware.get(key, key), tuple(facts.items())), []).append(run)
+    lines = [
+        HardwareLine(
+            name,
+            facts,
+            counted(words, "site_run_count", len(seen)),
+            date_of(seen[0].at),
+            date_of(seen[-1].at),
+            tuple(Link(run.id, run_href(run)) for run in seen[-3:][::-1]),
+        )
+        for (name, facts), seen in found.items()
+    ]
+    return sorted(lines, key=lambda line: line.last, reverse=True)

@@ -1,0 +1,125 @@
+"""The trends of a suite by the rules of `bench trend`: each quantity at each point over its runs, with its changes."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import NamedTuple
+
+from benchbrief.history.many_runs import RunValue, SiteRun, Suite, in_order, kept_series
+from benchbrief.history.read_series import Choice, Found, Measured, Series, read_series
+from benchbrief.history.series_changes import Change, ChangeVerdict, trend_of
+from benchbrief.results.compare.comparison import Point
+from benchbrief.results.store_errors import ResultsError
+
+FIRST = ("throughput", "sustained")
+"""Beside these, a trend is shown of the 99th percentiles, of the metrics of the spec, and of errors where there are."""
+ERRORS = "errors"
+
+
+class TrendRules(NamedTuple):
+    """`across` are facts, as patterns, that make no other environment; `verdicts` are what people said of changes."""
+
+    across: tuple[str, ...] = ()
+    verdicts: tuple[ChangeVerdict, ...] = ()
+
+
+NO_RULES = TrendRules()
+
+
+@dataclass(frozen=True)
+class PlacedChange:
+    """A change of a line. `index` is the place of its first value; None where it is earlier than what is shown."""
+
+    index: int | None
+    change: Change
+    unit: str
+
+
+@dataclass(frozen=True)
+class TrendLine:
+    """A series over the runs that have it in its last unit, the oldest first, at most the last ones that are asked for.
+
+    `parts` are the first places of stretches of one environment and definition. `current` is the last change of the
+    part that the last value is in, if nobody said that it is noise.
+    """
+
+    series: Series
+    unit: str
+    values: tuple[Measured, ...]
+    parts: tuple[int, ...]
+    changes: tuple[PlacedChange, ...]
+    current: PlacedChange | None
+
+    @property
+    def point(self) -> Point:
+        return in_order(self.series.point)
+
+
+class SuiteTrends(NamedTuple):
+    """`wrong_clocks` counts runs that are left out, `reused` those whose results of earlier runs are."""
+
+    lines: tuple[TrendLine, ...] = ()
+    wrong_clocks: int = 0
+    reused: int = 0
+
+
+def is_shown(value: RunValue) -> bool:
+    name = value.quantity
+    return name in FIRST or name.startswith("latency.p99[") or not (name.startswith("latency.") or name == ERRORS)
+
+
+def suite_trends(runs: Sequence[SiteRun], most: int, rules: TrendRules) -> dict[Suite, SuiteTrends]:
+    """Return the trends by suite, of those with several runs. All runs are judged; of more than `most`, the last ones
+    are shown."""
+    made: dict[Suite, SuiteTrends] = {}
+    of_origin: dict[str, list[SiteRun]] = {}
+    for run in runs:
+        if run.values and not run.problem:
+            of_origin.setdefault(run.origin, []).append(run)
+    for origin, several in of_origin.items():
+        with kept_series(several) as table:
+            choice = Choice(origin=origin, across=rules.across)  # type: ignore[arg-type]  # one of the choices
+            try:
+                found = read_series(table, choice)
+            except ResultsError:  # no run can be shown
+                continue
+        suites: dict[Suite, list[SiteRun]] = {}
+        for run in several:
+            suites.setdefault(run.suite, []).append(run)
+        for suite, its in suites.items():
+            if len(its) > 1:
+                made[suite] = _trends(suite, {run.id for run in its}, found, most, rules)
+    return made
+
+
+def _trends(suite: Suite, runs: set[str], found: Found, most: int, rules: TrendRules) -> SuiteTrends:
+    shown = [each for each in found.series if (each.spec, each.profile) == suite[:2] and _has_values(each)]
+    order = {name: place for place, name in enumerate(FIRST)}
+    shown.sort(key=lambda each: (order.get(each.quantity, len(order)), each.quantity))
+    lines = tuple(_line(each, found.controls, most, rules.verdicts) for each in shown)
+    return SuiteTrends(lines, len(runs.intersection(found.wrong_clocks)), len(runs.intersection(found.reused)))
+
+
+def _has_values(series: Series) -> bool:
+    known = [each.value for part in series.parts for each in part.known]
+    return any(known) if series.quantity == ERRORS else bool(known)
+
+
+def _line(series: Series, controls: Sequence[Series], most: int, verdicts: Sequence[ChangeVerdict]) -> TrendLine:
+    trend = trend_of(series, controls, verdicts)
+    every = [(each, place) for place, part in enumerate(series.parts) for each in part.values]
+    every.sort(key=lambda pair: (pair[0].at, pair[0].run_id))
+    last = next(place for each, place in reversed(every) if each.value is not None)
+    unit = series.parts[last].unit  # values of other units have no common scale
+    drawn = [(each, place) for each, place in every if series.parts[place].unit == unit][-most:]
+    index = {each.run_id: at for at, (each, _) in enumerate(drawn)}
+    placed = {
+        place: [PlacedChange(index.get(each.first.run_id), each, part.part.unit) for each in part.changes]
+        for place, part in enumerate(trend.parts)
+    }
+    found = sorted((each for part in placed.values() for each in part), key=lambda each: each.change.first.at)
+    parts = (0, *(at for at, ((_, one), (_, other)) in enumerate(pairwise(drawn), 1) if one != other))
+    current = next((each for each in reversed(placed[last]) if not each.change.is_noise), None)
+    return TrendLine(series, unit, tuple(each for each, _ in drawn), parts, tuple(found), current)

@@ -1,0 +1,108 @@
+"""The limits within which an offered load counts as achieved, for curves and for single cells."""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from dataclasses import dataclass
+from functools import cached_property
+
+from benchbrief.model.plan import Arrivals, Experiment, Promise
+
+KEEPS_UP = 0.95
+"""A system keeps up with an offered load when it achieves this share of it. The rest is for the pace of the load
+generator, which is never exact."""
+
+CATCHES_UP = 1.05
+"""A load generator above this share of its offered load worked off a backlog: its schedule began in the warm-up, or
+a stall stopped it."""
+
+
+@dataclass(frozen=True)
+class Load:
+    """What was due and what was done, in operations per second."""
+
+    offered: float
+    achieved: float
+
+    @property
+    def share(self) -> float:
+        return self.achieved / self.offered
+
+    @property
+    def is_short(self) -> bool:
+        return self.share < KEEPS_UP
+
+    @property
+    def is_ahead(self) -> bool:
+        return self.share > CATCHES_UP
+
+
+def load_of(  # the numbers of one measurement
+    ops_per_s: float,
+    done: int | None,
+    due: int | None,
+    seconds: float | None,
+    target: float,
+    experiment: Experiment | None,
+) -> Load:
+    """Return the load of a measured cell with a target.
+
+    Random arrivals are seldom as many as their rate says, so what was `done`, failed operations too, is held against
+    what the schedule had `due` in these seconds, where the load generator tells it.
+    """
+    if due and seconds and done is not None:
+        return Load(due / seconds, done / seconds)
+    return Load(offered(target, experiment), ops_per_s)
+
+
+def to_serve(promise: Promise) -> float:
+    """Return the share of its offered load that a run has to serve for a promise: a rate that was served to less can't
+    be told from the next candidates."""
+    return max(KEEPS_UP, 1 - promise.within)
+
+
+def offered(target: float, experiment: Experiment | None) -> float:
+    """Return the mean rate that is due in the measured time of a cell: its `target`, unless it has bursts."""
+    arrivals = experiment.arrivals if experiment else None
+    if experiment is None or arrivals is None or arrivals.kind != "burst":
+        return target
+    due = Schedule(arrivals, experiment.warm_up_s).due(target, 0.0, experiment.measure_s)
+    return due / experiment.measure_s
+
+
+@dataclass(frozen=True)
+class Schedule:
+    """When the operations of a run are due: a warm-up, and the measured time after it."""
+
+    arrivals: Arrivals | None
+    warm_up_s: float
+
+    @property
+    def is_even(self) -> bool:
+        return self.arrivals is None or self.arrivals.kind not in ("burst", "steps", "trace")
+
+    def due(self, target: float, begin: float, end: float) -> float:
+        """Return how many operations are due on average between two times of the measurement, at a `target` rate."""
+        arrivals = self.arrivals
+        since, until = self.warm_up_s + begin, self.warm_up_s + end
+        if arrivals is None or self.is_even:
+            return target * (end - begin)
+        if arrivals.kind == "burst":
+            bursts = _in_bursts(arrivals, until) - _in_bursts(arrivals, since)
+            return target * (end - begin) + (arrivals.burst_rate - target) * bursts
+        if arrivals.kind == "trace":
+            return bisect_left(self._traced, until) - bisect_left(self._traced, since)
+        starts = [step * arrivals.each_s for step in range(len(arrivals.rates))]
+        lasting = (max(0.0, min(end, start + arrivals.each_s) - max(begin, start)) for start in starts)
+        return sum(rate * seconds for rate, seconds in zip(arrivals.rates, lasting, strict=True))
+
+    @cached_property
+    def _traced(self) -> list[float]:
+        lines = self.arrivals.trace.splitlines() if self.arrivals else []
+        return [float(line) for line in lines if line.strip() and not line.startswith("#")]
+
+
+def _in_bursts(arrivals: Arrivals, until: float) -> float:
+    """Return the seconds of bursts up to a time. A run begins with one."""
+    whole, rest = divmod(until, arrivals.every_s)
+    return whole * arrivals.lasting_s + min(rest, arrivals.lasting_s)

@@ -1,0 +1,174 @@
+"""The spec of a database engine."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import ClassVar, Literal, get_args
+
+from benchbrief.model.extension_spec import NAME, ExtensionSpec
+from benchbrief.model.value_shapes import Flag, Key, Login, Number, Special, Text, Word
+
+Reset = Literal[
+    "drop_and_load",
+    "after_writes",
+    "as_needed",
+    "undo",
+    "snapshot",
+    "links",
+    "btrfs",
+    "zfs",
+    "lvm_thin",
+    "reuse",
+    "command",
+]
+"""How a cell gets its data set: loaded again; loaded again after a cell that writes, or after one whose changes the
+next cell would notice; with what cells inserted deleted; copied or linked back from a snapshot made after the load, or
+put back by the file system; left as it is; or reset by the database's own commands."""
+
+BY_FILE_SYSTEM: Mapping[Reset, str] = {"btrfs": "btrfs", "zfs": "ZFS", "lvm_thin": "LVM"}
+"""The resets by a snapshot of what keeps the files, with its name."""
+
+RESTORED: tuple[Reset, ...] = ("snapshot", "links", *BY_FILE_SYSTEM, "command")
+"""The resets that bring the data back, whatever the cells before did."""
+
+AFTER_WRITES: tuple[Reset, ...] = ("snapshot", "links")
+"""Those of them that do so only after a cell that writes. The others empty caches, too, or only a user knows what."""
+
+EVERYWHERE: tuple[Reset, ...] = ("drop_and_load", "after_writes", "as_needed", "snapshot", "reuse", "command")
+"""What every engine understands."""
+
+COMMON = frozenset({"engine", "path", "reset", "drop_caches", "prepare", "teardown", "tool"})
+"""Attributes of every engine."""
+
+STARTED = ("binary", "config", "port", "certificate", "ca", "user", "password", "key")
+"""Attributes of a server that the run starts."""
+
+READ = frozenset({*COMMON, *STARTED, "uri", "server", "topology", "version", "max_lag", "size", "options_file"})
+"""Attributes with their own places in the plan. All others are the settings of a database."""
+
+
+@dataclass(frozen=True)
+class Option:
+    """An option of a database. `name` is the engine's name for it, which the plan has; "" where it is the same.
+
+    `scale` turns base units into the engine's; `words` maps our words to the engine's. An option may be a `list_of`
+    words, or a number or one of the words of `word_or`; its shape is then only for messages.
+    """
+
+    key: Key
+    name: str = ""
+    scale: float = 1.0
+    words: Mapping[str, str] = field(default_factory=dict)
+    list_of: tuple[str, ...] = ()
+    word_or: tuple[str, ...] = ()
+    shapes_data: bool = True
+    """Whether another value changes the data on the device, and not only how the engine runs."""
+
+
+@dataclass(frozen=True)
+class ServerProgram:
+    """The program that `server = start` starts, its router, and its port.
+
+    `refused_config` maps patterns that its configuration file may not have to the reason.
+    """
+
+    binary: str
+    port: int
+    router: str = ""
+    refused_config: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class EngineSpec(ExtensionSpec):
+    """A database engine: its attributes in a spec, and its load generators.
+
+    `implementation` has the methods of `seams.Engine`. `label` is the engine's name for people. `tools` are the load
+    generators that can load it, the usual one first. An engine that is `in_process` is a library in the load
+    generator's process on the hosts under test; any other is a server, reached over the network.
+
+    `attributes` are those of the `database` block beside `engine`, `path`, `reset`, `drop_caches`, `prepare`,
+    `teardown`, and `tool` of a library. A server may have `uri`, whose texts begin with one of the `schemes`, and
+    `server`, which may be `start`, by its `program`, or `embedded`, a built-in stand-in. `options` are those of
+    `options { }`. Flags of the tool may stand beside them (`ToolSpec.flags`).
+    """
+
+    kind: ClassVar[str] = "engine"
+
+    label: str
+    tools: tuple[str, ...]
+    in_process: bool = False
+    attributes: Mapping[str, Key] = field(default_factory=dict)
+    options: Mapping[str, Option] = field(default_factory=dict)
+    options_label: str = ""
+    """The title of its options in the reference: "Options of MongoDB connections"."""
+    described: Mapping[str, str] = field(default_factory=dict)
+    """What a disclosure calls such a database, by language, where it is neither a server nor a library."""
+    default_reset: Reset = "drop_and_load"
+    resets: tuple[Reset, ...] = ()
+    """Further ways to reset its data: `undo`, `links`."""
+    updates_in_place: bool = False
+    """Whether a data set whose records were updated, by others of the same size, serves as well as a new load."""
+    schemes: tuple[str, ...] = ()
+    program: ServerProgram | None = None
+    probes: tuple[str, ...] = ()
+    """Probes that ask the database which can ask it, beside those whose own specs name it (`ProbeSpec.engines`)."""
+
+    @property
+    def texts(self) -> Mapping[str, Mapping[str, str]]:
+        """What a disclosure says, by the key of a catalogue of words."""
+        return {f"d_engine_{self.name}": self.described} if self.described else {}
+
+    @property
+    def default_tool(self) -> str:
+        return self.tools[0]
+
+    @property
+    def has_stand_in(self) -> bool:
+        """Whether `server = embedded` starts a built-in stand-in."""
+        return "embedded" in self.servers
+
+    @property
+    def servers(self) -> tuple[str, ...]:
+        """The values that `server` may have."""
+        key = self.attributes.get("server")
+        return key.shape.choices if key and isinstance(key.shape, Word) else ()
+
+    @property
+    def own_attributes(self) -> tuple[str, ...]:
+        """Attributes that only this engine reads."""
+        return tuple(name for name in self.attributes if name not in READ)
+
+    def mistake(self, name: str, *, own: bool = False) -> str:
+        return super().mistake(name) or self._wrong_attribute() or self._wrong_server()
+
+    def _wrong_attribute(self) -> str:
+        tables = (self.attributes, {option: said.key for option, said in self.options.items()})
+        for attribute, key in (pair for table in tables for pair in table.items()):
+            if not NAME.fullmatch(attribute):
+                return f"`{attribute}` can't be the name of an attribute"
+            if not isinstance(key.shape, Text | Word | Number | Flag | Login | Special):
+                return f"the attribute `{attribute}` has a shape that no attribute of a database may have"
+        for attribute in self.attributes:
+            if attribute in COMMON:
+                return f"the attribute `{attribute}` is one that every database has"
+            if attribute not in READ and isinstance(self.attributes[attribute].shape, Special | Login):
+                return f"the attribute `{attribute}` has a shape that only the language itself can read"
+        return ""
+
+    def _wrong_server(self) -> str:
+        if not self.tools:
+            return "it has no `tools`"
+        if self.described and not self.described.get("en"):
+            return "`described` needs words in English, `en`"
+        if self.default_reset not in get_args(Reset):
+            return f"`{self.default_reset}` is no way to reset a database"
+        if not self.in_process and "uri" not in self.attributes and "server" not in self.attributes:
+            return "a server needs the attribute `uri` or `server`"
+        for pattern in self.program.refused_config if self.program else ():
+            try:
+                re.compile(pattern)
+            except re.error as error:
+                return f"`{pattern}` of `refused_config` is no regular expression: {error}"
+        return ""

@@ -1,0 +1,402 @@
+"""The spec of a transport."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import ClassVar, Literal, get_args
+
+from benchbrief.model.units import UnknownUnitError, parse_unit
+from benchbrief.model.value_shapes import Flag, Key, Login, Number, Special, Text, Word
+
+API = 1
+"""The version of the specs' interface. It rises when specs of an earlier version can no longer be read."""
+
+LANGUAGES = ("en", "ja")
+"""The languages of benchbrief's own texts. The first is the fallback."""
+
+NAME = re.compile(r"[a-z][a-z0-9_]*")
+"""The form of the name of an extension, an attribute or a workload."""
+
+
+def raised(error: BaseException) -> str:
+    """Return in words what another package's code raised, which may be anything. Raises a Ctrl-C again."""
+    if isinstance(error, KeyboardInterrupt):
+        raise error
+    try:
+        return f"{type(error).__name__}: {error}"
+    except Exception:  # its text is that package's code, too
+        return type(error).__name__
+
+
+@dataclass(frozen=True)
+class ExtensionSpec:
+    """An extension. `doc` is a sentence on it.
+
+    `implementation` is its code, imported when it runs: "package.module:Class".
+    """
+
+    kind: ClassVar[str]
+    """The word for this kind: "probe"."""
+    has_code: ClassVar[bool] = True
+    """Whether it needs an implementation."""
+    name_form: ClassVar[re.Pattern[str]] = NAME
+
+    api: int
+    name: str
+    doc: str
+    implementation: str
+
+    def mistake(self, name: str, *, own: bool = False) -> str:
+        """Return what is wrong with the spec, registered under `name`; "" when nothing is. `own` says that benchbrief
+        has it. Values of another package's spec may have any type, and reading them may raise anything."""
+        if self.name != name:
+            return f"it is registered as `{name}`, and its name is `{self.name}`"
+        if not self.name_form.fullmatch(name):
+            return f"`{name}` can't be the name of {self.kind}: it is no word in small letters"
+        if not self.doc or (self.has_code and ":" not in self.implementation):
+            code = ", and an `implementation` such as `package.module:Class`" if self.has_code else ""
+            return f"it needs a `doc`{code}"
+        return ""
+
+
+Reads = Literal["outputs", "samples", "tables"]
+
+
+@dataclass(frozen=True)
+class ImporterSpec(ExtensionSpec):
+    """An importer: the files that it reads for `bench import`, and how to recognise them.
+
+    `implementation` is a class below one of `benchbrief.results.imports.importer_seams`: OutputImporter, SampleImporter
+    or TableImporter, by `reads`. `doc` describes the files, and `tells` the values that they have.
+
+    `line` is a regular expression for the start of a line that only such files have. `families` are the families of
+    workloads of its tool, empty for all. `probe` is the probe of its samples. `options` are options of the command
+    line, which `read` gets by name.
+    """
+
+    kind: ClassVar[str] = "importer"
+    name_form: ClassVar[re.Pattern[str]] = re.compile(r"[a-z][a-z0-9_-]*")
+
+    reads: Reads = "outputs"
+    tells: str = ""
+    line: str = ""
+    families: tuple[str, ...] = ()
+    probe: str = ""
+    options: Mapping[str, Key] = field(default_factory=dict)
+
+    def mistake(self, name: str, *, own: bool = False) -> str:
+        return super().mistake(name) or self._wrong_files() or self._wrong_options()
+
+    def _wrong_files(self) -> str:
+        if self.reads not in get_args(Reads):
+            return f"`reads` is none of {', '.join(get_args(Reads))}"
+        if (self.reads == "samples") != bool(self.probe):
+            return "`probe` names the probe that samples are of, and nothing for other files"
+        if not self.tells:
+            return "it needs a sentence in `tells`: what is known of its files"
+        try:
+            re.compile(self.line)
+        except re.error as error:
+            return f"`line` is no regular expression: {error}"
+        return ""
+
+    def _wrong_options(self) -> str:
+        for option, key in self.options.items():
+            if not NAME.fullmatch(option) or not key.doc:
+                return f"`{option}` can't be an option: it needs a name in small letters, and a `doc`"
+            if not isinstance(key.shape, Text | Word | Number | Flag):
+                return f"the option `{option}` has a shape that no option may have"
+        return ""
+
+
+Boundary = Literal["wall", "node", "cpu", "unknown"]
+Address = Literal["host", "url", "path"]
+
+SHARED = Key(
+    Flag(),
+    "The hosts have the meter together, as the nodes of an enclosure have: its watts are counted once, "
+    "and those of several are added up.",
+    default="a meter for each host",
+)
+"""The argument `shared`: one meter for all hosts."""
+SCALE = Key(Number("W", "0.1 W", above=True), "What one of the number is in watts.", default="1 W")
+BOUNDARY = Key(Word(("wall", "node", "cpu")), "What its watts are the power of.", default="unknown")
+
+
+@dataclass(frozen=True)
+class MeterSpec(ExtensionSpec):
+    """A way to read power, written as a call: `ipmi("bmc-[1-4].lab", user: env("BMC_USER"), password: secret("P"))`.
+
+    `implementation` is a class of `benchbrief.runners.meters.meter_base`. `usage` is such a call, in backquotes.
+
+    `address` describes its unnamed argument, "" for none, and `address_is` its form. `boundary` is what its watts are
+    the power of. A `networked` meter is read on the controller, and there is one for each host; others are on the
+    hosts. `parts` are the arguments that name what to read at the address; a call has at most one of them, which may
+    have ranges, as the address may. A call has exactly one argument of `needs`. `needs_another` maps an argument to the
+    one it needs, and `exclude` has pairs that contradict each other. With `local`, a call without an address reads the
+    host itself. A `recorded` meter writes a log, which is read after each measurement; it is networked.
+    """
+
+    kind: ClassVar[str] = "meter"
+
+    boundary: Boundary = "unknown"
+    address: str = ""
+    usage: str = ""
+    arguments: Mapping[str, Key] = field(default_factory=dict)
+    address_is: Address = "host"
+    networked: bool = True
+    parts: tuple[str, ...] = ()
+    needs: tuple[tuple[str, ...], ...] = ()
+    needs_another: Mapping[str, str] = field(default_factory=dict)
+    exclude: tuple[tuple[str, str], ...] = ()
+    local: bool = False
+    recorded: bool = False
+
+    def mistake(self, name: str, *, own: bool = False) -> str:
+        return super().mistake(name) or self._wrong_call() or self._wrong_arguments()
+
+    def _wrong_call(self) -> str:
+        if self.boundary not in get_args(Boundary) or self.address_is not in get_args(Address):
+            return "`boundary` or `address_is` is none of its words"
+        return "" if self.usage else "it needs a `usage`: how it is written, in backquotes"
+
+    def _wrong_arguments(self) -> str:
+        named = (*self.parts, *self.needs_another, *(each for some in (*self.needs, *self.exclude) for each in some))
+        for name in named:
+            if name not in self.arguments:
+                return f"it names the argument `{name}`, which it does not have"
+        for name, key in self.arguments.items():
+            if not NAME.fullmatch(name) or not key.doc:
+                return f"`{name}` can't be an argument: it needs a name in small letters, and a `doc`"
+            if not isinstance(key.shape, Text | Word | Number | Flag | Login | Special):
+                return f"the argument `{name}` has a shape that no argument of a meter may have"
+        return ""
+
+
+COUNTERS = "a counter then gives one mean, which includes time before or after the measured time"
+GAUGES = "a gauge then gives one moment, or nothing"
+COUNTERS_AND_GAUGES = f"{COUNTERS}; {GAUGES}"
+
+_TAKEN = frozenset({"throughput", "latency", "errors", "energy", "nodes", "steady"})
+_TAKEN_DIMENSIONS = frozenset(
+    {"hardware", "workload", "threads", "target", "experiment", "operation", "phase", "repeat", "node", "time"}
+)
+RESERVED = _TAKEN | _TAKEN_DIMENSIONS
+"""Words of the language that may stand before a dot."""
+
+
+@dataclass(frozen=True)
+class ProbeSpec(ExtensionSpec):
+    """A probe: what it samples and how it is asked for in a spec.
+
+    `implementation` is the class that samples, with the methods of `seams.ProbeKind`.
+    `measures` are by name; each name is the probe's, a dot and a word. `attributes` are those of a `probe` block beside
+    `kind` and `every`; `on` names the one that `probes = [disk every 1 s on "/dev/sda"]` stands for.
+
+    `asks` says what the probe samples: each node, with a job there; the meter of the hardware's `power`; or the
+    database, over the engine's own connection or in the load generator that has the database in it.
+    One that asks the database can ask those of the `engines`, and those whose own specs name it (`EngineSpec.probes`).
+    `single_reading` says what the probe measures in a time with a single reading.
+    `word_is_free`: the probe's name may be a metric or a fact of hardware, as in `memory = 512 GiB`.
+    """
+
+    kind: ClassVar[str] = "probe"
+
+    measures: Mapping[str, ProbeMeasure]
+    attributes: Mapping[str, Key] = field(default_factory=dict)
+    on: str = ""
+    asks: Literal["node", "meter", "database"] = "node"
+    engines: tuple[str, ...] = ()
+    single_reading: str = GAUGES
+    word_is_free: bool = False
+
+    def mistake(self, name: str, *, own: bool = False) -> str:
+        """Check the spec. Measures of benchbrief's `own` probes may have any name; others start with the probe's
+        name."""
+        return super().mistake(name) or self._wrong_name() or self._wrong_measure(own) or self._wrong_attribute()
+
+    def _wrong_name(self) -> str:
+        taken = self.name in RESERVED
+        return f"`{self.name}` can't be the name of a probe: it is a word of the language" if taken else ""
+
+    def _wrong_measure(self, own: bool) -> str:
+        return wrong_measure("" if own else self.name, self.measures) if self.measures else "it has no measures"
+
+    def _wrong_attribute(self) -> str:
+        if self.on and self.on not in self.attributes:
+            return f"`on` names the attribute `{self.on}`, which it does not have"
+        for attribute, key in self.attributes.items():
+            if attribute in ("kind", "every") or not NAME.fullmatch(attribute):
+                return f"`{attribute}` can't be the name of an attribute"
+            if not isinstance(key.shape, Text | Word | Number | Flag):
+                return f"the attribute `{attribute}` has a shape that no attribute of a probe may have"
+        if self.on and not isinstance(self.attributes[self.on].shape, Text):
+            return f"the attribute `{self.on}`, which `on` stands for, is no text"
+        return ""
+
+
+Across = Literal["sum", "average", "largest"]
+
+
+@dataclass(frozen=True)
+class ProbeMeasure:
+    """A number that a probe samples, or that a load generator reports of itself.
+
+    `unit` is the base unit of its samples ("B/s", "cores", "" for a share or a count). `doc` is a sentence. `labels`
+    are its name in briefs, by language ("en" at least). `across_nodes` says how the nodes' values make one value. A
+    measure `of_whole_measurement` is one number for the measured time, such as a ratio of totals, and has no dimension
+    `time`. `simulated` is the value that a simulated host shows; None for nothing.
+    A closed loop, without a `target`, does not have one that is `offered_only`.
+    A disclosure has the most that a run had of one that is `disclosed`, as a share of 1 or as a value with its unit.
+    """
+
+    unit: str
+    doc: str
+    labels: Mapping[str, str]
+    across_nodes: Across = "sum"
+    of_whole_measurement: bool = False
+    simulated: float | None = None
+    offered_only: bool = False
+    disclosed: Literal["", "share", "value"] = ""
+
+    def label(self, language: str) -> str:
+        return self.labels.get(language) or self.labels["en"]
+
+
+def wrong_measure(owner: str, measures: Mapping[str, ProbeMeasure]) -> str:
+    """Say what is wrong with one of these. With an owner, each is called by its name, a dot and a word."""
+    for measure, said in measures.items():
+        family, _, word = measure.partition(".")
+        if owner and (family != owner or not NAME.fullmatch(word)):
+            return f"the measure `{measure}` has to be called `{owner}.` and a word in small letters"
+        if not said.doc or not said.labels.get("en"):
+            return f"the measure `{measure}` needs a `doc` and a label in English, `en`"
+        if said.across_nodes not in get_args(Across):
+            return f"`across_nodes` of `{measure}` is neither `sum` nor `average`"
+        try:
+            parse_unit(said.unit)
+        except UnknownUnitError:
+            return f"the measure `{measure}` has an unknown unit, `{said.unit}`"
+    return ""
+
+
+@dataclass(frozen=True)
+class SchedulerSpec(ExtensionSpec):
+    """A scheduler that holds a lab's hosts, and gives them to jobs.
+
+    `implementation` is a class of `benchbrief.runners.fleet.scheduler:Scheduler`. `label` is what people call it.
+    `attributes` are those of its block, `scheduler slurm { ... }`: what each job asks for.
+
+    With a `usage`, hosts can be asked for by a call, `hosts = slurm("nvme", 4)`: what they must have, and how many.
+    `asks_for` says what the text is ("a feature of nodes"), `asks_form` is its form, and `arguments` are the named
+    ones, which are texts.
+    """
+
+    kind: ClassVar[str] = "scheduler"
+
+    label: str
+    attributes: Mapping[str, Key] = field(default_factory=dict)
+    usage: str = ""
+    asks_for: str = ""
+    asks_form: str = ".+"
+    arguments: Mapping[str, Key] = field(default_factory=dict)
+
+    def mistake(self, name: str, *, own: bool = False) -> str:
+        return super().mistake(name) or self._wrong_attributes()
+
+    def _wrong_attributes(self) -> str:
+        for attribute, key in {**self.attributes, **self.arguments}.items():
+            if not NAME.fullmatch(attribute) or not key.doc:
+                return f"`{attribute}` can't be an attribute: it needs a name in small letters, and a `doc`"
+            if not isinstance(key.shape, Text | Number | Flag):
+                return f"`{attribute}` has a shape that nothing of a scheduler may have: use Text, Number or Flag"
+        if any(not isinstance(key.shape, Text) for key in self.arguments.values()):
+            return "the named arguments of its hosts must be texts"
+        if bool(self.usage) != bool(self.asks_for):
+            return "it needs both a `usage` and `asks_for`, or neither"
+        try:
+            re.compile(self.asks_form)
+        except re.error as error:
+            return f"`asks_form` is no regular expression: {error}"
+        return "" if self.label else "it needs a `label`: what people call it"
+
+
+Format = Literal["pdf", "html", "markdown"]
+
+
+@dataclass(frozen=True)
+class TemplateSpec(ExtensionSpec):
+    """A template: the layout and style of a brief.
+
+    `implementation` is the package whose folder has the layout, `brief.html.j2`, and the files that it includes under
+    the name of the template: "bench_memo.memo", and `{% include "memo/theme.css" %}`. The layout extends
+    `base/page.html.j2`.
+
+    `labels` are the words above the title, by language ("en" at least), with a `key` in catalogues where that is not
+    `kicker_` and the name. `slides` puts each figure or table on a slide of 16:9, and `leads` sets the first box beside
+    the first text. `formats` are the files that are usually made.
+    """
+
+    kind: ClassVar[str] = "template"
+    has_code: ClassVar[bool] = False
+
+    labels: Mapping[str, str] = field(default_factory=dict)
+    key: str = ""
+    slides: bool = False
+    leads: bool = False
+    formats: tuple[Format, ...] = ("html", "pdf")
+
+    @property
+    def word(self) -> str:
+        """The key of its label in a catalogue of words."""
+        return self.key or f"kicker_{self.name}"
+
+    def label(self, language: str) -> str:
+        return self.labels.get(language) or self.labels["en"]
+
+    def mistake(self, name: str, *, own: bool = False) -> str:
+        return super().mistake(name) or self._wrong_layout()
+
+    def _wrong_layout(self) -> str:
+        if not self.implementation or ":" in self.implementation:
+            return "`implementation` names the package whose folder has `brief.html.j2`: `bench_memo.memo`"
+        if not self.labels.get("en"):
+            return "it needs `labels`, the words above the title, in English at least: `en`"
+        if not self.formats or set(self.formats) - set(get_args(Format)):
+            return f"`formats` are some of {', '.join(get_args(Format))}"
+        return ""
+
+
+@dataclass(frozen=True)
+class TransportSpec(ExtensionSpec):
+    """A transport: how commands and files reach a host.
+
+    `implementation` is a class below `JobTransport` (`benchbrief.runners.transports.transport_base`). `label` is what
+    people call it. A spec chooses one by the scheme of a host, which is the transport's name: "netns://blue". The
+    `address` behind it may have ranges, and has this form; "" for a transport that no scheme names.
+    `address_is` says what it is: "the name of a network namespace".
+
+    `on_controller` says that its hosts have the processes of the controller, under the same numbers, and its clock. It
+    is true for a network namespace, and not for a container with processes of its own.
+    """
+
+    kind: ClassVar[str] = "transport"
+
+    label: str = ""
+    address: str = ""
+    address_is: str = ""
+    on_controller: bool = False
+
+    def mistake(self, name: str, *, own: bool = False) -> str:
+        return super().mistake(name) or self._wrong_address(own)
+
+    def _wrong_address(self, own: bool) -> str:
+        if not self.label or (not own and not (self.address and self.address_is)):
+            return "it needs a `label`, and an `address` with `address_is`: what follows its scheme"
+        try:
+            re.compile(self.address)
+        except re.error as error:
+            return f"`address` is no regular expression: {error}"
+        return ""

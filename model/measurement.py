@@ -1,0 +1,253 @@
+"""What a measurement is: operations with their latency distributions, and samples of probes.
+
+Latencies are in seconds, throughputs in operations per second."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Literal, NamedTuple
+
+from benchbrief.model.run_messages import say
+from benchbrief.model.text import share_figure
+
+_SAME_WINDOW = 0.95
+"""The share of the time in which all load generators must be active, so that their rates may be added."""
+
+
+class Bucket(NamedTuple):
+    """`count` latencies in [lo, hi) seconds. A tuple, as a cell has hundreds."""
+
+    lo: float
+    hi: float
+    count: int  # type: ignore[assignment]  # a field, in place of tuple.count
+
+
+@dataclass(frozen=True)
+class Histogram:
+    """A latency distribution as non-empty buckets in rising order; merged by adding counts, never by averaging.
+
+    See `runners/measurement/histogram.py` for merging and percentiles.
+    """
+
+    buckets: tuple[Bucket, ...]
+
+    @cached_property
+    def count(self) -> int:
+        return sum(bucket.count for bucket in self.buckets)
+
+
+@dataclass(frozen=True)
+class Operation:
+    """One kind of operation over one interval of one load generator.
+
+    `operation` is in our words: read, update, insert, scan, read_modify_write, write, seek, delete.
+    `phase` is None for the whole measured window. `count` are successes, `errors` failures.
+    `printed` are percentiles as the tool printed them, kept only where there is no histogram: {99.0: 0.00123}.
+    `in_total` is False for rows that count operations already in other rows (READ-MODIFY-WRITE).
+    """
+
+    operation: str
+    count: int
+    errors: int = 0
+    mean_s: float | None = None
+    min_s: float | None = None
+    max_s: float | None = None
+    histogram: Histogram | None = None
+    printed: tuple[tuple[float, float], ...] = ()
+    kind: Literal["service", "intended"] = "service"
+    phase: int | None = None
+    in_total: bool = True
+
+
+class Interval(NamedTuple):
+    """Operations completed in a slice of the measured window, `start_s` from its start.
+
+    `p99_s` is the 99th percentile of their latencies; None where the tool does not tell it by slice. A tuple, as a cell
+    has many.
+    """
+
+    start_s: float
+    seconds: float
+    count: int  # type: ignore[assignment]  # a field, in place of tuple.count
+    p99_s: float | None = None
+
+
+@dataclass(frozen=True)
+class PhaseThroughput:
+    """Throughput of a phase (None: the whole measured window). `count` are successful operations.
+
+    With `seconds` 0, the tool printed only the rate: operations and time are unknown.
+    """
+
+    phase: int | None
+    count: int
+    errors: int
+    seconds: float
+    ops_per_s: float
+
+
+@dataclass(frozen=True)
+class SteadyEnd:
+    """How a measurement ended that ends by itself: `steady`, or after its longest time. Times are in seconds.
+
+    It went on for `lasted_s`, and the `cut_s` at its beginning are the transient, which no number is of; None where the
+    transient goes into the second half, so that all of it counts. Of the rest, half the width of the 95 % interval of
+    each mean is known, as a share of the mean, and the correlation of batches that follow each other; None where
+    there is no mean, and of latency in a closed loop.
+    """
+
+    steady: bool
+    lasted_s: float
+    cut_s: float | None
+    throughput_half_width: float | None = None
+    throughput_correlation: float | None = None
+    latency_half_width: float | None = None
+    latency_correlation: float | None = None
+
+
+@dataclass(frozen=True)
+class Measurement:
+    """The parsed result of one measured job.
+
+    `window` is the measured part in epoch seconds by the host's clock (warm-up cut off), for the probes' samples.
+    `warnings` are the tool's own remarks that belong in the report ("Assertions are enabled; ...").
+    `properties` records what the numbers depend on (`latency`: "service" or "intended", `percentiles`: ...).
+    `samples` are of the measures that the tool's spec declares, by the time from the start of `window`, each with a
+    value for the `seconds` that end then; of one for the whole measurement, those are all of it. Their nodes are not
+    said: that is the load generator's host.
+    `tool_s` is how long the tool says it ran, its own warm-up included; None: as long as it measured.
+    """
+
+    window: tuple[float, float]
+    throughput: tuple[PhaseThroughput, ...]
+    operations: tuple[Operation, ...]
+    intervals: tuple[Interval, ...] = ()
+    warnings: tuple[str, ...] = ()
+    tool_version: str = ""
+    properties: tuple[tuple[str, str], ...] = ()
+    samples: tuple[Sample, ...] = ()
+    tool_s: float | None = None
+    due: int | None = None
+    """The operations that the tool's schedule had due in the window; None where it does not tell."""
+    dropped: int = 0
+    """Those of them that were never sent."""
+    steady: SteadyEnd | None = None
+    """How it ended, where it was measured until it is steady; `window` begins after the transient then."""
+
+    @property
+    def total(self) -> PhaseThroughput:
+        return next(t for t in self.throughput if t.phase is None)
+
+
+@dataclass(frozen=True)
+class Together:
+    """What the load generators of a cell measured side by side.
+
+    `load`: each ended with its part of the records, not after a set time. As in the store, their rates are added if
+    all were active at the same time. Otherwise the rates cover different times, and their sum was never reached.
+    Then the rate is all operations over the time from the first start to the last end.
+    """
+
+    each: tuple[Measurement, ...]
+    load: bool
+
+    @property
+    def overlap(self) -> float:
+        """Return the share of the time from the first start to the last end in which all load generators were
+        active."""
+        first, last = _whole(each.window for each in self.each)
+        common = min(each.window[1] for each in self.each) - max(each.window[0] for each in self.each)
+        return max(0.0, common) / (last - first) if last > first else 1.0
+
+    @property
+    def remark(self) -> str:
+        """Return a remark on rates that should have been reached at the same time, and were not; else ""."""
+        if self.load or not self.over_all:
+            return ""
+        return say.together(share=share_figure(self.overlap))
+
+    @property
+    def over_all(self) -> bool:
+        """Return whether rates refer to the time from the first start to the last end."""
+        return len(self.each) > 1 and (self.load or self.overlap < _SAME_WINDOW)
+
+    @property
+    def window(self) -> tuple[float, float]:
+        """Return the time that counts: from the first start to the last end, or that in which all were active."""
+        if self.over_all:
+            return _whole(each.window for each in self.each)
+        return max(each.window[0] for each in self.each), min(each.window[1] for each in self.each)
+
+    def throughput(self, phase: int | None) -> PhaseThroughput | None:
+        """Return the throughput together; None when not every load generator has the phase."""
+        parts = [part for each in self.each for part in each.throughput if part.phase == phase]
+        if len(parts) < len(self.each):
+            return None
+        count, seconds = sum(part.count for part in parts), self.seconds(phase)
+        rate = count / seconds if self.over_all and seconds > 0 else sum(part.ops_per_s for part in parts)
+        return PhaseThroughput(phase, count, sum(part.errors for part in parts), seconds, rate)
+
+    def seconds(self, phase: int | None) -> float:
+        """Return the seconds of a phase that all have: the longest time, or the mean over all of them."""
+        if self.over_all:
+            first, last = _whole(_span(each, phase) for each in self.each)
+            return last - first
+        return max(part.seconds for each in self.each for part in each.throughput if part.phase == phase)
+
+    def rate(self, counts: Sequence[int], phase: int | None) -> float:
+        """Return the rate per second from each load generator's count in a phase that all have."""
+        if self.over_all:
+            seconds = self.seconds(phase)
+            return sum(counts) / seconds if seconds > 0 else 0.0
+        times = [part.seconds for each in self.each for part in each.throughput if part.phase == phase]
+        return sum(count / time for count, time in zip(counts, times, strict=True) if time > 0)
+
+    def measurement(self) -> Measurement:
+        """Return one measurement for the verdict, without phases and intervals."""
+        total = self.throughput(None)
+        if len(self.each) == 1 or total is None:
+            return self.each[0]
+        warnings = (each.warnings for each in self.each)
+        return replace(
+            self.each[0],
+            window=self.window,
+            throughput=(total,),
+            operations=tuple(operation for each in self.each for operation in each.operations),
+            intervals=(),
+            due=None if any(each.due is None for each in self.each) else sum(each.due or 0 for each in self.each),
+            dropped=sum(each.dropped for each in self.each),
+            warnings=tuple(dict.fromkeys(text for each in ((self.remark,), *warnings) for text in each if text)),
+        )
+
+
+def _whole(spans: Iterable[tuple[float, float]]) -> tuple[float, float]:
+    starts, ends = zip(*spans, strict=True)
+    return min(starts), max(ends)
+
+
+def _span(measurement: Measurement, phase: int | None) -> tuple[float, float]:
+    """Return the time of a phase: phases follow each other from the start of the window."""
+    if phase is None:
+        return measurement.window
+    of = {part.phase: part.seconds for part in measurement.throughput if part.phase is not None}
+    start = measurement.window[0] + sum(seconds for number, seconds in of.items() if number < phase)
+    return start, start + of[phase]
+
+
+class Sample(NamedTuple):
+    """A probe's reading: `measure` such as "disk.read", in base units (bytes/s, busy cores, share, W, degrees C).
+
+    `time` is in seconds from the start of the measured window. A rate covers an interval that ends at `time`, with
+    `seconds` of it inside the window. A gauge is read at that moment, with 0 seconds. A tuple, as a cell has
+    hundreds.
+    """
+
+    measure: str
+    node: str
+    device: str
+    time: float
+    value: float
+    unit: str
+    seconds: float = 0.0

@@ -1,0 +1,1063 @@
+"""The plan: what runs, where, in which order, and how each derived number is computed from the results.
+
+Runners, store and reports know a spec only by its plan. It is deterministic (the same spec, profile and parameters
+give the same bytes), versioned, and free of secrets: those are references, which the controller resolves at run
+time. Quantities are in base units, named in each field: seconds, bytes, ops/s."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import lru_cache
+from typing import Annotated, Any, Literal, TypeAlias, TypeVar
+
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    ConfigDict,
+    Field,
+    GetCoreSchemaHandler,
+    field_validator,
+    model_validator,
+)
+
+from benchbrief.compiler.extensions.registry import TOOL_SPECS
+from benchbrief.model.engine_spec import Reset
+from benchbrief.model.extension_spec import Boundary
+from benchbrief.model.tool_spec import Arrival, Change
+
+_T = TypeVar("_T")
+
+ResetWork = Literal["", "load", "undo", "copy", "links", "btrfs", "zfs", "lvm_thin", "command"]
+"""How a cell gets its data set: by a load, by deleting what cells inserted, by copying, linking or putting a snapshot
+back, or by the declared commands; "" when it is there already."""
+
+
+@lru_cache(maxsize=4096)
+def _first_equal(value: _T) -> _T:
+    """Return the first of equal objects: a plan has cells by the thousand, which share most parts."""
+    return value
+
+
+SHARED = AfterValidator(_first_equal)
+"""Only for hashable objects whose values have fixed types, since 1 equals true."""
+
+
+class DatabaseKey(str):
+    """A database on a hardware group or variant, as a plan names it: `rocks@box.disk`."""
+
+    __slots__ = ()
+
+    @classmethod
+    def of(cls, database: str, hardware: str) -> DatabaseKey:
+        return cls(f"{database}@{hardware}")
+
+    @property
+    def database(self) -> str:
+        """Return the database's name in the spec."""
+        return self.partition("@")[0]
+
+    @property
+    def hardware(self) -> str:
+        """Return the key of the hardware group or variant."""
+        return self.partition("@")[2]
+
+    @classmethod
+    def __get_pydantic_core_schema__(cls, _: object, handler: GetCoreSchemaHandler) -> Any:
+        return handler.generate_schema(Annotated[str, AfterValidator(cls)])
+
+
+class Node(BaseModel):
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+
+class Origin(Node):
+    """A place in the spec, so that a failure at run time can name its line."""
+
+    file: str
+    line: int
+    column: int
+
+    def __str__(self) -> str:
+        return f"{self.file}:{self.line}:{self.column}"
+
+
+class Reference(Node):
+    """A value that the controller reads at run time: an environment variable, or a secret (masked everywhere)."""
+
+    kind: Literal["env", "secret"]
+    name: str
+
+
+Template = tuple[str | Reference, ...]
+"""A text with references, in order; a plain text is a tuple of one string."""
+
+
+class Quantity(Node):
+    """A declared value with its unit. `value` is in the base unit, `text` as the user wrote it."""
+
+    value: float
+    unit: str
+    text: str
+
+
+Fact = str | Quantity | bool
+"""A declared fact of a hardware group: `cpu = "64 vCPU"`, `memory = 512 GiB`."""
+
+
+Dimension = Literal[
+    "experiment", "hardware", "workload", "threads", "target", "phase", "repeat", "operation", "node", "time"
+]
+
+LatencyKind = Literal["intended", "service"]
+"""From when an operation was due, or from when it was sent."""
+
+
+class Read(Node):
+    """A measure that a query reads, and where: `keys` has the allowed keys of each fixed dimension.
+
+    The other dimensions are read at all planned keys. `view` is its place in the store, `statistic` the store's word
+    for one of the latency's, `probe` its sampler. `counted` is the kind of latency that is asked for; "" for the usual.
+    """
+
+    measure: str
+    view: Literal["throughput", "latency", "errors", "sample", "sustained"]
+    statistic: str = ""
+    probe: str = ""
+    counted: LatencyKind | Literal[""] = ""
+    keys: dict[Dimension, tuple[str | float, ...]] = Field(default_factory=dict)
+
+    def covers(self, place: Mapping[str, object]) -> bool:
+        """Return whether the query reads these keys. A dimension that `place` lacks does not matter."""
+        return all(place[dim] in keys for dim, keys in self.keys.items() if dim in place)
+
+
+class Quote(Node):
+    """A published value in place of an expression over imported results (see `PublishedRow` of the store).
+
+    It is the value of `metric` at the keys `at`; with `bound` low or high, the lowest or highest of all published
+    values over the dimensions `over`; `negated`, with the other sign.
+    """
+
+    metric: str
+    bound: Literal["value", "low", "high"]
+    at: dict[Dimension, str | float] = Field(default_factory=dict)
+    over: tuple[Dimension, ...] = ()
+    negated: bool = False
+
+
+class Query(Node):
+    """An expression lowered to SQL over the store's `measure` schema (see `results/store/store_schema.py`).
+
+    The SQL gives one column for each of `dims`, in that order, then `value` (DOUBLE, in `unit`; NULL when missing).
+    `text` is the expression as the user wrote it. `absent` says what a missing value means where all parts were
+    measured, as for a saturation that is not reached. `reads` are its measures, none for a declared quantity; None
+    in a plan from before the field. `quote` is set where a source may give the value itself. `divides`: whether it
+    divides one value by another, so that a divisor of zero makes its value a missing one; None in a plan from before
+    the field. `signed`: whether its value may be below 0, by the types of its parts; True in such a plan.
+    `exact`: whether it is made of sizes, counts and declared values alone: where these do not vary, they differ by what
+    is compared.
+    """
+
+    sql: str
+    dims: tuple[Dimension, ...]
+    unit: str
+    text: str
+    absent: tuple[str, ...] | str = ()
+    reads: tuple[Read, ...] | None = None
+    quote: Quote | None = None
+    divides: bool | None = None
+    signed: bool = True
+    exact: bool = False
+
+
+class Metric(Node):
+    """`repeats` has the values of each repeat (a further dim), where there are several, for comparisons. It is also
+    None where a value covers all repeats together. `percentile`: whether the values are, or come from, percentiles;
+    None in a plan from before the field. `params` are the parameters that it names, directly or by one another, with
+    their written values."""
+
+    name: str
+    label: str
+    better: Literal["higher", "lower"] | None
+    query: Query
+    repeats: Query | None = None
+    percentile: bool | None = None
+    params: dict[str, str] = Field(default_factory=dict)
+    origin: Origin
+
+
+Range = tuple[float | None, float | None]
+"""The lowest and the highest value that can be; None where there is none."""
+
+
+class Unjudged(Node):
+    """What an expectation passes over: `measure`, as `latency.p99[read]`, is not measured at `keys` of `dim`."""
+
+    measure: str
+    dim: Dimension
+    keys: tuple[str, ...]
+
+
+class Expect(Node):
+    """A condition: `query` gives `value` 1.0 (holds), 0.0 (does not) or NULL (unknown) for each of its dims.
+
+    `sides` are the two sides of a comparison, whose numbers the verdict shows; empty for other conditions. `better` is
+    what its left side must be to hold; None where it does not ask which side is larger. `repeats` has both sides with
+    the values of each repeat (a further dim), where it does and there are several. `ranges` are those in which the
+    values of `repeats` lie, whatever is measured. `unjudged` is what it reads at no cell of a workload or an experiment
+    that it does not exclude.
+    """
+
+    text: str
+    label: str
+    query: Query
+    sides: tuple[Query, ...] = ()
+    better: Literal["higher", "lower"] | None = None
+    repeats: tuple[Query, ...] = ()
+    ranges: tuple[Range, ...] = ()
+    unjudged: tuple[Unjudged, ...] = ()
+    origin: Origin
+
+
+class KneeSearch(Node):
+    """A search that walks a ramp upwards to its knee: the point from which the next one raises the latency by at
+    least `rise`, while the throughput gains less than `gain` (both shares).
+
+    It judges a point after all its repeats, by their mean throughput and the highest of their latencies. `latency`
+    is a statistic in the store's words (mean, max, p50 ... p99.99), over all operations of a cell. `otherwise` is
+    the point for other experiments when the ramp has no knee; None: they can't run.
+    """
+
+    latency: str
+    rise: float
+    gain: float
+    otherwise: float | None = None
+
+
+class Confident(Node):
+    """When the repeats of a point end: after `at_least` of them, as soon as half the width of the 95 % confidence
+    interval of their mean throughput (Student's t) is at most `within` (a share) of that mean."""
+
+    at_least: int
+    within: float
+
+
+class UntilSteady(Node):
+    """When the measurement of a cell ends: from `from_s` on, at the first look that finds it steady, and at the latest
+    after the experiment's `measure_s`. Steady is what MSER-5 and Student's interval of the mean say, within a share of
+    the mean to either side (`runners/measurement/steady_ends.py`)."""
+
+    within: float
+    from_s: float
+
+
+class Adaptive(Node):
+    """A ramp of which so many of the experiment's points are measured. The run chooses them, the ends first."""
+
+    points: int
+
+
+class Knee(Node):
+    """The point where an experiment's search, on one hardware and with one workload, finds the knee."""
+
+    experiment: str
+    hardware: str
+    workload: str
+
+
+class PromiseLimit(Node):
+    """What a promise allows at most: a latency in seconds, or a share of failed operations.
+
+    `statistic` is in the store's words (p99), of one `operation`. `strict`: the limit itself breaks the promise.
+    """
+
+    measure: Literal["latency", "errors"]
+    statistic: str = ""
+    operation: str = ""
+    most: float
+    strict: bool = True
+    text: str
+    """As the spec says it: `latency.p99[read] < 5 ms`."""
+
+    @property
+    def name(self) -> str:
+        """The name of what it limits among the asked statistics of a verdict: `p99 read`, or `errors`."""
+        return f"{self.statistic} {self.operation}".strip() if self.measure == "latency" else self.measure
+
+    def keeps(self, value: float) -> bool:
+        return value < self.most if self.strict else value <= self.most
+
+
+class Promise(Node):
+    """A search for the highest of an experiment's points, which are rates half of `within` apart, at which each limit
+    is kept. `judged` repeats decide on a rate at most, and `held_out` more confirm the one that was found. No search
+    measures more than `most` cells, and one of typical length `usual` (see `compiler/searches/rate_search.py`)."""
+
+    limits: tuple[PromiseLimit, ...]
+    within: float
+    judged: int
+    held_out: int
+    usual: int
+    most: int
+
+    @property
+    def text(self) -> str:
+        return " and ".join(limit.text for limit in self.limits)
+
+    def is_same(self, other: Promise) -> bool:
+        """Whether both have the same limits, in whatever order and units."""
+        ours, theirs = ({limit.model_copy(update={"text": ""}) for limit in each.limits} for each in (self, other))
+        return ours == theirs
+
+
+class Asked(Node):
+    """What a scheduler is asked for in place of a named host: `slurm("nvme", 4, partition: "fast")`."""
+
+    scheduler: str
+    what: str = ""
+    options: tuple[tuple[str, str], ...] = ()
+
+
+class Host(Node):
+    """A machine that runs commands. `id` is unique in the plan: `local`, or the destination as written.
+
+    For `ssh`, the user's own ~/.ssh/config applies to `name`; the values here take precedence. One that is `asked` for
+    has its id as its name until a lane begins, which knows the node that it is (`compiler/lanes/plan_lanes.py`).
+    """
+
+    id: str
+    transport: str
+    """The name of its transport: `local`, `ssh`, or that of another package."""
+    name: str
+    user: str | None = None
+    port: int | None = None
+    jump: str | None = None
+    identity: str | None = None
+    package: str = ""
+    """The package of the transport, with its version. Empty for benchbrief's own."""
+    asked: Asked | None = None
+
+    @property
+    def is_open(self) -> bool:
+        """Return whether it stands for a node that no scheduler has given yet."""
+        return self.asked is not None and self.name == self.id
+
+
+"""What the watts of a meter are the power of: an outlet of the wall, a node by its BMC, its CPU packages only."""
+
+
+class PowerMeter(Node):
+    """How to read power on a hardware group. `kind` is ipmi, redfish, snmp, rapl, command or csv.
+
+    `addresses` are the hosts' meters in the order of the hosts, empty for meters on the hosts themselves. `parts` are
+    what to read at each address: object identifiers, sensors, chassis, columns. A `shared` meter covers all hosts: all
+    its addresses are read, and added up. `on` is where it is read. `options` are the rest, with a command's line as
+    `command`.
+    """
+
+    kind: str
+    boundary: Boundary
+    on: Literal["node", "controller"]
+    addresses: tuple[str, ...] = ()
+    parts: tuple[str, ...] = ()
+    shared: bool = False
+    options: dict[str, str | float | bool | Reference] = Field(default_factory=dict)
+    package: str = ""
+    """The package that has it, with its version. Empty for benchbrief's own."""
+    origin: Origin
+
+    @model_validator(mode="before")
+    @classmethod
+    def _of_before(cls, given: object) -> object:
+        """Read the object identifiers of earlier plans."""
+        if isinstance(given, dict) and "oids" in given:
+            return {**{key: value for key, value in given.items() if key != "oids"}, "parts": given["oids"]}
+        return given
+
+
+class Hardware(Node):
+    """A group of identical hosts under test. A variant is a group of its own, named `group.variant`.
+
+    `key` is the value of the `hardware` dimension in every result: the variant's short name where that is unique. The
+    watts of the meters in `power` add up; the meters have one kind, boundary, place and sharing. A `control` group has
+    nothing under test that changes: what changes in its results is due to the lab.
+    """
+
+    key: str
+    label: str
+    group: str
+    group_label: str
+    hosts: tuple[str, ...]
+    nodes: int
+    facts: dict[str, Fact]
+    prepare: tuple[str, ...] = ()
+    power: tuple[PowerMeter, ...] = ()
+    control: bool = False
+    origin: Origin
+
+    @field_validator("power", mode="before")
+    @classmethod
+    def _one_or_none(cls, given: object) -> object:
+        """Read earlier plans, in which hardware has one meter or null."""
+        return () if given is None else (given,) if isinstance(given, dict) else given
+
+
+Option = str | float | bool
+"""A setting of a tool or an engine; amounts in base units."""
+
+
+class Tool(Node):
+    """A load generator. `driver` is its name, `path` its place from the spec (None: `tool_discovery.py` looks for it).
+    `options` are empty; earlier plans may have some, which no driver ever used."""
+
+    driver: str
+    path: str | None = None
+    options: dict[str, Option] = Field(default_factory=dict)
+    package: str = ""
+    """The package of the driver with its version ("bench-sqlite 0.1.0"); "" for benchbrief's own."""
+
+
+class SchedulerBlock(Node):
+    """The block `scheduler`: what each job asks for. `package` has the scheduler, "" for benchbrief's own."""
+
+    name: str
+    options: dict[str, Option] = Field(default_factory=dict)
+    package: str = ""
+    origin: Origin
+
+
+class Client(Node):
+    name: str
+    label: str
+    hosts: tuple[str, ...]
+    tool: Tool
+    switch: str | None = None
+    origin: Origin
+
+
+class Hook(Node):
+    """A declared command of a database: a shell line for each host of the hardware, or only the first one.
+
+    `prepare` runs before the server starts or the run attaches to it, `teardown` after it stops; `reset` before each
+    cell, to restore the data. An exit code other than 0 is a failure.
+    """
+
+    when: Literal["prepare", "reset", "teardown"]
+    line: str
+    on: Literal["each", "first"] = "each"
+    timeout_s: float
+    origin: Origin
+
+
+class Tls(Node):
+    """Files on the hosts under test: the key and certificate of a server, and the authority that signed it."""
+
+    certificate: str
+    ca: str
+
+
+class Auth(Node):
+    """The login to a started server. `key` identifies its members to each other."""
+
+    user: str | Reference
+    password: Reference
+    key: Reference
+
+
+class ServerStart(Node):
+    """How a server is started: a program for the data, one for routing, and their ports.
+
+    `config` is the text of the configuration file `config_name`, "" for none.
+    """
+
+    binary: str
+    router: str
+    port: int
+    config_name: str = ""
+    config: str = ""
+    config_sha256: str = ""
+    tls: Tls | None = None
+    auth: Auth | None = None
+
+
+class Database(Node):
+    """The system under test on one hardware group (with holes such as `{path}` and `{hosts}` filled).
+
+    `server`: "attach" to a running one at `uri`; "start" it by `start`; "embedded": the run starts the built-in
+    stand-in and discloses it; "none": the engine is a library in the load generator's process. `path` is the data
+    directory on the host. `settings` are attributes that only the engine reads. `members` of a replica set, `shards`
+    and `version` are None where the spec has none.
+    """
+
+    name: str
+    label: str
+    engine: str
+    package: str = ""
+    """The package of the engine with its version; "" for benchbrief's own."""
+    server: Literal["attach", "start", "embedded", "none"]
+    start: ServerStart | None = None
+    uri: Template = ()
+    path: str | None = None
+    topology: str | None = None
+    members: int | None = None
+    shards: int | None = None
+    version: str | None = None
+    max_lag_s: float = 10.0
+    """How far secondaries may lag when a measurement begins."""
+    size_bytes: float | None = None
+    settings: dict[str, Option] = Field(default_factory=dict)
+    options: dict[str, Option] = Field(default_factory=dict)
+    options_file: str | None = None
+    reset: Reset
+    drop_caches: bool = False
+    """Whether the hosts under test drop their page cache before each measurement."""
+    hooks: tuple[Hook, ...] = ()
+    origin: Origin
+
+
+class Arrivals(Node):
+    """When operations are due, and what of the load is bounded.
+
+    Rates are in ops/s over all load generators, times in seconds.
+
+    `rates` are those of `steps`, which follow each other, each for `each_s`. A burst at `burst_rate` begins every
+    `every_s` and lasts `lasting_s`; between bursts the rate is the cell's `target`. `spacing` is for steps and bursts.
+    `trace` is the text of a recorded trace, with a due time in each line, and `file` its name in the spec. At most
+    `queue` operations wait for a thread (None: as many as the tool lets wait); those that find it full are dropped,
+    of which the share `drops` is accepted. `lag` is the accepted share of a latency that is the generator's own
+    lateness, and `stalls` the share of the time in which a closed loop may stand still. An operation that takes longer
+    than `timeout_s` from being sent has failed; a run in which nothing succeeds for `give_up_s` is cut. None: the
+    tool's own.
+    """
+
+    kind: Arrival
+    spacing: Literal["poisson", "constant"] = "poisson"
+    rates: tuple[float, ...] = ()
+    each_s: float = 0.0
+    burst_rate: float = 0.0
+    every_s: float = 0.0
+    lasting_s: float = 0.0
+    trace: str = ""
+    file: str = ""
+    queue: int | None = None
+    drops: float = 0.0
+    lag: float = 0.1
+    stalls: float | None = None
+    timeout_s: float | None = None
+    give_up_s: float | None = None
+
+    @property
+    def own_rates(self) -> bool:
+        """Return whether it says its rates itself, so that a cell has no `target`."""
+        return self.kind in ("steps", "trace")
+
+
+class Event(Node):
+    """A command during the measurement of a cell, `at_s` after the start of the measured time.
+
+    `line` runs in a shell on all `hosts` at the same time, and may take `timeout_s`. The throughput before is its mean
+    over the last `window_s` before the event. It is back once it stays within the share `within` of that for
+    `steady_s`. It is out while it is below the share `outage` of that. `data` says whether the command may change the
+    data set.
+    """
+
+    at_s: float
+    label: str
+    line: str
+    hosts: tuple[str, ...]
+    timeout_s: float
+    window_s: float
+    within: float
+    steady_s: float
+    outage: float
+    data: Literal["changed", "kept"] = "changed"
+    origin: Origin
+
+
+MOST_COLUMNS = 14
+"""How many columns of numbers fit across a page beside the rows' names."""
+
+
+class Value(Node):
+    """A computed number in a text, printed by `format` (Python's format language; `%` multiplies by 100).
+
+    `{range(x over d):.0f}` has `high` too, and prints "28 to 37".
+    """
+
+    query: Query
+    format: str
+    high: Query | None = None
+
+
+class Prose(Node):
+    """Markdown with computed numbers: `parts` in order. Plain strings are Markdown; labels in them are escaped."""
+
+    parts: tuple[str | Value, ...]
+
+
+class Wording(Node):
+    """The parts of an expression's name; `reports/data/measure_labels.py` words them in the report's language.
+
+    `form` says how the parts `of` it combine: `plus`, `minus`, `times`, `ratio`, `divided`, `negative`, `at` some keys
+    and `points` of ramps, `reduced` by the function `name` along the dimensions `over`, `where` a condition holds,
+    which is a `comparison` by the sign `name`, `and`, `or` or `not`; of a quantity at one place and then at another:
+    `shared_ratio`, `change`, `reduction`.
+    """
+
+    form: str
+    of: tuple[str | Wording, ...]
+    name: str = ""
+    over: tuple[Dimension, ...] = ()
+    points: tuple[tuple[Dimension, float], ...] = ()
+
+
+Label: TypeAlias = str | Wording
+"""A name from the spec, a measure's name in the language (`latency.p99[read], Eco`), or a wording."""
+
+
+class TextElement(Node):
+    kind: Literal["text"] = "text"
+    prose: Prose
+
+
+class Key(Node):
+    """A value of a dimension, as in the results, and its label for people."""
+
+    value: str | float
+    label: str
+
+
+class Tested(Node):
+    """How a line of a comparison is tested: the value of each repeat, and which direction is better.
+
+    Lines with one `of` are contenders of one quantity. Without `repeats`, it was measured once.
+    """
+
+    of: str
+    repeats: Query | None = None
+    percentile: bool = False
+    better: Literal["higher", "lower"] | None = None
+
+
+class Line(Node):
+    """A line of a table: a column, or a row of a transposed table.
+
+    It has a `query` (along the table's `dim`, or without one) with a `format`, or `texts`, one for each key. `heads`
+    stand above the label, outermost first; neighbouring lines share them.
+    """
+
+    label: Label
+    heads: tuple[Label, ...] = ()
+    unit: str = ""
+    query: Query | None = None
+    format: str = ""
+    texts: tuple[Prose, ...] = ()
+    tested: Tested | None = None
+    """Only in a comparison."""
+
+
+class TableElement(Node):
+    """`keys` run along `dim` (the rows, unless `transposed`); `lines` run the other way. Lines of a comparison are
+    `tested`.
+
+    `heat`: shades cells by their values, compared in the whole table, in each row or in each column.
+    """
+
+    kind: Literal["table"] = "table"
+    title: str
+    dim: str
+    dim_label: str
+    keys: tuple[Key, ...]
+    lines: tuple[Line, ...]
+    transposed: bool = False
+    note: Prose | None = None
+    heat: Literal["", "table", "rows", "columns"] = ""
+
+
+class CalloutElement(Node):
+    """The lead box: a table without units in its head, or a text."""
+
+    kind: Literal["callout"] = "callout"
+    title: str
+    table: TableElement | None = None
+    prose: Prose | None = None
+    note: Prose | None = None
+
+
+class Series(Node):
+    """What a figure draws. `mark`: line, bar, curve (query against `x_query`, joined along `x_dim`), rule.
+
+    `x_dim` is the dimension on the x axis (of a curve: along which its points are joined and labelled). `color_dim`
+    gives each of its keys a colour, else `label` names the series. With a `band`, `repeats` has the values of each
+    repeat (a further dim), for the 95 % confidence interval.
+    """
+
+    mark: Literal["line", "bar", "curve", "rule"]
+    query: Query
+    label: Label
+    x_dim: Dimension | None = None
+    x_query: Query | None = None
+    x_label: Label = ""
+    color_dim: Dimension | None = None
+    axis: Literal["left", "right"] = "left"
+    dashed: bool = False
+    band: bool = False
+    repeats: Query | None = None
+
+
+class FigureElement(Node):
+    """`keys` has the values of each dimension in order, with labels. `log_y` is of the left axis.
+
+    With a `panel_dim`, each of its keys has a panel (small multiples) on shared axes.
+    """
+
+    kind: Literal["figure"] = "figure"
+    title: str
+    claim: Prose | None = None
+    series: tuple[Series, ...]
+    keys: dict[str, tuple[Key, ...]]
+    x_label: str = ""
+    log_x: bool = False
+    log_y: bool = False
+    log_y_right: bool = False
+    panel_dim: Dimension | None = None
+    note: Prose | None = None
+
+
+class Term(Node):
+    """A named factor of a formula, with the query of its number."""
+
+    text: Label
+    query: Query
+
+
+class FormulaElement(Node):
+    """A metric computed for one key: `name = text`, then the text with the terms' numbers, then the result.
+
+    `text` has the terms as `{0}`, `{1}`, ...
+    """
+
+    kind: Literal["formula"] = "formula"
+    name: str
+    for_label: str
+    text: str
+    terms: tuple[Term, ...]
+    result: Query
+
+
+class FactsElement(Node):
+    """The test configuration: declared and observed facts of these hardware groups."""
+
+    kind: Literal["facts"] = "facts"
+    title: str
+    hardware: tuple[str, ...]
+
+
+class DisclosureElement(Node):
+    kind: Literal["disclosure"] = "disclosure"
+
+
+class SectionElement(Node):
+    kind: Literal["section"] = "section"
+    title: str
+    elements: tuple[Element, ...]
+
+
+Element = Annotated[
+    TextElement
+    | TableElement
+    | CalloutElement
+    | FigureElement
+    | FormulaElement
+    | FactsElement
+    | DisclosureElement
+    | SectionElement,
+    Field(discriminator="kind"),
+]
+SectionElement.model_rebuild()
+
+
+class Asset(Node):
+    """A file of a report's house style."""
+
+    file: str
+    sha256: str
+
+
+class Theme(Node):
+    """A house style. Colours are `#rrggbb`; an empty field is ours."""
+
+    logo: Asset | None = None
+    brand: str = ""
+    accent: str = ""
+    font: str = ""
+    font_files: tuple[Asset, ...] = ()
+    css: Asset | None = None
+
+
+class Report(Node):
+    """`parts` are templates that replace the layout's. `provenance` is the detail of the appendix."""
+
+    name: str
+    title: str
+    subtitle: str = ""
+    template: str
+    package: str = ""
+    """The package of the template, with its version. Empty for benchbrief's own."""
+    language: str = "en"
+    words: dict[str, str | dict[str, str]] = Field(default_factory=dict)
+    """The user's own catalogue of a language that is not shipped. English fills its gaps."""
+    measures: dict[str, str] = Field(default_factory=dict)
+    """The names of the measures of other packages' probes in the language where known, by keys of a catalogue."""
+    author: str = ""
+    paper: Literal["a4", "letter"] = "a4"
+    provenance: Literal["full", "compact", "none"] = "full"
+    theme: Theme = Theme()
+    parts: tuple[Asset, ...] = ()
+    legal: Prose | None = None
+    elements: tuple[Element, ...]
+    origin: Origin
+
+
+PLAN_VERSION = 1
+
+
+class Workload(Node):
+    """A workload. `family` is the tool that brings it, and `benchmark` its name there: `ycsb` and `a`.
+
+    `properties` are the resolved settings, in base units, by the names of the family's attributes. `operations` are
+    what it does, in our words. `files` are the texts of the files beside the spec that attributes name, by
+    attribute. `writes` says whether it changes the data set, and `changes` how. `phase` is "load" for the measured
+    loading of a data set, which ends with the last record or with the measured time.
+    """
+
+    name: str
+    label: str
+    description: str
+    family: str
+    benchmark: str
+    properties: dict[str, str | float | bool]
+    operations: tuple[str, ...] = ()
+    files: dict[str, str] = Field(default_factory=dict)
+    writes: bool
+    changes: Change = "anything"
+    phase: Literal["load", "run"] = "run"
+    origin: Origin
+
+    @model_validator(mode="before")
+    @classmethod
+    def _of_before(cls, given: object) -> object:
+        """Read earlier plans, which have no operations, or do not say how a workload changes the data."""
+        if not isinstance(given, dict):
+            return given
+        if "changes" not in given:
+            given = {**given, "changes": "anything" if given.get("writes") else "nothing"}
+        if "operations" in given:
+            return given
+        spec = TOOL_SPECS.own.get(given.get("family", ""))
+        done = spec.operations(given.get("benchmark", ""), given.get("properties", {})) if spec else ()
+        return {**given, "operations": ("insert",) if given.get("phase") == "load" else done}
+
+
+class Probe(Node):
+    """A sampler beside the measurement; `options` e.g. {"device": "/dev/nvme0n1"}.
+
+    A probe that is read `after` fetches samples that another system recorded. `hosts` are the sampled ones. A probe
+    on the `controller` reads over the network; one in the `tool` reads the output of the load generator on each
+    host.
+    """
+
+    name: str
+    every_s: float
+    hosts: tuple[str, ...]
+    on: Literal["node", "controller", "tool"] = "node"
+    options: dict[str, str] = Field(default_factory=dict)
+    after: bool = False
+    package: str = ""
+    """The package of the probe with its version ("bench-entropy 0.1.0"); "" for benchbrief's own."""
+    origin: Origin
+
+
+StepKind = Literal["prepare", "load", "warm_up", "measure", "collect", "cool_down"]
+
+
+class Step(Node):
+    """One step of a cell. `seconds` is its declared length, or an estimate; `timeout_s` ends it.
+
+    A cool-down comes after the cell's verdict, and only where another cell of these hosts follows.
+    """
+
+    kind: StepKind
+    seconds: float
+    timeout_s: float
+    reset: ResetWork = ""
+
+
+class Dataset(Node):
+    """What a load leaves. Two cells with the same `hash` on the same hardware can share one load."""
+
+    hash: str
+    records: int
+    reuse: bool
+
+
+class Cell(Node):
+    """One point of the matrix: hardware x database x workload x ramp point x repeat.
+
+    `id` is readable and unique in the plan; `hash` covers all that can change the result (not labels or prose).
+    `load_hosts` generate the load with `tool`: the client's hosts, or, for a library engine (RocksDB), the hosts
+    under test. `threads` and `target` are the total over them; `share_of` gives each one's. Cells that share a host
+    in `locks`, or equipment in `shares`, never run at the same time (see `shared_equipment.py`). Of the cells with one
+    `turn`, one is measured at a time, while others load. `threads` is None until a search finds it (`threads_from`),
+    and so is the `target` of a cell with `target_from`.
+    """
+
+    id: str
+    hash: str
+    experiment: str
+    hardware: str
+    database: DatabaseKey
+    workload: str
+    client: str | None
+    load_hosts: Annotated[tuple[str, ...], SHARED]
+    tool: Tool
+    threads: int | None
+    target: float | None = None
+    threads_from: Knee | None = None
+    target_from: Knee | None = None
+    repeat: int = 1
+    warm_up_s: float
+    measure_s: float
+    phases: int = 1
+    dataset: Annotated[Dataset | None, SHARED]
+    steps: Annotated[tuple[Step, ...], SHARED]
+    probes: tuple[Probe, ...] = ()
+    events: Annotated[tuple[Event, ...], SHARED] = ()
+    locks: Annotated[tuple[str, ...], SHARED]
+    shares: Annotated[tuple[str, ...], SHARED] = ()
+    turn: str = ""
+    origin: Annotated[Origin, SHARED]
+
+    @property
+    def holds(self) -> tuple[str, ...]:
+        """Return all that no other cell may use meanwhile: hosts by their ids, and shared equipment."""
+        return (*self.locks, *self.shares)
+
+    def at_load(self, threads: int | None, target: float | None) -> Cell:
+        """Return the cell with the threads and the target that a search has found for it; None changes nothing."""
+        known = {name: value for name, value in (("threads", threads), ("target", target)) if value is not None}
+        return self.model_copy(update=known) if known else self
+
+
+def share_of(total: int, part: int, parts: int) -> int:
+    """Return the share of one of so many hosts. The first ones have one more where it does not divide."""
+    return total // parts + (1 if part < total % parts else 0)
+
+
+Overlap = Literal["measuring", "loading", "none"]
+
+
+class Experiment(Node):
+    """`points` are those of `axis`. A `search`, an `adaptive` ramp or a `promise` chooses among them, and they rise.
+
+    `threads_from` and `target_from` name the experiment whose knee counts; the axis then has no points. `requires`
+    are the experiments that have to end before. `repeats` is the maximum where `confident` or a budget may end them
+    early. `budget_s` is the time that its cells may take on each group of hosts (see `budgets.py`).
+    `arrivals` is how an offered load is spaced, where that is not the tool's usual way.
+    Cells that are measured `until_steady` end by themselves; then `measure_s`, also of cells, is the most.
+    `cool_down_s` passes after each cell, `retries` is how often a failed one is tried again, and `slack_s` how much
+    longer than planned a measured job may take (None: see `expand.py`). `overlap` is what may run on its other hardware
+    groups while one is measured. `unattended_s` is how long a job goes on
+    without its controller (None: the runners' usual time).
+    """
+
+    name: str
+    label: str
+    hardware: tuple[str, ...]
+    workloads: tuple[str, ...]
+    axis: Literal["threads", "target"]
+    points: tuple[float, ...]
+    search: KneeSearch | None = None
+    adaptive: Adaptive | None = None
+    promise: Promise | None = None
+    threads_from: str | None = None
+    target_from: str | None = None
+    requires: tuple[str, ...] = ()
+    warm_up_s: float
+    measure_s: float
+    until_steady: UntilSteady | None = None
+    phases: int
+    repeats: int
+    confident: Confident | None = None
+    budget_s: float | None = None
+    order: Literal["grouped", "interleaved", "random"]
+    seed: int | None = None
+    overlap: Overlap = "measuring"
+    max_error_share: float = 0.0
+    arrivals: Arrivals | None = None
+    cool_down_s: float = 0.0
+    retries: int = 0
+    on_failure: Literal["continue", "stop", "try_all"] = "continue"
+    slack_s: float | None = None
+    unattended_s: float | None = None
+    origin: Origin
+
+
+class SpecRef(Node):
+    """The spec of the plan. `files` maps each file to its SHA-256."""
+
+    name: str
+    files: dict[str, str]
+    profile: str | None = None
+    params: dict[str, str] = Field(default_factory=dict)
+
+
+class Plan(Node):
+    format: Literal["benchbrief-plan"] = "benchbrief-plan"
+    version: int = PLAN_VERSION
+    spec: SpecRef
+    hosts: dict[str, Host]
+    hardware: dict[str, Hardware]
+    clients: dict[str, Client]
+    databases: dict[DatabaseKey, Database]
+    """By `name@hardware`: a database on one hardware group (`Cell.database` is such a key)."""
+    workloads: dict[str, Workload]
+    experiments: dict[str, Experiment]
+    cells: tuple[Cell, ...]
+    metrics: tuple[Metric, ...] = ()
+    expects: tuple[Expect, ...] = ()
+    reports: tuple[Report, ...] = ()
+    schedulers: dict[str, SchedulerBlock] = Field(default_factory=dict)
+    """What the spec says of schedulers, by name. It changes no result."""
+    budget_s: float | None = None
+    """The time that all cells together may take on each group of hosts: `bench run --budget`."""
+    estimate_s: float
+    """Estimated wall time: cells one after another on each host, independent groups side by side, searches in full,
+    of adaptive ramps as many points as they measure, and of searches for a promise as many cells as usual."""
+
+    @property
+    def extensions(self) -> dict[str, str]:
+        """The other packages' extensions in use: package and version, by extension."""
+        probes = (probe for cell in self.cells for probe in cell.probes)
+        meters = (meter for hardware in self.hardware.values() for meter in hardware.power)
+        found = {
+            **{f"engine {database.engine}": database.package for database in self.databases.values()},
+            **{f"tool {cell.tool.driver}": cell.tool.package for cell in self.cells},
+            **{f"probe {probe.name}": probe.package for probe in probes},
+            **{f"transport {host.transport}": host.package for host in self.hosts.values()},
+            **{f"meter {meter.kind}": meter.package for meter in meters},
+            **{f"scheduler {name}": block.package for name, block in self.schedulers.items()},
+            **{f"template {report.template}": report.package for report in self.reports},
+        }
+        return {what: package for what, package in found.items() if package}
+
+    @property
+    def assets(self) -> dict[str, str]:
+        """The files of the reports' house styles, with their SHA-256."""
+        found: dict[str, str] = {}
+        for report in self.reports:
+            theme = report.theme
+            for asset in (theme.logo, theme.css, *theme.font_files, *report.parts):
+                if asset:
+                    found[asset.file] = asset.sha256
+        return found

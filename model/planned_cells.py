@@ -1,0 +1,74 @@
+"""How many cells a plan has in every total: of what a run chooses while it measures, as many as it measures at most."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable
+
+from benchbrief.model.plan import Cell, Experiment, Plan
+
+_Curve = tuple[str, str, str]
+"""Experiment, hardware and workload."""
+
+
+def most_cells_of_curve(experiment: Experiment) -> int:
+    """Return how many cells of one hardware and workload a run measures at most: of an adaptive ramp, those of its
+    points, and of a search for a promise, those of the longest one."""
+    points = max(1, len(experiment.points))
+    if experiment.promise:
+        return min(points * experiment.repeats, experiment.promise.most)
+    if experiment.adaptive:
+        points = min(points, experiment.adaptive.points)
+    return points * experiment.repeats
+
+
+def most_cells(experiment: Experiment) -> int:
+    """Return how many cells of an experiment a run measures at most."""
+    return len(experiment.hardware) * len(experiment.workloads) * most_cells_of_curve(experiment)
+
+
+def usual_cells_of_curve(experiment: Experiment) -> int:
+    """Return how many cells of one hardware and workload an estimate counts."""
+    points = max(1, len(experiment.points))
+    if experiment.promise:
+        return min(points * experiment.repeats, experiment.promise.usual)
+    return (min(points, experiment.adaptive.points) if experiment.adaptive else points) * experiment.repeats
+
+
+class UncountedCandidates:
+    """The cells of candidates that no total counts: those beyond the most that a ramp or a search measures. Once it has
+    ended, each candidate that it left out."""
+
+    def __init__(self, plan: Plan, left_out: Iterable[str] = ()) -> None:
+        """`left_out` are the cells that ramps and searches left out so far."""
+        adaptive = {each.name: each for each in plan.experiments.values() if each.adaptive or each.promise}
+        self._curve = {cell.id: _curve(cell) for cell in plan.cells if cell.experiment in adaptive} if adaptive else {}
+        of_all = Counter(self._curve.values())
+        self._beyond = {curve: max(0, n - most_cells_of_curve(adaptive[curve[0]])) for curve, n in of_all.items()}
+        self._left_out: Counter[_Curve] = Counter()
+        for cell in left_out:
+            self.leave_out(cell)
+
+    def leave_out(self, cell_id: str, by: int = 1) -> None:
+        """Count a cell that its ramp or search leaves out; `by` is -1 where it comes back."""
+        if (curve := self._curve.get(cell_id)) is not None:
+            self._left_out[curve] += by
+
+    @property
+    def count(self) -> int:
+        return sum(max(beyond, self._left_out[curve]) for curve, beyond in self._beyond.items())
+
+
+def planned_cells(plan: Plan, left_out: Iterable[str] = ()) -> int:
+    """Return the number of cells of a plan in every total: those that a run measures at most, or without those that
+    its ramps and searches have `left_out`."""
+    return len(plan.cells) - UncountedCandidates(plan, left_out).count
+
+
+def most_of(plan: Plan, cells: Iterable[Cell]) -> int:
+    """Return how many of these cells of a plan a run measures at most."""
+    return planned_cells(plan.model_copy(update={"cells": tuple(cells)}))
+
+
+def _curve(cell: Cell) -> _Curve:
+    return cell.experiment, cell.hardware, cell.workload

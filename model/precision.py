@@ -1,0 +1,108 @@
+"""How many operations are beyond a percentile. When these are few, chance decides its value."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+from decimal import ROUND_HALF_UP, Decimal
+from typing import Literal
+
+Printing = Literal[1, 2]
+"""How numbers are printed: 1, as in earlier versions, with halves rounded to the even neighbour, and a share by the
+format `%` without a blank before the sign; 2, halves away from zero, and 79 % as elsewhere in a brief."""
+
+_PRINTING: ContextVar[Printing] = ContextVar("printing", default=2)
+_SPEC = re.compile(r"(?P<look>.*?)(?:\.(?P<digits>\d+))?(?P<kind>[eEfFgGn%]?)")
+
+
+@contextmanager
+def printed_as(printing: Printing) -> Iterator[None]:
+    """Print numbers in that way inside the block."""
+    before = _PRINTING.set(printing)
+    try:
+        yield
+    finally:
+        _PRINTING.reset(before)
+
+
+def printing() -> Printing:
+    """Return the way in which numbers are printed."""
+    return _PRINTING.get()
+
+
+def to_decimals(value: float, decimals: int) -> float:
+    """Round to so many digits after the point; negative for tens, hundreds and so on."""
+    if printing() == 1:
+        return round(value, decimals)
+    return _at(_written(value), -decimals)
+
+
+def to_digits(value: float, digits: int) -> float:
+    """Round to so many significant digits."""
+    if printing() == 1:
+        return float(f"{value:.{digits}g}")
+    written = _written(value)
+    return _at(written, written.adjusted() - digits + 1) if written else value
+
+
+def formatted(value: float, spec: str) -> str:
+    """Format by a Python format specification, as `format(value, spec)` except for the rounding. Raises ValueError for
+    a wrong specification."""
+    found = _SPEC.fullmatch(spec)
+    if found is None or not math.isfinite(value) or printing() == 1:
+        return format(value, spec)
+    kind, digits = found["kind"], int(found["digits"] or 6)
+    match kind:
+        case "f" | "F":
+            value = to_decimals(value, digits)
+        case "%":
+            value = to_decimals(value, digits + 2)
+        case "e" | "E":
+            value = to_digits(value, digits + 1)
+        case _ if kind or found["digits"]:
+            value = to_digits(value, max(1, digits))
+    return format(value, spec)
+
+
+def share_text(share: float, decimals: int = 0) -> str:
+    """Return a share for a message: 79 %. A share that rounds to 0 has no sign."""
+    text = formatted(share, f".{decimals}%").removesuffix("%")
+    return f"{text if re.search('[1-9]', text) else text.lstrip('-')} %"
+
+
+def magnitude(value: float) -> int:
+    """Return the power of ten of a non-zero number's first digit: 0 of 1 to 9.99, 3 of 1,000, -1 of 0.5."""
+    return math.floor(math.log10(abs(value)))
+
+
+def _written(value: float) -> Decimal:
+    return Decimal(f"{value:.15g}")
+
+
+def _at(written: Decimal, exponent: int) -> float:
+    if written.as_tuple().exponent >= exponent:  # type: ignore[operator]  # no text for a number that is none
+        return float(written)
+    return float(written.quantize(Decimal((0, (1,), exponent)), rounding=ROUND_HALF_UP))
+
+
+FEWEST = 10
+"""With fewer operations beyond it, a percentile is reported as uncertain.
+
+The number of operations beyond the true percentile is binomial. With 10 expected, it is 4 to 16 with a confidence
+of 95 % (10 ± 1.96 √10), so the percentile is between the 4th and the 16th slowest. With 4 expected, the interval
+begins at the slowest one. (Intervals of quantiles by ranks: H. A. David, H. N. Nagaraja, Order Statistics, chapter
+7.)
+"""
+
+
+def share_beyond(statistic: str) -> float | None:
+    """Convert p99 to 0.01; None for a mean."""
+    name, digits = statistic[:1], statistic[1:]
+    return 1 - float(digits) / 100 if name == "p" and digits.replace(".", "", 1).isdigit() else None
+
+
+def are_few(beyond: float) -> bool:
+    return beyond < FEWEST - 1e-6

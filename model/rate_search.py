@@ -1,0 +1,256 @@
+"""The search for the highest rate at which a promise is kept: the rule itself, a function of what was measured.
+
+The candidates are rates with a factor of `1 + within` between each and the next but one. Near the true rate chance
+decides a run, so the candidate just below it may be lost: the one below that is still near enough. The search assumes
+that a promise which is broken at one rate is broken at each higher one.
+
+1. **Doubling.** The lowest rate is the first. As long as each rate keeps the promise, the next is the highest
+   candidate up to twice the last one.
+2. **Halving.** Then the candidate in the middle between the highest rate that keeps the promise and the lowest that
+   breaks it, until none is left between.
+3. **Again at the edge.** One run is no proof there. Both neighbours are measured again, until the runs that keep the
+   promise lead those that break it by `LEAD`, or the reverse, or the repeats are used up. This is the sequential
+   probability ratio test of A. Wald, "Sequential Tests of Statistical Hypotheses", Annals of Mathematical Statistics 16
+   (1945): at a rate that `KEPT` of all runs keep, or `KEPT` of them break, it errs as rarely as `CONFIDENCE` says. A
+   neighbour that turns out to be on the other side moves the edge, and halving goes on from there.
+4. **Not above a broken run.** No rate counts above one at which a run broke the promise, also where most runs there
+   kept it: the lowest such rate is the answer then, at the most.
+5. **Held out.** The rate that was found is measured again, by repeats which took no part in finding it. All of them
+   must keep the promise. As soon as one breaks it, the next lower candidate gets held-out repeats of its own, `LOWER`
+   times at most.
+
+A run whose generator was late keeps the promise where the limits hold with its lateness included, as that only adds
+to them. Else nothing is known of the rate: it counts against the rate, and is counted apart. A failed run counts for
+nothing, and is followed by the next repeat. Where so many of the held-out runs failed that at most half of them keep
+the promise, and none breaks it, the search is undecided."""
+
+from __future__ import annotations
+
+from bisect import bisect_left, bisect_right
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import lru_cache
+from math import floor, inf, sqrt
+from typing import Literal
+
+KEPT = 0.8
+"""Rates are to be told apart where this share of the runs keeps the promise, and where as many break it."""
+LEAD = 3
+"""By how many runs one side leads when a rate is decided: the least for 95 % confidence either way."""
+CONFIDENCE = 1 - 1 / (1 + (KEPT / (1 - KEPT)) ** LEAD)
+"""The chance that a rate is decided rightly, where this share of its runs keeps the promise, or breaks it: that of a
+gambler at these odds who ends a game `LEAD` ahead or behind."""
+FAILURES = 2
+"""So many failed runs at a rate, without a good one, end a search: nothing can be said of the rate."""
+
+LOWER = 6
+"""So many candidates below the rate that was found may be tried, where held-out repeats break the promise."""
+
+Kind = Literal["found", "at_least", "none", "undecided"]
+Why = Literal["first", "double", "halve", "again", "held_out"]
+
+
+@dataclass(frozen=True)
+class Tally:
+    """The runs at a rate: those that kept the promise, broke it, were `beyond` the generator, and failed."""
+
+    met: int = 0
+    broken: int = 0
+    beyond: int = 0
+    failed: int = 0
+
+    @property
+    def confirms(self) -> bool:
+        """Whether all votes, as those of held-out runs, kept the promise."""
+        return 0 < self.met == self.votes
+
+    @property
+    def refutes(self) -> bool:
+        """Whether one of the votes, as those of held-out runs, did not keep the promise."""
+        return self.met < self.votes
+
+    def is_open(self, held_out: int) -> bool:
+        """Whether too many of `held_out` runs failed for the others to confirm a rate, and none refutes it."""
+        to_come = held_out - self.runs
+        return self.failed > 0 and not self.refutes and 2 * (self.met + to_come) <= held_out
+
+    @property
+    def votes(self) -> int:
+        return self.met + self.broken + self.beyond
+
+    @property
+    def runs(self) -> int:
+        return self.votes + self.failed
+
+    @property
+    def lead(self) -> int:
+        """By how many runs the promise is kept; below 0 where more break it."""
+        return self.met - self.broken - self.beyond
+
+    @property
+    def by_generator(self) -> bool:
+        """Whether the generator is what most of the runs against the rate found."""
+        return self.lead <= 0 and self.beyond > self.broken
+
+    def is_decided(self, judged: int) -> bool:
+        return self.is_sure or self.runs >= judged
+
+    @property
+    def is_sure(self) -> bool:
+        return abs(self.lead) >= LEAD
+
+    def and_one(self, vote: Vote) -> Tally:
+        return replace(self, **{vote: getattr(self, vote) + 1})
+
+
+Vote = Literal["met", "broken", "beyond", "failed"]
+NONE = Tally()
+
+
+@dataclass(frozen=True)
+class Rule:
+    """At most `judged` repeats decide on a rate, `held_out` confirm the last, and no search has more than `most`."""
+
+    judged: int
+    held_out: int
+    most: int
+
+    @property
+    def most_judged(self) -> int:
+        return self.most - self.held_out * (1 + LOWER)
+
+
+@dataclass(frozen=True)
+class Step:
+    """The rate of the next run. One that halves has the rates around it, one that doubles the one before, and one held
+    out the next higher one, where held-out runs did not confirm that."""
+
+    rate: float
+    why: Why
+    low: float | None = None
+    high: float | None = None
+
+
+@dataclass(frozen=True)
+class Answer:
+    """What was found. `rate` keeps the promise, and `above` is the next candidate, which does not.
+
+    found: both are known; `above` may be a rate whose held-out runs broke the promise, or just the next one where a
+    run at `rate` broke it. at_least: the highest candidate keeps it. none: the lowest one breaks it. undecided: too
+    many runs at `rate` failed, or the search used up its cells (`rate` is None then).
+    """
+
+    kind: Kind
+    rate: float | None = None
+    above: float | None = None
+
+
+def next_step(
+    rates: Sequence[float], tallies: Mapping[float, Tally], held: Mapping[float, Tally], rule: Rule
+) -> Step | Answer:
+    """Return the next run, or the answer. `rates` are in rising order; `held` are the held-out runs at each."""
+    tried = {rate: tallies[rate] for rate in sorted(tallies) if tallies[rate].runs}
+    step = _next(rates, tried, rule)
+    if isinstance(step, Step):
+        spent = sum(tally.runs for tally in tried.values())
+        return Answer("undecided") if spent >= rule.most_judged else step
+    if step.kind not in ("found", "at_least") or step.rate is None:
+        return step
+    found = step.rate
+    broke = next((rate for rate, tally in tried.items() if tally.broken), None)
+    if broke is not None and broke < found:
+        step = Answer("found", broke, rates[bisect_left(rates, broke) + 1])
+        found = broke
+    place = bisect_left(rates, found)
+    for below in range(min(LOWER, place) + 1):
+        rate = rates[place - below]
+        tally = held.get(rate, NONE)
+        step = step if below == 0 else Answer("found", rate, rates[place - below + 1])
+        if tally.is_open(rule.held_out):
+            return Answer("undecided", rate)
+        if tally.refutes:
+            continue
+        if tally.runs < rule.held_out:
+            return Step(rate, "held_out", high=rates[place - below + 1] if below else None)
+        break
+    return step
+
+
+def _next(rates: Sequence[float], tried: Mapping[float, Tally], rule: Rule) -> Step | Answer:
+    if not tried:
+        return Step(rates[0], "first")
+    for rate, tally in tried.items():
+        if not tally.votes and tally.runs >= min(FAILURES, rule.judged):
+            return Answer("undecided", rate)
+        if tally.lead == 0 and not tally.is_decided(rule.judged):
+            return Step(rate, "again")
+    # Where runs are even to the last, the promise does not count as kept.
+    over = min((rate for rate, tally in tried.items() if tally.lead <= 0), default=None)
+    under = max((rate for rate in tried if over is None or rate < over), default=None)
+    if over is None and under is not None and under != rates[-1]:
+        # the highest candidate up to twice the rate, and the next one at least
+        doubled = max(bisect_left(rates, under) + 1, bisect_right(rates, 2 * under) - 1)
+        return Step(rates[doubled], "double", low=under)
+    if over is not None and under is not None:
+        first, last = bisect_left(rates, under), bisect_left(rates, over)
+        if last - first > 1:
+            return Step(rates[(first + last) // 2], "halve", under, over)
+    edge = [rate for rate in (under, over) if rate is not None and not tried[rate].is_decided(rule.judged)]
+    if edge:
+        return Step(min(edge, key=lambda rate: tried[rate].runs), "again")
+    if under is None:
+        return Answer("none", None, over)
+    return Answer("found", under, over) if over is not None else Answer("at_least", under)
+
+
+def agreed(kept: Collection[float], broken: Collection[float]) -> tuple[float | None, float | None]:
+    """Return the highest rate up to which no run broke the promise, and the lowest from which on none kept it, of the
+    rates of runs that kept it and of those that broke it. None where there is no such rate."""
+    below = min(broken, default=inf)
+    above = max(kept, default=0.0)
+    kept_to = max((rate for rate in kept if rate < below), default=None)
+    return kept_to, min((rate for rate in broken if rate > above), default=None)
+
+
+def is_lower_bound(kind: str | None, *, by_generator: bool) -> bool:
+    """Return whether a search tells no more than that its rate, or more, keeps the promise: its highest candidate does,
+    or the generator could not offer the next one. Briefs and comparisons then put `≥` before it."""
+    return kind == "at_least" or by_generator
+
+
+def candidates(first: float, last: float, within: float) -> tuple[float, ...]:
+    """Return the rates of a search in rising order, with both ends. The others are whole numbers: each is the highest
+    that is at most half of `within` above the one before (in logarithms), or the next one where that is above it."""
+    return ramp(first, last, sqrt(1 + within) - 1)
+
+
+def ramp(first: float, last: float, apart: float) -> tuple[float, ...]:
+    """Return whole numbers in rising order, with both ends: each the highest up to a factor of 1 + apart above the one
+    before, or the next one where that is above it."""
+    found = [first]
+    while found[-1] < last:
+        after = max(floor(found[-1]) + 1, floor(found[-1] * (1 + apart) + 1e-6))
+        found.append(min(last, float(after)))
+    return tuple(found)
+
+
+def walk(rates: Sequence[float], rule: Rule, keeps: Callable[[float], bool]) -> list[tuple[float, bool]]:
+    """Return the runs of a search without noise: their rates, and whether they are held out."""
+    tallies: dict[float, Tally] = {}
+    held: dict[float, Tally] = {}
+    runs: list[tuple[float, bool]] = []
+    while isinstance(step := next_step(rates, tallies, held, rule), Step):
+        of = held if step.why == "held_out" else tallies
+        of[step.rate] = of.get(step.rate, NONE).and_one("met" if keeps(step.rate) else "broken")
+        runs.append((step.rate, step.why == "held_out"))
+    return runs
+
+
+@lru_cache(maxsize=64)
+def lengths(rates: tuple[float, ...], judged: int, held_out: int) -> tuple[int, int]:
+    """Return how many cells a search measures without noise, on average over all answers, and the most it ever does.
+    The most is what the longest search would measure if each of its rates took all its repeats."""
+    free = Rule(judged=1, held_out=0, most=1_000_000)
+    visits = [len(walk(rates, free, lambda rate, top=top: rate <= top)) for top in (0.0, *rates)]  # type: ignore[misc]
+    ends = 2 * (min(LEAD, judged) - 1)
+    return round(sum(visits) / len(visits)) + ends + held_out, max(visits) * judged + held_out * (1 + LOWER)

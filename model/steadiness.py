@@ -1,0 +1,265 @@
+"""When a run that ends by itself is steady: MSER-5 over its batches, and Student's interval of the mean of the rest.
+
+The load generator decides while it runs, and writes down the batches that it decided from. This is the same rule: a
+decision that doesn't follow from its own batches is no evidence. Sums are whole numbers, so both find the same cut
+(`loadgen/internal/steady`). Batches after the cut are taken as independent of each other."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from math import sqrt
+from statistics import fmean
+
+from benchbrief.model.measurement import Interval
+from benchbrief.model.plan import Event
+from benchbrief.model.run_messages import say
+from benchbrief.model.text import figure, share_figure
+
+MOST_RANGE = 0.20
+MOST_TREND = 0.10
+
+FEWEST_PHASES = 3
+"""The fewest phases of a steady state. A line fits two exactly, and adds nothing to their range; three tell drifts from
+jumps. SNIA's five would leave six phases hardly any choice."""
+
+ROUNDING = 1e-9
+"""The share of the limits that binary arithmetic may exceed them by."""
+
+BATCH_S = 5.0
+"""The seconds of a batch of a run that ends by itself: MSER-5 looks at means of five values, here of seconds."""
+
+FEWEST_BATCHES = 10
+"""With fewer, the transient is mostly found by chance."""
+
+SOONEST_S = BATCH_S * FEWEST_BATCHES
+
+MOST_WITHIN = 0.5
+"""An interval half as wide as the mean shows nothing: a larger number most likely lacks its `%`."""
+
+
+def usual_length(soonest_s: float, most_s: float) -> float:
+    """Return the seconds that an estimate takes a cell to be measured, which ends by itself between two times: as many
+    times the shortest as the longest is of it."""
+    return math.sqrt(soonest_s * most_s)
+
+
+BATCH = 5
+"""With fewer batches, the rule mostly finds beginnings by chance."""
+_FEWEST_LEFT = 5
+"""With fewer batches, the error of a mean is small by chance."""
+NOTED_SHARE = 0.10
+"""As a share of the window."""
+NOTED_BIAS = 0.02
+"""As a share of the mean throughput."""
+
+
+@dataclass(frozen=True)
+class Transient:
+    """The first `seconds` of `window_s` are not steady; without them the mean throughput is `bias` higher (a share)."""
+
+    seconds: float
+    window_s: float
+    bias: float
+
+    @property
+    def noted(self) -> bool:
+        return self.seconds > NOTED_SHARE * self.window_s and abs(self.bias) > NOTED_BIAS
+
+    def warning(self, remedy: str) -> str:
+        """Return a warning on one line; `remedy` is its next step."""
+        seconds, window = figure(self.seconds, ".0f"), figure(self.window_s, ".0f")
+        unsteady = say.unsteady_higher if self.bias > 0 else say.unsteady_lower
+        return unsteady(seconds=seconds, window=window, share=share_figure(abs(self.bias)), what=remedy)
+
+
+def find_transient(intervals: Sequence[Interval]) -> Transient | None:
+    """Return the transient; None for fewer than ten batches, and for a beginning that reaches into the second half."""
+    lasting = [each for each in intervals if each.seconds > 0]
+    batches = [lasting[i : i + BATCH] for i in range(0, len(lasting) - BATCH + 1, BATCH)]
+    if len(batches) < FEWEST_BATCHES:
+        return None
+    rates = [_rate(batch) for batch in batches]
+    errors = _marginal_errors(rates)[: len(rates) - _FEWEST_LEFT + 1]
+    cut = errors.index(min(errors))
+    rest = _rate([each for batch in batches[cut:] for each in batch])
+    whole = _rate(lasting)
+    if cut > len(rates) / 2 or whole <= 0:
+        return None
+    window_s = sum(each.seconds for each in lasting)
+    return Transient(sum(each.seconds for batch in batches[:cut] for each in batch), window_s, rest / whole - 1)
+
+
+def _marginal_errors(rates: Sequence[float]) -> list[float]:
+    """Return White's statistic for each beginning: the rest's sum of squares about its mean, over its length
+    squared.
+
+    Summed from the end, as a day has thousands of batches. About the mean of all, so that no digits are lost.
+    """
+    middle = fmean(rates)
+    errors, total, squares = [], 0.0, 0.0
+    for count, rate in enumerate(reversed(rates), start=1):
+        total += rate - middle
+        squares += (rate - middle) ** 2
+        errors.append(max(0.0, squares - total * total / count) / count**2)
+    return errors[::-1]
+
+
+def _rate(intervals: Sequence[Interval]) -> float:
+    return sum(each.count for each in intervals) / sum(each.seconds for each in intervals)
+
+
+ROUNDS = 5
+
+
+@dataclass(frozen=True)
+class Steadiness:
+    """`range` of the rounds' throughputs and `trend` (the linear fit's excursion), as shares of their mean."""
+
+    range: float
+    trend: float
+
+    @property
+    def steady(self) -> bool:
+        slack = 1 + ROUNDING
+        return self.range <= MOST_RANGE * slack and self.trend <= MOST_TREND * slack
+
+    @property
+    def warnings(self) -> tuple[str, ...]:
+        return () if self.steady else (say.unsteady_snia(),)
+
+    @property
+    def properties(self) -> dict[str, str]:
+        said = say.steady_numbers(
+            spread=share_figure(self.range, 1),
+            trend=share_figure(self.trend, 1),
+            n=ROUNDS,
+            most_range=share_figure(MOST_RANGE),
+            most_trend=share_figure(MOST_TREND),
+        )
+        return {"steady state": said}
+
+
+def steadiness(intervals: Sequence[Interval]) -> Steadiness | None:
+    """Compute the steadiness. None for fewer than five intervals that lasted, and when nothing was done."""
+    intervals = [each for each in intervals if each.seconds > 0]
+    if len(intervals) < ROUNDS:
+        return None
+    cuts = [round(i * len(intervals) / ROUNDS) for i in range(ROUNDS + 1)]
+    rates = [_rate(intervals[a:b]) for a, b in pairwise(cuts)]
+    mean = sum(rates) / ROUNDS
+    if mean <= 0:
+        return None
+    middle = (ROUNDS - 1) / 2
+    slope = sum((i - middle) * rate for i, rate in enumerate(rates)) / sum((i - middle) ** 2 for i in range(ROUNDS))
+    return Steadiness((max(rates) - min(rates)) / mean, abs(slope) * (ROUNDS - 1) / mean)
+
+
+def before_first(events: Sequence[Event], intervals: Sequence[Interval]) -> Sequence[Interval]:
+    """Return the intervals that end before the first event of a measurement: what it does is no unsteadiness."""
+    until_s = min((event.at_s for event in events), default=math.inf)
+    return [each for each in intervals if each.start_s + each.seconds <= until_s]
+
+
+def judge_window(
+    intervals: Sequence[Interval], remedy: str, events: Sequence[Event] = ()
+) -> tuple[tuple[str, ...], dict[str, str]]:
+    """Return the findings of both rules on a measured window, as far as its first event: warnings, and the numbers
+    behind them.
+
+    `remedy` says what helps against a transient at the beginning.
+    """
+    intervals = before_first(events, intervals)
+    warnings: tuple[str, ...] = ()
+    properties: dict[str, str] = {}
+    if steady := steadiness(intervals):
+        warnings, properties = steady.warnings, steady.properties
+    if beginning := find_transient(intervals):
+        warnings += (beginning.warning(remedy),) if beginning.noted else ()
+        seconds, window = figure(beginning.seconds, ".0f"), figure(beginning.window_s, ".0f")
+        noted = beginning.noted
+        properties |= {
+            "transient": say.transient_seconds(seconds=seconds, window=window) if noted else say.transient_none()
+        }
+    return warnings, properties
+
+
+_Z = 1.959963984540054
+
+
+@dataclass(frozen=True)
+class Estimate:
+    """The mean of batches, and half the width of its 95 % interval as a share of it."""
+
+    mean: float
+    half_width: float
+    autocorrelation: float
+
+
+def cut_of(values: Sequence[int]) -> int:
+    """Return how many values are a transient by MSER: of beginnings that are as good, the shortest."""
+    least, cut = (0, 0), -1
+    count = total = squares = 0
+    for at in range(len(values) - 1, -1, -1):
+        count, total, squares = count + 1, total + values[at], squares + values[at] ** 2
+        error = count * squares - total**2, count**3
+        if count >= _FEWEST_LEFT and (cut < 0 or error[0] * least[1] <= least[0] * error[1]):
+            least, cut = error, at
+    return max(0, cut)
+
+
+def estimate(values: Sequence[int]) -> Estimate | None:
+    """Return None where there is no mean to compare with."""
+    count, total = len(values), sum(values)
+    if total <= 0:
+        return None
+    spread = count * sum(value**2 for value in values) - total**2
+    half = _student(count - 1) * sqrt(spread / (count - 1)) / total
+    products = sum((count * a - total) * (count * b - total) for a, b in pairwise(values))
+    return Estimate(total / count, half, products / (count * spread) if spread else 0.0)
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """`cut` is None where the transient reaches into the second half. `estimates` are of each series, after the cut.
+
+    `idle`: nothing succeeded in one of the batches.
+    """
+
+    cut: int | None
+    estimates: tuple[Estimate | None, ...] = ()
+    idle: bool = False
+
+    def steady(self, within: float) -> bool:
+        """Return whether each mean is known within a share of it."""
+        known = all(each and each.half_width <= within for each in self.estimates)
+        return self.cut is not None and not self.idle and known
+
+
+def judge_batches(completed: Sequence[int], latency: Sequence[int] | None) -> Verdict:
+    """Return what a look at these batches finds; `latency` only where it has to be steady, too."""
+    series = [completed] if latency is None else [completed, latency]
+    if len(completed) < FEWEST_BATCHES:
+        return Verdict(None)
+    cut = max(cut_of(values) for values in series)
+    if 2 * cut > len(completed):
+        return Verdict(None)
+    return Verdict(cut, tuple(estimate(values[cut:]) for values in series), idle=not all(completed[cut:]))
+
+
+def _student(freedom: int) -> float:
+    """Return the 97.5 % quantile of Student's t by Fisher's expansion, as the load generator does: 0.03 % low at 4."""
+    z2 = _Z * _Z
+    series = (
+        _Z,
+        _Z * (z2 + 1) / 4,
+        _Z * ((5 * z2 + 16) * z2 + 3) / 96,
+        _Z * (((3 * z2 + 19) * z2 + 17) * z2 - 15) / 384,
+        _Z * ((((79 * z2 + 776) * z2 + 1482) * z2 - 1920) * z2 - 945) / 92160,
+    )
+    t = 0.0
+    for part in reversed(series):
+        t = t / freedom + part
+    return t

@@ -1,0 +1,261 @@
+"""A sentence of a run: a code with arguments, which the catalogue of each language words.
+
+A `Text` is a string, the English sentence, so that it can be shown, logged and compared. It keeps its code and its
+arguments. The journal and the store keep these too, and a brief in another language words them again. A plain string,
+such as the words of a tool or a sentence in an earlier journal, is shown unchanged.
+
+The codes are the methods of a protocol. Their names behind `r_` are keys of the catalogue, and their parameters are the
+holes of its text. `speaker` makes an object with these methods:
+
+`say: DriverMessages = speaker(DriverMessages)`, `say.tool_ended(tool="fio", code=1, said="No space left on device")`
+
+Another package passes its own words by language: `speaker(Declared, {"en": {...}, "ja": {...}})`. The journal keeps
+them with the code, so that a brief does not need the package."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from functools import partial
+from typing import Annotated, Any, Protocol, TypeAlias
+
+from pydantic import PlainSerializer, PlainValidator
+
+from benchbrief.dsl.diagnostics.plain_amounts import duration
+from benchbrief.model.precision import share_text
+
+FAMILY = "r_"
+"""The prefix of codes among the keys of a catalogue."""
+
+_HOLE = re.compile(r"\{([a-z_]+)\}")
+
+OwnWords: TypeAlias = Mapping[str, Mapping[str, str]]
+"""The texts of codes by language and code."""
+
+
+class Wording(Protocol):
+    """The words of a language."""
+
+    language: str
+
+    def form(self, key: str, count: float) -> str:
+        """Return the text for a count. Raises KeyError for an unknown key."""
+        ...
+
+
+class Figure(float):
+    """A number in a sentence with its printed form."""
+
+    text: str
+
+    def __new__(cls, value: float, text: str) -> Figure:
+        made = super().__new__(cls, value)
+        made.text = text
+        return made
+
+    def __str__(self) -> str:
+        return self.text
+
+    def __format__(self, spec: str) -> str:
+        return format(float(self), spec) if spec else self.text
+
+    def __reduce__(self) -> tuple[object, ...]:
+        return Figure, (float(self), self.text)
+
+
+def figure(value: float, spec: str) -> Figure:
+    """Return a number, printed by a Python format specification."""
+    return Figure(value, format(value, spec))
+
+
+def duration_figure(seconds: float) -> Figure:
+    """Return a time, such as `4 min 16 s`."""
+    return Figure(seconds, duration(seconds))
+
+
+def share_figure(share: float, decimals: int = 0) -> Figure:
+    """Return a share as a percentage."""
+    return Figure(share, share_text(share, decimals))
+
+
+class Text(str):
+    """The English sentence of a code and its arguments: texts, numbers and other sentences."""
+
+    code: str
+    args: Mapping[str, str | float]
+    own: Mapping[str, str]
+    """The words of another package's code, by language."""
+
+    def __new__(cls, code: str, args: Mapping[str, object], own: Mapping[str, str] | None = None) -> Text:
+        known = {name: value if isinstance(value, str | int | float) else str(value) for name, value in args.items()}
+        made = super().__new__(cls, _worded(code, known, own or {}, _english()))
+        made.code, made.args, made.own = code, known, own or {}
+        return made
+
+    def __str__(self) -> str:
+        return self
+
+    def __reduce__(self) -> tuple[object, ...]:
+        return Text, (self.code, self.args, self.own)
+
+    def in_words(self, words: Wording) -> str:
+        """Return the sentence in another language."""
+        return _worded(self.code, self.args, self.own, words)
+
+    @property
+    def shape(self) -> Hashable:
+        """What it shares with sentences that differ only in their numbers."""
+        return self.code, tuple((name, _shape(value)) for name, value in self.args.items())
+
+    def __hash__(self) -> int:
+        return super().__hash__()
+
+
+def _shape(value: str | float) -> Hashable:
+    return value.shape if isinstance(value, Text) else value if isinstance(value, str) else None
+
+
+def _worded(code: str, args: Mapping[str, str | float], own: Mapping[str, str], words: Wording) -> str:
+    count = args.get("n", 0)
+    shown = {name: value.in_words(words) if isinstance(value, Text) else str(value) for name, value in args.items()}
+    try:
+        text = (
+            own.get(words.language)
+            or own.get("en")
+            or words.form(FAMILY + code, 0 if isinstance(count, str) else count)
+        )
+        return _HOLE.sub(lambda hole: shown[hole[1]], text)
+    except KeyError:  # from a newer version's journal, or a package without these words
+        return f"{code}: {', '.join(f'{name} {value}' for name, value in shown.items())}" if shown else code
+
+
+class _English:
+    language = "en"
+
+    def form(self, key: str, count: float) -> str:
+        from benchbrief.compiler.briefs.word_catalogues import english
+
+        entry = english()[key]
+        return entry if isinstance(entry, str) else entry.get("one" if count == 1 else "other", entry["other"])
+
+
+def _english(known: _English = _English()) -> Wording:  # noqa: B008  # it has no state
+    return known
+
+
+def word(code: str) -> Text:
+    """Return the sentence of a code without arguments, such as a status. An unknown code is shown unchanged."""
+    return Text(code, {})
+
+
+def mapped(text: str, change: Callable[[str], str]) -> str:
+    """Return a changed text. Of a sentence, the texts among its arguments change, at every depth."""
+    if not isinstance(text, Text):
+        return change(text)
+    args = {name: mapped(each, change) if isinstance(each, str) else each for name, each in text.args.items()}
+    return Text(text.code, args, text.own)
+
+
+def spanning(texts: Sequence[Text]) -> Text:
+    """Return one sentence for several of one `shape`, with the range of each number: `takes 1.2–3.4 cores`."""
+    first = texts[0]
+    return Text(first.code, {name: _span([text.args[name] for text in texts]) for name in first.args}, first.own)
+
+
+def _span(values: Sequence[str | float]) -> str | float:
+    nested = [value for value in values if isinstance(value, Text)]
+    if nested:
+        return spanning(nested)
+    numbers = sorted((value for value in values if not isinstance(value, str)), key=float)
+    if not numbers or str(numbers[0]) == str(numbers[-1]):
+        return values[0]
+    return Figure(numbers[0], f"{numbers[0]}–{numbers[-1]}")
+
+
+# --- codes -------------------------------------------------------------------------------------------------------
+
+
+def speaker(declared: type, words: OwnWords | None = None) -> Any:
+    """Return an object with a method for each code that the protocol declares."""
+    return _Speaker(declared, words or {})
+
+
+class _Speaker:
+    def __init__(self, declared: type, words: OwnWords) -> None:
+        self._declared = declared
+        self._words = words
+
+    def __getattr__(self, code: str) -> Callable[..., Text]:
+        if not hasattr(self._declared, code):
+            raise AttributeError(code)
+        own = {language: texts[code] for language, texts in self._words.items() if code in texts}
+        return partial(self._say, code, own)
+
+    @staticmethod
+    def _say(code: str, own: Mapping[str, str], /, **args: object) -> Text:
+        return Text(code, args, own)
+
+
+def codes_of(declared: type) -> dict[str, tuple[str, ...]]:
+    """Return the codes of a protocol, and the names of their arguments."""
+    found = {}
+    for kind in reversed(declared.__mro__):
+        for name, method in vars(kind).items():
+            if not name.startswith("_") and hasattr(method, "__code__"):
+                found[name] = method.__code__.co_varnames[1 : 1 + method.__code__.co_kwonlyargcount]
+    return found
+
+
+# --- the journal and the store -----------------------------------------------------------------------------------
+
+
+def to_data(text: str | float) -> object:
+    """Return what JSON keeps of a sentence, or of an argument."""
+    if isinstance(text, Text):
+        args = {name: to_data(value) for name, value in text.args.items()}
+        return {"code": text.code, "args": args, **({"words": dict(text.own)} if text.own else {})}
+    return {"value": float(text), "text": text.text} if isinstance(text, Figure) else text
+
+
+def from_data(data: object) -> Text | Figure | str | int | float:
+    """Return the sentence or the number that `to_data` kept. Raises ValueError for anything else."""
+    match data:
+        case {"code": str(code), "args": dict(args), "words": dict(own)}:
+            if not all(isinstance(each, str) for each in (*args, *own, *own.values())):
+                raise ValueError("not a sentence")
+            return Text(code, {name: from_data(value) for name, value in args.items()}, own)
+        case {"code": str(code), "args": dict(args)}:
+            return from_data({"code": code, "args": args, "words": {}})
+        case {"value": int() | float() as value, "text": str(text)}:
+            return Figure(value, text)
+        case str() | int() | float():
+            return data
+    raise ValueError("not a sentence")
+
+
+def text_from_data(data: object) -> Text:
+    """Return the sentence with a code that `to_data` kept. Raises ValueError for anything else."""
+    found = from_data(data)
+    if not isinstance(found, Text):
+        raise ValueError("not a sentence with a code")
+    return found
+
+
+def said_from_data(data: object) -> str:
+    """Return the sentence that `to_data` kept, with a code or plain. Raises ValueError for anything else."""
+    found = from_data(data)
+    if not isinstance(found, str):
+        raise ValueError("not a sentence")
+    return found
+
+
+Said: TypeAlias = Annotated[str, PlainValidator(said_from_data), PlainSerializer(to_data)]
+"""A field of a record: a `Text`, kept as its code and arguments, or a plain string."""
+
+
+def joined(texts: Iterable[str], both: Callable[..., Text]) -> str:
+    """Return several sentences as one; "" for none. `both` words two of them."""
+    found = ""
+    for text in texts:
+        found = both(first=found, then=text) if found else text
+    return found

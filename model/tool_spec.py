@@ -1,0 +1,383 @@
+"""The specs of a load generator and of its workloads."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import ClassVar, Literal, get_args
+
+from benchbrief.model.extension_spec import NAME, RESERVED, ExtensionSpec, ProbeMeasure, wrong_measure
+from benchbrief.model.value_shapes import Flag, Key, Number, Text, Word
+
+Texts = Mapping[str, str]
+"""One sentence by language: "en" at least."""
+
+Setting = str | float | bool
+Settings = Mapping[str, Setting]
+"""Values of attributes by name: amounts in base units, shares from 0 to 1."""
+
+Change = Literal["nothing", "updates", "inserts", "anything"]
+"""What a workload does to its data set, from the least to the most: it reads only; it puts records of the same size in
+place of others; it adds records with new keys, and may update others; it deletes, or its effects are unknown."""
+
+CHANGES: tuple[Change, ...] = get_args(Change)
+
+Arrival = Literal["constant", "poisson", "steps", "burst", "trace", "closed"]
+"""When operations are due: evenly spaced; independently of each other, with exponential gaps; at rates that follow each
+other; at a rate with bursts; at recorded times; in a closed loop, when the last operation of a thread has ended."""
+
+ARRIVALS: tuple[Arrival, ...] = get_args(Arrival)
+
+Bound = Literal["queue", "drops", "lag", "timeout", "give_up", "stalls"]
+"""What of a load has a bound: the operations that wait in its queue, those that the queue drops, the generator's own
+lateness, the time of an operation, the time without a success, and the time in which a closed loop stands still."""
+
+_ROUNDING = 1e-6
+_COMMON = frozenset({"description"})
+"""Attributes of every workload."""
+
+
+def in_language(texts: Texts, language: str) -> str:
+    return texts.get(language) or texts["en"]
+
+
+@dataclass(frozen=True)
+class Attribute:
+    """An attribute of a tool's workloads. A value of it is a property of the workload in the plan.
+
+    `default` is the value where neither the spec nor the workload's `settings` have one; None for no value. An
+    attribute that `needs` operations is only for workloads with one of them. A `chosen` one is only for workloads
+    that have it in their `settings`; a `required` one has to be said there. A spec may give a `product_of` two
+    attributes instead of the second one. One whose key has the `file` "spec" names a file beside the spec, whose text
+    is in `Workload.files` of the plan.
+    `shapes_data`: another value makes other data. `briefly` is what `bench plan` prints of it, with `{value}` and
+    `{name}`: "keys of {value}"; "" for nothing.
+    """
+
+    key: Key
+    default: Setting | None = None
+    needs: tuple[str, ...] = ()
+    chosen: bool = False
+    required: bool = False
+    product_of: tuple[str, str] | None = None
+    shapes_data: bool = False
+    briefly: str = ""
+
+
+MOST_LOAD_SPEED_UP = 4.0
+"""So many times as fast as by default a load is estimated to be at most, however many threads load."""
+
+
+@dataclass(frozen=True)
+class Limit:
+    """A bound of a number that the table of its `Key` can't say, since it may hang on another attribute.
+
+    It holds `where` an attribute has a value, always where that is None. `wanted` says it in words: "a multiple of
+    512 B with direct I/O".
+    """
+
+    attribute: str
+    wanted: str
+    where: tuple[str, Setting] | None = None
+    maximum: float | None = None
+    multiple_of: float | None = None
+
+    def allows(self, settings: Settings) -> bool:
+        value = settings.get(self.attribute)
+        if value is None or (self.where and settings.get(self.where[0]) != self.where[1]):
+            return True
+        number = float(value)
+        if self.maximum is not None and number > self.maximum:
+            return False
+        parts = number / self.multiple_of if self.multiple_of else 0.0
+        return abs(parts - round(parts)) < _ROUNDING
+
+
+@dataclass(frozen=True)
+class WorkloadSpec:
+    """A workload that a tool brings.
+
+    `operations` are what it does, and `writes` whether it changes the data; a tool with `shares` derives both.
+    `existing`: it needs a loaded data set. `timed`: it can run for a given time. `parted`: each thread has a part of
+    the data for itself. `changes` says what a workload that writes does to its data set: "anything" unless the spec
+    says less. A tool with `shares` derives it.
+    """
+
+    description: Texts
+    settings: Settings = field(default_factory=dict)
+    operations: tuple[str, ...] = ()
+    writes: bool = False
+    changes: Change = "anything"
+    existing: bool = True
+    timed: bool = True
+    parted: bool = False
+    label: str = ""
+    """Its name for people; "" for its name in a spec."""
+
+
+@dataclass(frozen=True)
+class FlagType:
+    """What a flag takes. `minimum` and `maximum` bound an integer; a text is one of `words`, where there are any.
+
+    `unit` is in what an integer counts ("us", "ms", "s" or "MiB"), "" for anything but time.
+    """
+
+    kind: Literal["bool", "integer", "number", "text"]
+    minimum: int | None = None
+    maximum: int | None = None
+    unit: str = ""
+    words: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class MeasuredAnew:
+    """A version since which the tool measures cells of an unchanged plan in another way: other commands or times.
+
+    It concerns cells of one of these `benchmarks`, with one of these `arrivals`, and of `several_hosts`, where they
+    are given. Results from before don't stand for those. The numbers up to 6 are those of a time when all tools had
+    one number: a new one is above.
+    """
+
+    version: int
+    benchmarks: tuple[str, ...] = ()
+    arrivals: tuple[Arrival, ...] = ()
+    several_hosts: bool = False
+
+    def concerns(self, benchmark: str, arrivals: str, hosts: int) -> bool:
+        return (
+            (not self.benchmarks or benchmark in self.benchmarks)
+            and (not self.arrivals or arrivals in self.arrivals)
+            and (hosts > 1 or not self.several_hosts)
+        )
+
+
+@dataclass(frozen=True)
+class Flags:
+    """Options of a database that the tool takes unchanged: `options { block_size = 4 KiB }`.
+
+    `of` is the program, and `versions` those whose flags are `known`. The tool sets the `reserved` ones itself; the
+    value is the place of each in a spec, "" for none. The `renamed` ones have another name in the language. Values of
+    those with one of the `types` are checked.
+    """
+
+    of: str
+    versions: str
+    known: frozenset[str]
+    reserved: Mapping[str, str] = field(default_factory=dict)
+    renamed: Mapping[str, str] = field(default_factory=dict)
+    types: Mapping[str, FlagType] = field(default_factory=dict)
+    complete: bool = False
+    """Whether there are no others than the `known` ones."""
+
+
+@dataclass(frozen=True)
+class ToolSpec(ExtensionSpec):
+    """A load generator: its workloads and capabilities.
+
+    `implementation` has the methods of `seams.Driver`. `label` is the tool's name for people. A tool without
+    `workloads` runs those of the tool that `runs` names; its `attributes` and all about the loading of data are then
+    that tool's.
+
+    `shares` are attributes that add up to 1, each the share of an operation of that name; the `writing` ones change the
+    data, of which those `in_place` keep the keys and the sizes of the records, and the `inserting` ones add records.
+    `counted_twice` maps an operation to others that count it too. `record` are the attributes whose values add up
+    to the bytes of a record. `records_per` names the attribute that gives the size of a data set in another unit than
+    records, and the records in one such unit. Several hosts at once would repeat the work of the operations
+    `from_one_host`.
+
+    `limits` are bounds beside those of single attributes. `block` is the attribute whose bytes have to fit into the
+    size of the database, for each thread where each has a part of it.
+
+    Capabilities: `open_loop`, it can offer a load (`target`); `intended_latency`, it counts the latency of an offered
+    load from when an operation was due; `phases`, it has latencies for parts of a run; `mergeable`, it has latencies as
+    histograms, which merge over load generators and repeats; `time_series`, it reports the throughput of each second
+    (`Measurement.intervals`); `loads`, the loading of a data set can be measured
+    (`load(a)`); `loads_in_parts`, several hosts can load a data set together, each a range of its keys
+    (`CellContext.loaded_range`); `whole_seconds`, it runs for whole seconds only. `stray_errors` is the accepted share
+    of failed operations where the spec allows none. `arrivals` are how it can space an offered load, its usual way
+    first; none for a tool that does not tell. Any tool has the `closed` loop. `bounds` are what of a load a spec may
+    bound.
+    `ends_when_steady`: it can end a run by itself at the first look that finds a steady state, by the rule of
+    `planning/steady_rule.py`; then its driver measures from the end of the transient (`Measurement.steady`).
+
+    `measures` are numbers of its own, beside throughput and latencies: each name is the tool's, a dot and a word. The
+    driver tells them in `Measurement.samples`.
+
+    `load_threads` names the attribute that sets how many threads load, over all load generators, and says how many do
+    on each of them without it.
+
+    Estimates: `start_s` until the first operation, `load_start_s` of a load of nothing with what that time is spent on
+    (`load_start_is`), and how fast data are loaded, in records or in bytes per second, by so many threads as load
+    without `load_threads`.
+    """
+
+    kind: ClassVar[str] = "tool"
+
+    label: str
+    stands_for: str = ""
+    """The tool by whose name specs call this one, where each of its programs is for one engine alone."""
+    runs: str = ""
+    install: str = ""
+    """The command that installs it, where one does: `tools/setup.sh ycsb` is one of a checkout."""
+    workloads: Mapping[str, WorkloadSpec] = field(default_factory=dict)
+    attributes: Mapping[str, Attribute] = field(default_factory=dict)
+    drives: tuple[str, ...] = ()
+    """Further engines that it can load, whose specs don't name it."""
+    flags: Flags | None = None
+    shares: tuple[str, ...] = ()
+    writing: tuple[str, ...] = ()
+    in_place: tuple[str, ...] = ()
+    inserting: tuple[str, ...] = ()
+    counted_twice: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    record: tuple[str, ...] = ()
+    records_per: tuple[str, float] | None = None
+    limits: tuple[Limit, ...] = ()
+    block: str = ""
+    from_one_host: tuple[str, ...] = ()
+    measures: Mapping[str, ProbeMeasure] = field(default_factory=dict)
+    lacks: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    """Values of attributes of the tool whose workloads it `runs` that it does not know."""
+
+    open_loop: bool = False
+    arrivals: tuple[Arrival, ...] = ()
+    bounds: tuple[Bound, ...] = ()
+    intended_latency: bool = False
+    phases: bool = False
+    mergeable: bool = False
+    time_series: bool = False
+    loads: bool = False
+    loads_in_parts: bool = False
+    whole_seconds: bool = False
+    ends_when_steady: bool = False
+    stray_errors: float = 0.0
+    most_threads: int = 0
+    """How many threads it can have on one host; 0 for no bound of its own."""
+    most_rate: float = 0.0
+    """How many operations per second it can offer from one host; 0 for no bound of its own."""
+    measured_anew: tuple[MeasuredAnew, ...] = ()
+
+    start_s: float = 0.0
+    load_threads: tuple[str, int] | None = None
+    load_start_s: float = 1.0
+    load_start_is: str = "to start"
+    load_records_per_s: float = 0.0
+    load_bytes_per_s: float = 100e6
+
+    where_settings_go: str = "what it is to do as attributes of the `workload`"
+    """Where a spec configures the tool: a hint for `tool = name("/path", ...)` with arguments."""
+    data: Texts = field(default_factory=lambda: {"en": "{records} records, loaded by the tool"})
+    """The origin of a data set, with a hole for its `records`."""
+    always: Texts = field(default_factory=dict)
+    """A sentence for every disclosure, such as how its data compress; "" for none."""
+    always_unless: str = ""
+    """An option of the database that makes `always` untrue."""
+
+    @property
+    def family(self) -> str:
+        """The tool that brings its workloads."""
+        return self.runs or self.name
+
+    @property
+    def word(self) -> str:
+        """The name by which specs call it."""
+        return self.stands_for or self.name
+
+    @property
+    def texts(self) -> Mapping[str, Texts]:
+        """Its sentences in disclosures, by their keys in a catalogue of words."""
+        found = {f"d_data_{self.name}": self.data if self.workloads else {}, f"d_always_{self.name}": self.always}
+        return {key: texts for key, texts in found.items() if texts}
+
+    def operations(self, workload: str, settings: Settings) -> tuple[str, ...]:
+        """Return the operations of a workload with these settings, in the order of `shares`."""
+        if not self.shares:
+            found = self.workloads.get(workload)  # a stored plan may name a removed one
+            return found.operations if found else ()
+        done = {name for name in self.shares if settings.get(name)}
+        done |= {part for name in done for part in self.counted_twice.get(name, ())}
+        return tuple(name for name in self.shares if name in done)
+
+    def operation_shares(self, settings: Settings) -> dict[str, float]:
+        """Return the share of each operation of a workload with these settings, those that it counts in others too;
+        {} where that is not known."""
+        found = {name: float(settings.get(name) or 0.0) for name in self.shares}
+        twice = [(part, found[name]) for name in found for part in self.counted_twice.get(name, ())]
+        for part, share in twice:
+            found[part] = found.get(part, 0.0) + share
+        return found
+
+    def writes(self, workload: str, settings: Settings) -> bool:
+        return any(settings.get(name) for name in self.writing) if self.shares else self.workloads[workload].writes
+
+    def changes(self, workload: str, settings: Settings) -> Change:
+        """Return what a workload with these settings does to its data set."""
+        if not self.writes(workload, settings):
+            return "nothing"
+        if not self.shares:
+            return self.workloads[workload].changes
+        done = {name for name in self.writing if settings.get(name)}
+        if done <= {*self.in_place}:
+            return "updates"
+        return "inserts" if done <= {*self.in_place, *self.inserting} else "anything"
+
+    def record_bytes(self, settings: Settings) -> float:
+        """Return the bytes of a record; 0 when unknown."""
+        return sum(float(settings.get(name, 0.0)) for name in self.record)
+
+    def load_seconds(
+        self, settings: Settings, size_bytes: float | None = None, hosts: int = 1, by: ToolSpec | None = None
+    ) -> float:
+        """Estimate the seconds to load the data set from so many hosts: its `records`, or else a database of that size.
+        `by` is another tool that loads the data of this one's workloads."""
+        if "records" not in settings:
+            return self.load_start_s + (size_bytes or 0.0) / self.load_bytes_per_s
+        records, times = float(settings["records"]), self._load_speed_up(settings, hosts)
+        if self.load_records_per_s:
+            records_per_s = (by and by.load_records_per_s) or self.load_records_per_s
+            return self.load_start_s + records / (records_per_s * times)
+        return self.load_start_s + records * self.record_bytes(settings) / (self.load_bytes_per_s * times)
+
+    def _load_speed_up(self, settings: Settings, hosts: int) -> float:
+        """Return how many times as fast as by default a load is estimated to be."""
+        if self.load_threads is None or self.load_threads[0] not in settings:
+            return 1.0
+        attribute, on_each = self.load_threads
+        # A host has one thread at least. At so many times the usual threads, the server is the limit, not the threads.
+        return min(max(float(settings[attribute]), hosts) / (on_each * hosts), MOST_LOAD_SPEED_UP)
+
+    def mistake(self, name: str, *, own: bool = False) -> str:
+        return super().mistake(name) or self._wrong_measure() or self._wrong_workload() or self._wrong_attribute()
+
+    def _wrong_measure(self) -> str:
+        if self.measures and self.name in RESERVED:
+            return f"it can't have measures of its own: `{self.name}` is a word of the language"
+        return wrong_measure(self.word, self.measures)
+
+    def _wrong_workload(self) -> str:
+        if bool(self.workloads) == bool(self.runs):
+            return "it has either `workloads`, or the name of a tool whose workloads it `runs`"
+        for workload, said in self.workloads.items():
+            if not NAME.fullmatch(workload):
+                return f"`{workload}` can't be the name of a workload"
+            if not said.description.get("en"):
+                return f"the workload `{workload}` needs a description in English, `en`"
+            if not self.operations(workload, said.settings):
+                return f"the workload `{workload}` does no operations"
+            if unknown := sorted(set(said.settings) - set(self.attributes)):
+                return f"the workload `{workload}` sets `{unknown[0]}`, which is no attribute"
+        return ""
+
+    def _wrong_attribute(self) -> str:
+        for attribute, said in self.attributes.items():
+            if attribute in _COMMON or not NAME.fullmatch(attribute):
+                return f"`{attribute}` can't be the name of an attribute"
+            if not isinstance(said.key.shape, Text | Word | Number | Flag):
+                return f"the attribute `{attribute}` has a shape that no attribute of a workload may have"
+        pairs = (self.load_threads, self.records_per, *(limit.where for limit in self.limits))
+        named = [*self.shares, *self.in_place, *self.inserting, *self.record, *(pair[0] for pair in pairs if pair)]
+        named += [*([self.block] if self.block else ()), *(limit.attribute for limit in self.limits)]
+        named += [part for each in self.attributes.values() for part in each.product_of or ()]
+        unknown = next((each for each in named if each not in self.attributes), "")
+        if self.records_per and "records" in self.attributes:
+            return "its `records` follow from `records_per`: they can't be an attribute as well"
+        return f"it names the attribute `{unknown}`, which it does not have" if unknown else ""

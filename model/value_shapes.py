@@ -1,0 +1,204 @@
+"""The shape of an attribute's value, the attribute (`Key`), and its block.
+
+A `Special` value, such as a ramp or a host, has a reader of its own; its shape only words what is wanted."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Literal
+
+from benchbrief.model.units import DIMENSIONLESS, Dimension, dimension_name, parse_unit
+
+NAME = 80
+"""A name without quotes: of a block, metric, parameter or fact."""
+LABEL = 120
+"""A label: of a compared thing, a column or a series."""
+HEADING = 200
+"""A title and the texts beside it."""
+LINE = 300
+"""A fact, and the claim of a figure."""
+PARAGRAPH = 4_000
+"""A description, a note, a command or an address."""
+PASSAGE = 20_000
+"""A text of the brief."""
+
+
+class _Shape(ABC):
+    @property
+    @abstractmethod
+    def wanted(self) -> str:
+        """What a value must be, in words."""
+
+    @property
+    def described(self) -> str:
+        """`wanted`, with an example where it helps."""
+        return self.wanted
+
+
+@dataclass(frozen=True)
+class Text(_Shape):
+    """A quoted string of at most `longest` characters. With `holes` it may contain `{facts}` of the hardware."""
+
+    holes: bool = False
+    absolute: bool = False
+    longest: int = PARAGRAPH
+
+    @property
+    def wanted(self) -> str:
+        return 'an absolute path such as "/data"' if self.absolute else "a quoted text"
+
+
+@dataclass(frozen=True)
+class Word(_Shape):
+    """One of a few words. A `quoted` word is written as a text."""
+
+    choices: tuple[str, ...]
+    quoted: bool = False
+
+    @property
+    def wanted(self) -> str:
+        return " or ".join(f'`"{choice}"`' if self.quoted else f"`{choice}`" for choice in self.choices)
+
+
+@dataclass(frozen=True)
+class Flag(_Shape):
+    @property
+    def wanted(self) -> str:
+        return "`true` or `false`"
+
+
+@dataclass(frozen=True)
+class Number(_Shape):
+    """A number in `dimension`. A `plain` one needs no unit. `minimum` is in base units."""
+
+    unit: str
+    example: str
+    plain: bool = False
+    integer: bool = False
+    minimum: float = 0.0
+    above: bool = False
+    maximum: float | None = None
+
+    @property
+    def dimension(self) -> Dimension:
+        return parse_unit(self.unit).dimension
+
+    @property
+    def wanted(self) -> str:
+        return "a number" if self.dimension == DIMENSIONLESS else dimension_name(self.dimension)
+
+    @property
+    def described(self) -> str:
+        return f"{self.wanted} such as `{self.example}`"
+
+    def broken_bound(self, value: float) -> str:
+        """Return the bound that a value breaks, in words ("above 0 s"); "" for one within bounds."""
+        if self.maximum == 1.0 and not 0 <= value <= 1:
+            return "from 0 to 100 %"
+        unit = "" if self.plain else f" {self.unit}"
+        if self.above and value <= self.minimum:
+            return f"above {self.minimum:,.6g}{unit}"
+        if value < self.minimum:
+            return f"at least {self.minimum:,.6g}{unit}"
+        if self.maximum is not None and value > self.maximum:
+            most = f"{100 * self.maximum:g} %" if self.example.endswith("%") else f"{self.maximum:,.16g}{unit}"
+            return f"at most {most}"
+        return ""
+
+
+@dataclass(frozen=True)
+class Fact(_Shape):
+    """A declared fact of hardware: a text, a number with or without a unit, `true` or `false`.
+
+    A `removable` one may also be `none`, which removes an inherited fact.
+    """
+
+    removable: bool = False
+    longest: int = LINE
+
+    @property
+    def wanted(self) -> str:
+        return "a text, a quantity, `true` or `false`" + (", or `none` for no such fact" if self.removable else "")
+
+
+@dataclass(frozen=True)
+class Login(_Shape):
+    """A part of a login, which the controller reads when the spec runs. A `secret` one is never written out."""
+
+    secret: bool
+    example: str
+
+    @property
+    def wanted(self) -> str:
+        return f'`secret("{self.example}")`' if self.secret else f'a quoted text, or `env("{self.example}")`'
+
+
+@dataclass(frozen=True)
+class Special(_Shape):
+    """A value with a reader of its own. A `series` may have several parts (`3, interleaved`)."""
+
+    words: str
+    series: bool = False
+
+    @property
+    def wanted(self) -> str:
+        return self.words
+
+
+Shape = Text | Word | Flag | Number | Fact | Login | Special
+
+
+@dataclass(frozen=True)
+class Key:
+    """One attribute. `only` names the engines, tools or probes that have it (empty for all).
+
+    `example` is a sample for `usage`, where the shape alone gives none. `file` says where the named file or folder is:
+    beside the spec, on the controller, or on the hosts.
+    """
+
+    shape: Shape
+    doc: str
+    required: bool = False
+    default: str = ""
+    only: tuple[str, ...] = ()
+    example: str = ""
+    file: Literal["", "spec", "controller", "hosts"] = ""
+
+    def usage(self, name: str) -> str:
+        """Return the attribute with a sample value: `measure = 20 min`."""
+        match self.shape:
+            case _ if self.example:
+                return self.example
+            case Word(choices=choices, quoted=quoted):
+                return f'{name} = "{choices[0]}"' if quoted else f"{name} = {choices[0]}"
+            case Flag():
+                return f"{name} = true"
+            case Number(example=example):
+                return f"{name} = {example}"
+            case _:
+                raise TypeError(f"{name} has no example")
+
+
+@dataclass(frozen=True)
+class BlockSchema:
+    """One kind of block.
+
+    `open_keys` is the shape of keys outside the table (hardware holds any fact). A block has at most one attribute of
+    each `exclusive` set, and one that overrides an attribute of a set drops the others. `label` is the most characters
+    of its label. A message names the `listed` attributes, those of its engine or tool, and the attributes of its
+    `inner` blocks.
+    """
+
+    doc: str
+    keys: Mapping[str, Key]
+    blocks: tuple[str, ...] = ()
+    open_keys: Shape | None = None
+    exclusive: tuple[tuple[str, ...], ...] = ()
+    named: bool = True
+    inherits: bool = True
+    overridable: bool = True
+    label: int = LABEL
+    listed: tuple[str, ...] = ()
+    inner: Mapping[str, tuple[str, ...]] = field(default_factory=dict)

@@ -1,1 +1,0 @@
-"""The runs of a folder or a shared store, read all at once, as a site shows them."""

@@ -1,1 +1,0 @@
-"""Sentences on results: why a value is missing, and what limits it."""

@@ -1,1 +1,0 @@
-"""Places that hold objects under keys: a folder, or a bucket of S3. What a shared store needs of them."""

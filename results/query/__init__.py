@@ -1,1 +1,0 @@
-"""A user's SQL, and its answer in every format."""

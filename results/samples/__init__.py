@@ -1,1 +1,0 @@
-"""The probes' samples inside the measured windows."""

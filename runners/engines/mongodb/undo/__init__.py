@@ -1,1 +1,0 @@
-"""The reset `undo` of MongoDB: it deletes by key what cells have inserted."""

@@ -1,1 +1,0 @@
-"""The events of a measurement: commands at declared times."""

@@ -1,1 +1,0 @@
-"""The runners' sentences: reasons of failures, remarks, and facts that are texts."""

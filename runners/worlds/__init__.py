@@ -1,1 +1,0 @@
-"""The world that a run reaches: the real one, or a simulated one."""
