@@ -16,7 +16,7 @@ A run's directory:
         reports/            <report>.pdf, <report>.html
 
 A last line without its line end is a torn write: it is ignored, with a remark. Records are never changed or removed.
-Each line ends with a sum over it and all lines before (`runners/journal/line_sums.py`)."""
+Each line ends with a sum over it and all lines before (`runners/journal/journal_file.py`)."""
 
 from __future__ import annotations
 
@@ -392,7 +392,7 @@ class RunStarted(Record):
 class TimeEstimated(Record):
     """What the run was expected to take when it began, without what is reused from earlier runs.
 
-    `seconds` is by experiment and activity (`compiler/estimates/time_spent.py`), `rendering_s` of its reports, `wall_s`
+    `seconds` is by experiment and activity (`compiler/estimates/estimate.py`), `rendering_s` of its reports, `wall_s`
     from beginning to end. `runs` are the earlier runs that estimates were learned from.
     """
 
@@ -528,7 +528,7 @@ class RateJudged(Frozen):
 
 
 class PromiseEnded(Record):
-    """What a search for a promise found on one hardware with one workload: see `compiler/searches/rate_search.py`.
+    """What a search for a promise found on one hardware with one workload: see `model/rate_search.py`.
 
     `above` is the next candidate, which breaks the promise, or with `by_generator` can't be offered. `sure`: both sides
     of the edge were decided with confidence, and not by the majority of all repeats or by held-out runs. `lowered`:

@@ -28,7 +28,7 @@ class Bucket(NamedTuple):
 class Histogram:
     """A latency distribution as non-empty buckets in rising order; merged by adding counts, never by averaging.
 
-    See `runners/measurement/histogram.py` for merging and percentiles.
+    See `model/histogram.py` for merging and percentiles.
     """
 
     buckets: tuple[Bucket, ...]

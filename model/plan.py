@@ -245,7 +245,7 @@ class Confident(Node):
 class UntilSteady(Node):
     """When the measurement of a cell ends: from `from_s` on, at the first look that finds it steady, and at the latest
     after the experiment's `measure_s`. Steady is what MSER-5 and Student's interval of the mean say, within a share of
-    the mean to either side (`runners/measurement/steady_ends.py`)."""
+    the mean to either side (`model/steadiness.py`)."""
 
     within: float
     from_s: float
@@ -291,7 +291,7 @@ class PromiseLimit(Node):
 class Promise(Node):
     """A search for the highest of an experiment's points, which are rates half of `within` apart, at which each limit
     is kept. `judged` repeats decide on a rate at most, and `held_out` more confirm the one that was found. No search
-    measures more than `most` cells, and one of typical length `usual` (see `compiler/searches/rate_search.py`)."""
+    measures more than `most` cells, and one of typical length `usual` (see `model/rate_search.py`)."""
 
     limits: tuple[PromiseLimit, ...]
     within: float
@@ -322,7 +322,7 @@ class Host(Node):
     """A machine that runs commands. `id` is unique in the plan: `local`, or the destination as written.
 
     For `ssh`, the user's own ~/.ssh/config applies to `name`; the values here take precedence. One that is `asked` for
-    has its id as its name until a lane begins, which knows the node that it is (`compiler/lanes/plan_lanes.py`).
+    has its id as its name until a lane begins, which knows the node that it is (`compiler/planning/plan_lanes.py`).
     """
 
     id: str

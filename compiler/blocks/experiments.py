@@ -298,7 +298,7 @@ class Matrix:
     """An experiment whose parts fit together. `clients`, `databases` and `probes` are by hardware key.
 
     `awaits` maps `threads` or `target` to the experiment whose knee gives it. `knees` maps each hardware and workload
-    to the search that finds the knee (see `compiler/blocks/experiments/knee_references.py`).
+    to the search that finds the knee (see `compiler/resolve.py`).
     """
 
     experiment: plan.Experiment

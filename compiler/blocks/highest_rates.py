@@ -1,7 +1,7 @@
 """Searches for a promise: `highest(1k ops/s..200k ops/s, where: latency.p99[read] < 5 ms, within: 3 %)`.
 
 The candidates are fixed in the plan, so that each has its cells with their hashes, and a search can be resumed and its
-results reused. `compiler/searches/rate_search.py` has the rule by which a run chooses among them."""
+results reused. `model/rate_search.py` has the rule by which a run chooses among them."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 """Functions of a whole curve: `knee`, `saturation`, `usl`, `time_to_steady`, and the condition `steady`.
 
-An unknown result is missing. `compiler/metrics/sql/lower_curves.py` computes them."""
+An unknown result is missing. `compiler/metrics/lower_to_sql.py` computes them."""
 
 from __future__ import annotations
 
@@ -75,7 +75,7 @@ ABSENT = {
     "sd": "two_values",
     "when": "none_fulfils",
 }
-"""The code of the sentence (`compiler/messages/text.py`) on why a function has no value."""
+"""The code of the sentence (`model/text.py`) on why a function has no value."""
 
 
 def why_absent(term: Term) -> tuple[str, ...]:

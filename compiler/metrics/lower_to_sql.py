@@ -231,7 +231,7 @@ _DECIMALS = 9
 
 
 def steady(term: Steady, source: str) -> str:
-    """Return whether each phase is in the steady state, by the rule in `steady_rule.py`. `source` has the operand.
+    """Return whether each phase is in the steady state, by the rule in `model/steadiness.py`. `source` has the operand.
 
     A phase is steady when the rule holds over the phases from it, or from an earlier one, to the last. A missing value,
     or a mean that is not above 0, leaves the phases before it unknown, unless a steady state has begun by then. A phase
@@ -322,7 +322,7 @@ def saturation(term: Reduction, source: str) -> str:
 
 def usl(term: Reduction, source: str) -> str:
     """Return a number of the Universal Scalability Law fitted to the curve, by a function of the store
-    (`results/store/sql_functions.py`); NULL with a missing point."""
+    (`results/store/store.py`); NULL with a missing point."""
     (axis,) = term.over
     field = term.function.partition(".")[2].replace("lambda", "ideal")
     points = f"list(CAST({axis} AS DOUBLE) ORDER BY {axis}), list(value ORDER BY {axis})"
@@ -554,7 +554,7 @@ _CALLS = {
     "p_value": "bench_p_value({}, false)",
     "p_value of percentiles": "bench_p_value({}, true)",
 }
-"""Functions of the store (`results/store/sql_functions.py`)."""
+"""Functions of the store (`results/store/store.py`)."""
 _SQL_OPERATORS = {"==": "=", "!=": "<>", "and": "AND", "or": "OR"}
 _BINDS = {
     "or": 1,

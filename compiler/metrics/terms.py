@@ -141,7 +141,7 @@ class Operation(_Whole):
 
 @dataclass(frozen=True)
 class Steady(_Whole):
-    """Whether the operand is steady, for each phase, or for the phase `at` alone (`steady_rule.py`).
+    """Whether the operand is steady, for each phase, or for the phase `at` alone (`model/steadiness.py`).
 
     The steady state begins with the first phase from which the rule holds up to the last.
     """
@@ -161,7 +161,7 @@ class Reduction(_Whole):
 
     A function of a curve (`curves.py`) goes over one dimension: `knee`; `saturation` and `saturation.target`, with
     their ratio in `at`; `usl.peak` and the like; and `onset`, the first phase at which the operand, a truth value,
-    holds. `list` keeps the values apart, for functions of all of them (`repeated.py`).
+    holds. `list` keeps the values apart, for functions of all of them.
     """
 
     function: str

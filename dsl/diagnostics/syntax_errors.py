@@ -1,7 +1,6 @@
 """Every mistake in the syntax of a spec (E01xx): one frozen class each, with its stable code and all of its prose.
 
-Those in reading a file (E00xx) are in `file_errors.py`, those with signs in `sign_errors.py`; the compiler's rooms hold
-the rest, on the same base."""
+Those in reading a file are E00xx; the compiler's rooms hold the rest, on the same base."""
 
 from __future__ import annotations
 

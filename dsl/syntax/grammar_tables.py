@@ -1,6 +1,6 @@
 """The parser's tables, made of the grammar by lark. `python -m benchbrief.dsl.syntax.grammar_tables` writes bench.json.
 
-They take lark 0.1 s, which each command would wait for. `parser_loop.py` runs them.
+They take lark 0.1 s, which each command would wait for. `parse.py` runs them.
 """
 
 from __future__ import annotations

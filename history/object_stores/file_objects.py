@@ -1,7 +1,7 @@
 """Objects in a folder, which several machines may share by a network file system.
 
 An object is written beside its place and linked or renamed into it, so that it is there as a whole. `create` does it
-in a way that fails where a file is there already (`exclusive_name.py`)."""
+in a way that fails where a file is there already."""
 
 from __future__ import annotations
 

@@ -199,7 +199,7 @@ class Verdict:
     """The verdict on an expectation. `holds` is None when a missing result leaves it open. `origin` is its spec
     line.
 
-    `decided` is whether the repeats decide it (`repeated_comparisons.py`); None where none can. Where they do not,
+    `decided` is whether the repeats decide it; None where none can. Where they do not,
     `detail` has the intervals."""
 
     text: str

@@ -8,14 +8,14 @@ run:
   time.
 - In a random order, the whole experiment belongs together, as any cells may have been neighbours.
 - Cells that a rule for repeats skipped stay skipped under the same rule. With a budget, that is the same budget, and
-  a point of which no more is asked for (`left_out_repeats.py`).
+  a point of which no more is asked for.
 - Of an adaptive ramp, points are reused as long as the reused ones by themselves make its rule choose them. So it
   chooses the points that it would choose without them. A candidate that an earlier run left out is decided anew.
 - Of a search for a promise, cells are reused one by one, as long as its rule asks for them. A cell that it left out, or
   whose numbers were refused, is decided anew.
 - A search belongs to the cells that were measured at its knee, and cells that it skipped stay skipped. A search is
   decided by a latency that each of its cells records, so only a search by the same statistic can reuse them.
-- A cell is reused only where no more could run on other hardware beside it than may now (`concurrent_cells.py`).
+- A cell is reused only where no more could run on other hardware beside it than may now.
 
 One measurement stands for only one cell, although several may have the same definition. Never reused are: failed
 cells, other versions of the measurement, raw outputs that are missing or changed, results that depend on a value
@@ -381,7 +381,7 @@ class _EarlierRun:
         """Return whether an adaptive ramp has chosen none of these points, or has to choose them now.
 
         Of hardware that takes turns without sharing hosts, one ramp may have chosen what another left out. An adaptive
-        ramp takes from that what was chosen (`chosen_points.py`); others need all.
+        ramp takes from that what was chosen; others need all.
         """
         curves: dict[tuple[object, ...], bool] = {}
         for each in taken:

@@ -189,7 +189,7 @@ def folder_of_lane(run_dir: Path, lane: LaneName, into: Path | None) -> Path:
     """Return the lane's folder, `lanes/RUN-lane-1` of the run unless `into` names another one. Makes it where it is
     not there.
 
-    It has the plan of the run, or the lane's part of it where the run keeps these (`lane_plans.py`). It appears whole
+    It has the plan of the run, or the lane's part of it where the run keeps these. It appears whole
     or not at all, so that two starts at once make one. Raises RunnerError for a folder of something else.
     """
     folder = into or usual_folder(run_dir, lane.number)

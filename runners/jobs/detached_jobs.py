@@ -15,7 +15,7 @@ users of the host can't read. They can read only who holds the host, and the own
             boot pid born   the host's boot, the process group, and its start in ticks since the boot: together they
                             never name another process
             start           epoch seconds by the host's clock, and seconds since its boot before and after that reading
-            load            how busy the host's processors were, and how much of it was the job: see `other_load.py`
+            load            how busy the host's processors were, and how much of it was the job
             stdout stderr   of the job
             stopping        exists when we are ending the job
             unattended      exists when the job ends itself, as its controller was silent for too many seconds

@@ -1,4 +1,4 @@
-"""A budget while a run goes on: each point once, then repeats where the rule of `repeat_allocation.py` sends them.
+"""A budget while a run goes on: each point once, then repeats where the rule of the budget sends them.
 
 Everything is decided by what the journal says: verdicts, and the time that cells have taken. So a resumed run decides
 as the interrupted one did, and counts what was spent before. A budget is that of each lane, which works by itself; in

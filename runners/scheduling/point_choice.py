@@ -3,7 +3,7 @@
 Everything is decided by what the journal says of the cells, so that a resumed run decides as the interrupted one did.
 A point has been tried once all its cells have their verdicts, and stands for the mean throughput of its good repeats.
 It counts as one of the ramp's points also where none is good. On a resume, points whose cells failed or were cut off
-come first, with one that was chosen and not begun; then the rule of `next_point.py` goes on.
+come first, with one that was chosen and not begun; then the rule goes on.
 
 Each hardware chooses the points of its own curves. When measured in turns (`interleaved`), the hardware of one lane
 shares its points, as it is measured side by side."""

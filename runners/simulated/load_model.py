@@ -319,7 +319,7 @@ class Task:
 
 @dataclass(frozen=True)
 class ReportedOperation:
-    """As in `model/measurement.py`, with bucket counts as in `latency_distribution.py`."""
+    """As in `model/measurement.py`, with counts of buckets."""
 
     operation: str
     kind: Literal["service", "intended"]

@@ -1,6 +1,7 @@
 """The rooms' rules: what each may import, where each library lives, and that each package is installed."""
 
 import ast
+import re
 import sys
 import tomllib
 from collections import Counter
@@ -296,3 +297,18 @@ def test_a_module_has_a_name_of_its_own() -> None:
         path.stem for path in modules_of(*ROOMS) if path.parent.parent.name != "commands" and path.stem != "spec"
     )
     assert [name for name, count in names.items() if count > 1] == []
+
+
+def test_files_that_docstrings_and_pages_name_are_there() -> None:
+    everything = {path.name for room in ROOMS for path in (REPOSITORY / room).rglob("*.*")}
+    wrong = []
+    for folder in [*ROOMS, "docs", "tests", "tools"]:
+        for path in sorted(path for end in ("py", "md") for path in (REPOSITORY / folder).rglob(f"*.{end}")):
+            text = path.read_text()
+            paths = re.findall(rf"(?<![\w./-])((?:{'|'.join(ROOMS)})/[\w/]+\.(?:py|toml|sh|lark))", text)
+            wrong += [
+                (path.name, named) for named in paths if not (REPOSITORY / named).exists() and "/words/" not in named
+            ]
+            if folder in ROOMS:
+                wrong += [(path.name, named) for named in re.findall(r"`(\w+\.py)`", text) if named not in everything]
+    assert wrong == []

@@ -6,7 +6,7 @@ Its numbers:
   printed.
 - `--statistics` is off: in our measurements its cost was within the noise of one thread, but RocksDB's wiki puts it
   at 5 to 10 %. `statistics = true` among the database's options turns it on, and adds the writer's latencies. The
-  probe `database` turns on only the counters, and only in the measurement (`rocksdb_statistics.py`).
+  probe `database` turns on only the counters, and only in the measurement (`db_bench_output.py`).
 """
 
 from __future__ import annotations

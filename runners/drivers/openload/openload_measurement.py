@@ -105,7 +105,7 @@ def _steady_of(asked: Asked, run: Run) -> SteadyEnd | None:
     rule, recorded = asked.rule, run.steady
     if rule is None or recorded is None:
         return None
-    # What the record says follows from its batches: `openload_steady.py` has looked.
+    # What the record says follows from its batches: `openload_invariants.py` has looked.
     throughput, latency = recorded.throughput_per_s, recorded.intended_us
     return SteadyEnd(
         steady=recorded.steady,

@@ -1,7 +1,7 @@
 """A table of published figures -> the cells of a plan with their numbers, and metrics that were published as such.
 
-A table is CSV, as spreadsheets save it (`spreadsheet_text.py`). Comment lines (`# key: value`) state its source,
-and the head names its columns (`column_heads.py`). Each field of a row is a coordinate or a number. An empty field
+A table is CSV, as spreadsheets save it. Comment lines (`# key: value`) state its source,
+and the head names its columns. Each field of a row is a coordinate or a number. An empty field
 is a number that was not published, and stays missing."""
 
 from __future__ import annotations
