@@ -1,6 +1,6 @@
 """A run's `series.parquet`: each quantity at each point, with what says which series it belongs to.
 
-It is small, and is read for thousands of runs without their tables. `environment.py` says what the environment is."""
+It is small, and is read for thousands of runs without their tables."""
 
 from __future__ import annotations
 
