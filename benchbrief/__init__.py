@@ -11,7 +11,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import TYPE_CHECKING
+
+from benchbrief.model.english import ENGLISH
 
 if TYPE_CHECKING:
     from benchbrief.api.answer import Answer
@@ -60,9 +63,9 @@ if not TYPE_CHECKING:
 
     def __getattr__(name: str) -> object:
         if name == "__version__":
-            from importlib.metadata import version
+            from benchbrief.model.version import benchbrief_version
 
-            return version("benchbrief")
+            return benchbrief_version()
         if name in _PLACES:
             from importlib import import_module
 
@@ -72,6 +75,15 @@ if not TYPE_CHECKING:
             module, _, inner = _PLACES[name].partition(":")
             return getattr(import_module(f"{__name__}.{module}"), inner)
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+
+def _english() -> Mapping[str, str | dict[str, str]]:
+    from benchbrief.compiler.briefs.word_catalogues import english
+
+    return english()
+
+
+ENGLISH.read = _english
 
 
 def __dir__() -> list[str]:

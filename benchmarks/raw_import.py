@@ -32,7 +32,7 @@ OURS = """\
 import json, sys
 from pathlib import Path
 from benchbrief.results.imports.read_imported import read_output
-from benchbrief.runners import histogram as h
+from benchbrief.model import histogram as h
 measured = read_output("ycsb", {"raw": Path(sys.argv[1])}, "a")
 told = {}
 for each in measured.operations:

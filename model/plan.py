@@ -20,7 +20,6 @@ from pydantic import (
     model_validator,
 )
 
-from benchbrief.compiler.extensions.registry import TOOL_SPECS
 from benchbrief.model.engine_spec import Reset
 from benchbrief.model.extension_spec import Boundary
 from benchbrief.model.tool_spec import Arrival, Change
@@ -847,16 +846,10 @@ class Workload(Node):
     @model_validator(mode="before")
     @classmethod
     def _of_before(cls, given: object) -> object:
-        """Read earlier plans, which have no operations, or do not say how a workload changes the data."""
-        if not isinstance(given, dict):
-            return given
-        if "changes" not in given:
-            given = {**given, "changes": "anything" if given.get("writes") else "nothing"}
-        if "operations" in given:
-            return given
-        spec = TOOL_SPECS.own.get(given.get("family", ""))
-        done = spec.operations(given.get("benchmark", ""), given.get("properties", {})) if spec else ()
-        return {**given, "operations": ("insert",) if given.get("phase") == "load" else done}
+        """Read earlier plans, which do not say how a workload changes the data."""
+        if isinstance(given, dict) and "changes" not in given:
+            return {**given, "changes": "anything" if given.get("writes") else "nothing"}
+        return given
 
 
 class Probe(Node):

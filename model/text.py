@@ -22,6 +22,7 @@ from typing import Annotated, Any, Protocol, TypeAlias
 from pydantic import PlainSerializer, PlainValidator
 
 from benchbrief.dsl.diagnostics.plain_amounts import duration
+from benchbrief.model.english import ENGLISH
 from benchbrief.model.precision import share_text
 
 FAMILY = "r_"
@@ -88,7 +89,7 @@ class Text(str):
 
     def __new__(cls, code: str, args: Mapping[str, object], own: Mapping[str, str] | None = None) -> Text:
         known = {name: value if isinstance(value, str | int | float) else str(value) for name, value in args.items()}
-        made = super().__new__(cls, _worded(code, known, own or {}, _english()))
+        made = super().__new__(cls, _worded(code, known, own or {}, ENGLISH))
         made.code, made.args, made.own = code, known, own or {}
         return made
 
@@ -127,20 +128,6 @@ def _worded(code: str, args: Mapping[str, str | float], own: Mapping[str, str], 
         return _HOLE.sub(lambda hole: shown[hole[1]], text)
     except KeyError:  # from a newer version's journal, or a package without these words
         return f"{code}: {', '.join(f'{name} {value}' for name, value in shown.items())}" if shown else code
-
-
-class _English:
-    language = "en"
-
-    def form(self, key: str, count: float) -> str:
-        from benchbrief.compiler.briefs.word_catalogues import english
-
-        entry = english()[key]
-        return entry if isinstance(entry, str) else entry.get("one" if count == 1 else "other", entry["other"])
-
-
-def _english(known: _English = _English()) -> Wording:  # noqa: B008  # it has no state
-    return known
 
 
 def word(code: str) -> Text:

@@ -8,7 +8,8 @@ from collections.abc import Iterator
 
 from pydantic import TypeAdapter
 
-from benchbrief.model.plan import Cell, Plan, Probe, Tool
+from benchbrief.compiler.extensions.registry import TOOL_SPECS
+from benchbrief.model.plan import Cell, Plan, Probe, Tool, Workload
 
 _BEGIN, _END = b'\n "cells": [\n', b"\n ],\n"
 _NONE = b'\n "cells": [],\n'
@@ -24,12 +25,28 @@ def read_plan(content: bytes) -> Plan:
     begin = content.find(_BEGIN)
     end = content.find(_END, begin)
     if begin < 0 or end < 0:  # without cells, or written in another way
-        return Plan.model_validate_json(content)
+        return _of_before(Plan.model_validate_json(content))
     begin += len(_BEGIN)
     plan = Plan.model_validate_json(content[:begin] + content[end:])
     shared = _Shared()
     cells = tuple(shared.of(cell) for part in _parts(content, begin, end) for cell in _CELLS.validate_json(part))
-    return plan.model_copy(update={"cells": cells})
+    return _of_before(plan).model_copy(update={"cells": cells})
+
+
+def _of_before(plan: Plan) -> Plan:
+    """Return a plan whose workloads say their operations, which earlier plans do not."""
+    lacking = {name: each for name, each in plan.workloads.items() if not each.operations}
+    if not lacking:
+        return plan
+    done = {name: each.model_copy(update={"operations": _operations(each)}) for name, each in lacking.items()}
+    return plan.model_copy(update={"workloads": {**plan.workloads, **done}})
+
+
+def _operations(workload: Workload) -> tuple[str, ...]:
+    if workload.phase == "load":
+        return ("insert",)
+    spec = TOOL_SPECS.own.get(workload.family)
+    return spec.operations(workload.benchmark, workload.properties) if spec else ()
 
 
 def plan_sha256(plan: Plan) -> str:

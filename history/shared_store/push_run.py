@@ -281,7 +281,7 @@ def _begin(store: SharedStore) -> bool:
 
 def describe(run_dir: Path) -> Manifest:
     """Return what a manifest says of a run itself, without its files. Raises RunnerError."""
-    import benchbrief
+    from benchbrief.model.version import benchbrief_version
 
     plan, status = load_plan(run_dir), summarise(run_dir)
     title = next((report.title for report in plan.reports if report.title), "") or Path(plan.spec.name).stem
@@ -300,7 +300,7 @@ def describe(run_dir: Path) -> Manifest:
         simulated=status.simulated,
         imported=imported_from(run_dir) is not None,
         tags=(),
-        benchbrief=benchbrief.__version__,
+        benchbrief=benchbrief_version(),
         schema_version=SCHEMA_VERSION,
         list_sha256="",
         file_count=0,

@@ -21,11 +21,11 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import benchbrief
 from benchbrief.compiler.metrics.lower_to_sql import sql_text
 from benchbrief.dsl.bench_error import FULL, how_to_mend
 from benchbrief.model.budgets import strictest_level
 from benchbrief.model.plan import Plan
+from benchbrief.model.version import benchbrief_version
 from benchbrief.results.store.measure_views import VIEWS, create_views, planned_metrics
 from benchbrief.results.store.run_sentences import Sentences
 from benchbrief.results.store.store_manifest import MANIFEST, write_store_manifest
@@ -159,7 +159,7 @@ def _write_tables(evidence: Evidence, building: Path) -> str:
         meta = MetaRow(
             SCHEMA_VERSION,
             build,
-            benchbrief.__version__,
+            benchbrief_version(),
             evidence.journal_bytes,
             evidence.journal_sum,
             strictest_level(evidence.plan),

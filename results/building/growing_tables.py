@@ -12,9 +12,9 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-import benchbrief
 from benchbrief.model.budgets import strictest_level
 from benchbrief.model.plan import Plan
+from benchbrief.model.version import benchbrief_version
 from benchbrief.results.building.build_store import arrow_schema
 from benchbrief.results.store.measure_views import VIEWS
 from benchbrief.results.store.store import Store
@@ -114,7 +114,7 @@ class GrowingTables:
         if kind is MetaRow:
             level = strictest_level(self._plan)
             size = evidence.journal_bytes
-            return _as_table(kind, [MetaRow(SCHEMA_VERSION, "", benchbrief.__version__, size, "", level)])
+            return _as_table(kind, [MetaRow(SCHEMA_VERSION, "", benchbrief_version(), size, "", level)])
         if kind is RunRow:
             return _as_table(kind, [run_row(evidence)])
         theirs = [tables[kind] for tables in self._rows.values() if kind in tables]

@@ -14,12 +14,12 @@ from pathlib import Path
 
 from pydantic import BaseModel, ConfigDict, ValidationError, model_validator
 
-import benchbrief
 from benchbrief.compiler.planning.plan_file import plan_sha256
 from benchbrief.dsl.diagnostics.suggest import did_you_mean
 from benchbrief.model import events as j
 from benchbrief.model.plan import Cell, Plan
 from benchbrief.model.value_shapes import LINE, PARAGRAPH
+from benchbrief.model.version import benchbrief_version
 from benchbrief.results.imports.import_problems import ImportRefused, Problem
 from benchbrief.results.kept_jobs import MEASURE, SOURCE
 from benchbrief.results.result_messages import say
@@ -390,7 +390,7 @@ def _write_journal(
                 at=now,
                 run_id=run_dir.name,
                 plan_sha256=digest,
-                benchbrief=benchbrief.__version__,
+                benchbrief=benchbrief_version(),
                 spec=plan.spec.name,
                 profile=plan.spec.profile,
                 controller_pid=os.getpid(),

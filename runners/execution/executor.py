@@ -17,12 +17,12 @@ from functools import partial
 from pathlib import Path
 from typing import NamedTuple
 
-import benchbrief
 from benchbrief.model import events as j
 from benchbrief.model.plan import Cell, Plan
 from benchbrief.model.planned_cells import most_of, planned_cells
 from benchbrief.model.run_messages import say
 from benchbrief.model.text import joined
+from benchbrief.model.version import benchbrief_version
 from benchbrief.runners.checks.unsupported import find_tools, metered, meters_of, refuse_places
 from benchbrief.runners.errors import (
     FolderMoved,
@@ -248,7 +248,7 @@ def execute(
                         at=now(),
                         run_id=run_dir.name,
                         plan_sha256=plan_sha256,
-                        benchbrief=benchbrief.__version__,
+                        benchbrief=benchbrief_version(),
                         spec=plan.spec.name,
                         profile=plan.spec.profile,
                         controller_pid=os.getpid(),

@@ -18,10 +18,11 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from benchbrief.model.histogram import US_PER_S, decode_hdr, from_counts
+from benchbrief.model.histogram import US_PER_S, from_counts
 from benchbrief.model.measurement import Histogram
 from benchbrief.runners.drivers.output_evidence import read_output_lines
 from benchbrief.runners.drivers.ycsb.ycsb_messages import say
+from benchbrief.runners.measurement.hdr_codec import decode_hdr
 from benchbrief.runners.seams import Interim
 
 OPERATIONS: Mapping[str, str] = {

@@ -1,0 +1,20 @@
+"""The English words of a run's sentences. `benchbrief/__init__.py` says where they are read, when they are needed."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+
+
+class English:
+    """`read` returns the texts by their keys, or by key and plural form."""
+
+    language = "en"
+    read: Callable[[], Mapping[str, str | dict[str, str]]] = dict
+
+    def form(self, key: str, count: float) -> str:
+        """Return the text for a count. Raises KeyError for an unknown key."""
+        entry = self.read()[key]
+        return entry if isinstance(entry, str) else entry.get("one" if count == 1 else "other", entry["other"])
+
+
+ENGLISH = English()
