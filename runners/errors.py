@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from benchbrief.dsl.bench_error import BenchError, ExitCode
 from benchbrief.model.events import Refused
+from benchbrief.model.run_messages import say
+from benchbrief.model.text import mapped
 from benchbrief.runners.journal.secret_masking import hide
 
 # --- errors ------------------------------------------------------------------------------------------------------
@@ -29,6 +31,12 @@ class RunnerError(BenchError):
     def __init__(self, message: str, hint: str = "") -> None:
         # The message may quote part of a secret that a library, a tool or a server printed.
         super().__init__(hide(message), hide(hint))
+
+    @property
+    def one_line(self) -> str:
+        """Return the message and its hint as one sentence, without line ends."""
+        said = say.hinted(said=self.message, hint=self.hint) if self.hint else self.message
+        return mapped(said, lambda text: " ".join(text.split()))
 
 
 class HostError(RunnerError):

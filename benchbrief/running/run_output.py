@@ -26,7 +26,7 @@ from benchbrief.reports.text.merged_remarks import merge_remarks
 from benchbrief.results.ingest.ingest_run import promised
 from benchbrief.results.ingest.sample_coverage import COMPLETE
 from benchbrief.results.runs.times_taken import TimeCompared, compare_times
-from benchbrief.runners.execution.run_state import NotTried, shape_of_failure
+from benchbrief.runners.execution.retries import NotTried, shape_of_failure
 
 if TYPE_CHECKING:
     from benchbrief.results.analysis.expectation_verdicts import Verdict

@@ -27,7 +27,6 @@ from benchbrief.runners.jobs.tasks import Command, Job
 from benchbrief.runners.journal.controller_clock import now
 from benchbrief.runners.journal.measurement_versions import recorded_at, way_now, way_of
 from benchbrief.runners.journal.run_folder import digests
-from benchbrief.runners.journal.run_record import LeftBehind
 from benchbrief.runners.scheduling.parallel_lanes import lanes_left
 from benchbrief.runners.seams import Hosts, OutlivesController
 
@@ -35,19 +34,18 @@ _AT_ONCE = 16
 """How many hosts are asked at the same time."""
 
 
-def take_over(run: RunState, hosts: Hosts, earlier: LeftBehind) -> dict[str, Left]:
+def take_over(run: RunState, hosts: Hosts) -> dict[str, Left]:
     """Return the attempts to resume, by cell. Ends everything else that the run's controller left on the hosts."""
     cells = {cell.id: cell for cell in run.plan.cells}
-    left = [each for each in earlier.attempts if each.cell in cells and each.cell not in run.done]
+    left = [each for each in run.earlier.attempts if each.cell in cells and each.cell not in run.done]
     with ThreadPoolExecutor(_AT_ONCE, thread_name_prefix="take-over") as pool:
         reasons = list(pool.map(lambda each: why_not_resumable(each, cells[each.cell], run, hosts), left))
         found = {each.cell: each for each, reason in zip(left, reasons, strict=True) if not reason}
-        kept = _kept_jobs(run, hosts, found, _started_engines(run, earlier))
+        kept = _kept_jobs(run, hosts, found, _started_engines(run))
         list(pool.map(lambda host_id: _end_others(run, hosts, host_id, kept), hosts_of(run)))
     for each, reason in zip(left, reasons, strict=True):
         if reason:
-            text = say.run_again(n=each.attempt, cell=each.cell, said=reason)
-            run.journal.write(j.Remark(at=now(), severity="info", text=text))
+            run.remark("info", say.run_again(n=each.attempt, cell=each.cell, said=reason))
     return found
 
 
@@ -100,9 +98,9 @@ def _named(its: StepJob) -> str:
     return say.job_on(step=say_step(its.name), host=its.host)
 
 
-def _started_engines(run: RunState, earlier: LeftBehind) -> set[str]:
+def _started_engines(run: RunState) -> set[str]:
     """Return the databases whose engines the last controller had started completely, or had attached to."""
-    return {*earlier.engines, *(cell.database for cell in run.plan.cells if cell.id in earlier.resumed)}
+    return {*run.earlier.engines, *(cell.database for cell in run.plan.cells if cell.id in run.earlier.resumed)}
 
 
 def _kept_jobs(run: RunState, hosts: Hosts, found: Mapping[str, Left], started_engines: set[str]) -> set[str]:
@@ -145,8 +143,7 @@ def _end_others(run: RunState, hosts: Hosts, host_id: str, kept: set[str]) -> No
     except RunnerError:
         return  # its remaining cells, if any, fail for this reason
     if ended:
-        text = say.others_ended(n=ended, host=host_id)
-        run.journal.write(j.Remark(at=now(), severity="info", text=text))
+        run.remark("info", say.others_ended(n=ended, host=host_id))
 
 
 def note_resumed(run: RunState, cell: Cell, left: Left) -> None:

@@ -225,9 +225,8 @@ def _end(plan: Plan, record: RunRecord, chosen: Sequence[LaneResults]) -> j.RunE
     short = sum(each.no_room == "point" for each in histories)
     failed = sum(each.ended is not None and each.ended.status == "failed" and not each.good for each in histories)
     if failed or short:
-        return j.RunEnded(at=at, status="failed", message=what_is_missing(plan, failed, short, record.not_chosen))
-    done = all_done(plan, 0, record.skipped, record.unrepeated, record.not_chosen, record.refused)
-    return j.RunEnded(at=at, status="done", message=done)
+        return j.RunEnded(at=at, status="failed", message=what_is_missing(plan, record, failed, short))
+    return j.RunEnded(at=at, status="done", message=all_done(plan, record))
 
 
 def _begins_with(path: Path, other: Path) -> bool:

@@ -12,7 +12,7 @@ workload w from db_bench.fillrandom
 experiment e { hardware = box  workloads = w  threads = [1, 2, 4]  measure = 1 min }
 """
 FORGETFUL = """
-from benchbrief.runners.execution.lanes import Lane
+from benchbrief.runners.execution.lane import Lane
 whole = Lane.run_cell
 def run_cell(self, cell, left=None):
     if cell.threads != 4:

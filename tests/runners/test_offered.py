@@ -9,7 +9,7 @@ import pytest
 from benchbrief.model.achieved_load import offered
 from benchbrief.model.measurement import Measurement, Operation, PhaseThroughput
 from benchbrief.model.plan import Arrivals
-from benchbrief.runners.execution.lanes import off_schedule
+from benchbrief.runners.execution.lane import off_schedule
 from tests.results.making import a_cell
 from tests.support import cells
 

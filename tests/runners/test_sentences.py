@@ -42,7 +42,6 @@ from benchbrief.runners.engines.mongodb.mongo_messages import MongodbMessages
 from benchbrief.runners.engines.raw_storage.raw_storage import StorageMessages
 from benchbrief.runners.engines.rocksdb.snapshot_ways import RocksdbMessages
 from benchbrief.runners.errors import BadOutput
-from benchbrief.runners.execution.run_state import one_line
 from benchbrief.runners.journal.secret_masking import KNOWN
 
 DECLARED = (
@@ -135,7 +134,7 @@ def test_a_package_of_its_own_brings_the_words_of_its_codes_and_the_journal_keep
     )
     error = BadOutput(own.clients_gone(n=3), "a plain hint")
     assert str(error) == "3 clients of pgbench have gone"
-    again = text_from_data(json.loads(json.dumps(to_data(one_line(error)))))
+    again = text_from_data(json.loads(json.dumps(to_data(error.one_line))))
     assert again.in_words(CATALOGUES["ja"]) == "pgbench の 3 個が終了（a plain hint）"
     french = Words("fr", CATALOGUES["en"].entries)
     assert again.in_words(french) == "3 clients of pgbench have gone (a plain hint)"
@@ -145,7 +144,7 @@ def test_an_error_keeps_its_sentence_on_one_line_and_without_secrets() -> None:
     with KNOWN.apart():
         KNOWN.add("s3cr3t-Passw0rd!")
         error = BadOutput(say.tool_ended(tool="ycsb", code=1, said="login s3cr3t-Passw0rd!\nfailed"))
-        found = one_line(error)
+        found = error.one_line
     assert isinstance(found, Text)
     assert found.args["said"] == "login *** failed"
     assert isinstance(error.message, Text)

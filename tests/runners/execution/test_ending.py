@@ -12,7 +12,7 @@ import pytest
 
 from benchbrief.model import events as j
 from benchbrief.runners.errors import HostBusy
-from benchbrief.runners.execution import executor
+from benchbrief.runners.execution import held_hosts
 from benchbrief.runners.execution.executor import execute
 from benchbrief.runners.journal.journal_file import JOURNAL, read_journal
 from benchbrief.runners.journal.journal_writer import Journal
@@ -67,8 +67,8 @@ def test_the_wait_for_a_host_that_is_held_ends_when_its_time_is_over(
             busy.while_waiting = "bench stop other"
             again(busy)
 
-    monkeypatch.setattr(executor, "claim_all", held)
-    monkeypatch.setattr(executor, "_TRY_EVERY_S", 0.01)
+    monkeypatch.setattr(held_hosts, "claim_all", held)
+    monkeypatch.setattr(held_hosts, "_TRY_EVERY_S", 0.01)
     reasons: list[str] = []
     with pytest.raises(HostBusy, match="held by run other"):
         execute(plan, "", run_dir, wait=reasons.append, wait_s=0.1)

@@ -8,7 +8,7 @@ import pytest
 
 from benchbrief.model.plan import Cell
 from benchbrief.runners.errors import BadOutput, ConnectionLost, OptionRefused, RunnerError
-from benchbrief.runners.execution.run_state import FirstFailures
+from benchbrief.runners.execution.retries import FirstFailures
 from tests.support.plans import compile_text
 
 SPEC = """

@@ -9,7 +9,7 @@ import pytest
 
 from benchbrief.model import events as j
 from benchbrief.runners.errors import ConnectionLost
-from benchbrief.runners.execution import lanes
+from benchbrief.runners.execution import lost_hosts
 from benchbrief.runners.execution.executor import execute
 from benchbrief.runners.journal.journal_file import JOURNAL, read_journal
 from benchbrief.runners.journal.run_folder import create_run
@@ -53,7 +53,7 @@ def ran(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[..., list[j
 
         monkeypatch.setattr(SimulatedHosts, "reachable", reachable)
         monkeypatch.setattr(SimulatedTransport, "claim", claim)
-        monkeypatch.setattr(lanes, "_PATIENCE_S", 0.5)
+        monkeypatch.setattr(lost_hosts, "_PATIENCE_S", 0.5)
         execute(plan, "", run_dir, listener=listen)
         return read_journal(run_dir / JOURNAL)
 

@@ -16,7 +16,7 @@ from pathlib import Path
 import pytest
 
 from benchbrief.runners.errors import HostBusy, HostError, HostFull
-from benchbrief.runners.execution.executor import claim_all
+from benchbrief.runners.execution.held_hosts import claim_all
 from benchbrief.runners.hosts.host_connections import CONTROLLER
 from benchbrief.runners.hosts.orphans import end_strays, find_strays, list_leftovers
 from benchbrief.runners.jobs import host_claims, job_scripts

@@ -7,40 +7,37 @@ in another lane. Searches come first in the plan, so two lanes never wait for ea
 
 from __future__ import annotations
 
-import hashlib
-import json
-import math
 import time
 import traceback
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, nullcontext, suppress
-from dataclasses import dataclass
-from typing import Literal
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager, nullcontext
 
 from benchbrief.model import events as j
 from benchbrief.model.achieved_load import load_of
 from benchbrief.model.budgets import chooses, is_budgeted
-from benchbrief.model.cell_history import Left
+from benchbrief.model.cell_history import CellHistory, Left
 from benchbrief.model.measurement import Measurement
 from benchbrief.model.plan import Cell, Experiment
 from benchbrief.model.run_messages import say
-from benchbrief.model.text import Text, figure, joined, share_figure
+from benchbrief.model.text import figure, joined, share_figure
 from benchbrief.runners.checks.unsupported import meters_of
-from benchbrief.runners.errors import HostError, HostFull, Interrupted, NotKept, RunnerError, TeardownFailed
+from benchbrief.runners.errors import HostError, Interrupted, NotKept, RunnerError
 from benchbrief.runners.execution.attempt import Attempt, NotWhole
 from benchbrief.runners.execution.cell_run import CellRun, started_event
-from benchbrief.runners.execution.run_state import RunState, one_line
+from benchbrief.runners.execution.equipment import Equipment
+from benchbrief.runners.execution.lost_hosts import LostHosts
+from benchbrief.runners.execution.retries import Try
+from benchbrief.runners.execution.run_state import RunState
 from benchbrief.runners.execution.takeover import end_jobs, note_resumed
 from benchbrief.runners.hosts.facts.declared_facts import find_contradictions
 from benchbrief.runners.hosts.fan_out import look_at_each
 from benchbrief.runners.journal.atomic_files import write_durably
 from benchbrief.runners.journal.controller_clock import now
-from benchbrief.runners.journal.run_folder import cell_directory, server_directory
+from benchbrief.runners.journal.run_folder import cell_directory
 from benchbrief.runners.journal.secret_masking import hide
 from benchbrief.runners.measurement.steady_verdicts import measuring_ended
 from benchbrief.runners.scheduling.knee_search import latency_of
 from benchbrief.runners.scheduling.promise_search import refused
-from benchbrief.runners.seams import Engine, OutlivesController, ShapesData
 from benchbrief.runners.world_seams import OpenHosts
 
 
@@ -65,248 +62,6 @@ def off_schedule(cell: Cell, measurement: Measurement, experiment: Experiment | 
         achieved=figure(load.achieved, ",.0f"), offered=figure(load.offered, ",.0f"), share=share_figure(load.share)
     )
     return say.in_cell(cell=cell.id, what=what)
-
-
-class Equipment:
-    """One lane's engine and tools."""
-
-    def __init__(self, run: RunState, hosts: OpenHosts) -> None:
-        self._run = run
-        self._hosts = hosts
-        self._engine: Engine | None = None
-        self._engine_of = ""
-        self._tools: dict[tuple[str, str, str | None], str] = {}
-        self._builds: dict[tuple[str, str], str] = {}
-        """What is known of each load generator's build, by host and path."""
-        self._disclosed: dict[str, str] = {}
-        """What shapes the data of the current engine, as last disclosed."""
-
-    def engine(self, cell: Cell, before: bool = False) -> Engine:
-        """Return the cell's engine. Stops the lane's other engine first: two servers on one host disturb each
-        other.
-
-        `before`: an earlier controller started and disclosed the engine, and a measurement there must not be
-        disturbed.
-        """
-        if self._engine is None or self._engine_of != cell.database:
-            self.stop_engine()
-            engine = self._new_engine(cell)
-            if before and isinstance(engine, OutlivesController):
-                engine.take_over()
-            try:
-                engine.start()
-                if not before:
-                    self._disclose(cell, engine)
-            except BaseException:
-                with suppress(RunnerError):
-                    engine.stop()
-                raise
-            # Not earlier: an engine that is set here has been disclosed in the journal.
-            self._engine, self._engine_of = engine, cell.database
-        return self._engine
-
-    def with_data_set(self, cell: Cell) -> Cell:
-        """Return the cell with its data set as a load on these hosts makes it.
-
-        The plan knows only what the spec says of the data set. The load generator's build, contents of files and
-        facts
-        from the engine also shape its bytes. A data set that was loaded under other conditions is another data set.
-        """
-        if cell.dataset is None:
-            return cell
-        engine = self.engine(cell)
-        shaping = engine.shaping() if isinstance(engine, ShapesData) else {}
-        if shaping != self._disclosed:  # for example, a script changed after the previous cell began
-            self._disclose(cell, engine)
-        host_id = cell.load_hosts[0]
-        build = self._builds[host_id, self.tool(host_id, cell)]
-        content = json.dumps([cell.dataset.hash, build, shaping], sort_keys=True)
-        known = cell.dataset.model_copy(update={"hash": hashlib.sha256(content.encode()).hexdigest()})
-        return cell.model_copy(update={"dataset": known})
-
-    def _disclose(self, cell: Cell, engine: Engine) -> None:
-        self._disclosed = engine.shaping() if isinstance(engine, ShapesData) else {}
-        facts = {name: hide(text) for name, text in engine.describe().items()}
-        known = j.EngineFacts(at=now(), database=cell.database, facts=facts, sha256=engine.build())
-        self._run.journal.write(known)
-
-    def _new_engine(self, cell: Cell) -> Engine:
-        plan = self._run.plan
-        database = plan.databases[cell.database]
-        engine = self._run.world.engine(plan, database, plan.hardware[cell.hardware], self._hosts)
-        engine.keep = self._run.run_dir / server_directory(cell.database)
-        engine.stopping = self._run.stopping
-        return engine
-
-    def stop_engine(self) -> None:
-        engine, self._engine = self._engine, None
-        if engine is not None:
-            try:
-                engine.stop()
-            except TeardownFailed as error:
-                text = one_line(error)
-                self._run.journal.write(j.Remark(at=now(), severity="warning", text=text))
-            except RunnerError:
-                pass  # the server may be gone already, and then this is why the cell failed
-
-    def tool(self, host_id: str, cell: Cell, before: bool = False) -> str:
-        """Return the tool's path for this cell. `before`: where an earlier controller found it, if its journal is
-        clear."""
-        known = self._run.tools_before.get((host_id, cell.tool.driver), set())
-        if before and len(known) == 1:
-            return next(iter(known))
-        key = (host_id, cell.tool.driver, cell.tool.path)
-        if key not in self._tools:
-            world, at = self._run.world, self._hosts[host_id]
-            found = self._run.tools.get(key) or world.tool(at, world.driver(cell.tool.driver), cell.tool.path)
-            self._tools[key] = found.path
-            build = world.digest(at, found.path)
-            self._builds[host_id, found.path] = build or found.version
-            self._run.journal.write(
-                j.ToolFound(
-                    at=now(),
-                    host=host_id,
-                    driver=cell.tool.driver,
-                    path=found.path,
-                    version=found.version,
-                    sha256=build,
-                )
-            )
-        return self._tools[key]
-
-
-_LOOK_EVERY_S = 3.0
-_LOOK_AGAIN_S = 60.0
-"""How long, in seconds, cells fail without another look at a host that nobody waits for any more."""
-_PATIENCE_S = 600.0
-"""In seconds, for an experiment that does not say how long its jobs may run alone. Same as in `tasks.Job`."""
-
-
-@dataclass(frozen=True)
-class PutOff:
-    """The next attempt at a cell, and the `last` one that it may have. `before` says how the previous one ended."""
-
-    cell: Cell
-    attempt: int
-    last: int
-    before: str = ""
-
-
-class LostHosts:
-    """The hosts that a lane has lost. `have_back` brings a host that answers again to its state at the start.
-
-    `have_back` raises HostError or HostFull.
-    """
-
-    def __init__(self, run: RunState, hosts: OpenHosts, have_back: Callable[[str], None]) -> None:
-        self._run = run
-        self._hosts = hosts
-        self._have_back = have_back
-        self.put_off: list[PutOff] = []
-        self._lost: dict[str, RunnerError] = {}
-        self._never_seen: set[str] = set()
-        self._until: dict[str, float] = {}
-        """When the wait for each host ends, by the monotonic clock."""
-        self._looked: dict[str, float] = {}
-        """When each host was last found to be away, by the monotonic clock."""
-        self._given_up: set[str] = set()
-        """Hosts whose wait is over, as the journal says."""
-
-    def lose(self, host_id: str, error: RunnerError) -> None:
-        """Mark a host as lost from the start: it can't be reached, or has no room even to be observed."""
-        self._lost[host_id] = error
-        self._never_seen.add(host_id)
-        self._looked[host_id] = time.monotonic()
-
-    def note(self, cell: Cell, error: HostError) -> None:
-        """Mark those hosts of the cell as lost that can't be reached now, after the cell failed for a host."""
-        for host_id in cell.locks:
-            if not self._is_lately_away(host_id) and not self._is_reachable(host_id):
-                self._lost[host_id] = error
-
-    def of(self, cell: Cell) -> list[str]:
-        """Return the lost hosts that the cell needs."""
-        return [host_id for host_id in cell.locks if host_id in self._lost]
-
-    def for_good(self, cell: Cell) -> bool:
-        """Return whether one of the cell's hosts will not come back by itself: it refuses us, or has no room."""
-        errors = [self._lost[host_id] for host_id in self.of(cell)]
-        return any(not isinstance(error, HostError) or error.lasting for error in errors)
-
-    def may_return(self, cell: Cell, *, retried: bool) -> bool:
-        """Return whether the cell needs lost hosts, and the wait for them is not over.
-
-        Only cells that are `retried` wait for a host that could not be reached at the start.
-        """
-        lost = self.of(cell)
-        if not lost or self.for_good(cell) or not (retried or self._never_seen.isdisjoint(lost)):
-            return False
-        return not any(map(self._is_past, lost))
-
-    def refuse(self, cell: Cell) -> None:
-        """Bring the cell's hosts back. Raises HostError or HostFull for one that is still away, or can't be used."""
-        for host_id in self.of(cell):
-            if self._is_lately_away(host_id) or not self._is_reachable(host_id):
-                raise self._lost[host_id]
-            try:
-                self._have_back(host_id)
-            except (HostError, HostFull) as error:
-                self._lost[host_id] = error
-                raise
-            del self._lost[host_id]
-            self._never_seen.discard(host_id)
-            self._given_up.discard(host_id)
-            self._until.pop(host_id, None)
-
-    def wait_for_each(self) -> Iterator[PutOff]:
-        """Yield what was put off, each when its hosts answer again or the wait for them is over. Ends with the run."""
-        while self.put_off and (cell := self.wait([each.cell for each in self.put_off])) is not None:
-            found = next(each for each in self.put_off if each.cell is cell)
-            self.put_off.remove(found)
-            yield found
-
-    def wait(self, cells: Sequence[Cell]) -> Cell | None:
-        """Wait for a cell whose hosts answer again or whose wait is over, and return the first. None: the run must
-        end."""
-        while not self._run.ending.is_set():
-            for cell in cells:
-                if self._is_over(cell) or all(map(self._is_reachable, self.of(cell))):
-                    return cell
-            away = list(dict.fromkeys(host_id for cell in cells for host_id in self.of(cell)))
-            with self._run.monitor.waiting(f"{', '.join(away)} can't be reached, and is tried again"):
-                if self._run.world.pause(_LOOK_EVERY_S, self._run.ending):
-                    break
-        return None
-
-    def _is_reachable(self, host_id: str) -> bool:
-        if self._hosts.reachable(host_id):
-            self._looked.pop(host_id, None)
-            return True
-        self._looked[host_id] = time.monotonic()
-        return False
-
-    def _is_lately_away(self, host_id: str) -> bool:
-        return time.monotonic() - self._looked.get(host_id, -math.inf) < _LOOK_AGAIN_S
-
-    def _is_past(self, host_id: str) -> bool:
-        return time.monotonic() > self._until.get(host_id, math.inf)
-
-    def _is_over(self, cell: Cell) -> bool:
-        """Return whether the wait for a host of the cell is over. Begins the wait for newly lost hosts."""
-        patience_s = self._run.plan.experiments[cell.experiment].unattended_s or _PATIENCE_S
-        for host_id in self.of(cell):
-            if host_id not in self._until:
-                self._until[host_id] = time.monotonic() + patience_s
-                self._say(say.host_away(host=host_id, seconds=figure(patience_s, "g")))
-        over = [host_id for host_id in self.of(cell) if self._is_past(host_id)]
-        for host_id in over:
-            if host_id not in self._given_up:
-                self._given_up.add(host_id)
-                self._say(say.host_not_back(host=host_id))
-        return bool(over)
-
-    def _say(self, text: Text) -> None:
-        self._run.journal.write(j.Remark(at=now(), severity="info", text=text))
 
 
 _LONG_S = 5.0
@@ -356,7 +111,9 @@ class Lane:
             hardware = self._run.plan.hardware[key]
             if host_id in hardware.hosts:
                 for text in find_contradictions(hardware, found):
-                    self.remark("warning", say.at(group=hardware.label, host=host_id, what=text), str(hardware.origin))
+                    self._run.remark(
+                        "warning", say.at(group=hardware.label, host=host_id, what=text), str(hardware.origin)
+                    )
 
     def _claim(self, host_id: str) -> None:
         """Claim a host for the run before anything is done there, unless it is claimed. Raises RunnerError."""
@@ -365,12 +122,7 @@ class Lane:
             if host_id not in self._run.claimed:
                 self._run.claimed.append(host_id)
         if said:
-            self.remark("info", said)
-
-    def remark(
-        self, severity: Literal["info", "warning"], text: str, origin: str = "", cell: str | None = None
-    ) -> None:
-        self._run.journal.write(j.Remark(at=now(), severity=severity, text=text, origin=origin, cell=cell))
+            self._run.remark("info", said)
 
     def run_cell(self, cell: Cell, left: Left | None = None) -> None:
         """Run a cell, with as many attempts as its experiment allows. Skips it when it is not needed.
@@ -382,7 +134,7 @@ class Lane:
         if left is None and (reason := run.not_needed(cell)):
             self._skip(cell, reason, run.budgets.no_room(cell))
             return
-        attempt = left.attempt if left else run.attempts.get(cell.id, 0) + 1
+        attempt = left.attempt if left else run.record.cells.get(cell.id, CellHistory()).attempt + 1
         last = attempt + run.plan.experiments[cell.experiment].retries
         try:
             with run.workers.waiting() if run.searches.awaits(cell) else nullcontext():
@@ -390,12 +142,11 @@ class Lane:
         except RunnerError as error:
             if left is not None:
                 raise NotWhole(str(error)) from error
-            run.begin(cell)
-            run.journal.write(started_event(cell, attempt))
+            self._begin(Try(cell, attempt, last))
             self._failed(cell, attempt, error)
             return
         if known is not None:
-            self._try(PutOff(known, attempt, last), left)
+            self._try(Try(known, attempt, last), left)
 
     def try_later(self) -> None:
         """Try cells again whose hosts were away, each when its hosts are back or the wait for them has timed out."""
@@ -405,44 +156,39 @@ class Lane:
             else:
                 self._try(later, waited=True)
 
-    def _try(self, what: PutOff, left: Left | None = None, *, waited: bool = False) -> None:
+    def _try(self, next_one: Try | None, left: Left | None = None, *, waited: bool = False) -> None:
         """Attempt a cell until an attempt is good, is the last one, or needs hosts that have to come back first.
 
         `waited`: the wait for its hosts has ended.
         """
-        run, known, attempt, last, before = self._run, what.cell, what.attempt, what.last, what.before
-        if left is None and (untried := run.why_not_tried(known)):
-            run.begin(known)
-            run.journal.write(started_event(known, attempt))
-            self._failed(known, attempt, untried)
+        run = self._run
+        if next_one is not None and left is None and (untried := run.why_not_tried(next_one.cell)):
+            self._begin(next_one)
+            self._failed(next_one.cell, next_one.attempt, untried)
             return
-        if left is None and not waited and self._is_put_off(what):
-            return
-        while left is not None or self._cooled():
-            run.begin(known)
-            if left is None:
-                run.journal.write(started_event(known, attempt))
-            else:
-                note_resumed(run, known, left)
-            if before:
-                self.remark("warning", say.of_cell(cell=known.id, what=before), cell=known.id)
-            problem = self._attempt(known, attempt, left)
-            left = None
+        while next_one is not None:
+            this, cell = next_one, next_one.cell
+            if left is None and ((not waited and self._is_put_off(this)) or not self._cooled()):
+                return
+            self._begin(this, left)
+            if this.before:
+                run.remark("warning", say.of_cell(cell=cell.id, what=this.before), cell=cell.id)
+            problem = self._attempt(cell, this.attempt, left)
             if problem is None:
                 return
-            self._take_note(known, problem)
-            if problem.is_tried_once_more and last == what.last:
-                last += 1
-            again = attempt < last and self._may_go_well(known, problem) and not run.ending.is_set()
-            self._failed(known, attempt, problem, again=again)
-            if not again:
-                return
-            before = say.tried_again(n=attempt, said=one_line(problem))
-            attempt += 1
-            if self._is_put_off(PutOff(known, attempt, what.last, before)):
-                return
+            self._take_note(cell, problem)
+            next_one = this.after(problem) if self._may_go_well(cell, problem) and not run.ending.is_set() else None
+            self._failed(cell, this.attempt, problem, again=next_one is not None)
+            left, waited = None, False
 
-    def _is_put_off(self, what: PutOff) -> bool:
+    def _begin(self, what: Try, left: Left | None = None) -> None:
+        self._run.begin(what.cell)
+        if left is None:
+            self._run.journal.write(started_event(what.cell, what.attempt))
+        else:
+            note_resumed(self._run, what.cell, left)
+
+    def _is_put_off(self, what: Try) -> bool:
         """Put off a cell whose lost hosts may return, or wait for them now. Returns whether it can't be tried now."""
         if not self._lost.may_return(what.cell, retried=bool(what.before)):
             return False
@@ -462,7 +208,7 @@ class Lane:
             self.run_cell(cell, left)
         except NotWhole as reason:
             end_jobs(self._run, self._hosts, cell, left)
-            self.remark("info", say.run_again(n=left.attempt, cell=cell.id, said=reason))
+            self._run.remark("info", say.run_again(n=left.attempt, cell=cell.id, said=reason))
             return False
         finally:
             self._run.turns.give_up(cell)
@@ -546,9 +292,9 @@ class Lane:
             run.journal.write(measuring_ended(cell, attempt, experiment.until_steady, measurement.steady))
         for text in measurement.warnings:
             if left is None or text not in left.said:
-                self.remark("warning", text, cell=cell.id)
+                self._run.remark("warning", text, cell=cell.id)
         if (text := off_schedule(cell, measurement, experiment)) and (left is None or text not in left.said):
-            self.remark("info", text, cell=cell.id)
+            self._run.remark("info", text, cell=cell.id)
         criterion, rate = run.searches.criterion(cell), measurement.total.ops_per_s
         latency_s = latency_of(measurement, criterion.latency) if criterion else None
         asked = run.budgets.asked_values(cell, measurement) | run.promises.values(cell, measurement)
@@ -573,7 +319,7 @@ class Lane:
             hash=cell.hash,
             attempt=attempt,
             status="failed" if failed else "ok",
-            reason=one_line(failed) if failed else "",
+            reason=failed.one_line if failed else "",
             origin=str(cell.origin) if failed else "",
             ops_per_s=ops_per_s,
             latency_s=latency_s,
@@ -610,13 +356,9 @@ class Lane:
             self._equipment.stop_engine()
 
     def _may_go_well(self, cell: Cell, error: RunnerError) -> bool:
-        """Return whether another attempt may succeed: not with a wrong definition, or a host that refuses us.
-
-        A failure that answers its search has done so: another attempt would let the lucky one decide.
-        """
-        if error.by_plan or self._run.promises.learns_from(cell, error):
-            return False
-        return error.is_worth_another_attempt and not self._lost.for_good(cell)
+        """Return whether another attempt may succeed on these hosts, and does not answer its search once more: then
+        the lucky one would decide."""
+        return not self._run.promises.learns_from(cell, error) and not self._lost.for_good(cell)
 
     def _failed(self, cell: Cell, attempt: int, error: RunnerError, *, again: bool = False) -> None:
         """Record the verdict on a failed attempt. With `again`, it is not the cell's last one."""
@@ -625,7 +367,7 @@ class Lane:
             self._run.fail(cell, error)
         self._ended(cell, attempt, failed=error, retried=again)
         if is_answer:  # the run lacks nothing
-            self._skip(cell, refused(error, one_line(error)), "")
+            self._skip(cell, refused(error, error.one_line), "")
 
     def _refuse_silent_meters(self, cell: Cell) -> None:
         """Raises the error of a silent power meter. Tries the meter first, as it may have been fixed."""
@@ -637,7 +379,7 @@ class Lane:
             mended = [meter for meter in mine if run.silent_meters.pop(meter, None) and meter not in silent]
             run.silent_meters.update(silent)
         for _, host_id in mended:
-            self.remark("info", say.meter_back(host=host_id))
+            self._run.remark("info", say.meter_back(host=host_id))
         for error in silent.values():
             raise error
 
@@ -648,7 +390,7 @@ class Lane:
         self._load_checked = True
         for host_id, said in look_at_each(cell.locks, lambda host_id: self._run.world.other_load(self._hosts[host_id])):
             if isinstance(said, str) and said:
-                self.remark("warning", say.busy(host=host_id, cell=cell.id, what=said), cell=cell.id)
+                self._run.remark("warning", say.busy(host=host_id, cell=cell.id, what=said), cell=cell.id)
 
     def _have_back(self, host_id: str) -> None:
         """Bring a host back to its state at the start: claimed, observed, and without remains of a lost attempt."""
@@ -659,7 +401,7 @@ class Lane:
         self._equipment.stop_engine()
         host.end_leftovers()
         self._disclose(host_id, self._look(host_id))
-        self.remark("info", joined((say.reached(host=host_id), taken_over), say.both))
+        self._run.remark("info", joined((say.reached(host=host_id), taken_over), say.both))
 
     def close(self) -> None:
         self._equipment.stop_engine()

@@ -1,0 +1,124 @@
+"""The engine and the load generators that a lane uses: found, started and disclosed once, for all its cells."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from contextlib import suppress
+
+from benchbrief.model import events as j
+from benchbrief.model.plan import Cell
+from benchbrief.runners.errors import RunnerError, TeardownFailed
+from benchbrief.runners.execution.run_state import RunState
+from benchbrief.runners.journal.controller_clock import now
+from benchbrief.runners.journal.run_folder import server_directory
+from benchbrief.runners.journal.secret_masking import hide
+from benchbrief.runners.seams import Engine, OutlivesController, ShapesData
+from benchbrief.runners.world_seams import OpenHosts
+
+
+class Equipment:
+    """One lane's engine and tools."""
+
+    def __init__(self, run: RunState, hosts: OpenHosts) -> None:
+        self._run = run
+        self._hosts = hosts
+        self._engine: Engine | None = None
+        self._engine_of = ""
+        self._tools: dict[tuple[str, str, str | None], str] = {}
+        self._builds: dict[tuple[str, str], str] = {}
+        """What is known of each load generator's build, by host and path."""
+        self._disclosed: dict[str, str] = {}
+        """What shapes the data of the current engine, as last disclosed."""
+
+    def engine(self, cell: Cell, before: bool = False) -> Engine:
+        """Return the cell's engine. Stops the lane's other engine first: two servers on one host disturb each
+        other.
+
+        `before`: an earlier controller started and disclosed the engine, and a measurement there must not be
+        disturbed.
+        """
+        if self._engine is None or self._engine_of != cell.database:
+            self.stop_engine()
+            engine = self._new_engine(cell)
+            if before and isinstance(engine, OutlivesController):
+                engine.take_over()
+            try:
+                engine.start()
+                if not before:
+                    self._disclose(cell, engine)
+            except BaseException:
+                with suppress(RunnerError):
+                    engine.stop()
+                raise
+            # Not earlier: an engine that is set here has been disclosed in the journal.
+            self._engine, self._engine_of = engine, cell.database
+        return self._engine
+
+    def with_data_set(self, cell: Cell) -> Cell:
+        """Return the cell with its data set as a load on these hosts makes it.
+
+        The plan knows only what the spec says of the data set. The load generator's build, contents of files and
+        facts
+        from the engine also shape its bytes. A data set that was loaded under other conditions is another data set.
+        """
+        if cell.dataset is None:
+            return cell
+        engine = self.engine(cell)
+        shaping = engine.shaping() if isinstance(engine, ShapesData) else {}
+        if shaping != self._disclosed:  # for example, a script changed after the previous cell began
+            self._disclose(cell, engine)
+        host_id = cell.load_hosts[0]
+        build = self._builds[host_id, self.tool(host_id, cell)]
+        content = json.dumps([cell.dataset.hash, build, shaping], sort_keys=True)
+        known = cell.dataset.model_copy(update={"hash": hashlib.sha256(content.encode()).hexdigest()})
+        return cell.model_copy(update={"dataset": known})
+
+    def _disclose(self, cell: Cell, engine: Engine) -> None:
+        self._disclosed = engine.shaping() if isinstance(engine, ShapesData) else {}
+        facts = {name: hide(text) for name, text in engine.describe().items()}
+        known = j.EngineFacts(at=now(), database=cell.database, facts=facts, sha256=engine.build())
+        self._run.journal.write(known)
+
+    def _new_engine(self, cell: Cell) -> Engine:
+        plan = self._run.plan
+        database = plan.databases[cell.database]
+        engine = self._run.world.engine(plan, database, plan.hardware[cell.hardware], self._hosts)
+        engine.keep = self._run.run_dir / server_directory(cell.database)
+        engine.stopping = self._run.stopping
+        return engine
+
+    def stop_engine(self) -> None:
+        engine, self._engine = self._engine, None
+        if engine is not None:
+            try:
+                engine.stop()
+            except TeardownFailed as error:
+                self._run.remark("warning", error.one_line)
+            except RunnerError:
+                pass  # the server may be gone already, and then this is why the cell failed
+
+    def tool(self, host_id: str, cell: Cell, before: bool = False) -> str:
+        """Return the tool's path for this cell. `before`: where an earlier controller found it, if its journal is
+        clear."""
+        known = self._run.tools_before.get((host_id, cell.tool.driver), set())
+        if before and len(known) == 1:
+            return next(iter(known))
+        key = (host_id, cell.tool.driver, cell.tool.path)
+        if key not in self._tools:
+            world, at = self._run.world, self._hosts[host_id]
+            found = self._run.tools.get(key) or world.tool(at, world.driver(cell.tool.driver), cell.tool.path)
+            self._tools[key] = found.path
+            build = world.digest(at, found.path)
+            self._builds[host_id, found.path] = build or found.version
+            self._run.journal.write(
+                j.ToolFound(
+                    at=now(),
+                    host=host_id,
+                    driver=cell.tool.driver,
+                    path=found.path,
+                    version=found.version,
+                    sha256=build,
+                )
+            )
+        return self._tools[key]

@@ -1,0 +1,138 @@
+"""What happens on a lost connection: a lane's cells wait for their host as long as they may, and go on once it is back.
+
+A job runs on while its host can't be reached, and `jobs/connection_retry.py` tries each call again for a while. What is
+here follows when that was in vain: the cell has failed, and its host is lost until it answers again."""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Callable, Iterator, Sequence
+
+from benchbrief.model.plan import Cell
+from benchbrief.model.run_messages import say
+from benchbrief.model.text import figure
+from benchbrief.runners.errors import HostError, HostFull, RunnerError
+from benchbrief.runners.execution.retries import Try
+from benchbrief.runners.execution.run_state import RunState
+from benchbrief.runners.world_seams import OpenHosts
+
+_LOOK_EVERY_S = 3.0
+_LOOK_AGAIN_S = 60.0
+"""How long, in seconds, cells fail without another look at a host that nobody waits for any more."""
+_PATIENCE_S = 600.0
+"""In seconds, for an experiment that does not say how long its jobs may run alone. Same as in `tasks.Job`."""
+
+
+class LostHosts:
+    """The hosts that a lane has lost. `have_back` brings a host that answers again to its state at the start.
+
+    `have_back` raises HostError or HostFull.
+    """
+
+    def __init__(self, run: RunState, hosts: OpenHosts, have_back: Callable[[str], None]) -> None:
+        self._run = run
+        self._hosts = hosts
+        self._have_back = have_back
+        self.put_off: list[Try] = []
+        self._lost: dict[str, RunnerError] = {}
+        self._never_seen: set[str] = set()
+        self._until: dict[str, float] = {}
+        """When the wait for each host ends, by the monotonic clock."""
+        self._looked: dict[str, float] = {}
+        """When each host was last found to be away, by the monotonic clock."""
+        self._given_up: set[str] = set()
+        """Hosts whose wait is over, as the journal says."""
+
+    def lose(self, host_id: str, error: RunnerError) -> None:
+        """Mark a host as lost from the start: it can't be reached, or has no room even to be observed."""
+        self._lost[host_id] = error
+        self._never_seen.add(host_id)
+        self._looked[host_id] = time.monotonic()
+
+    def note(self, cell: Cell, error: HostError) -> None:
+        """Mark those hosts of the cell as lost that can't be reached now, after the cell failed for a host."""
+        for host_id in cell.locks:
+            if not self._is_lately_away(host_id) and not self._is_reachable(host_id):
+                self._lost[host_id] = error
+
+    def of(self, cell: Cell) -> list[str]:
+        """Return the lost hosts that the cell needs."""
+        return [host_id for host_id in cell.locks if host_id in self._lost]
+
+    def for_good(self, cell: Cell) -> bool:
+        """Return whether one of the cell's hosts will not come back by itself: it refuses us, or has no room."""
+        errors = [self._lost[host_id] for host_id in self.of(cell)]
+        return any(not isinstance(error, HostError) or error.lasting for error in errors)
+
+    def may_return(self, cell: Cell, *, retried: bool) -> bool:
+        """Return whether the cell needs lost hosts, and the wait for them is not over.
+
+        Only cells that are `retried` wait for a host that could not be reached at the start.
+        """
+        lost = self.of(cell)
+        if not lost or self.for_good(cell) or not (retried or self._never_seen.isdisjoint(lost)):
+            return False
+        return not any(map(self._is_past, lost))
+
+    def refuse(self, cell: Cell) -> None:
+        """Bring the cell's hosts back. Raises HostError or HostFull for one that is still away, or can't be used."""
+        for host_id in self.of(cell):
+            if self._is_lately_away(host_id) or not self._is_reachable(host_id):
+                raise self._lost[host_id]
+            try:
+                self._have_back(host_id)
+            except (HostError, HostFull) as error:
+                self._lost[host_id] = error
+                raise
+            del self._lost[host_id]
+            self._never_seen.discard(host_id)
+            self._given_up.discard(host_id)
+            self._until.pop(host_id, None)
+
+    def wait_for_each(self) -> Iterator[Try]:
+        """Yield what was put off, each when its hosts answer again or the wait for them is over. Ends with the run."""
+        while self.put_off and (cell := self.wait([each.cell for each in self.put_off])) is not None:
+            found = next(each for each in self.put_off if each.cell is cell)
+            self.put_off.remove(found)
+            yield found
+
+    def wait(self, cells: Sequence[Cell]) -> Cell | None:
+        """Wait for a cell whose hosts answer again or whose wait is over, and return the first. None: the run must
+        end."""
+        while not self._run.ending.is_set():
+            for cell in cells:
+                if self._is_over(cell) or all(map(self._is_reachable, self.of(cell))):
+                    return cell
+            away = list(dict.fromkeys(host_id for cell in cells for host_id in self.of(cell)))
+            with self._run.monitor.waiting(f"{', '.join(away)} can't be reached, and is tried again"):
+                if self._run.world.pause(_LOOK_EVERY_S, self._run.ending):
+                    break
+        return None
+
+    def _is_reachable(self, host_id: str) -> bool:
+        if self._hosts.reachable(host_id):
+            self._looked.pop(host_id, None)
+            return True
+        self._looked[host_id] = time.monotonic()
+        return False
+
+    def _is_lately_away(self, host_id: str) -> bool:
+        return time.monotonic() - self._looked.get(host_id, -math.inf) < _LOOK_AGAIN_S
+
+    def _is_past(self, host_id: str) -> bool:
+        return time.monotonic() > self._until.get(host_id, math.inf)
+
+    def _is_over(self, cell: Cell) -> bool:
+        """Return whether the wait for a host of the cell is over. Begins the wait for newly lost hosts."""
+        patience_s = self._run.plan.experiments[cell.experiment].unattended_s or _PATIENCE_S
+        for host_id in self.of(cell):
+            if host_id not in self._until:
+                self._until[host_id] = time.monotonic() + patience_s
+                self._run.remark("info", say.host_away(host=host_id, seconds=figure(patience_s, "g")))
+        over = [host_id for host_id in self.of(cell) if self._is_past(host_id)]
+        for host_id in over:
+            if host_id not in self._given_up:
+                self._given_up.add(host_id)
+                self._run.remark("info", say.host_not_back(host=host_id))
+        return bool(over)

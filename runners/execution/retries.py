@@ -1,0 +1,130 @@
+"""When a cell is measured again: after a failed attempt, unless another would fail in the same way.
+
+When the first cells of a workload on its hardware all failed for one reason, its other cells are not tried at all."""
+
+from __future__ import annotations
+
+import math
+import threading
+from collections.abc import Hashable, Iterable
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+from benchbrief.model.plan import Cell
+from benchbrief.model.run_messages import say
+from benchbrief.model.text import Text, mapped
+from benchbrief.runners.errors import HostError, RunnerError
+from benchbrief.runners.journal.run_folder import cell_directory
+
+
+@dataclass(frozen=True)
+class Try:
+    """The next attempt at a cell, and the `last` one that it may have. `before` says how the previous one ended.
+
+    `has_extra`: an error may still give it one attempt beyond those of its experiment.
+    """
+
+    cell: Cell
+    attempt: int
+    last: int
+    before: str = ""
+    has_extra: bool = True
+
+    def after(self, error: RunnerError) -> Try | None:
+        """Return the attempt after this one failed; None when it was the last, or when the plan is the cause."""
+        is_extra = error.is_tried_once_more and self.has_extra
+        last = self.last + is_extra
+        if error.by_plan or not error.is_worth_another_attempt or self.attempt >= last:
+            return None
+        before = say.tried_again(n=self.attempt, said=error.one_line)
+        return Try(self.cell, self.attempt + 1, last, before, self.has_extra and not is_extra)
+
+
+ALIKE = 3
+"""So many cells, and so many points where there are as many, do not fail alike by chance."""
+
+
+class NotTried(RunnerError):
+    """A cell is not tried, as those of its workload before it on its hardware all failed for one reason."""
+
+    code = "not_tried"
+
+
+class _Point(NamedTuple):
+    """The load of a cell: its threads, and the operations per second that it offers (infinite: as fast as it can)."""
+
+    threads: float
+    target: float
+
+    @classmethod
+    def of(cls, cell: Cell) -> _Point:
+        target = cell.target if cell.target is not None else math.inf
+        return cls(cell.threads or 0, target)
+
+    def is_within(self, other: _Point) -> bool:
+        """Return whether this load is nowhere above the other."""
+        return self.threads <= other.threads and self.target <= other.target
+
+
+@dataclass
+class _Failures:
+    reason: str
+    shape: Hashable
+    by_plan: bool
+    by_host: bool
+    cells: int = 0
+    points: set[_Point] = field(default_factory=set)
+
+
+class FirstFailures:
+    """The failures of each workload on each hardware whose first cells there all fail for one reason."""
+
+    def __init__(self, planned: Iterable[Cell], done: Iterable[Cell]) -> None:
+        self._planned: dict[Hashable, set[_Point]] = {}
+        for cell in planned:
+            self._planned.setdefault(_place(cell), set()).add(_Point.of(cell))
+        self._over = {_place(cell) for cell in done}
+        """Where a cell was good, or where cells failed for several reasons."""
+        self._failures: dict[Hashable, _Failures] = {}
+        self._lock = threading.Lock()
+
+    def good(self, cell: Cell) -> None:
+        with self._lock:
+            self._over.add(_place(cell))
+
+    def failed(self, cell: Cell, error: RunnerError, reason: str) -> None:
+        """Count a cell that failed for good. A lost host says nothing about others, and is waited for elsewhere."""
+        if isinstance(error, HostError | NotTried):
+            return
+        shape = shape_of_failure(cell.id, reason)
+        with self._lock:
+            known = self._failures.setdefault(_place(cell), _Failures(reason, shape, error.by_plan, error.by_host))
+            known.cells += 1
+            known.points.add(_Point.of(cell))
+            if shape != known.shape:
+                self._over.add(_place(cell))
+
+    def why_not(self, cell: Cell) -> NotTried | None:
+        """Return an error when the first cells of its workload on its hardware failed alike, one with no more load."""
+        place, load = _place(cell), _Point.of(cell)
+        with self._lock:
+            known = self._failures.get(place)
+            if known is None or known.cells < ALIKE or place in self._over:
+                return None
+            few = len(known.points) < min(ALIKE, len(self._planned.get(place, ())))
+            if few or not any(point.is_within(load) for point in known.points):
+                return None
+            error = NotTried(say.not_tried(n=ALIKE, said=known.reason))
+            error.by_plan, error.by_host = known.by_plan, known.by_host
+        return error
+
+
+def _place(cell: Cell) -> Hashable:
+    return cell.experiment, cell.hardware, cell.workload
+
+
+def shape_of_failure(cell: str, reason: str) -> Hashable:
+    """Return what a cell's reason has in common with others that differ in their numbers and the cell's name only."""
+    folder = cell_directory(cell, 1).parent.name
+    common = mapped(reason, lambda text: text.replace(cell, "@").replace(folder, "@"))
+    return common.shape if isinstance(common, Text) else common
