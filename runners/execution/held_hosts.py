@@ -93,7 +93,7 @@ def claim_all(hosts: Hosts, ids: Iterable[str], again: Callable[[HostBusy], None
 
     When another run holds one, releases those already claimed, except where jobs of ours are left, and calls
     `again`. That raises the error, or returns when it is time to try again. A host that can't be claimed for
-    another reason is skipped, and must be claimed before it is used (`runners/execution/lanes.py`).
+    another reason is skipped, and must be claimed before it is used (`runners/execution/lane.py`).
     """
     wanted = list(ids)
     said: list[str] = []
