@@ -313,11 +313,21 @@ def show(text: object = "", *, colour: str | None = None, err: bool = False) -> 
         click.echo(shown, err=err)
 
 
-def show_wrapped(text: str, *, indent: int = 0) -> None:
-    """Print a sentence; on a terminal in lines that end between words, all but the first one indented."""
+def show_wrapped(text: str, *, indent: int = 0, colour: str | None = None, whole: str = "") -> None:
+    """Print a sentence; on a terminal in lines that end between words, all but the first one indented.
+
+    `whole`, a command or a path at its end, goes to a line of its own rather than being broken.
+    """
     columns = columns_of(sys.stdout)
-    for line in fold(one_line(text), columns if columns and columns > 2 * indent else None, indent):
-        show(line)
+    lines = fold(one_line(text), columns if columns and columns > 2 * indent else None, indent)
+    if whole:
+        joined = f"{lines[-1]} {one_line(whole)}" if text else one_line(whole)
+        if columns and text and display_width(joined) > columns:
+            lines.append(f"  {one_line(whole)}")
+        else:
+            lines[-1] = joined
+    for line in lines:
+        show(line, colour=colour)
 
 
 def show_lines(text: str, *, err: bool = False) -> None:

@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Hashable, Iterable, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, TypedDict
+from typing import TYPE_CHECKING, NamedTuple, TypedDict
 
 import click
 
 from benchbrief.ci.verdict_files import run_cases, run_markdown, verdict_options, write_markdown, write_verdicts
 from benchbrief.cli.run_options import SHORT, SIMULATED, F, metrics_option, run_name, wait_option, with_options
 from benchbrief.cli.store_options import STORE
-from benchbrief.cli.terminal import Stop, show, show_json
+from benchbrief.cli.terminal import Stop, show, show_json, show_wrapped
 from benchbrief.dsl.bench_error import ExitCode
 from benchbrief.dsl.diagnostics.plain_amounts import plural
 from benchbrief.model.cell_history import is_candidate_left_out, is_refused
@@ -29,8 +29,9 @@ from benchbrief.results.runs.times_taken import TimeCompared, compare_times
 from benchbrief.runners.execution.retries import NotTried, shape_of_failure
 
 if TYPE_CHECKING:
-    from benchbrief.results.analysis.expectation_verdicts import Verdict
+    from benchbrief.model.plan import Plan
     from benchbrief.results.analysis.promised_rates import Promised
+    from benchbrief.results.ingest.cell_verdicts import Verdict as CellVerdict
     from benchbrief.results.ingest.run_evidence import Evidence
     from benchbrief.results.ingest.sample_coverage import Patchy
 
@@ -176,13 +177,17 @@ def summarise_end(finished: Finished, evidence: Evidence, *, report: bool) -> Su
     return Summary(counts, tuple(warnings.items()), tuple(_next(finished, evidence, report=report)), promises, times)
 
 
-def _next(finished: Finished, evidence: Evidence, *, report: bool) -> Iterable[tuple[str, str]]:
-    """What helps: a resumption where cells are missing, a look at the hosts where no job ever ran, and so on."""
+_Next = Iterator[tuple[str, str]]
+
+
+def _next(finished: Finished, evidence: Evidence, *, report: bool) -> _Next:
+    """Yield what helps: a resumption where cells are missing, a look at the hosts where no job ever ran, and so on."""
     if finished.next_steps is not None:
         yield from finished.next_steps
         return
-    run, spec = run_name(finished.run_dir), shlex.quote(evidence.plan.spec.name)
-    profile = f" --profile {shlex.quote(evidence.plan.spec.profile)}" if evidence.plan.spec.profile else ""
+    run, spec = run_name(finished.run_dir), evidence.plan.spec
+    named = shlex.quote(spec.name) + (f" --profile {shlex.quote(spec.profile)}" if spec.profile else "")
+    anew = f"bench run {named}{' --simulate' if finished.simulated else ''}"
     failed = [each for each in evidence.verdicts if each.status == "failed"]
     if finished.lost:
         again = f"bench merge {run}" if any(start.merged for start in evidence.starts) else f"bench rebuild {run}"
@@ -192,39 +197,50 @@ def _next(finished: Finished, evidence: Evidence, *, report: bool) -> Iterable[t
     if finished.status == "interrupted":
         yield "go on with", f"bench resume {run}"
     elif failed and finished.simulated:
-        if _fails_for_good(evidence):
-            yield "simulate again, without what makes cells fail, with", f"bench run {spec}{profile} --simulate"
-        elif any(each.by_plan for each in failed):
-            yield "mend the spec, and simulate it again with", f"bench run {spec}{profile} --simulate"
-        else:
-            yield "try the failed cells again with", f"bench resume {run}"
+        yield _after_simulated_failures(failed, evidence, run, anew)
     elif failed:
-        passing = [each for each in failed if not each.by_plan]
-        unclear = [each for each in passing if not each.by_host]
-        again = f"bench run {spec}{profile}"
-        if any(not each.jobs and getattr(each.reason, "code", "") != NotTried.code for each in passing):
-            yield "see what is missing on the hosts with", f"bench doctor {spec}{profile}"
-        if len(passing) < len(failed):
-            yield "mend the spec, and run what is not measured yet with", again
-        elif unclear:
-            yield "if the spec is the cause, mend it, and run what is not measured yet with", again
-        if unclear:
-            yield "if a host is the cause, mend it, and try the failed cells again with", f"bench resume {run}"
-        elif passing:
-            yield "once that is mended, try the failed cells again with", f"bench resume {run}"
-    elif finished.without_room:
-        pass
-    elif not evidence.plan.reports:
+        yield from _after_failures(failed, run, anew, f"bench doctor {named}")
+    elif not finished.without_room:
+        yield from _after_success(finished, evidence.plan, run, anew, report=report)
+    if finished.without_room:
+        yield budget_advice(evidence.plan, anew, simulated=finished.simulated)
+
+
+def _after_simulated_failures(
+    failed: Sequence[CellVerdict], evidence: Evidence, run: str, anew: str
+) -> tuple[str, str]:
+    if _fails_for_good(evidence):
+        return "simulate again, without what makes cells fail, with", anew
+    if any(each.by_plan for each in failed):
+        return "mend the spec, and simulate it again with", anew
+    return "try the failed cells again with", f"bench resume {run}"
+
+
+def _after_failures(failed: Sequence[CellVerdict], run: str, anew: str, doctor: str) -> _Next:
+    by_plan = any(each.by_plan for each in failed)
+    others = [each for each in failed if not each.by_plan]
+    unclear = not all(each.by_host for each in others)
+    if any(not each.jobs and getattr(each.reason, "code", "") != NotTried.code for each in others):
+        yield "see what is missing on the hosts with", doctor
+    if by_plan:
+        yield "mend the spec, and run what is not measured yet with", anew
+    elif unclear:
+        yield "if the spec is the cause, mend it, and run what is not measured yet with", anew
+    if others:
+        cause = "if a host is the cause, mend it, and" if unclear else "once that is mended,"
+        yield f"{cause} try the failed cells again with", f"bench resume {run}"
+
+
+def _after_success(finished: Finished, plan: Plan, run: str, anew: str, *, report: bool) -> _Next:
+    if not plan.reports:
+        spec = shlex.quote(plan.spec.name)
         yield "add a `report` block to the spec, and make a brief with", f"bench report {run} --spec {spec}"
-    elif not report:
+    elif not report and finished.made:
         yield "render the brief with", f"bench report {run}"
     elif finished.undrawn:
         yield "render the brief again with", f"bench report {run}"
     elif finished.code is ExitCode.EXPECT_FAILED:
-        yield "measure all of it again with", f"bench run {spec}{profile} --fresh"
-    if finished.without_room:
-        mode = " --simulate" if finished.simulated else ""
-        yield budget_advice(evidence.plan, f"bench run {spec}{profile}{mode}", simulated=finished.simulated)
+        yield "measure all of it again with", f"{anew} --fresh"
 
 
 def _fails_for_good(evidence: Evidence) -> bool:
@@ -264,64 +280,92 @@ def as_dict(finished: Finished, summary: Summary) -> dict[str, object]:
 
 
 def tell(finished: Finished, summary: Summary) -> None:
-    run = run_name(finished.run_dir)
+    """Print how a run ended, what is missing, where the brief is and what to type next."""
+    show()
+    for line in _lines(finished, summary):
+        show_wrapped(line.text, indent=_INDENT, colour=line.colour, whole=line.whole)
+
+
+_INDENT = 10
+"""The width of `  warning ` and of the other words that lines begin with."""
+
+
+class _Line(NamedTuple):
+    """`whole` is a command or a path at its end, to be copied, which no line end breaks."""
+
+    text: str
+    colour: str | None = None
+    whole: str = ""
+
+
+def _lines(finished: Finished, summary: Summary) -> Iterator[_Line]:
     mark = f" ({SHORT})" if finished.simulated else ""
     colour = {"done": "green", "failed": "red"}.get(finished.status, "yellow")
-    show()
-    show(f"run {finished.run_dir.name}: {finished.status}, {finished.message}{mark}", colour=colour)
+    yield _Line(f"run {finished.run_dir.name}: {finished.status}, {finished.message}{mark}", colour)
     counted = [f"{count} {what}" for what, count in summary.counts.items() if count]
     if len(counted) > 1:
-        show(f"  cells   {', '.join(counted)}")
+        yield _Line(f"  cells   {', '.join(counted)}")
     if summary.times:
-        show(f"  time    {short_text(summary.times)}")
+        yield _Line(f"  time    {short_text(summary.times)}")
     for each in summary.promises:
         if said := sentence(each):
-            show(f"  found   {said}")
-    for what, missing in (("failed ", finished.failed), ("no room", finished.without_room)):
-        for cells, reason in grouped(missing):
-            if len(cells) <= _ALIKE:
-                for cell in cells:
-                    show(f"  {what} {cell}: {missing[cell]}", colour="red")
-            else:
-                show(f"  {what} {len(cells)} cells, from {cells[0]} to {cells[-1]}: {reason}", colour="red")
+            yield _Line(f"  found   {said}")
+    yield from _without_result("failed ", finished.failed)
+    yield from _without_result("no room", finished.without_room)
+    yield from _warnings(finished, summary)
+    yield from _expectations(finished)
+    for text in finished.lost[:_MOST]:
+        yield _Line(f"  missing {text}", "red")
+    if len(finished.lost) > _MOST:
+        more = f"  missing and {len(finished.lost) - _MOST} more, for all:"
+        yield _Line(more, "red", f"bench rebuild {run_name(finished.run_dir)}")
+    for text in finished.undrawn:
+        yield _Line(f"  missing {text}", "red")
+    for paths in finished.reports.values():
+        pages = ((path.suffix[1:].upper(), path) for path in paths if path.suffix not in (".csv", ".svg"))
+        folders = dict.fromkeys(("CSV", path.parent) for path in paths if path.suffix == ".csv")
+        for kind, path in (*pages, *folders):
+            yield _Line("", whole=f"{kind:<5} {path}")
+    if summary.counts["failed"]:
+        yield _Line("outputs are kept in", whole=str(finished.run_dir / "raw"))
+    for what, command in summary.next:
+        yield _Line(f"{what}:", whole=command)
+
+
+def _without_result(what: str, missing: Mapping[str, str]) -> Iterator[_Line]:
+    for cells, reason in grouped(missing):
+        if len(cells) <= _ALIKE:
+            yield from (_Line(f"  {what} {cell}: {missing[cell]}", "red") for cell in cells)
+        else:
+            yield _Line(f"  {what} {len(cells)} cells, from {cells[0]} to {cells[-1]}: {reason}", "red")
+
+
+def _warnings(finished: Finished, summary: Summary) -> Iterator[_Line]:
     warnings = merge_remarks(("warning", text, cells) for text, cells in summary.warnings)
     for _, text, count in warnings[:_MOST]:
-        show(f"  warning {text}" + (f" ({count} cells)" if count > 1 else ""), colour="yellow")
+        yield _Line(f"  warning {text}" + (f" ({count} cells)" if count > 1 else ""), "yellow")
     if len(warnings) > _MOST:
-        where = "all in the brief" if finished.reports else "for all: " + f'bench query --run {run} "FROM notes"'
-        show(f"  warning and {len(warnings) - _MOST} more, {where}", colour="yellow")
-    for probe in finished.sampled:
-        show(f"  warning {_sampled(probe)}", colour="yellow")
+        more = f"  warning and {len(warnings) - _MOST} more,"
+        if finished.reports:
+            yield _Line(f"{more} all in the brief", "yellow")
+        else:
+            query = f'bench query --run {run_name(finished.run_dir)} "FROM notes"'
+            yield _Line(f"{more} for all:", "yellow", query)
+    yield from (_Line(f"  warning {_sampled(probe)}", "yellow") for probe in finished.sampled)
+
+
+def _expectations(finished: Finished) -> Iterator[_Line]:
     if finished.simulated:
-        for verdict in finished.verdicts[:_MOST]:
-            show(f"  {verdict.of_simulated}")
-        judged: Sequence[Verdict] = ()
-    else:
-        judged = finished.verdicts
-    kept = [verdict for verdict in judged if verdict.holds is True and verdict.decided is not False]
-    for verdict in kept if len(kept) <= _MOST else ():
-        show(f"  expect holds: {verdict.name} ({verdict.detail})", colour="green")
+        yield from (_Line(f"  {verdict.of_simulated}") for verdict in finished.verdicts[:_MOST])
+        return
+    kept = [each for each in finished.verdicts if each.holds is True and each.decided is not False]
     if len(kept) > _MOST:
-        show(f"  expect holds: {len(kept)} of {len(judged)} expectations", colour="green")
-    for verdict in judged:
+        yield _Line(f"  expect holds: {len(kept)} of {len(finished.verdicts)} expectations", "green")
+    else:
+        yield from (_Line(f"  expect holds: {each.name} ({each.detail})", "green") for each in kept)
+    for verdict in finished.verdicts:
         if verdict not in kept:
-            show(f"  {verdict.warning}", colour="yellow" if verdict.holds else "red")
-    for text in finished.lost[:_MOST]:
-        show(f"  missing {text}", colour="red")
-    if len(finished.lost) > _MOST:
-        show(f"  missing and {len(finished.lost) - _MOST} more, for all: bench rebuild {run}", colour="red")
-    for text in finished.undrawn:
-        show(f"  missing {text}", colour="red")
-    for paths in finished.reports.values():
-        for path in paths:
-            if path.suffix not in (".csv", ".svg"):
-                show(f"{path.suffix[1:].upper():<5} {path}")
-        for folder in dict.fromkeys(path.parent for path in paths if path.suffix == ".csv"):
-            show(f"CSV   {folder}")
-    if summary.counts["failed"]:
-        show(f"outputs are kept in {finished.run_dir / 'raw'}")
-    for what, command in summary.next:
-        show(f"{what}: {command}")
+            yield _Line(f"  {verdict.warning}", "yellow" if verdict.holds else "red")
 
 
 def _sampled(probe: Patchy) -> str:

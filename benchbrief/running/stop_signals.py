@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from queue import SimpleQueue
 from types import FrameType
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NoReturn
 
 from benchbrief.cli.run_options import run_name
 from benchbrief.cli.terminal import end_request, last_words, one_line, silence_what_is_closed
@@ -26,31 +26,23 @@ _NAMED = 5
 
 @contextmanager
 def stop_on_signals(progress: Progress, run_dir: Path, underway: Underway | None = None) -> Iterator[threading.Event]:
-    """An event that the first SIGINT, SIGTERM or SIGHUP sets; a second one ends the process at once.
+    """Yield an event that the first SIGINT, SIGTERM or SIGHUP sets; a second one ends the process at once.
 
-    The first shows what of `underway` the run still waits for, the second which of its jobs it leaves behind.
-
-    A signal that is ignored stays so: `nohup` means to outlive the terminal.
+    The first shows what of `underway` the run still waits for, the second which of its jobs it leaves behind. A signal
+    that is ignored stays so: `nohup` means to outlive the terminal.
     """
     stopping = threading.Event()
-    before = {
-        number: handler
-        for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
-        if (handler := signal.getsignal(number)) is not signal.SIG_IGN
-    }
+    # A note may wait for the terminal, which must not keep the second signal from its handler. Such a queue may be
+    # put to by a handler (https://docs.python.org/3/library/queue.html#queue.SimpleQueue.put).
+    notes: SimpleQueue[str | None] = SimpleQueue()
 
     def stop(number: int, _frame: FrameType | None) -> None:
         if number == signal.SIGHUP:
             silence_what_is_closed()
-        if stopping.is_set():
-            if number == signal.SIGHUP:  # a terminal that is closed may send it twice
+            if stopping.is_set():  # a terminal that is closed may send it twice
                 return
-            # Not an exception: it would close the journal under the lanes, which are threads and still write to it.
-            try:
-                progress.leave_terminal()
-                last_words(_left_behind(run_dir, underway.jobs() if underway else []))
-            finally:
-                os._exit(ExitCode.INTERRUPTED)
+        if stopping.is_set():
+            _end_at_once(progress, run_dir, underway)
         stopping.set()
         notes.put("stopping what runs; the same again ends at once, and leaves it running")
         if underway:
@@ -58,18 +50,14 @@ def stop_on_signals(progress: Progress, run_dir: Path, underway: Underway | None
             for text in underway.waited():
                 notes.put(f"waiting for {text}")
 
-    # A note may wait for the terminal, which must not keep the second signal from its handler. Such a queue may be
-    # put to by a handler (https://docs.python.org/3/library/queue.html#queue.SimpleQueue.put).
-    notes: SimpleQueue[str | None] = SimpleQueue()
-
     def tell() -> None:
         for text in iter(notes.get, None):
             progress.note(text)
 
     teller = threading.Thread(target=tell, name="teller", daemon=True)
     teller.start()
-    for number in before:
-        signal.signal(number, stop)
+    handled = [number for number in _ENDING if signal.getsignal(number) is not signal.SIG_IGN]
+    before = {number: signal.signal(number, stop) for number in handled}
     if end_request().is_made:  # and lost on the way here
         stopping.set()
     try:
@@ -81,6 +69,18 @@ def stop_on_signals(progress: Progress, run_dir: Path, underway: Underway | None
             underway.tell = None
         for number, handler in before.items():
             signal.signal(number, handler)
+
+
+_ENDING = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+
+
+def _end_at_once(progress: Progress, run_dir: Path, underway: Underway | None) -> NoReturn:
+    # Not by an exception: it would close the journal under the lanes, which are threads and still write to it.
+    try:
+        progress.leave_terminal()
+        last_words(_left_behind(run_dir, underway.jobs() if underway else []))
+    finally:
+        os._exit(ExitCode.INTERRUPTED)
 
 
 @contextmanager

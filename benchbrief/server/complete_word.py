@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from itertools import chain
 
 from lsprotocol import types
 
@@ -336,6 +337,29 @@ def complete(
     return list(unique.values())
 
 
+_COMMAND = {"command": ('command("$1")', "A command that is run on every host.")}
+_CALLS_OF: Mapping[str, Mapping[str, tuple[str, str]]] = {
+    "arrivals": word_meanings.ARRIVALS,
+    "repeats": {
+        "confident": (
+            "confident(within: ${1:5 %}, from: ${2:3}, to: ${3:10})",
+            "Until the mean throughput is known well enough.",
+        ),
+        **{
+            word: ("random(seed: ${1:1})" if word == "random" else word, doc)
+            for word, doc in word_meanings.ORDERS.items()
+        },
+    },
+    "topology": {
+        "standalone": ("standalone", ""),
+        "sharded": ("sharded", ""),
+        "replica_set": ('replica_set("${1:rs0}")', ""),
+    },
+    "reset": {"command": ('command("$1")', "What brings the data back.")},
+    "prepare": _COMMAND,
+    "teardown": _COMMAND,
+}
+"""The words and calls that an attribute may have, each with its snippet and its doc."""
 _CALLS = ("range", "knee", "adaptive", "highest", "random", "confident", "until_steady", *word_meanings.ARRIVALS)
 """Those whose arguments have names throughout, or may have."""
 
@@ -505,73 +529,64 @@ class _Completer(ExpressionSuggestions):
         yield from self.params(shape)
 
     def wanted(self, kind: str, key: str, shape: Shape | None, last: str) -> Iterator[Item]:
+        """What the value of an attribute may be, by its block and its name, else by its shape."""
         match kind, key:
             case "experiment", "hardware":
-                yield from self.hardware(with_variants=True)
-            case "experiment", "workloads":
-                yield from self.names("workload")
-            case "experiment", ("client" | "database"):
-                yield from self.names(key)
+                return self.hardware(with_variants=True)
+            case "experiment", ("workloads" | "client" | "database"):
+                return self.names(key.removesuffix("s"))
             case "experiment", "probes":
-                if last in ("every", "on"):
-                    if last == "on":
-                        yield from self.names("fact")
-                    return
-                if last and last not in ("[", ","):
-                    yield self.word("every", word_meanings.LINKS["every"], ItemKind.Keyword)
-                    return
-                yield from self.names("probe")
-                for name, doc in (*word_meanings.PROBES.items(), *self.others(PROBE_SPECS)):
-                    yield self.snippet(name, f"{name} every ${{1:1 s}}", doc, ItemKind.Function)
+                return self.probes(last)
             case "experiment", ("threads" | "target"):
-                yield from self.ramps(key)
-            case "experiment", "arrivals":
-                for name, (call, doc) in word_meanings.ARRIVALS.items():
-                    yield self.snippet(name, call, doc, ItemKind.Function)
+                return self.ramps(key)
             case "experiment", "measure":
-                yield self.word("20 min", "A time, for example.", ItemKind.Value)
-                for name, (call, doc) in word_meanings.SETTINGS.items():
-                    yield self.snippet(name, call, doc, ItemKind.Function)
-            case "experiment", "repeats":
-                call = "confident(within: ${1:5 %}, from: ${2:3}, to: ${3:10})"
-                yield self.snippet(
-                    "confident", call, "Until the mean throughput is known well enough.", ItemKind.Function
-                )
-                for word, doc in word_meanings.ORDERS.items():
-                    yield self.snippet(
-                        word, "random(seed: ${1:1})" if word == "random" else word, doc, ItemKind.EnumMember
-                    )
+                time = self.word("20 min", "A time, for example.", ItemKind.Value)
+                return chain((time,), self.calls(word_meanings.SETTINGS))
+            case ("experiment", "arrivals") | ("experiment", "repeats") | (_, "topology" | "prepare" | "teardown"):
+                return self.calls(_CALLS_OF[key])
             case (("hardware" | "profile"), "power"):
-                for offer in METER_SPECS.offered():  # not imported: a slow one would hold up the list
-                    yield self.word(offer.name, f"A meter of the package {offer.source}.", ItemKind.Function)
-                for name, meter in METER_SPECS.own.items():
-                    call = meter.usage.strip("`").replace("$", "\\$").replace("}", "\\}")
-                    yield self.snippet(name, call, meter.doc, ItemKind.Function)
-                if kind == "profile":
-                    yield self.word("none", "Power is left out.", ItemKind.EnumMember)
+                return self.meters(or_none=kind == "profile")
             case _, "hosts":
-                yield self.word("local", "This machine.", ItemKind.EnumMember)
-                for name, scheduler in SCHEDULER_SPECS.own.items():
-                    if scheduler.usage:
-                        doc = f"Hosts that {scheduler.label} is asked for: {scheduler.asks_for}, and how many."
-                        yield self.snippet(name, f'{name}("$1", ${{2:1}})', doc, ItemKind.Function)
+                return self.schedulers()
             case _, "tool":
-                yield from self.words((*word_meanings.TOOLS.items(), *self.others(TOOL_SPECS)), ItemKind.Function)
+                return self.words((*word_meanings.TOOLS.items(), *self.others(TOOL_SPECS)), ItemKind.Function)
             case "database", "engine":
-                yield from self.words((*word_meanings.ENGINES.items(), *self.others(ENGINE_SPECS)), ItemKind.EnumMember)
-            case _, "topology":
-                for word in ("standalone", "sharded"):
-                    yield self.word(word, "", ItemKind.EnumMember)
-                yield self.snippet("replica_set", 'replica_set("${1:rs0}")', "", ItemKind.Function)
+                return self.words((*word_meanings.ENGINES.items(), *self.others(ENGINE_SPECS)), ItemKind.EnumMember)
             case _, "reset":
-                yield from self.words(word_meanings.RESETS.items(), ItemKind.EnumMember)
-                yield self.snippet("command", 'command("$1")', "What brings the data back.", ItemKind.Function)
-            case _, "prepare" | "teardown":
-                yield self.snippet(
-                    "command", 'command("$1")', "A command that is run on every host.", ItemKind.Function
-                )
+                return chain(self.words(word_meanings.RESETS.items(), ItemKind.EnumMember), self.calls(_CALLS_OF[key]))
             case _:
-                yield from self.of_shape(shape)
+                return self.of_shape(shape)
+
+    def calls(self, known: Mapping[str, tuple[str, str]]) -> Iterator[Item]:
+        """Words and calls, each with its snippet and its doc."""
+        for name, (call, doc) in known.items():
+            yield self.snippet(name, call, doc, ItemKind.Function if "(" in call else ItemKind.EnumMember)
+
+    def probes(self, last: str) -> Iterator[Item]:
+        if last == "on":
+            yield from self.names("fact")
+        elif last in ("", "[", ","):
+            yield from self.names("probe")
+            for name, doc in (*word_meanings.PROBES.items(), *self.others(PROBE_SPECS)):
+                yield self.snippet(name, f"{name} every ${{1:1 s}}", doc, ItemKind.Function)
+        elif last != "every":
+            yield self.word("every", word_meanings.LINKS["every"], ItemKind.Keyword)
+
+    def meters(self, *, or_none: bool) -> Iterator[Item]:
+        for offer in METER_SPECS.offered():  # not imported: a slow one would hold up the list
+            yield self.word(offer.name, f"A meter of the package {offer.source}.", ItemKind.Function)
+        for name, meter in METER_SPECS.own.items():
+            call = meter.usage.strip("`").replace("$", "\\$").replace("}", "\\}")
+            yield self.snippet(name, call, meter.doc, ItemKind.Function)
+        if or_none:
+            yield self.word("none", "Power is left out.", ItemKind.EnumMember)
+
+    def schedulers(self) -> Iterator[Item]:
+        yield self.word("local", "This machine.", ItemKind.EnumMember)
+        for name, scheduler in SCHEDULER_SPECS.own.items():
+            if scheduler.usage:
+                doc = f"Hosts that {scheduler.label} is asked for: {scheduler.asks_for}, and how many."
+                yield self.snippet(name, f'{name}("$1", ${{2:1}})', doc, ItemKind.Function)
 
     # --- reports ---
 

@@ -144,22 +144,30 @@ def _of_plain(cursor: Cursor, word: str, follows: str) -> Iterator[str]:
         yield "`nodes`, by `hardware`: the number of hosts."
     elif word in word_meanings.DIMENSIONS:
         yield f"the dimension `{word}`: {word_meanings.DIMENSIONS[word]}"  # type: ignore[index]  # it is one of them
-    elif cursor.block.key == "power" and (meter := METER_SPECS.usable(word)):
-        yield f"the meter `{word}`: {meter.doc}\n\nas in {meter.usage}"
-    elif cursor.block.key == "hosts" and (scheduler := SCHEDULER_SPECS.usable(word)):
-        yield f"`{word}`: hosts that {scheduler.label} is asked for when the run begins, as in {scheduler.usage}"
     elif word in _DOCS and not in_report:
         yield f"`{word}`: {_DOCS[word]}"
-    elif cursor.block.key in ("engine", "tool") and (used := ENGINE_SPECS.usable(word) or TOOL_SPECS.usable(word)):
-        yield f"`{word}`: {used.doc}"
-    elif cursor.block.key in ("probes", "kind") and (probe := PROBE_SPECS.usable(word)):
-        yield f"`{word}`: {probe.doc}\n\nmeasures: {', '.join(f'`{name}`' for name in probe.measures)}"
-    elif cursor.block.key == "template" and (template := TEMPLATE_SPECS.usable(word)):
-        yield f"`{word}`: {template.doc}"
+    elif of_extension := _of_extension(cursor.block.key, word):
+        yield of_extension
     elif in_report and word in OPTIONS:
         yield f"`{word}`: {OPTIONS[word]}"
     elif word in word_meanings.LINKS:
         yield f"`{word}`: {word_meanings.LINKS[word]}"
+
+
+def _of_extension(key: str, word: str) -> str:
+    """What an extension says of itself, whose name is a value of the attribute `key`; "" where there is none."""
+    match key:
+        case "power" if meter := METER_SPECS.usable(word):
+            return f"the meter `{word}`: {meter.doc}\n\nas in {meter.usage}"
+        case "hosts" if scheduler := SCHEDULER_SPECS.usable(word):
+            return f"`{word}`: hosts that {scheduler.label} is asked for when the run begins, as in {scheduler.usage}"
+        case "engine" | "tool" if used := ENGINE_SPECS.usable(word) or TOOL_SPECS.usable(word):
+            return f"`{word}`: {used.doc}"
+        case "probes" | "kind" if probe := PROBE_SPECS.usable(word):
+            return f"`{word}`: {probe.doc}\n\nmeasures: {', '.join(f'`{name}`' for name in probe.measures)}"
+        case "template" if template := TEMPLATE_SPECS.usable(word):
+            return f"`{word}`: {template.doc}"
+    return ""
 
 
 def _of_attribute(cursor: Cursor, word: str, index: Index) -> Iterator[str]:

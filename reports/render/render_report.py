@@ -5,9 +5,8 @@ from __future__ import annotations
 import hashlib
 import os
 import re
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
-from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -19,15 +18,15 @@ from benchbrief.reports.charts.svg_converter import Converter
 from benchbrief.reports.data.gaps import name_part, reason_of
 from benchbrief.reports.data.numbers_file import ATTACHMENT, Number, NumbersFile
 from benchbrief.reports.data.report_data import Store
-from benchbrief.reports.data.view_model import ReportView, figures_of, with_redrawn_figures
+from benchbrief.reports.data.view_model import FigureView, ReportView, figures_of, with_redrawn_figures
 from benchbrief.reports.render.fonts import missing_typefaces
-from benchbrief.reports.render.watermark import Sheet, draw_sheet, mark_markdown
-from benchbrief.reports.view.house_style import Kept, house_of
+from benchbrief.reports.render.watermark import draw_sheet, mark_markdown
+from benchbrief.reports.view.house_style import House, Kept, house_of
 from benchbrief.reports.view.layouts import template_of
-from benchbrief.reports.words.brief_words import CATALOGUES, words_of
+from benchbrief.reports.words.brief_words import CATALOGUES, Words, words_of
 
 if TYPE_CHECKING:
-    from benchbrief.reports.render.page_html import Answer
+    from benchbrief.reports.render.page_html import Answer, Medium
 
 _MOST = 3
 """The most warnings; further ones are counted."""
@@ -94,93 +93,129 @@ def render(
     language than the run's own, the files are `<report>.<language>.pdf` and so on. `converter` draws the figures, and
     stays open for the next report.
     """
-    from benchbrief.reports.render.page_html import notice_lines, require_notices, to_html
+    from benchbrief.reports.render.page_html import require_notices
     from benchbrief.reports.view.build_view import build
 
     report = _find(plan, report_name)
     usual = _template(report).formats
+    _require_language(report)
+    chosen = ("html",) if html_only else formats or usual
+    house, catalogue = house_of(report, kept, paper), words_of(report)
+    view = build(plan, store, report, catalogue, reports_from, converter)
+    stem = _stem(view, report, other_language=other_language)
+    view = replace(view, side_file=f"{stem}.json")
+    brief = _Brief(view, report, catalogue, house, store, out_dir, stem)
+    screen = brief.page("screen")
+    if report.theme.css or report.parts:
+        require_notices(screen, view)
+    numbers = _write(out_dir / view.side_file, numbers_on(screen, view))
+    html, pdf = out_dir / f"{stem}.html", out_dir / f"{stem}.pdf"
+    files, beside = list[Path](), [numbers]
+    if "pdf" in chosen:
+        files.append(_write(pdf, brief.pdf(numbers.read_bytes())))
+    if "html" in chosen:
+        files.append(_write(html, screen.encode()))
+    if "markdown" in chosen:
+        files.append(_write(out_dir / f"{stem}.md", brief.markdown().encode()))
+        beside += brief.write_pictures()
+    if {"pdf", "markdown"} & set(chosen):
+        beside += [_write(out_dir / brief.folder / name, content) for name, content in brief.data().items()]
+    typeface = missing_typefaces(report) if "pdf" in chosen else ""
+    warnings = (*([typeface] if typeface else []), *warn_of_vanished(view.numbers))
+    made_pdf = pdf if "pdf" in chosen else None
+    return Rendered(html, made_pdf, numbers, (*files, *beside), warnings, tuple(brief.undrawn()))
+
+
+@dataclass(frozen=True)
+class _Brief:
+    """A report's view with all that its pages are made of. `stem` is its files' name without the ending."""
+
+    view: ReportView
+    report: Report
+    catalogue: Words
+    house: House
+    store: Store
+    out_dir: Path
+    stem: str
+
+    @property
+    def folder(self) -> str:
+        return f"{self.stem}-figures"
+
+    def page(self, medium: Medium, view: ReportView | None = None, **more: Any) -> str:
+        from benchbrief.reports.render.page_html import to_html
+
+        look = {"template": self.report.template, "words": self.catalogue, "house": self.house, **more}
+        return to_html(view or self.view, medium=medium, query=_asking(self.store), **look)
+
+    def figures(self) -> Iterator[FigureView]:
+        return figures_of(self.view.blocks)
+
+    def data(self) -> dict[str, bytes]:
+        """The figures' data as CSV, by the name of the file."""
+        return {f"{each.id}.csv": each.csv.encode() for each in self.figures() if each.svg or each.undrawn}
+
+    def pdf(self, numbers: bytes) -> bytes:
+        """Raises ReportError where a user's style sheet or part needs what the PDF writer can't do."""
+        from benchbrief.reports.render.page_html import notice_lines
+        from benchbrief.reports.render.page_pdf import to_pdf
+
+        def redraw(shares: Mapping[str, float]) -> str:
+            return self.page("paper", replace(self.view, blocks=with_redrawn_figures(self.view.blocks, shares)))
+
+        own = [asset.file for asset in (self.report.theme.css, *self.report.parts) if asset]
+        page, over = self.page("paper"), draw_sheet(self.view, self.catalogue)
+        notices = notice_lines(self.view) if own else ()
+        try:
+            return to_pdf(page, {ATTACHMENT: numbers, **self.data()}, over, must_say=notices, redraw=redraw)
+        except Exception as error:
+            if not own or isinstance(error, ReportError):
+                raise
+            raise ReportError(
+                f"the PDF writer fails over the house style: {', '.join(own)} ({type(error).__name__}: {error})",
+                "what is shown must be drawn (`transform: scale(0)` is not): "
+                "take such rules out, or write --format html",
+            ) from error
+
+    def markdown(self) -> str:
+        from benchbrief.reports.render.page_html import notice_lines
+        from benchbrief.reports.text.markdown_export import require_in_markdown, to_markdown
+
+        house = self.house.with_logo_in(self.folder)
+        text = to_markdown(self.page("markdown", figures=self.folder, house=house))
+        if self.report.parts:
+            require_in_markdown(text, notice_lines(self.view))
+        if self.view.simulated or self.view.imported:
+            mark = "notice_simulated" if self.view.simulated else "imported_mark"
+            return mark_markdown(text, self.catalogue, mark)
+        return text
+
+    def write_pictures(self) -> Iterator[Path]:
+        """Write what a Markdown page shows beside its text: the drawn figures and the logo."""
+        pictures = {f"{each.id}.svg": each.svg.encode() for each in self.figures() if each.svg}
+        for name, content in (*pictures.items(), *([self.house.logo_file] if self.house.logo_file else ())):
+            yield _write(self.out_dir / self.folder / name, content)
+
+    def undrawn(self) -> Iterator[str]:
+        english = CATALOGUES["en"]
+        for gap in self.view.gaps:
+            part = name_part(gap, english)
+            yield f"{part[0].lower()}{part[1:]} of `{self.report.name}`: {reason_of(gap, english)}"
+
+
+def _require_language(report: Report) -> None:
     if report.language not in CATALOGUES and not report.words:
         raise ReportError(
             f"{report.origin}: reports can't be written in `{report.language}`",
             f"write `language = ` and one of: {', '.join(CATALOGUES)}",
         )
-    chosen = ("html",) if html_only else formats or usual
-    house = house_of(report, kept, paper)
-    catalogue = words_of(report)
-    view = build(plan, store, report, catalogue, reports_from, converter)
+
+
+def _stem(view: ReportView, report: Report, *, other_language: bool) -> str:
+    """A file may be copied out of the run's folder, whose name says what was not measured: so does the file's."""
     stem = re.sub(r"[^A-Za-z0-9._-]+", "-", report.name).strip(".-") or "report"
-    if view.simulated:  # a file may be copied out of the run's folder, whose name says it
-        stem += "-simulated"
-    if view.imported:
-        stem += "-imported"
-    if other_language:
-        stem += f".{report.language}"
-    html, numbers_path = out_dir / f"{stem}.html", out_dir / f"{stem}.json"
-    view = replace(view, side_file=numbers_path.name)
-    page_of = partial(to_html, template=report.template, words=catalogue, house=house, query=_asking(store))
-    page = partial(page_of, view)
-    screen = page(medium="screen")
-    if report.theme.css or report.parts:
-        require_notices(screen, view)
-    pdf, files, beside = None, list[Path](), [_write(numbers_path, numbers_on(screen, view))]
-    figures = list(figures_of(view.blocks))
-    drawn = [figure for figure in figures if figure.svg]
-    english = CATALOGUES["en"]
-    missing = ((name_part(gap, english), reason_of(gap, english)) for gap in view.gaps)
-    undrawn = tuple(f"{part[0].lower()}{part[1:]} of `{report.name}`: {reason}" for part, reason in missing)
-    data = {f"{figure.id}.csv": figure.csv.encode() for figure in figures if figure.svg or figure.undrawn}
-    if "pdf" in chosen:
-        pdf = out_dir / f"{stem}.pdf"
-        attached = {ATTACHMENT: numbers_path.read_bytes(), **data}
-
-        def redraw(shares: Mapping[str, float]) -> str:
-            return page_of(replace(view, blocks=with_redrawn_figures(view.blocks, shares)), medium="paper")
-
-        made = _pdf(page(medium="paper"), redraw, attached, draw_sheet(view, catalogue), report, notice_lines(view))
-        files.append(_write(pdf, made))
-    if "html" in chosen:
-        files.append(_write(html, screen.encode()))
-    if "markdown" in chosen:
-        from benchbrief.reports.text.markdown_export import require_in_markdown, to_markdown
-
-        folder = f"{stem}-figures"
-        text = to_markdown(page(medium="markdown", figures=folder, house=house.with_logo_in(folder)))
-        if report.parts:
-            require_in_markdown(text, notice_lines(view))
-        if view.simulated or view.imported:
-            text = mark_markdown(text, catalogue, "notice_simulated" if view.simulated else "imported_mark")
-        files.append(_write(out_dir / f"{stem}.md", text.encode()))
-        beside += [_write(out_dir / folder / f"{figure.id}.svg", figure.svg.encode()) for figure in drawn]
-        if house.logo_file:
-            beside.append(_write(out_dir / folder / house.logo_file[0], house.logo_file[1]))
-    if {"pdf", "markdown"} & set(chosen):
-        beside += [_write(out_dir / f"{stem}-figures" / name, content) for name, content in data.items()]
-    typeface = missing_typefaces(report) if pdf else ""
-    warnings = (*([typeface] if typeface else []), *warn_of_vanished(view.numbers))
-    return Rendered(html, pdf, numbers_path, (*files, *beside), warnings, undrawn)
-
-
-def _pdf(
-    page: str,
-    redraw: Callable[[Mapping[str, float]], str],
-    attached: dict[str, bytes],
-    over: Sheet | None,
-    report: Report,
-    notices: Sequence[str],
-) -> bytes:
-    """Raise ReportError where a user's style sheet or part needs what the PDF writer can't do."""
-    from benchbrief.reports.render.page_pdf import to_pdf
-
-    own = [asset.file for asset in (report.theme.css, *report.parts) if asset]
-    try:
-        return to_pdf(page, attached, over, must_say=notices if own else (), redraw=redraw)
-    except Exception as error:
-        if not own or isinstance(error, ReportError):
-            raise
-        raise ReportError(
-            f"the PDF writer fails over the house style: {', '.join(own)} ({type(error).__name__}: {error})",
-            "what is shown must be drawn (`transform: scale(0)` is not): take such rules out, or write --format html",
-        ) from error
+    kind = ("-simulated" if view.simulated else "") + ("-imported" if view.imported else "")
+    return stem + kind + (f".{report.language}" if other_language else "")
 
 
 def _asking(store: Store) -> Answer:

@@ -1,6 +1,4 @@
-"""Converts a page of ours to Markdown (CommonMark with GitHub's tables and footnotes). Only this module uses
-markdownify.
-"""
+"""A brief's page as Markdown: CommonMark with GitHub's tables and footnotes. Only this module uses markdownify."""
 
 from __future__ import annotations
 
@@ -9,6 +7,8 @@ import unicodedata
 from collections.abc import Iterable
 from html import unescape
 from typing import Any
+
+import markdownify
 
 from benchbrief.reports.brief_error import hides
 from benchbrief.reports.text.html_markup import letters
@@ -21,65 +21,68 @@ _ROW = re.compile(r'<tr id="([\w-]+)"([^>]*)>(<th[^>]*>)')
 
 def to_markdown(html: str) -> str:
     """Return the page's contents: headings with `#`, figures as links to their files, footnotes as `[^1]`."""
-    import markdownify
-
     body = re.sub(r"^.*?<body[^>]*>|</body>.*$", "", html, flags=re.DOTALL)
     body = re.sub(r'<div class="running-foot".*?</div>', "", body, flags=re.DOTALL)
     body = re.sub(r"</tbody>\s*<tbody>", "", body)  # one head a table
     body = re.sub(r'(<tr class="group">)<th[^>]*>(.*?)</th>', r"\1<td>\2</td>", body, flags=re.DOTALL)
     anchors = {found[1] for found in _ROW.finditer(body)}
     body = _ROW.sub(r'<tr\2>\3<a id="\1"></a>', body)
-
-    class Converter(markdownify.MarkdownConverter):
-        def escape(self, text: str, parent_tags: set[str]) -> str:
-            return escape_markdown(text) if text else ""
-
-        def convert_a(self, tag: Any, text: str, parent_tags: set[str]) -> str:
-            """Convert a link. Within the page, only table rows and footnotes can be targets."""
-            if (name := tag.get("id")) in anchors:
-                return f'<a id="{name}"></a>'
-            target = str(tag.get("href") or "")
-            if target.startswith("#") and not target.startswith("#note-") and target[1:] not in anchors:
-                return text
-            return str(super().convert_a(tag, text, parent_tags))  # type: ignore[misc]  # it ships no types
-
-        def convert_img(self, tag: Any, _text: str, parent_tags: set[str]) -> str:
-            return f"![{escape_markdown(' '.join(str(tag.get('alt') or '').split()))}]({tag.get('src')})"
-
-        def convert_b(self, tag: Any, text: str, parent_tags: set[str]) -> str:
-            return text if "_noformat" in parent_tags else _emphasis("**", "strong", tag, text)
-
-        convert_strong = convert_b
-
-        def convert_em(self, tag: Any, text: str, parent_tags: set[str]) -> str:
-            return text if "_noformat" in parent_tags else _emphasis("*", "em", tag, text)
-
-        convert_i = convert_em
-
-        def convert_td(self, tag: Any, text: str, parent_tags: set[str]) -> str:
-            return str(super().convert_td(tag, _in_a_cell(text), parent_tags))  # type: ignore[misc]  # it ships no types
-
-        def convert_th(self, tag: Any, text: str, parent_tags: set[str]) -> str:
-            return str(super().convert_th(tag, _in_a_cell(text), parent_tags))  # type: ignore[misc]  # it ships no types
-
-        def convert_sup(self, _tag: Any, text: str, parent_tags: set[str]) -> str:
-            """Convert references, and the numbers of footnotes: `[^1]`, and nothing."""
-            numbers = re.findall(r"#note-(\d+)", text)
-            if numbers:
-                return "".join(f"[^{number}]" for number in numbers)
-            return "" if text.strip().isdigit() else f"<sup>{text}</sup>"
-
-        def convert_p(self, tag: Any, text: str, parent_tags: set[str]) -> str:
-            if str(tag.get("id") or "").startswith("note-"):
-                number = tag["id"].removeprefix("note-")
-                return f"\n\n[^{number}]: {' '.join(text.split())}\n\n"
-            return str(super().convert_p(tag, text, parent_tags))  # type: ignore[misc]  # it ships no types
-
-        def convert_figcaption(self, _tag: Any, text: str, parent_tags: set[str]) -> str:
-            return f"\n\n{text.strip()}\n\n"
-
-    text = Converter(heading_style="ATX", bullets="-", escape_misc=False, table_infer_header=True).convert(body)
+    text = _PageConverter(anchors).convert(body)
     return re.sub(r"\n{3,}", "\n\n", re.sub(r"[ \t]+\n", "\n", text)).strip() + "\n"
+
+
+class _PageConverter(markdownify.MarkdownConverter):
+    """Within a page, only table rows and footnotes can be targets of links: `anchors` are the rows."""
+
+    def __init__(self, anchors: set[str]) -> None:
+        super().__init__(heading_style="ATX", bullets="-", escape_misc=False, table_infer_header=True)
+        self._anchors = anchors
+
+    def escape(self, text: str, parent_tags: set[str]) -> str:
+        return escape_markdown(text) if text else ""
+
+    def convert_a(self, tag: Any, text: str, parent_tags: set[str]) -> str:
+        if (name := tag.get("id")) in self._anchors:
+            return f'<a id="{name}"></a>'
+        target = str(tag.get("href") or "")
+        if target.startswith("#") and not target.startswith("#note-") and target[1:] not in self._anchors:
+            return text
+        return str(super().convert_a(tag, text, parent_tags))  # type: ignore[misc]  # it ships no types
+
+    def convert_img(self, tag: Any, _text: str, parent_tags: set[str]) -> str:
+        return f"![{escape_markdown(' '.join(str(tag.get('alt') or '').split()))}]({tag.get('src')})"
+
+    def convert_b(self, tag: Any, text: str, parent_tags: set[str]) -> str:
+        return text if "_noformat" in parent_tags else _emphasis("**", "strong", tag, text)
+
+    convert_strong = convert_b
+
+    def convert_em(self, tag: Any, text: str, parent_tags: set[str]) -> str:
+        return text if "_noformat" in parent_tags else _emphasis("*", "em", tag, text)
+
+    convert_i = convert_em
+
+    def convert_td(self, tag: Any, text: str, parent_tags: set[str]) -> str:
+        return str(super().convert_td(tag, _in_a_cell(text), parent_tags))  # type: ignore[misc]  # it ships no types
+
+    def convert_th(self, tag: Any, text: str, parent_tags: set[str]) -> str:
+        return str(super().convert_th(tag, _in_a_cell(text), parent_tags))  # type: ignore[misc]  # it ships no types
+
+    def convert_sup(self, _tag: Any, text: str, parent_tags: set[str]) -> str:
+        """Convert references, and the numbers of footnotes: `[^1]`, and nothing."""
+        numbers = re.findall(r"#note-(\d+)", text)
+        if numbers:
+            return "".join(f"[^{number}]" for number in numbers)
+        return "" if text.strip().isdigit() else f"<sup>{text}</sup>"
+
+    def convert_p(self, tag: Any, text: str, parent_tags: set[str]) -> str:
+        if str(tag.get("id") or "").startswith("note-"):
+            number = tag["id"].removeprefix("note-")
+            return f"\n\n[^{number}]: {' '.join(text.split())}\n\n"
+        return str(super().convert_p(tag, text, parent_tags))  # type: ignore[misc]  # it ships no types
+
+    def convert_figcaption(self, _tag: Any, text: str, parent_tags: set[str]) -> str:
+        return f"\n\n{text.strip()}\n\n"
 
 
 def require_in_markdown(markdown: str, texts: Iterable[str]) -> None:

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from benchbrief.cli import terminal
 from benchbrief.dsl.bench_error import ExitCode
 from benchbrief.model.run_messages import say
 from benchbrief.model.text import figure, share_figure
@@ -75,3 +76,20 @@ def test_probes_that_sampled_too_little_are_reported_with_the_worst_cell(capsys:
     assert "  warning cpu was not sampled in 1 of 4 cells, such as ramp/ssd/a/threads=4/r1" in lines
     least, often = "for 50 % of the measured time in ramp/hdd/a/threads=1/r1", "for less than 95 % in 2 of 4 cells"
     assert f"  warning power was sampled {least}, and {often}" in lines
+
+
+def test_sentences_end_between_words_at_the_terminal_s_width_and_commands_stay_whole(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(terminal, "columns_of", lambda _stream: 80)
+    command = "bench query --run 20260314-091500-brief 'FROM notes'"
+    tell(
+        FINISHED, replace(SUMMARY, next=(("see what its tools said of the cells above, and of others, with", command),))
+    )
+    lines = capsys.readouterr().out.splitlines()
+    assert max(map(len, lines)) <= 80
+    warned = lines.index(next(line for line in lines if line.startswith("  warning achieved")))
+    assert lines[warned + 1].startswith(" " * 10), (
+        "what follows stands below the sentence, and not below its first word"
+    )
+    assert f"  {command}" in lines

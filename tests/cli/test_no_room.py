@@ -113,3 +113,14 @@ def test_an_import_that_is_interrupted_leaves_nothing(bench: Bench) -> None:
         started.signal(signal.SIGINT)
         assert started.wait().code == 130
     assert not list(out.iterdir())
+
+
+def test_what_to_do_next_is_said_once_where_the_tables_of_a_run_without_a_brief_find_no_room(bench: Bench) -> None:
+    bench.spec(
+        _SIMULATED + 'report r "T" {\n  table "How much?" {\n    rows = threads\n    column = throughput\n  }\n}\n'
+    )
+    ended = limited(bench, 40_000, "run", "brief.bench", "--simulate", "--no-report")
+    assert ended.code == 5, ended.text
+    assert [line for line in ended.out.splitlines() if "bench report" in line] == [
+        f"what was measured is kept; make the brief with: bench report {bench.run_dir.name}"
+    ]

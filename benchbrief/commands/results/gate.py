@@ -3,7 +3,7 @@ from __future__ import annotations
 import json
 import os
 import subprocess
-from collections.abc import Sequence
+from collections.abc import Sequence, Set
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Unpack
 
@@ -141,7 +141,7 @@ def command(
         judged = confirm(judged, again.values, rule)
         notes += [*again.notes, *(f"measured again: {made}" for made in again.runs)]
     states = {each.state for each in judged}
-    outcome = "alarm" if "alarm" in states else "suspect" if "suspect" in states else "ok"
+    outcome = next((state for state in ("alarm", "suspect") if state in states), "ok")
     title = f"{run_id} against {f'the level of {baseline}' if baseline else 'the level before it'}"
     document = output.as_dict(run_id, outcome, judged, notes)
     write_verdicts(title, list(output.cases(judged, strict=strict)), junit)
@@ -157,12 +157,16 @@ def command(
         return
     if hook and outcome != "ok":
         _call(hook, document)
-    if outcome == "alarm" or (strict and states & {"missing", "untested"}):
-        raise Stop(ExitCode.EXPECT_FAILED)
-    if outcome == "suspect":
-        raise Stop(ExitCode.SUSPECT)
-    if "missing" in states:
-        raise Stop(ExitCode.CELL_FAILED)
+    if code := _code_of(states, strict=strict):
+        raise Stop(code)
+
+
+def _code_of(states: Set[str], *, strict: bool) -> ExitCode:
+    if "alarm" in states or (strict and states & {"missing", "untested"}):
+        return ExitCode.EXPECT_FAILED
+    if "suspect" in states:
+        return ExitCode.SUSPECT
+    return ExitCode.CELL_FAILED if "missing" in states else ExitCode.DONE
 
 
 def _show(title: str, judged: Sequence[Judged], notes: Sequence[str], every: bool) -> None:

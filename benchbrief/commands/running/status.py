@@ -95,21 +95,9 @@ def command(run: str | None, out: Path, every: bool, as_json: bool, openmetrics:
             documents[0]["time"] = times.as_dict()
         show_json(documents if every else documents[0])
     for each in () if as_json else runs:
-        show_painted(_headline(each))
-        for what in each.waits:
-            show(f"  waits: {what}")
-        for budget in each.budgets:
-            of = f"experiment {budget.experiment}" if budget.experiment else "the run"
-            show(f"  budget {duration(budget.budget_s)} for {of}: {duration(budget.spent_s)} spent")
+        _show_head(each)
         if not every:
-            _show_cells(each)
-            _show_choices(each)
-            _show_promises(each)
-            _show_hosts(each)
-            for line in full_lines(times) if (times := _times(each)) else ():
-                show(line)
-            if each.status == "interrupted" or (each.status == "failed" and each.failed):
-                show(f"go on with: bench resume {run_name(Path(each.directory))}")
+            _show_rest(each)
     for problem in problems:
         warn(problem)
 
@@ -145,6 +133,26 @@ def _name_newer_run(out: Path, last: Path) -> None:
         kind = "simulated" if is_simulated(newest) else "imported"
         show(f"note: {last.name} is the last run that was measured; {newest.name} is later, and was {kind}: "
              f"bench status {run_name(newest)}", err=True)  # fmt: skip
+
+
+def _show_head(run: RunStatus) -> None:
+    show_painted(_headline(run))
+    for what in run.waits:
+        show(f"  waits: {what}")
+    for budget in run.budgets:
+        of = f"experiment {budget.experiment}" if budget.experiment else "the run"
+        show(f"  budget {duration(budget.budget_s)} for {of}: {duration(budget.spent_s)} spent")
+
+
+def _show_rest(run: RunStatus) -> None:
+    _show_cells(run)
+    _show_choices(run)
+    _show_promises(run)
+    _show_hosts(run)
+    for line in full_lines(times) if (times := _times(run)) else ():
+        show(line)
+    if run.status == "interrupted" or (run.status == "failed" and run.failed):
+        show(f"go on with: bench resume {run_name(Path(run.directory))}")
 
 
 def _headline(run: RunStatus) -> str:

@@ -170,17 +170,7 @@ def command(paths: tuple[Path, ...], check: bool, diff: bool, as_json: bool) -> 
     A spec that can't be read is shown and left as it is (code 1); the others are done all the same.
     """
     piped = paths == (Path("-"),) or (not paths and not sys.stdin.isatty())
-    if not paths and not piped:
-        raise click.UsageError("name a file or a folder, or `-` for standard input: `bench fmt .`")
-    if piped:
-        outcomes = [_of_stdin()]
-    elif Path("-") in paths:
-        raise click.UsageError("`-`, standard input, stands alone")
-    else:
-        outcomes = [lay_out_file(path, write=not (check or diff)) for path in find_specs(paths)]
-        if not outcomes:
-            warn(f"no {SUFFIX} file in {', '.join(map(str, paths))}")
-
+    outcomes = [_of_stdin()] if piped else _of_files(paths, write=not (check or diff))
     for outcome in outcomes:
         _complain(outcome)
     if as_json:
@@ -196,6 +186,17 @@ def command(paths: tuple[Path, ...], check: bool, diff: bool, as_json: bool) -> 
         raise Stop(ExitCode.USAGE)
     if any(outcome.failed or (check and outcome.changed) for outcome in outcomes):
         raise Stop(ExitCode.SPEC_WRONG)
+
+
+def _of_files(paths: Sequence[Path], *, write: bool) -> list[Outcome]:
+    if not paths:
+        raise click.UsageError("name a file or a folder, or `-` for standard input: `bench fmt .`")
+    if Path("-") in paths:
+        raise click.UsageError("`-`, standard input, stands alone")
+    outcomes = [lay_out_file(path, write=write) for path in find_specs(paths)]
+    if not outcomes:
+        warn(f"no {SUFFIX} file in {', '.join(map(str, paths))}")
+    return outcomes
 
 
 def _of_stdin() -> Outcome:
