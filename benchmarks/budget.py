@@ -25,8 +25,9 @@ from pathlib import Path
 
 from benchbrief.compiler.compile import check
 from benchbrief.model import events as j
-from benchbrief.model.budgets import LEVEL, Looks, looks_at, point_of, strictest_level
+from benchbrief.model.budgets import LEVEL, Looks, looks_at, strictest_level
 from benchbrief.model.plan import Cell, Expect, Plan, Query
+from benchbrief.model.points import Point
 from benchbrief.results.analysis.expectation_verdicts import Judgement, judge
 from benchbrief.results.store.store import Key
 from benchbrief.runners.journal.run_record import NOWHERE, RunRecord
@@ -145,10 +146,10 @@ class Answers:
 
     def readings(self, cells: Sequence[Cell]) -> Readings:
         judged = {question: self.judged(question) for question in map(question_of, cells)}
-        found = {point_of(cell): judged[question_of(cell)] for cell in cells}
+        found = {Point.of(cell): judged[question_of(cell)] for cell in cells}
         still = {point: each.vague[0].distance for point, each in found.items() if each.vague}
-        sides = {question: {point_of(cell) for cell in cells if question_of(cell) == question} for question in judged}
-        compared = {point_of(cell): sides[question_of(cell)] for cell in cells if point_of(cell) in still}
+        sides = {question: {Point.of(cell) for cell in cells if question_of(cell) == question} for question in judged}
+        compared = {Point.of(cell): sides[question_of(cell)] for cell in cells if Point.of(cell) in still}
         return Readings(still, {point for point, each in found.items() if each.decided}, compared=compared)
 
 
@@ -193,7 +194,7 @@ def fixed(plan: Plan, campaign: Campaign, repeats: int, tally: Tally) -> None:
 
 def budgeted(plan: Plan, campaign: Campaign, tally: Tally) -> None:
     answers, record, level = Answers(plan), RunRecord(), strictest_level(plan)
-    points = list({point_of(cell): cell for cell in plan.cells}.values())
+    points = list({Point.of(cell): cell for cell in plan.cells}.values())
     write: Callable[[j.AnyRecord], None] = lambda each: record.add(NOWHERE, each)  # noqa: E731
     start = {"run_id": "r", "plan_sha256": "", "benchbrief": "", "spec": "", "profile": None, "controller_pid": 1}
     write(j.RunStarted.model_validate({"at": 0.0, **start}))

@@ -46,6 +46,7 @@ from benchbrief.model.plan import (
     Step,
 )
 from benchbrief.model.planned_cells import usual_cells_of_curve
+from benchbrief.model.points import Curve
 from benchbrief.model.steadiness import usual_length
 from benchbrief.model.tool_spec import CHANGES, Change
 
@@ -169,9 +170,9 @@ def resets_in_order(matrices: tuple[Matrix, ...], hosts: Mapping[str, Host]) -> 
     """Yield how each cell gets its data set, with its experiment, in running order. Of what chooses its points while it
     runs, it is as many cells as usual."""
     states = DataStates()
-    counts: Counter[tuple[str, str, str]] = Counter()
+    counts: Counter[Curve] = Counter()
     for matrix, block, (hardware, workload, _, _) in _places(matrices, hosts):
-        curve = matrix.experiment.name, hardware, workload
+        curve = Curve(matrix.experiment.name, hardware, workload)
         if counts[curve] < usual_cells_of_curve(matrix.experiment):
             counts[curve] += 1
             yield matrix.experiment, block.reset(states)

@@ -26,8 +26,6 @@ NAMED: tuple[Dimension, ...] = ("hardware", "workload", "operation", "experiment
 AXIS_UNITS: Mapping[Dimension, str] = {"threads": "", "target": "ops/s", "phase": "", "repeat": "", "time": "s"}
 """The unit of a dimension with numbers as keys. Threads have none, as in `threads = [8, 16]`."""
 
-Key = str | float
-
 
 @dataclass(frozen=True)
 class MeasureKind:

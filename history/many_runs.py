@@ -21,8 +21,9 @@ from benchbrief.history.series_cache import SeriesTable
 from benchbrief.history.series_file import MOST_OF_A_SERIES, series_in
 from benchbrief.history.series_rows import SERIES, SeriesRow, canonical, labels_in, labels_of, rows_in, schema
 from benchbrief.model.planned_cells import planned_cells
+from benchbrief.model.points import DimKey, Point, PointKeys
 from benchbrief.results.building.open_store import unchanged_store
-from benchbrief.results.compare.comparison import Better, Point, Values
+from benchbrief.results.compare.comparison import Better, Values
 from benchbrief.results.runs.find_runs import require_folder, run_state, unreadable_runs
 from benchbrief.results.runs.made_reports import recorded_files
 from benchbrief.results.store.searched_doubts import Bound, Doubt
@@ -38,10 +39,8 @@ if TYPE_CHECKING:
 
 DATA_VERSION = 5
 """Raised with every change of what is kept of a run: all are then read again."""
-Key = str | float
 Suite = tuple[str, str, str]
 """Spec, profile and origin."""
-_ORDER = ("experiment", "hardware", "workload", "threads", "target")
 
 
 class _Part(BaseModel):
@@ -56,7 +55,7 @@ class RunValue(_Part):
     unit: str
     better: Better
     percentile: bool
-    point: dict[str, Key]
+    point: dict[str, DimKey]
     value: float | None
     reason: str
     repeats: tuple[float, ...]
@@ -73,15 +72,15 @@ class RunValue(_Part):
         return Values(self.value, self.repeats, self.percentile, self.reason, doubt=doubt)
 
     @property
-    def at(self) -> Point:
+    def at(self) -> PointKeys:
         return in_order(self.point)
 
-    def without(self, dim: str) -> Point:
+    def without(self, dim: str) -> PointKeys:
         return tuple((name, key) for name, key in self.at if name != dim)
 
 
-def in_order(point: Mapping[str, str | float | None]) -> Point:
-    return tuple((dim, point[dim]) for dim in _ORDER if dim in point)
+def in_order(point: Mapping[str, str | float | None]) -> PointKeys:
+    return tuple((dim, point[dim]) for dim in Point._fields if dim in point)
 
 
 class Brief(_Part):

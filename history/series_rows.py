@@ -17,13 +17,14 @@ from typing import TYPE_CHECKING, NamedTuple
 from benchbrief.model.events import RunStarted
 from benchbrief.model.fingerprint import Parts, digest, size_parts, workload_parts
 from benchbrief.model.plan import Cell, Database, DatabaseKey, Experiment, Metric, Plan
+from benchbrief.model.points import DimKey, PointKeys
 from benchbrief.results.building.open_store import unchanged_store
 from benchbrief.results.compare.compared_quantities import own_quantities
-from benchbrief.results.compare.comparison import Better, Point
+from benchbrief.results.compare.comparison import Better
 from benchbrief.results.compare.contender import Contender, definition_of, is_passing
 from benchbrief.results.runs.find_runs import started_at
 from benchbrief.results.store.searched_doubts import KNOWN, Doubt
-from benchbrief.results.store.store import Key, Store
+from benchbrief.results.store.store import Store
 from benchbrief.runners.journal.atomic_files import write_durably
 from benchbrief.runners.journal.journal_file import JOURNAL, first_start
 from benchbrief.runners.journal.measurement_versions import ONE_FOR_ALL, Recorded, Way, recorded_at, way_of
@@ -227,7 +228,7 @@ class _Measured(NamedTuple):
     unit: str
     better: Better
     percentile: bool
-    point: Point
+    point: PointKeys
     values: tuple[tuple[int | None, float | None, str], ...]
     """Repeat, value, and why there is none."""
     metric: Metric | None
@@ -243,7 +244,7 @@ def rows_in(run_dir: Path, plan: Plan, store: Store) -> Iterator[SeriesRow]:
     environments = Environments(store)
     reused = dict(store.sql("SELECT cell_id, reused_from FROM main.cells WHERE reused_from IS NOT NULL").rows)
     definitions: dict[tuple[str, _Behind], str] = {}
-    behind: dict[tuple[Point, str], tuple[Cell, ...]] = {}
+    behind: dict[tuple[PointKeys, str], tuple[Cell, ...]] = {}
     for each in _measured(Contender(run_dir.name, plan, store, origin=origin)):
         at = each.point, each.metric.name if each.metric else ""
         if at not in behind:
@@ -285,7 +286,7 @@ def rows_in(run_dir: Path, plan: Plan, store: Store) -> Iterator[SeriesRow]:
             )
 
 
-def _is_chosen(plan: Plan, point: Mapping[str, Key], cells: Sequence[Cell]) -> bool:
+def _is_chosen(plan: Plan, point: Mapping[str, DimKey | None], cells: Sequence[Cell]) -> bool:
     """Return whether a point is at a load that the run chose itself."""
     experiments = [plan.experiments[cell.experiment] for cell in cells]
     choosing = [bool(each.adaptive or each.search or each.promise) for each in experiments]
@@ -334,12 +335,12 @@ def _measured(side: Contender) -> Iterator[_Measured]:
             )
 
 
-def cells_at(plan: Plan, point: Point, metric: Metric | None) -> Iterator[Cell]:
+def cells_at(plan: Plan, point: PointKeys, metric: Metric | None) -> Iterator[Cell]:
     """Yield the cells that a value may come from, by what its metric reads."""
     keys = {dim: key for dim, key in point if key is not None}
     reads = metric.query.reads if metric else None
     for cell in plan.cells:
-        place: dict[str, Key] = {
+        place: dict[str, DimKey | None] = {
             "experiment": cell.experiment,
             "hardware": cell.hardware,
             "workload": cell.workload,

@@ -12,7 +12,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
-from benchbrief.model.plan import Cell, Dimension, Expect, Experiment, Plan, Query
+from benchbrief.model.plan import Cell, Expect, Experiment, Plan, Query
+from benchbrief.model.points import Point
 
 LEVEL = 0.95
 """The level of every confidence interval and test, unless a budget looks at it several times."""
@@ -76,21 +77,6 @@ class Looks:
         return _OF_BETWEEN / between
 
 
-Point = tuple[str, str, str, int | None, float | None]
-"""A point of an experiment, on one hardware and with one workload."""
-
-
-def point_of(cell: Cell) -> Point:
-    """Return the point of a cell. One whose knee is not found yet is one point."""
-    return cell.experiment, cell.hardware, cell.workload, cell.threads, cell.target
-
-
-def keys_of(cell: Cell) -> dict[Dimension, str | int | float | None]:
-    """Return the keys of the cell's point by dimension; None where it has none, or a search has not found it yet."""
-    experiment, hardware, workload, threads, target = point_of(cell)
-    return {"experiment": experiment, "hardware": hardware, "workload": workload, "threads": threads, "target": target}
-
-
 def is_budgeted(plan: Plan, experiment: Experiment) -> bool:
     """Return whether the experiment's repeats go where intervals are widest. Searches judge by their repeats,
     and an adaptive ramp chooses by them."""
@@ -145,7 +131,7 @@ def looks_at(plan: Plan, expect: Expect) -> Looks:
 def cells_read(plan: Plan, query: Query) -> Iterator[Cell]:
     """Yield the cells that a query reads; all of them where the plan is too old to say."""
     for cell in plan.cells:
-        known: dict[str, object] = {dim: key for dim, key in keys_of(cell).items() if key is not None}
+        known = Point.of(cell).known_keys
         if query.reads is None or any(read.covers(known) for read in query.reads):
             yield cell
 
@@ -154,7 +140,7 @@ def first_pass(cells: Iterable[Cell]) -> set[str]:
     """Return the ids of the first cell of each point, in the order of the cells."""
     first: dict[Point, str] = {}
     for cell in cells:
-        first.setdefault(point_of(cell), cell.id)
+        first.setdefault(Point.of(cell), cell.id)
     return set(first.values())
 
 

@@ -26,6 +26,7 @@ from benchbrief.model.plan import (
     Tool,
     Workload,
 )
+from benchbrief.model.points import Curve
 
 Parts = dict[str, object]
 """Parts nested by name; a list is one value."""
@@ -58,11 +59,8 @@ def identity(plan: Plan, cell: Cell) -> Parts:
 
 
 def _searched(plan: Plan, knee: Knee) -> Parts:
-    hashes = [
-        cell.hash
-        for cell in plan.cells
-        if (cell.experiment, cell.hardware, cell.workload) == (knee.experiment, knee.hardware, knee.workload)
-    ]
+    curve = Curve.of(knee)
+    hashes = [cell.hash for cell in plan.cells if Curve.of(cell) == curve]
     return searched(plan.experiments[knee.experiment].search, hashes)
 
 

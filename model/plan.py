@@ -125,7 +125,7 @@ class Read(Node):
     counted: LatencyKind | Literal[""] = ""
     keys: dict[Dimension, tuple[str | float, ...]] = Field(default_factory=dict)
 
-    def covers(self, place: Mapping[str, object]) -> bool:
+    def covers(self, place: Mapping[Dimension, object] | Mapping[str, object]) -> bool:
         """Return whether the query reads these keys. A dimension that `place` lacks does not matter."""
         return all(place[dim] in keys for dim, keys in self.keys.items() if dim in place)
 
@@ -619,7 +619,7 @@ class TextElement(Node):
     prose: Prose
 
 
-class Key(Node):
+class LabelledKey(Node):
     """A value of a dimension, as in the results, and its label for people."""
 
     value: str | float
@@ -666,7 +666,7 @@ class TableElement(Node):
     title: str
     dim: str
     dim_label: str
-    keys: tuple[Key, ...]
+    keys: tuple[LabelledKey, ...]
     lines: tuple[Line, ...]
     transposed: bool = False
     note: Prose | None = None
@@ -714,7 +714,7 @@ class FigureElement(Node):
     title: str
     claim: Prose | None = None
     series: tuple[Series, ...]
-    keys: dict[str, tuple[Key, ...]]
+    keys: dict[str, tuple[LabelledKey, ...]]
     x_label: str = ""
     log_x: bool = False
     log_y: bool = False

@@ -6,9 +6,7 @@ from collections import Counter
 from collections.abc import Iterable
 
 from benchbrief.model.plan import Cell, Experiment, Plan
-
-_Curve = tuple[str, str, str]
-"""Experiment, hardware and workload."""
+from benchbrief.model.points import Curve
 
 
 def most_cells_of_curve(experiment: Experiment) -> int:
@@ -42,10 +40,12 @@ class UncountedCandidates:
     def __init__(self, plan: Plan, left_out: Iterable[str] = ()) -> None:
         """`left_out` are the cells that ramps and searches left out so far."""
         adaptive = {each.name: each for each in plan.experiments.values() if each.adaptive or each.promise}
-        self._curve = {cell.id: _curve(cell) for cell in plan.cells if cell.experiment in adaptive} if adaptive else {}
+        self._curve = (
+            {cell.id: Curve.of(cell) for cell in plan.cells if cell.experiment in adaptive} if adaptive else {}
+        )
         of_all = Counter(self._curve.values())
         self._beyond = {curve: max(0, n - most_cells_of_curve(adaptive[curve[0]])) for curve, n in of_all.items()}
-        self._left_out: Counter[_Curve] = Counter()
+        self._left_out: Counter[Curve] = Counter()
         for cell in left_out:
             self.leave_out(cell)
 
@@ -68,7 +68,3 @@ def planned_cells(plan: Plan, left_out: Iterable[str] = ()) -> int:
 def most_of(plan: Plan, cells: Iterable[Cell]) -> int:
     """Return how many of these cells of a plan a run measures at most."""
     return planned_cells(plan.model_copy(update={"cells": tuple(cells)}))
-
-
-def _curve(cell: Cell) -> _Curve:
-    return cell.experiment, cell.hardware, cell.workload

@@ -15,6 +15,7 @@ from benchbrief.compiler.extensions.registry import TOOL_SPECS
 from benchbrief.compiler.planning.plan_diff import Part, changed_parts
 from benchbrief.model.budgets import is_budgeted
 from benchbrief.model.plan import Arrivals
+from benchbrief.model.points import PointKeys
 from benchbrief.model.precision import FEWEST
 from benchbrief.model.text import Text, figure, speaker
 from benchbrief.results.analysis.other_work import read_other_work
@@ -27,7 +28,6 @@ from benchbrief.results.store.searched_doubts import explain_marks
 
 if TYPE_CHECKING:
     from benchbrief.model.plan import Cell
-    from benchbrief.results.compare.comparison import Point
     from benchbrief.results.compare.contender import Contender
 
 
@@ -104,9 +104,9 @@ class Loads:
     """`other` has, by the experiment, the workload and (of whole runs) the hardware, what of their load differs."""
 
     differences: tuple[Difference, ...]
-    other: Mapping[Point, tuple[str, ...]]
+    other: Mapping[PointKeys, tuple[str, ...]]
 
-    def why_other(self, point: Point) -> str:
+    def why_other(self, point: PointKeys) -> str:
         """Why what was measured at a point is not of one load; "" where it is.
 
         A point of fewer dimensions is of all that it may be made of.
@@ -144,7 +144,7 @@ def compare_loads(first: Contender, second: Contender) -> Loads:
     return Loads(tuple(each for found in in_order for each in found), other)
 
 
-def _both(ours: Mapping[Point, Cell], theirs: Mapping[Point, Cell]) -> Iterator[tuple[Point, Cell, Cell]]:
+def _both(ours: Mapping[PointKeys, Cell], theirs: Mapping[PointKeys, Cell]) -> Iterator[tuple[PointKeys, Cell, Cell]]:
     """What is compared, by the group that it stands at: each experiment with its namesake; one without a namesake, by
     its workload and hardware alone, with all that the other side has of these."""
     for group, was in ours.items():
@@ -156,11 +156,11 @@ def _both(ours: Mapping[Point, Cell], theirs: Mapping[Point, Cell]) -> Iterator[
                 yield group[1:], was, cell
 
 
-def _groups(side: Contender) -> dict[Point, Cell]:
+def _groups(side: Contender) -> dict[PointKeys, Cell]:
     """A cell of each experiment, workload and hardware: but for the point and the repeat, it is as the others."""
-    found: dict[Point, Cell] = {}
+    found: dict[PointKeys, Cell] = {}
     for cell in side.plan.cells:
-        group: Point = (("experiment", cell.experiment), ("workload", cell.workload))
+        group: PointKeys = (("experiment", cell.experiment), ("workload", cell.workload))
         if side.hardware is None:
             group = (*group, ("hardware", cell.hardware))
         elif cell.hardware != side.hardware:

@@ -15,6 +15,7 @@ from benchbrief.compiler.planning.plan_diff import changed_parts, search_diffs
 from benchbrief.history.read_series import Part, Series
 from benchbrief.history.series_rows import cells_at
 from benchbrief.model.plan import Cell, Plan
+from benchbrief.model.points import Curve
 from benchbrief.results.compare.contender import definition_of
 from benchbrief.runners.errors import RunnerError
 from benchbrief.runners.journal.run_folder import load_plan
@@ -70,9 +71,9 @@ def _changed(series: Series, was: Plan, now: Plan) -> Iterator[str]:
             yield f"experiment {search.experiment}.{part_name(part)}: {changed}"
 
 
-def _cells(cells: Iterator[Cell]) -> dict[tuple[str, str, str], Cell]:
-    """Return a cell of each experiment, hardware and workload: but for the point, the others are as it is."""
-    found: dict[tuple[str, str, str], Cell] = {}
+def _cells(cells: Iterator[Cell]) -> dict[Curve, Cell]:
+    """Return a cell of each curve: but for the point, the others are as it is."""
+    found: dict[Curve, Cell] = {}
     for cell in cells:
-        found.setdefault((cell.experiment, cell.hardware, cell.workload), cell)
+        found.setdefault(Curve.of(cell), cell)
     return found

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Literal, cast
 
 from benchbrief.compiler.frontend.declarations import names_in, text_of
-from benchbrief.compiler.measure_catalogue import DIMENSIONS, NAMED, Key
+from benchbrief.compiler.measure_catalogue import DIMENSIONS, NAMED
 from benchbrief.compiler.metrics.expressions import Typer
 from benchbrief.compiler.metrics.indexing import index
 from benchbrief.compiler.metrics.lower_to_sql import lower
@@ -30,6 +30,7 @@ from benchbrief.compiler.metrics.thin_evidence import value_range, warn_of_few_o
 from benchbrief.dsl.syntax import ast
 from benchbrief.model import plan
 from benchbrief.model.plan import Dimension, Quote
+from benchbrief.model.points import DimKey
 from benchbrief.model.units import Unit
 
 
@@ -39,10 +40,10 @@ class Place:
 
     fixed: Fixed = ()
 
-    def at(self, dim: Dimension, key: Key) -> Place:
+    def at(self, dim: Dimension, key: DimKey) -> Place:
         return Place((*(pair for pair in self.fixed if pair[0] != dim), (dim, key)))
 
-    def key(self, dim: str) -> Key | None:
+    def key(self, dim: str) -> DimKey | None:
         return dict(self.fixed).get(cast(Dimension, dim))
 
     @property
@@ -146,13 +147,13 @@ def runs_at(typer: Typer, place: Place) -> Runs:
     return runs
 
 
-def ordered(typer: Typer, dim: Dimension, keys: Iterable[Key]) -> tuple[Key, ...]:
+def ordered(typer: Typer, dim: Dimension, keys: Iterable[DimKey]) -> tuple[DimKey, ...]:
     """Return the keys once each, in the order of the experiments; numbers rise."""
     ranks = typer.ranks(dim)
     return tuple(sorted({key for key in keys if key in ranks}, key=ranks.__getitem__))
 
 
-def key_label(typer: Typer, dim: Dimension, key: Key) -> str:
+def key_label(typer: Typer, dim: Dimension, key: DimKey) -> str:
     """Return the label of a key. A number has its digits."""
     match dim:
         case "hardware" | "workload" | "experiment":
@@ -161,11 +162,11 @@ def key_label(typer: Typer, dim: Dimension, key: Key) -> str:
             return _plain(key)
 
 
-def plan_keys(typer: Typer, dim: Dimension, keys: Iterable[Key]) -> tuple[plan.Key, ...]:
-    return tuple(plan.Key(value=key, label=key_label(typer, dim, key)) for key in keys)
+def plan_keys(typer: Typer, dim: Dimension, keys: Iterable[DimKey]) -> tuple[plan.LabelledKey, ...]:
+    return tuple(plan.LabelledKey(value=key, label=key_label(typer, dim, key)) for key in keys)
 
 
-def _plain(key: Key) -> str:
+def _plain(key: DimKey) -> str:
     return key if isinstance(key, str) else f"{key:.15g}"
 
 
@@ -217,7 +218,7 @@ def quote_of(typer: Typer, expr: ast.Expr, place: Place) -> Quote | None:
 
 def _metric(typer: Typer, expr: ast.Expr, place: Place) -> Quote | None:
     """Return the name of a metric, with or without an index."""
-    keys: dict[Dimension, Key] = dict(place.fixed)
+    keys: dict[Dimension, DimKey] = dict(place.fixed)
     base = expr.base if isinstance(expr, ast.Index) else expr
     if not isinstance(base, ast.Name) or base.text not in typer.metrics:
         return None

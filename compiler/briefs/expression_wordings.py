@@ -11,12 +11,13 @@ from typing import get_args
 from benchbrief.compiler.briefs import report_errors as wrong
 from benchbrief.compiler.briefs.element_queries import dimension, key_label
 from benchbrief.compiler.frontend.declarations import dotted, text_of
-from benchbrief.compiler.measure_catalogue import KINDS, NAMED, ORDERED, Key
+from benchbrief.compiler.measure_catalogue import KINDS, NAMED, ORDERED
 from benchbrief.compiler.metrics.expressions import Typer
 from benchbrief.compiler.metrics.indexing import scope_key, word_of
 from benchbrief.compiler.problems import Findings
 from benchbrief.dsl.syntax import ast
 from benchbrief.model.plan import Dimension, Label, LatencyKind, Wording
+from benchbrief.model.points import DimKey
 from benchbrief.model.units import Dimension as UnitDimension
 
 _MOST_PARTS = 4
@@ -175,7 +176,7 @@ def _located(typer: Typer, expr: ast.Expr) -> _Located | None:
     return replace(found, keys=(*found.keys, *keys), points=(*found.points, *points))
 
 
-def _labelled_key(typer: Typer, argument: ast.Argument) -> tuple[Dimension, Key] | None:
+def _labelled_key(typer: Typer, argument: ast.Argument) -> tuple[Dimension, DimKey] | None:
     word = word_of(argument.value)
     if word is None:
         return None

@@ -25,7 +25,7 @@ from benchbrief.compiler.briefs.expression_wordings import label_of
 from benchbrief.compiler.briefs.plan_prose import prose, title
 from benchbrief.compiler.frontend.declarations import text_of
 from benchbrief.compiler.frontend.structure_errors import WrongType
-from benchbrief.compiler.measure_catalogue import AXIS_UNITS, DIMENSIONS, SAMPLED, Key
+from benchbrief.compiler.measure_catalogue import AXIS_UNITS, DIMENSIONS, SAMPLED
 from benchbrief.compiler.metrics import metric_errors
 from benchbrief.compiler.metrics.expressions import Typer
 from benchbrief.compiler.metrics.terms import Fixed, Measure, Reduction, Spread, Term, Typed, fix, leaves, planned_keys
@@ -34,6 +34,7 @@ from benchbrief.dsl.source import Span
 from benchbrief.dsl.syntax import ast
 from benchbrief.model import plan
 from benchbrief.model.plan import Dimension
+from benchbrief.model.points import DimKey
 from benchbrief.model.units import DIMENSIONLESS, Unit, parse_unit
 
 FigureAxis = Literal["left", "right", "x"]
@@ -82,8 +83,8 @@ class FigureAxes:
 
 def lowered_series(
     typer: Typer, drawn: list[DrawnSeries], panel: ast.Name | None
-) -> tuple[tuple[plan.Series, ...], dict[Dimension, tuple[Key, ...]]] | None:
-    keys: dict[Dimension, tuple[Key, ...]] = {}
+) -> tuple[tuple[plan.Series, ...], dict[Dimension, tuple[DimKey, ...]]] | None:
+    keys: dict[Dimension, tuple[DimKey, ...]] = {}
     for one in drawn:
         for dim in (one.x_dim, one.color_dim, dimension(panel.text) if panel else None):
             if dim is not None and dim not in SAMPLED and dim in one.typed.term.dims:
@@ -105,7 +106,7 @@ def _plan_series(
     typer: Typer,
     one: DrawnSeries,
     axes: FigureAxes,
-    keys: Mapping[Dimension, tuple[Key, ...]],
+    keys: Mapping[Dimension, tuple[DimKey, ...]],
     drawn: list[DrawnSeries],
 ) -> plan.Series | None:
     typed, x_dim = one.typed, one.x_dim
@@ -375,7 +376,7 @@ def _shown(
 def _keys_shown(drawn: Sequence[DrawnSeries]) -> Fixed:
     """Return the keys of all series of a figure, which its marks share."""
     measures = [leaf for one in drawn for leaf in leaves(one.typed.term) if isinstance(leaf, Measure)]
-    found: list[tuple[Dimension, Key]] = []
+    found: list[tuple[Dimension, DimKey]] = []
     for dim in ("hardware", "workload", "experiment"):
         keys = {key for measure in measures for key in measure.runs.keys(dim)}
         found += [(dim, key) for key in keys if len(keys) == 1]

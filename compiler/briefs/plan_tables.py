@@ -26,7 +26,7 @@ from benchbrief.compiler.briefs.element_queries import (
 from benchbrief.compiler.briefs.expression_wordings import label_of
 from benchbrief.compiler.briefs.plan_prose import escaped, number_terms, printed_unit, prose, title
 from benchbrief.compiler.frontend.declarations import text_of
-from benchbrief.compiler.measure_catalogue import DIMENSIONS, ORDERED, Key
+from benchbrief.compiler.measure_catalogue import DIMENSIONS, ORDERED
 from benchbrief.compiler.metrics import metric_errors
 from benchbrief.compiler.metrics.expressions import Typer
 from benchbrief.compiler.metrics.repeat_functions import holds_percentiles
@@ -35,6 +35,7 @@ from benchbrief.dsl.diagnostics.suggest import did_you_mean
 from benchbrief.dsl.syntax import ast
 from benchbrief.model import plan
 from benchbrief.model.plan import MOST_COLUMNS, Dimension
+from benchbrief.model.points import DimKey
 from benchbrief.model.units import Unit
 
 CONTENDERS: Dimension = "hardware"
@@ -69,7 +70,7 @@ def tested(typer: Typer, expr: ast.Expr, typed: Typed, unit: Unit, place: Place,
     if repeated is None:
         return plan.Tested(of=of, percentile=percentile, better=better)
     term = along(repeated.term, (*shown, CONTENDERS))
-    fixed: tuple[tuple[Dimension, Key], ...] = place.fixed
+    fixed: tuple[tuple[Dimension, DimKey], ...] = place.fixed
     for other, key in fixed:
         term = fix(term, other, key)
     each, left = without_single_keys(Typed(term, repeated.display), shown)
@@ -108,8 +109,8 @@ class _Line:
 
     label: plan.Label
     expr: ast.Expr
-    own: tuple[Key, ...] | None
-    make: Callable[[tuple[Key, ...]], plan.Line | None]
+    own: tuple[DimKey, ...] | None
+    make: Callable[[tuple[DimKey, ...]], plan.Line | None]
     by: tuple[str, ...] = ()
     named: bool = False
     """Whether the spec gives the label."""
@@ -405,7 +406,7 @@ def _template(table: _Table, string: ast.String) -> _Line:
     known = [keys for term in terms if dim in term.dims and (keys := planned_keys(term, dim)) is not None]
     own = tuple(key for key in known[0] if all(key in keys for keys in known)) if known else None
 
-    def make(keys: tuple[Key, ...]) -> plan.Line | None:
+    def make(keys: tuple[DimKey, ...]) -> plan.Line | None:
         nothing = plan.Prose(parts=())
         texts = [prose(typer, string, place.at(dim, k)) if own is None or k in own else nothing for k in keys]
         return None if None in texts else plan.Line(label="", texts=tuple(text for text in texts if text))
@@ -420,7 +421,7 @@ def _fact(typer: Typer, name: ast.Name) -> _Line | None:
     if not said:
         return None
 
-    def make(keys: tuple[Key, ...]) -> plan.Line:
+    def make(keys: tuple[DimKey, ...]) -> plan.Line:
         parts = [(escaped(said[str(key)]),) if key in said else () for key in keys]
         return plan.Line(label="", texts=tuple(plan.Prose(parts=part) for part in parts))
 

@@ -22,8 +22,9 @@ from benchbrief.compiler.expand import expand
 from benchbrief.compiler.problems import Findings
 from benchbrief.compiler.resolve import Model
 from benchbrief.dsl.diagnostics.plain_amounts import about, duration, enough_time_in_words
-from benchbrief.model.budgets import Point, chooses, first_pass, is_budgeted, needed_cells, point_of
+from benchbrief.model.budgets import chooses, first_pass, is_budgeted, needed_cells
 from benchbrief.model.plan import Cell, Experiment, Plan, StepKind
+from benchbrief.model.points import Point
 
 _DECLARED: tuple[StepKind, ...] = ("warm_up", "measure", "cool_down")
 """The steps whose times the spec declares."""
@@ -123,8 +124,8 @@ def _fit(plan: Plan, names: Collection[str], of: str, budget_s: float, taken: se
     seen: Counter[Point] = Counter()
     at: dict[str, int] = {}
     for cell in theirs:
-        seen[point_of(cell)] += 1
-        at[cell.id] = 1 if cell.id in needed else seen[point_of(cell)]
+        seen[Point.of(cell)] += 1
+        at[cell.id] = 1 if cell.id in needed else seen[Point.of(cell)]
     most = max((at[cell.id] for cell in theirs if cell.id in counted or cell.id in taken), default=1)
     lane_of = lanes(plan.cells)
 

@@ -16,14 +16,13 @@ from benchbrief.compiler.planning.plan_lanes import ONE_BY_ONE, join_groups
 from benchbrief.dsl.diagnostics.plain_amounts import duration
 from benchbrief.model.plan import Cell, Experiment, Plan, Promise, ResetWork, Step, StepKind
 from benchbrief.model.planned_cells import planned_cells
+from benchbrief.model.points import Curve
 from benchbrief.model.rate_search import NONE, Rule, Tally, Vote, next_step, walk
 from benchbrief.model.rate_search import Step as SearchStep
 
 MOST_CHECKED_CELLS = 2000
 """With more cells, a check leaves their times to `bench plan`: an editor checks with each keystroke, and to make them
 takes longer than to check the spec."""
-_Curve = tuple[str, str, str]
-"""An experiment, on one hardware and with one workload."""
 
 
 class _Cell(Protocol):
@@ -57,10 +56,6 @@ def _point_on(experiment: Experiment, cell: _Cell) -> float | None:
     return cell.target if experiment.axis == "target" else cell.threads
 
 
-def _curve_of(cell: _Cell) -> _Curve:
-    return cell.experiment, cell.hardware, cell.workload
-
-
 def counted_cells(
     cells: Iterable[_Cell],
     experiments: Mapping[str, Experiment],
@@ -76,10 +71,10 @@ def counted_cells(
     """
     cells = list(cells)
     searches = {name for name, each in experiments.items() if each.promise}
-    searched: dict[_Curve, list[_Cell]] = {}
+    searched: dict[Curve, list[_Cell]] = {}
     for cell in cells:
         if cell.experiment in searches:
-            searched.setdefault(_curve_of(cell), []).append(cell)
+            searched.setdefault(Curve.of(cell), []).append(cell)
     likely = {id_ for curve, of in searched.items() for id_ in _searched(of, experiments[curve[0]], begun, votes or {})}
     return likely | _chosen([cell for cell in cells if cell.experiment not in searches], experiments, begun)
 
@@ -151,18 +146,18 @@ def _likely(rates: tuple[float, ...], promise: Promise) -> tuple[tuple[float, in
 def _chosen(cells: list[_Cell], experiments: Mapping[str, Experiment], begun: Collection[str]) -> set[str]:
     if not any(each.adaptive for each in experiments.values()):
         return {cell.id for cell in cells}
-    points: dict[_Curve, dict[float | None, bool]] = {}
+    points: dict[Curve, dict[float | None, bool]] = {}
     """The points of each adaptive curve, and whether they have begun."""
     for cell in cells:
         experiment = experiments[cell.experiment]
         if experiment.adaptive:
-            of_curve, point = points.setdefault(_curve_of(cell), {}), _point_on(experiment, cell)
+            of_curve, point = points.setdefault(Curve.of(cell), {}), _point_on(experiment, cell)
             of_curve[point] = of_curve.get(point, False) or cell.id in begun
     counted = {curve: _counted(of_curve, experiments[curve[0]]) for curve, of_curve in points.items()}
     return {
         cell.id
         for cell in cells
-        if _curve_of(cell) not in counted or _point_on(experiments[cell.experiment], cell) in counted[_curve_of(cell)]
+        if Curve.of(cell) not in counted or _point_on(experiments[cell.experiment], cell) in counted[Curve.of(cell)]
     }
 
 
@@ -186,9 +181,6 @@ def up_to(e: Experiment, budget_s: float | None = None) -> str:
 
 _BEFORE_TURN: tuple[StepKind, ...] = ("prepare", "load")
 _IN_TURN: tuple[StepKind, ...] = ("warm_up", "measure")
-
-_Awaited = tuple[str, str, str]
-"""An experiment, hardware and workload whose cells find a knee that others wait for."""
 
 
 @dataclass(frozen=True)
@@ -231,11 +223,11 @@ class _Timetable:
     slots: dict[str, Slot] = field(default_factory=dict)
     _events: list[tuple[float, int, Literal["free", "ready"]]] = field(default_factory=list)
     _taken_until: dict[str, float] = field(default_factory=dict)
-    _left: Counter[_Awaited] = field(default_factory=Counter)
-    _waiting: dict[_Awaited, list[int]] = field(default_factory=dict)
+    _left: Counter[Curve] = field(default_factory=Counter)
+    _waiting: dict[Curve, list[int]] = field(default_factory=dict)
 
     def fill(self) -> dict[str, Slot]:
-        self._left.update(_key(cell) for lane in self.lanes for cell in lane.cells)
+        self._left.update(Curve.of(cell) for lane in self.lanes for cell in lane.cells)
         self._events = [(0.0, place, "free") for place in range(len(self.lanes))]
         heapq.heapify(self._events)
         while self._events:
@@ -251,7 +243,7 @@ class _Timetable:
         lane = self.lanes[place]
         knees = [knee for knee in (lane.cell.threads_from, lane.cell.target_from) if knee]
         for knee in knees:
-            awaited = knee.experiment, knee.hardware, knee.workload
+            awaited = Curve.of(knee)
             if self._left[awaited]:
                 self._waiting.setdefault(awaited, []).append(place)
                 return
@@ -270,9 +262,9 @@ class _Timetable:
         self.slots[cell.id] = Slot(cell, lane.begun, at, measured, end, free)
         lane.done += 1
         heapq.heappush(self._events, (free, place, "free"))
-        self._left[_key(cell)] -= 1
-        if not self._left[_key(cell)]:
-            for waiting in self._waiting.pop(_key(cell), ()):
+        self._left[Curve.of(cell)] -= 1
+        if not self._left[Curve.of(cell)]:
+            for waiting in self._waiting.pop(Curve.of(cell), ()):
                 heapq.heappush(self._events, (end, waiting, "free"))
 
 
@@ -284,10 +276,6 @@ def timetable(lanes: Iterable[Sequence[Cell]]) -> dict[str, Slot]:
 def seconds_of(cell: Cell, kinds: Sequence[StepKind]) -> float:
     """Return the seconds of the cell's steps of these kinds."""
     return sum(step.seconds for step in cell.steps if step.kind in kinds)
-
-
-def _key(cell: Cell) -> _Awaited:
-    return cell.experiment, cell.hardware, cell.workload
 
 
 def lanes(cells: Iterable[Cell]) -> dict[str, str]:
@@ -310,7 +298,7 @@ def estimate(cells: Iterable[Cell], lane_of: Mapping[str, str] | None = None) ->
     """When each group of hosts is free."""
     ends: dict[str, float] = {}
     """When each group of hosts ends, without the last cool-down."""
-    over: dict[tuple[str, str, str], float] = {}
+    over: dict[Curve, float] = {}
     """When the cells of each experiment, hardware and workload end: others may wait for them."""
     taken: dict[int, tuple[float, float]] = {}
     """The seconds of steps that many cells share, by their identity."""
@@ -318,11 +306,11 @@ def estimate(cells: Iterable[Cell], lane_of: Mapping[str, str] | None = None) ->
         lane, begin = lane_of[cell.id], 0.0
         for knee in (cell.threads_from, cell.target_from):
             if knee:
-                begin = max(begin, over.get((knee.experiment, knee.hardware, knee.workload), 0.0))
+                begin = max(begin, over.get(Curve.of(knee), 0.0))
         if (times := taken.get(id(cell.steps))) is None:
             times = taken[id(cell.steps)] = seconds(cell), cool_down(cell)
         ends[lane] = end = max(begin, free.get(lane, 0.0)) + times[0]
-        over[cell.experiment, cell.hardware, cell.workload] = end
+        over[Curve.of(cell)] = end
         free[lane] = end + times[1]
     return max(ends.values(), default=0.0)
 

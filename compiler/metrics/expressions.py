@@ -25,7 +25,6 @@ from benchbrief.compiler.measure_catalogue import (
     KINDS,
     ORDERED,
     SAMPLED,
-    Key,
     MeasureKind,
     family_of,
     find_measure,
@@ -69,10 +68,11 @@ from benchbrief.dsl.diagnostics.suggest import did_you_mean
 from benchbrief.dsl.source import Span
 from benchbrief.dsl.syntax import ast
 from benchbrief.model.plan import Dimension
+from benchbrief.model.points import DimKey
 from benchbrief.model.units import DIMENSIONLESS, Unit, UnknownUnitError, divide, multiply, parse_unit
 from benchbrief.model.units import Dimension as UnitDimension
 
-Apart: TypeAlias = tuple[Dimension, tuple[Key, ...], tuple[Key, ...]]
+Apart: TypeAlias = tuple[Dimension, tuple[DimKey, ...], tuple[DimKey, ...]]
 
 
 def disjoint_parts(term: Term) -> Apart | None:
@@ -83,7 +83,7 @@ def disjoint_parts(term: Term) -> Apart | None:
 
 def _may_be_apart(term: Term) -> bool:
     """Return whether some leaves of a term share no key. Most terms need no further check."""
-    found: dict[Dimension, set[Key]] = {}
+    found: dict[Dimension, set[DimKey]] = {}
     for leaf in leaves(term):
         for dim in leaf.dims:
             keys = set(planned_keys(leaf, dim) or ())
@@ -450,7 +450,7 @@ class Typer:
             metric.name.text: metric for metric in scope.metrics if not reserved_for(metric.name.text)
         }
         self.facts: dict[str, Typed | None] = {}
-        self._ranks: dict[Dimension, Mapping[Key, int]] = {}
+        self._ranks: dict[Dimension, Mapping[DimKey, int]] = {}
         self._typed_metrics: dict[tuple[str, Demanded], Typed | None] = {}
         self._open: list[str] = []
         self._depth = 0
@@ -583,7 +583,7 @@ class Typer:
         """Return whether the spec has too many expressions."""
         return self.parts > MAX_PARTS or self.expressions > MAX_EXPRESSIONS
 
-    def ranks(self, dim: Dimension) -> Mapping[Key, int]:
+    def ranks(self, dim: Dimension) -> Mapping[DimKey, int]:
         """Return the rank of each key of a dimension, in the order of the experiments."""
         if dim not in self._ranks:
             declared = [hardware.key for hardware in self.scope.hardware] if dim == "hardware" else []
@@ -729,7 +729,7 @@ class Typer:
         return Typed(typed.term, unit)
 
 
-def _plain(key: Key) -> str:
+def _plain(key: DimKey) -> str:
     return key if isinstance(key, str) else f"{key:,.15g}"
 
 

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, get_args
 
 from benchbrief.compiler.frontend.scope import Scope
-from benchbrief.compiler.measure_catalogue import AXIS_UNITS, DIMENSIONS, NAMED, Key
+from benchbrief.compiler.measure_catalogue import AXIS_UNITS, DIMENSIONS, NAMED
 from benchbrief.compiler.metrics import metric_errors
 from benchbrief.compiler.metrics import metric_errors as wrong
 from benchbrief.compiler.metrics.terms import (
@@ -23,6 +23,7 @@ from benchbrief.compiler.metrics.terms import (
 )
 from benchbrief.dsl.syntax import ast
 from benchbrief.model.plan import Dimension, LatencyKind
+from benchbrief.model.points import DimKey
 from benchbrief.model.units import DIMENSIONLESS, parse_unit
 
 if TYPE_CHECKING:
@@ -33,7 +34,7 @@ def index(typer: Typer, base: Term, expr: ast.Index) -> tuple[Term, Fixed] | Non
     """Return `base` with the index's dimensions fixed, and the keys; None after a mistake. Words go first, then
     numbers: the points of a ramp depend on the workload and the hardware."""
     base_text = " ".join(expr.base.span.text.split())
-    keys: dict[Dimension, Key] = {}
+    keys: dict[Dimension, DimKey] = {}
     term = base
     failed = False
     arguments = sorted(expr.arguments, key=lambda each: each.key is not None and each.key.text in AXIS_UNITS)
@@ -98,7 +99,7 @@ def yet_to_be_found(term: Term, dim: str) -> str:
     return next((search for run in runs for name, search in run.unknown if name == dim), "")
 
 
-def _is_second(typer: Typer, argument: ast.Argument, before: Mapping[Dimension, Key]) -> bool:
+def _is_second(typer: Typer, argument: ast.Argument, before: Mapping[Dimension, DimKey]) -> bool:
     """Return whether an earlier argument fixes the same dimension. Reports it."""
     if argument.key is not None:
         dims = {argument.key.text}
@@ -112,7 +113,7 @@ def _is_second(typer: Typer, argument: ast.Argument, before: Mapping[Dimension, 
     return bool(twice)
 
 
-def _argument(typer: Typer, base: Term, argument: ast.Argument, base_text: str) -> tuple[Dimension, Key] | None:
+def _argument(typer: Typer, base: Term, argument: ast.Argument, base_text: str) -> tuple[Dimension, DimKey] | None:
     if argument.key is None:
         return _positional(typer, base, argument.value, base_text)
     name = argument.key.text
@@ -139,7 +140,7 @@ def _argument(typer: Typer, base: Term, argument: ast.Argument, base_text: str) 
     return dim, key
 
 
-def _positional(typer: Typer, base: Term, expr: ast.Expr, base_text: str) -> tuple[Dimension, Key] | None:
+def _positional(typer: Typer, base: Term, expr: ast.Expr, base_text: str) -> tuple[Dimension, DimKey] | None:
     word = word_of(expr)
     if word is None:
         _not_a_key(typer, base, expr)
@@ -175,7 +176,7 @@ def _not_a_key(typer: Typer, base: Term, expr: ast.Expr) -> None:
     typer.report(wrong.BadIndex(expr.span, why, instead))
 
 
-def _point(typer: Typer, base: Term, dim: Dimension, expr: ast.Expr) -> tuple[Dimension, Key] | None:
+def _point(typer: Typer, base: Term, dim: Dimension, expr: ast.Expr) -> tuple[Dimension, DimKey] | None:
     typed = typer.number(expr)
     if typed is None:
         return None

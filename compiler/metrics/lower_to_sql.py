@@ -7,9 +7,8 @@ of which one is missing. Gaps between samples (node, time) are skipped: they are
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from typing import TYPE_CHECKING
 
-from benchbrief.compiler.measure_catalogue import NAMED, SAMPLED, Key
+from benchbrief.compiler.measure_catalogue import NAMED, SAMPLED
 from benchbrief.compiler.metrics.curves import FEWEST_POINTS, total_throughput, why_absent
 from benchbrief.compiler.metrics.planned_points import Runs
 from benchbrief.compiler.metrics.terms import (
@@ -27,14 +26,12 @@ from benchbrief.compiler.metrics.terms import (
 )
 from benchbrief.compiler.metrics.thin_evidence import value_range
 from benchbrief.model.plan import Dimension, Query, Read
+from benchbrief.model.points import DimKey
 from benchbrief.model.steadiness import FEWEST_PHASES, MOST_RANGE, MOST_TREND, ROUNDING
 from benchbrief.model.units import Unit
 
-if TYPE_CHECKING:
-    from benchbrief.compiler.measure_catalogue import Key
 
-
-def key_literal(key: Key) -> str:
+def key_literal(key: DimKey) -> str:
     """Return a dimension's key as a literal: a quoted text, or a number."""
     return sql_text(key) if isinstance(key, str) else number_literal(key)
 
@@ -193,7 +190,7 @@ def _on(alias: str, dims: Iterable[str], conditions: list[str]) -> list[str]:
 def read(measure: Measure, runs: Runs) -> Read:
     """Return what the plan reads for the measure: the cells that `_where` selects."""
     kind = measure.kind
-    keys: dict[Dimension, tuple[Key, ...]] = {dim: (key,) for dim, key in measure.fixed}
+    keys: dict[Dimension, tuple[DimKey, ...]] = {dim: (key,) for dim, key in measure.fixed}
     keys |= _narrower(measure, runs)
     parts = {"measure": kind.name, "view": kind.view, "statistic": kind.statistic, "probe": kind.probe}
     return Read.model_validate({**parts, "counted": measure.counted, "keys": keys})
@@ -208,11 +205,11 @@ def _where(measure: Measure, runs: Runs) -> list[str]:
     return [f"WHERE {' AND '.join(conditions)}"] if conditions else []
 
 
-def _narrower(measure: Measure, runs: Runs) -> dict[Dimension, tuple[Key, ...]]:
+def _narrower(measure: Measure, runs: Runs) -> dict[Dimension, tuple[DimKey, ...]]:
     """Return the experiments and workloads that remain for a probe, an operation or an axis, where these are not
     all."""
     fixed = dict(measure.fixed)
-    found: dict[Dimension, tuple[Key, ...]] = {}
+    found: dict[Dimension, tuple[DimKey, ...]] = {}
     named: list[Dimension] = [dim for dim in NAMED if dim in fixed and dim != "operation"]
     left = runs
     for dim in named:

@@ -8,8 +8,8 @@ from functools import cached_property
 from typing import Literal
 
 from benchbrief.compiler.frontend.scope import Scope
-from benchbrief.compiler.measure_catalogue import Key
 from benchbrief.model.plan import Dimension
+from benchbrief.model.points import DimKey
 
 
 @dataclass(frozen=True)
@@ -34,7 +34,7 @@ class Run:
     events: bool = False
     promise: bool = False
 
-    def keys(self, dimension: Dimension) -> tuple[Key, ...]:
+    def keys(self, dimension: Dimension) -> tuple[DimKey, ...]:
         """Return the planned keys of a dimension; none for node and time, which only the samples have."""
         match dimension:
             case "experiment" | "hardware" | "workload":
@@ -64,18 +64,18 @@ class Runs(tuple[Run, ...]):
     def _hash(self) -> int:
         return super().__hash__()
 
-    def keys(self, dim: Dimension) -> tuple[Key, ...]:
+    def keys(self, dim: Dimension) -> tuple[DimKey, ...]:
         """Return the planned keys of a dimension, each once; none for node and time, which only the samples have."""
         if dim not in self._keys:
             self._keys[dim] = unique(key for run in self for key in run.keys(dim))
         return self._keys[dim]
 
-    def at(self, dim: Dimension, key: Key) -> Runs:
+    def at(self, dim: Dimension, key: DimKey) -> Runs:
         """Return the runs with a planned `key`; all of them for a node or a time."""
         if dim in ("node", "time"):
             return self
         if dim not in self._parts:
-            parts: dict[Key, list[Run]] = {}
+            parts: dict[DimKey, list[Run]] = {}
             for run in self:
                 for planned in dict.fromkeys(run.keys(dim)):
                     parts.setdefault(planned, []).append(run)
@@ -122,11 +122,11 @@ class Runs(tuple[Run, ...]):
     # --- what was found already ---
 
     @cached_property
-    def _keys(self) -> dict[Dimension, tuple[Key, ...]]:
+    def _keys(self) -> dict[Dimension, tuple[DimKey, ...]]:
         return {}
 
     @cached_property
-    def _parts(self) -> dict[Dimension, Mapping[Key, Runs]]:
+    def _parts(self) -> dict[Dimension, Mapping[DimKey, Runs]]:
         return {}
 
     @cached_property
@@ -163,7 +163,7 @@ def planned_runs(scope: Scope) -> Runs:
     )
 
 
-def unique(keys: Iterable[Key]) -> tuple[Key, ...]:
+def unique(keys: Iterable[DimKey]) -> tuple[DimKey, ...]:
     """Return each key once: numbers in rising order, words in the order of appearance."""
     found = tuple(dict.fromkeys(keys))
     return tuple(sorted(found)) if all(not isinstance(key, str) for key in found) else found

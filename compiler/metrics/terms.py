@@ -8,16 +8,17 @@ from functools import cached_property
 from typing import ClassVar, Literal, TypeAlias, cast
 
 from benchbrief.compiler.frontend.declarations import dotted
-from benchbrief.compiler.measure_catalogue import AXIS_UNITS, DIMENSIONS, Key, MeasureKind
+from benchbrief.compiler.measure_catalogue import AXIS_UNITS, DIMENSIONS, MeasureKind
 from benchbrief.compiler.metrics.planned_points import Runs, unique
 from benchbrief.dsl.source import Span
 from benchbrief.dsl.syntax import ast
 from benchbrief.model.plan import Dimension, LatencyKind
+from benchbrief.model.points import DimKey
 from benchbrief.model.units import DIMENSIONLESS, Unit, base_unit, parse_unit
 from benchbrief.model.units import Dimension as UnitDimension
 
 Dims = tuple[Dimension, ...]
-Fixed = tuple[tuple[Dimension, Key], ...]
+Fixed = tuple[tuple[Dimension, DimKey], ...]
 
 
 def in_order(dims: frozenset[Dimension] | set[Dimension]) -> Dims:
@@ -94,7 +95,7 @@ class Measure(_Leaf):
             dims.add("experiment")
         return dims - self._fixed_dims()
 
-    def at(self, dim: Dimension, key: Key) -> Measure:
+    def at(self, dim: Dimension, key: DimKey) -> Measure:
         runs = self.runs.at(dim, key)
         if not runs and dim in ("threads", "target"):
             # A point that this profile does not measure is a point with a missing value.
@@ -147,7 +148,7 @@ class Steady(_Whole):
     """
 
     operand: Term
-    at: Key | None = None
+    at: DimKey | None = None
     unit: ClassVar[UnitDimension | None] = None
 
     @cached_property
@@ -196,7 +197,7 @@ class Spread(_Whole):
 
     operand: Term
     dim: Dimension
-    keys: tuple[Key, ...]
+    keys: tuple[DimKey, ...]
     beside: tuple[Term, ...] = ()
 
     @property
@@ -260,7 +261,7 @@ def offers(term: Term) -> frozenset[Dimension]:
             return offers(term.operand) | {term.dim}
 
 
-def fix(term: Term, dim: Dimension, key: Key) -> Term:
+def fix(term: Term, dim: Dimension, key: DimKey) -> Term:
     """Return the term at `key` of `dim`. Parts without the dimension, or with it fixed or reduced, stay unchanged."""
     if dim not in offers(term):
         return term
@@ -296,7 +297,7 @@ def along(term: Term, dims: Collection[Dimension]) -> Term:
     return with_parts(term, lambda part: along(part, dims))
 
 
-def offered_keys(term: Term, dim: Dimension) -> tuple[Key, ...]:
+def offered_keys(term: Term, dim: Dimension) -> tuple[DimKey, ...]:
     """Return the keys that an index may fix `dim` to: those of any part with the dimension."""
     if dim not in offers(term):
         return ()
@@ -325,7 +326,7 @@ def leaves(term: Term) -> Iterator[Measure | Fact | AxisValue]:
         yield from leaves(part)
 
 
-def planned_keys(term: Term, dim: Dimension) -> tuple[Key, ...] | None:
+def planned_keys(term: Term, dim: Dimension) -> tuple[DimKey, ...] | None:
     """Return the keys of `dim` with planned values; None when only the results have them (node, time). Operands are
     joined, so a key counts when each operand with the dimension has it."""
     match term:

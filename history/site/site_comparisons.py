@@ -9,7 +9,8 @@ from itertools import combinations
 
 from benchbrief.history.many_runs import RunValue, SiteRun
 from benchbrief.history.site.site_trends import ERRORS, is_shown
-from benchbrief.results.compare.comparison import Comparison, Point, Quantity, compare
+from benchbrief.model.points import PointKeys
+from benchbrief.results.compare.comparison import Comparison, Quantity, compare
 from benchbrief.results.compare.rankings import Pair, Ranking, rank
 from benchbrief.results.result_messages import say
 
@@ -51,16 +52,16 @@ def _facts(run: SiteRun) -> dict[str, str]:
     return {name: ", ".join(values) for name, values in found.items()}
 
 
-_Side = Mapping[tuple[str, Point], RunValue]
+_Side = Mapping[tuple[str, PointKeys], RunValue]
 
 
-def _by_point(values: Sequence[RunValue], at: Callable[[RunValue], Point]) -> _Side:
+def _by_point(values: Sequence[RunValue], at: Callable[[RunValue], PointKeys]) -> _Side:
     return {(value.quantity, at(value)): value for value in values if is_shown(value) or value.quantity == ERRORS}
 
 
 def _quantities(sides: Sequence[_Side], pair: Pair, names: Sequence[str]) -> list[Quantity]:
     one, other = (sides[place] for place in pair)
-    points: dict[str, dict[Point, tuple[RunValue | None, RunValue | None]]] = {}
+    points: dict[str, dict[PointKeys, tuple[RunValue | None, RunValue | None]]] = {}
     for quantity, point in dict.fromkeys((*one, *other)):
         both = one.get((quantity, point)), other.get((quantity, point))
         if quantity == ERRORS and not any(value.value for side in sides if (value := side.get((quantity, point)))):

@@ -8,9 +8,10 @@ from collections.abc import Iterable, Mapping, Sequence
 from datetime import UTC, datetime
 from math import isfinite
 
+from benchbrief.model.points import PointKeys
 from benchbrief.reports.text.number_format import fixed, quantity
 from benchbrief.reports.words.brief_words import Words, counted
-from benchbrief.results.compare.comparison import Point, Values
+from benchbrief.results.compare.comparison import Values
 
 _UNSAFE = re.compile(r"[^A-Za-z0-9._-]+")
 _AS_MADE = re.compile(r"-[0-9a-f]{8}\Z")
@@ -34,7 +35,7 @@ def date_of(at: float) -> str:
         return MISSING
 
 
-def point_text(point: Point, words: Words, hidden: Iterable[str], labels: Mapping[str, str]) -> str:
+def point_text(point: PointKeys, words: Words, hidden: Iterable[str], labels: Mapping[str, str]) -> str:
     """Return `YCSB A, 16 threads`."""
     parts = []
     for dim, key in point:
@@ -51,7 +52,7 @@ def point_text(point: Point, words: Words, hidden: Iterable[str], labels: Mappin
     return ", ".join(parts) or words["site_all"]
 
 
-def same_dims(points: Sequence[Point]) -> set[str]:
+def same_dims(points: Sequence[PointKeys]) -> set[str]:
     """Return the dimensions that tell no points apart."""
     keys: dict[str, set[object]] = {}
     for point in points:

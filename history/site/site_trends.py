@@ -10,7 +10,7 @@ from typing import NamedTuple
 from benchbrief.history.many_runs import RunValue, SiteRun, Suite, in_order, kept_series
 from benchbrief.history.read_series import Choice, Found, Measured, Series, read_series
 from benchbrief.history.series_changes import Change, ChangeVerdict, trend_of
-from benchbrief.results.compare.comparison import Point
+from benchbrief.model.points import PointKeys
 from benchbrief.results.store_errors import ResultsError
 
 FIRST = ("throughput", "sustained")
@@ -53,7 +53,7 @@ class TrendLine:
     current: PlacedChange | None
 
     @property
-    def point(self) -> Point:
+    def point(self) -> PointKeys:
         return in_order(self.series.point)
 
 

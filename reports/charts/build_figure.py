@@ -11,6 +11,7 @@ from itertools import pairwise
 
 from benchbrief.model import plan
 from benchbrief.model.budgets import strictest_level
+from benchbrief.model.points import DimKey
 from benchbrief.model.precision import magnitude, to_digits
 from benchbrief.reports.charts.chart import Chart, Point, Trace, XAxis, XKind
 from benchbrief.reports.charts.drawn_series import Detail, Drawn, column_writer, value_writers
@@ -23,7 +24,7 @@ from benchbrief.reports.charts.searched_points import (
     with_verdicts,
 )
 from benchbrief.reports.data.measure_labels import readable_label
-from benchbrief.reports.data.report_data import Key, Results
+from benchbrief.reports.data.report_data import Results
 from benchbrief.reports.text.merged_remarks import merge_remarks
 from benchbrief.reports.text.number_format import (
     Scale,
@@ -171,7 +172,7 @@ def _three_digits(value: float) -> str:
 
 def staircase_axis(
     figure: plan.FigureElement, x_dim: str | None, results: Results
-) -> tuple[str | None, dict[str, tuple[plan.Key, ...]]]:
+) -> tuple[str | None, dict[str, tuple[plan.LabelledKey, ...]]]:
     """Return what the x axis shows, and its keys where these are the rates of a staircase's steps in place of their
     numbers. They are when every drawn experiment has the same steps."""
     if x_dim != "phase":
@@ -183,7 +184,7 @@ def staircase_axis(
     numbers = [float(key.value) for key in figure.keys.get("phase", ())]
     if not steps or not numbers or not {*numbers} <= {*range(1, len(steps) + 1)}:
         return x_dim, {}
-    keys = (plan.Key(value=number, label=f"{steps[int(number) - 1]:.12g}") for number in numbers)
+    keys = (plan.LabelledKey(value=number, label=f"{steps[int(number) - 1]:.12g}") for number in numbers)
     return "target", {"phase": tuple(keys)}
 
 
@@ -358,7 +359,7 @@ def drawing(figure: plan.FigureElement, results: Results) -> Drawing:
 # --- traces ------------------------------------------------------------------------------------------------------
 
 
-def _all_keys(figure: plan.FigureElement, results: Results) -> dict[str, tuple[plan.Key, ...]]:
+def _all_keys(figure: plan.FigureElement, results: Results) -> dict[str, tuple[plan.LabelledKey, ...]]:
     """Return the figure's keys, with those that only the results have: of time and of nodes."""
     keys = dict(figure.keys)
     for series in figure.series:
@@ -369,8 +370,8 @@ def _all_keys(figure: plan.FigureElement, results: Results) -> dict[str, tuple[p
     return {dim: tuple(k for k in of_dim if not _not_needed(figure, dim, k, results)) for dim, of_dim in keys.items()}
 
 
-def _numbered(value: Key) -> plan.Key:
-    return plan.Key(value=value, label=value if isinstance(value, str) else f"{value:.12g}")
+def _numbered(value: DimKey) -> plan.LabelledKey:
+    return plan.LabelledKey(value=value, label=value if isinstance(value, str) else f"{value:.12g}")
 
 
 def moments_in_gaps(seconds: Iterable[float]) -> set[float]:
@@ -380,7 +381,7 @@ def moments_in_gaps(seconds: Iterable[float]) -> set[float]:
     return {a + usual for a, b in steps if b - a > 2.5 * usual}
 
 
-def _not_needed(figure: plan.FigureElement, dim: str, key: plan.Key, results: Results) -> bool:
+def _not_needed(figure: plan.FigureElement, dim: str, key: plan.LabelledKey, results: Results) -> bool:
     """Return whether a search skipped a point of its ramp for everything that the figure draws there."""
     if dim not in ("threads", "target"):
         return False
@@ -388,7 +389,7 @@ def _not_needed(figure: plan.FigureElement, dim: str, key: plan.Key, results: Re
     return bool(drawn) and all(results.not_needed(series.query, **{dim: key.value}) for series in drawn)
 
 
-def _keys(figure: plan.FigureElement, dim: str | None) -> tuple[plan.Key, ...]:
+def _keys(figure: plan.FigureElement, dim: str | None) -> tuple[plan.LabelledKey, ...]:
     return figure.keys.get(dim, ()) if dim else ()
 
 
@@ -408,7 +409,7 @@ def _x_kind(figure: plan.FigureElement, dim: str | None, *, chosen: bool = False
     return "log" if figure.log_x or spaced or chosen else "linear"
 
 
-def _panels(figure: plan.FigureElement) -> Sequence[plan.Key | None]:
+def _panels(figure: plan.FigureElement) -> Sequence[plan.LabelledKey | None]:
     return _keys(figure, figure.panel_dim) or (None,)
 
 
@@ -416,7 +417,7 @@ def _traces(
     figure: plan.FigureElement,
     series: plan.Series,
     kind: XKind,
-    panel: plan.Key | None,
+    panel: plan.LabelledKey | None,
     results: Results,
     remarks: _Remarks,
 ) -> Iterable[Drawn]:
@@ -426,7 +427,7 @@ def _traces(
     for index, key in enumerate(_keys(figure, series.color_dim) or (None,)):
         if key is None:
             name, color = label, (None if coloured else plain.index(series))
-            where: dict[str, Key] = {}
+            where: dict[str, DimKey] = {}
         else:
             shown = key_text(key.label, key.value)
             name = shown if coloured == 1 else results.words.locale.listed((label, shown))
@@ -434,7 +435,7 @@ def _traces(
         if panel is not None and figure.panel_dim:
             where = {**where, figure.panel_dim: panel.value}
         level = series.mark == "rule" or not series.x_dim
-        keys = (plan.Key(value=0.0, label=""),) if level else _keys(figure, series.x_dim)
+        keys = (plan.LabelledKey(value=0.0, label=""),) if level else _keys(figure, series.x_dim)
         if series.x_dim == "time" and series.mark == "line":
             keys = _moments(series, where, keys, results)
         points = [_point(series, i, k, where, kind, results) for i, k in enumerate(keys)]
@@ -457,22 +458,22 @@ def _traces(
 
 
 def _moments(
-    series: plan.Series, where: Mapping[str, Key], keys: Sequence[plan.Key], results: Results
-) -> tuple[plan.Key, ...]:
+    series: plan.Series, where: Mapping[str, DimKey], keys: Sequence[plan.LabelledKey], results: Results
+) -> tuple[plan.LabelledKey, ...]:
     """Return the moments of a series, and one in each of its gaps."""
     own = results.keys(series.query, "time", **where)
     gaps = (_numbered(at) for at in moments_in_gaps([v for v in own if not isinstance(v, str)]))
     return tuple(sorted((*(key for key in keys if key.value in own), *gaps), key=lambda key: key.value))
 
 
-def _color(results: Results, dim: str, key: plan.Key, index: int) -> int:
+def _color(results: Results, dim: str, key: plan.LabelledKey, index: int) -> int:
     """Return the colour. A hardware or workload has one colour in every figure of a report."""
     known = {"hardware": list(results.plan.hardware), "workload": list(results.plan.workloads)}.get(dim, [])
     return known.index(str(key.value)) if key.value in known else index
 
 
 def _point(
-    series: plan.Series, index: int, key: plan.Key, where: dict[str, Key], kind: XKind, results: Results
+    series: plan.Series, index: int, key: plan.LabelledKey, where: dict[str, DimKey], kind: XKind, results: Results
 ) -> Point:
     at = {**where, series.x_dim: key.value} if series.x_dim and series.mark != "rule" else where
     x = float(index) if kind == "category" else float(key.value)
@@ -490,7 +491,9 @@ def _point(
     return Point(x, y, low=low, high=high, mark=mark)
 
 
-def _detail(series: plan.Series, point: Point, key: plan.Key, where: dict[str, Key], results: Results) -> Detail:
+def _detail(
+    series: plan.Series, point: Point, key: plan.LabelledKey, where: dict[str, DimKey], results: Results
+) -> Detail:
     along = {series.x_dim: key.value} if series.x_dim and series.mark != "rule" else {}
     behind = [c for c in results.cells_behind(series.query, **where, **along) if c.status == "ok"]
     x = point.x if series.mark == "curve" and point.y is not None else None
@@ -523,9 +526,9 @@ def _interval(
 
 def _explain(
     points: Sequence[Point],
-    keys: Sequence[plan.Key],
+    keys: Sequence[plan.LabelledKey],
     series: plan.Series,
-    where: dict[str, Key],
+    where: dict[str, DimKey],
     name: str,
     results: Results,
     remarks: _Remarks,

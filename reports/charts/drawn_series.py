@@ -75,7 +75,9 @@ class Drawn:
         return self.series.query.unit if self.upright else self.y.unit
 
 
-def event_rules(figure: plan.FigureElement, panels: Sequence[plan.Key | None], results: Results) -> Iterator[Drawn]:
+def event_rules(
+    figure: plan.FigureElement, panels: Sequence[plan.LabelledKey | None], results: Results
+) -> Iterator[Drawn]:
     """Yield a rule for each event of the cells behind a figure whose x axis is time, in each panel.
 
     Events of several cells at one time and with one label are one.

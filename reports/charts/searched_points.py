@@ -8,12 +8,13 @@ from dataclasses import replace
 from typing import Literal
 
 from benchbrief.model import plan
+from benchbrief.model.points import Curve, DimKey
 from benchbrief.model.precision import magnitude
 from benchbrief.model.units import parse_unit
 from benchbrief.reports.charts.chart import Point, Refused, Trace, XKind
 from benchbrief.reports.charts.drawn_series import Detail, Drawn, event_rules
 from benchbrief.reports.data.measure_labels import readable_label
-from benchbrief.reports.data.report_data import Key, Results
+from benchbrief.reports.data.report_data import Results
 from benchbrief.reports.text.number_format import points, quantity
 from benchbrief.reports.words.brief_words import Words
 from benchbrief.results.analysis.promised_rates import Promised, RateRuns
@@ -37,7 +38,7 @@ def chosen_ramp(
     return "adaptive" if any(each.adaptive is not None and each.axis == dim for each in experiments) else None
 
 
-def not_chosen(planned: Sequence[plan.Key], drawn: Sequence[plan.Key]) -> tuple[float, ...]:
+def not_chosen(planned: Sequence[plan.LabelledKey], drawn: Sequence[plan.LabelledKey]) -> tuple[float, ...]:
     """Return the candidates that are not drawn."""
     kept = {key.value for key in drawn}
     return tuple(float(key.value) for key in planned if key.value not in kept)
@@ -46,8 +47,8 @@ def not_chosen(planned: Sequence[plan.Key], drawn: Sequence[plan.Key]) -> tuple[
 def with_verdicts(
     trace: Trace,
     series: plan.Series,
-    keys: Sequence[plan.Key],
-    where: Mapping[str, Key],
+    keys: Sequence[plan.LabelledKey],
+    where: Mapping[str, DimKey],
     kind: XKind,
     results: Results,
 ) -> Trace:
@@ -78,7 +79,7 @@ def with_verdicts(
 
 def with_rules(
     figure: plan.FigureElement,
-    panels: Sequence[plan.Key | None],
+    panels: Sequence[plan.LabelledKey | None],
     drawn: Sequence[Drawn],
     results: Results,
     notes: dict[str, None],
@@ -115,7 +116,9 @@ def _notes_on_verdicts(drawn: Sequence[Drawn], words: Words) -> Iterator[str]:
             yield words["promise_beyond" if beyond else "promise_refused"]
 
 
-def _limit_rules(figure: plan.FigureElement, panels: Sequence[plan.Key | None], results: Results) -> Iterator[Drawn]:
+def _limit_rules(
+    figure: plan.FigureElement, panels: Sequence[plan.LabelledKey | None], results: Results
+) -> Iterator[Drawn]:
     """Yield a level line in each panel for each limit of a promise that a line of the figure has the measure of."""
     for panel in panels:
         found: dict[tuple[float, str], Drawn] = {}
@@ -135,7 +138,7 @@ def _limit_rules(figure: plan.FigureElement, panels: Sequence[plan.Key | None], 
 
 
 def _found_rules(
-    figure: plan.FigureElement, panels: Sequence[plan.Key | None], results: Results, notes: dict[str, None]
+    figure: plan.FigureElement, panels: Sequence[plan.LabelledKey | None], results: Results, notes: dict[str, None]
 ) -> Iterator[Drawn]:
     """Yield an upright line in each panel for each rate that was found. The notes name a search without one.
 
@@ -143,10 +146,10 @@ def _found_rules(
     """
     missing: dict[str, None] = {}
     for panel in panels:
-        found: dict[tuple[str, str, str], tuple[plan.Series, Promised]] = {}
+        found: dict[Curve, tuple[plan.Series, Promised]] = {}
         for line in _lines(figure):
             for each in _promised(_behind(line, _at(figure, panel), results), results):
-                found.setdefault(each.place, (line, each))
+                found.setdefault(each.curve, (line, each))
         alone = panel is None and len(found) == 1
         for line, each in found.values():
             name = _found(each, results, alone=alone)
@@ -180,18 +183,18 @@ def _lines(figure: plan.FigureElement) -> list[plan.Series]:
     return [each for each in figure.series if each.x_dim == "target" and each.mark == "line"]
 
 
-def _at(figure: plan.FigureElement, panel: plan.Key | None) -> dict[str, Key]:
+def _at(figure: plan.FigureElement, panel: plan.LabelledKey | None) -> dict[str, DimKey]:
     return {figure.panel_dim: panel.value} if panel is not None and figure.panel_dim else {}
 
 
-def _behind(line: plan.Series, where: Mapping[str, Key], results: Results) -> dict[tuple[str, str, str], None]:
+def _behind(line: plan.Series, where: Mapping[str, DimKey], results: Results) -> dict[Curve, None]:
     """Return the experiments, hardware and workloads behind a line."""
     cells = results.cells_behind(line.query, **where)
-    return dict.fromkeys((cell.experiment, cell.hardware, cell.workload) for cell in cells)
+    return dict.fromkeys(Curve.of(cell) for cell in cells)
 
 
-def _promised(places: Mapping[tuple[str, str, str], None], results: Results) -> list[Promised]:
-    return [each for each in results.promises if each.place in places]
+def _promised(places: Mapping[Curve, None], results: Results) -> list[Promised]:
+    return [each for each in results.promises if each.curve in places]
 
 
 def _measures(query: plan.Query, limit: plan.PromiseLimit, of: plan.Plan) -> bool:
@@ -216,7 +219,7 @@ def _rule(
     name: str,
     point: Point,
     color: int | None,
-    panel: plan.Key | None,
+    panel: plan.LabelledKey | None,
     label: str,
 ) -> Drawn:
     rule = line.model_copy(update={"mark": "rule", "query": query, "color_dim": None, "band": False})

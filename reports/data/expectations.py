@@ -8,8 +8,9 @@ from typing import Literal
 
 from benchbrief.model.budgets import looks_at
 from benchbrief.model.plan import Expect, Query, Unjudged
+from benchbrief.model.points import DimKey
 from benchbrief.model.precision import formatted
-from benchbrief.reports.data.report_data import Key, Results
+from benchbrief.reports.data.report_data import Results
 from benchbrief.reports.text.number_format import automatic, quantity
 from benchbrief.reports.words.brief_words import counted
 from benchbrief.results.analysis.expectation_verdicts import Interval, Judgement, is_number, judge
@@ -52,7 +53,7 @@ def describe(one: Judged, results: Results) -> str:
 def _judged(expect: Expect, results: Results) -> Judged:
     rows = results.known_from_both_sides(expect.query)
 
-    def read(query: Query) -> Iterable[tuple[tuple[Key, ...], float | None]]:
+    def read(query: Query) -> Iterable[tuple[tuple[DimKey, ...], float | None]]:
         # No published value is one of a repeat.
         return (rows if query is expect.query else results.rows(query)).items()
 
@@ -95,8 +96,8 @@ def _interval(each: Interval, first_look: int | None, results: Results) -> str:
         said = counted(results.words, "expect_no_interval_budget", each.repeats, of=each.of, first=first_look)
     else:
         said = counted(results.words, "expect_no_interval", each.repeats, of=each.of)
-    place = ((dim, float(key) if isinstance(key, int) else key) for dim, key in each.place.items())
-    where = results.words.locale.listed(_key(dim, key, results) for dim, key in place if key is not None)
+    place = ((dim, key if isinstance(key, str) else float(key)) for dim, key in each.place.items() if key is not None)
+    where = results.words.locale.listed(_key(dim, key, results) for dim, key in place)
     return results.words["colon"].join(part for part in (where, said) if part)
 
 

@@ -6,7 +6,8 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from benchbrief.model import plan as p
-from benchbrief.reports.data.report_data import DIMENSIONS, NOT_PUBLISHED, Key, Results
+from benchbrief.model.points import DimKey
+from benchbrief.reports.data.report_data import DIMENSIONS, NOT_PUBLISHED, Results
 from benchbrief.reports.data.view_model import Item, Notice
 from benchbrief.reports.text.document_names import shown_names
 from benchbrief.reports.text.number_format import fixed, points, with_unit
@@ -91,7 +92,7 @@ class Published(NamedTuple):
     label: str
     text: str
     query: p.Query | None
-    at: dict[str, Key]
+    at: dict[str, DimKey]
     high: p.Query | None = None
 
 
@@ -134,7 +135,7 @@ def _label(results: Results, dim: str, name: str) -> str:
 
 def _computed(
     results: Results, metric: p.Metric, known: dict[str, str], *, ranged: bool
-) -> tuple[p.Query | None, p.Query | None, dict[str, Key]]:
+) -> tuple[p.Query | None, p.Query | None, dict[str, DimKey]]:
     """Return the query for the metric over the imported figures, if its dimensions match the source's; for a range,
     the lowest and the highest over the others. Then the keys."""
     over = [dim for dim in metric.query.dims if dim not in known]

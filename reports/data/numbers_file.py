@@ -13,6 +13,7 @@ from typing import Literal
 from pydantic import BaseModel, ConfigDict
 
 from benchbrief.model.plan import Dimension, Query
+from benchbrief.model.points import DimKey
 from benchbrief.model.precision import Printing
 from benchbrief.reports.text.number_format import formatted, in_column, in_prose, quantity
 from benchbrief.reports.words.locale_formats import ENGLISH_UNITS
@@ -86,8 +87,6 @@ FILE_VERSION = 1
 ATTACHMENT = "numbers.json"
 """The file's name in a PDF."""
 
-Key = str | float
-
 
 class _Part(BaseModel):
     model_config = ConfigDict(frozen=True, extra="ignore")  # a later benchbrief may add fields
@@ -154,7 +153,7 @@ class Number(_Part):
     high: float | None = None
     query: str
     high_query: str | None = None
-    at: dict[str, Key] = {}
+    at: dict[str, DimKey] = {}
     cells: tuple[str, ...]
     remarks: tuple[str, ...] = ()
     """What is not known of the searched rates behind it."""
@@ -178,7 +177,7 @@ class Series(_Part):
     """What a figure draws of a query: its rows, as keys in the order of the query's dimensions, then the value."""
 
     query: str
-    rows: tuple[tuple[Key | None, ...], ...]
+    rows: tuple[tuple[DimKey | None, ...], ...]
 
 
 class Figure(_Part):

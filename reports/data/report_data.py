@@ -14,6 +14,7 @@ from benchbrief.compiler.planning.plan_file import plan_sha256
 from benchbrief.model.achieved_load import Load, load_of
 from benchbrief.model.budgets import strictest_level
 from benchbrief.model.plan import Cell, Plan, Query, Quote, Read
+from benchbrief.model.points import Curve, DimKey
 from benchbrief.model.units import parse_unit
 from benchbrief.reports.brief_error import ReportError
 from benchbrief.reports.text.number_format import number
@@ -113,8 +114,6 @@ def _quoted_key(value: str | float) -> str | float:
 
 
 Made = TypeVar("Made")
-Key = str | float
-"""A value of a dimension. Whole numbers of the store and of the plan compare as floats."""
 
 
 class Table(Protocol):
@@ -206,13 +205,13 @@ class Results:
         self.store: Store = _Remembering(store)
         sentences = read_sentences(self.store.sql(SENTENCES).rows)
         self.words = words.with_sentences(sentences).at_level(strictest_level(plan))
-        self._read: dict[str, dict[tuple[Key, ...], float | None]] = {}
-        self._reasons: dict[str, dict[tuple[Key, ...], str]] = {}
-        self._behind: dict[str, list[tuple[CellRow, dict[str, Key]]]] = {}
-        self._behind_at: dict[tuple[str, tuple[str, ...]], dict[tuple[Key, ...], tuple[CellRow, ...]]] = {}
+        self._read: dict[str, dict[tuple[DimKey, ...], float | None]] = {}
+        self._reasons: dict[str, dict[tuple[DimKey, ...], str]] = {}
+        self._behind: dict[str, list[tuple[CellRow, dict[str, DimKey]]]] = {}
+        self._behind_at: dict[tuple[str, tuple[str, ...]], dict[tuple[DimKey, ...], tuple[CellRow, ...]]] = {}
         """By the dims that are asked for: a large brief asks thousands of times."""
-        self._rows_by: dict[tuple[str, tuple[int, ...]], dict[tuple[Key, ...], list[tuple[Key, ...]]]] = {}
-        self._doubts: dict[str, dict[tuple[Key, ...], Doubt]] = {}
+        self._rows_by: dict[tuple[str, tuple[int, ...]], dict[tuple[DimKey, ...], list[tuple[DimKey, ...]]]] = {}
+        self._doubts: dict[str, dict[tuple[DimKey, ...], Doubt]] = {}
         self._made: dict[Callable[[Results], Any], Any] = {}
 
     def once(self, make: Callable[[Results], Made]) -> Made:
@@ -222,7 +221,7 @@ class Results:
         made: Made = self._made[make]
         return made
 
-    def rows(self, query: Query) -> dict[tuple[Key, ...], float | None]:
+    def rows(self, query: Query) -> dict[tuple[DimKey, ...], float | None]:
         """Return the value for each combination of the query's dims."""
         if query.sql not in self._read:
             values, reasons = {}, {}
@@ -234,7 +233,7 @@ class Results:
         quoted = self._quoted(query)
         return {**self._read[query.sql], **quoted} if quoted else self._read[query.sql]
 
-    def _quoted(self, query: Query) -> dict[tuple[Key, ...], float]:
+    def _quoted(self, query: Query) -> dict[tuple[DimKey, ...], float]:
         """Return the published values for what the query does not give."""
         if query.quote is None or not self._published_values:
             return {}
@@ -242,17 +241,17 @@ class Results:
         found = quoted_values(query.quote, query.dims, query.unit, self._published_values, self.plan.cells)
         return {keys: value for keys, value in found.items() if keys not in known}
 
-    def is_quoted(self, query: Query, **where: Key) -> bool:
+    def is_quoted(self, query: Query, **where: DimKey) -> bool:
         """Return whether some value at these keys is a published one."""
         self.rows(query)
         quoted = self._quoted(query)
         return bool(quoted) and bool(_matching(query, quoted, where))
 
-    def at(self, query: Query, **where: Key) -> float | None:
+    def at(self, query: Query, **where: DimKey) -> float | None:
         """Return the value at these keys. Dims that the query lacks do not restrict it."""
         return next(iter(self.spread(query, **where)), None)
 
-    def doubt(self, query: Query, high: Query | None, where: Mapping[str, Key]) -> Doubt:
+    def doubt(self, query: Query, high: Query | None, where: Mapping[str, DimKey]) -> Doubt:
         """Return the doubt of a value that rests on searches for a promise. Of a range up to `high`, return whether an
         end of it is in doubt. A missing value has none."""
         ends = [query, high] if high else [query]
@@ -261,86 +260,86 @@ class Results:
         found = [self._doubt(end, where) for end in ends]
         return found[0] if len(found) == 1 else RANGE if any(found) else KNOWN
 
-    def _doubt(self, query: Query, where: Mapping[str, Key]) -> Doubt:
+    def _doubt(self, query: Query, where: Mapping[str, DimKey]) -> Doubt:
         known = self._doubts_of(query)
         return next((known.get(keys, KNOWN) for keys in self._rows_at(query, where)), KNOWN)
 
-    def _doubts_of(self, query: Query) -> Mapping[tuple[Key, ...], Doubt]:
+    def _doubts_of(self, query: Query) -> Mapping[tuple[DimKey, ...], Doubt]:
         """Return the doubts of the rows of a query, by their keys."""
         if query.sql not in self._doubts:
             found = doubts(self.store, query.sql) if self.promises else {}
             self._doubts[query.sql] = {tuple(map(_key, keys)): doubt for keys, doubt in found.items()}
         return self._doubts[query.sql]
 
-    def known_from_both_sides(self, query: Query) -> dict[tuple[Key, ...], float | None]:
+    def known_from_both_sides(self, query: Query) -> dict[tuple[DimKey, ...], float | None]:
         """Return the rows of a condition: None where it would be another one beyond a rate that a search knows from one
         side."""
         known = self._doubts_of(query)
         return {keys: None if known.get(keys, KNOWN).bound else value for keys, value in self.rows(query).items()}
 
-    def spread(self, query: Query, **where: Key) -> list[float]:
+    def spread(self, query: Query, **where: DimKey) -> list[float]:
         """Return all values at these keys: one for each repeat, where that is a dim of the query."""
         rows = self.rows(query)
         return [v for keys in self._rows_at(query, where) if (v := rows[keys]) is not None]
 
-    def _rows_at(self, query: Query, where: Mapping[str, Key]) -> Sequence[tuple[Key, ...]]:
+    def _rows_at(self, query: Query, where: Mapping[str, DimKey]) -> Sequence[tuple[DimKey, ...]]:
         """Return the keys of the rows that have these ones. A figure along time asks for each of thousands."""
         rows = self.rows(query)
         if rows is not self._read[query.sql]:  # some are published
             return _matching(query, rows, where)
         dims = tuple(i for i, dim in enumerate(query.dims) if dim in where)
         if (query.sql, dims) not in self._rows_by:
-            found: dict[tuple[Key, ...], list[tuple[Key, ...]]] = {}
+            found: dict[tuple[DimKey, ...], list[tuple[DimKey, ...]]] = {}
             for keys in rows:
                 found.setdefault(tuple(keys[i] for i in dims), []).append(keys)
             self._rows_by[query.sql, dims] = found
         return self._rows_by[query.sql, dims].get(tuple(_key(where[query.dims[i]]) for i in dims), ())
 
-    def keys(self, query: Query, dim: str, **where: Key) -> set[Key]:
+    def keys(self, query: Query, dim: str, **where: DimKey) -> set[DimKey]:
         """Return the keys of a dimension that have a row at these other keys. What was not sampled has no time."""
         place = query.dims.index(dim)
         found = (keys[place] for keys in self._rows_at(query, where))
         return {key for key in found if isinstance(key, str) or not math.isnan(key)}
 
-    def cells_behind(self, query: Query, **where: Key) -> tuple[CellRow, ...]:
+    def cells_behind(self, query: Query, **where: DimKey) -> tuple[CellRow, ...]:
         """Return the cells behind the values at these keys."""
         if query.sql not in self._behind:
             reads = reads_of(query)
             self._behind[query.sql] = [point for point in self._points if any(read.covers(point[1]) for read in reads)]
         dims = tuple(dim for dim in _POINT if dim in where)
         if (query.sql, dims) not in self._behind_at:
-            found: dict[tuple[Key, ...], list[CellRow]] = {}
+            found: dict[tuple[DimKey, ...], list[CellRow]] = {}
             for cell, at in self._behind[query.sql]:
                 found.setdefault(tuple(at[dim] for dim in dims), []).append(cell)
             self._behind_at[query.sql, dims] = {keys: tuple(cells) for keys, cells in found.items()}
         return self._behind_at[query.sql, dims].get(tuple(_key(where[dim]) for dim in dims), ())
 
-    def not_needed(self, query: Query, **where: Key) -> bool:
+    def not_needed(self, query: Query, **where: DimKey) -> bool:
         """Return whether a search skipped all cells of the value, so that nothing is missing."""
         behind = self.cells_behind(query, **where)
         return bool(behind) and all(cell.status == "skipped" for cell in behind)
 
-    def not_due(self, query: Query, **where: Key) -> bool:
+    def not_due(self, query: Query, **where: DimKey) -> bool:
         """Return whether no value is due at these keys, of which one is a load: none of its cells was needed, or an
         adaptive ramp that the value takes a point of has not chosen this one."""
         if self._not_chosen(query, where):
             return self.at(query, **where) is None
         return self.not_needed(query, **where)
 
-    def _not_chosen(self, query: Query, where: Mapping[str, Key]) -> list[CellRow]:
+    def _not_chosen(self, query: Query, where: Mapping[str, DimKey]) -> list[CellRow]:
         """Return the cells of curves whose adaptive ramp has not chosen the load that `where` has."""
-        curves: dict[tuple[str, str, str], list[CellRow]] = {}
+        curves: dict[Curve, list[CellRow]] = {}
         for cell in self.cells_behind(query, **where) if {"threads", "target"} & set(where) else ():
             if self.plan.experiments[cell.experiment].adaptive:
-                curves.setdefault((cell.experiment, cell.hardware, cell.workload), []).append(cell)
+                curves.setdefault(Curve.of(cell), []).append(cell)
         skipped = [cells for cells in curves.values() if all(cell.status == "skipped" for cell in cells)]
         return [cell for cells in skipped for cell in cells]
 
-    def why_missing(self, query: Query, **where: Key) -> str:
+    def why_missing(self, query: Query, **where: DimKey) -> str:
         """Return why there is no value at these keys: the first two reasons."""
         return self.words["semicolon"].join(self.reasons_missing(query, **where)[:2])
 
-    def reasons_missing(self, query: Query, **where: Key) -> list[str]:
+    def reasons_missing(self, query: Query, **where: DimKey) -> list[str]:
         """Return the reasons for a missing value at these keys: cells without a result, or the store's reason."""
         reasons: dict[str, None] = {}
         behind = self.cells_behind(query, **where)
@@ -359,7 +358,7 @@ class Results:
             return [self.words["not_done"].format(operations=self.words.locale.listed(lacking))]
         return list(reasons) or [self.words["no_value" if self._planned(query, **where) else "not_planned"]]
 
-    def _not_done(self, query: Query, where: Mapping[str, Key]) -> list[str]:
+    def _not_done(self, query: Query, where: Mapping[str, DimKey]) -> list[str]:
         """Return the names of operations that the query reads and the only workload there does not do."""
         workloads = {str(place["workload"]) for place in self._places_at(where)}
         done = self.plan.workloads[workloads.pop()].operations if len(workloads) == 1 else ()
@@ -367,16 +366,16 @@ class Results:
         # Of some workloads in plans of an earlier benchbrief, the operations are not known.
         return [self.words.get(f"operation_{each}", each) for each in wanted if done and each not in done]
 
-    def _planned(self, query: Query, **where: Key) -> bool:
+    def _planned(self, query: Query, **where: DimKey) -> bool:
         """Return whether each of the query's measures has cells there, at any load."""
         there = self._places_at(where)
         return all(any(read.covers(place) for place in there) for read in reads_of(query))
 
-    def _places_at(self, where: Mapping[str, Key]) -> list[dict[str, Key]]:
+    def _places_at(self, where: Mapping[str, DimKey]) -> list[dict[str, DimKey]]:
         return [place for place in self._places if all(place[d] == where[d] for d in _PLACE if d in where)]
 
     @cached_property
-    def _places(self) -> list[dict[str, Key]]:
+    def _places(self) -> list[dict[str, DimKey]]:
         """Each place that the plan has cells at, once."""
         found = dict.fromkeys(tuple(at[dim] for dim in _PLACE) for _, at in self._points)
         return [dict(zip(_PLACE, keys, strict=True)) for keys in found]
@@ -419,7 +418,7 @@ class Results:
         }
 
     @cached_property
-    def _points(self) -> list[tuple[CellRow, dict[str, Key]]]:
+    def _points(self) -> list[tuple[CellRow, dict[str, DimKey]]]:
         """Each cell with its keys in the form of queries."""
         return [(cell, {dim: _key(getattr(cell, dim)) for dim in _POINT}) for cell in self.cells]
 
@@ -488,12 +487,14 @@ def reads_of(query: Query) -> tuple[Read, ...]:
     return query.reads
 
 
-def _matching(query: Query, rows: Mapping[tuple[Key, ...], object], where: Mapping[str, Key]) -> list[tuple[Key, ...]]:
+def _matching(
+    query: Query, rows: Mapping[tuple[DimKey, ...], object], where: Mapping[str, DimKey]
+) -> list[tuple[DimKey, ...]]:
     wanted = [(i, _key(where[dim])) for i, dim in enumerate(query.dims) if dim in where]
     return [keys for keys in rows if all(keys[i] == key for i, key in wanted)]
 
 
-def _key(value: object) -> Key:
+def _key(value: object) -> DimKey:
     if isinstance(value, str):
         return value
     found = number(value)

@@ -16,6 +16,7 @@ from benchbrief.model import plan as p
 from benchbrief.model.achieved_load import to_serve
 from benchbrief.model.budgets import LEVEL, Looks, is_budgeted, looks_at
 from benchbrief.model.plan import Event, Experiment
+from benchbrief.model.points import Curve, Point
 from benchbrief.model.precision import formatted
 from benchbrief.model.rate_search import CONFIDENCE, LEAD
 from benchbrief.model.steadiness import BATCH_S
@@ -339,8 +340,8 @@ def _remarkable(found: Promised, results: Results) -> Iterator[str]:
 
 def tried_points(search: Search, axis: str, results: Results) -> list[float]:
     """Return the points that the search measured."""
-    key = (search.experiment, search.hardware, search.workload)
-    cells = (c for c in results.cells if (c.experiment, c.hardware, c.workload) == key and c.status == "ok")
+    curve = Curve.of(search)
+    cells = (c for c in results.cells if Curve.of(c) == curve and c.status == "ok")
     return sorted({float(value) for cell in cells if (value := getattr(cell, axis)) is not None})
 
 
@@ -712,7 +713,7 @@ def _latency_origins(results: Results) -> Iterable[Item]:
 def _repeats_merged(results: Results) -> Iterable[Item]:
     """Return how the repeats of a point are combined, where the source has several."""
     good = [cell for cell in results.cells if cell.status == "ok"]
-    repeats = Counter((cell.experiment, cell.hardware, cell.workload, cell.threads, cell.target) for cell in good)
+    repeats = Counter(Point.of(cell) for cell in good)
     if max(repeats.values(), default=0) > 1:
         yield Item("", results.words["d_repeat_mean"])
 

@@ -8,6 +8,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from benchbrief.compiler.extensions.registry import ENGINE_SPECS, TOOL_SPECS
 from benchbrief.model import plan as p
 from benchbrief.model.plan import Fact, Hardware, Quantity
+from benchbrief.model.points import Curve
 from benchbrief.model.text import Text
 from benchbrief.model.tool_spec import Texts, in_language
 from benchbrief.reports.data.imported_briefs import is_imported
@@ -51,7 +52,7 @@ def _in_words(key: str, texts: Mapping[str, Texts], results: Results) -> str:
 
 def property_texts(driver: str, results: Results) -> Iterable[str]:
     """Return what a tool's numbers depend on, by its runs. A value that differs between runs is a result."""
-    its = {(cell.experiment, cell.hardware, cell.workload) for cell in results.plan.cells if cell.tool.driver == driver}
+    its = {Curve.of(cell) for cell in results.plan.cells if cell.tool.driver == driver}
     found: dict[str, dict[str, None]] = {}
     # The first three values of each place are enough: the text names two at most.
     rows = results.store.sql(

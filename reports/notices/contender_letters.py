@@ -13,12 +13,13 @@ from markupsafe import Markup
 
 from benchbrief.model import plan as p
 from benchbrief.model.budgets import strictest_level
-from benchbrief.reports.data.report_data import Key, Results
+from benchbrief.model.points import DimKey, PointKeys
+from benchbrief.reports.data.report_data import Results
 from benchbrief.reports.words.brief_words import counted
-from benchbrief.results.compare.comparison import Point, Quantity, Values
+from benchbrief.results.compare.comparison import Quantity, Values
 from benchbrief.results.compare.rankings import Pair, rank
 
-Place = tuple[p.Query, Key]
+Place = tuple[p.Query, DimKey]
 """A query of a line, and a key of the table's dimension."""
 
 
@@ -26,7 +27,7 @@ Place = tuple[p.Query, Key]
 class Letters:
     """`of` has the letters of each ranked value, "" where its row is not ranked; `note` says what they mean."""
 
-    of: Mapping[tuple[str, Key], str]
+    of: Mapping[tuple[str, DimKey], str]
     note: str = ""
 
 
@@ -38,7 +39,7 @@ def letters_of(element: p.TableElement, results: Results) -> Letters:
             groups.setdefault(line.tested.of, []).append(line)
     if not groups:
         return Letters({})
-    found: dict[tuple[str, Key], str] = {}
+    found: dict[tuple[str, DimKey], str] = {}
     tests, places, unranked = 0, 0, 0
     for name, lines in groups.items():
         field = rank(_pairs(name, lines, element, results)) if len(lines) > 1 else None
@@ -65,7 +66,7 @@ def letters_beside(line: p.Line, letters: str) -> Markup:
     return Markup(' <span class="letters">{}</span>').format(letters) if line.tested else Markup("")
 
 
-def letters_in(elements: Iterable[p.Element], results: Results) -> Iterator[tuple[p.Query, dict[str, Key], str]]:
+def letters_in(elements: Iterable[p.Element], results: Results) -> Iterator[tuple[p.Query, dict[str, DimKey], str]]:
     """Yield each value of all comparisons that has letters, with its keys and these."""
     for element in elements:
         if isinstance(element, p.SectionElement):
@@ -85,14 +86,14 @@ def _pairs(name: str, lines: list[p.Line], element: p.TableElement, results: Res
     exact = all(line.query is not None and line.query.exact for line in lines)
     found = {}
     for one, other in combinations(range(len(lines)), 2):
-        points: dict[Point, tuple[Values | None, Values | None]] = {
+        points: dict[PointKeys, tuple[Values | None, Values | None]] = {
             ((element.dim, key.value),): (values[one][at], values[other][at]) for at, key in enumerate(element.keys)
         }
         found[one, other] = [Quantity(name, unit, better, points, exact=exact)]
     return found
 
 
-def _values(line: p.Line, dim: str, key: Key, results: Results) -> Values | None:
+def _values(line: p.Line, dim: str, key: DimKey, results: Results) -> Values | None:
     """Return a contender's value with those of its repeats. Where a planned repeat has none, it is not ranked: the
     others are another sample than the planned one."""
     if line.query is None or line.tested is None:

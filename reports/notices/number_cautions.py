@@ -7,9 +7,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from benchbrief.model.plan import Experiment, Query
+from benchbrief.model.points import DimKey, Point
 from benchbrief.model.precision import FEWEST, to_digits
 from benchbrief.reports.data.imported_briefs import cells_of_unknown_kind, is_imported
-from benchbrief.reports.data.report_data import CellRow, Key, Results, reads_of
+from benchbrief.reports.data.report_data import CellRow, Results, reads_of
 from benchbrief.reports.notices.open_searches import open_searches
 from benchbrief.reports.text.number_format import duration, percent
 from benchbrief.results.compare.tail_percentiles import Beyond
@@ -43,7 +44,7 @@ class Cautions:
         for cell_id, text in results.store.sql(notes).rows:
             self._noted.setdefault(str(cell_id), []).append(results.words.said(str(text)))
 
-    def of(self, query: Query, **where: Key) -> Iterator[str]:
+    def of(self, query: Query, **where: DimKey) -> Iterator[str]:
         """Return what holds for all values of a query: how it counts latency at an offered load, and whose operations
         a throughput leaves out."""
         yield from self._without_background(query, **where)
@@ -64,7 +65,7 @@ class Cautions:
         if True in others:
             yield words["c_unknown_kind"]
 
-    def at(self, query: Query, **where: Key) -> Iterator[str]:
+    def at(self, query: Query, **where: DimKey) -> Iterator[str]:
         """Return what holds for the values at these keys."""
         words, cells = self._results.words, self._measured(query, **where)
         for cell in cells:
@@ -90,7 +91,7 @@ class Cautions:
         yield from self._without_background(query)
         yield from self._of_time(query)
 
-    def _of_time(self, query: Query, **where: Key) -> Iterator[str]:
+    def _of_time(self, query: Query, **where: DimKey) -> Iterator[str]:
         """Return that a size is that of what a closed loop of writes left, which is larger the faster they were."""
         if not any(read.measure in ("database.size", "database.space_amplification") for read in reads_of(query)):
             return
@@ -98,7 +99,7 @@ class Cautions:
         if any(cell.target is None and workloads[cell.workload].writes for cell in self._measured(query, **where)):
             yield self._results.words["c_size_of_time"]
 
-    def _without_background(self, query: Query, **where: Key) -> Iterator[str]:
+    def _without_background(self, query: Query, **where: DimKey) -> Iterator[str]:
         """Return of which workloads the throughput leaves a background thread out, where each first stands."""
         totals = any(
             read.view == "throughput" and set(read.keys.get("operation", ("all",))) == {"all"}
@@ -141,7 +142,7 @@ class Cautions:
         times = {"low": duration(experiment.until_steady.from_s), "high": duration(experiment.measure_s)}
         return self._results.words["d_until_times"].format(**times)
 
-    def few(self, query: Query, **where: Key) -> Iterator[str]:
+    def few(self, query: Query, **where: DimKey) -> Iterator[str]:
         """Return that few operations lie beyond a percentile of the values."""
         if self._rests_on_few(query, self._measured(query, **where)):
             yield self._results.words["c_few"].format(n=FEWEST)
@@ -151,7 +152,7 @@ class Cautions:
         points: dict[tuple[object, ...], list[CellRow]] = {}
         for cell in cells:
             repeat = cell.repeat if "repeat" in query.dims else None
-            point = (cell.experiment, cell.hardware, cell.workload, cell.threads, cell.target, repeat)
+            point = (Point.of(cell), repeat)
             points.setdefault(point, []).append(cell)
         by_phase = "phase" in query.dims
         return any(
@@ -166,7 +167,7 @@ class Cautions:
             for of_point in points.values()
         )
 
-    def _measured(self, query: Query, **where: Key) -> list[CellRow]:
+    def _measured(self, query: Query, **where: DimKey) -> list[CellRow]:
         return [cell for cell in self._results.cells_behind(query, **where) if cell.status == "ok"]
 
 

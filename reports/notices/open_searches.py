@@ -6,28 +6,29 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from benchbrief.model.plan import Query
+from benchbrief.model.points import Curve, DimKey
 from benchbrief.model.rate_search import CONFIDENCE
 from benchbrief.reports.data.imported_briefs import is_imported
-from benchbrief.reports.data.report_data import Key, Results, reads_of
+from benchbrief.reports.data.report_data import Results, reads_of
 from benchbrief.reports.data.view_model import Notice
 from benchbrief.reports.text.number_format import percent, points
 from benchbrief.reports.words.brief_words import Words, counted
 from benchbrief.results.analysis.promised_rates import Promised, RateRuns
 
 
-def open_searches(results: Results, query: Query, where: Mapping[str, Key]) -> Iterator[str]:
+def open_searches(results: Results, query: Query, where: Mapping[str, DimKey]) -> Iterator[str]:
     """Yield what to say of each such rate behind the value of a query at these keys."""
     reads = [read for read in reads_of(query) if read.view == "sustained"]
     for found in results.promises if reads else ():
-        place = dict(zip(("experiment", "hardware", "workload"), found.place, strict=True))
+        place = found.curve._asdict()
         if all(where.get(dim, key) == key for dim, key in place.items()) and any(read.covers(place) for read in reads):
             yield from _sentences(found, results)
 
 
 def sentences_by_cell(results: Results) -> dict[str, str]:
     """Return the same for the cells of such searches, by their ids."""
-    texts = {found.place: " ".join(_sentences(found, results)) for found in results.promises}
-    places = {cell.cell_id: (cell.experiment, cell.hardware, cell.workload) for cell in results.cells}
+    texts = {found.curve: " ".join(_sentences(found, results)) for found in results.promises}
+    places = {cell.cell_id: Curve.of(cell) for cell in results.cells}
     return {cell_id: texts[place] for cell_id, place in places.items() if texts.get(place)}
 
 

@@ -11,6 +11,7 @@ from typing import NamedTuple
 
 from benchbrief.compiler.extensions.registry import accepted_errors, stray_errors
 from benchbrief.model import plan as p
+from benchbrief.model.points import Curve
 from benchbrief.reports.data.imported_briefs import is_imported
 from benchbrief.reports.data.report_data import Results
 from benchbrief.reports.data.view_model import Item, Notice
@@ -129,11 +130,11 @@ def _still_rising(results: Results) -> Iterator[Limit]:
         "QUALIFY row_number() OVER (PARTITION BY experiment, hardware, workload ORDER BY threads DESC) <= 2 "
         "ORDER BY experiment, hardware, workload, threads"
     ).rows
-    ramps: dict[tuple[str, str, str], list[tuple[int, float]]] = {}
+    ramps: dict[Curve, list[tuple[int, float]]] = {}
     for experiment, hardware, workload, threads, rate in rows:
         planned = results.plan.experiments[experiment]
         if planned.axis == "threads" and planned.search is None:
-            ramps.setdefault((experiment, hardware, workload), []).append((threads, rate))
+            ramps.setdefault(Curve(experiment, hardware, workload), []).append((threads, rate))
     ends = [(key, points[-2], points[-1]) for key, points in ramps.items() if len(points) > 1]
     rising = [(last[1] / before[1], key, last[0]) for key, before, last in ends if last[1] > STILL_GAINS * before[1]]
     if not rising:

@@ -128,7 +128,7 @@ def _offered(results: Results, key_short: str = "v_short", key_ahead: str = "v_a
 def _beyond_promises(results: Results) -> Iterable[str]:
     """Yield the cells at rates at which searches found their promises broken, or beyond the load generator."""
     found = {
-        (*search.place, runs.rate)
+        (*search.curve, runs.rate)
         for search in results.promises
         for runs in search.rates
         if runs.verdict in ("broken", "beyond")

@@ -12,11 +12,12 @@ from html import escape
 from importlib.metadata import version
 from itertools import groupby
 from operator import itemgetter
-from typing import TYPE_CHECKING, Literal, TypeAlias
+from typing import TYPE_CHECKING, Literal
 
 from markupsafe import Markup
 
 from benchbrief.model import plan as p
+from benchbrief.model.points import Curve, DimKey
 from benchbrief.model.precision import printing
 from benchbrief.reports.brief_error import ReportError
 from benchbrief.reports.data.imported_briefs import is_imported
@@ -34,7 +35,7 @@ from benchbrief.reports.data.numbers_file import (
     Series,
     SourceLine,
 )
-from benchbrief.reports.data.report_data import NOT_PUBLISHED, CellRow, Key, Results
+from benchbrief.reports.data.report_data import NOT_PUBLISHED, CellRow, Results
 from benchbrief.reports.disclosure.run_origin import run_row
 from benchbrief.reports.notices.open_searches import open_searches
 from benchbrief.reports.text.number_format import fixed, points
@@ -105,7 +106,6 @@ def _manifest(lines: bytes) -> tuple[int, str]:
     return len(by_path), hashlib.sha256(b"".join(by_path[path] for path in sorted(by_path))).hexdigest()
 
 
-_Measurement: TypeAlias = tuple[str, str, str]
 Detail = Literal["full", "compact", "none"]
 """The detail of the appendix: see `provenance` of a report."""
 
@@ -177,7 +177,7 @@ class Ledger:
         printed: Printed,
         *,
         high: p.Query | None = None,
-        at: Mapping[str, Key] | None = None,
+        at: Mapping[str, DimKey] | None = None,
         letters: str = "",
     ) -> Shown:
         """Enter a number of the current element, as printed."""
@@ -362,15 +362,15 @@ class Ledger:
         return {str(cell): str(run) for cell, run in self._results.store.sql(text).rows}
 
     @cached_property
-    def _measurement(self) -> dict[str, _Measurement]:
+    def _measurement(self) -> dict[str, Curve]:
         """The experiment, hardware and workload of each cell, which together identify a measurement."""
-        return {cell.cell_id: (cell.experiment, cell.hardware, cell.workload) for cell in self._results.cells}
+        return {cell.cell_id: Curve.of(cell) for cell in self._results.cells}
 
     @cached_property
-    def _measurements(self) -> dict[_Measurement, list[CellRow]]:
+    def _measurements(self) -> dict[Curve, list[CellRow]]:
         """The used cells of each measurement: a ramp with its repeats."""
         computed = {cell for row in self._rows.values() if not row.quoted for cell in row.cells}
-        found: dict[_Measurement, list[CellRow]] = {}
+        found: dict[Curve, list[CellRow]] = {}
         for cell in self._results.cells:
             if cell.cell_id in computed:
                 found.setdefault(self._measurement[cell.cell_id], []).append(cell)

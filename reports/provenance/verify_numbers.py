@@ -13,8 +13,9 @@ from pydantic import BaseModel
 from benchbrief.dsl.diagnostics.plain_amounts import plural
 from benchbrief.model import plan as p
 from benchbrief.model.plan import Plan
+from benchbrief.model.points import DimKey
 from benchbrief.model.precision import printed_as
-from benchbrief.reports.data.numbers_file import CellEntry, Key, Number, NumbersFile, QueryEntry
+from benchbrief.reports.data.numbers_file import CellEntry, Number, NumbersFile, QueryEntry
 from benchbrief.reports.data.report_data import Results, Store
 from benchbrief.reports.data.tables import drop_undue, keep_elements_with_data
 from benchbrief.reports.disclosure.run_origin import disclose_origin, run_row
@@ -76,7 +77,7 @@ def _problems(path: Path, brief: Brief, made: Made, run_dir: Path) -> Iterator[s
 
 Found = TypeVar("Found")
 Identity: TypeAlias = tuple[str, tuple[str, ...], str, str]
-At: TypeAlias = tuple[tuple[str, Key], ...]
+At: TypeAlias = tuple[tuple[str, DimKey], ...]
 
 
 class _Wanted(NamedTuple):
@@ -145,7 +146,7 @@ def identity(query: p.Query) -> Identity:
     return query.sql, query.dims, query.unit, query.text
 
 
-def key_of(key: Key | int | None) -> Key:
+def key_of(key: DimKey | int | None) -> DimKey:
     return key if isinstance(key, str) else math.nan if key is None else float(key)
 
 
@@ -166,15 +167,15 @@ def _of_tables(elements: Iterable[p.Element], results: Results) -> Iterator[_Wan
                     yield _Wanted(line.query, _known_place(at))
 
 
-def _known_place(at: Mapping[Any, Key]) -> At:
+def _known_place(at: Mapping[Any, DimKey]) -> At:
     return tuple(sorted((dim, _hashed(key)) for dim, key in at.items()))
 
 
-def _keys(keys: Sequence[Key | int | None]) -> tuple[Key, ...]:
+def _keys(keys: Sequence[DimKey | int | None]) -> tuple[DimKey, ...]:
     return tuple(map(_hashed, keys))
 
 
-def _hashed(key: Key | int | None) -> Key:
+def _hashed(key: DimKey | int | None) -> DimKey:
     """Replace a missing key by one that equals itself."""
     found = key_of(key)
     return "" if isinstance(found, float) and math.isnan(found) else found
@@ -315,7 +316,7 @@ class DrawnDiffers:
     figure: str
     title: str
     expression: str
-    at: tuple[Key | None, ...]
+    at: tuple[DimKey | None, ...]
     value: float | None
     value_now: float | None
     why: str
@@ -426,7 +427,7 @@ class _Check:
         self._raw = raw
         self._queries = {query.id: query for query in recorded.queries}
         self._cells = dict(each_entry(results.store))
-        self._rows: dict[str, dict[tuple[Key, ...], float | None] | str] = {}
+        self._rows: dict[str, dict[tuple[DimKey, ...], float | None] | str] = {}
         self._known = known_queries(results.plan)
         report = next((each for each in results.plan.reports if each.name == recorded.report), None)
         found = letters_in(report.elements, results) if report and any(n.letters for n in recorded.numbers) else ()
@@ -487,7 +488,7 @@ class _Check:
                         why = self._why(self._behind(query, keys), found if isinstance(found, str) else "")
                         yield DrawnDiffers(figure.id, figure.title, query.expression, tuple(keys), old, now, why)
 
-    def _behind(self, query: QueryEntry, keys: Sequence[Key | int | None]) -> tuple[str, ...]:
+    def _behind(self, query: QueryEntry, keys: Sequence[DimKey | int | None]) -> tuple[str, ...]:
         """Return the recorded cells behind one point of a figure; those of all points where the plan does not say."""
         known = self._known.get(identity(query.query))
         if known is None or known.reads is None:
@@ -499,7 +500,7 @@ class _Check:
     def _failed(self, *queries: QueryEntry | None) -> bool:
         return any(isinstance(self._all(query), str) for query in queries if query is not None)
 
-    def _now(self, query: QueryEntry, at: Mapping[str, Key]) -> tuple[float | None, str]:
+    def _now(self, query: QueryEntry, at: Mapping[str, DimKey]) -> tuple[float | None, str]:
         found = self._all(query)
         if isinstance(found, str):
             return None, found
@@ -508,7 +509,7 @@ class _Check:
         known = [value for value in fitting if value is not None]
         return (known[0] if known else None), "" if fitting or not query.cells else "the store has no such row"
 
-    def _all(self, query: QueryEntry) -> dict[tuple[Key, ...], float | None] | str:
+    def _all(self, query: QueryEntry) -> dict[tuple[DimKey, ...], float | None] | str:
         """Return the rows of a query, or why there are none."""
         if query.id not in self._rows and identity(query.query) not in self._known:
             self._rows[query.id] = "its SQL is none of the plan's: the file of the numbers was edited"
@@ -541,7 +542,7 @@ class _Check:
         return what
 
 
-def _keyed(at: Mapping[str, Key]) -> tuple[tuple[str, Key], ...]:
+def _keyed(at: Mapping[str, DimKey]) -> tuple[tuple[str, DimKey], ...]:
     return tuple(sorted((dim, key_of(key)) for dim, key in at.items()))
 
 

@@ -14,6 +14,7 @@ from typing import Literal
 from markupsafe import Markup
 
 from benchbrief.model import plan as p
+from benchbrief.model.points import DimKey
 from benchbrief.model.units import parse_unit
 from benchbrief.reports.charts import draw_chart
 from benchbrief.reports.charts.build_figure import drawing
@@ -24,7 +25,7 @@ from benchbrief.reports.data.gaps import Gaps, name_part, reason_of, told
 from benchbrief.reports.data.imported_briefs import is_imported
 from benchbrief.reports.data.measure_labels import line_label, readable_label
 from benchbrief.reports.data.numbers_file import Printed
-from benchbrief.reports.data.report_data import Key, Results, Store
+from benchbrief.reports.data.report_data import Results, Store
 from benchbrief.reports.data.tables import (
     Column,
     Columns,
@@ -101,7 +102,7 @@ class Footnotes:
             for text in power_meters.cpu_packages_only(self._results):
                 self.note(text)
 
-    def quoted(self, query: p.Query, **where: Key) -> Sequence[str]:
+    def quoted(self, query: p.Query, **where: DimKey) -> Sequence[str]:
         """Return the footnote of a published value in the place of a computed one; nothing for others."""
         return [self._results.words["as_published"]] if self._results.is_quoted(query, **where) else []
 
@@ -394,7 +395,7 @@ class _Builder:
         metrics = (m.name for m in self.results.plan.metrics if m.query.unit == query.unit)
         return any(re.search(rf"\b{re.escape(name)}\b", query.text) for name in metrics)
 
-    def cells(self, queries: Iterable[p.Query], **where: Key) -> str:
+    def cells(self, queries: Iterable[p.Query], **where: DimKey) -> str:
         found = (cell.cell_id for query in queries for cell in self.results.cells_behind(query, **where))
         return " ".join(dict.fromkeys(found))
 

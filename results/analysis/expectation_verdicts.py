@@ -11,15 +11,16 @@ from dataclasses import dataclass
 from benchbrief.dsl.diagnostics.plain_amounts import plural
 from benchbrief.model.budgets import LEVEL, Looks, looks_at
 from benchbrief.model.plan import Dimension, Expect, Plan, Query
+from benchbrief.model.points import DimKey
 from benchbrief.model.precision import formatted
 from benchbrief.model.text import Text
 from benchbrief.results.result_messages import say
 from benchbrief.results.store.searched_doubts import KNOWN, Doubt, doubts
-from benchbrief.results.store.store import Key, Row, Store
+from benchbrief.results.store.store import Row, Store
 from benchbrief.runners.measurement.confidence_interval import mean_interval
 
-_Place = tuple[tuple[Dimension, Key], ...]
-Read = Callable[[Query], Iterable[tuple[Sequence[Key], float | None]]]
+_Place = tuple[tuple[Dimension, DimKey | None], ...]
+Read = Callable[[Query], Iterable[tuple[Sequence[DimKey | None], float | None]]]
 """Gives the keys of a query's dims and the value there."""
 
 
@@ -31,7 +32,7 @@ def reading(store: Store) -> Read:
 class Differences:
     """Left side minus right side at a place, for each repeat that has both."""
 
-    place: Mapping[Dimension, Key]
+    place: Mapping[Dimension, DimKey | None]
     values: Sequence[float]
 
 
@@ -55,7 +56,7 @@ class Interval:
     `distance` is how far the last look is from that: half the width of its interval as a share of what lies between the
     mean and the limit. Infinite where the mean is on the other side. With too few repeats, the interval has no ends."""
 
-    place: Mapping[Dimension, Key]
+    place: Mapping[Dimension, DimKey | None]
     of: str
     is_difference: bool
     unit: str
@@ -176,9 +177,9 @@ def _only(number: Query, read: Read) -> float:
     return next(value for _, value in read(number) if value is not None)
 
 
-def _by_place(query: Query, read: Read) -> dict[_Place, dict[Key, float | None]]:
+def _by_place(query: Query, read: Read) -> dict[_Place, dict[DimKey | None, float | None]]:
     """Return the values by place, and there by repeat (None: of all)."""
-    found: dict[_Place, dict[Key, float | None]] = {}
+    found: dict[_Place, dict[DimKey | None, float | None]] = {}
     for row, value in read(query):
         keys = dict(zip(query.dims, row, strict=True))
         repeat = keys.pop("repeat", None)
@@ -186,7 +187,9 @@ def _by_place(query: Query, read: Read) -> dict[_Place, dict[Key, float | None]]
     return found
 
 
-def _values(side: Mapping[_Place, Mapping[Key, float | None]], place: _Place) -> Mapping[Key, float | None]:
+def _values(
+    side: Mapping[_Place, Mapping[DimKey | None, float | None]], place: _Place
+) -> Mapping[DimKey | None, float | None]:
     return next((values for other, values in side.items() if set(other) <= set(place)), {})
 
 
@@ -253,7 +256,7 @@ def _verdict(expect: Expect, plan: Plan, store: Store) -> Verdict:
     sides = [(side, store.query(side), doubts(store, side.sql)) for side in expect.sides]
     read = reading(store)
 
-    def read_known(query: Query) -> Iterable[tuple[Sequence[Key], float | None]]:
+    def read_known(query: Query) -> Iterable[tuple[Sequence[DimKey | None], float | None]]:
         return [(row.keys, row.value) for row in rows] if query is expect.query else read(query)
 
     found = judge(expect, read_known, looks_at(plan, expect))
@@ -301,7 +304,7 @@ def _of(each: Interval, first_look: int | None) -> str:
     return f"{what} is {low} to {high} ({plural(each.repeats, 'repeat')})"
 
 
-Sides = Sequence[tuple[Query, Sequence[Row], Mapping[tuple[Key, ...], Doubt]]]
+Sides = Sequence[tuple[Query, Sequence[Row], Mapping[tuple[DimKey | None, ...], Doubt]]]
 
 
 def _detail(expect: Expect, rows: Sequence[Row], holds: bool | None, sides: Sides) -> str:
@@ -333,12 +336,15 @@ def _keys(keys: Sequence[str]) -> str:
     return ", ".join(keys[:_SHOWN]) + (f" and {len(keys) - _SHOWN} more" if len(keys) > _SHOWN else "")
 
 
-def _place(keys: Mapping[Dimension, Key]) -> str:
+def _place(keys: Mapping[Dimension, DimKey | None]) -> str:
     return ", ".join(f"{dim} {_number(key)}" for dim, key in keys.items())
 
 
 def _side(
-    query: Query, found: Sequence[Row], open_: Mapping[tuple[Key, ...], Doubt], keys: dict[Dimension, Key]
+    query: Query,
+    found: Sequence[Row],
+    open_: Mapping[tuple[DimKey | None, ...], Doubt],
+    keys: dict[Dimension, DimKey | None],
 ) -> str:
     """Describe a side, unless it is a plain number of the spec, which says nothing new."""
     wanted = [keys.get(dim) for dim in query.dims]
@@ -355,7 +361,7 @@ def _quantity(value: float, unit: str) -> str:
     return f"{_number(value)} {unit}" if unit not in ("", "1") else _number(value)
 
 
-def _number(key: Key) -> str:
+def _number(key: DimKey | None) -> str:
     if not isinstance(key, float):
         return str(key)
     return f"{key:,.0f}" if abs(key) >= 1e6 else f"{key:,.6g}"

@@ -12,12 +12,13 @@ from dataclasses import replace
 from pathlib import Path
 
 from benchbrief.compiler.measure_catalogue import KINDS, SAMPLED
-from benchbrief.model.budgets import Point, budgeted_cells, cells_read, keys_of, looks_at, point_of
+from benchbrief.model.budgets import budgeted_cells, cells_read, looks_at
 from benchbrief.model.plan import Cell, Dimension, Expect, Plan, Query
+from benchbrief.model.points import DimKey, Point
 from benchbrief.model.units import DIMENSIONLESS, parse_unit
 from benchbrief.results.analysis.expectation_verdicts import judge, reading
 from benchbrief.results.building.growing_tables import GrowingTables
-from benchbrief.results.store.store import Key, Store
+from benchbrief.results.store.store import Store
 from benchbrief.runners.journal.run_record import RunRecord
 from benchbrief.runners.scheduling.budgeted_repeats import Readings, Sampled
 from benchbrief.runners.scheduling.reported_statistics import asked_queries
@@ -70,21 +71,23 @@ class OpenExpectations:
         for cell in cells_read(self._plan, expect.query):
             history = record.cells.get(cell.id)
             over = history is not None and (history.ended is not None or history.skipped is not None)
-            ended[point_of(cell)] = over or ended.get(point_of(cell), False)
+            ended[Point.of(cell)] = over or ended.get(Point.of(cell), False)
         return not all(ended.values())
 
 
-def _expected_points(plan: Plan, expect: Expect, place: Mapping[Dimension, Key] | None = None) -> Iterator[Point]:
+def _expected_points(
+    plan: Plan, expect: Expect, place: Mapping[Dimension, DimKey | None] | None = None
+) -> Iterator[Point]:
     """Yield the points of budgeted experiments that the expectation reads, at a place or at all."""
     for cell in budgeted_cells(plan, expect.query):
-        keys = keys_of(cell)
+        keys = Point.of(cell).keys
         if all(keys[dim] == key for dim, key in (place or {}).items() if keys.get(dim) is not None):
-            yield point_of(cell)
+            yield Point.of(cell)
 
 
 _LEAST_SHARE = 0.01
 """A mean below this share of the largest one counts as that share: nobody sees its interval beside the others."""
-_Place = Mapping[Dimension, Key]
+_Place = Mapping[Dimension, DimKey | None]
 _MEANS = """
 SELECT experiment, hardware, workload, threads, target, repeat, avg(value) FROM measure.mean
 WHERE measure = '{measure}' AND value IS NOT NULL GROUP BY ALL ORDER BY repeat
@@ -119,7 +122,7 @@ class AskedSamples:
 
     def of(self, cell: Cell) -> set[str]:
         """Return what is asked for at the point of a cell: names of measures, and how metrics are computed."""
-        found = {of for of, points in self._points_of.items() if point_of(cell) in points}
+        found = {of for of, points in self._points_of.items() if Point.of(cell) in points}
         return {self._metrics[of].sql if of in self._metrics else of for of in found}
 
     def read(self, store: Store) -> dict[Point, list[Sampled]]:
@@ -140,7 +143,7 @@ def _add(
     of: str,
     known: Sequence[tuple[_Place, Sequence[float]]],
     whole: float,
-    points: Mapping[Point, Mapping[Dimension, Key | None]],
+    points: Mapping[Point, Mapping[Dimension, DimKey | None]],
     found: dict[Point, list[Sampled]],
 ) -> None:
     """Add the values at each place to its points. Those of a number without a unit are shares of `whole`."""
@@ -152,9 +155,9 @@ def _add(
                 found.setdefault(point, []).append(Sampled(of, values, least))
 
 
-def _by_place(dims: Sequence[Dimension], rows: Iterable[Sequence[Key | None]]) -> list[tuple[_Place, list[float]]]:
+def _by_place(dims: Sequence[Dimension], rows: Iterable[Sequence[DimKey | None]]) -> list[tuple[_Place, list[float]]]:
     """Return the values over the repeats at each place of the rows, which have a value behind their `dims`."""
-    found: dict[tuple[tuple[Dimension, Key | None], ...], list[float]] = {}
+    found: dict[tuple[tuple[Dimension, DimKey | None], ...], list[float]] = {}
     for *row, value in rows:
         keys = dict(zip(dims, row, strict=True))
         del keys["repeat"]
@@ -163,9 +166,9 @@ def _by_place(dims: Sequence[Dimension], rows: Iterable[Sequence[Key | None]]) -
     return [({dim: key for dim, key in place if key is not None}, values) for place, values in found.items()]
 
 
-def _asked_points(plan: Plan, queries: Iterable[Query]) -> dict[Point, Mapping[Dimension, Key | None]]:
+def _asked_points(plan: Plan, queries: Iterable[Query]) -> dict[Point, Mapping[Dimension, DimKey | None]]:
     cells = (cell for query in queries for cell in budgeted_cells(plan, query))
-    return {point_of(cell): keys_of(cell) for cell in cells}
+    return {Point.of(cell): Point.of(cell).keys for cell in cells}
 
 
 def _is_sampled(query: Query) -> bool:

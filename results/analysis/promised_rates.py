@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Literal, NamedTuple
 
+from benchbrief.model.points import Curve
 from benchbrief.model.rate_search import is_lower_bound
 from benchbrief.results.store.searched_doubts import Doubt, of_search
 
@@ -77,8 +78,8 @@ class Promised(NamedTuple):
     rates: tuple[RateRuns, ...]
 
     @property
-    def place(self) -> tuple[str, str, str]:
-        return self.experiment, self.hardware, self.workload
+    def curve(self) -> Curve:
+        return Curve.of(self)
 
     def as_dict(self) -> dict[str, object]:
         """Return it for `--json`, with `bound` and `decided` as in `measure.sustained`."""

@@ -15,12 +15,12 @@ from typing import TypeVar
 
 from benchbrief.model.budgets import strictest_level
 from benchbrief.model.plan import Metric, Plan, Query
-from benchbrief.results.compare.comparison import Better, Point, Quantity, Values
+from benchbrief.model.points import Curve, DimKey, Point, PointKeys
+from benchbrief.results.compare.comparison import Better, Quantity, Values
 from benchbrief.results.compare.contender import Contender, defined_otherwise
 from benchbrief.results.ingest.latency_rows import is_not_given
 from benchbrief.results.result_messages import say
-from benchbrief.results.store.searched_doubts import KNOWN, Answering, Doubt, Keys, Place, doubts, of_search, values_at
-from benchbrief.results.store.store import Key
+from benchbrief.results.store.searched_doubts import KNOWN, Answering, Doubt, Keys, doubts, of_search, values_at
 
 UNBOUNDED = "what its searches leave open is not known"
 _LEAST = 5e-324
@@ -28,7 +28,7 @@ _LEAST = 5e-324
 _SEARCHES = (
     "SELECT experiment, hardware, workload, kept_to, broken_from FROM main.promises WHERE kind IS NOT NULL ORDER BY ALL"
 )
-_Search = tuple[Place, tuple[float, float]]
+_Search = tuple[Curve, tuple[float, float]]
 
 
 def is_searched(query: Query) -> bool:
@@ -88,10 +88,9 @@ def _searches(store: Answering) -> Iterator[_Search]:
     for experiment, hardware, workload, kept_to, broken_from in store.sql(_SEARCHES).rows:
         if kept_to is not None or broken_from is not None:
             ends = kept_to or _LEAST, math.inf if broken_from is None else broken_from
-            yield (experiment, hardware, workload), ends
+            yield Curve(experiment, hardware, workload), ends
 
 
-_POINT = ("experiment", "hardware", "workload", "threads", "target")
 _Known = TypeVar("_Known")
 
 
@@ -99,12 +98,12 @@ _Known = TypeVar("_Known")
 class Gathered:
     """One contender's values by point, with those of its repeats beside them. None for a missing value."""
 
-    values: dict[Point, tuple[float | None, str]] = field(default_factory=dict)
-    repeats: dict[Point, list[float | None]] = field(default_factory=dict)
-    bounds: dict[Point, tuple[float, float]] = field(default_factory=dict)
-    doubts: dict[Point, Doubt] = field(default_factory=dict)
+    values: dict[PointKeys, tuple[float | None, str]] = field(default_factory=dict)
+    repeats: dict[PointKeys, list[float | None]] = field(default_factory=dict)
+    bounds: dict[PointKeys, tuple[float, float]] = field(default_factory=dict)
+    doubts: dict[PointKeys, Doubt] = field(default_factory=dict)
 
-    def at(self, point: Point, planned: int, behind: Measurements, *, percentile: bool) -> Values | None:
+    def at(self, point: PointKeys, planned: int, behind: Measurements, *, percentile: bool) -> Values | None:
         """Return the values at a point. `planned` is its number of repeats in the plan, 0 when there is none or
         several."""
         if point not in self.values and not planned:
@@ -128,25 +127,25 @@ class Measurements:
 
     def __init__(self, side: Contender) -> None:
         self.level = strictest_level(side.plan)
-        self._cells: list[tuple[dict[str, Key], str, float]] = []
-        self._found: dict[tuple[str, ...], dict[Point, dict[str, float]]] = {}
+        self._cells: list[tuple[dict[str, DimKey | None], str, float]] = []
+        self._found: dict[tuple[str, ...], dict[PointKeys, dict[str, float]]] = {}
         rows = side.store.sql(f"{_MEASUREMENTS} AND {side.condition}").rows
         for *keys, measurement, seconds in rows:
-            self._cells.append((dict(zip(_POINT, keys, strict=True)), measurement, seconds))
+            self._cells.append((dict(zip(Point._fields, keys, strict=True)), measurement, seconds))
 
-    def at(self, point: Point) -> tuple[frozenset[str], float]:
+    def at(self, point: PointKeys) -> tuple[frozenset[str], float]:
         """Return this for all cells at the point, which may have fewer dimensions than a cell, and the sum of their
         seconds."""
-        dims = tuple(dim for dim, _ in point if dim in _POINT)
+        dims = tuple(dim for dim, _ in point if dim in Point._fields)
         if dims not in self._found:
             found = self._found[dims] = {}
             for keys, measurement, seconds in self._cells:
                 found.setdefault(tuple((dim, keys[dim]) for dim in dims), {})[measurement] = seconds
-        there = self._found[dims].get(tuple((dim, key) for dim, key in point if dim in _POINT), {})
+        there = self._found[dims].get(tuple((dim, key) for dim, key in point if dim in Point._fields), {})
         return frozenset(there), sum(there.values())
 
 
-def _point(side: Contender, keys: Mapping[str, Key]) -> Point:
+def _point(side: Contender, keys: Mapping[str, DimKey | None]) -> PointKeys:
     """Return a cell's point. For one hardware, that is what differs and not part of it. A target replaces threads."""
     left_out = {"hardware"} if side.hardware is not None else set()
     if keys.get("target") is not None:
@@ -174,12 +173,12 @@ _MATCH = (
 )
 
 
-def planned_repeats(side: Contender) -> Mapping[Point, int]:
+def planned_repeats(side: Contender) -> Mapping[PointKeys, int]:
     """Return how many repeats the plan has of each point, without those that were not needed."""
     rows = side.store.sql(
         f"SELECT {_CELLS}, count(*) FROM measure.cells AS c WHERE {side.condition} GROUP BY ALL"  # noqa: S608  # ours
     ).rows
-    return {_point(side, dict(zip(_POINT, keys, strict=True))): count for *keys, count in rows}
+    return {_point(side, dict(zip(Point._fields, keys, strict=True))): count for *keys, count in rows}
 
 
 def _counted(side: Contender, view: str, condition: str) -> Gathered:
@@ -190,7 +189,7 @@ def _counted(side: Contender, view: str, condition: str) -> Gathered:
         f"ON {_MATCH} AND m.repeat = c.repeat AND m.phase IS NULL AND {condition} WHERE {side.condition} ORDER BY ALL"
     ).rows
     for *keys, value in rows:
-        found.repeats.setdefault(_point(side, dict(zip(_POINT, keys, strict=True))), []).append(value)
+        found.repeats.setdefault(_point(side, dict(zip(Point._fields, keys, strict=True))), []).append(value)
     for point, values in found.repeats.items():
         known = [value for value in values if value is not None]
         found.values[point] = (statistics.fmean(known) if known else None, "")
@@ -216,7 +215,7 @@ def latencies(side: Contender) -> dict[str, Gathered]:
     found: dict[str, Gathered] = {}
     for *keys, operation, statistic, repeat, value, reason in rows:
         name = f"latency.{statistic.replace('.', '')}[{operation}]"
-        point = _point(side, dict(zip(_POINT, keys, strict=True)))
+        point = _point(side, dict(zip(Point._fields, keys, strict=True)))
         gathered = found.setdefault(name, Gathered())
         if repeat is None:
             gathered.values[point] = (value, reason)
@@ -234,7 +233,7 @@ def sustained(side: Contender) -> Gathered:
     ).rows
     found = Gathered()
     for *keys, value, reason, kept_to, broken_from, kind, by_generator, sure in rows:
-        point = _point(side, dict(zip(_POINT, keys, strict=False)))
+        point = _point(side, dict(zip(Point._fields, keys, strict=False)))
         found.values[point] = (value, reason)
         if any(each is not None for each in (value, kept_to, broken_from)):
             found.bounds[point] = (kept_to or 0.0, math.inf if broken_from is None else broken_from)
@@ -251,9 +250,9 @@ def metric_values(side: Contender, query: Query, repeats: Query | None) -> Gathe
         keys.pop("repeat")
         found.repeats.setdefault(_point(side, keys), []).append(value)
 
-    def keep(by_keys: Mapping[tuple[Key, ...], _Known], at: dict[Point, _Known]) -> None:
+    def keep(by_keys: Mapping[tuple[DimKey | None, ...], _Known], at: dict[PointKeys, _Known]) -> None:
         for key, known in by_keys.items():
-            of: dict[str, Key] = dict(zip(query.dims, key, strict=True))
+            of: dict[str, DimKey | None] = dict(zip(query.dims, key, strict=True))
             if side.hardware is None or of.get("hardware") == side.hardware:
                 at[_point(side, of)] = known
 
@@ -263,9 +262,9 @@ def metric_values(side: Contender, query: Query, repeats: Query | None) -> Gathe
     return found
 
 
-def _rows(side: Contender, query: Query) -> Iterator[tuple[dict[str, Key], float | None, str]]:
+def _rows(side: Contender, query: Query) -> Iterator[tuple[dict[str, DimKey | None], float | None, str]]:
     for row in side.store.query(query):
-        keys: dict[str, Key] = dict(zip(query.dims, row[:-1], strict=True))
+        keys: dict[str, DimKey | None] = dict(zip(query.dims, row[:-1], strict=True))
         if side.hardware is None or keys.get("hardware") == side.hardware:
             yield keys, row[-1], getattr(row, "reason", None) or ""
 
@@ -278,7 +277,7 @@ class _Side:
     """What one contender measured: each quantity except metrics, and its metrics that can be compared."""
 
     of: Contender
-    planned: Mapping[Point, int]
+    planned: Mapping[PointKeys, int]
     behind: Measurements
     found: Mapping[str, Gathered]
     metrics: Mapping[str, Metric]
@@ -370,8 +369,8 @@ def _in_common(*sides: _Side, names: tuple[str, str] = ("A", "B"), without_error
 
 
 def _other_promises(
-    sides: Sequence[_Side], points: Iterable[Point], names: tuple[str, str]
-) -> Iterator[tuple[Point, str]]:
+    sides: Sequence[_Side], points: Iterable[PointKeys], names: tuple[str, str]
+) -> Iterator[tuple[PointKeys, str]]:
     """Yield the points whose searches are for another promise, with both."""
     for point in points:
         name = str(dict(point).get("experiment"))
@@ -382,7 +381,7 @@ def _other_promises(
 def _quantity(
     name: str, unit: str, better: Better, sides: Sequence[_Side], found: Sequence[Gathered], *, percentile: bool
 ) -> Quantity:
-    def at(which: int, point: Point) -> Values | None:
+    def at(which: int, point: PointKeys) -> Values | None:
         side = sides[which]
         return found[which].at(point, side.planned.get(point, 0), side.behind, percentile=percentile)
 
@@ -399,7 +398,7 @@ def _is_not_given(values: Values) -> bool:
     return not values.is_known and not values.repeats and is_not_given(values.reason)
 
 
-def _order(plan: Plan) -> Callable[[Point], list[tuple[int, float, str]]]:
+def _order(plan: Plan) -> Callable[[PointKeys], list[tuple[int, float, str]]]:
     """Return a sort key for points: names in the plan's order, numbers by value."""
     names: dict[str, Mapping[str, object]] = {
         "experiment": plan.experiments,
@@ -408,7 +407,7 @@ def _order(plan: Plan) -> Callable[[Point], list[tuple[int, float, str]]]:
     }
     places = {dim: {name: place for place, name in enumerate(declared)} for dim, declared in names.items()}
 
-    def order(point: Point) -> list[tuple[int, float, str]]:
+    def order(point: PointKeys) -> list[tuple[int, float, str]]:
         return [
             (places.get(dim, {}).get(key, 0), 0.0, key) if isinstance(key, str) else (0, float(key or 0), "")
             for dim, key in point
@@ -424,7 +423,7 @@ def by_default(known: Mapping[str, Quantity], *plans: Plan) -> list[Quantity]:
     reads = {metric.name: metric.query.reads or () for plan in plans for metric in plan.metrics}
     names = {name for plan in plans for name in plan.experiments}
 
-    def is_chosen(quantity: str, point: Point) -> bool:
+    def is_chosen(quantity: str, point: PointKeys) -> bool:
         keys = dict(point)
         if keys.get("target") is None:
             return False

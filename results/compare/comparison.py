@@ -13,6 +13,7 @@ from dataclasses import dataclass, field, replace
 from typing import Literal
 
 from benchbrief.model.budgets import LEVEL
+from benchbrief.model.points import PointKeys
 from benchbrief.model.text import Text
 from benchbrief.results.result_messages import say
 from benchbrief.results.statistics.significance import (
@@ -28,14 +29,11 @@ from benchbrief.results.statistics.significance import (
     ratio_of_percentiles,
 )
 from benchbrief.results.store.searched_doubts import KNOWN, Doubt
-from benchbrief.results.store.store import Key
 from benchbrief.runners.measurement.confidence_interval import mean_interval
 
 SIGNIFICANT = 0.05
 Better = Literal["higher", "lower"] | None
 Verdict = Literal["better", "worse", "differs", "within noise", "within threshold", "same measurement", "unknown"]
-Point = tuple[tuple[str, Key], ...]
-"""The dimensions of a point with their keys, in the order of the results."""
 
 
 @dataclass(frozen=True)
@@ -90,8 +88,8 @@ class Quantity:
     name: str
     unit: str
     better: Better
-    points: Mapping[Point, tuple[Values | None, Values | None]]
-    unlike: Mapping[Point, str] = field(default_factory=dict)
+    points: Mapping[PointKeys, tuple[Values | None, Values | None]]
+    unlike: Mapping[PointKeys, str] = field(default_factory=dict)
     signed: bool = True
     exact: bool = False
     names: tuple[str, str] = ("A", "B")
@@ -116,7 +114,7 @@ class Comparison:
     quantity: str
     unit: str
     better: Better
-    point: Point
+    point: PointKeys
     first: Values | None
     second: Values | None
     ratio: float | None
@@ -234,7 +232,7 @@ def _outcome(rows: Sequence[Comparison], threshold: float) -> Outcome:
     return Outcome(tuple(judged), only[True], only[False])
 
 
-def _compared(quantity: Quantity, point: Point, first: Values | None, second: Values | None) -> Comparison:
+def _compared(quantity: Quantity, point: PointKeys, first: Values | None, second: Values | None) -> Comparison:
     row = Comparison(
         quantity.name,
         quantity.unit,

@@ -13,7 +13,8 @@ from itertools import combinations
 from math import inf
 from typing import NamedTuple
 
-from benchbrief.results.compare.comparison import Better, Comparison, Outcome, Point, Quantity, Values, compare_all
+from benchbrief.model.points import PointKeys
+from benchbrief.results.compare.comparison import Better, Comparison, Outcome, Quantity, Values, compare_all
 from benchbrief.results.result_messages import say
 
 Pair = tuple[int, int]
@@ -33,7 +34,7 @@ class Ranking:
     quantity: str
     unit: str
     better: Better
-    point: Point
+    point: PointKeys
     values: tuple[Values | None, ...]
     letters: tuple[str, ...]
     order: tuple[int, ...]
@@ -68,7 +69,7 @@ def rank(pairs: Mapping[Pair, Iterable[Quantity]], threshold: float = 0.0) -> Fi
     """
     outcomes = dict(zip(pairs, compare_all(pairs.values(), threshold), strict=True))
     count = 1 + max(second for _, second in pairs)
-    found: dict[tuple[str, Point], dict[Pair, Comparison]] = {}
+    found: dict[tuple[str, PointKeys], dict[Pair, Comparison]] = {}
     for pair, outcome in outcomes.items():
         for row in outcome.comparisons:
             found.setdefault((row.quantity, row.point), {})[pair] = row

@@ -8,6 +8,7 @@ from functools import cached_property
 from typing import NamedTuple
 
 from benchbrief.model.plan import Read
+from benchbrief.model.points import Point
 from benchbrief.model.precision import FEWEST, are_few, share_beyond
 from benchbrief.results.compare.comparison import Comparison
 from benchbrief.results.compare.contender import Contender
@@ -70,7 +71,7 @@ def resting_on_few(side: Contender, rows: Sequence[Comparison]) -> list[Comparis
         return []
     beyond = Beyond(side.store)
     cells = side.store.sql("SELECT cell_id, experiment, hardware, workload, threads, target FROM main.cells").rows
-    known = [(str(id_), dict(zip(_DIMS, keys, strict=True))) for id_, *keys in cells]
+    known = [(str(id_), dict(zip(Point._fields, keys, strict=True))) for id_, *keys in cells]
 
     def behind(row: Comparison, read: Read) -> list[str]:
         at = {**dict(row.point), **({"hardware": side.hardware} if side.hardware else {})}
@@ -97,7 +98,6 @@ def _latencies(quantity: str, metrics: Mapping[str, Sequence[Read]]) -> list[Rea
     return [read for read in metrics.get(quantity, ()) if read.view == "latency"]
 
 
-_DIMS = ("experiment", "hardware", "workload", "threads", "target")
 _LATENCY = re.compile(r"latency\.(p\d+)\[(.+)\]")
 
 

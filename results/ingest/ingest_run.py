@@ -15,6 +15,7 @@ from benchbrief.compiler.measure_catalogue import KINDS
 from benchbrief.model import events as j
 from benchbrief.model.measurement import Operation
 from benchbrief.model.plan import Cell, Experiment, Fact, Knee, Plan, Promise, Quantity
+from benchbrief.model.points import Curve
 from benchbrief.model.rate_search import CONFIDENCE
 from benchbrief.model.text import joined
 from benchbrief.model.units import base_unit
@@ -54,7 +55,7 @@ def promise_rows(evidence: Evidence) -> Iterator[PromiseRow | RateRow]:
         ended = evidence.record.promises.get(key)
         yield _row(evidence, key, promise, experiment.points, ended)
         for each in ended.rates if ended else ():
-            place = (evidence.run_id, *_place(key), each.rate)
+            place = (evidence.run_id, *Curve.of(key), each.rate)
             yield RateRow(*place, *_runs(each))
 
 
@@ -90,10 +91,6 @@ def _searches(evidence: Evidence) -> Iterator[tuple[Knee, Experiment, Promise]]:
                 yield key, experiment, experiment.promise
 
 
-def _place(key: Knee) -> tuple[str, str, str]:
-    return key.experiment, key.hardware, key.workload
-
-
 def _runs(rate: j.RateJudged) -> tuple[int, ...]:
     return rate.met, rate.broken, rate.beyond, rate.failed, rate.held_met, rate.held_out, rate.held_beyond
 
@@ -107,7 +104,7 @@ def _row(
     reason = (warning_of(rates[0], ended) if ended else unknown) if sustained is None else None
     return PromiseRow(
         evidence.run_id,
-        *_place(key),
+        *Curve.of(key),
         promise.text,
         promise.within,
         CONFIDENCE,
@@ -206,7 +203,7 @@ def _latency(
     run_id: str, verdict: Verdict, value: CellValue, repeat: int | None, seconds: float | None, reason: str | None
 ) -> LatencyRow:
     cell = verdict.cell
-    place = (run_id, cell.experiment, cell.hardware, cell.workload, cell.threads, cell.target)
+    place = (run_id, *Curve.of(cell), cell.threads, cell.target)
     statistic = KINDS[value.measure].statistic
     of = (value.phase, repeat, None, value.operation, "service", statistic)
     return LatencyRow(*place, *of, seconds, PUBLISHED, 1, reason)
@@ -406,7 +403,7 @@ def _latency_rows(run_id: str, repeats: Sequence[tuple[Cell, Measured]], planned
                 of_repeat = found.setdefault((op.phase, op.operation, op.kind), {}).setdefault(cell.repeat, {})
                 of_repeat[source] = op
     cell = repeats[0][0]
-    place = (run_id, cell.experiment, cell.hardware, cell.workload, cell.threads, cell.target)
+    place = (run_id, *Curve.of(cell), cell.threads, cell.target)
     # When one operation has intended latency, another's service time must not appear beside it as equal.
     from_due = any(kind == "intended" for _, _, kind in found)
     for (phase, operation, kind), by_repeat in found.items():

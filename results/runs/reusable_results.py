@@ -31,6 +31,7 @@ from pathlib import Path
 from benchbrief.model import events as j
 from benchbrief.model.budgets import is_budgeted
 from benchbrief.model.plan import Cell, DatabaseKey, Experiment, Plan, Reference
+from benchbrief.model.points import Curve
 from benchbrief.model.rate_search import Vote
 from benchbrief.results.analysis.interim_samples import AskedSamples
 from benchbrief.results.ingest.cell_verdicts import Verdict
@@ -267,9 +268,9 @@ def _bonds(plan: Plan, cell: Cell) -> Iterator[Bond]:
         case "random":
             yield (cell.experiment,)
     if experiment.search:
-        yield ("search", cell.experiment, cell.hardware, cell.workload)
+        yield ("search", *Curve.of(cell))
     for knee in knees:
-        yield ("search", knee.experiment, knee.hardware, knee.workload)
+        yield ("search", *Curve.of(knee))
 
 
 def find_reusable(plan: Plan, out: Path) -> Reuse:

@@ -40,8 +40,9 @@ from contextlib import suppress
 from typing import TYPE_CHECKING, NamedTuple
 
 from benchbrief.compiler.metrics.lower_to_sql import sql_name, sql_text
+from benchbrief.model.points import DimKey
 from benchbrief.results.store.searched_doubts import SUSTAINED as SUSTAINED_VIEW
-from benchbrief.results.store.searched_doubts import Key, doubts
+from benchbrief.results.store.searched_doubts import doubts
 from benchbrief.results.store.store_schema import EVENT_MEANS, SUSTAINED
 from benchbrief.results.store.user_query import Table, ask, require_reading
 from benchbrief.results.store_errors import ResultsError
@@ -222,5 +223,5 @@ def _with_doubts(store: _Answers, sql: str) -> str:
     )
 
 
-def _literal(key: Key) -> str:
+def _literal(key: DimKey | None) -> str:
     return "NULL" if key is None else sql_text(key) if isinstance(key, str) else repr(key)

@@ -13,6 +13,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, Literal, NamedTuple, Protocol
 
 from benchbrief.compiler.metrics.lower_to_sql import sql_text
+from benchbrief.model.points import Curve, DimKey
 from benchbrief.model.rate_search import CONFIDENCE, is_lower_bound
 from benchbrief.model.text import share_figure
 from benchbrief.results.result_messages import say
@@ -30,10 +31,7 @@ _BEYOND = 1e6
 _MOVED = 1.1
 _FEW = 8
 """So many searches are moved one by one at once."""
-Key = str | int | float | None
-Keys = tuple[Key, ...]
-Place = tuple[str, str, str]
-"""Experiment, hardware and workload of a search."""
+Keys = tuple[DimKey | None, ...]
 
 
 class Rows(Protocol):
@@ -99,17 +97,17 @@ def doubts(store: Answering, sql: str) -> Mapping[Keys, Doubt]:
     """
     if SUSTAINED not in sql:
         return {}
-    searches: dict[Place, Doubt] = {}
-    rates: dict[Place, float] = {}
+    searches: dict[Curve, Doubt] = {}
+    rates: dict[Curve, float] = {}
     for experiment, hardware, workload, rate, kind, by_generator, sure in store.sql(_SEARCHES).rows:
-        place = experiment, hardware, workload
+        place = Curve(experiment, hardware, workload)
         searches[place], rates[place] = of_search(kind, by_generator=by_generator, sure=sure), float(rate)
     if not any(searches.values()):
         return {}
     known = values_at(store, sql, rates)
     found: dict[Keys, Doubt] = {}
 
-    def compare(factors: Mapping[Place, float], *, bound: bool) -> set[Keys]:
+    def compare(factors: Mapping[Curve, float], *, bound: bool) -> set[Keys]:
         """Take note of the values that differ when rates are multiplied by these, and return their keys."""
         differing = set[Keys]()
         moved = values_at(store, sql, {place: rate * factors.get(place, 1.0) for place, rate in rates.items()})
@@ -122,7 +120,7 @@ def doubts(store: Answering, sql: str) -> Mapping[Keys, Doubt]:
             differing.add(keys)
         return differing
 
-    def move(some: Sequence[Place]) -> set[Keys]:
+    def move(some: Sequence[Curve]) -> set[Keys]:
         # By factors of their own, so that no ratio of two stays as it is.
         return compare({place: _BEYOND * _MOVED**n for n, place in enumerate(some)}, bound=True)
 
@@ -143,14 +141,14 @@ def doubts(store: Answering, sql: str) -> Mapping[Keys, Doubt]:
     return found
 
 
-def _halves(places: Sequence[Place]) -> Iterator[tuple[list[Place], list[Place]]]:
+def _halves(places: Sequence[Curve]) -> Iterator[tuple[list[Curve], list[Curve]]]:
     """Yield the searches in two halves, by each digit of their binary numbers: each two are apart in some."""
     for digit in range((len(places) - 1).bit_length()):
         zero, one = ([place for n, place in enumerate(places) if n >> digit & 1 == half] for half in (0, 1))
         yield zero, one
 
 
-def _one_by_one(places: Sequence[Place]) -> Iterator[Sequence[Place]]:
+def _one_by_one(places: Sequence[Curve]) -> Iterator[Sequence[Curve]]:
     """Yield each search, all of them, and all but each: the least of equal rates only moves with all of those."""
     yield from ([place] for place in places)
     if len(places) > 1:
@@ -159,7 +157,7 @@ def _one_by_one(places: Sequence[Place]) -> Iterator[Sequence[Place]]:
         yield from ([other for other in places if other != place] for place in places)
 
 
-def values_at(store: Answering, sql: str, rates: Mapping[Place, float]) -> dict[Keys, float]:
+def values_at(store: Answering, sql: str, rates: Mapping[Curve, float]) -> dict[Keys, float]:
     """Return the values of a query if the searches had found these rates, which may be infinite; NaN for a missing
     one."""
     typed = "(NULL::VARCHAR, NULL::VARCHAR, NULL::VARCHAR, 0.0::DOUBLE)"

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, Self, TypeAlias
 
 from benchbrief.model.budgets import LEVEL
 from benchbrief.model.plan import Query, Read
+from benchbrief.model.points import DimKey
 from benchbrief.model.text import Text, joined, word
 from benchbrief.results.result_messages import say, shorten_reason
 from benchbrief.results.statistics.repeat_spread import Confidence, t_interval
@@ -214,7 +215,6 @@ def register(connection: duckdb.DuckDBPyConnection, level: float) -> None:
         connection.create_function(name, called, parameters, "DOUBLE", null_handling=FunctionNullHandling.SPECIAL)
 
 
-Key = str | int | float | None
 _MEANS = "measure.mean"
 _KEEP_MEANS = """
 BEGIN TRANSACTION;
@@ -226,18 +226,18 @@ COMMIT;
 """Reading all samples takes longer than the rest of a query, and a brief asks for dozens of means."""
 
 
-class Row(tuple[Key, ...]):
+class Row(tuple[DimKey | None, ...]):
     """A value of a query: the keys of the query's `dims` in order, then the value. A missing value has a `reason`."""
 
     reason: str | None
 
-    def __new__(cls, keys: Sequence[Key], value: float | None, reason: str | None = None) -> Self:
+    def __new__(cls, keys: Sequence[DimKey | None], value: float | None, reason: str | None = None) -> Self:
         row = super().__new__(cls, (*keys, value))
         row.reason = reason
         return row
 
     @property
-    def keys(self) -> tuple[Key, ...]:
+    def keys(self) -> tuple[DimKey | None, ...]:
         return self[:-1]
 
     @property
@@ -346,15 +346,15 @@ class Store:
     def _rows(self, sql: str, parameters: Sequence[object] = ()) -> list[tuple[Any, ...]]:
         return self._connection.execute(sql, parameters).fetchall()
 
-    def _order_of_names(self) -> dict[str, dict[Key, int]]:
+    def _order_of_names(self) -> dict[str, dict[DimKey | None, int]]:
         """Return the place of each name in the plan, which is the order of the cells."""
-        ranks: dict[str, dict[Key, int]] = {"experiment": {}, "hardware": {}, "workload": {}}
+        ranks: dict[str, dict[DimKey | None, int]] = {"experiment": {}, "hardware": {}, "workload": {}}
         for row in self._rows("SELECT experiment, hardware, workload FROM cells"):
             for names, name in zip(ranks.values(), row, strict=True):
                 names.setdefault(name, len(names))
         return ranks
 
-    def _rank(self, dim: str, key: Key) -> tuple[int, float, str]:
+    def _rank(self, dim: str, key: DimKey | None) -> tuple[int, float, str]:
         if key is None:
             return (0, 0.0, "")
         if isinstance(key, str):

@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from benchbrief.model.plan import Cell
+from benchbrief.model.points import Curve
 from benchbrief.model.run_messages import say
 from benchbrief.model.text import Text, mapped
 from benchbrief.runners.errors import HostError, RunnerError
@@ -82,15 +83,15 @@ class FirstFailures:
     def __init__(self, planned: Iterable[Cell], done: Iterable[Cell]) -> None:
         self._planned: dict[Hashable, set[_Point]] = {}
         for cell in planned:
-            self._planned.setdefault(_place(cell), set()).add(_Point.of(cell))
-        self._over = {_place(cell) for cell in done}
+            self._planned.setdefault(Curve.of(cell), set()).add(_Point.of(cell))
+        self._over = {Curve.of(cell) for cell in done}
         """Where a cell was good, or where cells failed for several reasons."""
         self._failures: dict[Hashable, _Failures] = {}
         self._lock = threading.Lock()
 
     def good(self, cell: Cell) -> None:
         with self._lock:
-            self._over.add(_place(cell))
+            self._over.add(Curve.of(cell))
 
     def failed(self, cell: Cell, error: RunnerError, reason: str) -> None:
         """Count a cell that failed for good. A lost host says nothing about others, and is waited for elsewhere."""
@@ -98,15 +99,15 @@ class FirstFailures:
             return
         shape = shape_of_failure(cell.id, reason)
         with self._lock:
-            known = self._failures.setdefault(_place(cell), _Failures(reason, shape, error.by_plan, error.by_host))
+            known = self._failures.setdefault(Curve.of(cell), _Failures(reason, shape, error.by_plan, error.by_host))
             known.cells += 1
             known.points.add(_Point.of(cell))
             if shape != known.shape:
-                self._over.add(_place(cell))
+                self._over.add(Curve.of(cell))
 
     def why_not(self, cell: Cell) -> NotTried | None:
         """Return an error when the first cells of its workload on its hardware failed alike, one with no more load."""
-        place, load = _place(cell), _Point.of(cell)
+        place, load = Curve.of(cell), _Point.of(cell)
         with self._lock:
             known = self._failures.get(place)
             if known is None or known.cells < ALIKE or place in self._over:
@@ -117,10 +118,6 @@ class FirstFailures:
             error = NotTried(say.not_tried(n=ALIKE, said=known.reason))
             error.by_plan, error.by_host = known.by_plan, known.by_host
         return error
-
-
-def _place(cell: Cell) -> Hashable:
-    return cell.experiment, cell.hardware, cell.workload
 
 
 def shape_of_failure(cell: str, reason: str) -> Hashable:

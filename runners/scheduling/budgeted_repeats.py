@@ -18,20 +18,12 @@ from functools import partial
 from benchbrief.compiler.planning.data_states import DataStates
 from benchbrief.compiler.planning.tolerated_changes import changes_of
 from benchbrief.model import events as j
-from benchbrief.model.budgets import (
-    Point,
-    budgeted_cells,
-    chooses,
-    first_look,
-    first_pass,
-    is_budgeted,
-    level,
-    point_of,
-)
+from benchbrief.model.budgets import budgeted_cells, chooses, first_look, first_pass, is_budgeted, level
 from benchbrief.model.cell_history import CellHistory
 from benchbrief.model.fingerprint import place_of
 from benchbrief.model.measurement import Measurement
 from benchbrief.model.plan import Cell, Plan, ResetWork
+from benchbrief.model.points import Point
 from benchbrief.model.run_messages import say
 from benchbrief.model.text import Text, duration_figure, figure
 from benchbrief.runners.errors import RunnerError
@@ -324,13 +316,13 @@ class Budgets:
     def _sort(self) -> None:
         plan = self._plan
         self._lanes = lanes(plan.cells)
-        self._expected_points = {point_of(cell) for each in plan.expects for cell in budgeted_cells(plan, each.query)}
+        self._expected_points = {Point.of(cell) for each in plan.expects for cell in budgeted_cells(plan, each.query)}
         first = first_pass(plan.cells)
         turns: dict[tuple[object, ...], dict[Point, None]] = {}
         for number, lane in enumerate(self._lanes):
             for cell in lane:
                 self._lane_of[cell.id], self._cells[cell.id] = number, cell
-                experiment, point = plan.experiments[cell.experiment], point_of(cell)
+                experiment, point = plan.experiments[cell.experiment], Point.of(cell)
                 if not is_budgeted(plan, experiment) or cell.id in first:
                     self._needed.add(cell.id)
                 if is_budgeted(plan, experiment):
@@ -344,7 +336,7 @@ class Budgets:
     def asked_values(self, cell: Cell, measurement: Measurement) -> dict[str, float]:
         """Return the statistics of latency that the rule needs of a cell; none without a budget."""
         planned = self._cells.get(cell.id)  # as the plan has it, without what a search has found
-        budgeted = planned is not None and point_of(planned) in self._of_point
+        budgeted = planned is not None and Point.of(planned) in self._of_point
         return self._asked.values(planned, measurement) if planned and budgeted else {}
 
     def not_needed(self, cell: Cell) -> str:
@@ -408,8 +400,8 @@ class Budgets:
         """Leave out the cells of points whose first was left out."""
         out: list[Cell] = []
         for cell in cells:
-            repeats = point_of(cell) in self._of_point and cell.id not in self._needed
-            if repeats and (why := self._why_left_out(point_of(cell))) is not None:
+            repeats = Point.of(cell) in self._of_point and cell.id not in self._needed
+            if repeats and (why := self._why_left_out(Point.of(cell))) is not None:
                 out += self._leave_out([cell], why, "repeat")
         return out
 
@@ -423,7 +415,7 @@ class Budgets:
         nothing more is run."""
         left: dict[Point, list[Cell]] = {}
         for cell in pool:
-            left.setdefault(point_of(cell), []).append(cell)
+            left.setdefault(Point.of(cell), []).append(cell)
         turns = list(dict.fromkeys(self._turn_of[point] for point in left))
         groups = [self._group(turn, left) for turn in turns]
         out: list[Cell] = []
@@ -527,7 +519,7 @@ class Budgets:
         if self._simulated:
             return lambda cells: sum(map(_planned_s, cells))
         lane = self._lanes[self._lane_of[cell.id]]
-        times = ExpectedTimes(self._plan, self._record, lane, lambda each: self._of_point.get(point_of(each), ()))
+        times = ExpectedTimes(self._plan, self._record, lane, lambda each: self._of_point.get(Point.of(each), ()))
         return partial(times.seconds, guessed=guessed)
 
     def _over(self, chosen: Sequence[Cell], expected: Callable[[Sequence[Cell]], float]) -> _Over | None:

@@ -15,6 +15,7 @@ from pydantic import BaseModel
 
 from benchbrief.model.measurement import Measurement
 from benchbrief.model.plan import Cell, Plan, Query, Read
+from benchbrief.model.points import Point
 from benchbrief.runners.scheduling.knee_search import latency_of
 
 THROUGHPUT = "throughput"
@@ -34,13 +35,11 @@ class AskedStatistics:
 
     def of(self, cell: Cell) -> tuple[str, ...]:
         """Return the names at the point of a cell, the throughput first."""
-        return self._at(cell.experiment, cell.hardware, cell.workload, cell.threads, cell.target)
+        return self._at(Point.of(cell))
 
-    def _names_at(self, *point: object) -> tuple[str, ...]:
-        keys = ("experiment", "hardware", "workload", "threads", "target")
-        # A knee that is not found yet has no key that could be left out.
-        place = {key: value for key, value in zip(keys, point, strict=True) if value is not None}
-        promise = self._promised.get(str(point[0]))
+    def _names_at(self, point: Point) -> tuple[str, ...]:
+        place = point.known_keys  # a knee that is not found yet has no key that could be left out
+        promise = self._promised.get(point.experiment)
         promised = {limit.name for limit in promise.limits if limit.measure == "latency"} if promise else set()
         if not self._reads:
             return (THROUGHPUT, *sorted(promised))

@@ -11,8 +11,9 @@ import pytest
 from benchbrief.comparing.compare_output import cases, format_quantity, markdown, shorten_reason, table_rows
 from benchbrief.comparing.comparison_cautions import levels_of, warn_of_busy_hosts, warn_of_changes_shown_twice
 from benchbrief.comparing.print_comparison import table_of
+from benchbrief.model.points import PointKeys
 from benchbrief.model.text import figure
-from benchbrief.results.compare.comparison import Outcome, Point, Quantity, Values, compare
+from benchbrief.results.compare.comparison import Outcome, Quantity, Values, compare
 from benchbrief.results.compare.contender import Contender, _readable
 from benchbrief.results.result_messages import say
 from benchbrief.results.store.store_schema import NoteRow
@@ -123,8 +124,10 @@ def test_what_is_0_on_both_sides_is_a_sentence_and_no_row() -> None:
     def at(value: float) -> Values:
         return Values(value, (value,), percentile=False)
 
-    points: dict[Point, tuple[Values | None, Values | None]] = {(("threads", n),): (at(0.0), at(0.0)) for n in (1, 2)}
-    some: dict[Point, tuple[Values | None, Values | None]] = {(("threads", 4),): (at(0.0), at(0.1))}
+    points: dict[PointKeys, tuple[Values | None, Values | None]] = {
+        (("threads", n),): (at(0.0), at(0.0)) for n in (1, 2)
+    }
+    some: dict[PointKeys, tuple[Values | None, Values | None]] = {(("threads", 4),): (at(0.0), at(0.1))}
     of_all, of_some = (Quantity("errors", "share", "lower", each) for each in (points, {**points, **some}))
     outcome = compare([of_all])
     assert {(row.verdict, row.reason) for row in outcome.comparisons} == {("within noise", "both are 0")}

@@ -10,7 +10,8 @@ import pytest
 
 from benchbrief.comparing.compare_output import cases, table_rows
 from benchbrief.comparing.comparison_cautions import warn_of_shared_measurements
-from benchbrief.results.compare.comparison import Comparison, Point, Quantity, Values, compare
+from benchbrief.model.points import PointKeys
+from benchbrief.results.compare.comparison import Comparison, Quantity, Values, compare
 from benchbrief.results.store.searched_doubts import KNOWN, Doubt
 from tests.support.bench import Bench, fresh_bench
 
@@ -37,7 +38,7 @@ metric beside = sustained[e] / sustained[e, eco], higher is better
 metric headroom = sustained[e] / throughput[full], higher is better
 """
 INF = float("inf")
-POINT: Point = (("experiment", "e"), ("workload", "b"))
+POINT: PointKeys = (("experiment", "e"), ("workload", "b"))
 
 
 def judged(first: Values, second: Values, threshold: float = 0.0) -> Comparison:

@@ -14,6 +14,7 @@ import duckdb
 import pytest
 
 from benchbrief.api.opened_run import open_run
+from benchbrief.model.points import Curve
 from benchbrief.results.building.open_store import open_store
 from benchbrief.results.store.searched_doubts import KNOWN, Doubt, doubts, of_search, values_at
 from benchbrief.results.store.store import Store
@@ -284,7 +285,7 @@ def of_all(value: str, by: str = "'x'") -> str:
 
 
 def test_a_query_of_moved_rates_reads_the_searches_alone() -> None:
-    rates = {("e", f"h{n}", "w"): 1000.0 + n for n in range(3)}
+    rates = {Curve("e", f"h{n}", "w"): 1000.0 + n for n in range(3)}
     for value, expected in (("count(*)", 3.0), ("min(value)", 1000.0), ("avg(value)", 1001.0)):
         assert values_at(Many(3), of_all(value), rates) == {("x",): expected}
     assert values_at(Many(0), of_all("count(*)"), {}) == {("x",): 0.0}

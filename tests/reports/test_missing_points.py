@@ -31,7 +31,7 @@ def over_time(samples: Mapping[str, Sequence[tuple[float | None, float | None]]]
     return drawn(w.series("line", query, "Busy cores", "time", color_dim="hardware"), by={})
 
 
-def drawn(*series: p.Series, by: Mapping[str, tuple[p.Key, ...]]) -> Drawing:
+def drawn(*series: p.Series, by: Mapping[str, tuple[p.LabelledKey, ...]]) -> Drawing:
     world = w.World(HARDWARE, {"a": "A load"})
     figure = w.figure("F", *series, by={"hardware": w.keys(HARDWARE), **by})
     return drawing(figure, Results(world.plan(), world.store(), words("en")))

@@ -185,17 +185,17 @@ def text(*parts: str | p.Value) -> p.Prose:
     return p.Prose(parts=parts)
 
 
-def keys(values: Mapping[str, str] | Sequence[float]) -> tuple[p.Key, ...]:
+def keys(values: Mapping[str, str] | Sequence[float]) -> tuple[p.LabelledKey, ...]:
     if isinstance(values, Mapping):
-        return tuple(p.Key(value=k, label=v) for k, v in values.items())
-    return tuple(p.Key(value=v, label=f"{v:g}") for v in values)
+        return tuple(p.LabelledKey(value=k, label=v) for k, v in values.items())
+    return tuple(p.LabelledKey(value=v, label=f"{v:g}") for v in values)
 
 
 def series(mark: str, of: p.Query, label: str, x_dim: str | None = None, **more: Any) -> p.Series:
     return p.Series.model_validate({"mark": mark, "query": of, "label": label, "x_dim": x_dim, **more})
 
 
-def figure(title: str, *found: p.Series, by: Mapping[str, tuple[p.Key, ...]], **more: Any) -> p.FigureElement:
+def figure(title: str, *found: p.Series, by: Mapping[str, tuple[p.LabelledKey, ...]], **more: Any) -> p.FigureElement:
     return p.FigureElement(title=title, series=found, keys=dict(by), **more)
 
 

@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from benchbrief.model import events as j
-from benchbrief.model.budgets import point_of
 from benchbrief.model.plan import Plan
+from benchbrief.model.points import Point
 from benchbrief.results.analysis.interim_samples import AskedSamples, AskedSoFar
 from benchbrief.results.building.build_store import rebuild
 from benchbrief.results.building.open_store import open_store
@@ -63,13 +63,13 @@ def run_dir(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def test_a_metric_over_power_counts_by_its_values_of_each_repeat(tmp_path: Path, run_dir: Path) -> None:
     plan = plan_of(tmp_path, "line = efficiency by threads, color hardware")
     found = AskedSoFar(run_dir, plan).read(read_run(run_dir)).sampled
-    assert set(found) == {point_of(cell) for cell in plan.cells}
+    assert set(found) == {Point.of(cell) for cell in plan.cells}
     (metric,) = plan.metrics[:1]
     assert metric.repeats is not None
     with open_store(run_dir) as store:
         known = {tuple(row.keys): row.value for row in store.query(metric.repeats)}
     for cell in plan.cells:
-        (each,) = found[point_of(cell)]
+        (each,) = found[Point.of(cell)]
         assert each.of == "efficiency"
         assert len(each.values) == 3
         assert known[cell.hardware, cell.workload, cell.threads, cell.repeat] in each.values
@@ -80,7 +80,7 @@ def test_a_measure_counts_where_a_report_reads_it_without_a_metric(tmp_path: Pat
     marks = "line = disk.write[two] by threads\n      line = throughput[two] by threads, axis right"
     plan = plan_of(tmp_path, marks)
     found = AskedSoFar(run_dir, plan).read(read_run(run_dir)).sampled
-    assert set(found) == {point_of(each) for each in plan.cells if each.hardware == "two"}
+    assert set(found) == {Point.of(each) for each in plan.cells if each.hardware == "two"}
     assert {each.of for theirs in found.values() for each in theirs} == {"disk.write"}
     spreads = [statistics.stdev(each.values) for theirs in found.values() for each in theirs]
     assert any(spread > 0 for spread in spreads), "the disk of the writes"
@@ -89,7 +89,7 @@ def test_a_measure_counts_where_a_report_reads_it_without_a_metric(tmp_path: Pat
 def test_a_share_is_as_wide_as_its_interval_in_points_of_a_hundred(tmp_path: Path, run_dir: Path) -> None:
     plan = plan_of(tmp_path, "line = gain by threads")
     found = AskedSoFar(run_dir, plan).read(read_run(run_dir)).sampled
-    assert set(found) == {point_of(each) for each in plan.cells}, "both sides of the comparison"
+    assert set(found) == {Point.of(each) for each in plan.cells}, "both sides of the comparison"
     assert {each.least for theirs in found.values() for each in theirs} == {100.0}
 
 
@@ -101,11 +101,11 @@ def test_an_expectation_over_power_is_judged_by_the_repeats_so_far(tmp_path: Pat
         ended += isinstance(each, j.CellEnded)
         if isinstance(each, j.CellEnded) and ended in (8, 16):
             found = asked.read(record)
-            assert set(found.open) == {point_of(cell) for cell in plan.cells}, "a whole look has three repeats"
+            assert set(found.open) == {Point.of(cell) for cell in plan.cells}, "a whole look has three repeats"
             assert not found.decided
     alone = compile_text(SPEC + "expect gain > -9999 %\n", tmp_path)
     found = AskedSoFar(run_dir, alone).read(record)
-    assert (found.open, set(found.decided)) == ({}, {point_of(cell) for cell in plan.cells})
+    assert (found.open, set(found.decided)) == ({}, {Point.of(cell) for cell in plan.cells})
 
 
 def test_without_a_report_the_metrics_are_asked_for_and_another_metric_asks_anew(tmp_path: Path) -> None:

@@ -9,13 +9,14 @@ from pathlib import Path
 import pytest
 
 from benchbrief.model.measurement import Histogram, Operation
+from benchbrief.model.points import PointKeys
 from benchbrief.results.building.open_store import open_store
 from benchbrief.results.compare.compared_quantities import quantities
-from benchbrief.results.compare.comparison import Comparison, Point, Quantity, Values, compare, compare_all
+from benchbrief.results.compare.comparison import Comparison, Quantity, Values, compare, compare_all
 from benchbrief.results.compare.contender import Contender
 from tests.results.making import RunMaker, a_cell, a_plan, histogram, measurement
 
-Points = dict[Point, tuple[Values | None, Values | None]]
+Points = dict[PointKeys, tuple[Values | None, Values | None]]
 
 STRAGGLER = (5.0, 5.1, 5.2, 5.3, 5.4, 5.5, 5.6, 5.7, 5.8, 800.0)
 STEADY = tuple(10 + n / 10 for n in range(10))
@@ -299,7 +300,7 @@ def test_points_that_did_not_measure_the_same_are_not_tested_and_take_no_power()
 
 
 def test_points_that_one_side_lacks_are_reported_once_and_only_for_that_side() -> None:
-    def at(threads: int) -> Point:
+    def at(threads: int) -> PointKeys:
         return (("experiment", "e"), ("threads", float(threads)))
 
     a, b = values(10, 11, 12), values(20, 21, 22)

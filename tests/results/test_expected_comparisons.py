@@ -15,6 +15,7 @@ from benchbrief.ci.verdict_files import expect_case, junit
 from benchbrief.compiler.compile import check
 from benchbrief.model.budgets import Looks
 from benchbrief.model.plan import Dimension, Expect, Plan, Query, Range
+from benchbrief.model.points import DimKey
 from benchbrief.reports.data.gaps import Gaps
 from benchbrief.reports.data.report_data import Results
 from benchbrief.reports.disclosure.disclosure import build_disclosure
@@ -24,7 +25,7 @@ from benchbrief.results.analysis.expectation_verdicts import Judgement, Verdict,
 from benchbrief.results.building.open_store import open_store
 from benchbrief.results.imports.importers.table.table_importer import TableOfFigures
 from benchbrief.results.imports.keep_import import Source, keep_run
-from benchbrief.results.store.store import Key, Store
+from benchbrief.results.store.store import Store
 
 SPEC = """
 hardware old { hosts = "old.lab" }
@@ -166,12 +167,12 @@ def found_at(
 ) -> Judgement:
     """Return the judgement by intervals of 95 % in all, with these repeats by threads, looked at from `fewest` to
     `last`. Each place has the verdict of its mean."""
-    keys: dict[Dimension, Key] = {"experiment": "ramp", "workload": "a", "hardware": "new"}
+    keys: dict[Dimension, DimKey | None] = {"experiment": "ramp", "workload": "a", "hardware": "new"}
 
-    def read(query: Query) -> list[tuple[list[Key], float | None]]:
+    def read(query: Query) -> list[tuple[list[DimKey | None], float | None]]:
         if is_number(query):
             return [([], 900.0)]
-        found: list[tuple[list[Key], float | None]] = []
+        found: list[tuple[list[DimKey | None], float | None]] = []
         for threads, values in at.items():
             mean = float(np.mean(values))
             for repeat, value in enumerate(values, 1) if "repeat" in query.dims else ((1, mean),):

@@ -7,8 +7,9 @@ from pathlib import Path
 import pytest
 
 from benchbrief.model import events as j
-from benchbrief.model.budgets import Looks, Point, looks_at, point_of
+from benchbrief.model.budgets import Looks, looks_at
 from benchbrief.model.plan import Plan
+from benchbrief.model.points import Point
 from benchbrief.results.analysis.expectation_verdicts import evaluate
 from benchbrief.results.analysis.interim_samples import AskedSoFar
 from benchbrief.results.building.growing_tables import GrowingTables
@@ -51,7 +52,7 @@ def measured_ratio(run_dir: Path, plan: Plan, threads: int) -> float:
 
 
 def points(plan: Plan, *threads: int) -> set[Point]:
-    return {point_of(cell) for cell in plan.cells if cell.threads in threads}
+    return {Point.of(cell) for cell in plan.cells if cell.threads in threads}
 
 
 def test_an_expectation_is_open_until_the_repeats_decide_it(tmp_path: Path) -> None:

@@ -7,10 +7,11 @@ from itertools import combinations
 
 import pytest
 
-from benchbrief.results.compare.comparison import Better, Point, Quantity, Values
+from benchbrief.model.points import PointKeys
+from benchbrief.results.compare.comparison import Better, Quantity, Values
 from benchbrief.results.compare.rankings import Field, Pair, Ranking, letter_groups, rank
 
-POINT: Point = (("workload", "a"),)
+POINT: PointKeys = (("workload", "a"),)
 
 
 def values(*repeats: float, percentile: bool = False) -> Values:

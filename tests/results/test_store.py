@@ -51,7 +51,7 @@ def test_a_query_gives_its_dims_and_value_in_the_order_of_the_plan(tmp_path: Pat
     with open_store(ramp(tmp_path).run_dir) as store:
         found = store.query(a_query(TOTALS, "hardware", "threads"))
     assert found == [("nvme", 1, 10.0), ("nvme", 2, 20.0), ("hdd", 1, 5.0)]
-    assert found[0].keys == ("nvme", 1)
+    assert found[0].keys == ("nvme", 1.0)
     assert found[0].value == 10.0
     assert found[0].reason is None
 

@@ -39,7 +39,7 @@ def figure(body: str, warns: tuple[str, ...] = ()) -> plan.FigureElement:
     return found
 
 
-def labels(keys: tuple[plan.Key, ...]) -> list[str]:
+def labels(keys: tuple[plan.LabelledKey, ...]) -> list[str]:
     return [key.label for key in keys]
 
 

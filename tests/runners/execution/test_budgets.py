@@ -12,9 +12,10 @@ import pytest
 from scipy import stats
 
 from benchbrief.model import events as j
-from benchbrief.model.budgets import level, looks, point_of
+from benchbrief.model.budgets import level, looks
 from benchbrief.model.cell_history import CellTimes
 from benchbrief.model.plan import Cell, Plan
+from benchbrief.model.points import Point
 from benchbrief.runners.journal.run_record import NOWHERE, RunRecord
 from benchbrief.runners.scheduling.budgeted_repeats import (
     Budgets,
@@ -209,7 +210,7 @@ def test_turns_of_hardware_are_finished_also_by_a_resumed_run(tmp_path: Path) ->
 
 def test_an_open_expectation_keeps_its_points_going(tmp_path: Path) -> None:
     plan = plan_of(tmp_path, f"{CONFIDENT}  budget = 1 h")
-    calm = next(point_of(cell) for cell in plan.cells if cell.workload == "calm")
+    calm = next(Point.of(cell) for cell in plan.cells if cell.workload == "calm")
     assert sum("calm" in each for each in Run(plan, readings=Readings({calm: 1.5})).go()) == 8
 
 
@@ -227,7 +228,7 @@ def test_a_plain_number_of_repeats_is_made_as_far_as_the_budget_goes(tmp_path: P
 
 def test_a_plain_number_of_repeats_ends_where_the_expectations_are_decided(tmp_path: Path) -> None:
     plan = plan_of(tmp_path, "repeats = 8  budget = 1 h")
-    calm, wild = (next(point_of(cell) for cell in plan.cells if cell.workload == name) for name in ("calm", "wild"))
+    calm, wild = (next(Point.of(cell) for cell in plan.cells if cell.workload == name) for name in ("calm", "wild"))
     run = Run(plan, readings=Readings(decided={calm}))
     assert run.go()[6:] == [f"one wild {n}" for n in (4, 5, 6, 7, 8)], "no expectation reads it"
     assert run.reasons == {DECIDED}
@@ -240,7 +241,7 @@ def test_a_plain_number_of_repeats_ends_where_the_expectations_are_decided(tmp_p
 
 def test_repeats_go_where_the_interval_of_a_sample_is_widest(tmp_path: Path) -> None:
     plan = plan_of(tmp_path, f"{CONFIDENT}  budget = 65 s")
-    calm = next(point_of(cell) for cell in plan.cells if cell.workload == "calm")
+    calm = next(Point.of(cell) for cell in plan.cells if cell.workload == "calm")
     wide = Sampled("efficiency", (5.0, 9.0, 2.0), 0.01)
     run = Run(plan, readings=Readings(sampled={calm: [wide]}))
     assert Run(plan).go()[6:] == [] == run.go()[6:], "the time is over"
@@ -257,7 +258,7 @@ def test_expectations_are_read_where_the_points_that_lack_repeats_no_longer_fit(
     more = f"experiment second {{ hardware = box.one  workloads = calm  threads = 2  measure = 1 s  {CONFIDENT} }}\n"
     five = CONFIDENT.replace("from: 3", "from: 5")
     plan = plan_of(tmp_path, f"{five}, interleaved", more, hardware="box.variants", budget_s=205)
-    point = next(point_of(cell) for cell in plan.cells if cell.experiment == "second")
+    point = next(Point.of(cell) for cell in plan.cells if cell.experiment == "second")
     measured = Run(plan, readings=Readings({point: 1.5})).go()
     assert len(measured) == 20
     assert measured[-1] == "one calm 4", "its interval is narrow, but its expectation is open"
@@ -461,7 +462,7 @@ def test_of_two_sides_of_an_open_expectation_the_one_with_fewer_repeats_is_next(
 
 def test_a_grouped_order_repeats_both_sides_of_an_open_expectation_equally_often(tmp_path: Path) -> None:
     plan = plan_of(tmp_path, "repeats = 8  budget = 125 s")
-    calm, wild = (next(point_of(cell) for cell in plan.cells if cell.workload == name) for name in ("calm", "wild"))
+    calm, wild = (next(Point.of(cell) for cell in plan.cells if cell.workload == name) for name in ("calm", "wild"))
     both = {calm, wild}
     alone = Readings(dict.fromkeys(both, math.inf))
     assert Run(plan, readings=alone).go()[6:] == [f"one wild {n}" for n in (4, 5, 6, 7, 8)] + ["one calm 4"]

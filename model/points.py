@@ -1,0 +1,70 @@
+"""Where a value is: the keys of the dimensions, the point of a cell, and the curve that the point lies on."""
+
+from __future__ import annotations
+
+from typing import NamedTuple, Protocol, TypeAlias
+
+from benchbrief.model.plan import Dimension
+
+DimKey: TypeAlias = str | float
+"""A value of a dimension: `eco` of the hardware, 64 threads."""
+
+PointKeys: TypeAlias = tuple[tuple[str, DimKey | None], ...]
+"""A point by the dimensions that a value has, each with its key."""
+
+
+class _OnCurve(Protocol):
+    @property
+    def experiment(self) -> str: ...
+    @property
+    def hardware(self) -> str: ...
+    @property
+    def workload(self) -> str: ...
+
+
+class _AtPoint(_OnCurve, Protocol):
+    @property
+    def threads(self) -> float | None: ...
+    @property
+    def target(self) -> float | None: ...
+
+
+class Curve(NamedTuple):
+    """An experiment on one hardware with one workload: what a ramp or a search moves along."""
+
+    experiment: str
+    hardware: str
+    workload: str
+
+    @classmethod
+    def of(cls, each: _OnCurve) -> Curve:
+        return cls(each.experiment, each.hardware, each.workload)
+
+
+class Point(NamedTuple):
+    """What the repeats of a cell share. `threads` and `target` are None where it has none, or a search has not found
+    them yet."""
+
+    experiment: str
+    hardware: str
+    workload: str
+    threads: float | None
+    target: float | None
+
+    @classmethod
+    def of(cls, each: _AtPoint) -> Point:
+        return cls(each.experiment, each.hardware, each.workload, each.threads, each.target)
+
+    @property
+    def keys(self) -> dict[Dimension, DimKey | None]:
+        return {
+            "experiment": self.experiment,
+            "hardware": self.hardware,
+            "workload": self.workload,
+            "threads": self.threads,
+            "target": self.target,
+        }
+
+    @property
+    def known_keys(self) -> dict[Dimension, DimKey]:
+        return {dim: key for dim, key in self.keys.items() if key is not None}
