@@ -88,7 +88,7 @@ def verdict_options(function: F) -> F:
             "--markdown",
             type=click.Path(path_type=Path, dir_okay=False),
             metavar="FILE",
-            help='Write a summary to FILE in Markdown; appended where that is "$GITHUB_STEP_SUMMARY".',
+            help='Write a summary to FILE in Markdown, or append it to "$GITHUB_STEP_SUMMARY".',
         ),
     )
 

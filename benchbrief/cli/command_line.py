@@ -13,7 +13,7 @@ import signal
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Any, NoReturn
+from typing import Any, NamedTuple, NoReturn
 
 import click
 
@@ -31,54 +31,88 @@ from benchbrief.cli.terminal import (
 )
 from benchbrief.dsl.bench_error import ExitCode
 
-GROUPS = {
-    "specs": {
-        "init": "Write a commented starter spec.",
-        "check": "Check specs: names, units, dimensions, values, reports.",
-        "fmt": "Put specs into the canonical layout.",
-        "explain": "Explain the code of an error or a warning.",
-        "words": "Print the fixed words of a brief, to translate them.",
-        "plan": "Show what a spec would run: matrix, hosts, order, time.",
-    },
-    "running": {
-        "run": "Run a spec and render its brief.",
-        "resume": "Go on with an interrupted run, or retry failed cells.",
-        "stop": "End a run, and leave nothing of it on its hosts.",
-        "lane": "Run one lane of a run, for schedulers and build servers.",
-        "merge": "Make one run of lanes that were run apart.",
-        "status": "Show runs, and how far one has come.",
-        "watch": "Follow a run of another shell until it ends.",
-    },
-    "results": {
-        "report": "Render a run's brief again, as PDF and HTML.",
-        "verify": "Compute a brief's numbers again, and say whether they hold.",
-        "compare": "Compare runs, hardware or revisions, and tell what is more than noise.",
-        "trend": "Show a quantity over many runs, with its changes.",
-        "gate": "Say whether a run got worse than the runs before it, for nightly CI.",
-        "site": "Make a static site of all runs: briefs, trends, comparisons, hardware.",
-        "query": "Ask the results in SQL.",
-        "import": "Bring in results that were measured elsewhere, with their source.",
-        "rebuild": "Build a run's tables again from its journal and raw outputs.",
-    },
-    "sharing": {
-        "push": "Push a run to a store that a team shares.",
-        "pull": "Bring a run from a shared store here.",
-        "runs": "List the runs of a shared store, or of a folder.",
-        "gc": "Show, and remove, what a shared store need not keep.",
-    },
-    "setup": {
-        "extensions": "List extensions of each kind: from which package, and what is broken.",
-        "doctor": "Say what is missing here and on a spec's hosts, and how to get it.",
-        "lsp": "Serve an editor (Language Server Protocol).",
-        "completion": "Print a shell completion script.",
-    },
-}
-"""The commands with what they do, by the folder of their modules."""
-COMMANDS = {name: what for group in GROUPS.values() for name, what in group.items()}
+
+class Section(NamedTuple):
+    """Commands for one thing that a user does. `folder` has their modules, `commands` what each does."""
+
+    title: str
+    folder: str
+    commands: dict[str, str]
+
+
+SECTIONS = (
+    Section(
+        "Write a spec",
+        "specs",
+        {
+            "init": "Write a commented starter spec.",
+            "check": "Check specs: names, units, dimensions, values, reports.",
+            "fmt": "Put specs into the canonical layout.",
+            "plan": "Show what a spec would run: cells, hosts, order, time.",
+            "explain": "Explain the code of an error or a warning.",
+            "words": "Print the fixed words of a brief, to translate them.",
+        },
+    ),
+    Section(
+        "Run it",
+        "running",
+        {
+            "run": "Run a spec and make its brief.",
+            "watch": "Follow a run from another shell until it ends.",
+            "status": "Show runs, and how far one has come.",
+            "resume": "Go on with an interrupted run, or retry failed cells.",
+            "stop": "End a run, and leave nothing of it on its hosts.",
+            "lane": "Run one lane of a run, for schedulers and build servers.",
+            "merge": "Make one run of lanes that were run apart.",
+        },
+    ),
+    Section(
+        "Report results",
+        "results",
+        {
+            "report": "Make a run's brief again, as PDF and HTML.",
+            "verify": "Compute a brief's numbers again, and say whether they hold.",
+            "query": "Ask the results in SQL.",
+            "import": "Import results that were measured elsewhere.",
+            "rebuild": "Build a run's tables again from its journal and raw outputs.",
+        },
+    ),
+    Section(
+        "Compare runs",
+        "results",
+        {
+            "compare": "Compare runs, hardware or revisions, beyond noise.",
+            "trend": "Show how a quantity changed over many runs.",
+            "gate": "Say whether a run got worse than those before it, in CI.",
+            "site": "Make a web site of all runs.",
+        },
+    ),
+    Section(
+        "Share runs",
+        "sharing",
+        {
+            "push": "Push a run to a store that a team shares.",
+            "pull": "Bring a run from a shared store here.",
+            "runs": "List the runs of a shared store, or of a folder.",
+            "gc": "Show, and remove, what a shared store need not keep.",
+        },
+    ),
+    Section(
+        "Set up",
+        "setup",
+        {
+            "doctor": "Say what is missing here and on a spec's hosts.",
+            "extensions": "List extensions: where each is from, and what is broken.",
+            "lsp": "Serve an editor (Language Server Protocol).",
+            "completion": "Print a completion script for a shell.",
+        },
+    ),
+)
+COMMANDS = {name: what for section in SECTIONS for name, what in section.commands.items()}
 
 
 def module_of(command: str) -> str:
-    return next(f"benchbrief.commands.{group}.{command}" for group, names in GROUPS.items() if command in names)
+    return next(f"benchbrief.commands.{each.folder}.{command}" for each in SECTIONS if command in each.commands)
 
 
 class _Commands(click.Group):
@@ -115,8 +149,10 @@ class _Commands(click.Group):
             return super().invoke(ctx)
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        with formatter.section("Commands"):
-            formatter.write_dl(list(COMMANDS.items()))
+        width = max(map(len, COMMANDS))
+        for section in SECTIONS:
+            with formatter.section(section.title):
+                formatter.write_dl([(name.ljust(width), what) for name, what in section.commands.items()])
 
 
 @contextmanager
@@ -173,17 +209,16 @@ def _print_version(ctx: click.Context, _param: click.Parameter, wanted: bool) ->
     epilog="""
 \b
 Examples:
-  bench init my.bench            write a starter spec
-  bench plan my.bench            see what would run, where, and how long
-  bench run my.bench             run it; ends with a PDF and an HTML brief
-  bench run my.bench --profile smoke
+  bench init my.bench     write a starter spec
+  bench plan my.bench     see what would run, where, and how long
+  bench run my.bench      run it; ends with the brief as PDF and HTML
 
 \b
 Exit codes:
-  0 done   1 the spec is wrong   2 usage, or not there   3 a cell failed, or a result is missing
-  4 an `expect` failed, or something got worse   5 results kept, brief not made
-  6 something may have got worse: measure again
-  130 interrupted (go on with `bench resume`)
+  0  done                            4    an `expect` fails, or it got worse
+  1  the spec is wrong               5    results kept, but no brief made
+  2  wrong usage, or not there       6    suspicious: measure again
+  3  a cell failed, or no result     130  interrupted: `bench resume`
 """,
 )
 @click.option(

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from benchbrief.cli.sections import SectionedCommand
 from benchbrief.cli.terminal import fail
 
 if TYPE_CHECKING:
@@ -15,7 +16,7 @@ if TYPE_CHECKING:
 _OTHER = "benchbrief.other_importer"
 
 
-class ImportCommand(click.Command):
+class ImportCommand(SectionedCommand):
     """`bench import KIND`: has the options of benchbrief's own importers, and those of KIND, gathered in `options`."""
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:

@@ -62,7 +62,7 @@ def metrics_option(function: F) -> F:
         "metrics",
         type=click.Path(path_type=Path, dir_okay=False),
         metavar="FILE",
-        help="Keep FILE up to date in OpenMetrics text (a .prom file for node_exporter's textfile collector).",
+        help="Keep FILE up to date in OpenMetrics text, for node_exporter's textfile collector.",
     )(function)
 
 
@@ -128,14 +128,14 @@ def scheduler_options(function: F) -> F:
         "job_options",
         multiple=True,
         metavar="NAME=VALUE",
-        help="With --on: ask the scheduler for this with each job, before what the spec says.  [time=4:00:00]",
+        help="Ask for this with each job, such as time=4:00:00. It beats the spec. Repeatable.",
     )(function)
     return click.option(
         "--on",
         "scheduler",
         type=_SchedulerName(),
         metavar="SCHEDULER",
-        help="Run each lane as a job of this scheduler, such as slurm.",
+        help="Run each lane as a job of this scheduler: slurm.",
     )(function)
 
 
@@ -196,17 +196,15 @@ def simulate_options(function: Callable[..., Any]) -> Callable[..., Any]:
 
     return with_options(
         command,
-        click.option("--simulate", is_flag=True, help="Run against simulated hosts, in no time: nothing is measured."),
-        click.option("--seed", type=int, metavar="N", help="With --simulate: other numbers. [default: 0]"),
-        click.option(
-            "--errors", type=Share(), metavar="SHARE", help="With --simulate: so many of the operations fail."
-        ),
+        click.option("--simulate", is_flag=True, help="Simulate the hosts: nothing is measured."),
+        click.option("--seed", type=int, metavar="N", help="Make other numbers.  [default: 0]"),
+        click.option("--errors", type=Share(), metavar="SHARE", help="Let this share of the operations fail."),
         click.option(
             "--failing",
             type=_HostShare(),
             multiple=True,
             metavar="HOST[=SHARE]",
-            help="With --simulate: jobs on this host fail, or on hosts like `db-*`; all, or a share. Repeatable.",
+            help="Let jobs on hosts like `db-*` fail. Repeatable.",
         ),
     )
 

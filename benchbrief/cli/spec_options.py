@@ -52,7 +52,7 @@ def budget_option(function: F) -> F:
         "--budget",
         metavar="TIME",
         callback=seconds_given,
-        help="The time for all cells: each point once, then repeats where intervals are widest.  [12h, 3h30min]",
+        help="Spend this time on all cells: 12h, 3h30min.",
     )(function)
 
 

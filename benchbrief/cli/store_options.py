@@ -93,7 +93,8 @@ def trend_rules(function: F) -> F:
         "--across",
         multiple=True,
         metavar="FACT",
-        help="What is under test, and so makes no other environment: 'database version', or 'tool NAME.*'. Repeatable.",
+        help="This fact is what is tested, so runs that differ in it stay one series: 'database version', "
+        "'tool NAME.*'. Repeatable.",
     )
     verdicts = click.option(
         "--verdicts",
@@ -101,7 +102,7 @@ def trend_rules(function: F) -> F:
         default=Path("bench-verdicts.toml"),
         show_default=True,
         metavar="FILE",
-        help="What people said of changes, kept in git.",
+        help="What people decided about changes; keep it in git.",
     )
     return across(verdicts(function))
 
@@ -117,15 +118,14 @@ def history_options(function: F) -> F:
             default=str(OUT),
             show_default=True,
             metavar="STORE",
-            help="A folder of runs, or a shared store: s3://bucket/prefix, file:///srv/bench.",
+            help="A folder of runs, or a shared store such as s3://bucket/prefix.",
         ),
         click.option(
             "--where",
             type=_Where(),
             multiple=True,
             metavar="DIM=KEY",
-            help="Only these points: hardware=nvme, threads=8, workload='read*'. Repeatable: the same dimension adds "
-            "keys.",
+            help="Only these points: hardware=nvme, threads=8, workload='read*'. Repeatable.",
         ),
         click.option("--tag", default="", metavar="TAG", help="Only runs that were pushed with this tag."),
         click.option("--spec", default="", metavar="NAME", help="Only runs of the spec file with this name."),
@@ -134,7 +134,8 @@ def history_options(function: F) -> F:
             type=click.Choice(("measured", "simulated", "imported")),
             default="measured",
             show_default=True,
-            help="Which runs: numbers of different origin are never one series.",
+            metavar="ORIGIN",
+            help="Runs that were measured, simulated or imported.",
         ),
         trend_rules,
     )

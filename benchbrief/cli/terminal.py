@@ -147,14 +147,14 @@ def progress_of_step(so_far: float, planned: float) -> str:
 
 MEANINGS: Mapping[ExitCode, str] = {
     ExitCode.DONE: "done",
-    ExitCode.SPEC_WRONG: "the spec is wrong; also where a command was asked to tell a difference so",
-    ExitCode.USAGE: "usage, or what was asked for is not there",
-    ExitCode.CELL_FAILED: "a cell failed, or something is missing, such as the result that an `expect` needs",
+    ExitCode.SPEC_WRONG: "the spec is wrong, or there is a difference (--check, --exit-code)",
+    ExitCode.USAGE: "wrong usage, or what was asked for is not there",
+    ExitCode.CELL_FAILED: "a cell failed, or a result is missing that an `expect` needs",
     ExitCode.EXPECT_FAILED: "an `expect` does not hold, or something got worse",
-    ExitCode.BRIEF_NOT_MADE: "no brief or no import was made, as on a full disk; what was measured is kept",
-    ExitCode.SUSPECT: "something may have got worse, and was not measured again",
+    ExitCode.BRIEF_NOT_MADE: "results are kept, but no brief or import was made (a full disk)",
+    ExitCode.SUSPECT: "something may have got worse: measure again",
     ExitCode.INTERRUPTED: "interrupted; `bench resume` goes on",
-    ExitCode.OUTPUT_CLOSED: "who read the output has gone (`bench query ... | head`)",
+    ExitCode.OUTPUT_CLOSED: "the reader of the output has gone (`bench query ... | head`)",
 }
 
 

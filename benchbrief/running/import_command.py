@@ -24,9 +24,9 @@ if TYPE_CHECKING:
 SHORT = "imported, not measured here"
 _SHOWN = 10
 SOURCE_OPTIONS = {
-    "title": "What the numbers are from: a paper's or a brief's title.",
+    "title": "Title of the paper or brief that has the numbers.",
     "publisher": "Who published it, or measured it.",
-    "url": "Where it is to be read.",
+    "url": "Where it can be read.",
     "document": "Its number or revision, or where it is kept.",
     "date": "When it was published, or measured.",
     "licence": "What may be done with the numbers.",
@@ -87,7 +87,7 @@ def import_options(function: F) -> F:
         command,
         click.option("--spec", required=True, type=click.Path(path_type=Path), help="The spec whose cells they are."),
         spec_options,
-        click.option("--experiment", "-e", default="", help="Its experiment, where several have such cells."),
+        click.option("--experiment", "-e", default="", help="The experiment, if several have such cells."),
         click.option(
             "--out", type=click.Path(path_type=Path), default=OUT, show_default=True, help="Folder that holds the runs."
         ),
@@ -100,21 +100,19 @@ def import_options(function: F) -> F:
             multiple=True,
             metavar="NAME: TEXT",
             callback=_short_enough,
-            help="A version or a setting that the source tells, which the brief discloses.",
+            help="A version or setting that the source tells. Repeatable.",
         ),
         click.option(
             "--facts",
             default="",
             metavar="NAMES",
             callback=_short_enough,
-            help="The facts of the spec's hardware that the source tells, as cpu,storage: tables show these alone.",
+            help="Facts of the hardware that the source tells: cpu,storage.",
         ),
-        click.option(
-            "--mine", is_flag=True, help="You measured them yourself: they need no title, publisher and licence."
-        ),
-        click.option("--skip-bad", is_flag=True, help="Keep what is right, and say what is left out."),
-        click.option("--again", is_flag=True, help="Also what was imported before."),
-        click.option("--dry-run", is_flag=True, help="Say what would be kept, and keep nothing."),
+        click.option("--mine", is_flag=True, help="You measured them yourself: no source is needed."),
+        click.option("--skip-bad", is_flag=True, help="Import what is right, and say what is left out."),
+        click.option("--again", is_flag=True, help="Import also what was imported before."),
+        click.option("--dry-run", is_flag=True, help="Say what would be imported, and keep nothing."),
         click.option("--json", "as_json", is_flag=True, help="Print the outcome as JSON."),
     )
 

@@ -56,7 +56,7 @@ def ending_options(function: F) -> F:
     """The options of a command that runs cells, to be passed on to `run_and_report`."""
     return with_options(
         function,
-        click.option("--no-report", is_flag=True, help="Keep the results, render nothing."),
+        click.option("--no-report", is_flag=True, help="Keep the results, but make no brief."),
         click.option("--quiet", "-q", is_flag=True, help="Show no progress."),
         wait_option,
         metrics_option,
@@ -66,7 +66,7 @@ def ending_options(function: F) -> F:
             metavar="URL",
             envvar=STORE,
             show_envvar=True,
-            help="Push the run to a shared store when it has ended; when that is away, later: bench push --queued.",
+            help="Push the run to a shared store when it has ended.",
         ),
         click.option("--json", "as_json", is_flag=True, help="Print the outcome as JSON."),
     )

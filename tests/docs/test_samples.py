@@ -60,6 +60,12 @@ def test_a_spec_gives_the_error_that_it_says_and_no_other(sample: Sample, tmp_pa
     assert [each for each in found if each.severity == "warning" and each.code != "W0201"] == []
 
 
+def test_the_spec_of_the_readme_is_the_example_that_its_picture_is_made_of() -> None:
+    (spec,) = (sample.text for sample in samples("README.md") if sample.language == "bench")
+    _, _, example = (ROOT / "examples" / "readme.bench").read_text(encoding="utf-8").partition("\n\n")
+    assert spec == example
+
+
 @pytest.mark.parametrize("sample", of("console"), ids=str)
 def test_a_command_prints_what_its_page_shows(sample: Sample, tmp_path: Path) -> None:
     """In a folder with the page's last spec before it."""

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 
 import click
 
-from benchbrief.cli.command_line import COMMANDS, group
+from benchbrief.cli.command_line import COMMANDS, SECTIONS, Section, group
 from benchbrief.cli.terminal import MEANINGS
 from tools.reference.markdown import code, fenced, joined, table, text
 
@@ -20,15 +20,18 @@ def page() -> str:
         [
             "# Commands",
             text("commands"),
-            table(
-                ("command", "what it does"),
-                [(f"[`bench {name}`](#bench-{name})", doc) for name, doc in COMMANDS.items()],
-            ),
+            *(part for section in SECTIONS for part in _overview(section)),
             *_commands(),
             "## Exit codes",
             table(("code", "meaning"), [(code(str(int(each))), meaning) for each, meaning in MEANINGS.items()]),
         ]
     )
+
+
+def _overview(section: Section) -> Iterator[str]:
+    yield f"**{section.title}**"
+    rows = [(f"[`bench {name}`](#bench-{name})", what) for name, what in section.commands.items()]
+    yield table(("command", "what it does"), rows)
 
 
 def _commands() -> Iterator[str]:

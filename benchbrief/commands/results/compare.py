@@ -14,15 +14,15 @@ from benchbrief.dsl.bench_error import ExitCode
     epilog="""
 \b
 Examples:
-  bench compare last~1 last                     what has changed since the run before the last
-  bench compare last:hdd last:nvme              two hardware groups of one run
-  bench compare last:hdd last:sata last:nvme    rank three, and say which are not told apart
-  bench compare rev:main last                   the last run of the spec as it is on main, and the last run
+  bench compare last~1 last                    what has changed since then
+  bench compare last:hdd last:nvme             two hardware groups of a run
+  bench compare last:hdd last:sata last:nvme   rank three of them
+  bench compare rev:main last                  the last run of main's spec
   bench compare 20260301 20260308 --metric throughput --metric latency.p99
-  bench compare rev:v1.2 last --threshold 5% --junit compare.xml --markdown "$GITHUB_STEP_SUMMARY"
+  bench compare rev:v1.2 last --threshold 5% --junit compare.xml
 
-A contender is a run (its name, the start of it, or its folder), `last`, `last~1` for the one before, or `rev:REVISION`,
-the last run whose spec was that of the git revision; each with `:hardware` behind it, or all hardware.
+Each side is a run (its name, the start of it, or its folder), `last`, `last~1` for the one before, or `rev:REVISION`
+for the last run whose spec was that of the git revision. `:hardware` behind it takes one hardware group.
 
 """
     + exit_codes(ExitCode.DONE, ExitCode.USAGE, ExitCode.EXPECT_FAILED)
@@ -34,24 +34,22 @@ the last run whose spec was that of the git revision; each with `:hardware` behi
     "metrics",
     multiple=True,
     metavar="NAME",
-    help="Compare this: throughput, latency.p95, latency.p99[read], errors, sustained, or a metric of the spec. "
-    "Repeatable. [default: throughput, 99th percentiles, errors, what searches found, and the spec's metrics]",
+    help="Compare this: throughput, latency.p99[read], errors, sustained, or a metric of the spec. Repeatable.  "
+    "[default: throughput, 99th percentiles, errors, what searches found, and the spec's metrics]",
 )
+@click.option("--threshold", type=Share(), default=0.0, metavar="SHARE", help="Ignore smaller changes: 5%.")
 @click.option(
-    "--threshold", type=Share(), default=0.0, metavar="SHARE", help="Changes smaller than this count for nothing: 5%."
+    "--strict", is_flag=True, help="End with 4 also if a difference can't be judged, or B lacks a point of A."
 )
-@click.option(
-    "--strict", is_flag=True, help="Exit with 4 also where a difference can't be judged, or B lacks a point of A."
-)
-@click.option("--mixed", is_flag=True, help="Compare what was measured with what was simulated or imported.")
-@click.option("--other-load", is_flag=True, help="Judge also points where the load is not the same.")
+@click.option("--mixed", is_flag=True, help="Compare measured results with simulated or imported ones.")
+@click.option("--other-load", is_flag=True, help="Judge also points with different loads.")
 @click.option(
     "--html",
     type=click.Path(path_type=Path, dir_okay=False),
     metavar="FILE",
     help="Write the comparison to FILE as a page of its own.",
 )
-@click.option("--language", type=click.Choice(["en", "ja"]), help="That of the page of --html. [default: en]")
+@click.option("--language", type=click.Choice(["en", "ja"]), help="Language of that page.  [default: en]")
 @click.option("--json", "as_json", is_flag=True, help="Print as JSON.")
 @verdict_options
 def command(

@@ -11,6 +11,7 @@ import click
 
 from benchbrief.ci.verdict_files import require_writable, verdict_options, write_markdown, write_verdicts
 from benchbrief.cli.run_options import Share
+from benchbrief.cli.sections import CHOSEN_RUNS, VERDICTS, SectionedCommand
 from benchbrief.cli.store_options import History, history_options, read_history
 from benchbrief.cli.terminal import Stop, exit_codes, fail, one_line, show, show_json, show_wrapped, warn
 from benchbrief.dsl.bench_error import ExitCode
@@ -33,37 +34,42 @@ _ENDS = (
 
 
 @click.command(
+    cls=SectionedCommand,
+    sections={
+        "Runs and points": (*CHOSEN_RUNS, "--metric"),
+        "Rules": ("--baseline", "--baseline-tag", "--threshold", "--budget", "--measure-again", "--strict"),
+        "Decisions about changes": VERDICTS,
+    },
     epilog="""
 \b
 Examples:
-  bench gate                                           the last run in bench-out, by the level of the runs before it
-  bench gate --measure-again 5 --junit gate.xml        suspicious points are measured again, and decide
-  bench gate --baseline 20260301                       by the level at which this run stands
+  bench gate                                      by the level of earlier runs
+  bench gate --measure-again 5 --junit gate.xml   suspicious points decide
+  bench gate --baseline 20260301                  by the level of this run
   bench gate --from s3://bench/nightly --baseline-tag release --tag nightly
-  bench gate --hook 'curl -s -d @- https://chat.example/hook'   the outcome as JSON on its standard input
   bench gate --accept --metric throughput --note "checksums are on"
-  bench gate --across 'database version'               the version is what is tested
+  bench gate --across 'database version'          the version is under test
 
-A value is suspicious when it, or the last few together, lie beyond the noise of the level before, corrected for the
-number of series. Suspicious points are measured again, on the hosts of the run as they are now, and these measurements
-alone decide on an alarm. Without --measure-again, the command ends with 6 instead of an alarm. A change that the
-control series show as well is the lab's, and no alarm.
+A value is suspicious if it, or the last few together, lie beyond the noise of the level before, corrected for the
+number of series. --measure-again measures suspicious points once more, on the hosts as they are now, and only these
+measurements raise an alarm. Without it, the command ends with 6 instead. A change that the control series show too is
+the lab's, and no alarm.
 
-A level takes six runs. What can't be tested with fewer has no protection: a warning says so, with the number of runs
-still needed. The exit code stays 0, so that the first nights of a build pass; with --strict it is 4.
+A level takes six runs. Before that a series is not protected; a warning says so, and how many runs it still needs. The
+code stays 0, so that the first nights pass; with --strict it is 4.
 
 """
-    + exit_codes(*_ENDS)
+    + exit_codes(*_ENDS),
 )
 @click.argument("run", default="last")
 @history_options
 @click.option(
     "--metric", "metrics", multiple=True, metavar="NAME", help="Judge this, as METRIC of `bench trend`. Repeatable."
 )
-@click.option("--baseline", default="", metavar="RUN", help="Compare with the level at which this run stands.")
-@click.option("--baseline-tag", default="", metavar="TAG", help="The same, with the last run before that has this tag.")
+@click.option("--baseline", default="", metavar="RUN", help="Compare with the level of this run.")
+@click.option("--baseline-tag", default="", metavar="TAG", help="Compare with the level of the last run with this tag.")
 @click.option(
-    "--threshold", type=Share(), default=0.01, show_default=True, metavar="SHARE", help="Smaller changes are no alarm."
+    "--threshold", type=Share(), default=0.01, show_default=True, metavar="SHARE", help="Ignore smaller changes."
 )
 @click.option(
     "--budget",
@@ -71,7 +77,7 @@ still needed. The exit code stays 0, so that the first nights of a build pass; w
     default=0.01,
     show_default=True,
     metavar="SHARE",
-    help="The share of nights that may have a false alarm, over all series together.",
+    help="Share of nights that may have a false alarm.",
 )
 @click.option(
     "--measure-again",
@@ -80,15 +86,20 @@ still needed. The exit code stays 0, so that the first nights of a build pass; w
     default=0,
     show_default=True,
     metavar="N",
-    help="Measure suspicious points again, N times; 5 are enough for most. The runs are to be in a folder.",
+    help="Measure suspicious points again, N times; 5 mostly do.",
 )
-@click.option("--accept", "verdict", flag_value="accept", help="Write into --verdicts: what is found is wanted.")
-@click.option("--bug", "verdict", flag_value="bug", help="Write: what is found is a bug that is known.")
-@click.option("--noise", "verdict", flag_value="noise", help="Write: what is found is no change.")
-@click.option("--note", default="", metavar="TEXT", help="What to write beside a verdict.")
-@click.option("--strict", is_flag=True, help="Exit with 4 also where a value is missing or can't be tested.")
+@click.option("--accept", "verdict", flag_value="accept", help="Write into --verdicts: the change is wanted.")
+@click.option("--bug", "verdict", flag_value="bug", help="Write: the change is a known bug.")
+@click.option("--noise", "verdict", flag_value="noise", help="Write: this is noise, and no change.")
+@click.option("--note", default="", metavar="TEXT", help="Write this beside it.")
+@click.option("--strict", is_flag=True, help="End with 4 also if a value is missing or untested.")
 @click.option("--all", "every", is_flag=True, help="Show every series.")
-@click.option("--hook", default="", metavar="COMMAND", help="Run COMMAND in a shell on an alarm or a suspicion.")
+@click.option(
+    "--hook",
+    default="",
+    metavar="COMMAND",
+    help="Run COMMAND on an alarm or a suspicion, with the outcome as its input.",
+)
 @click.option("--json", "as_json", is_flag=True, help="Print as JSON.")
 @verdict_options
 def command(

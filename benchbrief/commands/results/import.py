@@ -10,7 +10,7 @@ from benchbrief.cli.importer_options import ImportCommand, complete_kind
 from benchbrief.cli.terminal import exit_codes, fail
 from benchbrief.dsl.bench_error import ExitCode
 from benchbrief.progress.run_progress import Progress
-from benchbrief.running.import_command import Choices, import_and_report, import_options
+from benchbrief.running.import_command import SOURCE_OPTIONS, Choices, import_and_report, import_options
 
 if TYPE_CHECKING:
     from benchbrief.model.plan import Plan
@@ -19,15 +19,23 @@ if TYPE_CHECKING:
 
 @click.command(
     cls=ImportCommand,
+    sections={
+        "Cells": ("--as", "--cell", "--samples", "--spec", "--profile", "--param", "--experiment"),
+        "Source": (*(f"--{name}" for name in SOURCE_OPTIONS), "--told", "--facts", "--mine"),
+    },
     epilog="""
 \b
 Examples:
-  bench import table published.csv --spec brief.bench
   bench import table published.csv --spec brief.bench --dry-run
-  bench import table ramp.csv --spec brief.bench --experiment ramp --title "Ramp of 2019" --publisher "Example Ltd" --url https://example.com/ramp --licence "cited with its source"
-  bench import ycsb out/*/*.txt --spec brief.bench --as "out/{hardware}/{workload}-t{threads}.txt" --title "Lab runs" --publisher "Example Ltd" --document "lab book 12" --licence internal
-  bench import db_bench run.log --spec rocks.bench --cell hardware=nvme,workload=rr,threads=16 --title "Lab runs" --publisher "Example Ltd" --document "lab book 12" --licence internal
-  bench import hdr a/*.hlog --spec brief.bench --as "a/{workload}-t{threads}-{operation}.hlog" --unit ns --title "Lab runs" --publisher "Example Ltd" --document "lab book 12" --licence internal
+  bench import table ramp.csv --spec brief.bench --title "Ramp of 2019" \\
+    --publisher "Example Ltd" --url https://example.com/ramp \\
+    --licence "cited with its source"
+  bench import ycsb out/*/*.txt --spec brief.bench --mine \\
+    --as "out/{hardware}/{workload}-t{threads}.txt"
+  bench import db_bench run.log --spec rocks.bench --mine \\
+    --cell hardware=nvme,workload=rr,threads=16
+  bench import hdr a/*.hlog --spec brief.bench --mine --unit ns \\
+    --as "a/{workload}-t{threads}-{operation}.hlog"
 
 \b
 A table is CSV; its columns are coordinates, and measures with their unit:
@@ -38,7 +46,7 @@ A table is CSV; its columns are coordinates, and measures with their unit:
   hardware, workload, threads, throughput (ops/s), latency.p99[read] (ms)
   eco,      a,        96,      7120.1,             4.2
 
-"""  # noqa: E501  # an example is one line, which is pasted
+"""
     + exit_codes(ExitCode.DONE, ExitCode.SPEC_WRONG, ExitCode.USAGE, ExitCode.EXPECT_FAILED),
 )
 @click.argument("kind", shell_complete=complete_kind)
@@ -48,17 +56,15 @@ A table is CSV; its columns are coordinates, and measures with their unit:
     "pattern",
     default="",
     metavar="PATTERN",
-    help="Where outputs' paths say their cell: out/{hardware}/{workload}-t{threads}.txt",
+    help="Where paths say the cell: {hardware}/t{threads}.txt",
 )
-@click.option(
-    "--cell", default="", metavar="NAME=VALUE,...", help="What is the same of all outputs: hardware=nvme,threads=8"
-)
+@click.option("--cell", default="", metavar="NAME=VALUE,...", help="What all outputs have in common: hardware=nvme.")
 @click.option(
     "--samples",
     multiple=True,
     type=(str, str),
     metavar="KIND PATTERN",
-    help="Logs of samples beside outputs: --samples iostat 'out/{hardware}/t{threads}-{node}.log'",
+    help="Logs of samples beside the outputs: iostat '{hardware}/t{threads}-{node}.log'.",
 )
 @import_options
 def command(

@@ -20,13 +20,12 @@ if TYPE_CHECKING:
     epilog="""
 \b
 Examples:
-  bench query "SELECT hardware, threads, mean, cv FROM measure.spread WHERE phase IS NULL AND operation = 'all'"
   bench query "SHOW ALL TABLES"
+  bench query "FROM metric.cost"               a metric of the spec
+  bench query "SELECT hardware, threads, mean, cv FROM measure.spread"
   bench query --csv "FROM cells" > cells.csv
-  bench query "FROM metric.cost"                       a metric of the spec
   bench query --run 20260301 --parquet samples.parquet "FROM samples"
-  bench query --from s3://lab/nightly "SELECT run, mean FROM measure.spread WHERE run >= '202603'"
-  bench query --from file:///srv/bench "SELECT run, title FROM manifests WHERE list_contains(tags, 'release')"
+  bench query --from s3://lab/nightly "FROM cells WHERE run >= '202603'"
 """
 )
 @click.argument("sql")

@@ -32,18 +32,19 @@ def _formats(_context: click.Context, _option: click.Parameter, value: str | Non
     epilog="""
 \b
 Examples:
-  bench report                                  the last run's brief
+  bench report                               the last run's brief
   bench report 20260301 --to /tmp/brief
-  bench report --language ja                    brief.ja.pdf: in Japanese, but for your own texts
-  bench report --spec brief.bench               with the prose, tables and metrics as they are in the spec now
-  bench report --format pdf --paper letter      the PDF alone, on US paper
-  bench report --format html,markdown           for a web site
+  bench report --language ja                 brief.ja.pdf, in Japanese
+  bench report --spec brief.bench            as the spec's report is now
+  bench report --format pdf --paper letter   the PDF alone, on US paper
+  bench report --format html,markdown        for a web site
 
 \b
 Exit codes:
-  0 done   1 the spec is wrong   2 usage, or no such run
-  3 a figure could not be drawn, or an `expect` can't be known
-  4 an `expect` does not hold   5 the disk is too full for the brief
+  0  done                     3  a figure could not be drawn, or an `expect`
+  1  the spec is wrong           can't be known
+  2  usage, or no such run    4  an `expect` does not hold
+                              5  the disk is too full for the brief
 """
 )
 @run_argument

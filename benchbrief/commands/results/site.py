@@ -14,13 +14,13 @@ from benchbrief.dsl.bench_error import ExitCode
     epilog="""
 \b
 Examples:
-  bench site --to site                             the runs of this folder, as pages
+  bench site --to site                            the runs of this folder
   bench site --from file:///srv/bench --to /srv/www/bench
   bench site --from s3://lab/bench --to site --title "Storage lab"
   bench site --to site --language ja
 
-The pages need no server and no network: open index.html, or put the folder on a file share. Run the command again
-after new runs: only what is new or has changed is read and rendered.
+The pages need no server and no network: open index.html, or put the folder on a file share. Run the command again after
+new runs: it reads and renders only what is new or has changed.
 
 """
     + exit_codes(ExitCode.DONE, ExitCode.USAGE, ExitCode.BRIEF_NOT_MADE)

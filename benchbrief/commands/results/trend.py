@@ -6,29 +6,30 @@ from typing import Unpack
 
 import click
 
+from benchbrief.cli.sections import CHOSEN_RUNS, SectionedCommand
 from benchbrief.cli.store_options import History, history_options, read_history
 from benchbrief.cli.terminal import columns_of, exit_codes, fail, one_line, show, show_json, show_wrapped
 from benchbrief.dsl.bench_error import ExitCode
 
 
 @click.command(
+    cls=SectionedCommand,
+    sections={"Runs and points": CHOSEN_RUNS},
     epilog="""
 \b
 Examples:
-  bench trend                                         what changed in throughput, p99, errors and the spec's metrics
-  bench trend --all                                   all of them, changed or not
+  bench trend                                 what changed, in all quantities
+  bench trend --all                           all of them, changed or not
   bench trend throughput --where hardware=nvme --where threads=8
-  bench trend latency.p99 --from s3://bench/nightly --tag nightly --html trend.html
-  bench trend cost_per_op --across 'database version'  the version is what is tested
-  bench trend throughput --json > trend.json
+  bench trend latency.p99 --from s3://bench/nightly --html trend.html
+  bench trend --across 'database version'     the version is what is tested
 
-A series is a quantity at a point, of one spec and profile. Runs of another environment (host facts, versions of tools
-and servers) or another definition begin a new part of it, which is never compared with the part before. Changes are
-found by E-divisive means with a t test. What a group of hardware with `control = true` shows, too, is said to be the
-lab's.
+A series is one quantity at one point of a spec and profile. Another environment (host facts, versions of tools and
+servers) or another definition begins a new part of it, which is never compared with the part before. Changes are found
+by E-divisive means with a t test. A change that hardware with `control = true` shows too is said to be the lab's.
 
 """
-    + exit_codes(ExitCode.DONE, ExitCode.USAGE)
+    + exit_codes(ExitCode.DONE, ExitCode.USAGE),
 )
 @click.argument("metrics", nargs=-1, metavar="[METRIC]...")
 @history_options
@@ -41,9 +42,9 @@ lab's.
 @click.option("--all", "every", is_flag=True, help="Show all series, not only those that changed.")
 @click.option("--json", "as_json", is_flag=True, help="Print as JSON.")
 def command(metrics: tuple[str, ...], html: Path | None, every: bool, as_json: bool, **asked: Unpack[History]) -> None:
-    """Show which quantities changed over all runs: where, when, from what to what, and how sure.
+    """Show which quantities changed over all runs: where, when, by how much, and how sure that is.
 
-    A line counts the series that did not change and those that can't be judged. --json and --html have all series.
+    The last line counts the series that did not change or can't be judged. --json and --html have all series.
 
     METRIC is throughput, latency.p99, latency.p99[read], errors, sustained, or a metric of the spec.
     """

@@ -117,38 +117,36 @@ def warn_of_first(lines: Sequence[str]) -> None:
     epilog="""
 \b
 Examples:
-  bench verify                                         the briefs of the last run
-  bench verify 20260301                                the briefs of a run
-  bench verify bench-out/20260301-101500-brief/reports/brief.pdf
-  bench verify briefs/*.pdf                            several, each held against its own run
-  bench verify brief.html --store 20260301             a brief that was copied elsewhere, and its run
-  bench verify 20260301 --raw                          its raw outputs, too, or alone where it has no brief
-  bench verify brief.pdf --raw                         are the raw outputs those that it was made from?
-  bench verify brief.pdf --from-raw                    parse them again, instead of trusting the tables
-  bench verify 20260301 --allowed-signers signers      was this what the lab signed with `bench push --sign`?
+  bench verify                                 the briefs of the last run
+  bench verify 20260301 --raw                  and a run's raw outputs
+  bench verify briefs/*.pdf                    each held against its own run
+  bench verify brief.html --store 20260301     a brief that was copied
+  bench verify brief.pdf --from-raw            do not trust the tables
+  bench verify 20260301 --allowed-signers signers
   bench verify brief.json --json | jq '.differing[].why'
 
 \b
-Exit codes, of several briefs the first of 1, 2, 3 that one of them ends with:
+Exit codes; of several briefs, the first of 1, 2, 3 that one ends with:
   0  every number holds, and the document shows it as it was made
-  1  a number does not hold, or the document, or a file that was made with it, was edited,
-     or (--allowed-signers) the run was not signed, or not as it is now
-  2  usage, or the brief, its numbers or its run is not there
-  3  a raw output is missing, or (--raw, --from-raw, or of a run without a brief) was changed; or what else the run
-     keeps (its journal, plan, spec and tables) is or was; or the journal has no record of a page
+  1  a number does not hold; the brief or a file made with it was edited;
+     or the run is not signed as it is now (--allowed-signers)
+  2  wrong usage, or the brief, its numbers or its run is not there
+  3  a raw output is missing or was changed (--raw, --from-raw, or without a
+     brief); the run's journal, plan, spec or tables are missing or were
+     changed; or the journal has no record of a page
 """
 )
 @click.argument("briefs", metavar="[RUN|BRIEF]...", nargs=-1, type=click.Path(path_type=Path))
-@click.option("--store", "run", help="The run: its name, the start of it, or its folder. By default, where BRIEF lies.")
+@click.option("--store", "run", help="The run of a BRIEF that was copied elsewhere.")
 @out_option
-@click.option("--raw", is_flag=True, help="Compute the SHA-256 of each raw output behind the numbers.")
+@click.option("--raw", is_flag=True, help="Check the SHA-256 of each raw output behind the numbers.")
 @click.option("--from-raw", is_flag=True, help="Compute the numbers from the raw outputs, parsed again; implies --raw.")
 @click.option(
     "--allowed-signers",
     "allowed",
     type=click.Path(path_type=Path, dir_okay=False),
     metavar="FILE",
-    help="Require a signature of the run and its briefs by one of the keys in FILE, as of `bench push --sign`.",
+    help="Require a signature by one of the keys in FILE, as `bench push --sign` makes.",
 )
 @click.option("--json", "as_json", is_flag=True, help="Print what was found as JSON; of several briefs, as an array.")
 def command(

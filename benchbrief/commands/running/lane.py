@@ -37,16 +37,17 @@ def _complete_lane(ctx: click.Context, _param: click.Parameter, incomplete: str)
     epilog="""
 \b
 Examples:
-  bench lane nightly 1                          the first lane, as `bench plan` numbers them
-  bench lane nightly nvme                       the lane of this hardware
-  bench lane nightly 1 --into /scratch/one      into a folder of its own, to be copied and merged
-  bench lane nightly 2 --wait --quiet           waits for hosts that another run holds
+  bench lane nightly 1                       the first lane of the run
+  bench lane nightly nvme                    the lane of this hardware
+  bench lane nightly 1 --into /scratch/one   into a folder of its own
+  bench lane nightly 2 --wait --quiet        wait for hosts of another run
 
-`bench plan SPEC --into nightly` makes the run, and begins nothing; `bench merge nightly` makes one run of its lanes.
-For build servers and schedulers: one process for each lane, which needs nothing of the others (docs/fleets.md). The
-same words again go on where the lane was, also after a SIGKILL; when all its cells are good, they do nothing, with
-code 0. Ctrl-C and SIGTERM stop what runs on the hosts, and keep what was measured. A second start beside one that goes
-on is refused, with code 2.
+`bench plan SPEC --into nightly` makes the run and begins nothing; `bench merge nightly` makes one run of its lanes.
+Build servers and schedulers start one process for each lane, which needs nothing of the others (docs/fleets.md).
+
+The same command goes on where the lane was, also after a SIGKILL. When all its cells are good, it does nothing and ends
+with 0. Ctrl-C and SIGTERM stop what runs on the hosts, and keep what was measured. A second start beside one that goes
+on is refused with code 2.
 
 """
     + exit_codes(ExitCode.DONE, ExitCode.USAGE, ExitCode.CELL_FAILED, ExitCode.BRIEF_NOT_MADE, ExitCode.INTERRUPTED)

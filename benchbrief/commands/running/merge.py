@@ -15,15 +15,16 @@ from benchbrief.running.run_output import report_end
     epilog="""
 \b
 Examples:
-  bench merge nightly                           the lanes in nightly/lanes
-  bench merge nightly artifacts/*               and those that were run elsewhere
+  bench merge nightly                     the lanes in nightly/lanes
+  bench merge nightly artifacts/*         and those that ran elsewhere
   bench merge nightly --no-report --json
 
-Lanes can be merged in any order, while others go on, and again: the same folders give the same run. A lane that was run
-more than once counts once: by the folder with the most finished cells, and of those with as many, by the one that was
-started last. The others count for nothing, and the run and its brief say so.
-Merging ends as `bench run` does, with code 130 while lanes are missing or not whole. The merged run is as any other,
-for `bench status`, `report`, `query`, `compare`, `verify` and `rebuild`.
+Lanes can be merged in any order, while others go on, and again: the same folders give the same run. A lane that ran
+more than once counts once: the folder with the most finished cells, or of equals the one that was started last. The run
+and its brief name the others.
+
+It ends as `bench run` does, and with 130 while lanes are missing or not whole. Other commands treat the merged run as
+any other.
 
 """
     + exit_codes(*(code for code in ENDS if code != 1))

@@ -9,6 +9,7 @@ import click
 
 from benchbrief.ci.verdict_files import require_writable
 from benchbrief.cli.run_options import out_option, refuse_unknown_hosts, scheduler_options, simulate_options
+from benchbrief.cli.sections import RUN_FILES, SCHEDULER, SIMULATION, SectionedCommand
 from benchbrief.cli.spec_options import budget_option, compile_or_stop, spec_options
 from benchbrief.cli.terminal import ENDS, exit_codes, fail
 from benchbrief.dsl.bench_error import ExitCode
@@ -24,40 +25,35 @@ if TYPE_CHECKING:
 
 
 @click.command(
+    cls=SectionedCommand,
+    sections={"Schedulers": SCHEDULER, "Simulated hosts": SIMULATION, "Files and stores": RUN_FILES},
     epilog="""
 \b
 Examples:
-  bench run brief.bench
   bench run brief.bench --profile smoke --param records=10k
-  bench run brief.bench --json > outcome.json
-  bench run brief.bench --openmetrics /var/lib/node_exporter/bench.prom
-  bench run brief.bench --junit verdicts.xml --markdown "$GITHUB_STEP_SUMMARY"
-  bench run brief.bench --wait                  wait for hosts that another run holds
-  bench run brief.bench --budget 12h            each point once, then repeats where intervals are widest
-  bench run brief.bench --fresh                 measure again what was measured before
-  bench run brief.bench --simulate              the whole way to the brief, in seconds, against simulated hosts
-  bench run brief.bench --simulate --failing 'db-*=5%'
-  bench run brief.bench --on slurm              each lane as a job of Slurm, on the nodes that the spec names
-  bench run brief.bench --on slurm --job-option partition=bench --job-option time=4:00:00
+  bench run brief.bench --budget 12h      repeats go where they decide most
+  bench run brief.bench --simulate        the whole way, in seconds
+  bench run brief.bench --on slurm --job-option time=4:00:00
+  bench run brief.bench --junit out.xml --markdown "$GITHUB_STEP_SUMMARY"
 
-Cells that an earlier run of the folder has measured well, and whose definition, hosts and tools are the same, are taken
-from it, points and comparisons whole.
-Ctrl-C stops the running tools and leaves a run that `bench resume` goes on with. `bench watch` follows it from another
-shell.
-With --simulate, no host is reached and no tool run: throughput and latency are those of a queueing model. The run, its
-results and each page of its brief are marked as simulated, no `expect` counts, and no later run takes anything from it.
-With --on, the lanes of the plan run as jobs of a scheduler, in a folder that all nodes see (docs/fleets.md); all cells
-are measured again. A killed controller leaves the jobs to themselves: `bench resume` finds them, and goes on.
+Cells that an earlier run of the folder measured well are taken from it, if their definition, hosts and tools are the
+same. Ctrl-C stops the running tools, and `bench resume` goes on. `bench watch` follows the run from another shell.
+
+--simulate reaches no host and runs no tool: throughput and latency come from a queueing model. Everything that comes of
+it is marked as simulated, no `expect` counts, and no later run takes anything from it.
+
+--on gives the lanes of the plan to a scheduler, in a folder that all nodes see, and measures all cells
+(docs/fleets.md). If the controller is killed, the jobs go on, and `bench resume` finds them.
 
 """
-    + exit_codes(*ENDS)
+    + exit_codes(*ENDS),
 )
 @click.argument("spec", type=click.Path(path_type=Path))
 @spec_options
 @budget_option
 @out_option
 @simulate_options
-@click.option("--fresh", is_flag=True, help="Measure all cells again; take none from earlier runs.")
+@click.option("--fresh", is_flag=True, help="Measure all cells; take none from earlier runs.")
 @scheduler_options
 @ending_options
 def command(

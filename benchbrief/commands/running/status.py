@@ -56,19 +56,12 @@ _NUMBER = 18
     epilog="""
 \b
 Examples:
-  bench status                 the last run, also while it goes on in another shell
-  bench status --all           every run of the folder
+  bench status                    the last run, also while it goes on
+  bench status --all              every run of the folder
   bench status 20260301 --json
-  bench status --openmetrics   for a Prometheus server
+  bench status --openmetrics      for a Prometheus server
 
-`bench watch` shows the same until the run ends. What the run took is shown against what it was estimated to take, by
-activity. In --json, that is `time`: {estimated_s, taken_s, in_all: {loading: {estimated_s, taken_s}, ...}, experiments,
-learned_from}. `budgets` has what is spent of each: [{experiment, budget_s, spent_s}]. `choices` has the points of
-adaptive ramps: [{experiment, hardware, workload, axis, point, number, why}]; the candidates that they left out are
-`not_chosen`, and no part of `total`. `promises` has what searches for promises found: [{experiment, hardware, workload,
-sustained, bound, decided, reason, rates, ...}], and a cell of one says in `promise` whether it was kept, broken or not
-offered. A cell that was to be measured until it is steady has `measuring`: {steady,
-lasted_s, cut_s, throughput_half_width, throughput_correlation, latency_half_width, latency_correlation}.
+`bench watch` shows the same until the run ends. docs/reference/journal.md says what --json prints.
 """
 )
 @run_argument

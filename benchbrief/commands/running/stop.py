@@ -29,11 +29,11 @@ _WORDS = {
     epilog="""
 \b
 Examples:
-  bench stop                          the run that goes on, else the last that was left by its controller
+  bench stop                          the run that goes on, or was left
   bench stop 20260301-101500-brief
-  bench stop --strays brief.bench     end what dead controllers left on the hosts of a spec
+  bench stop --strays brief.bench     what dead controllers left on its hosts
 
-Ends with code 3 when a host could not be cleaned up: it is named, and the same command can be given again.
+A host that could not be cleaned up is named, and the code is 3. Give the same command again.
 
 """
     + exit_codes(ExitCode.DONE, ExitCode.SPEC_WRONG, ExitCode.USAGE, ExitCode.CELL_FAILED)

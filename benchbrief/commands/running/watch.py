@@ -22,10 +22,10 @@ _PHASES = {"tables": "building the tables", "reports": "rendering the brief"}
 \b
 Examples:
   bench watch                       the last run, until it ends
-  bench watch 20260301 --json       one JSON object a line: what happens, and every 5 s what goes on
+  bench watch 20260301 --json       events, and the state every 5 s
   bench watch && bench report       it ends with the exit code of the run
 
-Ctrl-C ends the watching alone: the run goes on. That a controller was killed is shown within seconds.
+Ctrl-C ends only the watching: the run goes on. If its controller is killed, this says so within seconds.
 
 """
     + exit_codes(*ENDS)

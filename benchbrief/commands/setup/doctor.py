@@ -21,8 +21,8 @@ if TYPE_CHECKING:
     epilog="""
 \b
 Examples:
-  bench doctor                          this machine: the report generator and the default tools
-  bench doctor brief.bench              also every host, tool, directory and server that the spec names
+  bench doctor                          this machine and its tools
+  bench doctor brief.bench              and all that the spec names
   bench doctor brief.bench --json
   bench doctor brief.bench --strict && bench run brief.bench
 

@@ -29,7 +29,7 @@ class Installed:
     epilog="""
 \b
 Examples:
-  bench extensions               engines, tools, probes and so on, with the package that each is from
+  bench extensions               of each kind, with their packages
   bench extensions --json
 
 Each is loaded to see whether it can be used. One that is broken stops no spec that does not use it.

@@ -12,9 +12,9 @@ from benchbrief.dsl.diagnostics.plain_amounts import plural
     epilog="""
 \b
 Examples:
-  bench gc --from s3://lab-results/nightly                          what belongs to no run
+  bench gc --from s3://lab-results/nightly      what belongs to no run
   bench gc --from file:///srv/bench --older-than 90d --keep-tag release
-  bench gc --from file:///srv/bench --older-than 90d --keep-tag release --remove
+  bench gc --from file:///srv/bench --older-than 90d --remove
 """
 )
 @click.option("--from", "url", metavar="URL", required=True, help=f"The shared store: {ADDRESS}.")

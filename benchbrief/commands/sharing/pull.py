@@ -15,7 +15,7 @@ from benchbrief.cli.terminal import fail, show, show_json
 Examples:
   bench pull 20260301 --from s3://lab-results/nightly
   bench pull 20260301-101500-brief --from file:///srv/bench --out elsewhere
-  bench pull 20260301 --quiet                          from the store that BENCHBRIEF_STORE names
+  bench pull 20260301 --quiet           from $BENCHBRIEF_STORE
 """
 )
 @click.argument("run")

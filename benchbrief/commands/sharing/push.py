@@ -22,11 +22,11 @@ if TYPE_CHECKING:
     epilog="""
 \b
 Examples:
-  bench push --to s3://lab-results/nightly             the last run
+  bench push --to s3://lab-results/nightly     the last run
   bench push 20260301 --to file:///srv/bench --tag nightly
-  bench push --sign ~/.ssh/id_ed25519                  to the store that BENCHBRIEF_STORE names
-  bench push --queued                                  what could not be pushed before
-  bench push --forget s3://lab-reslts/nightly          what waits for an address that was mistyped
+  bench push --sign ~/.ssh/id_ed25519          to $BENCHBRIEF_STORE
+  bench push --queued                          what waits
+  bench push --forget s3://lab-reslts/nightly  a mistyped address
   bench push --json | jq -r '.[].state'
 """,
 )

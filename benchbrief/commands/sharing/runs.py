@@ -20,10 +20,10 @@ _NONE = "–"
     epilog="""
 \b
 Examples:
-  bench runs                                           those of bench-out
+  bench runs                            those of bench-out
   bench runs --from s3://lab-results/nightly
   bench runs --from file:///srv/bench --tag release
-  bench runs --from s3://lab-results/nightly --json | jq -r '.[] | select(.failed > 0) | .run'
+  bench runs --from s3://lab/nightly --json | jq -r '.[].run'
 """
 )
 @from_option

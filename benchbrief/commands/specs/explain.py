@@ -19,7 +19,7 @@ def _completed(_ctx: click.Context, _param: click.Parameter, typed: str) -> list
     epilog="""
 \b
 Examples:
-  bench explain E0706            what it means, a wrong sample and the mended one
+  bench explain E0706            what it means, and how to mend it
   bench explain                  every code with its title
   bench explain E0706 --json
 """

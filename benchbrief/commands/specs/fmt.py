@@ -154,10 +154,10 @@ _COLOURS = {"+": "green", "-": "red", "@": "cyan"}
 \b
 Examples:
   bench fmt brief.bench
-  bench fmt specs/                       every .bench file in the folder and those below it
-  bench fmt --check specs/               ends with code 1 when a file would change
-  bench fmt --diff brief.bench           shows what would change
-  bench fmt - < brief.bench              from standard input to standard output
+  bench fmt specs/               every .bench file below the folder
+  bench fmt --check specs/       end with code 1 if a file would change
+  bench fmt --diff brief.bench   show what would change
+  bench fmt - < brief.bench      print the layout of standard input
 """
 )
 @click.argument("paths", nargs=-1, type=click.Path(path_type=Path, allow_dash=True))

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import click
 
 from benchbrief.cli.run_options import label_of, out_option, run_name, scheduler_options, simulate_options
+from benchbrief.cli.sections import SCHEDULER, SIMULATION, SectionedCommand
 from benchbrief.cli.spec_options import budget_option, compile_or_stop, spec_options
 from benchbrief.cli.terminal import Stop, fail, json_text, show, show_json, show_json_text, show_painted, use_colour
 from benchbrief.comparing.plan_comparison import LAST, NextRun, older_plan
@@ -23,46 +24,23 @@ if TYPE_CHECKING:
 
 
 @click.command(
+    cls=SectionedCommand,
+    sections={
+        "Differences": ("--diff", "--exit-code"),
+        "Lanes and schedulers": ("--into", *SCHEDULER),
+        "Simulated hosts, with --into": SIMULATION,
+    },
     epilog="""
 \b
 Examples:
-  bench plan brief.bench
-  bench plan brief.bench --profile smoke --param records=10k
+  bench plan brief.bench --profile smoke
+  bench plan brief.bench --diff git:HEAD~1     what changed since then
+  bench plan brief.bench --into nightly        make a run, and begin nothing
+  bench plan brief.bench --on slurm            the jobs that Slurm would get
   bench plan brief.bench --json | jq '.cells | length'
-  bench plan brief.bench --diff                 what changed since its last run, and what is to be measured
-  bench plan brief.bench --diff 20260301        since that run
-  bench plan brief.bench --diff git:HEAD~1      since that revision of the spec and the files it uses
-  bench plan brief.bench --into nightly         make the run nightly, for `bench lane`, and begin nothing
-  bench plan brief.bench --on slurm             the jobs of its lanes, and whether Slurm has the nodes for them
 
-\b
---json prints the plan and its `time`: {in_all: {loading_s, resets_s, warm_up_s, measuring_s, cooling_s, start_up_s,
-rendering_s, total_s}, experiments: {NAME: {the same}}, cells, estimates: [{activity, of, estimate, run}],
-advice: [{change, of, why, saves_s, gains}],
-budgets: [{experiment, budget_s, one_pass_s, all_repeats_s, fits, times_each_point}],
-overlap: [{cell, loading_s, hidden_s, beside}]}. `overlap` has the loads that run while another hardware group is
-measured, and the cells of it. `time.cells` is how many cells a run measures at most; the plan's own `cells` have
-those of all candidates of adaptive ramps. Without an experiment, a budget is that of `--budget`; `bench run` refuses
-one that does not fit, and one_pass_s or more would do.
-Beside it, `lanes` has the parts that `bench lane` can run by themselves: [{lane, hardware, hosts, cells, seconds}].
-With --on, `jobs` has what the scheduler would be asked for, and what it has: {scheduler, lanes: [{lane, nodes, hosts:
-[{host, asked}], seconds, longest_cell_s, limit_s, asks, problems, cautions}], pools: [{name, nodes, usable, idle,
-limit_s, features}]}. With a problem in it, the code is 2, as `bench run --on` refuses the plan.
-Hosts that work side by side add up in `time`. `run` is the earlier run that an
-estimate was seen in, "" for a built-in one. `saves_s` is what a change of the spec saves
-by itself of the total that is shown, `gains` what budgets then have room for.
-
-Loads, resets, start-up, rendering and `until_steady` are estimated by what they took in earlier runs of the folder, for
-the same hosts, database and tool. Where there are none, built-in estimates hold.
-
-\b
-With --diff, --json prints {spec, against, differs, cells, searches, besides, run}:
-  cells    [{cell, change: new|changed|same|gone, was, parts: [{part, before, after, before_text, after_text}]}]
-  searches [{experiment, parts}]            whose criterion changed: the knee is decided again, be its cells the same
-  besides  [{what, name, change, fields}]   what differs and changes no result: labels, metrics, reports
-  run      {measured, seconds, taken: [{run, date, cells}], again: [{cells, why}]}   what `bench run` would do;
-           `again`: why cells that have not changed are measured
-"""
+docs/reference/journal.md says what --json prints.
+""",
 )
 @click.argument("spec", type=click.Path(path_type=Path), required=False, metavar="SPEC")
 @spec_options
@@ -72,21 +50,21 @@ With --diff, --json prints {spec, against, differs, cells, searches, besides, ru
     is_flag=False,
     flag_value=LAST,
     metavar="[RUN|git:REV]",
-    help="Show what differs from the plan of a run (the last one of SPEC by default), or of a git revision.",
+    help="Compare with the last run, RUN or a revision.",
 )
-@click.option("--exit-code", "by_code", is_flag=True, help="With --diff: end with code 1 when anything differs.")
-@click.option("--history/--no-history", default=True, help="Estimate by what earlier runs of the folder took.")
+@click.option("--exit-code", "by_code", is_flag=True, help="End with code 1 when anything differs.")
+@click.option("--history/--no-history", default=True, help="Estimate by the times that earlier runs took.")
 @budget_option
 @out_option
 @click.option(
     "--into",
     type=click.Path(path_type=Path, file_okay=False),
     metavar="FOLDER",
-    help="Make FOLDER a run of this plan, which begins with `bench lane` or `bench resume`.",
+    help="Make FOLDER a run of this plan, for `bench lane`.",
 )
 @simulate_options
 @scheduler_options
-@click.option("--json", "as_json", is_flag=True, help="Print the whole plan, or the difference, as JSON.")
+@click.option("--json", "as_json", is_flag=True, help="Print the plan, or the difference, as JSON.")
 def command(
     spec: Path | None,
     profile: str | None,
@@ -102,7 +80,7 @@ def command(
     job_options: tuple[str, ...],
     as_json: bool,
 ) -> None:
-    """Show what SPEC would run: the matrix, the hosts, the order, and an estimate of the time. Runs nothing."""
+    """Show what SPEC would run: the cells, hosts, order and time. Runs nothing."""
     from benchbrief.compiler.estimates.advice import advice
     from benchbrief.compiler.estimates.estimate import time_spent
     from benchbrief.compiler.estimates.learned import with_history

@@ -11,9 +11,9 @@ from benchbrief.cli.terminal import fail, show_data, show_json
     epilog="""
 \b
 Examples:
-  bench words > fr.toml          a catalogue to translate; then, in the report: language = fr
+  bench words > fr.toml          then in the report: language = fr
   bench words ja                 the words as they are in Japanese
-  bench words --json             the same for a program: key and text, or texts by plural form
+  bench words --json             the same for a program
 """
 )
 @click.argument("language", default="en")
