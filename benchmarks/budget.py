@@ -28,9 +28,9 @@ from benchbrief.model import events as j
 from benchbrief.model.budgets import LEVEL, Looks, looks_at, strictest_level
 from benchbrief.model.plan import Cell, Expect, Plan, Query
 from benchbrief.model.points import Point
+from benchbrief.model.run_record import NOWHERE, RunRecord
 from benchbrief.results.analysis.expectation_verdicts import Judgement, judge
 from benchbrief.results.store.store import Key
-from benchbrief.runners.journal.run_record import NOWHERE, RunRecord
 from benchbrief.runners.measurement.confidence_interval import t_interval
 from benchbrief.runners.scheduling.budgeted_repeats import Budgets, Readings, spent_s
 

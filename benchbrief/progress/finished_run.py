@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING
 from benchbrief.cli.terminal import duration
 from benchbrief.compiler.estimates.estimate import ACTIVITY_WORDS
 from benchbrief.dsl.bench_error import ExitCode
-from benchbrief.model.cell_history import is_candidate_left_out
 from benchbrief.model.planned_cells import UncountedCandidates
+from benchbrief.model.run_record import is_candidate_left_out
 
 if TYPE_CHECKING:
     from benchbrief.model.events import CellReused

@@ -210,7 +210,7 @@ class RunView:
             self._become(record.cell, "refused" if refused else record.status)
 
     def _on_cell_skipped(self, record: j.CellSkipped) -> None:
-        from benchbrief.model.cell_history import is_candidate_left_out, is_refused
+        from benchbrief.model.run_record import is_candidate_left_out, is_refused
 
         if record.cell in self.cells:
             skipped: CellState = "not_chosen" if is_candidate_left_out(record.reason) else "skipped"

@@ -11,6 +11,7 @@ from benchbrief.compiler.estimates.estimate import alone, counted_cells, time_sp
 from benchbrief.compiler.estimates.learned import with_history
 from benchbrief.model.events import HostsGiven, TimeEstimated
 from benchbrief.model.plan import Plan
+from benchbrief.model.run_record import RunRecord
 from benchbrief.progress.earlier_results import Retake
 from benchbrief.progress.finished_run import Finished
 from benchbrief.progress.run_progress import Progress
@@ -23,8 +24,8 @@ from benchbrief.runners.errors import Outdated
 from benchbrief.runners.execution.executor import execute
 from benchbrief.runners.execution.live_numbers import Monitor
 from benchbrief.runners.hosts.kept_claim import KeptClaim
+from benchbrief.runners.journal.journal_file import read_run
 from benchbrief.runners.journal.run_folder import PLAN
-from benchbrief.runners.journal.run_record import RunRecord, read_run
 from benchbrief.runners.scheduling.promise_search import votes_of
 from benchbrief.runners.session.session import Session
 from benchbrief.running.stop_signals import stop_on_signals

@@ -16,8 +16,8 @@ from benchbrief.cli.store_options import STORE
 from benchbrief.cli.terminal import Stop, show, show_json, show_wrapped
 from benchbrief.dsl.bench_error import ExitCode
 from benchbrief.dsl.diagnostics.plain_amounts import plural
-from benchbrief.model.cell_history import is_candidate_left_out, is_refused
 from benchbrief.model.precision import share_text
+from benchbrief.model.run_record import is_candidate_left_out, is_refused
 from benchbrief.progress.earlier_results import Retake, budget_advice, reused_as_dict
 from benchbrief.progress.finished_run import Finished, not_run, short_text
 from benchbrief.progress.run_progress import Progress

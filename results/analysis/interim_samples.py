@@ -15,11 +15,11 @@ from benchbrief.compiler.measure_catalogue import KINDS, SAMPLED
 from benchbrief.model.budgets import budgeted_cells, cells_read, looks_at
 from benchbrief.model.plan import Cell, Dimension, Expect, Plan, Query
 from benchbrief.model.points import DimKey, Point
+from benchbrief.model.run_record import RunRecord
 from benchbrief.model.units import DIMENSIONLESS, parse_unit
 from benchbrief.results.analysis.expectation_verdicts import judge, reading
 from benchbrief.results.building.growing_tables import GrowingTables
 from benchbrief.results.store.store import Store
-from benchbrief.runners.journal.run_record import RunRecord
 from benchbrief.runners.scheduling.budgeted_repeats import Readings, Sampled
 from benchbrief.runners.scheduling.reported_statistics import asked_queries
 

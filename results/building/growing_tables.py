@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 
 from benchbrief.model.budgets import strictest_level
 from benchbrief.model.plan import Plan
+from benchbrief.model.run_record import RunRecord
 from benchbrief.model.version import benchbrief_version
 from benchbrief.results.building.build_store import arrow_schema
 from benchbrief.results.store.measure_views import VIEWS
@@ -33,7 +34,6 @@ from benchbrief.results.store.store_schema import (
     ThroughputRow,
 )
 from benchbrief.results.store_errors import ResultsError
-from benchbrief.runners.journal.run_record import RunRecord
 
 if TYPE_CHECKING:
     import pyarrow as pa

@@ -10,9 +10,9 @@ from functools import cached_property
 from typing import Literal
 
 from benchbrief.model import events as j
-from benchbrief.model.cell_history import CellHistory
 from benchbrief.model.events import Place
 from benchbrief.model.plan import Cell
+from benchbrief.model.run_record import CellHistory
 from benchbrief.results.result_messages import say
 from benchbrief.runners.hosts.host_clocks import Offset, axis_step, offset_of
 from benchbrief.runners.hosts.host_connections import CONTROLLER

@@ -13,16 +13,15 @@ from functools import cached_property
 from pathlib import Path
 
 from benchbrief.model import events as j
-from benchbrief.model.cell_history import CellHistory
 from benchbrief.model.plan import Knee, Plan
+from benchbrief.model.run_record import CellHistory, RunRecord
 from benchbrief.model.text import Text
 from benchbrief.results.ingest.cell_verdicts import Verdict, verdict_of
 from benchbrief.results.result_messages import say
 from benchbrief.results.store.digests import changed_text
 from benchbrief.runners.journal.atomic_files import sha256_of
-from benchbrief.runners.journal.journal_file import JOURNAL, chain_of, each_record, whole_bytes
+from benchbrief.runners.journal.journal_file import JOURNAL, chain_of, each_record, read_run, whole_bytes
 from benchbrief.runners.journal.run_folder import load_plan, simulation_of
-from benchbrief.runners.journal.run_record import RunRecord, read_run
 from benchbrief.runners.world_choice import world_for
 from benchbrief.runners.world_seams import World
 

@@ -33,6 +33,7 @@ from benchbrief.model.budgets import is_budgeted
 from benchbrief.model.plan import Cell, DatabaseKey, Experiment, Plan, Reference
 from benchbrief.model.points import Curve
 from benchbrief.model.rate_search import Vote
+from benchbrief.model.run_record import RunRecord
 from benchbrief.results.analysis.interim_samples import AskedSamples
 from benchbrief.results.ingest.cell_verdicts import Verdict
 from benchbrief.results.ingest.run_evidence import Evidence, check_files, first_problem, read_evidence
@@ -41,7 +42,6 @@ from benchbrief.results.runs.find_runs import list_real_runs, run_state
 from benchbrief.runners.errors import Damaged, RunnerError
 from benchbrief.runners.journal.measurement_versions import Recorded, recorded_at, way_now, way_of
 from benchbrief.runners.journal.run_folder import MOST_OF_A_PLAN, PLAN
-from benchbrief.runners.journal.run_record import RunRecord
 from benchbrief.runners.plain_files import read_plain
 from benchbrief.runners.reuse.carried_results import Carried, Facts
 from benchbrief.runners.scheduling.parallel_lanes import lanes

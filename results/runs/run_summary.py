@@ -8,11 +8,11 @@ from pathlib import Path
 from typing import Literal
 
 from benchbrief.compiler.estimates.estimate import counted_cells
-from benchbrief.model.cell_history import is_candidate_left_out, is_refused
 from benchbrief.model.measurement import SteadyEnd
 from benchbrief.model.plan import Cell, Plan
 from benchbrief.model.planned_cells import planned_cells
 from benchbrief.model.rate_search import Vote
+from benchbrief.model.run_record import is_candidate_left_out, is_refused
 from benchbrief.model.text import Text
 from benchbrief.results.analysis.promised_rates import Promised
 from benchbrief.results.ingest.cell_verdicts import Verdict

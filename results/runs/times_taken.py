@@ -17,8 +17,8 @@ from benchbrief.compiler.extensions.registry import TRANSPORT_SPECS
 from benchbrief.dsl.bench_error import BenchError
 from benchbrief.model import events as j
 from benchbrief.model.budgets import is_budgeted
-from benchbrief.model.cell_history import TURN, Pauses
 from benchbrief.model.plan import Cell, Plan, Step
+from benchbrief.model.run_record import TURN, Pauses, RunRecord
 from benchbrief.results.runs.find_runs import is_simulated, list_real_runs
 from benchbrief.runners.journal.journal_file import JOURNAL, record_in
 from benchbrief.runners.journal.run_folder import load_plan
@@ -39,7 +39,7 @@ _HEAD = 80
 
 
 @dataclass
-class Attempt:
+class AttemptTimes:
     """One attempt at a cell. `steps` has the seconds of the steps that ended, `ends` when they ended, and `paused_s` is
     how long nothing of it ran as its controller was away. `whole`: one controller drove it."""
 
@@ -89,19 +89,64 @@ class Attempt:
 
 
 @dataclass
-class TimesTaken:
-    """The attempts of a run at its cells, without those that were reused from other runs.
+class TimesTaken(RunRecord):
+    """A run's record with its attempts at cells, without those that were reused from other runs.
 
-    `hostnames` are what the hosts call themselves. `reports` has the seconds that each report took when it was first
-    made, where they are known. `estimated` is what was expected when the run began. `wall_s` is the time that the run
-    went on, without pauses: the times between an interruption and the resume in which no job ran.
+    `reports` has the seconds that each report took when it was first made, where they are known.
     """
 
-    attempts: dict[tuple[str, int], Attempt] = field(default_factory=dict)
-    hostnames: dict[str, str] = field(default_factory=dict)
+    attempts: dict[tuple[str, int], AttemptTimes] = field(default_factory=dict)
     reports: dict[str, float] = field(default_factory=dict)
-    estimated: j.TimeEstimated | None = None
-    wall_s: float = 0.0
+
+    @property
+    def wall_s(self) -> float:
+        """Return the time that the run went on, without the times in which no job ran."""
+        return self.elapsed_s(self.last_at) if self.last_at is not None else 0.0
+
+    @property
+    def hostnames(self) -> dict[str, str]:
+        """Return what the hosts call themselves."""
+        return {host: name for host, known in self.hosts.items() if (name := known.facts.get("hostname"))}
+
+    def _on_cell_started(self, record: j.CellStarted) -> None:
+        super()._on_cell_started(record)
+        reused = self.reused.get(record.cell)
+        if reused is None or reused.attempt != record.attempt:
+            self.attempts[record.cell, record.attempt] = AttemptTimes(record.cell, record.at)
+
+    def _on_cell_resumed(self, record: j.CellResumed) -> None:
+        super()._on_cell_resumed(record)
+        if attempt := self._attempt(record):
+            attempt.whole = False
+
+    def _on_step_ended(self, record: j.StepEnded) -> None:
+        super()._on_step_ended(record)
+        if attempt := self._attempt(record):
+            attempt.steps[record.step] = 0.0 if record.skipped else record.seconds
+            attempt.ends[record.step] = record.at
+
+    def _on_job_collected(self, record: j.JobCollected) -> None:
+        super()._on_job_collected(record)
+        if (attempt := self._attempt(record)) and (record.step, record.job) == ("load", "load"):
+            attempt.loaded = True
+
+    def _on_measuring_ended(self, record: j.MeasuringEnded) -> None:
+        if attempt := self._attempt(record):
+            attempt.lasted_s = record.lasted_s
+
+    def _on_cell_ended(self, record: j.CellEnded) -> None:
+        super()._on_cell_ended(record)
+        if attempt := self._attempt(record):
+            attempt.ended_at, attempt.good = record.at, record.status == "ok"
+
+    def _on_report_made(self, record: j.ReportMade) -> None:
+        if record.seconds is not None:
+            self.reports.setdefault(record.report, record.seconds)
+
+    def _attempt(
+        self, record: j.CellResumed | j.StepEnded | j.JobCollected | j.MeasuringEnded | j.CellEnded
+    ) -> AttemptTimes | None:
+        return self.attempts.get((record.cell, record.attempt))
 
     def spent(self, plan: Plan) -> dict[str, dict[Activity, float]]:
         """Return the seconds of each activity, by experiment."""
@@ -117,60 +162,10 @@ class TimesTaken:
 
 def times_taken(run_dir: Path) -> TimesTaken:
     """Read a run's journal. Raises OSError, and ValueError for a line that is no record."""
-    found = TimesTaken()
-    reused: set[tuple[str, int]] = set()
-    began = last_at = None
-    pauses = Pauses()
-    for record in _records(run_dir / JOURNAL):
-        if isinstance(record, j.RunStarted):
-            if began is not None and last_at is not None:  # what earlier runs measured stands before the first start
-                pauses.away(last_at, record.at)
-            began = record.at if began is None else began
-        if not isinstance(record, j.ReportMade) and not (isinstance(record, j.RunEnded) and record.gone):
-            last_at = record.at
-        match record:
-            case j.CellReused():
-                reused.add((record.cell, record.attempt))
-            case j.HostFacts():
-                if name := record.facts.get("hostname"):
-                    found.hostnames[record.host] = str(name)
-            case j.CellStarted() if (record.cell, record.attempt) not in reused:
-                found.attempts[record.cell, record.attempt] = Attempt(record.cell, record.at)
-            case j.ClockRead():
-                pauses.read(record)
-            case j.TimeEstimated():
-                found.estimated = record
-            case j.ReportMade() if record.seconds is not None:
-                found.reports.setdefault(record.report, record.seconds)
-            case j.CellResumed() | j.StepEnded() | j.JobCollected() | j.MeasuringEnded() | j.CellEnded():
-                if attempt := found.attempts.get((record.cell, record.attempt)):
-                    _note(attempt, record)
-                if isinstance(record, j.JobCollected):
-                    pauses.collected(record)
-            case _:
-                pass
-    if began is not None and last_at is not None:
-        for attempt in found.attempts.values() if pauses.spans else ():
-            attempt.leave_out(pauses)
-        found.wall_s = last_at - began - pauses.seconds
+    found = TimesTaken.of(_records(run_dir / JOURNAL))
+    for attempt in found.attempts.values() if found.pauses.spans else ():
+        attempt.leave_out(found.pauses)
     return found
-
-
-def _note(
-    attempt: Attempt, record: j.CellResumed | j.StepEnded | j.JobCollected | j.MeasuringEnded | j.CellEnded
-) -> None:
-    match record:
-        case j.CellResumed():
-            attempt.whole = False
-        case j.StepEnded():
-            attempt.steps[record.step] = 0.0 if record.skipped else record.seconds
-            attempt.ends[record.step] = record.at
-        case j.JobCollected():
-            attempt.loaded = attempt.loaded or (record.step, record.job) == ("load", "load")
-        case j.MeasuringEnded():
-            attempt.lasted_s = record.lasted_s
-        case j.CellEnded():
-            attempt.ended_at, attempt.good = record.at, record.status == "ok"
 
 
 def _records(journal: Path) -> Iterator[j.AnyRecord]:

@@ -10,9 +10,9 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from benchbrief.model import events as j
-from benchbrief.model.cell_history import KINDS, TURN, Left
 from benchbrief.model.plan import Cell, Plan, Step, StepKind
 from benchbrief.model.run_messages import say
+from benchbrief.model.run_record import KINDS, TURN, Left
 from benchbrief.runners.errors import HostError, HostFull, Interrupted, RunnerError
 from benchbrief.runners.execution.live_numbers import Monitor
 from benchbrief.runners.jobs.tasks import Job, JobOutput

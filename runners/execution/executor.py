@@ -17,6 +17,7 @@ from benchbrief.model import events as j
 from benchbrief.model.plan import Cell, Plan
 from benchbrief.model.planned_cells import most_of, planned_cells
 from benchbrief.model.run_messages import say
+from benchbrief.model.run_record import RunRecord
 from benchbrief.model.version import benchbrief_version
 from benchbrief.runners.checks.unsupported import meters_of
 from benchbrief.runners.errors import FolderMoved, HostBusy, NotKept, RunnerError
@@ -35,11 +36,11 @@ from benchbrief.runners.execution.run_state import Outcome, RunState
 from benchbrief.runners.execution.takeover import take_over
 from benchbrief.runners.hosts.kept_claim import KeptClaim
 from benchbrief.runners.journal.controller_clock import now, since_boot, this_boot
+from benchbrief.runners.journal.journal_file import read_run
 from benchbrief.runners.journal.journal_writer import Journal, Listener
 from benchbrief.runners.journal.measurement_versions import SHARED, tool_version
 from benchbrief.runners.journal.run_folder import files_of_beginning
 from benchbrief.runners.journal.run_identity import run_name
-from benchbrief.runners.journal.run_record import RunRecord, read_run
 from benchbrief.runners.journal.secret_masking import hide
 from benchbrief.runners.scheduling.budgeted_repeats import ReadTables, nothing_read
 from benchbrief.runners.scheduling.parallel_lanes import lanes_left

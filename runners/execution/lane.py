@@ -15,10 +15,10 @@ from contextlib import contextmanager, nullcontext
 from benchbrief.model import events as j
 from benchbrief.model.achieved_load import load_of
 from benchbrief.model.budgets import chooses, is_budgeted
-from benchbrief.model.cell_history import CellHistory, Left
 from benchbrief.model.measurement import Measurement
 from benchbrief.model.plan import Cell, Experiment
 from benchbrief.model.run_messages import say
+from benchbrief.model.run_record import CellHistory, Left
 from benchbrief.model.text import figure, joined, share_figure
 from benchbrief.runners.checks.unsupported import meters_of
 from benchbrief.runners.errors import HostError, Interrupted, NotKept, RunnerError

@@ -10,10 +10,10 @@ from pathlib import Path
 from typing import Literal
 
 from benchbrief.model import events as j
-from benchbrief.model.cell_history import Left
 from benchbrief.model.plan import Cell, Plan
 from benchbrief.model.planned_cells import planned_cells
 from benchbrief.model.run_messages import say
+from benchbrief.model.run_record import Left, LeftBehind, RunRecord
 from benchbrief.model.text import Text
 from benchbrief.runners.checks.unsupported import Tools
 from benchbrief.runners.errors import RunnerError
@@ -21,7 +21,6 @@ from benchbrief.runners.execution.live_numbers import Monitor
 from benchbrief.runners.execution.retries import FirstFailures, NotTried
 from benchbrief.runners.journal.controller_clock import now
 from benchbrief.runners.journal.journal_writer import Journal
-from benchbrief.runners.journal.run_record import LeftBehind, RunRecord
 from benchbrief.runners.scheduling.budgeted_repeats import Budgets, ReadTables
 from benchbrief.runners.scheduling.confident_repeats import RepeatsUntil
 from benchbrief.runners.scheduling.knee_search import Searches

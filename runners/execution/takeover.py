@@ -15,9 +15,9 @@ from contextlib import suppress
 from pathlib import Path
 
 from benchbrief.model import events as j
-from benchbrief.model.cell_history import Left
 from benchbrief.model.plan import Cell
 from benchbrief.model.run_messages import say, say_step
+from benchbrief.model.run_record import Left
 from benchbrief.runners.errors import RunnerError
 from benchbrief.runners.execution.attempt import StepJob
 from benchbrief.runners.execution.run_state import RunState

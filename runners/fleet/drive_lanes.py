@@ -34,9 +34,8 @@ from benchbrief.runners.fleet.submitted_run import (
     name_of_jobs,
     submitted_run,
 )
-from benchbrief.runners.journal.journal_file import JOURNAL, is_being_written, last_record
+from benchbrief.runners.journal.journal_file import JOURNAL, is_being_written, last_record, read_run
 from benchbrief.runners.journal.run_identity import run_name, settle
-from benchbrief.runners.journal.run_record import read_run
 
 _FRUITLESS = 3
 """After so many jobs of a lane in a row that finished no cell, no further one is submitted."""

@@ -20,10 +20,9 @@ from benchbrief.model.plan import Plan
 from benchbrief.runners.errors import Damaged, RunnerError
 from benchbrief.runners.fleet.lane_folder import LANES, is_same_file, part_content
 from benchbrief.runners.journal.atomic_files import sha256_of
-from benchbrief.runners.journal.journal_file import JOURNAL, chain_of, each_record, sum_at
+from benchbrief.runners.journal.journal_file import JOURNAL, chain_of, each_record, read_run, sum_at
 from benchbrief.runners.journal.run_folder import MOST_OF_A_PLAN, PLAN, lane_in, load_plan, recorded_plan, simulation_of
 from benchbrief.runners.journal.run_identity import owner_in
-from benchbrief.runners.journal.run_record import read_run
 from benchbrief.runners.plain_files import open_plain, read_plain, why_not_kept
 
 

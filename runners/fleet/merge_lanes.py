@@ -21,6 +21,7 @@ from benchbrief.model import events as j
 from benchbrief.model.events import MergedLane, Place
 from benchbrief.model.plan import Plan
 from benchbrief.model.run_messages import say
+from benchbrief.model.run_record import RunRecord
 from benchbrief.runners.errors import DiskFull, RunnerError
 from benchbrief.runners.execution.run_state import all_done, what_is_missing
 from benchbrief.runners.fleet.lane_folder import refuse_driven_as_one
@@ -34,7 +35,6 @@ from benchbrief.runners.fleet.lane_results import (
 from benchbrief.runners.journal.atomic_files import flush_all, link_or_copy
 from benchbrief.runners.journal.journal_file import JOURNAL, START, has_begun, take_lock, write_line
 from benchbrief.runners.journal.run_folder import files_of_beginning
-from benchbrief.runners.journal.run_record import RunRecord
 from benchbrief.runners.plain_files import open_plain
 
 

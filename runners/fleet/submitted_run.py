@@ -17,6 +17,7 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 from benchbrief.compiler.planning.plan_lanes import open_hosts, with_nodes
 from benchbrief.model import events as j
 from benchbrief.model.plan import Plan
+from benchbrief.model.run_record import RunRecord
 from benchbrief.runners.errors import Damaged, RunnerError
 from benchbrief.runners.fleet.scheduler import (
     Given,
@@ -30,10 +31,9 @@ from benchbrief.runners.fleet.scheduler import (
 )
 from benchbrief.runners.journal.atomic_files import write_durably
 from benchbrief.runners.journal.controller_clock import now
-from benchbrief.runners.journal.journal_file import is_locked, take_lock
+from benchbrief.runners.journal.journal_file import is_locked, read_run, take_lock
 from benchbrief.runners.journal.run_folder import simulation_of
 from benchbrief.runners.journal.run_identity import original_of, owner_in
-from benchbrief.runners.journal.run_record import RunRecord, read_run
 from benchbrief.runners.plain_files import read_plain
 
 SUBMITTED = "scheduler.json"

@@ -15,6 +15,7 @@ from typing import NamedTuple
 from pydantic import ValidationError
 
 from benchbrief.model.events import RECORD, AnyRecord, Place, ReportMade, RunStarted
+from benchbrief.model.run_record import RunRecord
 from benchbrief.runners.errors import Damaged, RunnerError
 from benchbrief.runners.plain_files import NotPlain, open_plain
 
@@ -335,3 +336,14 @@ def whole_bytes(path: Path, size: int) -> int:
 def read_journal(path: Path) -> list[AnyRecord]:
     """Return all complete records: see `each_record`."""
     return [record for _, record in each_record(path)]
+
+
+def read_run(run_dir: Path) -> RunRecord:
+    """Read a run's journal; without one, nothing began. Raises RunnerError when it can't be read."""
+    path, found = run_dir / JOURNAL, RunRecord()
+    if path.exists():
+        whole = whole_bytes(path, path.stat().st_size)
+        for place, record in each_record(path, whole):
+            found.add(place, record)
+        found.size = whole
+    return found

@@ -11,9 +11,9 @@ from collections.abc import Callable
 from pathlib import Path
 
 from benchbrief.model.events import AnyRecord, Place
+from benchbrief.model.run_record import RunRecord
 from benchbrief.runners.errors import DiskFull, FolderMoved, RunnerError
-from benchbrief.runners.journal.journal_file import JOURNAL, chain_of, wait_for_lock, whole_bytes, write_line
-from benchbrief.runners.journal.run_record import RunRecord, read_run
+from benchbrief.runners.journal.journal_file import JOURNAL, chain_of, read_run, wait_for_lock, whole_bytes, write_line
 
 Listener = Callable[[AnyRecord], None]
 

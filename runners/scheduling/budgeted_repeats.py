@@ -19,16 +19,15 @@ from benchbrief.compiler.planning.data_states import DataStates
 from benchbrief.compiler.planning.tolerated_changes import changes_of
 from benchbrief.model import events as j
 from benchbrief.model.budgets import budgeted_cells, chooses, first_look, first_pass, is_budgeted, level
-from benchbrief.model.cell_history import CellHistory
 from benchbrief.model.fingerprint import place_of
 from benchbrief.model.measurement import Measurement
 from benchbrief.model.plan import Cell, Plan, ResetWork
 from benchbrief.model.points import Point
 from benchbrief.model.run_messages import say
+from benchbrief.model.run_record import CellHistory, RunRecord
 from benchbrief.model.text import Text, duration_figure, figure
 from benchbrief.runners.errors import RunnerError
 from benchbrief.runners.journal.controller_clock import now
-from benchbrief.runners.journal.run_record import RunRecord
 from benchbrief.runners.measurement.confidence_interval import half_width, t_interval
 from benchbrief.runners.scheduling.parallel_lanes import lanes
 from benchbrief.runners.scheduling.reported_statistics import THROUGHPUT, AskedStatistics

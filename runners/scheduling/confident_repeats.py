@@ -17,12 +17,11 @@ from dataclasses import dataclass, field
 
 from benchbrief.model import events as j
 from benchbrief.model.budgets import is_budgeted
-from benchbrief.model.cell_history import CellHistory
 from benchbrief.model.plan import Cell, Confident, Experiment, Plan
 from benchbrief.model.run_messages import say
+from benchbrief.model.run_record import CellHistory, RunRecord
 from benchbrief.model.text import Figure, share_figure
 from benchbrief.runners.journal.controller_clock import now
-from benchbrief.runners.journal.run_record import RunRecord
 from benchbrief.runners.measurement.confidence_interval import half_width
 from benchbrief.runners.scheduling.parallel_lanes import lanes
 

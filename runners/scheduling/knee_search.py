@@ -16,14 +16,13 @@ from typing import Protocol
 
 from benchbrief.model import events as j
 from benchbrief.model import histogram as h
-from benchbrief.model.cell_history import CellHistory
 from benchbrief.model.measurement import Measurement, Operation
 from benchbrief.model.plan import Cell, Experiment, Knee, KneeSearch, Plan
 from benchbrief.model.run_messages import say
+from benchbrief.model.run_record import CellHistory, RunRecord
 from benchbrief.model.text import figure
 from benchbrief.runners.errors import NoKnee, RunnerError
 from benchbrief.runners.journal.controller_clock import now
-from benchbrief.runners.journal.run_record import RunRecord
 
 _SLICE_S = 0.5
 """How often, in seconds, a waiting lane checks whether the run must stop."""

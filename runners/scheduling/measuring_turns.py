@@ -10,8 +10,8 @@ import threading
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 
-from benchbrief.model.cell_history import Left
 from benchbrief.model.plan import Cell
+from benchbrief.model.run_record import Left
 from benchbrief.runners.errors import Interrupted
 
 _LOOK_EVERY_S = 0.5

@@ -20,9 +20,9 @@ from typing import Literal
 from benchbrief.model import events as j
 from benchbrief.model.plan import Cell, Experiment, Plan
 from benchbrief.model.run_messages import say
+from benchbrief.model.run_record import RunRecord
 from benchbrief.model.text import Text, figure
 from benchbrief.runners.journal.controller_clock import now
-from benchbrief.runners.journal.run_record import RunRecord
 from benchbrief.runners.scheduling.knee_search import Flag, load_text, point_of
 from benchbrief.runners.scheduling.parallel_lanes import lanes
 from benchbrief.runners.scheduling.promise_search import at_first_cells

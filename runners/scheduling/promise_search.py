@@ -15,15 +15,14 @@ from dataclasses import dataclass, field
 from typing import TypeVar
 
 from benchbrief.model import events as j
-from benchbrief.model.cell_history import CellHistory
 from benchbrief.model.measurement import Measurement
 from benchbrief.model.plan import Cell, Experiment, Knee, Plan, Promise
 from benchbrief.model.rate_search import LEAD, NONE, Answer, Rule, Step, Tally, Vote, agreed, is_lower_bound, next_step
 from benchbrief.model.run_messages import say
+from benchbrief.model.run_record import CellHistory, RunRecord
 from benchbrief.model.text import Text, figure
 from benchbrief.runners.errors import RunnerError
 from benchbrief.runners.journal.controller_clock import now
-from benchbrief.runners.journal.run_record import RunRecord
 from benchbrief.runners.scheduling.knee_search import Flag, key_of, load_text
 from benchbrief.runners.scheduling.parallel_lanes import lanes
 from benchbrief.runners.scheduling.promise_values import SERVED, is_kept, values_of

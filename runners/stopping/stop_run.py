@@ -16,6 +16,7 @@ from typing import Literal, NamedTuple
 
 from benchbrief.model import events as j
 from benchbrief.model.plan import Host, Plan
+from benchbrief.model.run_record import RunRecord
 from benchbrief.runners.errors import HostBusy, RunnerError
 from benchbrief.runners.hosts.fan_out import fan_out
 from benchbrief.runners.hosts.host_connections import CONTROLLER
@@ -23,10 +24,10 @@ from benchbrief.runners.hosts.orphans import Listed, list_leftovers
 from benchbrief.runners.jobs.claim_holders import describe_holder
 from benchbrief.runners.jobs.detached_jobs import end_leftovers
 from benchbrief.runners.journal.controller_clock import now
+from benchbrief.runners.journal.journal_file import read_run
 from benchbrief.runners.journal.journal_writer import Journal
 from benchbrief.runners.journal.run_folder import load_plan
 from benchbrief.runners.journal.run_identity import copied_from, has_identity, run_name
-from benchbrief.runners.journal.run_record import RunRecord, read_run
 from benchbrief.runners.seams import Hosts, Transport
 from benchbrief.runners.session.session import driver_of, find_driving_processes, is_driven_here, is_this_machine
 from benchbrief.runners.transports.transport_base import JobTransport

@@ -9,9 +9,9 @@ from pathlib import Path
 
 import pytest
 
+from benchbrief.model.run_record import RunRecord
 from benchbrief.runners.journal.journal_file import JOURNAL, read_journal
 from benchbrief.runners.journal.run_folder import load_plan
-from benchbrief.runners.journal.run_record import RunRecord
 from benchbrief.runners.scheduling.point_choice import curves, next_point, ramps_of
 from tests.support.bench import Bench, fresh_bench, records_of
 from tests.support.tools import system_tool

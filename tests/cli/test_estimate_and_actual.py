@@ -10,8 +10,8 @@ import pytest
 from benchbrief.compiler.estimates.estimate import ACTIVITIES
 from benchbrief.progress.finished_run import full_lines
 from benchbrief.results.runs.times_taken import compare_times, times_taken
+from benchbrief.runners.journal.journal_file import read_run
 from benchbrief.runners.journal.run_folder import load_plan
-from benchbrief.runners.journal.run_record import read_run
 from tests.cli.conftest import FinishedRun
 from tests.cli.specs import SMALL
 from tests.support.bench import Bench

@@ -15,9 +15,9 @@ import pytest
 from benchbrief.model import events as j
 from benchbrief.model.planned_cells import planned_cells
 from benchbrief.model.rate_search import Answer, Vote
+from benchbrief.model.run_record import RunRecord
 from benchbrief.runners.journal.journal_file import JOURNAL, read_journal
 from benchbrief.runners.journal.run_folder import load_plan
-from benchbrief.runners.journal.run_record import RunRecord
 from benchbrief.runners.scheduling.promise_search import ended_of, searches_of, vote_of
 from tests.cli.test_plan_diff import git
 from tests.support.bench import Bench, fresh_bench, records_of

@@ -12,10 +12,10 @@ import pytest
 
 from benchbrief.model import events as j
 from benchbrief.model.run_messages import say
+from benchbrief.model.run_record import NOWHERE, RunRecord
 from benchbrief.results.analysis.interim_samples import AskedSoFar
-from benchbrief.runners.journal.journal_file import JOURNAL, read_journal
+from benchbrief.runners.journal.journal_file import JOURNAL, read_journal, read_run
 from benchbrief.runners.journal.run_folder import load_plan
-from benchbrief.runners.journal.run_record import NOWHERE, RunRecord, read_run
 from benchbrief.runners.scheduling.budgeted_repeats import Budgets
 from tests.support.bench import Bench, fresh_bench, records_of
 from tests.support.tools import system_tool

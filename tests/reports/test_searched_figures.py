@@ -13,6 +13,7 @@ import pytest
 
 from benchbrief.model import events as j
 from benchbrief.model.plan import Plan
+from benchbrief.model.run_record import RunRecord
 from benchbrief.reports.data.view_model import (
     Block,
     CalloutView,
@@ -32,7 +33,6 @@ from benchbrief.runners.execution.executor import execute
 from benchbrief.runners.journal.journal_file import JOURNAL, read_journal
 from benchbrief.runners.journal.journal_writer import Journal
 from benchbrief.runners.journal.run_folder import create_run
-from benchbrief.runners.journal.run_record import RunRecord
 from tests.support.plans import compile_text
 
 SPEC = """

@@ -10,8 +10,8 @@ import pytest
 from benchbrief.model import events as j
 from benchbrief.model.measurement import Operation
 from benchbrief.model.plan import Cell, Plan
+from benchbrief.model.run_record import NOWHERE, RunRecord
 from benchbrief.results.runs.reusable_results import find_reusable
-from benchbrief.runners.journal.run_record import NOWHERE, RunRecord
 from benchbrief.runners.scheduling.point_choice import AdaptiveRamps
 from tests.results.making import RunMaker, measurement
 from tests.support.plans import compile_text

@@ -13,7 +13,7 @@ from benchbrief.results.building.growing_tables import GrowingTables
 from benchbrief.results.building.open_store import rebuilt_store
 from benchbrief.results.store.store import Store
 from benchbrief.results.store_errors import ResultsError
-from benchbrief.runners.journal.run_record import read_run
+from benchbrief.runners.journal.journal_file import read_run
 from tests.results.making import T0, RunMaker, a_cell, a_plan, measurement
 
 VIEWS = ("throughput", "latency", "errors", "spread", "sample", "mean")

@@ -6,10 +6,10 @@ from pathlib import Path
 import pytest
 
 from benchbrief.model import events as j
-from benchbrief.model.cell_history import CellHistory, Started
 from benchbrief.model.measurement import Interval, Measurement, Operation, PhaseThroughput
 from benchbrief.model.plan import Cell
 from benchbrief.model.run_messages import say
+from benchbrief.model.run_record import CellHistory, Started
 from benchbrief.results.building.build_store import rebuild
 from benchbrief.results.building.open_store import open_store
 from benchbrief.results.ingest.cell_verdicts import verdict_of

@@ -10,13 +10,13 @@ from benchbrief.model import events as j
 from benchbrief.model.budgets import Looks, looks_at
 from benchbrief.model.plan import Plan
 from benchbrief.model.points import Point
+from benchbrief.model.run_record import RunRecord
 from benchbrief.results.analysis.expectation_verdicts import evaluate
 from benchbrief.results.analysis.interim_samples import AskedSoFar
 from benchbrief.results.building.growing_tables import GrowingTables
 from benchbrief.runners.execution.executor import execute
-from benchbrief.runners.journal.journal_file import JOURNAL, each_record
+from benchbrief.runners.journal.journal_file import JOURNAL, each_record, read_run
 from benchbrief.runners.journal.run_folder import create_run
-from benchbrief.runners.journal.run_record import RunRecord, read_run
 from benchbrief.runners.scheduling.budgeted_repeats import Readings
 from tests.support.plans import compile_spec
 

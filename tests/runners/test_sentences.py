@@ -14,7 +14,7 @@ import pytest
 from benchbrief.comparing.comparison_cautions import CompareMessages
 from benchbrief.compiler.metrics.curves import ABSENT
 from benchbrief.model import events as j
-from benchbrief.model.cell_history import KINDS
+from benchbrief.model.run_record import KINDS
 from benchbrief.model.text import (
     FAMILY,
     Text,

@@ -10,8 +10,8 @@ from types import NoneType, UnionType
 from typing import Annotated, Any, Literal, Union, get_args, get_origin, get_type_hints
 
 from benchbrief.model import events
-from benchbrief.model.cell_history import TURN
 from benchbrief.model.plan import StepKind
+from benchbrief.model.run_record import TURN
 from benchbrief.results.runs import run_summary
 from benchbrief.runners.execution import live_numbers
 from tools.reference.field_docs import field_docs

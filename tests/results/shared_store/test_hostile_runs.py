@@ -35,8 +35,8 @@ from benchbrief.results.building.open_store import open_store as open_run_store
 from benchbrief.results.runs.find_runs import list_runs
 from benchbrief.results.store_errors import ResultsError
 from benchbrief.runners.errors import RunnerError
+from benchbrief.runners.journal.journal_file import read_run
 from benchbrief.runners.journal.run_folder import keep_spec, load_plan
-from benchbrief.runners.journal.run_record import read_run
 from benchbrief.runners.plain_files import own_folder
 from tests.results.making import HERE, RunMaker, a_cell, a_plan
 from tests.results.shared_store.conftest import a_page, a_run

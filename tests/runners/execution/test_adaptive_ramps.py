@@ -10,7 +10,7 @@ import pytest
 
 from benchbrief.model import events as j
 from benchbrief.model.plan import Cell, Plan
-from benchbrief.runners.journal.run_record import NOWHERE, RunRecord
+from benchbrief.model.run_record import NOWHERE, RunRecord
 from benchbrief.runners.scheduling.confident_repeats import RepeatsUntil
 from benchbrief.runners.scheduling.parallel_lanes import lanes_left
 from benchbrief.runners.scheduling.point_choice import AdaptiveRamps

@@ -13,10 +13,9 @@ from scipy import stats
 
 from benchbrief.model import events as j
 from benchbrief.model.budgets import level, looks
-from benchbrief.model.cell_history import CellTimes
 from benchbrief.model.plan import Cell, Plan
 from benchbrief.model.points import Point
-from benchbrief.runners.journal.run_record import NOWHERE, RunRecord
+from benchbrief.model.run_record import NOWHERE, CellTimes, RunRecord
 from benchbrief.runners.scheduling.budgeted_repeats import (
     Budgets,
     ExpectedTimes,

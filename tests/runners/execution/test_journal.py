@@ -22,12 +22,12 @@ from benchbrief.runners.journal.journal_file import (
     is_being_written,
     last_record,
     read_journal,
+    read_run,
     records_at,
     sum_at,
     whole_bytes,
 )
 from benchbrief.runners.journal.journal_writer import Journal
-from benchbrief.runners.journal.run_record import read_run
 from tests.support.waiting import until
 
 

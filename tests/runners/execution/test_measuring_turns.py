@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 
 from benchbrief.model import events as j
-from benchbrief.model.cell_history import Left
 from benchbrief.model.plan import Cell
+from benchbrief.model.run_record import Left
 from benchbrief.runners.errors import Interrupted
 from benchbrief.runners.scheduling.measuring_turns import MeasuringTurns
 from tests.support.plans import compile_spec

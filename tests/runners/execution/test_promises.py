@@ -14,8 +14,8 @@ from benchbrief.model.measurement import Operation
 from benchbrief.model.plan import Cell, Knee, Plan
 from benchbrief.model.rate_search import Answer, Vote
 from benchbrief.model.run_messages import say
+from benchbrief.model.run_record import NOWHERE, RunRecord
 from benchbrief.results.runs.reusable_results import find_reusable
-from benchbrief.runners.journal.run_record import NOWHERE, RunRecord
 from benchbrief.runners.scheduling.promise_search import PromiseSearches, ended_of, searches_of
 from benchbrief.runners.scheduling.promise_values import served_of, values_of
 from tests.results.making import RunMaker, measurement

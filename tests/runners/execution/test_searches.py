@@ -10,8 +10,8 @@ import pytest
 from benchbrief.model import events as j
 from benchbrief.model.measurement import Bucket, Histogram, Measurement, Operation, PhaseThroughput
 from benchbrief.model.plan import Cell, KneeSearch, Plan
+from benchbrief.model.run_record import RunRecord
 from benchbrief.runners.errors import RunnerError
-from benchbrief.runners.journal.run_record import RunRecord
 from benchbrief.runners.scheduling.knee_search import Searches, knee_of, latency_of
 from tests.support.plans import compile_spec
 from tests.support.waiting import until

@@ -13,6 +13,7 @@ import pytest
 
 from benchbrief.compiler.planning.plan_lanes import PlanLane
 from benchbrief.model.plan import Asked
+from benchbrief.model.run_record import RunRecord
 from benchbrief.runners.fleet import drive_lanes
 from benchbrief.runners.fleet.drive_lanes import LaneDriver
 from benchbrief.runners.fleet.lane_folder import usual_folder, write_lane_plans
@@ -29,8 +30,8 @@ from benchbrief.runners.fleet.slurm.slurm_commands import asked
 from benchbrief.runners.fleet.slurm.slurm_request import request_of
 from benchbrief.runners.fleet.submitted_run import SubmittedRun, keep_submitted, name_of_jobs
 from benchbrief.runners.jobs.shell_scripts import read_script, with_values
+from benchbrief.runners.journal.journal_file import read_run
 from benchbrief.runners.journal.run_folder import load_plan
-from benchbrief.runners.journal.run_record import RunRecord, read_run
 from benchbrief.runners.stopping.stop_jobs import stop_any_run
 from tests.support.bench import Bench, fresh_bench
 from tests.support.waiting import until

@@ -23,9 +23,8 @@ from benchbrief.results.ingest.run_evidence import read_evidence
 from benchbrief.runners.errors import RunnerError
 from benchbrief.runners.execution.executor import execute
 from benchbrief.runners.execution.run_state import Outcome
-from benchbrief.runners.journal.journal_file import JOURNAL
+from benchbrief.runners.journal.journal_file import JOURNAL, read_run
 from benchbrief.runners.journal.run_folder import SIMULATION, create_run
-from benchbrief.runners.journal.run_record import read_run
 from benchbrief.runners.simulated.load_model import Machine
 from benchbrief.runners.simulated.simulated_hosts import Sampler, make_samples, measures_of
 from tests.support.plans import compile_spec

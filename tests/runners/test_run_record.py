@@ -6,10 +6,10 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from benchbrief.model import events as j
-from benchbrief.model.cell_history import Left, Pauses
 from benchbrief.model.plan import Cell
+from benchbrief.model.run_record import NOWHERE, Left, Pauses, RunRecord
+from benchbrief.runners.journal.journal_file import read_run
 from benchbrief.runners.journal.journal_writer import Journal
-from benchbrief.runners.journal.run_record import NOWHERE, RunRecord, read_run
 from tests.results.making import a_cell, a_plan
 
 ONE, TWO = a_cell(threads=1), a_cell(threads=2)
