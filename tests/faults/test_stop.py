@@ -305,7 +305,7 @@ def test_a_run_of_an_earlier_version_that_was_moved_is_ended_by_what_its_jobs_te
         moved = bench.run_dir.rename(bench.folder / "bench-out" / "moved")
         stopped = bench("stop", moved, "--json")
         assert stopped.code == 0, stopped.text
-        assert stopped.json["jobs_ended"] >= 2
+        assert stopped.json["jobs_ended"] >= 1
         assert left(far) == []
 
 
